@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# Warnings and sanitizers for the project's own targets. Nothing of it reaches those who link to us.
+
+add_library(kubecxx_compiler INTERFACE)
+target_compile_options(kubecxx_compiler INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 reports these falsely in inlined standard library code.
+  target_compile_options(kubecxx_compiler INTERFACE
+    -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds)
+endif()
+if(KUBECXX_WERROR)
+  target_compile_options(kubecxx_compiler INTERFACE -Werror)
+endif()
+if(KUBECXX_SANITIZE)
+  target_compile_options(kubecxx_compiler INTERFACE
+    -fsanitize=${KUBECXX_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(kubecxx_compiler INTERFACE -fsanitize=${KUBECXX_SANITIZE})
+endif()
+
+# ccache, where it is there, makes a second build of the same sources cheap.
+find_program(KUBECXX_CCACHE ccache)
+if(KUBECXX_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${KUBECXX_CCACHE})
+endif()

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the library needs, all of it packaged by Debian 12: `make deps` installs it.
+
+function(kubecxx_require_header header package out)
+  find_path(${out} ${header})
+  if(NOT ${out})
+    message(FATAL_ERROR "${header} is missing: install the package ${package} (or run `make deps`)")
+  endif()
+endfunction()
+
+find_package(fmt REQUIRED)
+find_package(simdjson REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(Threads REQUIRED)
+kubecxx_require_header(protozero/varint.hpp libprotozero-dev KUBECXX_PROTOZERO)
+kubecxx_require_header(boost/unordered/unordered_flat_map.hpp libboost1.81-dev KUBECXX_BOOST)
+kubecxx_require_header(xxhash.h libxxhash-dev KUBECXX_XXHASH)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Running kubegen as part of a build.
+#
+#   kubecxx_generate(<target> CRDS <file>... [NAMESPACE <ns>] [HEADER <name>])
+#
+# Generates one header from CustomResourceDefinitions and adds its folder to the include path of
+# <target>. HEADER defaults to the name of the first file, with .hpp; NAMESPACE to one made from the API
+# group. The header is made again when a file or kubegen itself changes.
+#
+#   kubecxx_generate(my-controller CRDS crds/foo.yaml NAMESPACE acme HEADER foo.hpp)
+#   // in my-controller: #include "foo.hpp", then acme::v1alpha1::Foo
+
+include_guard(GLOBAL)
+
+# The program: built here, or imported with the package.
+function(_kubecxx_find_kubegen variable)
+  if(TARGET kubegen)
+    set(${variable} kubegen PARENT_SCOPE)
+  elseif(TARGET kube::kubegen)
+    set(${variable} kube::kubegen PARENT_SCOPE)
+  else()
+    message(FATAL_ERROR "kubecxx: there is no target kubegen or kube::kubegen")
+  endif()
+endfunction()
+
+function(kubecxx_generate target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;HEADER" "CRDS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "kubecxx_generate: what is \"${arg_UNPARSED_ARGUMENTS}\"?")
+  endif()
+  if(NOT TARGET ${target})
+    message(FATAL_ERROR "kubecxx_generate: \"${target}\" is not a target")
+  endif()
+  if(NOT arg_CRDS)
+    message(FATAL_ERROR "kubecxx_generate: CRDS names no file")
+  endif()
+  _kubecxx_find_kubegen(kubegen)
+
+  set(files)
+  foreach(file IN LISTS arg_CRDS)
+    get_filename_component(file "${file}" ABSOLUTE)
+    list(APPEND files "${file}")
+  endforeach()
+  if(NOT arg_HEADER)
+    list(GET files 0 first)
+    get_filename_component(arg_HEADER "${first}" NAME_WLE)
+    string(APPEND arg_HEADER ".hpp")
+  endif()
+  set(options)
+  if(arg_NAMESPACE)
+    list(APPEND options --namespace "${arg_NAMESPACE}")
+  endif()
+
+  set(folder "${CMAKE_CURRENT_BINARY_DIR}/kubegen/${target}")
+  set(header "${folder}/${arg_HEADER}")
+  string(MAKE_C_IDENTIFIER "${arg_HEADER}" id)
+  set(stamp "${folder}/${id}.stamp")
+  # kubegen leaves a header alone that would not change, so that nothing is compiled again for it. The
+  # stamp is what tells the build that it has run.
+  add_custom_command(
+    OUTPUT "${stamp}"
+    BYPRODUCTS "${header}"
+    COMMAND ${kubegen} ${files} -o "${header}" ${options}
+    COMMAND ${CMAKE_COMMAND} -E touch "${stamp}"
+    DEPENDS ${kubegen} ${files}
+    COMMENT "Generating ${arg_HEADER}"
+    VERBATIM)
+  add_custom_target(${target}_${id} DEPENDS "${stamp}")
+  add_dependencies(${target} ${target}_${id})
+
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "INTERFACE_LIBRARY")
+    target_include_directories(${target} INTERFACE "$<BUILD_INTERFACE:${folder}>")
+  else()
+    target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${folder}>")
+  endif()
+endfunction()
+
+# The built-in API; this project's own build uses it, users have no need to.
+#
+#   kubecxx_generated_api(<headers> <sources>)
+#
+# Sets the two variables to the files that kubegen makes from the schema, in KUBECXX_GENERATED_DIR, and
+# adds the target kubecxx_api_files that makes them. A target that compiles or includes them must
+# depend on it. The names have to be known before there is a kubegen to ask, so they are read from the
+# schema; `kubegen --list-outputs` tells the same, and a test compares the two.
+set(KUBECXX_GENERATED_DIR "${PROJECT_BINARY_DIR}/generated")
+set(KUBECXX_SCHEMA "${PROJECT_SOURCE_DIR}/schema/kubernetes-1.36.json")
+
+function(kubecxx_generated_api headers_variable sources_variable)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${KUBECXX_SCHEMA}")
+  file(READ "${KUBECXX_SCHEMA}" schema)
+  # Not string(JSON): it would parse the whole document for each of some hundred values.
+  set(pattern "\"name\": *\"([a-z0-9]+)\",[ \n]*\"version\": *\"([a-z0-9]+)\"")
+  string(REGEX MATCHALL "${pattern}" groups "${schema}")
+  if(NOT groups)
+    message(FATAL_ERROR "kubecxx: no API groups in ${KUBECXX_SCHEMA}")
+  endif()
+
+  set(include_dir "${KUBECXX_GENERATED_DIR}/include/kube/api")
+  set(headers "${include_dir}/all.hpp" "${include_dir}/registry.hpp")
+  set(sources "${KUBECXX_GENERATED_DIR}/src/registry.cpp")
+  foreach(group IN LISTS groups)
+    string(REGEX MATCH "${pattern}" _ "${group}")
+    list(APPEND headers "${include_dir}/${CMAKE_MATCH_1}/${CMAKE_MATCH_2}.hpp")
+    list(APPEND sources "${KUBECXX_GENERATED_DIR}/src/${CMAKE_MATCH_1}_${CMAKE_MATCH_2}.cpp")
+  endforeach()
+
+  # kubegen leaves files alone that would not change; the stamp tells the build that it has run.
+  set(stamp "${KUBECXX_GENERATED_DIR}/api.stamp")
+  add_custom_command(
+    OUTPUT "${stamp}"
+    BYPRODUCTS ${headers} ${sources}
+    COMMAND kubegen --schema "${KUBECXX_SCHEMA}" --out "${KUBECXX_GENERATED_DIR}"
+    COMMAND ${CMAKE_COMMAND} -E touch "${stamp}"
+    DEPENDS kubegen "${KUBECXX_SCHEMA}"
+    COMMENT "Generating the Kubernetes API"
+    VERBATIM)
+  add_custom_target(kubecxx_api_files DEPENDS "${stamp}")
+
+  set(${headers_variable} ${headers} PARENT_SCOPE)
+  set(${sources_variable} ${sources} PARENT_SCOPE)
+endfunction()

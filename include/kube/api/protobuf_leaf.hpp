@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/codec/leaf.hpp>
+
+#include <string_view>
+
+namespace kube::detail {
+
+/// The text or bytes of field 1, the only one of many leaf messages; empty if it is not there. Sets the
+/// input's problem if the message is malformed.
+[[nodiscard]] std::string_view only_text_field(LeafOperations::Input& input,
+                                               std::string_view message);
+
+}  // namespace kube::detail

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/object/arena.hpp>
+#include <kube/object/pool.hpp>
+#include <kube/object/type.hpp>
+#include <kube/object/word.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace kube::detail {
+
+/// Content that has no place yet: what a slot will hold once it stands where it belongs.
+struct Pending {
+  Word word;                          ///< complete unless relative; then it gives count and content
+  const std::byte* target = nullptr;  ///< of relative content, in the arena
+  bool is_raw = false;                ///< the bits are a number, not a word
+
+  static Pending raw(std::uint64_t bits) { return {Word{bits}, nullptr, true}; }
+
+  static Pending relative(const void* target, std::size_t count, Content content) {
+    return {Word{static_cast<std::uint64_t>(Form::kRelative) |
+                 (static_cast<std::uint64_t>(content) << 3) |
+                 (static_cast<std::uint64_t>(count) << 5)},
+            static_cast<const std::byte*>(target), false};
+  }
+};
+
+/// Puts decoded content into the arena and decides what is shared through the pool.
+///
+/// Text of some length that two objects have in common, and sub-trees that are byte for byte those of a
+/// sibling, become nodes of the pool; all else becomes part of the object's own block.
+/// Thread safety: none; belongs to one decoder.
+class Assembler {
+ public:
+  /// `pool` may be null: nothing is shared then.
+  explicit Assembler(std::shared_ptr<Pool> pool);
+
+  [[nodiscard]] Arena& arena() noexcept { return arena_; }
+  [[nodiscard]] bool shares() const noexcept { return pool_ != nullptr; }
+  [[nodiscard]] const std::shared_ptr<Pool>& pool() const noexcept { return pool_; }
+
+  /// Text copied from `text`, shared if the pool has seen it before. `sibling` is what a similar object
+  /// has at the same place, or null.
+  Pending text(std::string_view text, const Word* sibling = nullptr);
+  /// The same for text that already stands at the bottom of the arena (from allocate_text).
+  Pending text_in_place(char* text, std::size_t size, const Word* sibling = nullptr);
+  /// Text known to be equal to the sibling's.
+  Pending same_text(const Word& sibling);
+  /// A list of texts, for leaves that are stored in pieces.
+  Pending pieces(std::span<const std::string_view> texts, const Word* sibling);
+  /// The content of `sibling`, a word of `type` (or of a boxed struct, if `type` is one), whose encoding
+  /// was found equal; nothing if it is better decoded again.
+  std::optional<Pending> share(const Type& type, const Word& sibling);
+
+  /// Gives `pending` its place.
+  void place(Word& at, const Pending& pending);
+  /// The same for a slot of a list or map of `type`, or a member of that type.
+  void place(const Type& type, std::byte* at, const Pending& pending);
+  /// Gives `word` (of `type`, or of a boxed struct) a copy of its own in the arena if it refers to a node,
+  /// so that it can be added to.
+  void thaw(const Type& type, Word& word);
+  /// Gives back what `pending` may refer to.
+  static void discard(const Pending& pending) noexcept;
+
+  /// Nodes made from a sibling's own content since the last call of start(); tells whether the new
+  /// object is a better sibling than the old one.
+  [[nodiscard]] std::size_t promoted() const noexcept { return promoted_; }
+  void start(std::size_t budget);
+
+ private:
+  [[nodiscard]] bool seen_before(std::uint64_t hash);
+
+  std::shared_ptr<Pool> pool_;
+  Arena arena_;
+  Arena node_arena_;
+  /// Fingerprints of texts seen lately: a text becomes a node at its second sighting.
+  std::vector<std::uint32_t> sightings_;
+  std::size_t promoted_ = 0;
+};
+
+}  // namespace kube::detail

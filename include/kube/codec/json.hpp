@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/codec/decoder.hpp>
+#include <kube/codec/json_writer.hpp>
+#include <kube/object/ref.hpp>
+#include <kube/object/type.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace kube {
+
+namespace detail {
+/// Decodes with a decoder of the thread's own; for single documents.
+Block* decode_json_once(const Type& type, std::string_view text);
+std::string encode_json(const Type& type, const std::byte* value);
+}  // namespace detail
+
+/// One JSON document. Throws CodecError. For many documents of a type keep a Decoder.
+template <typename T>
+[[nodiscard]] Ref<T> decode_json(std::string_view text) {
+  detail::Block* block = detail::decode_json_once(type_of<T>(), text);
+  return {block, reinterpret_cast<const T*>(block->image() + block->root)};
+}
+
+/// Compact JSON, as the API server writes it. A top-level object begins with its kind and apiVersion.
+template <typename T>
+[[nodiscard]] std::string encode_json(const T& object) {
+  return detail::encode_json(type_of<T>(), reinterpret_cast<const std::byte*>(&object));
+}
+
+}  // namespace kube

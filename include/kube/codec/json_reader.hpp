@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/codec/assembler.hpp>
+#include <kube/codec/json_scanner.hpp>
+#include <kube/codec/options.hpp>
+#include <kube/codec/path.hpp>
+#include <kube/codec/projection.hpp>
+#include <kube/object/type.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kube::detail {
+
+/// Where the values of a decoded JSON document stand in its text, in the order they were read. What
+/// lengths are to protobuf: with it, a later document can be compared piece by piece.
+struct JsonTape {
+  struct Entry {
+    std::uint32_t start;  ///< of the value
+    std::uint32_t end;
+    std::uint32_t next;  ///< index of the entry behind this one and everything in it
+    std::uint32_t tag;   ///< which member: index of the field, or how far before `start` its key is
+  };
+  std::vector<Entry> entries;
+};
+
+/// Decodes a JSON document of any described type into an assembler's arena, in one pass.
+///
+/// With a sibling (text, tape and decoded form of a similar document) what is equal byte for byte is
+/// shared or copied, not parsed.
+class JsonReader {
+ public:
+  struct Sibling {
+    std::string_view text;
+    const JsonTape* tape = nullptr;
+    const std::byte* object = nullptr;
+  };
+
+  JsonReader(Assembler& assembler, const DecodeLimits& limits)
+      : assembler_(assembler), arena_(assembler.arena()), limits_(limits) {}
+
+  /// The decoded object, at an address in the arena. Throws CodecError; the arena is then to be cleared.
+  /// Fills `tape`, if given.
+  std::byte* read(const Type& type, std::string_view text, const Projection& projection,
+                  const Sibling& sibling, JsonTape* tape, std::size_t offset);
+  /// Whether the last document had each name at most once per object. Only then may it be a sibling.
+  [[nodiscard]] bool is_regular() const noexcept { return is_regular_; }
+
+ private:
+  static constexpr std::uint32_t kNoEntry = ~std::uint32_t{0};
+
+  struct Context {
+    const Projection::Node* keep;
+    const PathFrame* path;
+    int depth;
+  };
+  /// The sibling's value at the same place: its tape entry and what it was decoded to.
+  struct Like {
+    std::uint32_t entry = kNoEntry;
+    const std::byte* value = nullptr;
+  };
+  /// A walk over the members of the sibling's object or array.
+  struct Members {
+    std::uint32_t next = 0;
+    std::uint32_t end = 0;
+  };
+  class Recording;
+
+  void object(const Type& type, std::byte* out, Like like, const Context& context);
+  /// Complains if the document says it is of another kind or version; the scanner does not move.
+  void check_type_meta(const Type& type, std::string_view name, const PathFrame* path);
+  void member(const Field& field, std::byte* place, Like like, const Context& context);
+  /// One of several forms, told apart by the first character.
+  void by_token(const Type& type, std::byte* out, const Context& context);
+  /// A value that is a word, a boxed struct or a number, and has no place yet.
+  Pending value(const Type& type, Like like, const Context& context);
+  Pending boxed_struct(const Type& type, Like like, const Context& context);
+  Pending list(const Type& type, Like like, const Context& context);
+  Pending map(const Type& type, Like like, const Context& context);
+  Pending any(Like like, const Context& context);
+  Pending any_number(const Context& context);
+  Pending text(const Type& type, const Word* sibling, const Context& context);
+  Pending leaf(const Type& type, const Word* sibling, const Context& context);
+  Pending scalar(const Type& type, const Context& context);
+  void optional_scalar(const Type& type, std::byte* out, const Context& context);
+  /// A key behind its opening quote. It may live in `storage`, or in the document.
+  std::string_view key(std::string& storage, const PathFrame* path);
+  /// Turns what was pushed since `base` into an array.
+  Pending finish_list(const Type& element, std::size_t base);
+  Pending finish_map(const Type& value_type, std::size_t base);
+  void merge_map(const Type& type, Word& word, const Pending& added);
+  void enter(const Context& context) const;
+
+  [[nodiscard]] bool equals(std::uint32_t entry) const noexcept;
+  /// Moves behind a value that equals the sibling's, taking over what the tape says of it.
+  void jump(std::uint32_t entry);
+  [[nodiscard]] Members members_of(const Like& like) const noexcept;
+  [[nodiscard]] std::uint32_t find_field(Members& members, std::size_t index) const noexcept;
+  [[nodiscard]] std::uint32_t find_key(Members& members, std::string_view quoted) const noexcept;
+
+  Assembler& assembler_;
+  Arena& arena_;
+  const DecodeLimits& limits_;
+  JsonScanner scan_;
+  Sibling sibling_;
+  JsonTape* tape_ = nullptr;
+  bool is_regular_ = true;
+  std::vector<Pending> pending_;  // elements and entries whose list or map is not complete yet
+};
+
+}  // namespace kube::detail

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/codec/json_splitter.hpp>
+#include <kube/codec/options.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace kube {
+
+/// How objects travel.
+enum class Format : std::uint8_t { kJson, kProtobuf };
+
+/// What a list says of itself.
+struct ListHead {
+  std::string kind;
+  std::string api_version;
+  std::string resource_version;
+  std::string continue_token;
+  std::optional<std::int64_t> remaining_item_count;
+};
+
+namespace detail {
+
+/// Cuts the body of a LIST, as it arrives, into its items. Keeps no more than one item.
+class ListSplitter {
+ public:
+  /// Called with the bytes of each item, valid during the call, and where in the body they start.
+  using OnItem = std::function<void(std::string_view item, std::size_t offset)>;
+
+  ListSplitter(Format format, const DecodeLimits& limits) : format_(format), limits_(limits) {}
+
+  /// Throws CodecError if the body is no list; what `on_item` throws passes through.
+  void feed(std::string_view chunk, const OnItem& on_item);
+  /// Throws CodecError if the body is not complete.
+  void finish() const;
+  /// Complete once finish() returns; in JSON the metadata may stand behind the items.
+  [[nodiscard]] const ListHead& head() const noexcept { return head_; }
+
+ private:
+  enum class JsonState : std::uint8_t {
+    kStart,
+    kKeyOrEnd,
+    kKey,
+    kColon,
+    kMember,
+    kItems,
+    kItemOrEnd,
+    kItem,
+    kBehindItem,
+    kBehindMember,
+    kDone,
+  };
+  enum class ProtoState : std::uint8_t { kMagic, kEnvelopeField, kListField };
+
+  void feed_json(std::string_view chunk, const OnItem& on_item);
+  void json_member(std::string_view value);
+  void feed_protobuf(std::string_view chunk, const OnItem& on_item);
+  /// Takes one whole field or header from the front of `bytes`; 0 if more is needed.
+  std::size_t proto_step(std::string_view bytes, const OnItem& on_item);
+  void proto_list_meta(std::string_view message);
+  [[noreturn]] void fail(std::string_view problem, std::size_t ahead = 0) const;
+
+  Format format_;
+  DecodeLimits limits_;
+  ListHead head_;
+  std::size_t consumed_ = 0;  // bytes of the body before what is looked at
+  std::string partial_;       // the beginning of a piece that is not complete
+
+  JsonState json_state_ = JsonState::kStart;
+  JsonExtent extent_;
+  std::string key_;
+
+  ProtoState proto_state_ = ProtoState::kMagic;
+  std::size_t list_left_ = 0;  // bytes of the list message still to come
+  bool saw_list_ = false;
+};
+
+}  // namespace detail
+}  // namespace kube

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+namespace kube::detail {
+
+/// Whether `text` is well-formed UTF-8; quick for ASCII.
+[[nodiscard]] bool is_utf8(std::string_view text) noexcept;
+
+}  // namespace kube::detail

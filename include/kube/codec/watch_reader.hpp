@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/codec/decoder.hpp>
+#include <kube/codec/watch_splitter.hpp>
+
+#include <string_view>
+#include <utility>
+
+namespace kube {
+
+/// One event of a watch.
+template <typename T>
+struct WatchEvent {
+  EventType type = EventType::kError;
+  /// The object; of a bookmark only its metadata. Null for an error.
+  Ref<T> object;
+  /// Of an error: the encoded Status, valid during the call that delivers the event.
+  std::string_view status;
+};
+
+/// Reads a watch stream while it arrives.
+///
+/// Thread safety: none.
+template <typename T>
+class WatchReader {
+ public:
+  WatchReader(Format format, DecoderOptions options = {})
+      : splitter_(format, options.limits), format_(format), decoder_(std::move(options)) {}
+
+  /// Calls `on_event(WatchEvent<T>)` for each event that `chunk` completes. Throws CodecError; the reader
+  /// is of no use afterwards.
+  template <typename OnEvent>
+  void feed(std::string_view chunk, OnEvent on_event) {
+    splitter_.feed(chunk, [&](const detail::WatchFrame& frame) {
+      WatchEvent<T> event{frame.type, nullptr, {}};
+      if (frame.type == EventType::kError) {
+        event.status = frame.object;
+      } else {
+        event.object = format_ == Format::kJson ? decoder_.json(frame.object, frame.offset)
+                                                : decoder_.enveloped(frame.object, frame.offset);
+      }
+      on_event(std::move(event));
+    });
+  }
+  /// Throws CodecError if the stream ended within an event.
+  void finish() const { splitter_.finish(); }
+
+ private:
+  detail::WatchSplitter splitter_;
+  Format format_;
+  Decoder<T> decoder_;
+};
+
+}  // namespace kube

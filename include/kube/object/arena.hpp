@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/object/ref.hpp>
+#include <kube/object/type.hpp>
+#include <kube/object/word.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace kube {
+
+/// Scratch memory in which an object takes shape before it becomes one block of exact size.
+///
+/// Structs and arrays grow up from the middle of one reserved stretch of addresses, text grows down, so
+/// the finished image is contiguous and is copied once, without any fix-up. Only what was touched is
+/// backed by memory, and a large object's memory is given back afterwards.
+///
+/// Ownership: references to pool nodes given to set_node belong to the arena until finish() or clear().
+/// Thread safety: none; an arena belongs to one decoder.
+class Arena {
+ public:
+  static constexpr std::size_t kDefaultLimit = std::size_t{64} << 20;
+
+  /// No image may exceed `limit` bytes of structs or of text.
+  explicit Arena(std::size_t limit = kDefaultLimit);
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  ~Arena();
+
+  /// Zeroed memory for structs and arrays, aligned to 8. Throws std::length_error beyond the limit.
+  std::byte* allocate(std::size_t size);
+  /// Memory for text that is yet to be written.
+  char* allocate_text(std::size_t size);
+  /// Gives back the last `unused` bytes asked for: the text turned out shorter.
+  void shrink_text(char* text, std::size_t asked, std::size_t used);
+
+  /// Makes `word` (in this arena) hold `text`. Text that is set but empty differs from none.
+  void set_text(detail::Word& word, std::string_view text);
+  /// Makes `word` refer to `node`, taking over one reference to it.
+  void set_node(detail::Word& word, detail::Node* node);
+  /// Makes `to` what `from` is, both in this arena: distances are adjusted, node references counted.
+  void assign(detail::Word& to, const detail::Word& from);
+  /// Empties `word`, giving back the node it may refer to.
+  void drop(detail::Word& word) noexcept;
+
+  /// Limits what the current object may take in all; 0 means the arena's own limit only.
+  void set_budget(std::size_t bytes) noexcept { budget_ = bytes; }
+  /// Bytes taken since the last finish or clear.
+  [[nodiscard]] std::size_t used() const noexcept;
+
+  /// The block of the object that starts at `root`; the arena is empty afterwards.
+  [[nodiscard]] detail::Block* finish(const std::byte* root);
+  /// The finished image as plain bytes and where the root is in it, for making a pool node. The image
+  /// must hold no node. The arena keeps it until clear().
+  struct Image {
+    std::span<const std::byte> bytes;
+    std::size_t root = 0;
+  };
+  [[nodiscard]] Image image(const std::byte* root);
+  /// Forgets everything and gives back all node references.
+  void clear() noexcept;
+
+ private:
+  void commit(std::size_t up, std::size_t down);
+  void reset() noexcept;
+  void check_budget() const;
+
+  std::size_t limit_;
+  std::byte* region_ = nullptr;  // 2 * limit_ bytes of addresses
+  std::byte* middle_ = nullptr;
+  std::byte* top_ = nullptr;     // structs: [middle_, top_)
+  std::byte* bottom_ = nullptr;  // text: [bottom_, middle_)
+  std::byte* committed_top_ = nullptr;
+  std::byte* committed_bottom_ = nullptr;
+  std::size_t budget_ = 0;
+  std::vector<std::uint32_t> node_words_;  // offsets from middle_
+};
+
+}  // namespace kube

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace kube {
+
+/// Base of everything that kubecxx throws for a reason outside the program: the network, a server, a
+/// file or a document. A broken precondition is a std::logic_error instead.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A value was asked for something that it is not; the message names the place and what stands there.
+class ValueError : public Error {
+ public:
+  using Error::Error;
+};
+
+}  // namespace kube

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/object/box.hpp>
+#include <kube/object/operations.hpp>
+#include <kube/object/type.hpp>
+#include <kube/object/word.hpp>
+
+#include <algorithm>
+#include <compare>
+#include <initializer_list>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+namespace kube {
+
+template <typename T>
+class List;
+
+namespace detail {
+template <typename T>
+inline constexpr Type kListType{
+    .kind = Kind::kList, .size = 8, .name = "list", .element = &TypeOf<T>::value};
+template <typename T>
+inline constexpr bool kStoredInline<List<T>> = true;
+
+/// What a list or map keeps per element: the element, or a box of it.
+template <typename T>
+struct SlotOf {
+  using type = std::conditional_t<kStoredInline<T>, T, Box<T>>;
+};
+template <typename T>
+using Slot = typename SlotOf<T>::type;
+
+template <typename T>
+auto& in_slot(auto& slot) noexcept {
+  if constexpr (kStoredInline<T>) {
+    return slot;
+  } else {
+    return *slot;
+  }
+}
+}  // namespace detail
+
+template <typename T>
+struct TypeOf<List<T>> {
+  static constexpr const Type& value = detail::kListType<T>;
+};
+
+/// A sequence of T in eight bytes. Structs stand one by one behind the list, so that equal ones can be
+/// shared between cached objects; an iterator hides it.
+///
+/// Ownership: a copy is independent of the block it was copied from. References to struct elements stay
+/// valid when a list made by hand grows; references to other elements do not.
+template <typename T>
+class List {
+  using Slot = detail::Slot<T>;
+
+  template <typename Value, typename SlotPointer>
+  class Iterator {
+   public:
+    using iterator_category = std::random_access_iterator_tag;
+    using value_type = T;
+    using difference_type = std::ptrdiff_t;
+    using reference = Value&;
+    using pointer = Value*;
+
+    Iterator() noexcept = default;
+    explicit Iterator(SlotPointer slot) noexcept : slot_(slot) {}
+    reference operator*() const noexcept { return detail::in_slot<T>(*slot_); }
+    pointer operator->() const noexcept { return &**this; }
+    reference operator[](difference_type n) const noexcept { return *(*this + n); }
+    Iterator& operator++() noexcept {
+      ++slot_;
+      return *this;
+    }
+    Iterator operator++(int) noexcept { return Iterator{slot_++}; }
+    Iterator& operator--() noexcept {
+      --slot_;
+      return *this;
+    }
+    Iterator operator--(int) noexcept { return Iterator{slot_--}; }
+    Iterator& operator+=(difference_type n) noexcept {
+      slot_ += n;
+      return *this;
+    }
+    Iterator& operator-=(difference_type n) noexcept {
+      slot_ -= n;
+      return *this;
+    }
+    friend Iterator operator+(Iterator it, difference_type n) noexcept { return it += n; }
+    friend Iterator operator+(difference_type n, Iterator it) noexcept { return it += n; }
+    friend Iterator operator-(Iterator it, difference_type n) noexcept { return it -= n; }
+    friend difference_type operator-(Iterator a, Iterator b) noexcept { return a.slot_ - b.slot_; }
+    friend bool operator==(Iterator a, Iterator b) noexcept = default;
+    friend auto operator<=>(Iterator a, Iterator b) noexcept { return a.slot_ <=> b.slot_; }
+
+   private:
+    SlotPointer slot_ = nullptr;
+  };
+
+ public:
+  using value_type = T;
+  using const_iterator = Iterator<const T, const Slot*>;
+  using iterator = Iterator<T, Slot*>;
+
+  List() noexcept = default;
+  List(std::initializer_list<T> elements) {
+    for (const T& element : elements) push_back(element);
+    if (elements.size() == 0) word_ = detail::Word::set_but_empty();
+  }
+  template <std::input_iterator It>
+  List(It first, It last) {
+    for (; first != last; ++first) push_back(*first);
+  }
+  List(const List& other) : word_(detail::copy_word(type_of<List>(), other.word_)) {}
+  List(const List&&) = delete;
+  List(List&& other) noexcept : word_(other.take()) {}
+  List& operator=(const List& other) {
+    if (this != &other) *this = List{other};
+    return *this;
+  }
+  List& operator=(const List&&) = delete;
+  List& operator=(List&& other) noexcept {
+    if (this != &other) {
+      reset();
+      word_ = other.take();
+    }
+    return *this;
+  }
+  ~List() { reset(); }
+
+  [[nodiscard]] std::size_t size() const noexcept { return word_.view().count; }
+  [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+  /// True if the list was never set; an empty list that was set is `[]` in JSON where Go tells them
+  /// apart.
+  [[nodiscard]] bool is_null() const noexcept { return word_.is_none(); }
+  const T& operator[](std::size_t i) const noexcept { return detail::in_slot<T>(slots()[i]); }
+  T& operator[](std::size_t i) noexcept { return detail::in_slot<T>(slots()[i]); }
+  const T& front() const noexcept { return (*this)[0]; }
+  T& front() noexcept { return (*this)[0]; }
+  const T& back() const noexcept { return (*this)[size() - 1]; }
+  T& back() noexcept { return (*this)[size() - 1]; }
+
+  [[nodiscard]] const_iterator begin() const noexcept { return const_iterator{slots()}; }
+  [[nodiscard]] const_iterator end() const noexcept { return const_iterator{slots() + size()}; }
+  [[nodiscard]] iterator begin() noexcept { return iterator{slots()}; }
+  [[nodiscard]] iterator end() noexcept { return iterator{slots() + size()}; }
+
+  /// Appends an empty element and returns it.
+  T& emplace_back() {
+    detail::OwnedHeader* header =
+        detail::grow_owned(word_, sizeof(Slot), detail::Content::kList);
+    Slot* slot = reinterpret_cast<Slot*>(header->data()) + header->count;
+    if constexpr (!detail::kStoredInline<T>) slot->emplace();
+    ++header->count;
+    return detail::in_slot<T>(*slot);
+  }
+  void push_back(T element) { emplace_back() = std::move(element); }
+  /// Removes the elements for which `matches` holds; returns how many.
+  template <typename Predicate>
+  std::size_t erase_if(Predicate matches) {
+    Slot* const first = slots();
+    Slot* const last = first + size();
+    Slot* const kept = std::remove_if(
+        first, last, [&](Slot& slot) { return matches(std::as_const(detail::in_slot<T>(slot))); });
+    const auto removed = static_cast<std::size_t>(last - kept);
+    for (Slot* slot = kept; slot != last; ++slot) *slot = Slot{};
+    if (removed > 0) word_.owned()->count -= static_cast<std::uint32_t>(removed);
+    return removed;
+  }
+  /// Back to "never set".
+  void reset() noexcept {
+    if (word_.is_owned()) detail::destroy_word(type_of<List>(), word_);
+    word_ = {};
+  }
+
+  friend bool operator==(const List& a, const List& b) noexcept {
+    return a.size() == b.size() && deep_equal(a, b);
+  }
+
+ private:
+  const Slot* slots() const noexcept { return reinterpret_cast<const Slot*>(word_.view().data); }
+  Slot* slots() noexcept { return const_cast<Slot*>(std::as_const(*this).slots()); }
+  detail::Word take() {
+    if (word_.form() == detail::Form::kRelative || word_.form() == detail::Form::kNode) {
+      return detail::copy_word(type_of<List>(), word_);
+    }
+    return std::exchange(word_, {});
+  }
+
+  detail::Word word_;
+};
+
+}  // namespace kube

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/object/type.hpp>
+#include <kube/object/word.hpp>
+
+#include <atomic>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+namespace kube {
+
+namespace detail {
+
+/// The memory of one object: this header, the image, then the places of the words that hold a
+/// reference to a pool node (as distances in words, one byte each; 255 means "254 and more to come").
+struct Block {
+  std::atomic<std::uint32_t> references;
+  std::uint32_t image_size;  ///< bytes of the image, which starts behind the header
+  std::uint32_t root;        ///< where in the image the object starts
+  std::uint32_t node_words;  ///< how many words refer to nodes
+
+  [[nodiscard]] std::byte* image() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+  [[nodiscard]] const std::byte* image() const noexcept {
+    return reinterpret_cast<const std::byte*>(this + 1);
+  }
+  void retain() noexcept { references.fetch_add(1, std::memory_order_relaxed); }
+  void release() noexcept {
+    if (references.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
+  }
+  /// Calls `see(word)` for each word that refers to a node.
+  template <typename See>
+  void for_each_node_word(See see) const noexcept {
+    const auto* step = reinterpret_cast<const std::uint8_t*>(image() + image_size);
+    const std::byte* at = image();
+    for (std::uint32_t i = 0; i < node_words; ++i) {
+      for (; *step == 255; ++step) at += std::size_t{254} * 8;
+      at += std::size_t{*step++} * 8;
+      see(*reinterpret_cast<const Word*>(at));
+    }
+  }
+
+ private:
+  void destroy() noexcept;
+};
+static_assert(sizeof(Block) == 16);
+
+/// Keeps block_totals() right.
+void count_block(const Block& block, int change) noexcept;
+
+}  // namespace detail
+
+/// A shared, immutable object, or null. Copying a Ref shares the object; copying `*ref` makes a value of
+/// one's own to change.
+///
+/// A Ref may point into an object, `Ref<PodSpec>{pod, &pod->spec}`, and then keeps the whole of it.
+/// Thread safety: as std::shared_ptr: one Ref is not for two threads, two Refs of one object are.
+template <typename T>
+class Ref {
+ public:
+  Ref() noexcept = default;
+  Ref(std::nullptr_t) noexcept {}  // NOLINT: null is a value of it
+  /// Takes over one reference to `block`.
+  Ref(detail::Block* block, const T* object) noexcept : object_(object), block_(block) {}
+  /// A part of what `whole` keeps.
+  template <typename U>
+  Ref(const Ref<U>& whole, const T* part) noexcept : object_(part), block_(whole.block_) {
+    if (block_ != nullptr) block_->retain();
+  }
+  Ref(const Ref& other) noexcept : Ref(other, other.object_) {}
+  Ref(Ref&& other) noexcept
+      : object_(std::exchange(other.object_, nullptr)),
+        block_(std::exchange(other.block_, nullptr)) {}
+  Ref& operator=(Ref other) noexcept {
+    std::swap(object_, other.object_);
+    std::swap(block_, other.block_);
+    return *this;
+  }
+  ~Ref() {
+    if (block_ != nullptr) block_->release();
+  }
+
+  [[nodiscard]] const T* get() const noexcept { return object_; }
+  const T& operator*() const noexcept { return *object_; }
+  const T* operator->() const noexcept { return object_; }
+  explicit operator bool() const noexcept { return object_ != nullptr; }
+  void reset() noexcept { *this = Ref{}; }
+  /// How many Refs share the object, this one included; 0 if null.
+  [[nodiscard]] std::uint32_t use_count() const noexcept {
+    return block_ == nullptr ? 0 : block_->references.load(std::memory_order_relaxed);
+  }
+  /// The memory that this Ref keeps.
+  [[nodiscard]] const detail::Block* block() const noexcept { return block_; }
+
+  /// Identity, not equality of content; see deep_equal.
+  friend bool operator==(const Ref& a, const Ref& b) noexcept { return a.object_ == b.object_; }
+  friend bool operator==(const Ref& a, std::nullptr_t) noexcept { return a.object_ == nullptr; }
+
+ private:
+  template <typename U>
+  friend class Ref;
+
+  const T* object_ = nullptr;
+  detail::Block* block_ = nullptr;
+};
+
+/// Memory of one cached object.
+struct ObjectBytes {
+  std::size_t own = 0;     ///< the block itself
+  std::size_t shared = 0;  ///< this object's part of the pool nodes it refers to
+};
+
+/// What the object behind a Ref costs. A node that n words refer to counts one n-th here.
+ObjectBytes bytes_of_block(const detail::Block* block) noexcept;
+template <typename T>
+[[nodiscard]] ObjectBytes bytes_of(const Ref<T>& ref) noexcept {
+  return bytes_of_block(ref.block());
+}
+
+/// All blocks of the process that are alive now.
+struct BlockTotals {
+  std::size_t blocks = 0;
+  std::size_t bytes = 0;
+};
+[[nodiscard]] BlockTotals block_totals() noexcept;
+
+/// One immutable block with the content of `object`, ready to be shared.
+detail::Block* freeze_value(const Type& type, const std::byte* object);
+template <typename T>
+[[nodiscard]] Ref<T> freeze(const T& object) {
+  detail::Block* block = freeze_value(type_of<T>(), reinterpret_cast<const std::byte*>(&object));
+  return {block, reinterpret_cast<const T*>(block->image() + block->root)};
+}
+
+}  // namespace kube
+
+template <typename T>
+struct std::hash<kube::Ref<T>> {
+  std::size_t operator()(const kube::Ref<T>& ref) const noexcept {
+    return std::hash<const T*>{}(ref.get());
+  }
+};

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+/// Descriptors: what a C++ type looks like, as constant data.
+///
+/// Codecs, copying, comparing and hashing are each written once and driven by these tables. Every
+/// described type obeys two rules: all-zero memory is its empty value, and it holds its content only
+/// through the handles of this folder (so the table reaches everything there is).
+namespace kube {
+
+enum class Kind : std::uint8_t {
+  kBool,
+  kInt32,
+  kInt64,
+  kDouble,
+  kOptionalBool,
+  kOptionalInt32,
+  kOptionalInt64,
+  kOptionalDouble,
+  kString,
+  kOptionalString,
+  kBytes,
+  kLeaf,    ///< a type with a text or number form of its own, see LeafOperations
+  kValue,   ///< any JSON
+  kStruct,  ///< fields, embedded by value
+  kBox,     ///< one element on its own, or none
+  kList,
+  kMap,  ///< sorted by key; keys are text
+};
+
+struct LeafOperations;  // the codecs' side of a leaf: <kube/codec/leaf.hpp>
+struct Type;
+
+/// One member of a struct.
+struct Field {
+  enum Flags : std::uint8_t {
+    kNoFlags = 0,
+    kOmitEmpty = 1,     ///< left out of JSON when empty (a struct embedded by value never is)
+    kOmitZero = 2,      ///< left out of JSON when every bit is zero
+    kProtoWrapped = 4,  ///< a list that protobuf wraps into a message with the one field "items"
+    kOptional = 8,      ///< a leaf that may be absent: left out of protobuf, too, when it is
+  };
+
+  const char* json_name = "";
+  const Type* type = nullptr;
+  std::uint32_t offset = 0;
+  std::uint8_t json_size = 0;
+  std::uint8_t flags = 0;
+  /// The first bytes of the name, for a quick comparison.
+  std::uint64_t json_prefix = 0;
+
+  constexpr Field() = default;
+  constexpr Field(std::string_view name, const Type& field_type, std::size_t field_offset,
+                  std::uint8_t field_flags = kNoFlags)
+      : json_name(name.data()),
+        type(&field_type),
+        offset(static_cast<std::uint32_t>(field_offset)),
+        json_size(static_cast<std::uint8_t>(name.size())),
+        flags(field_flags),
+        json_prefix(prefix_of(name)) {}
+
+  [[nodiscard]] constexpr std::string_view name() const { return {json_name, json_size}; }
+  [[nodiscard]] constexpr bool is(std::uint8_t flag) const { return (flags & flag) != 0; }
+
+  static constexpr std::uint64_t prefix_of(std::string_view name) {
+    std::uint64_t prefix = 0;
+    for (std::size_t i = 0; i < name.size() && i < 8; ++i) {
+      prefix |= static_cast<std::uint64_t>(static_cast<unsigned char>(name[i])) << (8 * i);
+    }
+    return prefix;
+  }
+};
+
+/// One field of a protobuf message. Where Go embeds a struct inline, JSON is flat but protobuf has a
+/// message of its own: such a `part` has entries that point into the same list of fields.
+struct ProtoField {
+  std::uint32_t number = 0;
+  std::uint32_t field = 0;                  ///< index into Type::fields, unless `part` is set
+  std::span<const ProtoField> part = {};    ///< the message that stands for an inline struct
+  bool is_part = false;
+
+  static constexpr ProtoField inline_part(std::uint32_t number, std::span<const ProtoField> part) {
+    return {number, 0, part, true};
+  }
+};
+
+/// Describes a type. Constant data with static lifetime.
+struct Type {
+  enum Flags : std::uint8_t {
+    kNoFlags = 0,
+    /// Holds a time somewhere, so equal content in two objects is a coincidence and not worth sharing.
+    kVolatile = 1,
+    /// JSON shows the one member that is set, told apart by the kind of token (bool, array, object).
+    kByToken = 2,
+    /// A top-level object: JSON begins with kind and apiVersion, which are not stored.
+    kHasTypeMeta = 4,
+    /// A list of objects, as servers answer it: its items are written without kind and apiVersion.
+    kIsList = 8,
+  };
+
+  Kind kind = Kind::kStruct;
+  std::uint8_t flags = 0;
+  std::uint32_t size = 0;
+  std::string_view name = {};
+  const Type* element = nullptr;           ///< of a box, list or map
+  std::span<const Field> fields = {};      ///< of a struct, in the order of JSON output
+  std::span<const ProtoField> proto = {};  ///< of a struct, ascending numbers; empty if it has none
+  const LeafOperations* leaf = nullptr;
+  std::string_view api_version = {};  ///< of a top-level object: "v1", "apps/v1"
+
+  [[nodiscard]] constexpr bool is(std::uint8_t flag) const { return (flags & flag) != 0; }
+  /// A list or map keeps structs behind a word of their own, so that each can be shared; all else
+  /// stands in the array itself.
+  [[nodiscard]] constexpr bool is_boxed_in_containers() const { return kind == Kind::kStruct; }
+  /// Bytes from one element to the next in a list of this type.
+  [[nodiscard]] constexpr std::size_t list_stride() const {
+    return is_boxed_in_containers() ? 8 : size;
+  }
+  /// Bytes from one entry to the next in a map to this type: the key, then the value.
+  [[nodiscard]] constexpr std::size_t map_stride() const {
+    return 8 + (is_boxed_in_containers() ? 8 : (size + 7) / 8 * 8);
+  }
+};
+
+/// Where to find the descriptor of T: a static member `kube_type`, unless specialised.
+template <typename T>
+struct TypeOf {
+  static constexpr const Type& value = T::kube_type;
+};
+
+/// The descriptor of T.
+template <typename T>
+constexpr const Type& type_of() noexcept {
+  return TypeOf<T>::value;
+}
+
+namespace detail {
+/// Types that a list holds as they are. Everything else is a described struct; such a type may be
+/// incomplete where the list is declared.
+template <typename T>
+inline constexpr bool kStoredInline = false;
+template <>
+inline constexpr bool kStoredInline<bool> = true;
+template <>
+inline constexpr bool kStoredInline<std::int32_t> = true;
+template <>
+inline constexpr bool kStoredInline<std::int64_t> = true;
+template <>
+inline constexpr bool kStoredInline<double> = true;
+
+template <typename T>
+inline constexpr Type kScalarType{};
+template <>
+inline constexpr Type kScalarType<bool>{.kind = Kind::kBool, .size = 1, .name = "boolean"};
+template <>
+inline constexpr Type kScalarType<std::int32_t>{
+    .kind = Kind::kInt32, .size = 4, .name = "32-bit integer"};
+template <>
+inline constexpr Type kScalarType<std::int64_t>{.kind = Kind::kInt64, .size = 8, .name = "integer"};
+template <>
+inline constexpr Type kScalarType<double>{.kind = Kind::kDouble, .size = 8, .name = "number"};
+template <>
+inline constexpr Type kScalarType<std::optional<bool>>{
+    .kind = Kind::kOptionalBool, .size = sizeof(std::optional<bool>), .name = "boolean"};
+template <>
+inline constexpr Type kScalarType<std::optional<std::int32_t>>{
+    .kind = Kind::kOptionalInt32,
+    .size = sizeof(std::optional<std::int32_t>),
+    .name = "32-bit integer"};
+template <>
+inline constexpr Type kScalarType<std::optional<std::int64_t>>{
+    .kind = Kind::kOptionalInt64, .size = sizeof(std::optional<std::int64_t>), .name = "integer"};
+template <>
+inline constexpr Type kScalarType<std::optional<double>>{
+    .kind = Kind::kOptionalDouble, .size = sizeof(std::optional<double>), .name = "number"};
+}  // namespace detail
+
+template <typename T>
+  requires(detail::kScalarType<T>.size != 0)
+struct TypeOf<T> {
+  static constexpr const Type& value = detail::kScalarType<T>;
+};
+
+/// Describes a member for a hand-written table: `field<decltype(Foo::spec)>("spec", offsetof(Foo, spec))`.
+template <typename T>
+constexpr Field field(std::string_view json_name, std::size_t offset,
+                      std::uint8_t flags = Field::kOmitEmpty) {
+  return {json_name, type_of<T>(), offset, flags};
+}
+
+}  // namespace kube

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/object/error.hpp>
+#include <kube/object/list.hpp>
+#include <kube/object/map.hpp>
+#include <kube/object/string.hpp>
+#include <kube/object/type.hpp>
+#include <kube/object/word.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kube {
+
+class Value;
+
+namespace detail {
+inline constexpr Type kValueType{.kind = Kind::kValue, .size = 8, .name = "value"};
+template <>
+inline constexpr bool kStoredInline<Value> = true;
+}  // namespace detail
+
+template <>
+struct TypeOf<Value> {
+  static constexpr const Type& value = detail::kValueType;
+};
+
+/// Any JSON document, in eight bytes per value. Decoded documents are one block like every object.
+///
+/// Reading never inserts: `document["spec"]["replicas"]` of what is not there is an absent value, and
+/// find() is null. The getters as_*() throw ValueError, naming what they found instead.
+/// Writing is for values made by hand or copied out of a Ref.
+class Value {
+ public:
+  enum class Kind : std::uint8_t {
+    kAbsent,  ///< not there at all
+    kNull,
+    kBool,
+    kInteger,
+    kDouble,
+    kString,
+    kArray,
+    kObject,
+  };
+
+  Value() noexcept = default;
+  Value(std::nullptr_t) noexcept;                                         // NOLINT: JSON literals
+  Value(bool value) noexcept;                                             // NOLINT
+  template <std::integral I>
+    requires(!std::same_as<I, bool>)
+  Value(I value) : Value(integer(static_cast<std::int64_t>(value))) {}    // NOLINT
+  Value(double value);                                                    // NOLINT
+  Value(std::string_view text);                                           // NOLINT
+  Value(const char* text) : Value(std::string_view{text}) {}              // NOLINT
+  Value(const std::string& text) : Value(std::string_view{text}) {}       // NOLINT
+  Value(const String& text) : Value(text.view()) {}                       // NOLINT
+  Value(const Value& other) : word_(detail::copy_word(type_of<Value>(), other.word_)) {}
+  Value(const Value&&) = delete;
+  Value(Value&& other) noexcept : word_(other.take()) {}
+  Value& operator=(const Value& other) {
+    if (this != &other) *this = Value{other};
+    return *this;
+  }
+  Value& operator=(const Value&&) = delete;
+  Value& operator=(Value&& other) noexcept {
+    if (this != &other) {
+      reset();
+      word_ = other.take();
+    }
+    return *this;
+  }
+  ~Value() { reset(); }
+
+  static Value integer(std::int64_t value);
+  static Value array(std::initializer_list<Value> elements = {});
+  static Value object(std::initializer_list<std::pair<std::string_view, Value>> members = {});
+
+  [[nodiscard]] Kind kind() const noexcept;
+  [[nodiscard]] bool is_absent() const noexcept { return word_.is_none(); }
+  [[nodiscard]] bool is_null() const noexcept { return kind() == Kind::kNull; }
+  [[nodiscard]] bool is_string() const noexcept { return kind() == Kind::kString; }
+  [[nodiscard]] bool is_array() const noexcept { return kind() == Kind::kArray; }
+  [[nodiscard]] bool is_object() const noexcept { return kind() == Kind::kObject; }
+
+  /// The content as that type. Throws ValueError ("expected integer, found string"). as_double takes
+  /// integers too, as_integer takes only numbers without a fraction.
+  [[nodiscard]] bool as_bool() const;
+  [[nodiscard]] std::int64_t as_integer() const;
+  [[nodiscard]] double as_double() const;
+  [[nodiscard]] std::string_view as_string() const;
+  [[nodiscard]] const List<Value>& as_array() const;
+  [[nodiscard]] const Map<Value>& as_object() const;
+
+  /// The value at a path such as "spec.containers[0].image" or "metadata.labels['app.kubernetes.io/name']",
+  /// or null if it is not there. Throws ValueError on a malformed path.
+  [[nodiscard]] const Value* find(std::string_view path) const;
+  /// The content at `path`, or nothing if it is not there or null. Throws ValueError if it is of
+  /// another type: "spec.replicas: expected integer, found string".
+  [[nodiscard]] std::optional<bool> get_bool(std::string_view path) const;
+  [[nodiscard]] std::optional<std::int64_t> get_integer(std::string_view path) const;
+  [[nodiscard]] std::optional<double> get_double(std::string_view path) const;
+  [[nodiscard]] std::optional<std::string_view> get_string(std::string_view path) const;
+  /// The list or object at `path`; an empty one if it is not there.
+  [[nodiscard]] const List<Value>& get_array(std::string_view path) const;
+  [[nodiscard]] const Map<Value>& get_object(std::string_view path) const;
+
+  /// A member or element; an absent value if there is none.
+  const Value& operator[](std::string_view key) const noexcept;
+  const Value& operator[](const char* key) const noexcept { return (*this)[std::string_view{key}]; }
+  template <std::integral I>
+  const Value& operator[](I index) const noexcept {
+    return element(static_cast<std::size_t>(index));
+  }
+  /// Members of an object or elements of an array; 0 for anything else.
+  [[nodiscard]] std::size_t size() const noexcept;
+
+  /// A member to write to, inserted if missing; an absent or null value becomes an object first.
+  /// Throws ValueError if this is neither.
+  Value& operator[](std::string_view key);
+  Value& operator[](const char* key) { return (*this)[std::string_view{key}]; }
+  /// The value at a path of plain keys and indexes, objects made on the way.
+  Value& at_path(std::string_view path);
+  /// Appends to an array; an absent or null value becomes one first.
+  Value& push_back(Value element);
+  /// Removes a member; false if there was none.
+  bool erase(std::string_view key);
+  void reset() noexcept;
+
+  friend bool operator==(const Value& a, const Value& b) noexcept {
+    return detail::equal_values(type_of<Value>(), reinterpret_cast<const std::byte*>(&a),
+                                reinterpret_cast<const std::byte*>(&b));
+  }
+
+ private:
+  friend struct ValueAccess;
+  [[nodiscard]] const Value& element(std::size_t index) const noexcept;
+  Map<Value>& editable_object();
+  List<Value>& editable_array();
+  detail::Word take() noexcept {
+    if (word_.form() == detail::Form::kRelative || word_.form() == detail::Form::kNode) {
+      return detail::copy_word(type_of<Value>(), word_);
+    }
+    return std::exchange(word_, {});
+  }
+
+  detail::Word word_;
+};
+
+/// "string", "integer", ...: how messages name a kind of value.
+[[nodiscard]] std::string_view to_string(Value::Kind kind) noexcept;
+
+/// One step of a path: a key, or an index if `key` is empty and `is_index` is set.
+struct PathStep {
+  std::string key;
+  std::size_t index = 0;
+  bool is_index = false;
+};
+/// Splits "a.b[3]['c.d']" into steps. Throws ValueError that quotes the path if it is malformed.
+[[nodiscard]] std::vector<PathStep> parse_path(std::string_view path);
+
+}  // namespace kube

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/codec/assembler.hpp>
+
+#include <kube/object/box.hpp>
+#include <kube/object/freeze.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace kube::detail {
+
+namespace {
+
+/// Shorter text costs less in the block than a reference to a node.
+constexpr std::size_t kShortestShared = 16;
+/// Smaller sub-trees likewise.
+constexpr std::size_t kSmallestTree = 40;
+constexpr std::size_t kSightings = std::size_t{1} << 14;
+
+std::string_view text_of(const Word& word) noexcept {
+  const View view = word.view();
+  return {reinterpret_cast<const char*>(view.data), view.count};
+}
+
+bool has_time(const Type& type, const std::byte* value) noexcept;
+
+bool has_time_inside(const Type& container, const View& content) noexcept {
+  const Type& element = *container.element;
+  const bool is_map = container.kind == Kind::kMap;
+  const std::size_t stride = is_map ? element.map_stride() : element.list_stride();
+  for (std::size_t i = 0; i < content.count; ++i) {
+    const std::byte* slot = content.data + i * stride + (is_map ? 8 : 0);
+    if (has_time(element, element.is_boxed_in_containers()
+                              ? boxed(*reinterpret_cast<const Word*>(slot))
+                              : slot)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Whether a time is set anywhere in `value`; two objects then agree only by chance, and a node would
+/// soon be referred to by one of them alone.
+bool has_time(const Type& type, const std::byte* value) noexcept {
+  const Word& word = *reinterpret_cast<const Word*>(value);
+  switch (type.kind) {
+    case Kind::kLeaf:
+      return type.is(Type::kVolatile) && word.bits != 0;
+    case Kind::kStruct:
+      return type.is(Type::kVolatile) &&
+             std::any_of(type.fields.begin(), type.fields.end(), [&](const Field& field) {
+               return has_time(*field.type, value + field.offset);
+             });
+    case Kind::kBox:
+      return !word.is_none() && has_time(*type.element, boxed(word));
+    case Kind::kList:
+    case Kind::kMap:
+      return (type.element->is(Type::kVolatile) || type.element->element != nullptr) &&
+             has_time_inside(type, word.view());
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Assembler::Assembler(std::shared_ptr<Pool> pool) : pool_(std::move(pool)) {
+  if (pool_ != nullptr) sightings_.resize(kSightings);
+}
+
+void Assembler::start(std::size_t budget) {
+  arena_.clear();
+  arena_.set_budget(budget);
+  promoted_ = 0;
+}
+
+bool Assembler::seen_before(std::uint64_t hash) {
+  std::uint32_t& slot = sightings_[hash % kSightings];
+  const auto fingerprint = static_cast<std::uint32_t>(hash >> 32) | 1U;
+  if (slot == fingerprint) return true;
+  slot = fingerprint;
+  return false;
+}
+
+Pending Assembler::text(std::string_view text, const Word* sibling) {
+  if (text.size() <= Word::kMaxInline) return {Word::inline_text(text.data(), text.size())};
+  if (pool_ != nullptr && text.size() >= kShortestShared) {
+    if (sibling != nullptr && sibling->form() == Form::kNode && text_of(*sibling) == text) {
+      return same_text(*sibling);
+    }
+    if (seen_before(pool_->hash(text))) return {Word::of_node(pool_->intern_text(text))};
+  }
+  char* copy = arena_.allocate_text(text.size());
+  std::memcpy(copy, text.data(), text.size());
+  return Pending::relative(copy, text.size(), Content::kBytes);
+}
+
+Pending Assembler::text_in_place(char* text, std::size_t size, const Word* sibling) {
+  const std::string_view content{text, size};
+  if (size <= Word::kMaxInline) {
+    const Pending pending{Word::inline_text(text, size)};
+    arena_.shrink_text(text, size, 0);
+    return pending;
+  }
+  if (pool_ != nullptr && size >= kShortestShared) {
+    Pending pending;
+    if (sibling != nullptr && sibling->form() == Form::kNode && text_of(*sibling) == content) {
+      pending = same_text(*sibling);
+    } else if (seen_before(pool_->hash(content))) {
+      pending = {Word::of_node(pool_->intern_text(content))};
+    }
+    if (!pending.word.is_none()) {
+      arena_.shrink_text(text, size, 0);
+      return pending;
+    }
+  }
+  return Pending::relative(text, size, Content::kBytes);
+}
+
+Pending Assembler::same_text(const Word& sibling) {
+  switch (sibling.form()) {
+    case Form::kNode:
+      sibling.node()->retain();
+      return {sibling};
+    case Form::kRelative: {
+      const std::string_view text = text_of(sibling);
+      if (pool_ != nullptr && text.size() >= kShortestShared) {
+        ++promoted_;
+        return {Word::of_node(pool_->intern_text(text))};
+      }
+      char* copy = arena_.allocate_text(text.size());
+      std::memcpy(copy, text.data(), text.size());
+      return Pending::relative(copy, text.size(), Content::kBytes);
+    }
+    default:
+      return {sibling};
+  }
+}
+
+Pending Assembler::pieces(std::span<const std::string_view> texts, const Word* sibling) {
+  auto* array = reinterpret_cast<Word*>(arena_.allocate(texts.size() * sizeof(Word)));
+  const View like = sibling != nullptr ? sibling->view() : View{};
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const Word* same = i < like.count ? reinterpret_cast<const Word*>(like.data) + i : nullptr;
+    place(array[i], text(texts[i], same));
+  }
+  return Pending::relative(array, texts.size(), Content::kList);
+}
+
+std::optional<Pending> Assembler::share(const Type& described, const Word& sibling) {
+  const Type& type = described.kind == Kind::kLeaf ? *described.element : described;
+  switch (sibling.form()) {
+    case Form::kNone:
+      return std::nullopt;
+    case Form::kInline:
+    case Form::kScalar:
+      return Pending{sibling};
+    case Form::kNode:
+      sibling.node()->retain();
+      return Pending{sibling};
+    default:
+      break;
+  }
+  if (pool_ == nullptr) return std::nullopt;
+  if (type.kind == Kind::kString || type.kind == Kind::kOptionalString ||
+      type.kind == Kind::kBytes) {
+    return same_text(sibling);
+  }
+  if (type.kind == Kind::kValue) {
+    if (sibling.relative_content() == Content::kBytes) return same_text(sibling);
+    if (sibling.relative_content() == Content::kNumber) return std::nullopt;
+  }
+  if (type.kind == Kind::kStruct ? has_time(type, boxed(sibling))
+                                 : has_time(type, reinterpret_cast<const std::byte*>(&sibling))) {
+    return std::nullopt;
+  }
+
+  // The sibling's own copy becomes a node; from the third object on there is nothing left to do here.
+  node_arena_.clear();
+  const std::byte* root = nullptr;
+  std::size_t count = 1;
+  Content content = Content::kBytes;
+  if (type.kind == Kind::kStruct || type.kind == Kind::kBox) {
+    const Type& element = type.kind == Kind::kBox ? *type.element : type;
+    std::byte* copy = node_arena_.allocate(std::max<std::size_t>(element.size, 8));
+    freeze_into(node_arena_, element, copy, boxed(sibling), Nodes::kCopy);
+    root = copy;
+  } else {
+    auto* word = reinterpret_cast<Word*>(node_arena_.allocate(sizeof(Word)));
+    freeze_into(node_arena_, type, reinterpret_cast<std::byte*>(word),
+                reinterpret_cast<const std::byte*>(&sibling), Nodes::kCopy);
+    if (word->form() != Form::kRelative) return std::nullopt;
+    root = word->relative_target();
+    count = word->relative_count();
+    content = word->relative_content();
+  }
+  if (node_arena_.used() < kSmallestTree) return std::nullopt;
+  ++promoted_;
+  return Pending{Word::of_node(pool_->intern(node_arena_.image(root), count, content))};
+}
+
+void Assembler::place(Word& at, const Pending& pending) {
+  switch (pending.word.form()) {
+    case Form::kRelative:
+      at.set_relative(pending.target, pending.word.relative_count(),
+                      pending.word.relative_content());
+      break;
+    case Form::kNode:
+      arena_.set_node(at, pending.word.node());
+      break;
+    default:
+      at = pending.word;
+      break;
+  }
+}
+
+void Assembler::place(const Type& type, std::byte* at, const Pending& pending) {
+  if (pending.is_raw) {
+    std::memcpy(at, &pending.word, type.size);
+  } else {
+    place(*reinterpret_cast<Word*>(at), pending);
+  }
+}
+
+void Assembler::thaw(const Type& type, Word& word) {
+  if (word.form() != Form::kNode) return;
+  const bool is_struct = type.kind == Kind::kStruct || type.kind == Kind::kBox;
+  if (is_struct) {
+    const Type& element = type.kind == Kind::kBox ? *type.element : type;
+    std::byte* copy = arena_.allocate(std::max<std::size_t>(element.size, 8));
+    freeze_into(arena_, element, copy, boxed(word), Nodes::kCopy);
+    arena_.drop(word);
+    word.set_relative(copy, 1, Content::kBytes);
+    return;
+  }
+  auto* copy = reinterpret_cast<Word*>(arena_.allocate(sizeof(Word)));
+  freeze_into(arena_, type, reinterpret_cast<std::byte*>(copy),
+              reinterpret_cast<const std::byte*>(&word), Nodes::kCopy);
+  arena_.drop(word);
+  arena_.assign(word, *copy);
+}
+
+void Assembler::discard(const Pending& pending) noexcept {
+  if (!pending.is_raw && pending.word.form() == Form::kNode) pending.word.node()->release();
+}
+
+}  // namespace kube::detail

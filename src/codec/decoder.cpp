@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/codec/decoder.hpp>
+
+#include <kube/codec/assembler.hpp>
+#include <kube/codec/envelope.hpp>
+#include <kube/codec/error.hpp>
+#include <kube/codec/json_reader.hpp>
+#include <kube/codec/protobuf_reader.hpp>
+#include <kube/codec/siblings.hpp>
+
+#include <stdexcept>
+#include <string>
+
+namespace kube::detail {
+
+namespace {
+
+/// What an object may take that is not in proportion to its input: one struct can be a kilobyte.
+constexpr std::size_t kFreeBytes = std::size_t{64} << 10;
+/// A sibling that has served this often gives way to a newer object.
+constexpr unsigned kMostUses = 16;
+
+Ref<std::byte> share_block(Block* block) {
+  block->retain();
+  return {block, block->image() + block->root};
+}
+
+}  // namespace
+
+struct DecoderCore::State {
+  explicit State(DecoderOptions given)
+      : options(std::move(given)),
+        assembler(options.pool),
+        protobuf(assembler, options.limits),
+        json(assembler, options.limits),
+        siblings(options.sibling_bytes) {}
+
+  [[nodiscard]] bool compares() const noexcept {
+    return assembler.shares() && options.sibling_bytes > 0;
+  }
+  void start(std::size_t input) {
+    assembler.start(kFreeBytes + options.limits.max_expansion * input);
+  }
+  /// Runs `read`, so that a failure leaves nothing behind and is a CodecError.
+  template <typename Read>
+  Block* finish(std::size_t offset, Read read) {
+    try {
+      const std::byte* root = read();
+      return assembler.arena().finish(root);
+    } catch (const std::length_error& error) {
+      assembler.arena().clear();
+      throw CodecError("", error.what(), offset);
+    } catch (...) {
+      assembler.arena().clear();
+      throw;
+    }
+  }
+  [[nodiscard]] bool gives_way(Siblings::Entry* entry) const {
+    return entry == nullptr || assembler.promoted() > 0 || ++entry->uses >= kMostUses;
+  }
+
+  DecoderOptions options;
+  Assembler assembler;
+  ProtobufReader protobuf;
+  JsonReader json;
+  Siblings siblings;
+};
+
+DecoderCore::DecoderCore(const Type& type, DecoderOptions options)
+    : type_(type), state_(std::make_unique<State>(std::move(options))) {}
+
+DecoderCore::~DecoderCore() = default;
+
+Block* DecoderCore::protobuf(std::string_view message, std::size_t offset) {
+  State& state = *state_;
+  if (type_.proto.empty() && !type_.fields.empty()) {
+    throw CodecError("", std::string{type_.name} + " has no protobuf form", offset);
+  }
+  state.start(message.size());
+  std::uint64_t family = 0;
+  Siblings::Entry* entry = nullptr;
+  ProtobufReader::Sibling sibling;
+  if (state.compares()) {
+    family = Siblings::family_of_protobuf(message);
+    entry = state.siblings.find(family);
+    if (entry != nullptr && entry->tape.entries.empty()) {
+      sibling = {entry->bytes, entry->object.get()};
+    }
+  }
+  Block* block = state.finish(offset, [&] {
+    return state.protobuf.read(type_, message, state.options.projection, sibling, offset);
+  });
+  if (state.compares() && state.protobuf.is_regular() && state.gives_way(entry)) {
+    state.siblings.remember(family, message, {}, share_block(block));
+  }
+  return block;
+}
+
+Block* DecoderCore::json(std::string_view text, std::size_t offset) {
+  State& state = *state_;
+  state.start(text.size());
+  std::uint64_t family = 0;
+  Siblings::Entry* entry = nullptr;
+  JsonReader::Sibling sibling;
+  JsonTape tape;
+  if (state.compares()) {
+    family = Siblings::family_of_json(text);
+    entry = state.siblings.find(family);
+    if (entry != nullptr) sibling = {entry->bytes, &entry->tape, entry->object.get()};
+  }
+  Block* block = state.finish(offset, [&] {
+    return state.json.read(type_, text, state.options.projection, sibling,
+                           state.compares() ? &tape : nullptr, offset);
+  });
+  if (state.compares() && state.json.is_regular() && state.gives_way(entry)) {
+    state.siblings.remember(family, text, std::move(tape), share_block(block));
+  }
+  return block;
+}
+
+Block* DecoderCore::enveloped(std::string_view bytes, std::size_t offset) {
+  const Envelope envelope = open_envelope(bytes, offset);
+  if (type_.is(Type::kHasTypeMeta) &&
+      (envelope.kind != type_.name || envelope.api_version != type_.api_version)) {
+    throw CodecError("",
+                     "expected " + std::string{type_.api_version} + ' ' + std::string{type_.name} +
+                         ", found " + std::string{envelope.api_version.substr(0, 80)} + ' ' +
+                         std::string{envelope.kind.substr(0, 80)},
+                     offset);
+  }
+  return protobuf(envelope.raw,
+                  offset + static_cast<std::size_t>(envelope.raw.data() - bytes.data()));
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/codec/list_splitter.hpp>
+
+#include <kube/codec/envelope.hpp>
+#include <kube/codec/error.hpp>
+#include <kube/codec/json.hpp>
+#include <kube/object/value.hpp>
+
+#include <protozero/pbf_reader.hpp>
+
+#include <algorithm>
+
+namespace kube::detail {
+
+namespace {
+
+bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
+/// Reads a varint at `at`, moving behind it; nothing if it goes beyond the end.
+std::optional<std::uint64_t> take_varint(std::string_view bytes, std::size_t& at, bool& malformed) {
+  std::uint64_t number = 0;
+  for (unsigned shift = 0; at < bytes.size(); shift += 7) {
+    const auto byte = static_cast<unsigned char>(bytes[at++]);
+    if (shift >= 63 && byte > 1) {
+      malformed = true;
+      return std::nullopt;
+    }
+    number |= std::uint64_t{byte & 0x7fU} << shift;
+    if (byte < 0x80) return number;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void ListSplitter::fail(std::string_view problem, std::size_t ahead) const {
+  throw CodecError("", problem, consumed_ + ahead);
+}
+
+void ListSplitter::feed(std::string_view chunk, const OnItem& on_item) {
+  if (format_ == Format::kJson) {
+    feed_json(chunk, on_item);
+  } else {
+    feed_protobuf(chunk, on_item);
+  }
+}
+
+void ListSplitter::finish() const {
+  if (format_ == Format::kJson ? json_state_ != JsonState::kDone
+                               : !saw_list_ || list_left_ > 0 || !partial_.empty()) {
+    fail("the list ends before it is complete", partial_.size());
+  }
+}
+
+// --- JSON ---
+
+void ListSplitter::feed_json(std::string_view chunk, const OnItem& on_item) {
+  std::size_t at = 0;
+  while (at < chunk.size()) {
+    const char c = chunk[at];
+    switch (json_state_) {
+      case JsonState::kStart:
+        if (is_space(c)) break;
+        if (c != '{') fail("expected a list object");
+        json_state_ = JsonState::kKeyOrEnd;
+        break;
+      case JsonState::kKeyOrEnd:
+        if (is_space(c)) break;
+        if (c == '}') {
+          json_state_ = JsonState::kDone;
+          break;
+        }
+        if (c != '"') fail("expected key in quotes");
+        extent_.start();
+        partial_.clear();
+        json_state_ = JsonState::kKey;
+        continue;
+      case JsonState::kColon:
+        if (is_space(c)) break;
+        if (c != ':') fail("expected ':'");
+        extent_.start();
+        partial_.clear();
+        json_state_ = key_ == "items" ? JsonState::kItems : JsonState::kMember;
+        break;
+      case JsonState::kItems:
+        if (is_space(c)) break;
+        if (c == 'n') {
+          json_state_ = JsonState::kMember;  // null: no items
+          continue;
+        }
+        if (c != '[') fail("items: expected list");
+        json_state_ = JsonState::kItemOrEnd;
+        break;
+      case JsonState::kItemOrEnd:
+        if (is_space(c)) break;
+        if (c == ']') {
+          json_state_ = JsonState::kBehindMember;
+          break;
+        }
+        extent_.start();
+        json_state_ = JsonState::kItem;
+        continue;
+      case JsonState::kBehindItem:
+        if (is_space(c)) break;
+        if (c == ']') {
+          json_state_ = JsonState::kBehindMember;
+        } else if (c == ',') {
+          extent_.start();
+          json_state_ = JsonState::kItem;
+        } else {
+          fail("items: expected ',' or ']'");
+        }
+        break;
+      case JsonState::kBehindMember:
+        if (is_space(c)) break;
+        if (c == '}') {
+          json_state_ = JsonState::kDone;
+        } else if (c == ',') {
+          json_state_ = JsonState::kKeyOrEnd;
+        } else {
+          fail("expected ',' or '}'");
+        }
+        break;
+      case JsonState::kDone:
+        if (!is_space(c)) fail("more after the end of the list");
+        break;
+      case JsonState::kKey:
+      case JsonState::kMember:
+      case JsonState::kItem: {
+        if (partial_.empty() && is_space(c)) break;
+        bool complete = false;
+        const std::size_t size = extent_.advance(chunk.substr(at), complete);
+        std::string_view piece = chunk.substr(at, size);
+        if (partial_.size() + size > limits_.max_frame) {
+          fail("object larger than the limit of " + std::to_string(limits_.max_frame) + " bytes");
+        }
+        if (!complete || !partial_.empty()) {
+          partial_.append(piece);
+          piece = partial_;
+        }
+        if (complete && size == 0 && partial_.empty()) fail("expected value");
+        at += size;
+        consumed_ += size;
+        if (!complete) continue;
+        if (json_state_ == JsonState::kKey) {
+          key_ = piece.substr(1, piece.size() - 2);
+          json_state_ = JsonState::kColon;
+        } else if (json_state_ == JsonState::kMember) {
+          json_member(piece);
+          json_state_ = JsonState::kBehindMember;
+        } else {
+          on_item(piece, consumed_ - piece.size());
+          json_state_ = JsonState::kBehindItem;
+        }
+        partial_.clear();
+        continue;
+      }
+    }
+    ++at;
+    ++consumed_;
+  }
+}
+
+void ListSplitter::json_member(std::string_view value) {
+  const Ref<Value> decoded = decode_json<Value>(value);
+  if (key_ == "kind" && decoded->is_string()) head_.kind = decoded->as_string();
+  if (key_ == "apiVersion" && decoded->is_string()) head_.api_version = decoded->as_string();
+  if (key_ == "metadata" && decoded->is_object()) {
+    try {
+      head_.resource_version = decoded->get_string("resourceVersion").value_or("");
+      head_.continue_token = decoded->get_string("continue").value_or("");
+      head_.remaining_item_count = decoded->get_integer("remainingItemCount");
+    } catch (const ValueError& error) {
+      fail("metadata." + std::string{error.what()});
+    }
+  }
+}
+
+// --- protobuf ---
+
+void ListSplitter::feed_protobuf(std::string_view chunk, const OnItem& on_item) {
+  while (!chunk.empty()) {
+    if (partial_.empty()) {
+      const std::size_t size = proto_step(chunk, on_item);
+      if (size == 0) {
+        partial_ = chunk;
+        return;
+      }
+      chunk.remove_prefix(size);
+      consumed_ += size;
+      continue;
+    }
+    // Complete the piece that an earlier chunk began, with as little copying as possible.
+    const std::size_t had = partial_.size();
+    const std::size_t wanted = std::max<std::size_t>(had < 32 ? 32 : had, 1);
+    const std::size_t taken = std::min(chunk.size(), wanted);
+    partial_.append(chunk.substr(0, taken));
+    const std::size_t size = proto_step(partial_, on_item);
+    if (size == 0) {
+      chunk.remove_prefix(taken);
+      continue;
+    }
+    consumed_ += size;
+    partial_.clear();
+    chunk.remove_prefix(size - had);
+  }
+}
+
+std::size_t ListSplitter::proto_step(std::string_view bytes, const OnItem& on_item) {
+  if (proto_state_ == ProtoState::kMagic) {
+    const std::size_t known = std::min(bytes.size(), kEnvelopeMagic.size());
+    if (bytes.substr(0, known) != kEnvelopeMagic.substr(0, known)) {
+      fail("not a Kubernetes protobuf object: the magic bytes are missing");
+    }
+    if (bytes.size() < kEnvelopeMagic.size()) return 0;
+    proto_state_ = ProtoState::kEnvelopeField;
+    return kEnvelopeMagic.size();
+  }
+
+  std::size_t at = 0;
+  bool malformed = false;
+  const bool in_list = proto_state_ == ProtoState::kListField;
+  const std::optional<std::uint64_t> tag = take_varint(bytes, at, malformed);
+  if (malformed) fail("malformed field tag");
+  if (!tag) return 0;
+  if ((*tag & 7) != 2) {
+    // Nothing else is ever sent here, but a newer server may add a number.
+    if ((*tag & 7) != 0) fail("unknown wire type " + std::to_string(*tag & 7));
+    const std::optional<std::uint64_t> number = take_varint(bytes, at, malformed);
+    if (malformed) fail("malformed number");
+    if (!number) return 0;
+    if (in_list) {
+      if (at > list_left_) fail("field goes beyond the end of the list");
+      list_left_ -= at;
+      if (list_left_ == 0) proto_state_ = ProtoState::kEnvelopeField;
+    }
+    return at;
+  }
+  const std::optional<std::uint64_t> size = take_varint(bytes, at, malformed);
+  if (malformed) fail("malformed length");
+  if (!size) return 0;
+  const std::uint64_t number = *tag >> 3;
+
+  if (!in_list && number == 2) {  // the list begins; its content is taken field by field
+    list_left_ = *size;
+    saw_list_ = true;
+    if (list_left_ > 0) proto_state_ = ProtoState::kListField;
+    return at;
+  }
+  if (*size > limits_.max_frame) {
+    fail("object larger than the limit of " + std::to_string(limits_.max_frame) + " bytes");
+  }
+  const std::size_t total = at + static_cast<std::size_t>(*size);
+  if (in_list && total > list_left_) fail("field goes beyond the end of the list");
+  if (bytes.size() < total) return 0;
+  const std::string_view payload = bytes.substr(at, static_cast<std::size_t>(*size));
+  if (!in_list) {
+    if (number == 1) {
+      // The same reading as for a single object.
+      std::string envelope{kEnvelopeMagic};
+      envelope.append(bytes.substr(0, total));
+      const Envelope opened = open_envelope(envelope, consumed_);
+      head_.kind = opened.kind;
+      head_.api_version = opened.api_version;
+    }
+    return total;
+  }
+  if (number == 1) proto_list_meta(payload);
+  if (number == 2) on_item(payload, consumed_ + at);
+  list_left_ -= total;
+  if (list_left_ == 0) proto_state_ = ProtoState::kEnvelopeField;
+  return total;
+}
+
+void ListSplitter::proto_list_meta(std::string_view message) {
+  try {
+    protozero::pbf_reader reader{message.data(), message.size()};
+    while (reader.next()) {
+      switch (reader.tag_and_type()) {
+        case protozero::tag_and_type(2, protozero::pbf_wire_type::length_delimited):
+          head_.resource_version = reader.get_string();
+          break;
+        case protozero::tag_and_type(3, protozero::pbf_wire_type::length_delimited):
+          head_.continue_token = reader.get_string();
+          break;
+        case protozero::tag_and_type(4, protozero::pbf_wire_type::varint):
+          head_.remaining_item_count = reader.get_int64();
+          break;
+        default:
+          reader.skip();
+      }
+    }
+  } catch (const protozero::exception&) {
+    fail("metadata: malformed message");
+  }
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/codec/projection.hpp>
+
+#include <kube/object/value.hpp>
+
+#include <stdexcept>
+
+namespace kube {
+
+namespace {
+
+/// The struct, map or Value that a path goes on in: boxes and lists are looked through.
+const Type& inside(const Type& type) {
+  const Type* inner = &type;
+  while (inner->kind == Kind::kBox || inner->kind == Kind::kList) inner = inner->element;
+  return *inner;
+}
+
+[[noreturn]] void no_such_field(const std::string& path, std::string_view step, const Type& type) {
+  throw std::invalid_argument("projection \"" + path + "\": " + std::string{type.name} +
+                              " has no field \"" + std::string{step} + '"');
+}
+
+}  // namespace
+
+std::shared_ptr<Projection::Node> Projection::Node::make(const Type& type, bool keeps_named) {
+  auto node = std::make_shared<Node>();
+  node->fields_.resize(type.fields.size());
+  for (Entry& entry : node->fields_) entry.kept = !keeps_named;
+  node->others_kept_ = !keeps_named;
+  return node;
+}
+
+void Projection::Node::name(const Type& type, const std::string& path, std::size_t step,
+                            const std::vector<PathStep>& steps, bool keeps_named) {
+  const std::string& key = steps[step].key;
+  Entry* entry = nullptr;
+  const Type* next = nullptr;
+  if (type.kind == Kind::kStruct) {
+    for (std::size_t i = 0; i < type.fields.size(); ++i) {
+      if (type.fields[i].name() == key) {
+        entry = &fields_[i];
+        next = &inside(*type.fields[i].type);
+      }
+    }
+  } else if (type.kind == Kind::kMap || type.kind == Kind::kValue) {
+    entry = &keys_.try_emplace(key, Entry{!keeps_named, nullptr}).first->second;
+    next = type.kind == Kind::kMap ? &inside(*type.element) : &type;
+  }
+  if (entry == nullptr || steps[step].is_index) no_such_field(path, key, type);
+  const bool is_last = step + 1 == steps.size();
+  const bool already_whole = entry->kept == keeps_named && entry->below == nullptr;
+  if (is_last) {
+    *entry = {keeps_named, nullptr};
+  } else if (!already_whole || !keeps_named) {
+    if (!keeps_named && !entry->kept) return;  // already left out as a whole
+    entry->kept = true;
+    if (entry->below == nullptr) entry->below = make(*next, keeps_named);
+    entry->below->name(*next, path, step + 1, steps, keeps_named);
+  }
+}
+
+Projection Projection::build(const Type& type, const std::vector<std::string>& paths,
+                             bool keeps_named) {
+  Projection projection;
+  const auto root = Node::make(type, keeps_named);
+  for (const std::string& path : paths) {
+    const std::vector<PathStep> steps = parse_path(path);
+    if (steps.empty()) throw std::invalid_argument("projection: empty path");
+    root->name(type, path, 0, steps, keeps_named);
+  }
+  projection.root_ = root;
+  return projection;
+}
+
+Projection Projection::keep(const Type& type, const std::vector<std::string>& paths) {
+  return build(type, paths, true);
+}
+
+Projection Projection::without(const Type& type, const std::vector<std::string>& paths) {
+  return build(type, paths, false);
+}
+
+}  // namespace kube

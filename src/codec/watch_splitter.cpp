@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/codec/watch_splitter.hpp>
+
+#include <kube/codec/error.hpp>
+#include <kube/codec/json_scanner.hpp>
+#include <kube/codec/utf8.hpp>
+
+#include <protozero/pbf_reader.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace kube {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, EventType>, 5> kEventTypes{
+    {{"ADDED", EventType::kAdded},
+     {"MODIFIED", EventType::kModified},
+     {"DELETED", EventType::kDeleted},
+     {"BOOKMARK", EventType::kBookmark},
+     {"ERROR", EventType::kError}}};
+
+EventType event_type(std::string_view text, std::size_t offset) {
+  for (const auto& [name, type] : kEventTypes) {
+    if (name == text) return type;
+  }
+  throw CodecError("type", "unknown event type \"" + std::string{text.substr(0, 80)} + '"', offset);
+}
+
+/// Bytes of the length in front of a protobuf frame.
+constexpr std::size_t kLengthSize = 4;
+
+std::size_t frame_length(std::string_view bytes) {
+  std::size_t length = 0;
+  for (std::size_t i = 0; i < kLengthSize; ++i) {
+    length = (length << 8) | static_cast<unsigned char>(bytes[i]);
+  }
+  return length;
+}
+
+}  // namespace
+
+std::string_view to_string(EventType type) noexcept {
+  for (const auto& [name, known] : kEventTypes) {
+    if (known == type) return name;
+  }
+  return "ERROR";
+}
+
+namespace detail {
+
+void WatchSplitter::feed(std::string_view chunk, const OnFrame& on_frame) {
+  if (format_ == Format::kJson) {
+    feed_json(chunk, on_frame);
+  } else {
+    feed_protobuf(chunk, on_frame);
+  }
+}
+
+void WatchSplitter::finish() const {
+  if (!partial_.empty()) {
+    throw CodecError("", "the stream ended within an event", consumed_ + partial_.size());
+  }
+}
+
+void WatchSplitter::check_size(std::size_t size) const {
+  if (size > limits_.max_frame) {
+    throw CodecError("", "event larger than the limit of " + std::to_string(limits_.max_frame) +
+                             " bytes",
+                     consumed_);
+  }
+}
+
+void WatchSplitter::feed_json(std::string_view chunk, const OnFrame& on_frame) {
+  while (!chunk.empty()) {
+    if (partial_.empty()) {
+      // White space between events.
+      const std::size_t start = std::min(chunk.find_first_not_of(" \n\r\t"), chunk.size());
+      chunk.remove_prefix(start);
+      consumed_ += start;
+      if (chunk.empty()) return;
+      if (chunk.front() != '{') throw CodecError("", "expected a watch event", consumed_);
+      extent_.start();
+    }
+    bool complete = false;
+    const std::size_t size = extent_.advance(chunk, complete);
+    check_size(partial_.size() + size);
+    std::string_view frame = chunk.substr(0, size);
+    if (!complete || !partial_.empty()) {
+      partial_.append(frame);
+      frame = partial_;
+    }
+    chunk.remove_prefix(size);
+    if (!complete) return;
+    on_frame(open_json(frame, consumed_));
+    consumed_ += frame.size();
+    partial_.clear();
+  }
+}
+
+WatchFrame WatchSplitter::open_json(std::string_view frame, std::size_t offset) const {
+  WatchFrame opened;
+  // Nearly every event is written like this, and its object then reaches to the last brace; should
+  // anything stand behind the object, decoding it says so.
+  constexpr std::string_view kType = R"({"type":")";
+  constexpr std::string_view kObject = R"(","object":)";
+  if (frame.starts_with(kType)) {
+    const std::size_t quote = frame.find('"', kType.size());
+    if (quote != std::string_view::npos && frame.substr(quote, kObject.size()) == kObject) {
+      const std::size_t start = quote + kObject.size();
+      opened.type = event_type(frame.substr(kType.size(), quote - kType.size()), offset);
+      opened.object = frame.substr(start, frame.size() - 1 - start);
+      opened.offset = offset + start;
+      return opened;
+    }
+  }
+  JsonScanner scan{frame, offset, limits_.max_depth};
+  if (!is_utf8(frame)) scan.fail(nullptr, "event is not valid UTF-8");
+  bool has_type = false;
+  scan.consume('{');
+  scan.white_space();
+  if (!scan.consume('}')) {
+    do {
+      std::string_view key;
+      scan.expect('"', "key in quotes", nullptr);
+      scan.string(key, nullptr);
+      scan.expect(':', "':'", nullptr);
+      scan.white_space();
+      const char* const start = scan.at();
+      if (key == "type") {
+        std::string_view text;
+        scan.expect('"', "string", nullptr);
+        scan.string(text, nullptr);
+        opened.type = event_type(text, offset + scan.position());
+        has_type = true;
+      } else {
+        opened.offset = key == "object" ? offset + scan.position() : opened.offset;
+        scan.skip_value(nullptr, 1);
+        if (key == "object") {
+          opened.object = {start, static_cast<std::size_t>(scan.at() - start)};
+        }
+      }
+      scan.white_space();
+    } while (scan.consume(','));
+    scan.expect('}', "',' or '}'", nullptr);
+  }
+  if (!has_type || opened.object.empty()) {
+    throw CodecError("", "watch event without type or object", offset);
+  }
+  return opened;
+}
+
+void WatchSplitter::feed_protobuf(std::string_view chunk, const OnFrame& on_frame) {
+  while (!chunk.empty()) {
+    // The length first, then exactly as much as it says.
+    if (partial_.size() < kLengthSize && (!partial_.empty() || chunk.size() < kLengthSize)) {
+      const std::size_t taken = std::min(kLengthSize - partial_.size(), chunk.size());
+      partial_.append(chunk.substr(0, taken));
+      chunk.remove_prefix(taken);
+      if (partial_.size() == kLengthSize) check_size(frame_length(partial_));
+      if (partial_.size() < kLengthSize || (chunk.empty() && frame_length(partial_) > 0)) return;
+    }
+    const std::string_view head = partial_.empty() ? chunk : std::string_view{partial_};
+    const std::size_t size = kLengthSize + frame_length(head);
+    check_size(size - kLengthSize);
+    if (partial_.empty() && chunk.size() >= size) {
+      on_frame(open_protobuf(chunk.substr(kLengthSize, size - kLengthSize),
+                             consumed_ + kLengthSize));
+      chunk.remove_prefix(size);
+      consumed_ += size;
+      continue;
+    }
+    const std::size_t taken = std::min(size - partial_.size(), chunk.size());
+    partial_.append(chunk.substr(0, taken));
+    chunk.remove_prefix(taken);
+    if (partial_.size() < size) return;
+    on_frame(open_protobuf(std::string_view{partial_}.substr(kLengthSize),
+                           consumed_ + kLengthSize));
+    consumed_ += size;
+    partial_.clear();
+  }
+}
+
+WatchFrame WatchSplitter::open_protobuf(std::string_view frame, std::size_t offset) const {
+  WatchFrame opened;
+  bool has_type = false;
+  try {
+    protozero::pbf_reader event{frame.data(), frame.size()};
+    while (event.next()) {
+      switch (event.tag_and_type()) {
+        case protozero::tag_and_type(1, protozero::pbf_wire_type::length_delimited): {
+          const protozero::data_view text = event.get_view();
+          opened.type = event_type({text.data(), text.size()}, offset);
+          has_type = true;
+          break;
+        }
+        case protozero::tag_and_type(2, protozero::pbf_wire_type::length_delimited): {
+          protozero::pbf_reader extension{event.get_view()};
+          while (extension.next(1, protozero::pbf_wire_type::length_delimited)) {
+            const protozero::data_view raw = extension.get_view();
+            opened.object = {raw.data(), raw.size()};
+            opened.offset = offset + static_cast<std::size_t>(raw.data() - frame.data());
+          }
+          break;
+        }
+        default:
+          event.skip();
+      }
+    }
+  } catch (const protozero::exception&) {
+    throw CodecError("", "malformed watch event", offset);
+  }
+  if (!has_type || opened.object.empty()) {
+    throw CodecError("", "watch event without type or object", offset);
+  }
+  return opened;
+}
+
+}  // namespace detail
+}  // namespace kube

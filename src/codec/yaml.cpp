@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/codec/yaml.hpp>
+
+#include <kube/codec/error.hpp>
+#include <kube/codec/utf8.hpp>
+
+#include <yaml-cpp/yaml.h>
+
+#include <charconv>
+#include <cmath>
+#include <set>
+
+namespace kube {
+
+namespace {
+
+/// Deep enough for any manifest; below the depth at which yaml-cpp gives up by itself.
+constexpr int kMaxDepth = 200;
+/// Without aliases a text has fewer values than bytes; with them it may repeat some, but not without end.
+constexpr std::size_t kRepeatedNodes = 10'000;
+
+[[noreturn]] void fail(const YAML::Mark& mark, const std::string& path, std::string_view problem) {
+  const std::string place = mark.is_null() ? std::string{}
+                                           : "line " + std::to_string(mark.line + 1) + ", column " +
+                                                 std::to_string(mark.column + 1) + ": ";
+  throw CodecError(path, place + std::string{problem},
+                   mark.is_null() ? 0 : static_cast<std::size_t>(mark.pos));
+}
+
+/// Plain scalars that YAML 1.1, and with it Kubernetes, takes for something else than text.
+bool is_null_word(std::string_view text) {
+  return text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL";
+}
+
+std::optional<bool> bool_word(std::string_view text) {
+  for (const std::string_view word :
+       {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"}) {
+    if (text == word) return true;
+  }
+  for (const std::string_view word :
+       {"false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"}) {
+    if (text == word) return false;
+  }
+  return std::nullopt;
+}
+
+std::optional<Value> number_word(std::string_view text) {
+  std::string_view digits = text;
+  const bool negative = digits.starts_with('-');
+  if (negative || digits.starts_with('+')) digits.remove_prefix(1);
+  if (digits.empty()) return std::nullopt;
+  int base = 10;
+  std::string_view body = digits;
+  if (digits.starts_with("0x") || digits.starts_with("0X")) {
+    base = 16;
+    body.remove_prefix(2);
+  } else if (digits.starts_with("0o")) {
+    base = 8;
+    body.remove_prefix(2);
+  } else if (digits.starts_with("0b")) {
+    base = 2;
+    body.remove_prefix(2);
+  } else if (digits.size() > 1 && digits[0] == '0' &&
+             digits.find_first_not_of("01234567") == std::string_view::npos) {
+    base = 8;  // YAML 1.1
+  }
+  std::uint64_t magnitude = 0;
+  const auto whole = std::from_chars(body.data(), body.data() + body.size(), magnitude, base);
+  if (!body.empty() && whole.ec == std::errc{} && whole.ptr == body.data() + body.size()) {
+    if (!negative && magnitude <= INT64_MAX) return Value{static_cast<std::int64_t>(magnitude)};
+    if (negative && magnitude <= std::uint64_t{1} << 63) {
+      return Value{static_cast<std::int64_t>(-magnitude)};
+    }
+    return Value{negative ? -static_cast<double>(magnitude) : static_cast<double>(magnitude)};
+  }
+  if (digits[0] != '.' && (digits[0] < '0' || digits[0] > '9')) return std::nullopt;
+  double number = 0;
+  const auto fraction = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (fraction.ec == std::errc{} && fraction.ptr == digits.data() + digits.size() &&
+      std::isfinite(number)) {
+    return Value{negative ? -number : number};
+  }
+  return std::nullopt;
+}
+
+class Converter {
+ public:
+  explicit Converter(std::size_t text_size) : max_nodes_(kRepeatedNodes + text_size) {}
+
+  Value convert(const YAML::Node& node, const std::string& path, int depth) {
+    if (depth > kMaxDepth) fail(node.Mark(), path, "nested too deeply");
+    if (++nodes_ > max_nodes_) fail(node.Mark(), path, "too many values (repeated aliases?)");
+    switch (node.Type()) {
+      case YAML::NodeType::Scalar:
+        return scalar(node, path);
+      case YAML::NodeType::Sequence: {
+        Value array = Value::array();
+        std::size_t i = 0;
+        for (const YAML::Node& element : node) {
+          const std::string below = path + '[' + std::to_string(i++) + ']';
+          array.push_back(convert(element, below, depth + 1));
+        }
+        return array;
+      }
+      case YAML::NodeType::Map: {
+        Value object = Value::object();
+        for (const auto& entry : node) {
+          if (!entry.first.IsScalar()) fail(entry.first.Mark(), path, "key is not a text");
+          const std::string& key = entry.first.Scalar();
+          if (object.as_object().contains(key)) {
+            fail(entry.first.Mark(), path, "key \"" + key + "\" stands here twice");
+          }
+          const std::string below = path.empty() ? key : path + '.' + key;
+          object[key] = convert(entry.second, below, depth + 1);
+        }
+        return object;
+      }
+      default:
+        return Value{nullptr};
+    }
+  }
+
+ private:
+  static Value scalar(const YAML::Node& node, const std::string& path) {
+    const std::string& text = node.Scalar();
+    if (!detail::is_utf8(text)) fail(node.Mark(), path, "text is not valid UTF-8");
+    // "!" marks a quoted scalar; "?" and no tag a plain one.
+    const std::string& tag = node.Tag();
+    if (tag == "!" || tag == "tag:yaml.org,2002:str" || tag == "tag:yaml.org,2002:binary") {
+      return Value{text};
+    }
+    if (is_null_word(text)) return Value{nullptr};
+    if (const std::optional<bool> flag = bool_word(text)) return Value{*flag};
+    if (std::optional<Value> number = number_word(text)) return std::move(*number);
+    return Value{text};
+  }
+
+  std::size_t max_nodes_;
+  std::size_t nodes_ = 0;
+};
+
+std::vector<Value> documents(std::string_view text) {
+  std::vector<Value> values;
+  try {
+    for (const YAML::Node& node : YAML::LoadAll(std::string{text})) {
+      if (!node.IsDefined() || node.IsNull()) continue;
+      values.push_back(Converter{text.size()}.convert(node, "", 0));
+    }
+  } catch (const YAML::Exception& error) {
+    fail(error.mark, "", error.msg);
+  }
+  return values;
+}
+
+/// Whether a plain scalar would be read back as something else.
+bool needs_quotes(std::string_view text) {
+  if (is_null_word(text) || bool_word(text) || number_word(text)) return true;
+  constexpr std::string_view kPlainFirst =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_/";
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_/.-@ ";
+  return kPlainFirst.find(text.front()) == std::string_view::npos ||
+         text.find_first_not_of(kPlain) != std::string_view::npos || text.back() == ' ';
+}
+
+class YamlWriter {
+ public:
+  explicit YamlWriter(std::string& out) : out_(out) {}
+
+  /// Writes a value that starts on the current line, after `indent` columns of its parent.
+  void value(const Value& value, std::size_t indent) {
+    if (value.is_object() && value.size() > 0) {
+      bool first = true;
+      for (const auto& [key, member] : value.as_object()) {
+        if (!first) out_.append(indent, ' ');
+        first = false;
+        scalar_text(key);
+        out_ += ':';
+        nested(member, indent);
+      }
+    } else if (value.is_array() && value.size() > 0) {
+      bool first = true;
+      for (const Value& element : value.as_array()) {
+        if (!first) out_.append(indent, ' ');
+        first = false;
+        out_ += "- ";
+        this->value(element, indent + 2);
+      }
+    } else {
+      scalar(value);
+      out_ += '\n';
+    }
+  }
+
+ private:
+  void nested(const Value& member, std::size_t indent) {
+    const bool is_block = (member.is_object() || member.is_array()) && member.size() > 0;
+    if (!is_block) {
+      out_ += ' ';
+      value(member, indent);
+      return;
+    }
+    out_ += '\n';
+    const std::size_t below = member.is_object() ? indent + 2 : indent;
+    out_.append(below, ' ');
+    value(member, below);
+  }
+  void scalar(const Value& value) {
+    if (value.is_string()) {
+      scalar_text(value.as_string());
+    } else {
+      out_ += encode_json(value);
+    }
+  }
+  void scalar_text(std::string_view text) {
+    if (needs_quotes(text)) {
+      detail::JsonWriter{out_}.text(text);  // a JSON string is a YAML string
+    } else {
+      out_ += text;
+    }
+  }
+
+  std::string& out_;
+};
+
+}  // namespace
+
+std::vector<Ref<Value>> decode_yaml_documents(std::string_view text) {
+  std::vector<Ref<Value>> refs;
+  for (const Value& value : documents(text)) refs.push_back(freeze(value));
+  return refs;
+}
+
+std::string detail::json_from_yaml(std::string_view text) {
+  const std::vector<Value> values = documents(text);
+  if (values.size() != 1) {
+    throw CodecError("", "expected one YAML document, found " + std::to_string(values.size()), 0);
+  }
+  return kube::encode_json(values.front());
+}
+
+std::string yaml_from_json(const Value& document) {
+  std::string out;
+  YamlWriter{out}.value(document, 0);
+  return out;
+}
+
+}  // namespace kube

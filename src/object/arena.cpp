@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/object/arena.hpp>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+
+namespace kube {
+
+using detail::Block;
+using detail::Content;
+using detail::Form;
+using detail::Node;
+using detail::Word;
+
+namespace {
+
+/// Memory is made accessible in steps of this size, and given back after an object that needed more.
+constexpr std::size_t kStep = std::size_t{256} << 10;
+
+std::size_t round_up(std::size_t size, std::size_t to) { return (size + to - 1) / to * to; }
+
+}  // namespace
+
+Arena::Arena(std::size_t limit) : limit_(round_up(std::max<std::size_t>(limit, kStep), kStep)) {
+  // Addresses only; pages are made accessible as they are needed.
+  void* memory =
+      ::mmap(nullptr, 2 * limit_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc{};
+  region_ = static_cast<std::byte*>(memory);
+  middle_ = region_ + limit_;
+  top_ = bottom_ = committed_top_ = committed_bottom_ = middle_;
+}
+
+Arena::~Arena() {
+  clear();
+  ::munmap(region_, 2 * limit_);
+}
+
+void Arena::commit(std::size_t up, std::size_t down) {
+  const auto open = [](std::byte* from, std::size_t size) {
+    if (::mprotect(from, size, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc{};
+  };
+  if (top_ + up > committed_top_) {
+    if (static_cast<std::size_t>(top_ - middle_) + up > limit_) {
+      throw std::length_error("object larger than the limit of " + std::to_string(limit_) +
+                              " bytes");
+    }
+    const std::size_t more = round_up(static_cast<std::size_t>(top_ + up - committed_top_), kStep);
+    open(committed_top_, more);
+    committed_top_ += more;
+  }
+  if (bottom_ - down < committed_bottom_) {
+    if (static_cast<std::size_t>(middle_ - bottom_) + down > limit_) {
+      throw std::length_error("object with more text than the limit of " +
+                              std::to_string(limit_) + " bytes");
+    }
+    const std::size_t more =
+        round_up(static_cast<std::size_t>(committed_bottom_ - (bottom_ - down)), kStep);
+    open(committed_bottom_ - more, more);
+    committed_bottom_ -= more;
+  }
+}
+
+void Arena::check_budget() const {
+  if (budget_ != 0 && used() > budget_) {
+    throw std::length_error("object takes more than " + std::to_string(budget_) +
+                            " bytes, out of proportion to its input");
+  }
+}
+
+std::byte* Arena::allocate(std::size_t size) {
+  size = round_up(size, 8);
+  if (size > static_cast<std::size_t>(committed_top_ - top_)) {
+    if (size > limit_) throw std::length_error("object larger than the limit");
+    commit(size, 0);
+  }
+  std::byte* memory = top_;
+  top_ += size;
+  check_budget();
+  std::memset(memory, 0, size);
+  return memory;
+}
+
+char* Arena::allocate_text(std::size_t size) {
+  if (size > static_cast<std::size_t>(bottom_ - committed_bottom_)) {
+    if (size > limit_) throw std::length_error("text larger than the limit");
+    commit(0, size);
+  }
+  bottom_ -= size;
+  check_budget();
+  return reinterpret_cast<char*>(bottom_);
+}
+
+void Arena::shrink_text(char* text, std::size_t asked, std::size_t used) {
+  std::memmove(text + (asked - used), text, used);
+  bottom_ += asked - used;
+}
+
+void Arena::set_text(Word& word, std::string_view text) {
+  if (text.size() <= Word::kMaxInline) {
+    word = Word::inline_text(text.data(), text.size());
+    return;
+  }
+  if (text.size() > Word::kMaxCount) throw std::length_error("text of more than 128 MiB");
+  char* copy = allocate_text(text.size());
+  std::memcpy(copy, text.data(), text.size());
+  word.set_relative(copy, text.size(), Content::kBytes);
+}
+
+void Arena::set_node(Word& word, Node* node) {
+  try {
+    node_words_.push_back(
+        static_cast<std::uint32_t>(reinterpret_cast<std::byte*>(&word) - middle_));
+  } catch (...) {
+    node->release();
+    throw;
+  }
+  word = Word::of_node(node);
+}
+
+void Arena::assign(Word& to, const Word& from) {
+  switch (from.form()) {
+    case Form::kRelative:
+      to.set_relative(from.relative_target(), from.relative_count(), from.relative_content());
+      break;
+    case Form::kNode:
+      from.node()->retain();
+      set_node(to, from.node());
+      break;
+    default:
+      to = from;
+      break;
+  }
+}
+
+void Arena::drop(Word& word) noexcept {
+  if (word.form() == Form::kNode) {
+    const auto at = static_cast<std::uint32_t>(reinterpret_cast<std::byte*>(&word) - middle_);
+    std::erase(node_words_, at);
+    word.node()->release();
+  }
+  word = {};
+}
+
+std::size_t Arena::used() const noexcept { return static_cast<std::size_t>(top_ - bottom_); }
+
+Arena::Image Arena::image(const std::byte* root) {
+  bottom_ -= reinterpret_cast<std::uintptr_t>(bottom_) % 8;  // within a page, so accessible
+  return {{bottom_, top_}, static_cast<std::size_t>(root - bottom_)};
+}
+
+Block* Arena::finish(const std::byte* root) {
+  const Image finished = image(root);
+  if (!std::is_sorted(node_words_.begin(), node_words_.end())) {
+    std::sort(node_words_.begin(), node_words_.end());
+  }
+  // The table of node words: steps of a byte, with escapes for long ones.
+  std::size_t table_size = 0;
+  const auto text_words = static_cast<std::uint32_t>((middle_ - bottom_) / 8);
+  std::uint32_t last = 0;
+  for (const std::uint32_t offset : node_words_) {
+    const std::uint32_t word = text_words + offset / 8;
+    table_size += (word - last) / 254 + 1;
+    last = word;
+  }
+
+  void* memory = std::malloc(sizeof(Block) + finished.bytes.size() + table_size);
+  if (memory == nullptr) throw std::bad_alloc{};
+  auto* block = new (memory) Block{{1},
+                                   static_cast<std::uint32_t>(finished.bytes.size()),
+                                   static_cast<std::uint32_t>(finished.root),
+                                   static_cast<std::uint32_t>(node_words_.size())};
+  std::memcpy(block->image(), finished.bytes.data(), finished.bytes.size());
+  auto* step = reinterpret_cast<std::uint8_t*>(block->image() + finished.bytes.size());
+  last = 0;
+  for (const std::uint32_t offset : node_words_) {
+    const std::uint32_t word = text_words + offset / 8;
+    std::uint32_t distance = word - last;
+    for (; distance >= 254; distance -= 254) *step++ = 255;
+    *step++ = static_cast<std::uint8_t>(distance);
+    last = word;
+  }
+  node_words_.clear();  // the references are the block's now
+  reset();
+  detail::count_block(*block, +1);
+  return block;
+}
+
+void Arena::clear() noexcept {
+  for (const std::uint32_t offset : node_words_) {
+    reinterpret_cast<Word*>(middle_ + offset)->node()->release();
+  }
+  node_words_.clear();
+  reset();
+}
+
+void Arena::reset() noexcept {
+  budget_ = 0;
+  top_ = bottom_ = middle_;
+  const auto shrink = [](std::byte* from, std::size_t size) {
+    ::madvise(from, size, MADV_DONTNEED);
+    ::mprotect(from, size, PROT_NONE);
+  };
+  if (committed_top_ > middle_ + 4 * kStep) {
+    shrink(middle_ + kStep, static_cast<std::size_t>(committed_top_ - (middle_ + kStep)));
+    committed_top_ = middle_ + kStep;
+  }
+  if (committed_bottom_ < middle_ - 4 * kStep) {
+    shrink(committed_bottom_, static_cast<std::size_t>(middle_ - kStep - committed_bottom_));
+    committed_bottom_ = middle_ - kStep;
+  }
+}
+
+}  // namespace kube

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/object/pool.hpp>
+
+#include <boost/unordered/unordered_flat_set.hpp>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <random>
+
+namespace kube {
+
+using detail::Content;
+using detail::Node;
+
+namespace {
+
+struct Key {
+  std::span<const std::byte> image;
+  std::uint32_t hash;
+  std::uint32_t count;
+  std::uint32_t root;
+  Content content;
+};
+
+struct NodeHash {
+  using is_transparent = void;
+  using is_avalanching = void;
+  std::size_t operator()(const Node* node) const noexcept { return spread(node->hash); }
+  std::size_t operator()(const Key& key) const noexcept { return spread(key.hash); }
+  static std::size_t spread(std::uint32_t hash) noexcept {
+    return static_cast<std::size_t>(hash) * 0x9e3779b97f4a7c15ULL;
+  }
+};
+
+struct NodeEqual {
+  using is_transparent = void;
+  bool operator()(const Node* a, const Node* b) const noexcept { return a == b; }
+  bool operator()(const Key& key, const Node* node) const noexcept { return (*this)(node, key); }
+  bool operator()(const Node* node, const Key& key) const noexcept {
+    return node->hash == key.hash && node->count == key.count && node->root == key.root &&
+           node->content == key.content && node->size == key.image.size() &&
+           std::memcmp(node->image(), key.image.data(), key.image.size()) == 0;
+  }
+};
+
+}  // namespace
+
+class Pool::Core {
+ public:
+  Core() : seed_((std::uint64_t{std::random_device{}()} << 32) | std::random_device{}()) {}
+
+  std::uint64_t hash(const void* data, std::size_t size) const noexcept {
+    return XXH3_64bits_withSeed(data, size, seed_);
+  }
+
+  Node* intern(const Key& key) {
+    Shard& shard = shard_of(key.hash);
+    const std::lock_guard lock{shard.mutex};
+    if (const auto found = shard.nodes.find(key); found != shard.nodes.end()) {
+      (*found)->retain();
+      return *found;
+    }
+    void* memory = std::malloc(sizeof(Node) + key.image.size());
+    if (memory == nullptr) throw std::bad_alloc{};
+    auto* node = new (memory) Node{{1},
+                                   key.count,
+                                   key.hash,
+                                   static_cast<std::uint32_t>(key.image.size()),
+                                   key.root,
+                                   key.content,
+                                   this};
+    std::memcpy(node->image(), key.image.data(), key.image.size());
+    try {
+      shard.nodes.insert(node);
+    } catch (...) {
+      std::free(node);
+      throw;
+    }
+    bytes_.fetch_add(sizeof(Node) + key.image.size(), std::memory_order_relaxed);
+    nodes_.fetch_add(1, std::memory_order_relaxed);
+    owners_.fetch_add(1, std::memory_order_relaxed);
+    return node;
+  }
+
+  /// Called with what may be the last reference. Going from one to none happens under the lock, so
+  /// intern() cannot hand out a node that is on its way out.
+  void release_last(Node* node) noexcept {
+    {
+      Shard& shard = shard_of(node->hash);
+      const std::lock_guard lock{shard.mutex};
+      if (node->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+      shard.nodes.erase(node);
+    }
+    bytes_.fetch_sub(sizeof(Node) + node->size, std::memory_order_relaxed);
+    nodes_.fetch_sub(1, std::memory_order_relaxed);
+    std::free(node);
+    disown();
+  }
+
+  /// The Pool and each node own the core.
+  void disown() noexcept {
+    if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+  [[nodiscard]] Totals totals() const noexcept {
+    return {nodes_.load(std::memory_order_relaxed), bytes_.load(std::memory_order_relaxed)};
+  }
+
+ private:
+  struct alignas(64) Shard {
+    std::mutex mutex;
+    boost::unordered_flat_set<Node*, NodeHash, NodeEqual> nodes;  // guarded by mutex
+  };
+  Shard& shard_of(std::uint32_t hash) noexcept { return shards_[hash % shards_.size()]; }
+
+  const std::uint64_t seed_;
+  std::atomic<std::size_t> owners_{1};
+  std::atomic<std::size_t> nodes_{0};
+  std::atomic<std::size_t> bytes_{0};
+  std::array<Shard, 16> shards_;
+};
+
+Pool::Pool() : core_(new Core) {}
+Pool::~Pool() { core_->disown(); }
+
+Node* Pool::intern(const Arena::Image& image, std::size_t count, Content content) {
+  return core_->intern({image.bytes,
+                        static_cast<std::uint32_t>(core_->hash(image.bytes.data(), image.bytes.size())),
+                        static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(image.root),
+                        content});
+}
+
+Node* Pool::intern_text(std::string_view text) {
+  return intern({std::as_bytes(std::span{text}), 0}, text.size(), Content::kBytes);
+}
+
+std::uint64_t Pool::hash(std::string_view text) const noexcept {
+  return core_->hash(text.data(), text.size());
+}
+
+Pool::Totals Pool::totals() const noexcept { return core_->totals(); }
+
+void detail::Node::release() noexcept {
+  std::uint32_t seen = references.load(std::memory_order_relaxed);
+  while (seen > 1) {
+    if (references.compare_exchange_weak(seen, seen - 1, std::memory_order_acq_rel,
+                                         std::memory_order_relaxed)) {
+      return;
+    }
+  }
+  static_cast<Pool::Core*>(pool)->release_last(this);
+}
+
+}  // namespace kube

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/object/ref.hpp>
+
+#include <kube/object/arena.hpp>
+#include <kube/object/freeze.hpp>
+
+#include <malloc.h>
+
+#include <cstdlib>
+
+namespace kube {
+
+namespace {
+std::atomic<std::size_t> live_blocks{0};
+std::atomic<std::size_t> live_bytes{0};
+}  // namespace
+
+namespace detail {
+
+void count_block(const Block& block, int change) noexcept {
+  const std::size_t size = ::malloc_usable_size(const_cast<Block*>(&block));
+  if (change > 0) {
+    live_blocks.fetch_add(1, std::memory_order_relaxed);
+    live_bytes.fetch_add(size, std::memory_order_relaxed);
+  } else {
+    live_blocks.fetch_sub(1, std::memory_order_relaxed);
+    live_bytes.fetch_sub(size, std::memory_order_relaxed);
+  }
+}
+
+void Block::destroy() noexcept {
+  for_each_node_word([](const Word& word) { word.node()->release(); });
+  count_block(*this, -1);
+  std::free(this);
+}
+
+}  // namespace detail
+
+ObjectBytes bytes_of_block(const detail::Block* block) noexcept {
+  if (block == nullptr) return {};
+  ObjectBytes bytes{::malloc_usable_size(const_cast<detail::Block*>(block)), 0};
+  block->for_each_node_word([&](const detail::Word& word) {
+    const detail::Node* node = word.node();
+    bytes.shared += (sizeof(detail::Node) + node->size) /
+                    node->references.load(std::memory_order_relaxed);
+  });
+  return bytes;
+}
+
+BlockTotals block_totals() noexcept {
+  return {live_blocks.load(std::memory_order_relaxed), live_bytes.load(std::memory_order_relaxed)};
+}
+
+detail::Block* freeze_value(const Type& type, const std::byte* object) {
+  // One arena per thread: freezing is common in programs that build objects.
+  thread_local Arena arena;
+  arena.clear();
+  std::byte* root = arena.allocate(type.size);
+  detail::freeze_into(arena, type, root, object);
+  return arena.finish(root);
+}
+
+}  // namespace kube

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+
+namespace kube::test {
+
+/// The content of a file recorded from an API server.
+inline std::string fixture(const std::string& name) {
+  std::ifstream file{std::string{KUBECXX_FIXTURES} + "/v1.36.4/" + name, std::ios::binary};
+  if (!file) throw std::runtime_error("no fixture " + name);
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+}  // namespace kube::test
