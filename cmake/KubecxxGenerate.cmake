@@ -88,8 +88,8 @@ endfunction()
 set(KUBECXX_GENERATED_DIR "${PROJECT_BINARY_DIR}/generated")
 set(KUBECXX_SCHEMA "${PROJECT_SOURCE_DIR}/schema/kubernetes-1.36.json")
 
-function(kubecxx_generated_api headers_variable sources_variable)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${KUBECXX_SCHEMA}")
+# The names alone.
+function(kubecxx_generated_api_files headers_variable sources_variable)
   file(READ "${KUBECXX_SCHEMA}" schema)
   # Not string(JSON): it would parse the whole document for each of some hundred values.
   set(pattern "\"name\": *\"([a-z0-9]+)\",[ \n]*\"version\": *\"([a-z0-9]+)\"")
@@ -106,7 +106,13 @@ function(kubecxx_generated_api headers_variable sources_variable)
     list(APPEND headers "${include_dir}/${CMAKE_MATCH_1}/${CMAKE_MATCH_2}.hpp")
     list(APPEND sources "${KUBECXX_GENERATED_DIR}/src/${CMAKE_MATCH_1}_${CMAKE_MATCH_2}.cpp")
   endforeach()
+  set(${headers_variable} ${headers} PARENT_SCOPE)
+  set(${sources_variable} ${sources} PARENT_SCOPE)
+endfunction()
 
+function(kubecxx_generated_api headers_variable sources_variable)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${KUBECXX_SCHEMA}")
+  kubecxx_generated_api_files(headers sources)
   # kubegen leaves files alone that would not change; the stamp tells the build that it has run.
   set(stamp "${KUBECXX_GENERATED_DIR}/api.stamp")
   add_custom_command(
