@@ -5,8 +5,8 @@
 #   kubecxx_generate(<target> CRDS <file>... [NAMESPACE <ns>] [HEADER <name>])
 #
 # Generates one header from CustomResourceDefinitions and adds its folder to the include path of
-# <target>. HEADER defaults to the name of the first file, with .hpp; NAMESPACE to one made from the API
-# group. The header is made again when a file or kubegen itself changes.
+# <target>. HEADER defaults to the name of the first file, with .hpp; NAMESPACE to one made from the
+# API group. The header is made again when a file or kubegen itself changes.
 #
 #   kubecxx_generate(my-controller CRDS crds/foo.yaml NAMESPACE acme HEADER foo.hpp)
 #   // in my-controller: #include "foo.hpp", then acme::v1alpha1::Foo
@@ -56,8 +56,8 @@ function(kubecxx_generate target)
   set(header "${folder}/${arg_HEADER}")
   string(MAKE_C_IDENTIFIER "${arg_HEADER}" id)
   set(stamp "${folder}/${id}.stamp")
-  # kubegen leaves a header alone that would not change, so that nothing is compiled again for it. The
-  # stamp is what tells the build that it has run.
+  # kubegen leaves a header alone that would not change, so that nothing is compiled again for it.
+  # The stamp is what tells the build that it has run.
   add_custom_command(
     OUTPUT "${stamp}"
     BYPRODUCTS "${header}"
@@ -81,12 +81,15 @@ endfunction()
 #
 #   kubecxx_generated_api(<headers> <sources>)
 #
-# Sets the two variables to the files that kubegen makes from the schema, in KUBECXX_GENERATED_DIR, and
-# adds the target kubecxx_api_files that makes them. A target that compiles or includes them must
-# depend on it. The names have to be known before there is a kubegen to ask, so they are read from the
-# schema; `kubegen --list-outputs` tells the same, and a test compares the two.
-set(KUBECXX_GENERATED_DIR "${PROJECT_BINARY_DIR}/generated")
-set(KUBECXX_SCHEMA "${PROJECT_SOURCE_DIR}/schema/kubernetes-1.36.json")
+# Sets the two variables to the files that kubegen makes from the schema, in KUBECXX_GENERATED_DIR,
+# and adds the target kubecxx_api_files that makes them. A target that compiles or includes them
+# must depend on it. The names have to be known before there is a kubegen to ask, so they are read
+# from the schema; `kubegen --list-outputs` tells the same, and a test compares the two.
+if(EXISTS "${CMAKE_CURRENT_LIST_DIR}/../schema")
+  get_filename_component(KUBECXX_SCHEMA
+    "${CMAKE_CURRENT_LIST_DIR}/../schema/kubernetes-1.36.json" ABSOLUTE)
+  set(KUBECXX_GENERATED_DIR "${PROJECT_BINARY_DIR}/generated")
+endif()
 
 # The names alone.
 function(kubecxx_generated_api_files headers_variable sources_variable)

@@ -9,6 +9,7 @@
 
 #include <protozero/pbf_writer.hpp>
 
+#include <cstring>
 #include <vector>
 
 namespace kube {
@@ -62,9 +63,11 @@ void split(std::string_view json, std::vector<std::string_view>& pieces) {
   constexpr std::string_view kBefore = R"("k:{\"ip\":\")";
   pieces.clear();
   while (!json.empty()) {
-    const std::size_t found = json.find(kBefore);
-    if (found == std::string_view::npos) break;
-    const std::size_t start = found + kBefore.size();
+    // Not json.find(): it stops at every quote, and JSON is full of them.
+    const void* found = ::memmem(json.data(), json.size(), kBefore.data(), kBefore.size());
+    if (found == nullptr) break;
+    const auto start =
+        static_cast<std::size_t>(static_cast<const char*>(found) - json.data()) + kBefore.size();
     const std::size_t end = json.find('\\', start);
     if (end == std::string_view::npos) break;
     pieces.push_back(json.substr(0, start));

@@ -14,13 +14,31 @@ namespace {
 
 /// Shorter text costs less in the block than a reference to a node.
 constexpr std::size_t kShortestShared = 16;
+/// Text that a sibling has, too, needs no hash and no look-up, so it pays earlier.
+constexpr std::size_t kShortestSame = 8;
 /// Smaller sub-trees likewise.
-constexpr std::size_t kSmallestTree = 40;
+constexpr std::size_t kSmallestTree = 16;
 constexpr std::size_t kSightings = std::size_t{1} << 14;
 
 std::string_view text_of(const Word& word) noexcept {
   const View view = word.view();
   return {reinterpret_cast<const char*>(view.data), view.count};
+}
+
+/// Bytes of the struct or array itself, without what hangs on it.
+std::size_t array_size(const Type& type, const Word& word) noexcept {
+  switch (type.kind) {
+    case Kind::kStruct:
+      return type.size;
+    case Kind::kBox:
+      return type.element->size;
+    case Kind::kList:
+      return word.view().count * type.element->list_stride();
+    case Kind::kMap:
+      return word.view().count * type.element->map_stride();
+    default:
+      return 0;
+  }
 }
 
 bool has_time(const Type& type, const std::byte* value) noexcept;
@@ -118,24 +136,15 @@ Pending Assembler::text_in_place(char* text, std::size_t size, const Word* sibli
   return Pending::relative(text, size, Content::kBytes);
 }
 
-Pending Assembler::same_text(const Word& sibling) {
-  switch (sibling.form()) {
-    case Form::kNode:
-      sibling.node()->retain();
-      return {sibling};
-    case Form::kRelative: {
-      const std::string_view text = text_of(sibling);
-      if (pool_ != nullptr && text.size() >= kShortestShared) {
-        ++promoted_;
-        return {Word::of_node(pool_->intern_text(text))};
-      }
-      char* copy = arena_.allocate_text(text.size());
-      std::memcpy(copy, text.data(), text.size());
-      return Pending::relative(copy, text.size(), Content::kBytes);
-    }
-    default:
-      return {sibling};
+Pending Assembler::copy_same_text(const Word& sibling) {
+  const std::string_view text = text_of(sibling);
+  if (pool_ != nullptr && text.size() >= kShortestSame) {
+    ++promoted_;
+    return {Word::of_node(pool_->intern_text(text))};
   }
+  char* copy = arena_.allocate_text(text.size());
+  std::memcpy(copy, text.data(), text.size());
+  return Pending::relative(copy, text.size(), Content::kBytes);
 }
 
 Pending Assembler::pieces(std::span<const std::string_view> texts, const Word* sibling) {
@@ -148,7 +157,8 @@ Pending Assembler::pieces(std::span<const std::string_view> texts, const Word* s
   return Pending::relative(array, texts.size(), Content::kList);
 }
 
-std::optional<Pending> Assembler::share(const Type& described, const Word& sibling) {
+std::optional<Pending> Assembler::share(const Type& described, const Word& sibling,
+                                        std::size_t encoded_size) {
   const Type& type = described.kind == Kind::kLeaf ? *described.element : described;
   switch (sibling.form()) {
     case Form::kNone:
@@ -176,6 +186,9 @@ std::optional<Pending> Assembler::share(const Type& described, const Word& sibli
     return std::nullopt;
   }
 
+  if (encoded_size < kSmallestTree && array_size(type, sibling) < kSmallestTree) {
+    return std::nullopt;
+  }
   // The sibling's own copy becomes a node; from the third object on there is nothing left to do here.
   node_arena_.clear();
   const std::byte* root = nullptr;
@@ -195,24 +208,8 @@ std::optional<Pending> Assembler::share(const Type& described, const Word& sibli
     count = word->relative_count();
     content = word->relative_content();
   }
-  if (node_arena_.used() < kSmallestTree) return std::nullopt;
   ++promoted_;
   return Pending{Word::of_node(pool_->intern(node_arena_.image(root), count, content))};
-}
-
-void Assembler::place(Word& at, const Pending& pending) {
-  switch (pending.word.form()) {
-    case Form::kRelative:
-      at.set_relative(pending.target, pending.word.relative_count(),
-                      pending.word.relative_content());
-      break;
-    case Form::kNode:
-      arena_.set_node(at, pending.word.node());
-      break;
-    default:
-      at = pending.word;
-      break;
-  }
 }
 
 void Assembler::place(const Type& type, std::byte* at, const Pending& pending) {

@@ -287,7 +287,7 @@ void JsonReader::member(const Field& field, std::byte* place, Like like, const C
       jump(like.entry);
       return;
     }
-    if (const auto shared = assembler_.share(type, word_at(like.value))) {
+    if (const auto shared = assembler_.share(type, word_at(like.value), size_of(like.entry))) {
       assembler_.place(word, *shared);
       jump(like.entry);
       return;
@@ -513,7 +513,7 @@ Pending JsonReader::list(const Type& type, Like like, const Context& context) {
       continue;
     }
     if (same.entry != kNoEntry && !is_plain_scalar(element) && equals(same.entry)) {
-      if (const auto shared = assembler_.share(element, word_at(same.value))) {
+      if (const auto shared = assembler_.share(element, word_at(same.value), size_of(same.entry))) {
         pending_.push_back(*shared);
         jump(same.entry);
         continue;
@@ -718,7 +718,7 @@ Pending JsonReader::any(Like like, const Context& context) {
     pending_.push_back(assembler_.text(name));
     const Recording recording{*this, scan_.position() - key_position};
     if (same.entry != kNoEntry && equals(same.entry)) {
-      if (const auto shared = assembler_.share(type_of<Value>(), word_at(same.value))) {
+      if (const auto shared = assembler_.share(type_of<Value>(), word_at(same.value), size_of(same.entry))) {
         pending_.push_back(*shared);
         jump(same.entry);
         scan_.white_space();

@@ -51,45 +51,24 @@ void ProtobufReader::fail(const char* at, const PathFrame* path, std::string_vie
                    offset_ + static_cast<std::size_t>(at - start_));
 }
 
-void ProtobufReader::expect_wire(const Type& type, std::uint32_t wire, std::uint32_t expected,
-                                 const char* at, const PathFrame* path) const {
-  if (wire != expected) {
-    fail(at, path, "expected " + std::string{type.name} + ", found wire type " +
-                       std::to_string(wire));
-  }
+void ProtobufReader::fail_wire(const Type& type, std::uint32_t wire, const char* at,
+                               const PathFrame* path) const {
+  fail(at, path,
+       "expected " + std::string{type.name} + ", found wire type " + std::to_string(wire));
 }
 
-std::uint64_t ProtobufReader::varint(Cursor& in, const PathFrame* path) {
-  if (in.at < in.end && static_cast<signed char>(*in.at) >= 0) {
-    return static_cast<unsigned char>(*in.at++);
-  }
+void ProtobufReader::fail_length(const char* at, const PathFrame* path, std::uint64_t size) const {
+  fail(at, path, "length of " + std::to_string(size) + " goes beyond the end");
+}
+
+std::uint64_t ProtobufReader::long_varint(Cursor& in, const PathFrame* path) {
   const char* const at = in.at;
   try {
     return protozero::decode_varint(&in.at, in.end);
-  } catch (const protozero::exception& error) {
-    fail(at, path, in.end - at >= protozero::max_varint_length ? "malformed number"
-                                                               : "truncated number");
+  } catch (const protozero::exception&) {
+    fail(at, path,
+         in.end - at >= protozero::max_varint_length ? "malformed number" : "truncated number");
   }
-}
-
-std::uint32_t ProtobufReader::read_tag(Cursor& in, const PathFrame* path) {
-  const char* const at = in.at;
-  const std::uint64_t tag = varint(in, path);
-  if (tag > std::numeric_limits<std::uint32_t>::max() || (tag >> 3) == 0) {
-    fail(at, path, "malformed field tag");
-  }
-  return static_cast<std::uint32_t>(tag);
-}
-
-std::string_view ProtobufReader::bytes(Cursor& in, const PathFrame* path) {
-  const char* const at = in.at;
-  const std::uint64_t size = varint(in, path);
-  if (size > static_cast<std::uint64_t>(in.end - in.at)) {
-    fail(at, path, "length of " + std::to_string(size) + " goes beyond the end");
-  }
-  const std::string_view payload{in.at, static_cast<std::size_t>(size)};
-  in.at += size;
-  return payload;
 }
 
 void ProtobufReader::skip(std::uint32_t tag, Cursor& in, const Context& context) {
@@ -129,15 +108,12 @@ void ProtobufReader::skip(std::uint32_t tag, Cursor& in, const Context& context)
   }
 }
 
-bool ProtobufReader::follow(std::uint32_t tag, Follower& sibling) {
+bool ProtobufReader::seek(std::uint32_t tag, Follower& sibling) {
   // The sibling was decoded before, so its bytes are known to be sound.
   while (!sibling.cursor.done()) {
     Cursor ahead = sibling.cursor;
     const std::uint32_t found = read_tag(ahead, nullptr);
-    if (found == tag) {
-      sibling.cursor = ahead;
-      return true;
-    }
+    if (found == tag) return true;
     if (number_of(found) > number_of(tag)) return false;
     skip(found, ahead, {nullptr, nullptr, 0});
     sibling.cursor = ahead;
@@ -145,11 +121,27 @@ bool ProtobufReader::follow(std::uint32_t tag, Follower& sibling) {
   return false;
 }
 
+bool ProtobufReader::follow_equal_run(std::uint32_t tag, std::string_view run,
+                                      Follower& sibling) {
+  Follower ahead = sibling;
+  if (!follow_equal(run, ahead)) return false;
+  if (!ahead.cursor.done()) {
+    Cursor next = ahead.cursor;
+    if (read_tag(next, nullptr) == tag) return false;  // the sibling has more of them
+  }
+  sibling = ahead;
+  return true;
+}
+
 std::size_t ProtobufReader::run(std::uint32_t tag, Cursor& in, const Context& context) {
   std::size_t count = 0;
   Cursor ahead = in;
   do {
-    skip(tag, ahead, context);
+    if (wire_of(tag) == kLengthDelimited) {
+      bytes(ahead, context.path);
+    } else {
+      skip(tag, ahead, context);
+    }
     ++count;
     in = ahead;
   } while (!ahead.done() && read_tag(ahead, context.path) == tag);
@@ -192,7 +184,10 @@ void ProtobufReader::message(const Type& type, std::span<const ProtoField> table
       expect_wire(type, wire_of(tag), kLengthDelimited, at, context.path);
       const std::string_view payload = bytes(in, context.path);
       Follower part;
-      if (follow(tag, sibling)) part = {Cursor{bytes(sibling.cursor, nullptr)}, sibling.object};
+      if (seek(tag, sibling)) {
+        read_tag(sibling.cursor, nullptr);
+        part = {Cursor{bytes(sibling.cursor, nullptr)}, sibling.object};
+      }
       message(type, entry->part, out, Cursor{payload}, part,
               {context.keep, context.path, context.depth + 1});
       continue;
@@ -208,12 +203,13 @@ void ProtobufReader::message(const Type& type, std::span<const ProtoField> table
       keep = choice.below;
     }
     const PathFrame path{context.path, described.name()};
-    field(described, out, tag, in, sibling, {keep, &path, context.depth + 1});
+    field(described, out, tag, at, in, sibling, {keep, &path, context.depth + 1});
   }
 }
 
-void ProtobufReader::field(const Field& field, std::byte* out, std::uint32_t tag, Cursor& in,
-                           Follower& sibling, const Context& context) {
+void ProtobufReader::field(const Field& field, std::byte* out, std::uint32_t tag,
+                           const char* start, Cursor& in, Follower& sibling,
+                           const Context& context) {
   const Type& type = *field.type;
   std::byte* const place = out + field.offset;
   if (is_scalar(type)) {
@@ -223,79 +219,78 @@ void ProtobufReader::field(const Field& field, std::byte* out, std::uint32_t tag
   const Word* sibling_word =
       sibling.object == nullptr ? nullptr : &word_at(sibling.object + field.offset);
   if (type.kind == Kind::kList && !field.is(Field::kProtoWrapped)) {
-    list(type, word_at(place), tag, in, sibling, sibling_word, context);
+    list(type, word_at(place), tag, start, in, sibling, sibling_word, context);
     return;
   }
   expect_wire(type, wire_of(tag), kLengthDelimited, in.at, context.path);
   if (type.kind == Kind::kMap) {
-    map(type, word_at(place), tag, in, sibling, sibling_word, context);
+    map(type, word_at(place), tag, start, in, sibling, sibling_word, context);
     return;
   }
 
   const std::string_view payload = bytes(in, context.path);
-  std::string_view same;  // the sibling's payload
-  const bool followed = sibling_word != nullptr && follow(tag, sibling);
-  if (followed) same = bytes(sibling.cursor, nullptr);
-  const bool equal = followed && same == payload;
+  Like like;
+  if (sibling_word != nullptr) {
+    // Nearly always the sibling stands at the same field already.
+    const std::string_view whole{start, static_cast<std::size_t>(in.at - start)};
+    if (follow_equal(whole, sibling)) {
+      like = {sibling_word, payload, true};
+    } else if (seek(tag, sibling)) {
+      if (follow_equal(whole, sibling)) {
+        like = {sibling_word, payload, true};
+      } else {
+        read_tag(sibling.cursor, nullptr);
+        like = {sibling_word, bytes(sibling.cursor, nullptr), false};
+      }
+    }
+  }
 
+  Word& word = word_at(place);
   switch (type.kind) {
     case Kind::kString:
     case Kind::kOptionalString:
-    case Kind::kBytes: {
-      Word& word = word_at(place);
+    case Kind::kBytes:
       if (!word.is_none()) arena_.drop(word);
-      assembler_.place(word, equal ? assembler_.same_text(*sibling_word)
-                                   : text(type, payload, sibling_word, context.path));
+      assembler_.place(word, like.equal ? assembler_.same_text(*like.word)
+                                        : text(type, payload, like.word, context.path));
       break;
-    }
     case Kind::kLeaf:
-      if (equal && type.element->kind == Kind::kInt64) {
-        std::memcpy(place, sibling_word, 8);
-      } else {
-        if (equal && word_at(place).is_none()) {
-          if (const auto shared = assembler_.share(type, *sibling_word)) {
-            assembler_.place(word_at(place), *shared);
-            break;
-          }
-        }
-        leaf(type, place, payload, followed ? sibling_word : nullptr, context.path);
+      if (like.equal && type.element->kind == Kind::kInt64) {
+        std::memcpy(place, like.word, 8);
+      } else if (!like.equal || !share(type, word, like)) {
+        leaf(type, place, payload, like.word, context.path);
       }
       break;
     case Kind::kStruct: {
       Follower inner;
-      if (followed) inner = {Cursor{same}, sibling.object + field.offset};
+      if (like.word != nullptr) inner = {Cursor{like.payload}, sibling.object + field.offset};
       message(type, type.proto, place, Cursor{payload}, inner, context);
       break;
     }
     case Kind::kBox:
-      box(*type.element, word_at(place), payload, same, followed ? sibling_word : nullptr,
-          context);
+      box(*type.element, word, payload, like, context);
       break;
     case Kind::kList:
-      if (equal && word_at(place).is_none()) {
-        if (const auto shared = assembler_.share(type, *sibling_word)) {
-          assembler_.place(word_at(place), *shared);
-          break;
-        }
-      }
-      wrapped_list(type, word_at(place), payload, context);
+      if (!like.equal || !share(type, word, like)) wrapped_list(type, word, payload, context);
       break;
     default:
       fail(payload.data(), context.path, std::string{type.name} + " has no protobuf form");
   }
 }
 
+bool ProtobufReader::share(const Type& type, Word& word, const Like& like) {
+  if (!word.is_none()) return false;  // something came before; it is added to
+  const std::optional<Pending> shared = assembler_.share(type, *like.word, like.payload.size());
+  if (shared) assembler_.place(word, *shared);
+  return shared.has_value();
+}
+
 void ProtobufReader::box(const Type& element, Word& word, std::string_view payload,
-                         std::string_view same, const Word* sibling, const Context& context) {
+                         const Like& like, const Context& context) {
   Follower inner;
-  if (sibling != nullptr && !sibling->is_none()) {
-    if (same == payload && word.is_none()) {
-      if (const auto shared = assembler_.share(element, *sibling)) {
-        assembler_.place(word, *shared);
-        return;
-      }
-    }
-    inner = {Cursor{same}, boxed(*sibling)};
+  if (like.word != nullptr && !like.word->is_none()) {
+    if (like.equal && share(element, word, like)) return;
+    inner = {Cursor{like.payload}, boxed(*like.word)};
   }
   std::byte* content = nullptr;
   if (!word.is_none()) {
@@ -332,8 +327,9 @@ std::byte* ProtobufReader::grow_array(const Type& container, Word& word, std::si
   return array + count * stride;
 }
 
-void ProtobufReader::list(const Type& type, Word& word, std::uint32_t tag, Cursor& in,
-                          Follower& sibling, const Word* sibling_word, const Context& context) {
+void ProtobufReader::list(const Type& type, Word& word, std::uint32_t tag, const char* start,
+                          Cursor& in, Follower& sibling, const Word* sibling_word,
+                          const Context& context) {
   const Type& element = *type.element;
   if (is_scalar(element) && wire_of(tag) == kLengthDelimited) {  // packed
     Cursor packed{bytes(in, context.path)};
@@ -351,19 +347,19 @@ void ProtobufReader::list(const Type& type, Word& word, std::uint32_t tag, Curso
   Cursor elements = in;
   const std::size_t count = run(tag, in, context);
   elements.end = in.at;
-  Cursor like;  // the sibling's elements
+  Cursor sibling_elements;
   View siblings;
-  if (sibling_word != nullptr && follow(tag, sibling)) {
-    like = sibling.cursor;
-    run(tag, sibling.cursor, {nullptr, nullptr, 0});
-    like.end = sibling.cursor.at;
-    if (word.is_none() && like.rest() == elements.rest()) {
-      if (const auto shared = assembler_.share(type, *sibling_word)) {
-        assembler_.place(word, *shared);
-        return;
-      }
-    }
+  if (sibling_word != nullptr && seek(tag, sibling)) {
     siblings = sibling_word->view();
+    if (follow_equal_run(tag, {start, static_cast<std::size_t>(in.at - start)}, sibling)) {
+      if (share(type, word, {sibling_word, elements.rest(), true})) return;
+      sibling_elements = elements;  // the same bytes
+    } else {
+      read_tag(sibling.cursor, nullptr);
+      sibling_elements = sibling.cursor;
+      run(tag, sibling.cursor, {nullptr, nullptr, 0});
+      sibling_elements.end = sibling.cursor.at;
+    }
   }
 
   std::byte* slot = grow_array(type, word, count);
@@ -371,19 +367,18 @@ void ProtobufReader::list(const Type& type, Word& word, std::uint32_t tag, Curso
   for (std::size_t i = 0; i < count; ++i, slot += stride) {
     if (i > 0) read_tag(elements, context.path);
     const PathFrame path{context.path, {}, i};
-    const Word* same_word = nullptr;
-    std::string_view same;
-    if (!like.done() && i < siblings.count && !is_scalar(element)) {
-      if (i > 0) read_tag(like, nullptr);
-      same = bytes(like, nullptr);
-      same_word = &word_at(siblings.data + i * stride);
+    Like like;
+    if (!sibling_elements.done() && i < siblings.count && !is_scalar(element)) {
+      if (i > 0) read_tag(sibling_elements, nullptr);
+      like = {&word_at(siblings.data + i * stride), bytes(sibling_elements, nullptr), false};
     }
     const Context below{context.keep, &path, context.depth + 1};
     if (element.kind == Kind::kStruct) {
       const std::string_view payload = bytes(elements, &path);
-      box(element, word_at(slot), payload, same, same_word, below);
+      like.equal = like.word != nullptr && like.payload == payload;
+      box(element, word_at(slot), payload, like, below);
     } else {
-      single(element, slot, wire_of(tag), elements, same_word, below);
+      single(element, slot, wire_of(tag), elements, like.word, below);
     }
   }
 }
@@ -395,30 +390,27 @@ void ProtobufReader::wrapped_list(const Type& type, Word& word, std::string_view
   Cursor in{payload};
   Follower none;
   while (!in.done()) {
+    const char* const start = in.at;
     const std::uint32_t tag = read_tag(in, context.path);
     if (number_of(tag) == 1) {
-      list(type, word, tag, in, none, nullptr, context);
+      list(type, word, tag, start, in, none, nullptr, context);
     } else {
       skip(tag, in, context);
     }
   }
 }
 
-void ProtobufReader::map(const Type& type, Word& word, std::uint32_t tag, Cursor& in,
-                         Follower& sibling, const Word* sibling_word, const Context& context) {
+void ProtobufReader::map(const Type& type, Word& word, std::uint32_t tag, const char* start,
+                         Cursor& in, Follower& sibling, const Word* sibling_word,
+                         const Context& context) {
   Cursor entries = in;
   const std::size_t count = run(tag, in, context);
   entries.end = in.at;
   View siblings;
-  if (sibling_word != nullptr && follow(tag, sibling)) {
-    Cursor like = sibling.cursor;
-    run(tag, sibling.cursor, {nullptr, nullptr, 0});
-    like.end = sibling.cursor.at;
-    if (word.is_none() && like.rest() == entries.rest()) {
-      if (const auto shared = assembler_.share(type, *sibling_word)) {
-        assembler_.place(word, *shared);
-        return;
-      }
+  if (sibling_word != nullptr && seek(tag, sibling)) {
+    if (follow_equal_run(tag, {start, static_cast<std::size_t>(in.at - start)}, sibling) &&
+        share(type, word, {sibling_word, entries.rest(), true})) {
+      return;
     }
     siblings = sibling_word->view();
   }
@@ -481,13 +473,13 @@ bool ProtobufReader::map_entry(const Type& value_type, std::byte* slot, std::str
     has_value = true;
     if (value_type.kind == Kind::kStruct) {
       expect_wire(value_type, wire_of(tag), kLengthDelimited, in.at, &path);
-      box(value_type, word_at(slot + 8), bytes(in, &path), {}, nullptr, below);
+      box(value_type, word_at(slot + 8), bytes(in, &path), {}, below);
     } else {
       single(value_type, slot + 8, wire_of(tag), in, sibling_value, below);
     }
   }
   if (!has_value && value_type.kind == Kind::kStruct) {
-    box(value_type, word_at(slot + 8), {}, {}, nullptr, below);
+    box(value_type, word_at(slot + 8), {}, {}, below);
   }
   return true;
 }

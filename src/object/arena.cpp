@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -42,59 +43,32 @@ Arena::~Arena() {
   ::munmap(region_, 2 * limit_);
 }
 
-void Arena::commit(std::size_t up, std::size_t down) {
+void Arena::make_room(std::size_t up, std::size_t down) {
+  if (up > limit_ || static_cast<std::size_t>(top_ - middle_) + up > limit_) {
+    throw std::length_error("object larger than the limit of " + std::to_string(limit_) + " bytes");
+  }
+  if (down > limit_ || static_cast<std::size_t>(middle_ - bottom_) + down > limit_) {
+    throw std::length_error("object with more text than the limit of " + std::to_string(limit_) +
+                            " bytes");
+  }
+  if (used() + up + down > budget_) {
+    throw std::length_error("object takes more than " + std::to_string(budget_) +
+                            " bytes, out of proportion to its input");
+  }
   const auto open = [](std::byte* from, std::size_t size) {
     if (::mprotect(from, size, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc{};
   };
   if (top_ + up > committed_top_) {
-    if (static_cast<std::size_t>(top_ - middle_) + up > limit_) {
-      throw std::length_error("object larger than the limit of " + std::to_string(limit_) +
-                              " bytes");
-    }
     const std::size_t more = round_up(static_cast<std::size_t>(top_ + up - committed_top_), kStep);
     open(committed_top_, more);
     committed_top_ += more;
   }
   if (bottom_ - down < committed_bottom_) {
-    if (static_cast<std::size_t>(middle_ - bottom_) + down > limit_) {
-      throw std::length_error("object with more text than the limit of " +
-                              std::to_string(limit_) + " bytes");
-    }
     const std::size_t more =
         round_up(static_cast<std::size_t>(committed_bottom_ - (bottom_ - down)), kStep);
     open(committed_bottom_ - more, more);
     committed_bottom_ -= more;
   }
-}
-
-void Arena::check_budget() const {
-  if (budget_ != 0 && used() > budget_) {
-    throw std::length_error("object takes more than " + std::to_string(budget_) +
-                            " bytes, out of proportion to its input");
-  }
-}
-
-std::byte* Arena::allocate(std::size_t size) {
-  size = round_up(size, 8);
-  if (size > static_cast<std::size_t>(committed_top_ - top_)) {
-    if (size > limit_) throw std::length_error("object larger than the limit");
-    commit(size, 0);
-  }
-  std::byte* memory = top_;
-  top_ += size;
-  check_budget();
-  std::memset(memory, 0, size);
-  return memory;
-}
-
-char* Arena::allocate_text(std::size_t size) {
-  if (size > static_cast<std::size_t>(bottom_ - committed_bottom_)) {
-    if (size > limit_) throw std::length_error("text larger than the limit");
-    commit(0, size);
-  }
-  bottom_ -= size;
-  check_budget();
-  return reinterpret_cast<char*>(bottom_);
 }
 
 void Arena::shrink_text(char* text, std::size_t asked, std::size_t used) {
@@ -113,15 +87,24 @@ void Arena::set_text(Word& word, std::string_view text) {
   word.set_relative(copy, text.size(), Content::kBytes);
 }
 
-void Arena::set_node(Word& word, Node* node) {
+void Arena::make_room_for_node(std::size_t index, Node* node) {
   try {
-    node_words_.push_back(
-        static_cast<std::uint32_t>(reinterpret_cast<std::byte*>(&word) - middle_));
+    node_words_.resize(std::max<std::size_t>(index / 64 + 1, 2 * node_words_.size()));
   } catch (...) {
     node->release();
     throw;
   }
-  word = Word::of_node(node);
+}
+
+template <typename See>
+void Arena::for_each_node_word(See see) const {
+  const std::size_t used_groups =
+      std::min(node_words_.size(), static_cast<std::size_t>(top_ - middle_) / 512 + 1);
+  for (std::size_t group = 0; group < used_groups; ++group) {
+    for (std::uint64_t bits = node_words_[group]; bits != 0; bits &= bits - 1) {
+      see(group * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
+    }
+  }
 }
 
 void Arena::assign(Word& to, const Word& from) {
@@ -141,14 +124,12 @@ void Arena::assign(Word& to, const Word& from) {
 
 void Arena::drop(Word& word) noexcept {
   if (word.form() == Form::kNode) {
-    const auto at = static_cast<std::uint32_t>(reinterpret_cast<std::byte*>(&word) - middle_);
-    std::erase(node_words_, at);
+    const std::size_t index = word_index(word);
+    node_words_[index / 64] &= ~(std::uint64_t{1} << (index % 64));
     word.node()->release();
   }
   word = {};
 }
-
-std::size_t Arena::used() const noexcept { return static_cast<std::size_t>(top_ - bottom_); }
 
 Arena::Image Arena::image(const std::byte* root) {
   bottom_ -= reinterpret_cast<std::uintptr_t>(bottom_) % 8;  // within a page, so accessible
@@ -157,51 +138,51 @@ Arena::Image Arena::image(const std::byte* root) {
 
 Block* Arena::finish(const std::byte* root) {
   const Image finished = image(root);
-  if (!std::is_sorted(node_words_.begin(), node_words_.end())) {
-    std::sort(node_words_.begin(), node_words_.end());
-  }
   // The table of node words: steps of a byte, with escapes for long ones.
+  const auto text_words = static_cast<std::size_t>(middle_ - bottom_) / 8;
   std::size_t table_size = 0;
-  const auto text_words = static_cast<std::uint32_t>((middle_ - bottom_) / 8);
-  std::uint32_t last = 0;
-  for (const std::uint32_t offset : node_words_) {
-    const std::uint32_t word = text_words + offset / 8;
+  std::size_t nodes = 0;
+  std::size_t last = 0;
+  for_each_node_word([&](std::size_t index) {
+    const std::size_t word = text_words + index;
     table_size += (word - last) / 254 + 1;
     last = word;
-  }
+    ++nodes;
+  });
 
   void* memory = std::malloc(sizeof(Block) + finished.bytes.size() + table_size);
   if (memory == nullptr) throw std::bad_alloc{};
   auto* block = new (memory) Block{{1},
                                    static_cast<std::uint32_t>(finished.bytes.size()),
                                    static_cast<std::uint32_t>(finished.root),
-                                   static_cast<std::uint32_t>(node_words_.size())};
+                                   static_cast<std::uint32_t>(nodes)};
   std::memcpy(block->image(), finished.bytes.data(), finished.bytes.size());
   auto* step = reinterpret_cast<std::uint8_t*>(block->image() + finished.bytes.size());
   last = 0;
-  for (const std::uint32_t offset : node_words_) {
-    const std::uint32_t word = text_words + offset / 8;
-    std::uint32_t distance = word - last;
+  for_each_node_word([&](std::size_t index) {
+    const std::size_t word = text_words + index;
+    std::size_t distance = word - last;
     for (; distance >= 254; distance -= 254) *step++ = 255;
     *step++ = static_cast<std::uint8_t>(distance);
     last = word;
-  }
-  node_words_.clear();  // the references are the block's now
-  reset();
+  });
+  reset();  // the references are the block's now
   detail::count_block(*block, +1);
   return block;
 }
 
 void Arena::clear() noexcept {
-  for (const std::uint32_t offset : node_words_) {
-    reinterpret_cast<Word*>(middle_ + offset)->node()->release();
-  }
-  node_words_.clear();
+  for_each_node_word([&](std::size_t index) {
+    reinterpret_cast<Word*>(middle_ + index * 8)->node()->release();
+  });
   reset();
 }
 
 void Arena::reset() noexcept {
-  budget_ = 0;
+  const std::size_t marked =
+      std::min(node_words_.size(), static_cast<std::size_t>(top_ - middle_) / 512 + 1);
+  std::fill_n(node_words_.begin(), marked, 0);
+  budget_ = kNoBudget;
   top_ = bottom_ = middle_;
   const auto shrink = [](std::byte* from, std::size_t size) {
     ::madvise(from, size, MADV_DONTNEED);

@@ -8,8 +8,8 @@
 
 namespace kube {
 
-/// A part of a resource that is read or written on its own: `status`, `scale`, `eviction`. What is sent
-/// there may be of another kind.
+/// A part of a resource that is read or written on its own: `status`, `scale`, `eviction`. What is
+/// sent there may be of another kind.
 struct SubresourceInfo {
   std::string_view name = {};
   std::string_view group = {};
@@ -18,8 +18,8 @@ struct SubresourceInfo {
   std::span<const std::string_view> verbs = {};
 };
 
-/// How an API server serves a kind: what discovery tells about it. Constant data with static lifetime;
-/// generated types carry it as `kube_resource`.
+/// How an API server serves a kind: what discovery tells about it. Constant data with static
+/// lifetime; generated types carry it as `kube_resource`.
 struct ResourceInfo {
   std::string_view group = {};  ///< empty for the core group
   std::string_view version = {};

@@ -52,15 +52,28 @@ class Assembler {
   /// The same for text that already stands at the bottom of the arena (from allocate_text).
   Pending text_in_place(char* text, std::size_t size, const Word* sibling = nullptr);
   /// Text known to be equal to the sibling's.
-  Pending same_text(const Word& sibling);
+  Pending same_text(const Word& sibling) {
+    if (sibling.form() == Form::kRelative) return copy_same_text(sibling);
+    if (sibling.form() == Form::kNode) sibling.node()->retain();
+    return {sibling};
+  }
   /// A list of texts, for leaves that are stored in pieces.
   Pending pieces(std::span<const std::string_view> texts, const Word* sibling);
   /// The content of `sibling`, a word of `type` (or of a boxed struct, if `type` is one), whose encoding
-  /// was found equal; nothing if it is better decoded again.
-  std::optional<Pending> share(const Type& type, const Word& sibling);
+  /// of `encoded_size` bytes was found equal; nothing if it is better decoded again.
+  std::optional<Pending> share(const Type& type, const Word& sibling, std::size_t encoded_size);
 
   /// Gives `pending` its place.
-  void place(Word& at, const Pending& pending);
+  void place(Word& at, const Pending& pending) {
+    if (pending.word.form() == Form::kRelative) {
+      at.set_relative(pending.target, pending.word.relative_count(),
+                      pending.word.relative_content());
+    } else if (pending.word.form() == Form::kNode) {
+      arena_.set_node(at, pending.word.node());
+    } else {
+      at = pending.word;
+    }
+  }
   /// The same for a slot of a list or map of `type`, or a member of that type.
   void place(const Type& type, std::byte* at, const Pending& pending);
   /// Gives `word` (of `type`, or of a boxed struct) a copy of its own in the arena if it refers to a node,
@@ -76,6 +89,7 @@ class Assembler {
 
  private:
   [[nodiscard]] bool seen_before(std::uint64_t hash);
+  Pending copy_same_text(const Word& sibling);
 
   std::shared_ptr<Pool> pool_;
   Arena arena_;

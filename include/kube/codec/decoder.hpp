@@ -17,10 +17,10 @@ namespace kube {
 struct DecoderOptions {
   /// Where content that objects have in common is kept; null shares nothing. Decoders that feed one cache
   /// should have one pool.
-  std::shared_ptr<Pool> pool;
+  std::shared_ptr<Pool> pool = nullptr;
   /// What to keep of each object.
-  Projection projection;
-  DecodeLimits limits;
+  Projection projection = {};
+  DecodeLimits limits = {};
   /// Memory for objects that the next ones are compared with; 0 compares none. Only with a pool.
   std::size_t sibling_bytes = std::size_t{8} << 20;
 };

@@ -96,6 +96,9 @@ class JsonReader {
   void enter(const Context& context) const;
 
   [[nodiscard]] bool equals(std::uint32_t entry) const noexcept;
+  [[nodiscard]] std::size_t size_of(std::uint32_t entry) const noexcept {
+    return sibling_.tape->entries[entry].end - sibling_.tape->entries[entry].start;
+  }
   /// Moves behind a value that equals the sibling's, taking over what the tape says of it.
   void jump(std::uint32_t entry);
   [[nodiscard]] Members members_of(const Like& like) const noexcept;

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 
@@ -53,6 +54,13 @@ class ProtobufReader {
     Cursor cursor;
     const std::byte* object = nullptr;
   };
+  /// The sibling's value at the same place: its word (null if it has none), its payload, and whether that
+  /// equals the one being read.
+  struct Like {
+    const Word* word = nullptr;
+    std::string_view payload = {};
+    bool equal = false;
+  };
   /// What stays the same while one message is read.
   struct Context {
     const Projection::Node* keep;
@@ -62,16 +70,19 @@ class ProtobufReader {
 
   void message(const Type& type, std::span<const ProtoField> table, std::byte* out, Cursor in,
                Follower sibling, const Context& context);
-  void field(const Field& field, std::byte* out, std::uint32_t tag, Cursor& in, Follower& sibling,
-             const Context& context);
-  void box(const Type& element, Word& word, std::string_view payload, std::string_view same,
-           const Word* sibling, const Context& context);
-  void list(const Type& type, Word& word, std::uint32_t tag, Cursor& in, Follower& sibling,
-            const Word* sibling_word, const Context& context);
+  /// `start` is where the tag stands, `in` is behind it.
+  void field(const Field& field, std::byte* out, std::uint32_t tag, const char* start, Cursor& in,
+             Follower& sibling, const Context& context);
+  /// Takes over the sibling's equal content, if that is better than decoding it again.
+  bool share(const Type& type, Word& word, const Like& like);
+  void box(const Type& element, Word& word, std::string_view payload, const Like& like,
+           const Context& context);
+  void list(const Type& type, Word& word, std::uint32_t tag, const char* start, Cursor& in,
+            Follower& sibling, const Word* sibling_word, const Context& context);
   void wrapped_list(const Type& type, Word& word, std::string_view payload,
                     const Context& context);
-  void map(const Type& type, Word& word, std::uint32_t tag, Cursor& in, Follower& sibling,
-           const Word* sibling_word, const Context& context);
+  void map(const Type& type, Word& word, std::uint32_t tag, const char* start, Cursor& in,
+           Follower& sibling, const Word* sibling_word, const Context& context);
   /// False if the projection drops the entry.
   bool map_entry(const Type& value_type, std::byte* slot, std::string_view entry, View siblings,
                  std::size_t index, const Context& context);
@@ -85,20 +96,61 @@ class ProtobufReader {
   Pending text(const Type& type, std::string_view bytes, const Word* sibling,
                const PathFrame* path);
 
-  std::uint64_t varint(Cursor& in, const PathFrame* path);
-  std::uint32_t read_tag(Cursor& in, const PathFrame* path);
-  std::string_view bytes(Cursor& in, const PathFrame* path);
+  // The short forms, which nearly all tags and lengths have, are read in line.
+  std::uint64_t varint(Cursor& in, const PathFrame* path) {
+    const std::ptrdiff_t left = in.end - in.at;
+    if (left > 0 && in.at[0] >= 0) return static_cast<unsigned char>(*in.at++);
+    if (left > 1 && in.at[1] >= 0) {
+      const auto number = (static_cast<unsigned char>(in.at[0]) & 0x7fU) |
+                          (static_cast<unsigned>(static_cast<unsigned char>(in.at[1])) << 7);
+      in.at += 2;
+      return number;
+    }
+    return long_varint(in, path);
+  }
+  std::uint64_t long_varint(Cursor& in, const PathFrame* path);
+  std::uint32_t read_tag(Cursor& in, const PathFrame* path) {
+    const char* const at = in.at;
+    const std::uint64_t tag = varint(in, path);
+    if (tag - 8 > std::uint64_t{0xffffffff} - 8) fail(at, path, "malformed field tag");
+    return static_cast<std::uint32_t>(tag);
+  }
+  std::string_view bytes(Cursor& in, const PathFrame* path) {
+    const char* const at = in.at;
+    const std::uint64_t size = varint(in, path);
+    if (size > static_cast<std::uint64_t>(in.end - in.at)) fail_length(at, path, size);
+    const std::string_view payload{in.at, static_cast<std::size_t>(size)};
+    in.at += size;
+    return payload;
+  }
   void skip(std::uint32_t tag, Cursor& in, const Context& context);
-  /// Moves the sibling behind the next tag of this kind, if it has one before any higher number.
-  bool follow(std::uint32_t tag, Follower& sibling);
+  /// Whether the sibling's next field is `field`, tag and all; if so, it moves behind it.
+  static bool follow_equal(std::string_view field, Follower& sibling) noexcept {
+    const auto left = static_cast<std::size_t>(sibling.cursor.end - sibling.cursor.at);
+    if (left < field.size() ||
+        std::memcmp(sibling.cursor.at, field.data(), field.size()) != 0) {
+      return false;
+    }
+    sibling.cursor.at += field.size();
+    return true;
+  }
+  /// Moves the sibling to its next field of this kind, if it has one before any higher number.
+  bool seek(std::uint32_t tag, Follower& sibling);
+  /// Whether the sibling's run of fields is the same as `run`, which starts with a tag.
+  bool follow_equal_run(std::uint32_t tag, std::string_view run, Follower& sibling);
   /// Counts the fields of one kind that follow each other, `in` being behind the tag of the first, and
   /// moves behind them.
   std::size_t run(std::uint32_t tag, Cursor& in, const Context& context);
   std::byte* grow_array(const Type& container, Word& word, std::size_t more);
 
+  [[noreturn]] void fail_length(const char* at, const PathFrame* path, std::uint64_t size) const;
   [[noreturn]] void fail(const char* at, const PathFrame* path, std::string_view problem) const;
   void expect_wire(const Type& type, std::uint32_t wire, std::uint32_t expected, const char* at,
-                   const PathFrame* path) const;
+                   const PathFrame* path) const {
+    if (wire != expected) fail_wire(type, wire, at, path);
+  }
+  [[noreturn]] void fail_wire(const Type& type, std::uint32_t wire, const char* at,
+                              const PathFrame* path) const;
 
   Assembler& assembler_;
   Arena& arena_;

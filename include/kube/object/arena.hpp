@@ -6,6 +6,7 @@
 #include <kube/object/word.hpp>
 
 #include <cstddef>
+#include <cstring>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -31,25 +32,47 @@ class Arena {
   ~Arena();
 
   /// Zeroed memory for structs and arrays, aligned to 8. Throws std::length_error beyond the limit.
-  std::byte* allocate(std::size_t size);
+  std::byte* allocate(std::size_t size) {
+    size = (size + 7) & ~std::size_t{7};
+    if (size > static_cast<std::size_t>(committed_top_ - top_) || used() + size > budget_) {
+      make_room(size, 0);
+    }
+    std::byte* memory = top_;
+    top_ += size;
+    std::memset(memory, 0, size);
+    return memory;
+  }
   /// Memory for text that is yet to be written.
-  char* allocate_text(std::size_t size);
+  char* allocate_text(std::size_t size) {
+    if (size > static_cast<std::size_t>(bottom_ - committed_bottom_) || used() + size > budget_) {
+      make_room(0, size);
+    }
+    bottom_ -= size;
+    return reinterpret_cast<char*>(bottom_);
+  }
   /// Gives back the last `unused` bytes asked for: the text turned out shorter.
   void shrink_text(char* text, std::size_t asked, std::size_t used);
 
   /// Makes `word` (in this arena) hold `text`. Text that is set but empty differs from none.
   void set_text(detail::Word& word, std::string_view text);
   /// Makes `word` refer to `node`, taking over one reference to it.
-  void set_node(detail::Word& word, detail::Node* node);
+  void set_node(detail::Word& word, detail::Node* node) {
+    const std::size_t index = word_index(word);
+    if (index / 64 >= node_words_.size()) make_room_for_node(index, node);
+    node_words_[index / 64] |= std::uint64_t{1} << (index % 64);
+    word = detail::Word::of_node(node);
+  }
   /// Makes `to` what `from` is, both in this arena: distances are adjusted, node references counted.
   void assign(detail::Word& to, const detail::Word& from);
   /// Empties `word`, giving back the node it may refer to.
   void drop(detail::Word& word) noexcept;
 
-  /// Limits what the current object may take in all; 0 means the arena's own limit only.
+  /// Limits what the current object may take in all.
   void set_budget(std::size_t bytes) noexcept { budget_ = bytes; }
   /// Bytes taken since the last finish or clear.
-  [[nodiscard]] std::size_t used() const noexcept;
+  [[nodiscard]] std::size_t used() const noexcept {
+    return static_cast<std::size_t>(top_ - bottom_);
+  }
 
   /// The block of the object that starts at `root`; the arena is empty afterwards.
   [[nodiscard]] detail::Block* finish(const std::byte* root);
@@ -64,9 +87,18 @@ class Arena {
   void clear() noexcept;
 
  private:
-  void commit(std::size_t up, std::size_t down);
+  static constexpr std::size_t kNoBudget = ~std::size_t{0};
+
+  /// Makes that many more bytes accessible. Throws std::length_error beyond limit or budget.
+  void make_room(std::size_t up, std::size_t down);
+  /// Makes the word with that index markable; gives back `node` if there is no memory for it.
+  void make_room_for_node(std::size_t index, detail::Node* node);
+  [[nodiscard]] std::size_t word_index(const detail::Word& word) const noexcept {
+    return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&word) - middle_) / 8;
+  }
+  template <typename See>
+  void for_each_node_word(See see) const;
   void reset() noexcept;
-  void check_budget() const;
 
   std::size_t limit_;
   std::byte* region_ = nullptr;  // 2 * limit_ bytes of addresses
@@ -75,8 +107,8 @@ class Arena {
   std::byte* bottom_ = nullptr;  // text: [bottom_, middle_)
   std::byte* committed_top_ = nullptr;
   std::byte* committed_bottom_ = nullptr;
-  std::size_t budget_ = 0;
-  std::vector<std::uint32_t> node_words_;  // offsets from middle_
+  std::size_t budget_ = kNoBudget;
+  std::vector<std::uint64_t> node_words_;  // a bit per word from middle_ on: it refers to a node
 };
 
 }  // namespace kube

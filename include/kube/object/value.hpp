@@ -117,6 +117,11 @@ class Value {
   const Value& operator[](I index) const noexcept {
     return element(static_cast<std::size_t>(index));
   }
+  /// The same for a value that is not const: without it, `value[0]` could mean a null key as well.
+  template <std::integral I>
+  const Value& operator[](I index) noexcept {
+    return element(static_cast<std::size_t>(index));
+  }
   /// Members of an object or elements of an array; 0 for anything else.
   [[nodiscard]] std::size_t size() const noexcept;
 

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+# The front door. `make test` and `make run` do everything from a bare Debian 12 machine on.
+
+PRESET ?= dev
+BUILD := build/$(PRESET)
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+
+# Debian packages: what the library needs, then what tests and benchmarks need.
+PACKAGES := cmake ninja-build g++ pkg-config ca-certificates \
+  libfmt-dev libsimdjson-dev libyaml-cpp-dev libprotozero-dev libboost1.81-dev libxxhash-dev \
+  libcli11-dev libgtest-dev libgmock-dev libbenchmark-dev \
+  libprotobuf-dev protobuf-compiler nlohmann-json3-dev ccache
+CHECK_PACKAGES := clang clang-tidy clang-format lld libclang-rt-14-dev
+
+.PHONY: help deps check-deps configure build run test bench format check install clean
+
+help:
+	@echo 'make test      install what is missing, build, run all tests'
+	@echo 'make run       install what is missing, build, run the demo'
+	@echo 'make bench     run the benchmarks; results go to bench/results/'
+	@echo 'make check     sanitizers, short fuzzing, format and tidy (takes a while)'
+	@echo 'make format    format the sources'
+	@echo 'make install   install the release build to PREFIX ($(PREFIX))'
+	@echo 'make deps      only install the Debian packages'
+
+deps:
+	@tools/install-packages.sh $(PACKAGES)
+
+check-deps: deps
+	@tools/install-packages.sh $(CHECK_PACKAGES)
+
+configure: deps
+	@test -f $(BUILD)/build.ninja || cmake --preset $(PRESET)
+
+build: configure
+	@cmake --build --preset $(PRESET) --parallel $(JOBS)
+
+run: build
+	@$(BUILD)/examples/read_objects tests/fixtures/v1.36.4
+
+test: build
+	@ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
+
+bench: deps
+	@test -f build/release/build.ninja || cmake --preset release
+	@cmake --build --preset release --parallel $(JOBS)
+	@bench/codec/run.sh build/release
+
+format: check-deps
+	@git ls-files '*.hpp' '*.cpp' ':!tests/golden' | xargs clang-format -i
+
+check: check-deps
+	@tools/check.sh $(JOBS)
+
+install: deps
+	@test -f build/release/build.ninja || cmake --preset release
+	@cmake --build --preset release --parallel $(JOBS)
+	@cmake --install build/release --prefix $(PREFIX)
+
+clean:
+	@rm -rf build

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# `cmake --install`: headers, libraries, kubegen, a CMake package and pkg-config files.
+
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kubecxx)
+
+install(TARGETS kube_core kube_client kube_runtime kube_testkit kube_kube
+  EXPORT kubecxx-targets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS kubegen EXPORT kubecxx-targets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/kube
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY ${KUBECXX_GENERATED_DIR}/include/kube
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+install(EXPORT kubecxx-targets NAMESPACE kube:: DESTINATION ${package_dir})
+
+configure_package_config_file(
+  ${PROJECT_SOURCE_DIR}/cmake/kubecxx-config.cmake.in
+  ${PROJECT_BINARY_DIR}/kubecxx-config.cmake
+  INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(
+  ${PROJECT_BINARY_DIR}/kubecxx-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES
+  ${PROJECT_BINARY_DIR}/kubecxx-config.cmake
+  ${PROJECT_BINARY_DIR}/kubecxx-config-version.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/KubecxxGenerate.cmake
+  DESTINATION ${package_dir})
+
+configure_file(
+  ${PROJECT_SOURCE_DIR}/cmake/kubecxx.pc.in ${PROJECT_BINARY_DIR}/kubecxx.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/kubecxx.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

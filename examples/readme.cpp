@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The code in README.md and docs/architecture.md, as a program that is built and run. A test
+// (tests/docs/readme_test.sh) compares the two: every C++ block of those pages stands here, line by line.
+// That is why each part has its includes right above it.
+
+#include <kube/api/core/v1.hpp>
+#include <kube/codec/json.hpp>
+
+#include <iostream>
+#include <string>
+
+using kube::core::v1::Pod;
+
+std::string use_image(std::string_view json, std::string_view image) {
+  const kube::Ref<Pod> pod = kube::decode_json<Pod>(json);  // shared and immutable, one block
+  std::cout << pod->metadata.name << " ran " << pod->spec.containers.front().image << '\n';
+
+  Pod mine = *pod;  // an independent copy, to change as one likes
+  mine.metadata.annotations["example.com/updated-by"] = "readme";
+  mine.spec.containers.front().image = image;
+  return kube::encode_json(mine);
+}
+
+#include <kube/codec/decoder.hpp>
+#include <kube/object/pool.hpp>
+
+#include <memory>
+#include <vector>
+
+std::vector<kube::Ref<Pod>> placements(const std::vector<std::string>& documents) {
+  kube::Decoder<Pod> decoder{{
+      .pool = std::make_shared<kube::Pool>(),  // what pods have in common is kept once
+      .projection = kube::fields<Pod>("metadata.namespace", "metadata.name", "spec.nodeName"),
+  }};
+  std::vector<kube::Ref<Pod>> pods;
+  pods.reserve(documents.size());
+  for (const std::string& document : documents) pods.push_back(decoder.json(document));
+  return pods;
+}
+
+#include <kube/codec/list_reader.hpp>
+
+#include <array>
+#include <istream>
+
+std::string read_pods(std::istream& body, std::vector<kube::Ref<Pod>>& pods) {
+  kube::ListReader<Pod> reader{kube::Format::kJson, {.pool = std::make_shared<kube::Pool>()}};
+  std::array<char, 4096> chunk{};
+  while (body.read(chunk.data(), chunk.size()), body.gcount() > 0) {
+    reader.feed({chunk.data(), static_cast<std::size_t>(body.gcount())},
+                [&](kube::Ref<Pod> pod) { pods.push_back(std::move(pod)); });
+  }
+  return reader.finish().resource_version;  // throws if the body was cut off
+}
+
+#include <kube/object/string.hpp>
+#include <kube/object/type.hpp>
+
+#include <cstddef>
+
+struct PodName {
+  kube::String namespace_;
+  kube::String name;
+  static const kube::Type kube_type;
+};
+struct PodPlace {
+  kube::String node_name;
+  static const kube::Type kube_type;
+};
+struct SmallPod {
+  PodName metadata;
+  PodPlace spec;
+  static const kube::Type kube_type;
+};
+
+constexpr kube::Field kPodNameFields[] = {
+    kube::field<kube::String>("namespace", offsetof(PodName, namespace_)),
+    kube::field<kube::String>("name", offsetof(PodName, name)),
+};
+constexpr kube::Field kPodPlaceFields[] = {
+    kube::field<kube::String>("nodeName", offsetof(PodPlace, node_name)),
+};
+constexpr kube::Field kSmallPodFields[] = {
+    kube::field<PodName>("metadata", offsetof(SmallPod, metadata)),
+    kube::field<PodPlace>("spec", offsetof(SmallPod, spec)),
+};
+constinit const kube::Type PodName::kube_type{
+    .size = sizeof(PodName), .name = "PodName", .fields = kPodNameFields};
+constinit const kube::Type PodPlace::kube_type{
+    .size = sizeof(PodPlace), .name = "PodPlace", .fields = kPodPlaceFields};
+constinit const kube::Type SmallPod::kube_type{
+    .size = sizeof(SmallPod), .name = "SmallPod", .fields = kSmallPodFields};
+
+#include <sstream>
+
+namespace {
+
+constexpr std::string_view kPod = R"({
+  "kind": "Pod", "apiVersion": "v1",
+  "metadata": {"name": "web-0", "namespace": "shop"},
+  "spec": {"nodeName": "node-7", "containers": [{"name": "web", "image": "nginx:1.28"}]}
+})";
+
+/// Says what is wrong and how the program shall end.
+int failed(std::string_view what) {
+  std::cerr << "readme: " << what << '\n';
+  return 1;
+}
+
+}  // namespace
+
+int main() {
+  const auto changed = kube::decode_json<Pod>(use_image(kPod, "nginx:1.29"));
+  if (changed->spec.containers.front().image != "nginx:1.29") return failed("the image is not new");
+  std::cout << kube::encode_json(*changed) << '\n';
+
+  const auto pods = placements({std::string{kPod}});
+  if (pods.front()->spec.node_name != "node-7") return failed("the node was not kept");
+  if (!pods.front()->spec.containers.empty()) return failed("the containers were kept");
+
+  constexpr std::string_view kHead = R"({"kind":"PodList","apiVersion":"v1",)"
+                                     R"("metadata":{"resourceVersion":"42"},"items":[)";
+  std::istringstream body{std::string{kHead} + std::string{kPod} + "]}"};
+  std::vector<kube::Ref<Pod>> listed;
+  if (read_pods(body, listed) != "42" || listed.size() != 1) return failed("the list is wrong");
+
+  const auto small = kube::decode_json<SmallPod>(kPod);
+  if (small->metadata.name != "web-0" || small->spec.node_name != "node-7") {
+    return failed("the small pod is wrong");
+  }
+  std::cout << "a whole pod takes " << kube::bytes_of(listed.front()).own << " bytes, a small one "
+            << kube::bytes_of(small).own << '\n';
+  return 0;
+}

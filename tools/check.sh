@@ -1,0 +1,27 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What takes longer than `make test`: sanitizers, fuzzing, each header alone, format and tidy.
+set -eu
+jobs=${1:-2}
+
+for preset in asan tsan; do
+  echo "== $preset"
+  [ -f "build/$preset/build.ninja" ] || cmake --preset "$preset"
+  cmake --build --preset "$preset" --parallel "$jobs"
+  ctest --test-dir "build/$preset" --output-on-failure --parallel "$jobs" -LE slow
+done
+
+echo "== fuzz"
+[ -f build/fuzz/build.ninja ] || cmake --preset fuzz
+cmake --build --preset fuzz --parallel "$jobs"
+tests/fuzz/run.sh "${FUZZ_SECONDS:-10}" build/fuzz
+
+echo "== each header alone"
+tests/headers/compile_alone.sh build/dev
+
+echo "== format"
+git ls-files '*.hpp' '*.cpp' ':!tests/golden' | xargs clang-format --dry-run --Werror
+
+echo "== tidy"
+[ -f build/tidy/build.ninja ] || cmake --preset tidy
+cmake --build --preset tidy --parallel "$jobs"
