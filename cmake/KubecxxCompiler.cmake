@@ -9,6 +9,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(kubecxx_compiler INTERFACE
     -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_INTERPROCEDURAL_OPTIMIZATION)
+  # Installed archives must be of use to other compilers, too.
+  target_compile_options(kubecxx_compiler INTERFACE -ffat-lto-objects)
+endif()
 if(KUBECXX_WERROR)
   target_compile_options(kubecxx_compiler INTERFACE -Werror)
 endif()

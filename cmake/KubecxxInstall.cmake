@@ -28,6 +28,8 @@ install(FILES
   ${PROJECT_SOURCE_DIR}/cmake/KubecxxGenerate.cmake
   DESTINATION ${package_dir})
 
+# Found from where the file is, so that the installed tree may be moved.
+file(RELATIVE_PATH KUBECXX_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(
   ${PROJECT_SOURCE_DIR}/cmake/kubecxx.pc.in ${PROJECT_BINARY_DIR}/kubecxx.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/kubecxx.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -19,7 +19,7 @@ import (
 	"strings"
 )
 
-type module struct{ Path, Version, Dir string }
+type module struct{ Path, Version, Dir, Sum string }
 
 var modulePaths = []string{
 	"k8s.io/api",
@@ -28,12 +28,21 @@ var modulePaths = []string{
 	"k8s.io/kube-aggregator",
 }
 
-func modules() ([]module, error) {
-	cmd := exec.Command("go", append([]string{"mod", "download", "-json"}, modulePaths...)...)
+// sourceTree is the module of Kubernetes itself. Only one file of it is read, and
+// it would bring hundreds of modules into go.mod, so it is not among the others
+// and its sum is noted here instead of in go.sum.
+const (
+	sourceTree    = "k8s.io/kubernetes"
+	sourceTreeSum = "h1:08GT0ZOMtyCcRnslyvnpWurf1wm20KHbC/aRS+0LxSo="
+)
+
+// download makes modules available, each given as a path or path@version.
+func download(queries ...string) ([]module, error) {
+	cmd := exec.Command("go", append([]string{"mod", "download", "-json"}, queries...)...)
 	cmd.Stderr = os.Stderr
 	data, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("go mod download: %w", err)
+		return nil, fmt.Errorf("go mod download: %w\n%s", err, data) // it tells why on standard output
 	}
 	var out []module
 	for dec := json.NewDecoder(bytes.NewReader(data)); ; {
@@ -47,6 +56,29 @@ func modules() ([]module, error) {
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Path < out[j].Path })
 	return out, nil
+}
+
+// kubernetesVersion is the release that the modules belong to: 1.36.4.
+func kubernetesVersion(mods []module) string {
+	for _, m := range mods {
+		if m.Path == "k8s.io/api" {
+			return "1" + strings.TrimPrefix(m.Version, "v0")
+		}
+	}
+	return ""
+}
+
+// discoveryOfSources gives the discovery document that the source tree of a
+// release keeps: that of an API server on which everything is enabled.
+func discoveryOfSources(version string) ([]byte, error) {
+	mods, err := download(sourceTree + "@v" + version)
+	if err != nil {
+		return nil, err
+	}
+	if len(mods) != 1 || mods[0].Sum != sourceTreeSum {
+		return nil, fmt.Errorf("%s@v%s does not have the sum that is noted: %+v", sourceTree, version, mods)
+	}
+	return os.ReadFile(filepath.Join(mods[0].Dir, "api", "discovery", "aggregated_v2.json"))
 }
 
 // packages finds the API packages of the modules.
@@ -122,7 +154,7 @@ func versionLess(a, b string) bool {
 }
 
 func run() error {
-	mods, err := modules()
+	mods, err := download(modulePaths...)
 	if err != nil {
 		return err
 	}
@@ -134,7 +166,11 @@ func run() error {
 	for _, p := range pkgs {
 		x.byPath[p.path] = p
 	}
-	srv, err := loadServer(x)
+	everything, err := discoveryOfSources(kubernetesVersion(mods))
+	if err != nil {
+		return err
+	}
+	srv, err := loadServer(x, everything)
 	if err != nil {
 		return err
 	}

@@ -17,9 +17,6 @@ var recordedCore []byte
 //go:embed discovery/discovery_apis.json
 var recordedGroups []byte
 
-//go:embed discovery/aggregated_v2.json
-var everything []byte
-
 type resourceOut struct {
 	Kind            string           `json:"kind"`
 	ListKind        string           `json:"list_kind,omitempty"`
@@ -111,7 +108,9 @@ type server struct {
 	used          map[gvk]bool
 }
 
-func loadServer(x *extractor) (*server, error) {
+// loadServer reads what the recorded server serves and, from a discovery document,
+// everything that a server of this release can serve.
+func loadServer(x *extractor, everything []byte) (*server, error) {
 	s := &server{recorded: map[gvk]resourceOut{}, used: map[gvk]bool{}}
 	for _, data := range [][]byte{recordedCore, recordedGroups} {
 		m, err := discovery(data)

@@ -45,14 +45,10 @@ func block(w io.Writer, indent, key, open, end string, members []string, last bo
 func write(w io.Writer, mods []module, groups []groupOut) {
 	fmt.Fprintln(w, "{")
 	var members []string
-	kubernetes := ""
 	for _, m := range mods {
 		members = append(members, line(m.Path)+": "+line(m.Version))
-		if m.Path == "k8s.io/api" {
-			kubernetes = "1" + strings.TrimPrefix(m.Version, "v0")
-		}
 	}
-	fmt.Fprintf(w, "  \"kubernetes\": %s,\n", line(kubernetes))
+	fmt.Fprintf(w, "  \"kubernetes\": %s,\n", line(kubernetesVersion(mods)))
 	block(w, "  ", "modules", "{", "}", members, false)
 	fmt.Fprintln(w, `  "groups": [`)
 	for i, g := range groups {

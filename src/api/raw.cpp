@@ -98,7 +98,11 @@ constinit const LeafOperations kRawExtensionOperations{.takes_any_json = true,
                                                        .to_json = raw_to_json,
                                                        .to_protobuf = raw_to_protobuf};
 
-constinit const LeafOperations kJsonOperations = kRawExtensionOperations;
+constinit const LeafOperations kJsonOperations{.takes_any_json = true,
+                                               .from_json = raw_from_json,
+                                               .from_protobuf = raw_from_protobuf,
+                                               .to_json = raw_to_json,
+                                               .to_protobuf = raw_to_protobuf};
 
 constinit const LeafOperations kFieldsV1Operations{
     .takes_any_json = true,

@@ -55,8 +55,9 @@ struct DecoderCore::State {
       throw;
     }
   }
-  [[nodiscard]] bool gives_way(Siblings::Entry* entry) const {
-    return entry == nullptr || assembler.promoted() > 0 || ++entry->uses >= kMostUses;
+  /// Whether the object just decoded is to be the sibling of the next ones.
+  [[nodiscard]] bool gives_way(const Siblings::Found& sibling) const {
+    return !sibling.is_family || assembler.promoted() > 0 || ++sibling.entry->uses >= kMostUses;
   }
 
   DecoderOptions options;
@@ -78,19 +79,19 @@ Block* DecoderCore::protobuf(std::string_view message, std::size_t offset) {
   }
   state.start(message.size());
   std::uint64_t family = 0;
-  Siblings::Entry* entry = nullptr;
+  Siblings::Found found;
   ProtobufReader::Sibling sibling;
   if (state.compares()) {
     family = Siblings::family_of_protobuf(message);
-    entry = state.siblings.find(family);
-    if (entry != nullptr && entry->tape.entries.empty()) {
-      sibling = {entry->bytes, entry->object.get()};
+    found = state.siblings.find(family);
+    if (found.entry != nullptr && found.entry->tape.entries.empty()) {
+      sibling = {found.entry->bytes, found.entry->object.get()};
     }
   }
   Block* block = state.finish(offset, [&] {
     return state.protobuf.read(type_, message, state.options.projection, sibling, offset);
   });
-  if (state.compares() && state.protobuf.is_regular() && state.gives_way(entry)) {
+  if (state.compares() && state.protobuf.is_regular() && state.gives_way(found)) {
     state.siblings.remember(family, message, {}, share_block(block));
   }
   return block;
@@ -100,19 +101,21 @@ Block* DecoderCore::json(std::string_view text, std::size_t offset) {
   State& state = *state_;
   state.start(text.size());
   std::uint64_t family = 0;
-  Siblings::Entry* entry = nullptr;
+  Siblings::Found found;
   JsonReader::Sibling sibling;
   JsonTape tape;
   if (state.compares()) {
     family = Siblings::family_of_json(text);
-    entry = state.siblings.find(family);
-    if (entry != nullptr) sibling = {entry->bytes, &entry->tape, entry->object.get()};
+    found = state.siblings.find(family);
+    if (found.entry != nullptr && !found.entry->tape.entries.empty()) {
+      sibling = {found.entry->bytes, &found.entry->tape, found.entry->object.get()};
+    }
   }
   Block* block = state.finish(offset, [&] {
     return state.json.read(type_, text, state.options.projection, sibling,
                            state.compares() ? &tape : nullptr, offset);
   });
-  if (state.compares() && state.json.is_regular() && state.gives_way(entry)) {
+  if (state.compares() && state.json.is_regular() && state.gives_way(found)) {
     state.siblings.remember(family, text, std::move(tape), share_block(block));
   }
   return block;

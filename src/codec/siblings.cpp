@@ -48,9 +48,10 @@ std::size_t Siblings::cost(const Entry& entry) noexcept {
          sizeof(Entry);
 }
 
-Siblings::Entry* Siblings::find(std::uint64_t family) {
+Siblings::Found Siblings::find(std::uint64_t family) {
   const auto found = entries_.find(family);
-  return found == entries_.end() ? last_ : found->second.get();
+  if (found == entries_.end()) return {last_, false};
+  return {found->second.get(), true};
 }
 
 void Siblings::remember(std::uint64_t family, std::string_view bytes, JsonTape tape,

@@ -12,8 +12,7 @@ endfunction()
 
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
 run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -G Ninja
-  -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_PREFIX_PATH=${WORK}/prefix
-  -DCMAKE_CXX_FLAGS=${FLAGS})
+  -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_PREFIX_PATH=${WORK}/prefix)
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/consume)
 message(STATUS "${output}")
@@ -22,7 +21,7 @@ find_program(pkg_config pkg-config)
 if(pkg_config)
   set(ENV{PKG_CONFIG_PATH} ${WORK}/prefix/${LIBDIR}/pkgconfig)
   run(${pkg_config} --cflags --libs kubecxx)
-  separate_arguments(flags UNIX_COMMAND "${output} ${FLAGS}")
+  separate_arguments(flags UNIX_COMMAND "${output}")
   run(${CXX} ${SOURCE}/main.cpp -I${WORK}/build/kubegen/consume -o ${WORK}/by-pkg-config ${flags})
   run(${WORK}/by-pkg-config)
 endif()

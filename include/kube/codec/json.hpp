@@ -12,7 +12,7 @@
 namespace kube {
 
 namespace detail {
-/// Decodes with a decoder of the thread's own; for single documents.
+/// Decodes with a decoder made for this one document.
 Block* decode_json_once(const Type& type, std::string_view text);
 std::string encode_json(const Type& type, const std::byte* value);
 }  // namespace detail

@@ -30,8 +30,12 @@ class Siblings {
 
   explicit Siblings(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  /// The sibling for a family: its own, or that of the object decoded last; null if there is none.
-  [[nodiscard]] Entry* find(std::uint64_t family);
+  struct Found {
+    Entry* entry = nullptr;  ///< null if there is none at all
+    bool is_family = false;
+  };
+  /// The sibling for a family: its own, or else the object that was remembered last.
+  [[nodiscard]] Found find(std::uint64_t family);
   /// Makes `object` the sibling of its family.
   void remember(std::uint64_t family, std::string_view bytes, JsonTape tape,
                 Ref<std::byte> object);

@@ -83,7 +83,7 @@ struct Word {
   }
   static Word inline_text(const char* text, std::size_t size) noexcept {
     Word word{static_cast<std::uint64_t>(Form::kInline) | (size << 3)};
-    std::memcpy(reinterpret_cast<char*>(&word.bits) + 1, text, size);
+    if (size > 0) std::memcpy(reinterpret_cast<char*>(&word.bits) + 1, text, size);
     return word;
   }
   static Word set_but_empty() noexcept { return Word{static_cast<std::uint64_t>(Form::kInline)}; }

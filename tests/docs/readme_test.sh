@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Keeps the documentation true: every C++ block of README.md and docs/*.md stands, line by line, in
+# examples/readme.cpp, which is built and run; and every make target, preset, file and folder that the
+# pages name is there. Prints each offence as file:line: problem and then fails.
+#
+# Usage: readme_test.sh [ROOT]   (ROOT is the top folder of the project; by default the current one)
+set -eu
+
+cd "${1:-.}"
+program=examples/readme.cpp
+for file in README.md CONTRIBUTING.md Makefile CMakePresets.json "$program"; do
+  if ! [ -f "$file" ]; then
+    echo "readme_test.sh: there is no $file" >&2
+    exit 2
+  fi
+done
+
+report=$(mktemp)
+names=$(mktemp)
+trap 'rm -f "$report" "$names"' EXIT INT TERM
+
+# 1. C++ blocks.
+blocks=0
+for page in README.md docs/*.md; do
+  [ -f "$page" ] || continue
+  count=$(grep -c '^```cpp$' "$page" || true)
+  blocks=$((blocks + count))
+  awk -v program="$program" '
+    FILENAME == program { whole = whole "\n" $0; next }
+    /^```cpp$/ { inside = 1; block = ""; start = FNR; next }
+    inside && /^```$/ {
+      inside = 0
+      if (index(whole "\n", block "\n") == 0) {
+        print FILENAME ":" start ": this block is not in " program
+      }
+      next
+    }
+    inside { block = block "\n" $0 }
+  ' "$program" "$page" >>"$report"
+done
+[ "$blocks" -gt 0 ] || echo "README.md:1: no C++ block found; has the fence changed?" >>"$report"
+
+# 2. Names. Each line of $names is: kind, page, line, name. A span in `...` counts as a path if its first
+# part is a folder of the project, or if it is a file name such as CMakeLists.txt; spans with wildcards or
+# braces do not, nor do paths below build/ and bench/results, which come and go.
+for page in README.md CONTRIBUTING.md CHANGELOG.md docs/*.md docs/*/*.md schema/README.md; do
+  [ -f "$page" ] || continue
+  awk -v page="$page" '
+    function emit(kind, name) { print kind, page, FNR, name }
+    # make and cmake in a line of code: targets and presets.
+    function commands(code,   words, n, i) {
+      n = split(code, words, /[ \t]+/)
+      for (i = 1; i < n; ++i) {
+        if (words[i] == "make" && words[i + 1] ~ /^[a-z][a-z-]*$/) emit("target", words[i + 1])
+        if (words[i] == "--preset" && words[i + 1] ~ /^[a-z]+$/) emit("preset", words[i + 1])
+        if (words[i + 1] ~ /^PRESET=[a-z]+$/) emit("preset", substr(words[i + 1], 8))
+      }
+    }
+    /^```/ { fenced = !fenced; language = substr($0, 4); next }
+    fenced {
+      if (language == "sh") { code = $0; sub(/#.*/, "", code); commands(code) }
+      next
+    }
+    {
+      rest = $0
+      while (match(rest, /`[^`]+`/)) {
+        span = substr(rest, RSTART + 1, RLENGTH - 2)
+        rest = substr(rest, RSTART + RLENGTH)
+        commands(span)
+        if (span ~ /^(\.ci|bench|cmake|docs|examples|include|schema|src|tests|tools)\/[A-Za-z0-9_.\/-]*$/ ||
+            span ~ /^[A-Z][A-Za-z]*\.(md|txt|json)$/ || span ~ /^\.clang-[a-z]+$/) {
+          if (span !~ /^bench\/results/) emit("path", span)
+        }
+      }
+      rest = $0
+      while (match(rest, /\]\([^)]+\)/)) {
+        link = substr(rest, RSTART + 2, RLENGTH - 3)
+        rest = substr(rest, RSTART + RLENGTH)
+        sub(/#.*/, "", link)
+        if (link != "" && link !~ /^[a-z]+:/) emit("link", link)
+      }
+    }
+  ' "$page" >>"$names"
+done
+
+while read -r kind page line name; do
+  case $kind in
+    target)
+      grep -q "^$name:" Makefile || echo "$page:$line: the Makefile has no target $name"
+      ;;
+    preset)
+      grep -q "\"name\": \"$name\"" CMakePresets.json || echo "$page:$line: there is no preset $name"
+      ;;
+    path)
+      # Pages in a folder may mean that folder.
+      [ -e "$name" ] || [ -e "$(dirname "$page")/$name" ] || echo "$page:$line: there is no $name"
+      ;;
+    link)
+      [ -e "$(dirname "$page")/$name" ] || echo "$page:$line: the link leads nowhere: $name"
+      ;;
+  esac
+done <"$names" >>"$report"
+
+# A page that names nothing at all means that this test has stopped to understand the pages.
+for kind in target preset path link; do
+  grep -q "^$kind " "$names" || echo "readme_test.sh:1: no $kind found in any page" >>"$report"
+done
+
+if [ -s "$report" ]; then
+  sort -u "$report" >&2
+  exit 1
+fi

@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Includes only point upstream: a file under include/kube/<folder> or src/<folder> includes its own folder
+# and those before it in the list below. Generated headers (kube/api/...) count as api. Also checks that
+# every source says which license it has. Prints each offence as file:line: problem and then fails.
+#
+# Usage: check_includes.sh [ROOT]   (ROOT is the top folder of the project; by default the current one)
+set -eu
+
+folders="object codec api config transport client cache informers workqueue controller testkit"
+
+root=${1:-.}
+if ! [ -d "$root/include/kube" ] || ! [ -d "$root/src" ]; then
+  echo "check_includes.sh: $root has no include/kube and src" >&2
+  exit 2
+fi
+cd "$root"
+
+list=$(mktemp)
+report=$(mktemp)
+trap 'rm -f "$list" "$report"' EXIT INT TERM
+
+# Every folder must have its place in the list, also one that has no source yet.
+find include/kube src -mindepth 1 -maxdepth 1 -type d | sort | while read -r path; do
+  case " $folders " in
+    *" ${path##*/} "*) ;;
+    *) echo "$path: unknown folder; give it a place in tests/layering/check_includes.sh" ;;
+  esac
+done >"$report"
+
+find include/kube src -type f \( -name '*.hpp' -o -name '*.cpp' \) | sort >"$list"
+if ! [ -s "$list" ]; then
+  echo "check_includes.sh: no sources in $root" >&2
+  exit 2
+fi
+awk -v folders="$folders" '
+  BEGIN {
+    count = split(folders, names, " ")
+    for (i = 1; i <= count; ++i) rank[names[i]] = i
+  }
+  # Of include/kube/<folder>/... and src/<folder>/... the folder; nothing for a header that stands in
+  # include/kube itself, which collects the others and may include them all.
+  function folder_of(path,   parts, n) {
+    n = split(path, parts, "/")
+    if (parts[1] == "include") return n > 3 ? parts[3] : ""
+    return n > 2 ? parts[2] : "?"
+  }
+  function check(file, line, text,   from, target, parts, n) {
+    if (text !~ /^[ \t]*#[ \t]*include[ \t]*[<"]/) return
+    target = text
+    sub(/^[^<"]*[<"]/, "", target)
+    sub(/[>"].*$/, "", target)
+    if (target ~ /(^|\/)\.\.(\/|$)/) {
+      print file ":" line ": " target " goes up; write it as <kube/...>"
+      return
+    }
+    if (target !~ /^kube\//) return  # a neighbour, another library, the standard library
+    from = folder_of(file)
+    n = split(target, parts, "/")
+    if (n == 2) {
+      if (from != "") print file ":" line ": " target " collects all folders; only users include it"
+    } else if (!(parts[2] in rank)) {
+      print file ":" line ": " target " is in an unknown folder"
+    } else if (from in rank && rank[parts[2]] > rank[from]) {
+      print file ":" line ": " from "/ must not know " parts[2] "/ (" target ")"
+    }
+  }
+  {
+    line = 0
+    while ((got = (getline text < $0)) > 0) check($0, ++line, text)
+    close($0)
+    if (got < 0) print $0 ": cannot be read"
+  }' "$list" >>"$report"
+
+# The license, on the first line, or on one of the first three where the first is for the system.
+for folder in include src tools examples bench tests schema cmake; do
+  [ ! -d "$folder" ] || find "$folder" -type f \( -name '*.hpp' -o -name '*.cpp' -o -name '*.go' \
+    -o -name '*.sh' -o -name '*.cmake' -o -name CMakeLists.txt \) ! -path 'tests/golden/*/expected/*'
+done | sort | while read -r file; do
+  lines=1
+  case $file in *.sh | *.cmake | *.txt) lines=3 ;; esac
+  head -n "$lines" "$file" | grep -q 'SPDX-License-Identifier: Apache-2\.0$' ||
+    echo "$file:1: no line SPDX-License-Identifier: Apache-2.0"
+done >>"$report"
+
+if [ -s "$report" ]; then
+  cat "$report" >&2
+  exit 1
+fi

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace kube::gen {
+
+/// A type of the library that an OpenAPI document refers to.
+struct Builtin {
+  Shape shape;
+  std::string header;
+};
+
+/// The library's type for a definition such as "io.k8s.api.core.v1.PodSpec", if it has one: those
+/// of the modules that the schema of the built-in API is made from.
+[[nodiscard]] std::optional<Builtin> find_builtin(std::string_view definition);
+
+}  // namespace kube::gen
