@@ -61,21 +61,21 @@ bool has_time_inside(const Type& container, const View& content) noexcept {
 /// Whether a time is set anywhere in `value`; two objects then agree only by chance, and a node would
 /// soon be referred to by one of them alone.
 bool has_time(const Type& type, const std::byte* value) noexcept {
-  const Word& word = *reinterpret_cast<const Word*>(value);
+  const auto word = [&]() -> const Word& { return *reinterpret_cast<const Word*>(value); };
   switch (type.kind) {
     case Kind::kLeaf:
-      return type.is(Type::kVolatile) && word.bits != 0;
+      return type.is(Type::kVolatile) && word().bits != 0;
     case Kind::kStruct:
       return type.is(Type::kVolatile) &&
              std::any_of(type.fields.begin(), type.fields.end(), [&](const Field& field) {
                return has_time(*field.type, value + field.offset);
              });
     case Kind::kBox:
-      return !word.is_none() && has_time(*type.element, boxed(word));
+      return !word().is_none() && has_time(*type.element, boxed(word()));
     case Kind::kList:
     case Kind::kMap:
       return (type.element->is(Type::kVolatile) || type.element->element != nullptr) &&
-             has_time_inside(type, word.view());
+             has_time_inside(type, word().view());
     default:
       return false;
   }

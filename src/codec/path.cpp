@@ -6,8 +6,9 @@
 namespace kube::detail {
 
 namespace {
-// Messages stay readable when a hostile document has a megabyte for a key.
+// Messages stay readable when a hostile document has a megabyte for a key, or hundreds of levels.
 constexpr std::size_t kLongestName = 80;
+constexpr std::size_t kMostLevels = 24;
 
 std::string_view shortened(std::string_view name) { return name.substr(0, kLongestName); }
 }  // namespace
@@ -18,8 +19,13 @@ std::string PathFrame::text() const {
     frames.push_back(frame);
   }
   std::string path;
-  for (auto it = frames.rbegin(); it != frames.rend(); ++it) {
-    const PathFrame& frame = **it;
+  for (std::size_t left = frames.size(); left > 0; --left) {
+    const std::size_t level = frames.size() - left;
+    if (frames.size() > kMostLevels && level == kMostLevels / 2) {
+      path += "...";
+      left = kMostLevels / 2;
+    }
+    const PathFrame& frame = *frames[left - 1];
     if (frame.is_key) {
       path += "['";
       path += shortened(frame.name);

@@ -37,7 +37,7 @@ const Word& word_at(const std::byte* slot) { return *reinterpret_cast<const Word
 /// Fields come in ascending order, so the one wanted is nearly always at or just behind `next`.
 const ProtoField* find(std::span<const ProtoField> table, std::size_t& next,
                        std::uint32_t number) {
-  if (next < table.size() && table[next].number > number) next = 0;
+  if (next >= table.size() || table[next].number > number) next = 0;
   while (next < table.size() && table[next].number < number) ++next;
   return next < table.size() && table[next].number == number ? &table[next] : nullptr;
 }

@@ -132,7 +132,9 @@ void Arena::drop(Word& word) noexcept {
 }
 
 Arena::Image Arena::image(const std::byte* root) {
-  bottom_ -= reinterpret_cast<std::uintptr_t>(bottom_) % 8;  // within a page, so accessible
+  const std::size_t padding = reinterpret_cast<std::uintptr_t>(bottom_) % 8;
+  bottom_ -= padding;  // within a page, so accessible
+  if (padding > 0) std::memset(bottom_, 0, padding);  // equal content, equal image
   return {{bottom_, top_}, static_cast<std::size_t>(root - bottom_)};
 }
 

@@ -308,7 +308,7 @@ bool equal_scalars(const std::byte* a, const std::byte* b) noexcept {
 bool equal_text(const std::byte* a, const std::byte* b) noexcept {
   const View x = word_at(a).view();
   const View y = word_at(b).view();
-  return x.count == y.count && std::memcmp(x.data, y.data, x.count) == 0;
+  return x.count == y.count && (x.count == 0 || std::memcmp(x.data, y.data, x.count) == 0);
 }
 
 bool equal_slots(const Type& element, const std::byte* a, const std::byte* b) noexcept {

@@ -337,6 +337,8 @@ std::vector<PathStep> parse_path(std::string_view path) {
     if (i < path.size() && path[i] == '.') {
       ++i;
       if (i == path.size()) malformed("expected a key", i);
+    } else if (i < path.size() && path[i] != '[') {
+      malformed("expected '.' or '['", i);
     }
   }
   return steps;

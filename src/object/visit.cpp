@@ -18,7 +18,7 @@ class Walk {
 
   void value(const Type& type, const std::byte* value) {
     if (!visitor_(path_, type, value)) return;
-    const Word& word = *reinterpret_cast<const Word*>(value);
+    const auto word = [&]() -> const Word& { return *reinterpret_cast<const Word*>(value); };
     switch (type.kind) {
       case Kind::kStruct:
         for (const Field& field : type.fields) {
@@ -27,16 +27,16 @@ class Walk {
         }
         break;
       case Kind::kBox:
-        if (const std::byte* content = detail::boxed(word)) this->value(*type.element, content);
+        if (const std::byte* content = detail::boxed(word())) this->value(*type.element, content);
         break;
       case Kind::kList:
-        list(*type.element, word.view());
+        list(*type.element, word().view());
         break;
       case Kind::kMap:
-        map(*type.element, word.view());
+        map(*type.element, word().view());
         break;
       case Kind::kValue:
-        any(*reinterpret_cast<const Value*>(value), word);
+        any(*reinterpret_cast<const Value*>(value), word());
         break;
       default:
         break;

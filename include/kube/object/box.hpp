@@ -58,8 +58,9 @@ class Box {
   Box& operator=(const Box&&) = delete;
   Box& operator=(Box&& other) noexcept {
     if (this != &other) {
+      const detail::Word taken = other.take();  // first: `other` may be a part of what is reset
       reset();
-      word_ = other.take();
+      word_ = taken;
     }
     return *this;
   }

@@ -124,8 +124,9 @@ class List {
   List& operator=(const List&&) = delete;
   List& operator=(List&& other) noexcept {
     if (this != &other) {
+      const detail::Word taken = other.take();  // first: `other` may be a part of what is reset
       reset();
-      word_ = other.take();
+      word_ = taken;
     }
     return *this;
   }

@@ -86,8 +86,9 @@ class Map {
   Map& operator=(const Map&&) = delete;
   Map& operator=(Map&& other) noexcept {
     if (this != &other) {
+      const detail::Word taken = other.take();  // first: `other` may be a part of what is reset
       reset();
-      word_ = other.take();
+      word_ = taken;
     }
     return *this;
   }

@@ -145,6 +145,8 @@ class Bytes {
 
   friend bool operator==(const Bytes& a, const Bytes& b) noexcept { return a.bytes_ == b.bytes_; }
   friend bool operator==(const Bytes& a, std::string_view b) noexcept { return a.bytes_ == b; }
+  friend bool operator==(const Bytes& a, const char* b) noexcept { return a.bytes_ == b; }
+  friend bool operator==(const Bytes& a, const std::string& b) noexcept { return a.bytes_ == b; }
 
  private:
   String bytes_;

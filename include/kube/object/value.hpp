@@ -14,6 +14,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace kube {
@@ -52,9 +54,13 @@ class Value {
   Value() noexcept = default;
   Value(std::nullptr_t) noexcept;                                         // NOLINT: JSON literals
   Value(bool value) noexcept;                                             // NOLINT
+  /// What is beyond 64 bits with a sign becomes a double, as in a decoded document.
   template <std::integral I>
     requires(!std::same_as<I, bool>)
-  Value(I value) : Value(integer(static_cast<std::int64_t>(value))) {}    // NOLINT
+  Value(I value)                                                          // NOLINT
+      : Value(std::is_signed_v<I> || static_cast<std::uint64_t>(value) <= INT64_MAX
+                  ? integer(static_cast<std::int64_t>(value))
+                  : Value(static_cast<double>(value))) {}
   Value(double value);                                                    // NOLINT
   Value(std::string_view text);                                           // NOLINT
   Value(const char* text) : Value(std::string_view{text}) {}              // NOLINT
@@ -70,8 +76,9 @@ class Value {
   Value& operator=(const Value&&) = delete;
   Value& operator=(Value&& other) noexcept {
     if (this != &other) {
+      const detail::Word taken = other.take();  // first: `other` may be a part of what is reset
       reset();
-      word_ = other.take();
+      word_ = taken;
     }
     return *this;
   }

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/object/string.hpp>
+
+#include <kube/object/ref.hpp>
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+
+namespace kube {
+namespace {
+
+/// Whether the text stands in the eight bytes of the handle itself.
+bool is_inline(const String& text) {
+  const auto* handle = reinterpret_cast<const char*>(&text);
+  return text.data() >= handle && text.data() < handle + sizeof(String);
+}
+
+TEST(String, TakesEightBytes) {
+  static_assert(sizeof(String) == 8);
+  static_assert(sizeof(OptionalString) == 8);
+  static_assert(sizeof(Bytes) == 8);
+}
+
+TEST(String, KeepsUpToSevenBytesInTheHandle) {
+  for (std::size_t size = 1; size <= 7; ++size) {
+    const String text{std::string(size, 'x')};
+
+    EXPECT_EQ(text.size(), size);
+    EXPECT_EQ(text, std::string(size, 'x'));
+    EXPECT_TRUE(is_inline(text)) << size;
+  }
+}
+
+TEST(String, KeepsLongerTextOnTheHeap) {
+  for (const std::size_t size : {std::size_t{8}, std::size_t{9}, std::size_t{100'000}}) {
+    const String text{std::string(size, 'x')};
+
+    EXPECT_EQ(text.size(), size);
+    EXPECT_EQ(text, std::string(size, 'x'));
+    EXPECT_FALSE(is_inline(text)) << size;
+  }
+}
+
+TEST(String, IsEmptyWhenMadeFromNothing) {
+  const String none;
+  const String empty{""};
+  const String from_view{std::string_view{}};
+
+  EXPECT_TRUE(none.empty());
+  EXPECT_EQ(none, empty);
+  EXPECT_EQ(none, from_view);
+  EXPECT_EQ(none.str(), "");
+}
+
+TEST(String, HoldsAnyBytes) {
+  const std::string zeros = std::string{'a', '\0', 'b', '\0'} + " long enough";
+
+  const String text{zeros};
+
+  EXPECT_EQ(text.size(), 16U);
+  EXPECT_EQ(text.view(), zeros);
+}
+
+TEST(String, CopyOwnsItsText) {
+  auto* original = new String{"longer than the handle"};
+  const String copy = *original;
+  delete original;
+
+  EXPECT_EQ(copy, "longer than the handle");
+}
+
+TEST(String, MoveLeavesTheSourceEmpty) {
+  String from{"longer than the handle"};
+  const char* const text = from.data();
+
+  const String to = std::move(from);
+
+  EXPECT_EQ(to.data(), text);
+  EXPECT_TRUE(from.empty());  // NOLINT: what a moved-from string is, is the question
+}
+
+TEST(String, AssignmentReplacesLongByShortAndBack) {
+  String text{"longer than the handle"};
+
+  text = "short";
+  EXPECT_EQ(text, "short");
+  text = std::string(50, 'y');
+  EXPECT_EQ(text, std::string(50, 'y'));
+  text.clear();
+  EXPECT_TRUE(text.empty());
+}
+
+TEST(String, SurvivesAssignmentToItself) {
+  String text{"longer than the handle"};
+  const String& same = text;
+
+  text = same;
+  EXPECT_EQ(text, "longer than the handle");
+  text = text.view().substr(7);
+  EXPECT_EQ(text, "than the handle");
+}
+
+TEST(String, ComparesAndOrdersAsText) {
+  EXPECT_EQ(String{"abc"}, String{"abc"});
+  EXPECT_EQ(String{"abc"}, std::string{"abc"});
+  EXPECT_EQ(String{"abc"}, std::string_view{"abc"});
+  EXPECT_NE(String{"abc"}, String{"abd"});
+  EXPECT_NE(String{"abc"}, "ab");
+  EXPECT_LT(String{"Zebra"}, String{"apple"});
+  EXPECT_LT(String{"short"}, String{"shorter than the handle"});
+  EXPECT_GT(String{"\xc3\xa4"}, String{"z"});
+}
+
+TEST(String, HashesAndPrintsAsItsText) {
+  std::ostringstream out;
+  out << String{"longer than the handle"};
+
+  EXPECT_EQ(out.str(), "longer than the handle");
+  EXPECT_EQ(std::hash<String>{}(String{"abc"}), std::hash<std::string_view>{}("abc"));
+  const std::unordered_set<String> set{String{"a"}, String{"b"}, String{"a"}};
+  EXPECT_EQ(set.size(), 2U);
+}
+
+TEST(String, CopyOfFrozenTextOutlivesItsBlock) {
+  Ref<String> frozen = freeze(String{"longer than the handle"});
+  const String copy = *frozen;
+  const std::string_view in_block = frozen->view();
+
+  EXPECT_NE(copy.data(), in_block.data());
+  frozen.reset();
+  EXPECT_EQ(copy, "longer than the handle");
+}
+
+TEST(OptionalString, TellsUnsetFromEmpty) {
+  const OptionalString unset;
+  const OptionalString empty{""};
+  const OptionalString from_empty_string{String{}};
+
+  EXPECT_FALSE(unset.has_value());
+  EXPECT_TRUE(empty.has_value());
+  EXPECT_TRUE(from_empty_string.has_value());
+  EXPECT_NE(unset, empty);
+  EXPECT_EQ(empty, from_empty_string);
+  EXPECT_EQ(empty, "");
+  EXPECT_FALSE(unset == "");
+}
+
+TEST(OptionalString, KeepsTheDifferenceInCopiesAndMoves) {
+  const OptionalString empty{""};
+
+  OptionalString copy = empty;
+  EXPECT_TRUE(copy.has_value());
+  const OptionalString moved = std::move(copy);
+  EXPECT_TRUE(moved.has_value());
+  OptionalString assigned{"longer than the handle"};
+  assigned = empty;
+  EXPECT_TRUE(assigned.has_value());
+  EXPECT_EQ(assigned, "");
+  assigned = std::nullopt;
+  EXPECT_FALSE(assigned.has_value());
+}
+
+TEST(OptionalString, KeepsTheDifferenceWhenFrozen) {
+  EXPECT_TRUE(freeze(OptionalString{""})->has_value());
+  EXPECT_FALSE(freeze(OptionalString{})->has_value());
+}
+
+TEST(OptionalString, GivesTheFallbackOnlyWhenUnset) {
+  EXPECT_EQ(OptionalString{}.value_or("fallback"), "fallback");
+  EXPECT_EQ(OptionalString{""}.value_or("fallback"), "");
+  EXPECT_EQ(OptionalString{"set"}.value_or("fallback"), "set");
+}
+
+TEST(OptionalString, ResetMakesItUnset) {
+  OptionalString text{"longer than the handle"};
+
+  text.reset();
+
+  EXPECT_FALSE(text);
+}
+
+TEST(Bytes, HoldsWhatIsNotText) {
+  const std::string content = std::string{'\xff', '\0', '\x80'} + " and more of it";
+
+  const Bytes bytes{content};
+  const Bytes copy = bytes;
+
+  EXPECT_EQ(bytes.view(), content);
+  EXPECT_EQ(copy, bytes);
+  EXPECT_EQ(bytes.size(), content.size());
+  EXPECT_NE(bytes, Bytes{"something else"});
+  EXPECT_TRUE(Bytes{}.empty());
+}
+
+}  // namespace
+}  // namespace kube
