@@ -21,6 +21,9 @@ if(KUBECXX_SANITIZE)
     -fsanitize=${KUBECXX_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(kubecxx_compiler INTERFACE -fsanitize=${KUBECXX_SANITIZE})
 endif()
+if(KUBECXX_BUILD_FUZZERS)
+  target_compile_options(kubecxx_compiler INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 # ccache, where it is there, makes a second build of the same sources cheap.
 find_program(KUBECXX_CCACHE ccache)

@@ -20,8 +20,9 @@ namespace {
 template <typename T>
 std::size_t show(const std::filesystem::path& folder, const std::shared_ptr<kube::Pool>& pool) {
   const kube::ResourceInfo& resource = T::kube_resource;
-  const std::string name = fmt::format("{}_{}_{}.pb", resource.group.empty() ? "core" : resource.group,
-                                       resource.version, resource.plural);
+  const std::string name =
+      fmt::format("{}_{}_{}.pb", resource.group.empty() ? "core" : resource.group, resource.version,
+                  resource.plural);
   std::ifstream file{folder / name, std::ios::binary};
   if (!file) return 0;
 

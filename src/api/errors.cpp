@@ -51,8 +51,7 @@ bool matches(const ApiError& error, std::string_view wanted, int code) noexcept 
 
 }  // namespace
 
-ApiError::ApiError(meta::v1::Status status)
-    : Error(describe(status)), status_(std::move(status)) {}
+ApiError::ApiError(meta::v1::Status status) : Error(describe(status)), status_(std::move(status)) {}
 
 ApiError::ApiError(int code, std::string_view message) : ApiError(status_of(code, message)) {}
 
@@ -117,10 +116,9 @@ bool is_too_large_resource_version(const ApiError& error) noexcept {
 
 bool has_cause(const ApiError& error, std::string_view cause) noexcept {
   const auto& details = error.status().details;
-  return details && std::any_of(details->causes.begin(), details->causes.end(),
-                                [&](const meta::v1::StatusCause& one) {
-                                  return one.reason == cause;
-                                });
+  return details &&
+         std::any_of(details->causes.begin(), details->causes.end(),
+                     [&](const meta::v1::StatusCause& one) { return one.reason == cause; });
 }
 
 }  // namespace kube

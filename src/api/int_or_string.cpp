@@ -111,8 +111,7 @@ std::int64_t IntOrString::scaled(std::int64_t total, bool round_up) const {
   if (!is_string()) return number();
   std::int64_t percent = 0;
   const std::string_view content = text();
-  const auto result =
-      std::from_chars(content.data(), content.data() + content.size(), percent);
+  const auto result = std::from_chars(content.data(), content.data() + content.size(), percent);
   if (result.ec != std::errc{} || percent > INT32_MAX || percent < INT32_MIN ||
       std::string_view{result.ptr, content.data() + content.size()} != "%") {
     throw std::invalid_argument("expected a percentage, found \"" + std::string{content} + '"');

@@ -14,8 +14,7 @@ std::string_view group_of(std::string_view api_version) {
 
 /// The version does not matter: an owner stays the same when its API moves on.
 bool same_owner(const meta::v1::OwnerReference& a, const meta::v1::OwnerReference& b) {
-  return group_of(a.api_version) == group_of(b.api_version) && a.kind == b.kind &&
-         a.name == b.name;
+  return group_of(a.api_version) == group_of(b.api_version) && a.kind == b.kind && a.name == b.name;
 }
 
 }  // namespace

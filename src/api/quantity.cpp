@@ -8,6 +8,8 @@
 
 #include <protozero/pbf_writer.hpp>
 
+#include <algorithm>
+
 namespace kube {
 
 namespace {
@@ -18,6 +20,12 @@ using Token = LeafOperations::Token;
 
 const Quantity& quantity_at(const std::byte* value) {
   return *reinterpret_cast<const Quantity*>(value);
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\n\v\f\r";
+  const std::size_t first = std::min(text.find_first_not_of(kSpace), text.size());
+  return text.substr(first, text.find_last_not_of(kSpace) + 1 - first);
 }
 
 Pending read(Input& input, std::string_view text) {
@@ -31,7 +39,8 @@ Pending read(Input& input, std::string_view text) {
 }  // namespace
 
 constinit const LeafOperations detail::kQuantityOperations{
-    .from_json = [](Input& input, Token, std::string_view text) { return read(input, text); },
+    .from_json = [](Input& input, Token,
+                    std::string_view text) { return read(input, trimmed(text)); },
     .from_protobuf =
         [](Input& input, std::string_view message) {
           const std::string_view text = detail::only_text_field(input, message);

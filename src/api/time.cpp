@@ -39,9 +39,23 @@ struct Stamp {
   std::int32_t nanos = 0;
 };
 
+/// Reads what servers write: five bytes of seconds, which last from 1978 to 3058, and no nanoseconds.
+bool read_usual_stamp(std::string_view message, Stamp& stamp) {
+  if (message.size() != 8 || message[0] != 0x08 || message[6] != 0x10 || message[7] != 0 ||
+      message[5] <= 0) {
+    return false;
+  }
+  for (std::size_t i = 5; i >= 1; --i) {
+    if (i < 5 && message[i] >= 0) return false;
+    stamp.seconds = (stamp.seconds << 7) | (message[i] & 0x7f);
+  }
+  return true;
+}
+
 std::optional<Stamp> read_stamp(Input& input, std::string_view message) {
   if (message.empty()) return std::nullopt;
   Stamp stamp;
+  if (read_usual_stamp(message, stamp)) return stamp;
   try {
     protozero::pbf_reader reader{message.data(), message.size()};
     while (reader.next()) {
@@ -107,9 +121,9 @@ constinit const LeafOperations kTimeOperations{
     .from_protobuf =
         [](Input& input, std::string_view message) {
           const std::optional<Stamp> stamp = read_stamp(input, message);
-          return Pending::raw(stamp ? static_cast<std::uint64_t>(stamp->seconds +
-                                                                 time_text::kUnixEpochSeconds)
-                                    : 0);
+          return Pending::raw(
+              stamp ? static_cast<std::uint64_t>(stamp->seconds + time_text::kUnixEpochSeconds)
+                    : 0);
         },
     .to_json = write_time,
     .to_protobuf =

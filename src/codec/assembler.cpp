@@ -14,8 +14,6 @@ namespace {
 
 /// Shorter text costs less in the block than a reference to a node.
 constexpr std::size_t kShortestShared = 16;
-/// Text that a sibling has, too, needs no hash and no look-up, so it pays earlier.
-constexpr std::size_t kShortestSame = 8;
 /// Smaller sub-trees likewise.
 constexpr std::size_t kSmallestTree = 16;
 constexpr std::size_t kSightings = std::size_t{1} << 14;
@@ -138,7 +136,7 @@ Pending Assembler::text_in_place(char* text, std::size_t size, const Word* sibli
 
 Pending Assembler::copy_same_text(const Word& sibling) {
   const std::string_view text = text_of(sibling);
-  if (pool_ != nullptr && text.size() >= kShortestSame) {
+  if (pool_ != nullptr && text.size() >= kShortestShared) {
     ++promoted_;
     return {Word::of_node(pool_->intern_text(text))};
   }

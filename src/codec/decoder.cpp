@@ -74,7 +74,7 @@ DecoderCore::~DecoderCore() = default;
 
 Block* DecoderCore::protobuf(std::string_view message, std::size_t offset) {
   State& state = *state_;
-  if (type_.proto.empty() && !type_.fields.empty()) {
+  if (type_.kind != Kind::kStruct || (type_.proto.empty() && !type_.fields.empty())) {
     throw CodecError("", std::string{type_.name} + " has no protobuf form", offset);
   }
   state.start(message.size());

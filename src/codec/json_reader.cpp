@@ -28,6 +28,34 @@ bool is_optional_scalar(const Type& type) {
   return type.kind >= Kind::kOptionalBool && type.kind <= Kind::kOptionalDouble;
 }
 
+/// The type of what stands in memory.
+const Type& stored(const Type& type) { return type.kind == Kind::kLeaf ? *type.element : type; }
+
+/// Whether null stands for the empty element in a list or map, as Go reads it. Otherwise null is content.
+bool null_is_empty(const Type& element) {
+  return element.kind != Kind::kValue &&
+         !(element.kind == Kind::kLeaf && element.leaf->takes_any_json);
+}
+
+Pending empty_element(Arena& arena, const Type& element) {
+  if (element.kind == Kind::kStruct) {
+    return Pending::relative(arena.allocate(std::max<std::size_t>(element.size, 8)), 1,
+                             Content::kBytes);
+  }
+  return is_plain_scalar(stored(element)) ? Pending::raw(0) : Pending{};
+}
+
+/// A number as it is written, as a double; nothing if it is too large. One that is too small is zero.
+std::optional<double> to_double(std::string_view digits) {
+  double number = 0;
+  const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (result.ec == std::errc{}) return number;
+  // Too large or too small; the exponent's sign tells which.
+  return digits.find("e-") != std::string_view::npos || digits.find("E-") != std::string_view::npos
+             ? std::optional<double>{digits.front() == '-' ? -0.0 : 0.0}
+             : std::nullopt;
+}
+
 /// Enough for every struct of the API; in a larger one two names may be taken for one, which only keeps
 /// the document from being a sibling.
 constexpr std::size_t kMostFields = 128;
@@ -262,12 +290,16 @@ void JsonReader::member(const Field& field, std::byte* place, Like like, const C
   const bool was_set = !word.is_none();
   if (scan_.peek() == 'n' && !(type.kind == Kind::kLeaf && type.leaf->takes_any_json)) {
     scan_.consume_null(context.path);
-    if (was_set && type.kind != Kind::kString && type.kind != Kind::kLeaf) arena_.drop(word);
+    if (was_set && is_plain_scalar(stored(type))) {
+      word = {};
+    } else if (was_set && type.kind != Kind::kString) {
+      arena_.drop(word);
+    }
     return;
   }
   if (was_set) {
     // The name stands in the document twice: structs and maps take up the second, all else gives way.
-    if (type.kind == Kind::kBox) {
+    if (type.kind == Kind::kBox && !type.element->is(Type::kByToken)) {
       assembler_.thaw(type, word);
       object(*type.element, const_cast<std::byte*>(word.relative_target()), {}, context);
       return;
@@ -418,9 +450,9 @@ Pending JsonReader::leaf(const Type& type, const Word* sibling, const Context& c
   const Pending content = type.leaf->from_json(input, token, raw);
   if (input.problem != nullptr) {
     constexpr std::size_t kQuoted = 60;
-    scan_.fail_at(first, context.path,
-                  std::string{input.problem} + ", found \"" + std::string{raw.substr(0, kQuoted)} +
-                      '"');
+    scan_.fail_at(
+        first, context.path,
+        std::string{input.problem} + ", found \"" + std::string{raw.substr(0, kQuoted)} + '"');
   }
   return content;
 }
@@ -434,10 +466,9 @@ Pending JsonReader::scalar(const Type& type, const Context& context) {
   bool is_integer = false;
   const std::string_view digits = scan_.number(is_integer, context.path);
   if (type.kind == Kind::kDouble) {
-    double number = 0;
-    const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (result.ec != std::errc{}) scan_.fail_at(first, context.path, "number out of range");
-    return Pending::raw(std::bit_cast<std::uint64_t>(number));
+    const std::optional<double> number = to_double(digits);
+    if (!number) scan_.fail_at(first, context.path, "number out of range");
+    return Pending::raw(std::bit_cast<std::uint64_t>(*number));
   }
   std::int64_t number = 0;
   if (!is_integer) scan_.fail_at(first, context.path, "expected integer, found a fraction");
@@ -502,14 +533,9 @@ Pending JsonReader::list(const Type& type, Like like, const Context& context) {
       members.next = sibling_.tape->entries[members.next].next;
     }
     const Recording recording{*this, i++};
-    if (scan_.peek() == 'n' && element.kind != Kind::kValue && element.kind != Kind::kLeaf) {
-      // Go reads null as the zero value of the element.
+    if (scan_.peek() == 'n' && null_is_empty(element)) {
       scan_.consume_null(&path);
-      pending_.push_back(
-          element.kind == Kind::kStruct
-              ? Pending::relative(arena_.allocate(std::max<std::size_t>(element.size, 8)), 1,
-                                  Content::kBytes)
-              : (is_plain_scalar(element) ? Pending::raw(0) : Pending{}));
+      pending_.push_back(empty_element(arena_, element));
       continue;
     }
     if (same.entry != kNoEntry && !is_plain_scalar(element) && equals(same.entry)) {
@@ -569,13 +595,9 @@ Pending JsonReader::map(const Type& type, Like like, const Context& context) {
     ++i;
     pending_.push_back(assembler_.text(name, sibling_key));
     const Context below{choice.below, &path, context.depth + 1};
-    if (scan_.peek() == 'n' && value_type.kind != Kind::kValue && value_type.kind != Kind::kLeaf) {
+    if (scan_.peek() == 'n' && null_is_empty(value_type)) {
       scan_.consume_null(&path);
-      pending_.push_back(
-          value_type.kind == Kind::kStruct
-              ? Pending::relative(arena_.allocate(std::max<std::size_t>(value_type.size, 8)), 1,
-                                  Content::kBytes)
-              : (is_plain_scalar(value_type) ? Pending::raw(0) : Pending{}));
+      pending_.push_back(empty_element(arena_, value_type));
     } else {
       pending_.push_back(value(value_type, {}, below));
     }
@@ -615,8 +637,8 @@ void JsonReader::merge_map(const Type& type, Word& word, const Pending& added) {
   const View second = temporary->view();
   std::byte* entries = arena_.allocate((first.count + second.count) * stride);
   for (std::size_t i = 0; i < first.count + second.count; ++i) {
-    const std::byte* from = i < first.count ? first.data + i * stride
-                                            : second.data + (i - first.count) * stride;
+    const std::byte* from =
+        i < first.count ? first.data + i * stride : second.data + (i - first.count) * stride;
     arena_.assign(word_at(entries + i * stride), word_at(from));
     relocate_slot(arena_, value_type, entries + i * stride + 8, from + 8);
   }
@@ -637,22 +659,21 @@ Pending JsonReader::any_number(const Context& context) {
   bool is_integer = false;
   const std::string_view digits = scan_.number(is_integer, context.path);
   std::int64_t integer = 0;
-  double number = 0;
   std::size_t kind = 0;
   std::byte* place = nullptr;
-  if (is_integer && std::from_chars(digits.data(), digits.data() + digits.size(), integer).ec ==
-                        std::errc{}) {
+  if (is_integer &&
+      std::from_chars(digits.data(), digits.data() + digits.size(), integer).ec == std::errc{}) {
     if (integer >= Word::kMinSmall && integer <= Word::kMaxSmall) {
       return {Word::of_scalar(Word::Scalar::kInteger, integer)};
     }
     place = arena_.allocate(8);
     std::memcpy(place, &integer, 8);
   } else {
-    const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (result.ec != std::errc{}) scan_.fail_at(first, context.path, "number out of range");
+    const std::optional<double> number = to_double(digits);
+    if (!number) scan_.fail_at(first, context.path, "number out of range");
     kind = 1;
     place = arena_.allocate(8);
-    std::memcpy(place, &number, 8);
+    std::memcpy(place, &*number, 8);
   }
   return Pending::relative(place, kind, Content::kNumber);
 }
@@ -718,7 +739,8 @@ Pending JsonReader::any(Like like, const Context& context) {
     pending_.push_back(assembler_.text(name));
     const Recording recording{*this, scan_.position() - key_position};
     if (same.entry != kNoEntry && equals(same.entry)) {
-      if (const auto shared = assembler_.share(type_of<Value>(), word_at(same.value), size_of(same.entry))) {
+      if (const auto shared =
+              assembler_.share(type_of<Value>(), word_at(same.value), size_of(same.entry))) {
         pending_.push_back(*shared);
         jump(same.entry);
         scan_.white_space();

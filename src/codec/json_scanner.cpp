@@ -23,9 +23,9 @@ const char* find_special(const char* at, const char* end) {
   const __m128i last_control = _mm_set1_epi8(0x1f);
   for (; end - at >= 16; at += 16) {
     const __m128i chunk = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-    const __m128i special = _mm_or_si128(
-        _mm_or_si128(_mm_cmpeq_epi8(chunk, quote), _mm_cmpeq_epi8(chunk, backslash)),
-        _mm_cmpeq_epi8(_mm_min_epu8(chunk, last_control), chunk));
+    const __m128i special =
+        _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(chunk, quote), _mm_cmpeq_epi8(chunk, backslash)),
+                     _mm_cmpeq_epi8(_mm_min_epu8(chunk, last_control), chunk));
     const auto mask = static_cast<unsigned>(_mm_movemask_epi8(special));
     if (mask != 0) return at + std::countr_zero(mask);
   }
@@ -85,6 +85,7 @@ void JsonScanner::fail(const PathFrame* path, std::string_view problem) const {
 }
 
 void JsonScanner::fail_expected(const PathFrame* path, std::string_view expected) const {
+  const std::string_view rest{at_, static_cast<std::size_t>(end_ - at_)};
   std::string found;
   if (done()) {
     found = "end of input";
@@ -94,9 +95,9 @@ void JsonScanner::fail_expected(const PathFrame* path, std::string_view expected
     found = "object";
   } else if (*at_ == '[') {
     found = "array";
-  } else if (*at_ == 't' || *at_ == 'f') {
+  } else if (rest.starts_with("true") || rest.starts_with("false")) {
     found = "boolean";
-  } else if (*at_ == 'n') {
+  } else if (rest.starts_with("null")) {
     found = "null";
   } else if (*at_ == '-' || is_digit(*at_)) {
     found = "number";

@@ -22,9 +22,8 @@ const char* find_quote_or_escape(const char* at, const char* end) noexcept {
 #ifdef __SSE2__
   for (; end - at >= 16; at += 16) {
     const __m128i chunk = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-    const auto mask = static_cast<unsigned>(
-        _mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(chunk, _mm_set1_epi8('"')),
-                                       _mm_cmpeq_epi8(chunk, _mm_set1_epi8('\\')))));
+    const auto mask = static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(
+        _mm_cmpeq_epi8(chunk, _mm_set1_epi8('"')), _mm_cmpeq_epi8(chunk, _mm_set1_epi8('\\')))));
     if (mask != 0) return at + std::countr_zero(mask);
   }
 #endif

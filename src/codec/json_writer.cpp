@@ -100,10 +100,10 @@ const char* find_special(const char* at, const char* end) {
   for (; end - at >= 16; at += 16) {
     const __m128i chunk = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
     const auto is = [&](char c) { return _mm_cmpeq_epi8(chunk, _mm_set1_epi8(c)); };
-    const __m128i special = _mm_or_si128(
-        _mm_or_si128(_mm_or_si128(is('"'), is('\\')), _mm_or_si128(is('<'), is('>'))),
-        _mm_or_si128(_mm_or_si128(is('&'), is(static_cast<char>(0xe2))),
-                     _mm_cmpeq_epi8(_mm_min_epu8(chunk, last_control), chunk)));
+    const __m128i special =
+        _mm_or_si128(_mm_or_si128(_mm_or_si128(is('"'), is('\\')), _mm_or_si128(is('<'), is('>'))),
+                     _mm_or_si128(_mm_or_si128(is('&'), is(static_cast<char>(0xe2))),
+                                  _mm_cmpeq_epi8(_mm_min_epu8(chunk, last_control), chunk)));
     const auto mask = static_cast<unsigned>(_mm_movemask_epi8(special));
     if (mask != 0) return at + std::countr_zero(mask);
   }
@@ -147,8 +147,8 @@ void JsonWriter::text(std::string_view text) {
         break;
       default:
         if (static_cast<unsigned char>(c) == 0xe2) {
-          const std::string_view three{special,
-                                       std::min<std::size_t>(3, static_cast<std::size_t>(end - special))};
+          const std::string_view three{
+              special, std::min<std::size_t>(3, static_cast<std::size_t>(end - special))};
           if (three == "\xe2\x80\xa8" || three == "\xe2\x80\xa9") {
             out_ += three[2] == '\xa8' ? "\\u2028" : "\\u2029";
             at = special + 3;
@@ -178,12 +178,24 @@ void JsonWriter::number(double number) {
     return;
   }
   const double size = std::abs(number);
-  const bool is_scientific = size != 0 && (size < 1e-6 || size >= 1e21);
+  const bool is_large = size > 0x1p53 && size < 1e21;
+  const bool is_scientific = size != 0 && (size < 1e-6 || size >= 1e21 || is_large);
   std::array<char, 400> buffer;
   const auto result =
       std::to_chars(buffer.data(), buffer.data() + buffer.size(), number,
                     is_scientific ? std::chars_format::scientific : std::chars_format::fixed);
   std::string_view digits{buffer.data(), static_cast<std::size_t>(result.ptr - buffer.data())};
+  if (is_large) {  // as many digits as it takes, then zeros: 123456789012345680000
+    const std::size_t exponent = digits.find('e');
+    const std::size_t before = out_.size() + (number < 0 ? 2 : 1);
+    for (const char c : digits.substr(0, exponent)) {
+      if (c != '.') out_ += c;
+    }
+    const auto places = static_cast<std::size_t>((digits[exponent + 2] - '0') * 10 +
+                                                 (digits[exponent + 3] - '0'));
+    out_.resize(before + places, '0');
+    return;
+  }
   const std::size_t small = digits.find("e-0");
   if (small != std::string_view::npos) {  // 1e-07 is written 1e-7
     out_.append(digits.substr(0, small + 2));

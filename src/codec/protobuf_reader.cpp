@@ -35,8 +35,7 @@ Word& word_at(std::byte* slot) { return *reinterpret_cast<Word*>(slot); }
 const Word& word_at(const std::byte* slot) { return *reinterpret_cast<const Word*>(slot); }
 
 /// Fields come in ascending order, so the one wanted is nearly always at or just behind `next`.
-const ProtoField* find(std::span<const ProtoField> table, std::size_t& next,
-                       std::uint32_t number) {
+const ProtoField* find(std::span<const ProtoField> table, std::size_t& next, std::uint32_t number) {
   if (next >= table.size() || table[next].number > number) next = 0;
   while (next < table.size() && table[next].number < number) ++next;
   return next < table.size() && table[next].number == number ? &table[next] : nullptr;
@@ -121,8 +120,7 @@ bool ProtobufReader::seek(std::uint32_t tag, Follower& sibling) {
   return false;
 }
 
-bool ProtobufReader::follow_equal_run(std::uint32_t tag, std::string_view run,
-                                      Follower& sibling) {
+bool ProtobufReader::follow_equal_run(std::uint32_t tag, std::string_view run, Follower& sibling) {
   Follower ahead = sibling;
   if (!follow_equal(run, ahead)) return false;
   if (!ahead.cursor.done()) {
@@ -159,8 +157,7 @@ std::byte* ProtobufReader::read(const Type& type, std::string_view message,
   if (sibling.object != nullptr && assembler_.shares()) {
     follower = {Cursor{sibling.message}, sibling.object};
   }
-  this->message(type, type.proto, root, Cursor{message}, follower,
-                {projection.root(), nullptr, 0});
+  this->message(type, type.proto, root, Cursor{message}, follower, {projection.root(), nullptr, 0});
   return root;
 }
 
@@ -207,13 +204,14 @@ void ProtobufReader::message(const Type& type, std::span<const ProtoField> table
   }
 }
 
-void ProtobufReader::field(const Field& field, std::byte* out, std::uint32_t tag,
-                           const char* start, Cursor& in, Follower& sibling,
-                           const Context& context) {
+void ProtobufReader::field(const Field& field, std::byte* out, std::uint32_t tag, const char* start,
+                           Cursor& in, Follower& sibling, const Context& context) {
   const Type& type = *field.type;
   std::byte* const place = out + field.offset;
   if (is_scalar(type)) {
     scalar(type, place, wire_of(tag), in, context.path);
+    // Keeps the sibling in step; whether its number is the same does not matter.
+    follow_equal({start, static_cast<std::size_t>(in.at - start)}, sibling);
     return;
   }
   const Word* sibling_word =

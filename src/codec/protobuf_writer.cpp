@@ -78,7 +78,7 @@ void ProtobufWriter::close(std::uint32_t number, std::size_t size_before) {
 }
 
 void ProtobufWriter::message(const Type& type, const std::byte* value) {
-  if (type.proto.empty() && !type.fields.empty()) {
+  if (type.kind != Kind::kStruct || (type.proto.empty() && !type.fields.empty())) {
     throw std::logic_error(std::string{type.name} + " has no protobuf form");
   }
   table(type, type.proto, value);
@@ -213,8 +213,7 @@ void ProtobufWriter::map(const Type& type, std::uint32_t number, const std::byte
     const std::byte* entry = entries.data + i * stride;
     const std::byte* slot = entry + 8;
     const std::size_t before = size();
-    element(*type.element, 2,
-            type.element->is_boxed_in_containers() ? boxed(word_at(slot)) : slot);
+    element(*type.element, 2, type.element->is_boxed_in_containers() ? boxed(word_at(slot)) : slot);
     text_field(1, text_at(entry));
     close(number, before);
   }

@@ -67,9 +67,9 @@ void WatchSplitter::finish() const {
 
 void WatchSplitter::check_size(std::size_t size) const {
   if (size > limits_.max_frame) {
-    throw CodecError("", "event larger than the limit of " + std::to_string(limits_.max_frame) +
-                             " bytes",
-                     consumed_);
+    throw CodecError(
+        "", "event larger than the limit of " + std::to_string(limits_.max_frame) + " bytes",
+        consumed_);
   }
 }
 
@@ -166,8 +166,8 @@ void WatchSplitter::feed_protobuf(std::string_view chunk, const OnFrame& on_fram
     const std::size_t size = kLengthSize + frame_length(head);
     check_size(size - kLengthSize);
     if (partial_.empty() && chunk.size() >= size) {
-      on_frame(open_protobuf(chunk.substr(kLengthSize, size - kLengthSize),
-                             consumed_ + kLengthSize));
+      on_frame(
+          open_protobuf(chunk.substr(kLengthSize, size - kLengthSize), consumed_ + kLengthSize));
       chunk.remove_prefix(size);
       consumed_ += size;
       continue;
@@ -176,8 +176,8 @@ void WatchSplitter::feed_protobuf(std::string_view chunk, const OnFrame& on_fram
     partial_.append(chunk.substr(0, taken));
     chunk.remove_prefix(taken);
     if (partial_.size() < size) return;
-    on_frame(open_protobuf(std::string_view{partial_}.substr(kLengthSize),
-                           consumed_ + kLengthSize));
+    on_frame(
+        open_protobuf(std::string_view{partial_}.substr(kLengthSize), consumed_ + kLengthSize));
     consumed_ += size;
     partial_.clear();
   }

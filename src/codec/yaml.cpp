@@ -155,8 +155,7 @@ std::vector<Value> documents(std::string_view text) {
 /// Whether a plain scalar would be read back as something else.
 bool needs_quotes(std::string_view text) {
   if (is_null_word(text) || bool_word(text) || number_word(text)) return true;
-  constexpr std::string_view kPlainFirst =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_/";
+  constexpr std::string_view kPlainFirst = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_/";
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_/.-@ ";
   return kPlainFirst.find(text.front()) == std::string_view::npos ||

@@ -133,7 +133,7 @@ void Arena::drop(Word& word) noexcept {
 
 Arena::Image Arena::image(const std::byte* root) {
   const std::size_t padding = reinterpret_cast<std::uintptr_t>(bottom_) % 8;
-  bottom_ -= padding;  // within a page, so accessible
+  bottom_ -= padding;                                 // within a page, so accessible
   if (padding > 0) std::memset(bottom_, 0, padding);  // equal content, equal image
   return {{bottom_, top_}, static_cast<std::size_t>(root - bottom_)};
 }
@@ -174,9 +174,8 @@ Block* Arena::finish(const std::byte* root) {
 }
 
 void Arena::clear() noexcept {
-  for_each_node_word([&](std::size_t index) {
-    reinterpret_cast<Word*>(middle_ + index * 8)->node()->release();
-  });
+  for_each_node_word(
+      [&](std::size_t index) { reinterpret_cast<Word*>(middle_ + index * 8)->node()->release(); });
   reset();
 }
 

@@ -67,13 +67,9 @@ class Pool::Core {
     }
     void* memory = std::malloc(sizeof(Node) + key.image.size());
     if (memory == nullptr) throw std::bad_alloc{};
-    auto* node = new (memory) Node{{1},
-                                   key.count,
-                                   key.hash,
-                                   static_cast<std::uint32_t>(key.image.size()),
-                                   key.root,
-                                   key.content,
-                                   this};
+    auto* node = new (memory)
+        Node{{1},      key.count,   key.hash, static_cast<std::uint32_t>(key.image.size()),
+             key.root, key.content, this};
     std::memcpy(node->image(), key.image.data(), key.image.size());
     try {
       shard.nodes.insert(node);
@@ -129,10 +125,9 @@ Pool::Pool() : core_(new Core) {}
 Pool::~Pool() { core_->disown(); }
 
 Node* Pool::intern(const Arena::Image& image, std::size_t count, Content content) {
-  return core_->intern({image.bytes,
-                        static_cast<std::uint32_t>(core_->hash(image.bytes.data(), image.bytes.size())),
-                        static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(image.root),
-                        content});
+  return core_->intern(
+      {image.bytes, static_cast<std::uint32_t>(core_->hash(image.bytes.data(), image.bytes.size())),
+       static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(image.root), content});
 }
 
 Node* Pool::intern_text(std::string_view text) {

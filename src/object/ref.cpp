@@ -41,8 +41,8 @@ ObjectBytes bytes_of_block(const detail::Block* block) noexcept {
   ObjectBytes bytes{::malloc_usable_size(const_cast<detail::Block*>(block)), 0};
   block->for_each_node_word([&](const detail::Word& word) {
     const detail::Node* node = word.node();
-    bytes.shared += (sizeof(detail::Node) + node->size) /
-                    node->references.load(std::memory_order_relaxed);
+    bytes.shared +=
+        (sizeof(detail::Node) + node->size) / node->references.load(std::memory_order_relaxed);
   });
   return bytes;
 }

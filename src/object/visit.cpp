@@ -51,9 +51,8 @@ class Walk {
     path_.resize(size);
   }
   static const std::byte* content(const Type& element, const std::byte* slot) {
-    return element.is_boxed_in_containers()
-               ? detail::boxed(*reinterpret_cast<const Word*>(slot))
-               : slot;
+    return element.is_boxed_in_containers() ? detail::boxed(*reinterpret_cast<const Word*>(slot))
+                                            : slot;
   }
   void list(const Type& element, View elements) {
     for (std::size_t i = 0; i < elements.count; ++i) {

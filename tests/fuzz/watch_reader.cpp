@@ -22,9 +22,9 @@ std::vector<std::string> read(kube::Format format, Feed feed) {
     kube::WatchReader<ConfigMap> reader{format, {.pool = std::make_shared<kube::Pool>()}};
     feed([&](std::string_view chunk) {
       reader.feed(chunk, [&](const kube::WatchEvent<ConfigMap>& event) {
-        events.push_back(std::string{kube::to_string(event.type)} +
-                         (event.object ? kube::encode_json(*event.object)
-                                       : std::string{event.status}));
+        events.push_back(
+            std::string{kube::to_string(event.type)} +
+            (event.object ? kube::encode_json(*event.object) : std::string{event.status}));
       });
     });
     reader.finish();

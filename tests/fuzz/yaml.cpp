@@ -10,8 +10,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     for (const auto& document : kube::decode_yaml_documents(kube::fuzz::text_of(data, size))) {
       const std::string written = kube::yaml_from_json(*document);
       if (document->is_null()) continue;
-      kube::fuzz::require(*kube::decode_yaml<kube::Value>(written) == *document,
-                          "YAML reads back");
+      kube::fuzz::require(*kube::decode_yaml<kube::Value>(written) == *document, "YAML reads back");
     }
   } catch (const kube::CodecError&) {
     // refused, which is fine

@@ -16,10 +16,10 @@ struct LeafOperations;
 class IntOrString {
  public:
   IntOrString() noexcept = default;
-  IntOrString(std::int32_t number) : content_(number) {}                        // NOLINT: either
-  IntOrString(std::string_view text) : content_(text) {}                        // NOLINT
-  IntOrString(const char* text) : content_(text) {}                             // NOLINT
-  IntOrString(const std::string& text) : content_(text) {}                      // NOLINT
+  IntOrString(std::int32_t number) : content_(number) {}    // NOLINT: either
+  IntOrString(std::string_view text) : content_(text) {}    // NOLINT
+  IntOrString(const char* text) : content_(text) {}         // NOLINT
+  IntOrString(const std::string& text) : content_(text) {}  // NOLINT
 
   [[nodiscard]] bool is_set() const noexcept { return !content_.is_absent(); }
   explicit operator bool() const noexcept { return is_set(); }

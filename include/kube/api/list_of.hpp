@@ -29,12 +29,13 @@ inline constexpr std::array<ProtoField, 2> kListOfProto{ProtoField{1, 0}, ProtoF
 }  // namespace detail
 
 template <typename T>
-constinit const Type ListOf<T>::kube_type{.kind = Kind::kStruct,
-                                          .flags = Type::kHasTypeMeta | Type::kIsList | Type::kVolatile,
-                                          .size = sizeof(ListOf<T>),
-                                          .name = T::kube_resource.list_kind,
-                                          .fields = detail::kListOfFields<T>,
-                                          .proto = detail::kListOfProto,
-                                          .api_version = T::kube_type.api_version};
+constinit const Type ListOf<T>::kube_type{
+    .kind = Kind::kStruct,
+    .flags = Type::kHasTypeMeta | Type::kIsList | Type::kVolatile,
+    .size = sizeof(ListOf<T>),
+    .name = T::kube_resource.list_kind,
+    .fields = detail::kListOfFields<T>,
+    .proto = detail::kListOfProto,
+    .api_version = T::kube_type.api_version};
 
 }  // namespace kube

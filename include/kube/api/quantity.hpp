@@ -19,8 +19,8 @@ class Quantity {
  public:
   Quantity() noexcept = default;
   /// Throws std::invalid_argument that quotes `text` if it is not a quantity.
-  Quantity(std::string_view text);                          // NOLINT: `{"cpu", "500m"}` reads well
-  Quantity(const char* text) : Quantity(std::string_view{text}) {}    // NOLINT
+  Quantity(std::string_view text);  // NOLINT: `{"cpu", "500m"}` reads well
+  Quantity(const char* text) : Quantity(std::string_view{text}) {}         // NOLINT
   Quantity(const std::string& text) : Quantity(std::string_view{text}) {}  // NOLINT
 
   [[nodiscard]] bool is_set() const noexcept { return text_.has_value(); }

@@ -25,10 +25,10 @@ struct Pending {
   static Pending raw(std::uint64_t bits) { return {Word{bits}, nullptr, true}; }
 
   static Pending relative(const void* target, std::size_t count, Content content) {
-    return {Word{static_cast<std::uint64_t>(Form::kRelative) |
-                 (static_cast<std::uint64_t>(content) << 3) |
-                 (static_cast<std::uint64_t>(count) << 5)},
-            static_cast<const std::byte*>(target), false};
+    return {
+        Word{static_cast<std::uint64_t>(Form::kRelative) |
+             (static_cast<std::uint64_t>(content) << 3) | (static_cast<std::uint64_t>(count) << 5)},
+        static_cast<const std::byte*>(target), false};
   }
 };
 

@@ -40,8 +40,9 @@ class ListReader {
     const std::string expected = std::string{type.name} + "List";
     if (type.is(Type::kHasTypeMeta) && !head.kind.empty() &&
         (head.kind != expected || head.api_version != type.api_version)) {
-      throw CodecError("", "expected " + std::string{type.api_version} + ' ' + expected +
-                               ", found " + head.api_version + ' ' + head.kind,
+      throw CodecError("",
+                       "expected " + std::string{type.api_version} + ' ' + expected + ", found " +
+                           head.api_version + ' ' + head.kind,
                        0);
     }
     return head;

@@ -79,8 +79,7 @@ class ProtobufReader {
            const Context& context);
   void list(const Type& type, Word& word, std::uint32_t tag, const char* start, Cursor& in,
             Follower& sibling, const Word* sibling_word, const Context& context);
-  void wrapped_list(const Type& type, Word& word, std::string_view payload,
-                    const Context& context);
+  void wrapped_list(const Type& type, Word& word, std::string_view payload, const Context& context);
   void map(const Type& type, Word& word, std::uint32_t tag, const char* start, Cursor& in,
            Follower& sibling, const Word* sibling_word, const Context& context);
   /// False if the projection drops the entry.
@@ -124,11 +123,26 @@ class ProtobufReader {
     return payload;
   }
   void skip(std::uint32_t tag, Cursor& in, const Context& context);
+  /// memcmp() == 0 that looks at the first bytes in line: most comparisons are short or fail at once.
+  static bool same_bytes(const char* a, const char* b, std::size_t size) noexcept {
+    const auto word = [](const char* at) {
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, at, 8);
+      return bits;
+    };
+    if (size < 8) {
+      for (std::size_t i = 0; i < size; ++i) {
+        if (a[i] != b[i]) return false;
+      }
+      return true;
+    }
+    if (word(a) != word(b) || word(a + size - 8) != word(b + size - 8)) return false;
+    return size <= 16 || std::memcmp(a + 8, b + 8, size - 16) == 0;
+  }
   /// Whether the sibling's next field is `field`, tag and all; if so, it moves behind it.
   static bool follow_equal(std::string_view field, Follower& sibling) noexcept {
     const auto left = static_cast<std::size_t>(sibling.cursor.end - sibling.cursor.at);
-    if (left < field.size() ||
-        std::memcmp(sibling.cursor.at, field.data(), field.size()) != 0) {
+    if (left < field.size() || std::memcmp(sibling.cursor.at, field.data(), field.size()) != 0) {
       return false;
     }
     sibling.cursor.at += field.size();

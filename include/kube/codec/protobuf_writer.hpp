@@ -26,15 +26,15 @@ class ProtobufWriter {
   /// Put in front, in the order opposite to reading.
   void bytes(std::string_view bytes);
   void varint(std::uint64_t number);
-  void tag(std::uint32_t number, std::uint32_t wire) { varint((std::uint64_t{number} << 3) | wire); }
+  void tag(std::uint32_t number, std::uint32_t wire) {
+    varint((std::uint64_t{number} << 3) | wire);
+  }
   void text_field(std::uint32_t number, std::string_view text);
   /// Length and tag for all that was written since the size was `size_before`.
   void close(std::uint32_t number, std::size_t size_before);
 
   [[nodiscard]] std::size_t size() const noexcept { return capacity_ - start_; }
-  [[nodiscard]] std::string_view view() const noexcept {
-    return {buffer_.get() + start_, size()};
-  }
+  [[nodiscard]] std::string_view view() const noexcept { return {buffer_.get() + start_, size()}; }
   [[nodiscard]] std::string str() const { return std::string{view()}; }
   void clear() noexcept { start_ = capacity_; }
 

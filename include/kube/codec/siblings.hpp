@@ -37,8 +37,7 @@ class Siblings {
   /// The sibling for a family: its own, or else the object that was remembered last.
   [[nodiscard]] Found find(std::uint64_t family);
   /// Makes `object` the sibling of its family.
-  void remember(std::uint64_t family, std::string_view bytes, JsonTape tape,
-                Ref<std::byte> object);
+  void remember(std::uint64_t family, std::string_view bytes, JsonTape tape, Ref<std::byte> object);
 
   /// The family of an object by the name in its metadata, as far as it can be told without decoding.
   static std::uint64_t family_of_protobuf(std::string_view message) noexcept;

@@ -151,8 +151,7 @@ class List {
 
   /// Appends an empty element and returns it.
   T& emplace_back() {
-    detail::OwnedHeader* header =
-        detail::grow_owned(word_, sizeof(Slot), detail::Content::kList);
+    detail::OwnedHeader* header = detail::grow_owned(word_, sizeof(Slot), detail::Content::kList);
     Slot* slot = reinterpret_cast<Slot*>(header->data()) + header->count;
     if constexpr (!detail::kStoredInline<T>) slot->emplace();
     ++header->count;

@@ -61,7 +61,9 @@ class String {
   friend bool operator==(const String& a, std::string_view b) noexcept { return a.view() == b; }
   friend bool operator==(const String& a, const char* b) noexcept { return a.view() == b; }
   friend bool operator==(const String& a, const std::string& b) noexcept { return a.view() == b; }
-  friend auto operator<=>(const String& a, const String& b) noexcept { return a.view() <=> b.view(); }
+  friend auto operator<=>(const String& a, const String& b) noexcept {
+    return a.view() <=> b.view();
+  }
   friend std::ostream& operator<<(std::ostream& out, const String& text) {
     return out << text.view();
   }
@@ -85,11 +87,11 @@ class String {
 class OptionalString {
  public:
   OptionalString() noexcept = default;
-  OptionalString(std::nullopt_t) noexcept {}                                            // NOLINT
-  OptionalString(std::string_view text) : text_(text) { mark_set(); }                   // NOLINT
-  OptionalString(const char* text) : OptionalString(std::string_view{text}) {}          // NOLINT
-  OptionalString(const std::string& text) : OptionalString(std::string_view{text}) {}   // NOLINT
-  OptionalString(const String& text) : text_(text) { mark_set(); }                      // NOLINT
+  OptionalString(std::nullopt_t) noexcept {}                                           // NOLINT
+  OptionalString(std::string_view text) : text_(text) { mark_set(); }                  // NOLINT
+  OptionalString(const char* text) : OptionalString(std::string_view{text}) {}         // NOLINT
+  OptionalString(const std::string& text) : OptionalString(std::string_view{text}) {}  // NOLINT
+  OptionalString(const String& text) : text_(text) { mark_set(); }                     // NOLINT
   OptionalString(const OptionalString& other) : text_(other.text_) {
     if (other.has_value()) mark_set();
   }
@@ -134,8 +136,8 @@ class OptionalString {
 class Bytes {
  public:
   Bytes() noexcept = default;
-  Bytes(std::string_view bytes) : bytes_(bytes) {}  // NOLINT: converts as String does
-  Bytes(const char* bytes) : bytes_(bytes) {}       // NOLINT
+  Bytes(std::string_view bytes) : bytes_(bytes) {}    // NOLINT: converts as String does
+  Bytes(const char* bytes) : bytes_(bytes) {}         // NOLINT
   Bytes(const std::string& bytes) : bytes_(bytes) {}  // NOLINT
 
   [[nodiscard]] std::string_view view() const noexcept { return bytes_.view(); }

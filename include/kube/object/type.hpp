@@ -81,8 +81,8 @@ struct Field {
 /// message of its own: such a `part` has entries that point into the same list of fields.
 struct ProtoField {
   std::uint32_t number = 0;
-  std::uint32_t field = 0;                  ///< index into Type::fields, unless `part` is set
-  std::span<const ProtoField> part = {};    ///< the message that stands for an inline struct
+  std::uint32_t field = 0;                ///< index into Type::fields, unless `part` is set
+  std::span<const ProtoField> part = {};  ///< the message that stands for an inline struct
   bool is_part = false;
 
   static constexpr ProtoField inline_part(std::uint32_t number, std::span<const ProtoField> part) {
@@ -181,11 +181,12 @@ inline constexpr Type kScalarType<std::optional<double>>{
     .kind = Kind::kOptionalDouble, .size = sizeof(std::optional<double>), .name = "number"};
 }  // namespace detail
 
+// clang-format off: version 14 does not know how to indent a constraint
 template <typename T>
-  requires(detail::kScalarType<T>.size != 0)
-struct TypeOf<T> {
+requires(detail::kScalarType<T>.size != 0) struct TypeOf<T> {
   static constexpr const Type& value = detail::kScalarType<T>;
 };
+// clang-format on
 
 /// Describes a member for a hand-written table: `field<decltype(Foo::spec)>("spec", offsetof(Foo, spec))`.
 template <typename T>

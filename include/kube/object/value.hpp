@@ -52,20 +52,19 @@ class Value {
   };
 
   Value() noexcept = default;
-  Value(std::nullptr_t) noexcept;                                         // NOLINT: JSON literals
-  Value(bool value) noexcept;                                             // NOLINT
+  Value(std::nullptr_t) noexcept;  // NOLINT: JSON literals
+  Value(bool value) noexcept;      // NOLINT
   /// What is beyond 64 bits with a sign becomes a double, as in a decoded document.
   template <std::integral I>
-    requires(!std::same_as<I, bool>)
-  Value(I value)                                                          // NOLINT
+  requires(!std::same_as<I, bool>) Value(I value)  // NOLINT
       : Value(std::is_signed_v<I> || static_cast<std::uint64_t>(value) <= INT64_MAX
                   ? integer(static_cast<std::int64_t>(value))
                   : Value(static_cast<double>(value))) {}
-  Value(double value);                                                    // NOLINT
-  Value(std::string_view text);                                           // NOLINT
-  Value(const char* text) : Value(std::string_view{text}) {}              // NOLINT
-  Value(const std::string& text) : Value(std::string_view{text}) {}       // NOLINT
-  Value(const String& text) : Value(text.view()) {}                       // NOLINT
+  Value(double value);                                               // NOLINT
+  Value(std::string_view text);                                      // NOLINT
+  Value(const char* text) : Value(std::string_view{text}) {}         // NOLINT
+  Value(const std::string& text) : Value(std::string_view{text}) {}  // NOLINT
+  Value(const String& text) : Value(text.view()) {}                  // NOLINT
   Value(const Value& other) : word_(detail::copy_word(type_of<Value>(), other.word_)) {}
   Value(const Value&&) = delete;
   Value(Value&& other) noexcept : word_(other.take()) {}

@@ -102,8 +102,8 @@ struct Word {
   void set_relative(const void* target, std::size_t count, Content content) noexcept {
     const auto distance =
         static_cast<const std::byte*>(target) - reinterpret_cast<const std::byte*>(this);
-    bits = static_cast<std::uint64_t>(Form::kRelative) | (static_cast<std::uint64_t>(content) << 3) |
-           (static_cast<std::uint64_t>(count) << 5) |
+    bits = static_cast<std::uint64_t>(Form::kRelative) |
+           (static_cast<std::uint64_t>(content) << 3) | (static_cast<std::uint64_t>(count) << 5) |
            (static_cast<std::uint64_t>(static_cast<std::uint32_t>(distance)) << 32);
   }
 

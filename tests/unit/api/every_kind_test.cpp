@@ -48,8 +48,8 @@ class Filler {
       case Kind::kList:
         return Value::array({fill(*type.element, depth), fill(*type.element, depth)});
       case Kind::kMap:
-        return Value::object({{"a/key", fill(*type.element, depth)},
-                              {"b.key", fill(*type.element, depth)}});
+        return Value::object(
+            {{"a/key", fill(*type.element, depth)}, {"b.key", fill(*type.element, depth)}});
       case Kind::kStruct:
         return type.is(Type::kByToken) ? by_token(type, depth) : object(type, depth);
     }
@@ -177,15 +177,29 @@ TEST(EveryKind, OfTheSchemaHasItsTypeAndResource) {
 
 TEST(EveryKind, OfClientGosFactoryIsThere) {
   // The groups of client-go's shared informer factory.
-  const std::set<std::string> groups{"admissionregistration.k8s.io", "internal.apiserver.k8s.io",
-                                     "apps", "autoscaling", "batch", "certificates.k8s.io",
-                                     "coordination.k8s.io", "", "discovery.k8s.io",
-                                     "events.k8s.io", "extensions",
-                                     "flowcontrol.apiserver.k8s.io", "networking.k8s.io",
-                                     "node.k8s.io", "policy", "rbac.authorization.k8s.io",
-                                     "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io",
-                                     "storagemigration.k8s.io", "apiextensions.k8s.io",
-                                     "apiregistration.k8s.io", "authentication.k8s.io",
+  const std::set<std::string> groups{"admissionregistration.k8s.io",
+                                     "internal.apiserver.k8s.io",
+                                     "apps",
+                                     "autoscaling",
+                                     "batch",
+                                     "certificates.k8s.io",
+                                     "coordination.k8s.io",
+                                     "",
+                                     "discovery.k8s.io",
+                                     "events.k8s.io",
+                                     "extensions",
+                                     "flowcontrol.apiserver.k8s.io",
+                                     "networking.k8s.io",
+                                     "node.k8s.io",
+                                     "policy",
+                                     "rbac.authorization.k8s.io",
+                                     "resource.k8s.io",
+                                     "scheduling.k8s.io",
+                                     "storage.k8s.io",
+                                     "storagemigration.k8s.io",
+                                     "apiextensions.k8s.io",
+                                     "apiregistration.k8s.io",
+                                     "authentication.k8s.io",
                                      "authorization.k8s.io"};
   std::set<std::string> missing = groups;
   for (const ApiKind& kind : api_kinds()) {

@@ -64,9 +64,11 @@ TEST(Conditions, TheTransitionTimeMovesOnlyWithTheStatus) {
   List<meta::v1::Condition> conditions;
 
   EXPECT_TRUE(set_condition(conditions, {.type = "Ready", .status = "False"}, first));
-  EXPECT_TRUE(set_condition(conditions, {.type = "Ready", .status = "False", .reason = "Slow"}, later));
+  EXPECT_TRUE(
+      set_condition(conditions, {.type = "Ready", .status = "False", .reason = "Slow"}, later));
   EXPECT_EQ(find_condition(conditions, "Ready")->last_transition_time, first);
-  EXPECT_FALSE(set_condition(conditions, {.type = "Ready", .status = "False", .reason = "Slow"}, later));
+  EXPECT_FALSE(
+      set_condition(conditions, {.type = "Ready", .status = "False", .reason = "Slow"}, later));
   EXPECT_TRUE(set_condition(conditions, {.type = "Ready", .status = "True"}, later));
 
   EXPECT_EQ(find_condition(conditions, "Ready")->last_transition_time, later);

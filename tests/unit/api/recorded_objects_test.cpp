@@ -74,9 +74,9 @@ std::vector<Item> items(const Recording& recording, Format format) {
   detail::ListSplitter splitter{format, {}};
   std::vector<Item> found;
   splitter.feed(body, [&](std::string_view bytes, std::size_t offset) {
-    found.push_back({std::string{bytes}, Block{format == Format::kJson
-                                                   ? decoder.json(bytes, offset)
-                                                   : decoder.protobuf(bytes, offset)}});
+    found.push_back(
+        {std::string{bytes}, Block{format == Format::kJson ? decoder.json(bytes, offset)
+                                                           : decoder.protobuf(bytes, offset)}});
   });
   splitter.finish();
   return found;
@@ -117,9 +117,10 @@ TEST_P(RecordedObjects, JsonAndProtobufOfOneObjectDecodeEqual) {
     std::string text;
     detail::JsonWriter{text}.value(type, from_protobuf[i].block.object());
 
-    EXPECT_TRUE(detail::equal_values(type, from_json[i].block.object(),
-                                     from_protobuf[i].block.object()))
-        << from_json[i].bytes << "\n" << text;
+    EXPECT_TRUE(
+        detail::equal_values(type, from_json[i].block.object(), from_protobuf[i].block.object()))
+        << from_json[i].bytes << "\n"
+        << text;
   }
 }
 

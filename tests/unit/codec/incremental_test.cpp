@@ -28,7 +28,8 @@ struct Listed {
 };
 
 template <typename T>
-Listed<T> read_list(Format format, std::string_view body, std::size_t chunk, DecodeLimits limits = {}) {
+Listed<T> read_list(Format format, std::string_view body, std::size_t chunk,
+                    DecodeLimits limits = {}) {
   ListReader<T> reader{format, {.limits = limits}};
   Listed<T> listed;
   for (std::size_t at = 0; at < body.size(); at += chunk) {
@@ -91,8 +92,8 @@ TEST(ListReader, YieldsAnItemWithItsLastByte) {
   }
 
   EXPECT_EQ(body[at - 1], '}');
-  EXPECT_NO_THROW(static_cast<void>(
-      decode_json<ConfigMap>(body.substr(first_item, at - first_item))));
+  EXPECT_NO_THROW(
+      static_cast<void>(decode_json<ConfigMap>(body.substr(first_item, at - first_item))));
 }
 
 TEST(ListReader, ReadsMetadataBehindTheItems) {
@@ -111,11 +112,14 @@ TEST(ListReader, ReadsMetadataBehindTheItems) {
 TEST(ListReader, TakesNoItemsForAnEmptyList) {
   EXPECT_TRUE(read_list<ConfigMap>(Format::kJson, R"({"items":null})", 2).items.empty());
   EXPECT_TRUE(read_list<ConfigMap>(Format::kJson, R"({"items":[ ]})", 2).items.empty());
-  EXPECT_TRUE(read_list<Pod>(Format::kProtobuf, encode_protobuf(core::v1::PodList{}), 2).items.empty());
+  EXPECT_TRUE(
+      read_list<Pod>(Format::kProtobuf, encode_protobuf(core::v1::PodList{}), 2).items.empty());
 }
 
 TEST(ListReader, RefusesWhatIsNoListOfItsKind) {
-  EXPECT_EQ(problem_of([] { read_list<Pod>(Format::kJson, test::fixture("core_v1_configmaps.json"), 50); }),
+  EXPECT_EQ(problem_of([] {
+              read_list<Pod>(Format::kJson, test::fixture("core_v1_configmaps.json"), 50);
+            }),
             "expected v1 PodList, found v1 ConfigMapList");
   EXPECT_EQ(problem_of([] { read_list<Pod>(Format::kJson, "[]", 1); }), "expected a list object");
   EXPECT_EQ(problem_of([] { read_list<Pod>(Format::kJson, R"({"items":{}})", 1); }),
@@ -166,13 +170,15 @@ TEST(WatchReader, GivesTheSameEventsHoweverTheStreamIsCut) {
 }
 
 TEST(WatchReader, ReadsTheSameEventsInBothFormats) {
-  EXPECT_EQ(read_watch<ConfigMap>(Format::kJson, test::fixture("watch_configmaps.json"), 70).size(),
-            read_watch<ConfigMap>(Format::kProtobuf, test::fixture("watch_configmaps.pb"), 70).size());
+  EXPECT_EQ(
+      read_watch<ConfigMap>(Format::kJson, test::fixture("watch_configmaps.json"), 70).size(),
+      read_watch<ConfigMap>(Format::kProtobuf, test::fixture("watch_configmaps.pb"), 70).size());
 }
 
 TEST(WatchReader, PassesOnTheStatusOfAnError) {
   const auto events = read_watch<Pod>(
-      Format::kJson, R"({"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}})", 9);
+      Format::kJson, R"({"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}})",
+      9);
 
   ASSERT_EQ(events.size(), 1U);
   EXPECT_EQ(events[0], R"(ERROR {"kind":"Status","code":410,"reason":"Expired"})");

@@ -52,7 +52,8 @@ TEST(Json, LeavesOutWhatIsEmptyAndKeepsWhatGoKeeps) {
 }
 
 TEST(Json, FlattensInlineStructs) {
-  const auto volume = read<core::v1::Volume>(R"({"name":"v","configMap":{"name":"c","optional":true}})");
+  const auto volume =
+      read<core::v1::Volume>(R"({"name":"v","configMap":{"name":"c","optional":true}})");
 
   EXPECT_EQ(volume->config_map->name, "c");
   EXPECT_EQ(volume->config_map->optional, true);
@@ -76,8 +77,9 @@ TEST(Json, ReadsQuantitiesAsTextOrNumberAndRefusesOthers) {
 
   EXPECT_EQ(limits.at("cpu").text(), "500m");
   EXPECT_EQ(limits.at("memory").value(), 1024);
-  EXPECT_EQ(error_of<Pod>(R"({"spec":{"containers":[{"resources":{"limits":{"cpu":"many"}}}]}})"),
-            "spec.containers[0].resources.limits['cpu']: expected quantity, found \"many\" (byte 53)");
+  EXPECT_EQ(
+      error_of<Pod>(R"({"spec":{"containers":[{"resources":{"limits":{"cpu":"many"}}}]}})"),
+      "spec.containers[0].resources.limits['cpu']: expected quantity, found \"many\" (byte 53)");
 }
 
 TEST(Json, ReadsTimes) {
@@ -86,8 +88,8 @@ TEST(Json, ReadsTimes) {
   EXPECT_EQ(pod->metadata.creation_timestamp.str(), "2026-01-02T03:04:05Z");
   EXPECT_FALSE(pod->status.start_time);
 
-  const auto lease = read<coordination::v1::Lease>(
-      R"({"spec":{"renewTime":"2026-01-02T03:04:05.123456Z"}})");
+  const auto lease =
+      read<coordination::v1::Lease>(R"({"spec":{"renewTime":"2026-01-02T03:04:05.123456Z"}})");
   EXPECT_EQ(lease->spec.renew_time.str(), "2026-01-02T03:04:05.123456Z");
   EXPECT_EQ(error_of<Pod>(R"({"metadata":{"creationTimestamp":"today"}})"),
             "metadata.creationTimestamp: expected RFC 3339 time, found \"today\" (byte 33)");
@@ -103,7 +105,8 @@ TEST(Json, HasBytesAsBase64) {
   EXPECT_EQ(encode_json(Secret{.data = {{"k", Bytes{std::string("\0\xff", 2)}}}}),
             R"({"kind":"Secret","apiVersion":"v1","metadata":{},"data":{"k":"AP8="}})");
   for (const char* bad : {"a", "a===", "aGVsbG8", "a!==", "=aaa", "aaaa="}) {
-    EXPECT_NE(error_of<Secret>(R"({"data":{"a":")" + std::string{bad} + R"("}})").find("malformed base64"),
+    EXPECT_NE(error_of<Secret>(R"({"data":{"a":")" + std::string{bad} + R"("}})")
+                  .find("malformed base64"),
               std::string::npos)
         << bad;
   }
@@ -120,8 +123,9 @@ TEST(Json, KeepsMapEntriesWithEmptyValues) {
   const auto map = read<ConfigMap>(R"({"data":{"b":"","a":"x","c":null}})");
 
   EXPECT_EQ(map->data.size(), 3U);
-  EXPECT_EQ(encode_json(*map),
-            R"({"kind":"ConfigMap","apiVersion":"v1","metadata":{},"data":{"a":"x","b":"","c":""}})");
+  EXPECT_EQ(
+      encode_json(*map),
+      R"({"kind":"ConfigMap","apiVersion":"v1","metadata":{},"data":{"a":"x","b":"","c":""}})");
 }
 
 TEST(Json, TakesNullForUnset) {
@@ -163,11 +167,10 @@ TEST(Json, TreatsANameThatStandsTwiceAsGoDoes) {
 }
 
 TEST(Json, ReadsEscapesAndWritesThemAsTheServerDoes) {
-  const auto map = read<ConfigMap>(
-      R"({"data":{"k":"\"\\\/\b\f\n\r\t\u0041\u00e9\u20ac\ud83d\ude00\ud800x"}})");
+  const auto map =
+      read<ConfigMap>(R"({"data":{"k":"\"\\\/\b\f\n\r\t\u0041\u00e9\u20ac\ud83d\ude00\ud800x"}})");
 
-  EXPECT_EQ(map->data.at("k"),
-            "\"\\/\b\f\n\r\tA\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xef\xbf\xbdx");
+  EXPECT_EQ(map->data.at("k"), "\"\\/\b\f\n\r\tA\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xef\xbf\xbdx");
   EXPECT_EQ(encode_json(Value{"<a>&\"\\\n\x01\xe2\x80\xa8\xe2\x82\xac"}),
             "\"\\u003ca\\u003e\\u0026\\\"\\\\\\n\\u0001\\u2028\xe2\x82\xac\"");
 }
@@ -218,7 +221,8 @@ TEST(Json, NamesThePlaceOfAMistake) {
             "spec.priority: expected integer, found a fraction (byte 20)");
   EXPECT_EQ(error_of<Pod>(R"({"spec":{"hostNetwork":"yes"}})"),
             "spec.hostNetwork: expected boolean, found string (byte 23)");
-  EXPECT_EQ(error_of<Pod>(R"({"spec":{"nodeName":"a)"), "spec.nodeName: string without an end (byte 21)");
+  EXPECT_EQ(error_of<Pod>(R"({"spec":{"nodeName":"a)"),
+            "spec.nodeName: string without an end (byte 21)");
   EXPECT_EQ(error_of<Pod>(""), "expected object, found end of input (byte 0)");
   EXPECT_EQ(error_of<Pod>("{} x"), "expected end of the document, found 'x' (byte 3)");
   EXPECT_EQ(error_of<Pod>("{\"metadata\":{\"name\":\"\xff\"}}"),
@@ -226,7 +230,8 @@ TEST(Json, NamesThePlaceOfAMistake) {
 }
 
 TEST(Json, RefusesMalformedNumbers) {
-  for (const char* bad : {"01", "-", "1.", ".5", "1e", "+1", "0x10", "NaN", "Infinity", "--1", "1e400"}) {
+  for (const char* bad :
+       {"01", "-", "1.", ".5", "1e", "+1", "0x10", "NaN", "Infinity", "--1", "1e400"}) {
     EXPECT_NE(error_of<Value>(bad), "nothing was thrown") << bad;
   }
 }
@@ -248,8 +253,9 @@ TEST(Json, HasALimitForText) {
   const DecodeLimits limits{.max_text = 1000};
   EXPECT_NE(error_of<Pod>(R"({"metadata":{"name":")" + repeated("x", 2000) + "\"}}", limits),
             "nothing was thrown");
-  EXPECT_NE(error_of<Pod>(R"({"metadata":{"labels":{")" + repeated("k", 2000) + R"(":""}}})", limits),
-            "nothing was thrown");
+  EXPECT_NE(
+      error_of<Pod>(R"({"metadata":{"labels":{")" + repeated("k", 2000) + R"(":""}}})", limits),
+      "nothing was thrown");
 }
 
 TEST(Json, TakesAMegabyteForAKey) {
@@ -260,15 +266,15 @@ TEST(Json, TakesAMegabyteForAKey) {
 }
 
 TEST(Json, RefusesWhatTakesMemoryOutOfProportion) {
-  const std::string text =
-      R"({"spec":{"volumes":[)" + repeated("{},", 100'000) + R"({}]}})";
+  const std::string text = R"({"spec":{"volumes":[)" + repeated("{},", 100'000) + R"({}]}})";
   EXPECT_NE(error_of<Pod>(text, {.max_expansion = 8}).find("out of proportion"), std::string::npos);
 }
 
 TEST(Json, ReadsWhiteSpaceAnywhere) {
-  EXPECT_EQ(read<Pod>(" \n{ \"metadata\" :\t{ \"name\" : \"a\" , \"labels\" : { \"x\" : \"y\" } } } \r\n")
-                ->metadata.labels.at("x"),
-            "y");
+  EXPECT_EQ(
+      read<Pod>(" \n{ \"metadata\" :\t{ \"name\" : \"a\" , \"labels\" : { \"x\" : \"y\" } } } \r\n")
+          ->metadata.labels.at("x"),
+      "y");
 }
 
 }  // namespace

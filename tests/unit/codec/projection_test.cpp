@@ -71,7 +71,8 @@ TEST(Projection, LeavesOutWhatIsNamed) {
 
 TEST(Projection, WorksOnAnyValue) {
   Decoder<Value> decoder{{.projection = fields<Value>("spec.replicas", "metadata.name")}};
-  const auto value = decoder.json(R"({"metadata":{"name":"a","uid":"u"},"spec":{"replicas":3,"x":{}}})");
+  const auto value =
+      decoder.json(R"({"metadata":{"name":"a","uid":"u"},"spec":{"replicas":3,"x":{}}})");
 
   EXPECT_EQ(encode_json(*value), R"({"metadata":{"name":"a"},"spec":{"replicas":3}})");
 }
@@ -126,9 +127,8 @@ constexpr Type PodRow::Status::kube_type{.size = sizeof(PodRow::Status),
                                          .name = "Status",
                                          .fields = kStatusFields,
                                          .proto = kStatusProto};
-constexpr Field kRowFields[] = {
-    field<PodRow::Metadata>("metadata", offsetof(PodRow, metadata)),
-    field<PodRow::Status>("status", offsetof(PodRow, status))};
+constexpr Field kRowFields[] = {field<PodRow::Metadata>("metadata", offsetof(PodRow, metadata)),
+                                field<PodRow::Status>("status", offsetof(PodRow, status))};
 constexpr ProtoField kRowProto[] = {{1, 0}, {3, 1}};
 constexpr Type PodRow::kube_type{.flags = Type::kHasTypeMeta,
                                  .size = sizeof(PodRow),

@@ -67,7 +67,8 @@ TEST(Protobuf, InTheEnvelopeOfAnotherKindIsRefused) {
     EXPECT_EQ(error.problem(), "expected v1 Pod, found v1 ConfigMap");
   }
   EXPECT_THROW(static_cast<void>(decode_protobuf<Pod>("{}")), CodecError);
-  EXPECT_THROW(static_cast<void>(decode_protobuf<Pod>(std::string_view{"k8s\0\xff", 5})), CodecError);
+  EXPECT_THROW(static_cast<void>(decode_protobuf<Pod>(std::string_view{"k8s\0\xff", 5})),
+               CodecError);
 }
 
 TEST(Protobuf, WritesPlainFieldsEvenWhenZero_CT8) {
@@ -92,13 +93,15 @@ TEST(Protobuf, IgnoresUnknownFieldsOfEveryWireType) {
 }
 
 TEST(Protobuf, AddsUpAMessageThatComesInPieces) {
-  const std::string bytes = pod_with_spec(message([](pbf_writer& spec) {
-    spec.add_string(10, "node");
-    spec.add_message(14, message([](pbf_writer& context) { context.add_int64(2, 5); }));
-  })) + pod_with_spec(message([](pbf_writer& spec) {
-    spec.add_string(8, "account");
-    spec.add_message(14, message([](pbf_writer& context) { context.add_int64(6, 6); }));
-  }));
+  const std::string bytes =
+      pod_with_spec(message([](pbf_writer& spec) {
+        spec.add_string(10, "node");
+        spec.add_message(14, message([](pbf_writer& context) { context.add_int64(2, 5); }));
+      })) +
+      pod_with_spec(message([](pbf_writer& spec) {
+        spec.add_string(8, "account");
+        spec.add_message(14, message([](pbf_writer& context) { context.add_int64(6, 6); }));
+      }));
   const auto pod = read<Pod>(bytes);
 
   EXPECT_EQ(pod->spec.node_name, "node");
@@ -142,9 +145,8 @@ TEST(Protobuf, SortsMapsAndLetsTheLastOfEqualKeysWin) {
 TEST(Protobuf, ReadsPackedAndUnpackedNumbers) {
   const auto context = [](auto fill) { return read<core::v1::PodSecurityContext>(message(fill)); };
   const std::vector<std::int64_t> groups{1, 300, -1};
-  const auto packed = context([&](pbf_writer& writer) {
-    writer.add_packed_int64(4, groups.begin(), groups.end());
-  });
+  const auto packed = context(
+      [&](pbf_writer& writer) { writer.add_packed_int64(4, groups.begin(), groups.end()); });
   const auto single = context([&](pbf_writer& writer) {
     for (const std::int64_t group : groups) writer.add_int64(4, group);
   });
@@ -164,8 +166,9 @@ TEST(Protobuf, RefusesWrongWireTypes) {
             "spec: expected PodSpec, found wire type 0 (byte 1)");
   EXPECT_EQ(error_of<Pod>(pod_with_spec(message([](pbf_writer& spec) { spec.add_uint64(10, 1); }))),
             "spec.nodeName: expected string, found wire type 0 (byte 3)");
-  EXPECT_EQ(error_of<Pod>(pod_with_spec(message([](pbf_writer& spec) { spec.add_string(11, "x"); }))),
-            "spec.hostNetwork: expected boolean, found wire type 2 (byte 3)");
+  EXPECT_EQ(
+      error_of<Pod>(pod_with_spec(message([](pbf_writer& spec) { spec.add_string(11, "x"); }))),
+      "spec.hostNetwork: expected boolean, found wire type 2 (byte 3)");
 }
 
 TEST(Protobuf, RefusesMalformedNumbersAndLengths) {
@@ -173,7 +176,8 @@ TEST(Protobuf, RefusesMalformedNumbersAndLengths) {
   EXPECT_EQ(error_of<Pod>("\x12\x05"), "spec: length of 5 goes beyond the end (byte 1)");
   EXPECT_EQ(error_of<Pod>("\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
             "spec: length of 18446744073709551615 goes beyond the end (byte 1)");
-  EXPECT_EQ(error_of<Pod>("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), "malformed number (byte 0)");
+  EXPECT_EQ(error_of<Pod>("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
+            "malformed number (byte 0)");
   EXPECT_EQ(error_of<Pod>(std::string_view{"\x02\x01", 2}), "malformed field tag (byte 0)");
   EXPECT_EQ(error_of<Pod>("\x16"), "spec: expected PodSpec, found wire type 6 (byte 1)");
   EXPECT_EQ(error_of<Pod>("\xa4\x06"), "end of a group that never began (byte 0)");
@@ -181,16 +185,19 @@ TEST(Protobuf, RefusesMalformedNumbersAndLengths) {
 }
 
 TEST(Protobuf, RefusesNumbersThatDoNotFit) {
-  EXPECT_EQ(error_of<Pod>(pod_with_spec(message([](pbf_writer& spec) { spec.add_int64(25, 3'000'000'000); }))),
+  EXPECT_EQ(error_of<Pod>(pod_with_spec(
+                message([](pbf_writer& spec) { spec.add_int64(25, 3'000'000'000); }))),
             "spec.priority: number 3000000000 does not fit into 32 bits (byte 4)");
-  EXPECT_EQ(read<Pod>(pod_with_spec(message([](pbf_writer& spec) { spec.add_int64(25, -5); })))
-                ->spec.priority,
+  EXPECT_EQ(read<Pod>(pod_with_spec(message([](pbf_writer& spec) {
+              spec.add_int64(25, -5);
+            })))->spec.priority,
             -5);
 }
 
 TEST(Protobuf, RefusesTextThatIsNotUtf8) {
-  EXPECT_EQ(error_of<Pod>(pod_with_spec(message([](pbf_writer& spec) { spec.add_string(10, "a\xff"); }))),
-            "spec.nodeName: text is not valid UTF-8 (byte 4)");
+  EXPECT_EQ(
+      error_of<Pod>(pod_with_spec(message([](pbf_writer& spec) { spec.add_string(10, "a\xff"); }))),
+      "spec.nodeName: text is not valid UTF-8 (byte 4)");
 }
 
 TEST(Protobuf, HasALimitForDepth) {
@@ -207,8 +214,8 @@ TEST(Protobuf, RefusesWhatTakesMemoryOutOfProportion) {
 }
 
 TEST(Protobuf, HasALimitForText) {
-  const std::string bytes = pod_with_spec(
-      message([](pbf_writer& spec) { spec.add_string(10, std::string(2000, 'x')); }));
+  const std::string bytes =
+      pod_with_spec(message([](pbf_writer& spec) { spec.add_string(10, std::string(2000, 'x')); }));
   EXPECT_EQ(error_of<Pod>(bytes, {.max_text = 1000}), "spec.nodeName: text is too long (byte 6)");
 }
 

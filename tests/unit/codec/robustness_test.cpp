@@ -25,9 +25,8 @@ namespace {
 std::vector<std::string> recorded(const std::string& file, Format format) {
   std::vector<std::string> items;
   detail::ListSplitter splitter{format, {}};
-  splitter.feed(test::fixture(file), [&](std::string_view item, std::size_t) {
-    items.emplace_back(item);
-  });
+  splitter.feed(test::fixture(file),
+                [&](std::string_view item, std::size_t) { items.emplace_back(item); });
   splitter.finish();
   return items;
 }
@@ -36,7 +35,9 @@ template <typename T>
 class Damage {
  public:
   Damage(Format format, std::string document)
-      : format_(format), document_(std::move(document)), pool_(std::make_shared<Pool>()),
+      : format_(format),
+        document_(std::move(document)),
+        pool_(std::make_shared<Pool>()),
         decoder_({.pool = pool_}) {}
 
   /// Decodes the sound document first, so that damaged ones are compared with a sibling.
@@ -65,8 +66,7 @@ class Damage {
     const BlockTotals before = block_totals();
     try {
       Decoder<T> plain;
-      const Ref<T> expected =
-          format_ == Format::kJson ? plain.json(bytes) : plain.protobuf(bytes);
+      const Ref<T> expected = format_ == Format::kJson ? plain.json(bytes) : plain.protobuf(bytes);
       const Ref<T> object = decode(bytes);
       ++accepted_;
       ASSERT_EQ(*object, *expected);

@@ -39,14 +39,13 @@ class Family {
     for (int i = 1 + pick(3); i > 0; --i) pod.spec.containers.push_back(container());
     if (pick(2) == 0) pod.spec.node_name = "node-number-" + std::to_string(pick(4));
     for (int i = pick(3); i > 0; --i) {
-      pod.spec.volumes.push_back({.name = text(), .config_map = core::v1::ConfigMapVolumeSource{
-                                                     .name = text()}});
+      pod.spec.volumes.push_back(
+          {.name = text(), .config_map = core::v1::ConfigMapVolumeSource{.name = text()}});
     }
     pod.status.phase = pick(2) == 0 ? "Running" : "Pending";
     for (int i = pick(4); i > 0; --i) {
-      pod.status.conditions.push_back({.type = text(),
-                                       .status = "True",
-                                       .last_transition_time = Time::from_unix(pick(3))});
+      pod.status.conditions.push_back(
+          {.type = text(), .status = "True", .last_transition_time = Time::from_unix(pick(3))});
     }
     return pod;
   }
@@ -56,7 +55,11 @@ class Family {
   std::string word() { return std::string(5, static_cast<char>('a' + pick(26))); }
   /// One of a few texts, short and long, so that equal ones are common.
   std::string text() {
-    static const std::vector<std::string> texts{"", "a", "seven77", "eight888", "fifteen-letters",
+    static const std::vector<std::string> texts{"",
+                                                "a",
+                                                "seven77",
+                                                "eight888",
+                                                "fifteen-letters",
                                                 "sixteen-letters!",
                                                 "a text that is long enough to be shared by many"};
     return texts[static_cast<std::size_t>(pick(static_cast<int>(texts.size())))];
@@ -98,9 +101,8 @@ TEST(Siblings, DoNotChangeWhatIsReadFromProtobuf) {
   std::vector<std::string> messages;
   for (int i = 0; i < 3000; ++i) messages.push_back(encode_protobuf_message(family.pod()));
 
-  expect_same<Pod>(messages, [](auto& decoder, const auto& message) {
-    return decoder.protobuf(message);
-  });
+  expect_same<Pod>(messages,
+                   [](auto& decoder, const auto& message) { return decoder.protobuf(message); });
 }
 
 TEST(Siblings, DoNotChangeWhatIsReadFromJson) {
@@ -124,9 +126,8 @@ TEST(Siblings, DoNotChangeWhatIsReadFromIrregularProtobuf) {
     messages.push_back(message);
   }
 
-  expect_same<Pod>(messages, [](auto& decoder, const auto& message) {
-    return decoder.protobuf(message);
-  });
+  expect_same<Pod>(messages,
+                   [](auto& decoder, const auto& message) { return decoder.protobuf(message); });
 }
 
 TEST(Siblings, DoNotChangeWhatIsReadFromJsonWithNamesTwice) {

@@ -74,7 +74,8 @@ TEST(Yaml, RefusesToNestWithoutEnd) {
 TEST(Yaml, ReadsBackWhatItWrites) {
   const Value value = Value::object(
       {{"text", "plain"},
-       {"quoted", Value::array({"yes", "1", "", " x", "a: b", "- c", "#", "line\nbreak", "~", "0x1"})},
+       {"quoted",
+        Value::array({"yes", "1", "", " x", "a: b", "- c", "#", "line\nbreak", "~", "0x1"})},
        {"empty", Value::object({{"list", Value::array()}, {"object", Value::object()}})},
        {"nested", Value::array({Value::object({{"a", 1}, {"b", Value::array({true, nullptr})}}),
                                 Value::array({Value::array({1.5, -2})})})},
