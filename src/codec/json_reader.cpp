@@ -538,7 +538,7 @@ Pending JsonReader::list(const Type& type, Like like, const Context& context) {
       pending_.push_back(empty_element(arena_, element));
       continue;
     }
-    if (same.entry != kNoEntry && !is_plain_scalar(element) && equals(same.entry)) {
+    if (same.entry != kNoEntry && !is_plain_scalar(stored(element)) && equals(same.entry)) {
       if (const auto shared = assembler_.share(element, word_at(same.value), size_of(same.entry))) {
         pending_.push_back(*shared);
         jump(same.entry);

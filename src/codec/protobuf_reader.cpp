@@ -169,8 +169,6 @@ void ProtobufReader::message(const Type& type, std::span<const ProtoField> table
   while (!in.done()) {
     const char* const at = in.at;
     const std::uint32_t tag = read_tag(in, context.path);
-    if (number_of(tag) <= last_number) is_regular_ = false;
-    last_number = number_of(tag);
     const ProtoField* entry = find(table, next, number_of(tag));
     if (entry == nullptr) {
       if (wire_of(tag) == kEndGroup) fail(at, context.path, "end of a group that never began");
@@ -178,6 +176,8 @@ void ProtobufReader::message(const Type& type, std::span<const ProtoField> table
       continue;
     }
     if (entry->is_part) {
+      if (number_of(tag) <= last_number) is_regular_ = false;
+      last_number = number_of(tag);
       expect_wire(type, wire_of(tag), kLengthDelimited, at, context.path);
       const std::string_view payload = bytes(in, context.path);
       Follower part;
@@ -199,6 +199,9 @@ void ProtobufReader::message(const Type& type, std::span<const ProtoField> table
       }
       keep = choice.below;
     }
+    // Elements of a list come one after the other and are read at once, so none comes back here.
+    if (number_of(tag) <= last_number) is_regular_ = false;
+    last_number = number_of(tag);
     const PathFrame path{context.path, described.name()};
     field(described, out, tag, at, in, sibling, {keep, &path, context.depth + 1});
   }

@@ -132,7 +132,7 @@ class OptionalString {
   String text_;
 };
 
-/// Arbitrary bytes; base64 in JSON. Otherwise a String.
+/// Arbitrary bytes; base64 in JSON. Unset (null in JSON) differs from empty there, but compares equal.
 class Bytes {
  public:
   Bytes() noexcept = default;
@@ -140,18 +140,18 @@ class Bytes {
   Bytes(const char* bytes) : bytes_(bytes) {}         // NOLINT
   Bytes(const std::string& bytes) : bytes_(bytes) {}  // NOLINT
 
-  [[nodiscard]] std::string_view view() const noexcept { return bytes_.view(); }
+  [[nodiscard]] std::string_view view() const noexcept { return bytes_->view(); }
   operator std::string_view() const noexcept { return view(); }  // NOLINT
-  [[nodiscard]] std::size_t size() const noexcept { return bytes_.size(); }
-  [[nodiscard]] bool empty() const noexcept { return bytes_.empty(); }
+  [[nodiscard]] std::size_t size() const noexcept { return bytes_->size(); }
+  [[nodiscard]] bool empty() const noexcept { return bytes_->empty(); }
 
-  friend bool operator==(const Bytes& a, const Bytes& b) noexcept { return a.bytes_ == b.bytes_; }
-  friend bool operator==(const Bytes& a, std::string_view b) noexcept { return a.bytes_ == b; }
-  friend bool operator==(const Bytes& a, const char* b) noexcept { return a.bytes_ == b; }
-  friend bool operator==(const Bytes& a, const std::string& b) noexcept { return a.bytes_ == b; }
+  friend bool operator==(const Bytes& a, const Bytes& b) noexcept { return a.view() == b.view(); }
+  friend bool operator==(const Bytes& a, std::string_view b) noexcept { return a.view() == b; }
+  friend bool operator==(const Bytes& a, const char* b) noexcept { return a.view() == b; }
+  friend bool operator==(const Bytes& a, const std::string& b) noexcept { return a.view() == b; }
 
  private:
-  String bytes_;
+  OptionalString bytes_;
 };
 
 namespace detail {

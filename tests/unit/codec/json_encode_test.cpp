@@ -105,10 +105,10 @@ TEST(JsonEncode, WritesQuantitiesAndIntegersOrStrings) {
 
 TEST(JsonEncode, WritesBytesAsBase64) {
   Secret secret;
-  secret.data = {{"a", ""}, {"b", "hi"}, {"c", "\xff\xef"}, {"d", "hello, world!"}};
+  secret.data = {{"a", ""}, {"b", "hi"}, {"c", "\xff\xef"}, {"d", "hello, world!"}, {"e", Bytes{}}};
 
-  EXPECT_EQ(test::item_json(secret),
-            R"({"metadata":{},"data":{"a":null,"b":"aGk=","c":"/+8=","d":"aGVsbG8sIHdvcmxkIQ=="}})");
+  EXPECT_EQ(test::item_json(secret), R"({"metadata":{},"data":{"a":"","b":"aGk=","c":"/+8=",)"
+                                     R"("d":"aGVsbG8sIHdvcmxkIQ==","e":null}})");
   EXPECT_EQ(test::item_json(*decode_json<Secret>(R"({"data":{"a":"","b":null}})")),
             R"({"metadata":{},"data":{"a":"","b":null}})");
 }
