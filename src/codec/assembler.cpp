@@ -158,6 +158,7 @@ Pending Assembler::pieces(std::span<const std::string_view> texts, const Word* s
 std::optional<Pending> Assembler::share(const Type& described, const Word& sibling,
                                         std::size_t encoded_size) {
   const Type& type = described.kind == Kind::kLeaf ? *described.element : described;
+  if (type.kind == Kind::kInt64) return Pending::raw(sibling.bits);  // a number, not a word
   switch (sibling.form()) {
     case Form::kNone:
       return std::nullopt;

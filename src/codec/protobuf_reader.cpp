@@ -282,7 +282,7 @@ void ProtobufReader::field(const Field& field, std::byte* out, std::uint32_t tag
 bool ProtobufReader::share(const Type& type, Word& word, const Like& like) {
   if (!word.is_none()) return false;  // something came before; it is added to
   const std::optional<Pending> shared = assembler_.share(type, *like.word, like.payload.size());
-  if (shared) assembler_.place(word, *shared);
+  if (shared) assembler_.place(type, reinterpret_cast<std::byte*>(&word), *shared);
   return shared.has_value();
 }
 
