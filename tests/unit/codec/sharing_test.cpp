@@ -56,6 +56,7 @@ Pod replica(int index) {
                                    .value_from = {}});
   }
   container.readiness_probe.ensure().http_get.ensure().path = "/healthz/ready/and/more";
+  container.readiness_probe->http_get->port = "http";
   container.readiness_probe->period_seconds = 5;
   pod.spec.node_name = "node-" + number;
   auto& condition = pod.status.conditions.emplace_back();
@@ -140,13 +141,13 @@ TEST_P(Shared, NodesGoWithTheLastObject) {
     for (int i = 10; i < 30; ++i) pods.push_back(decode(decoder, encoded(replica(i))));
   }
   EXPECT_GT(pool->totals().nodes, 0U);
-  const Ref<Pod> kept = pods[10];
+  Ref<Pod> kept = pods[10];
   pods.clear();
   EXPECT_GT(pool->totals().nodes, 0U);
   EXPECT_EQ(*kept, replica(20));
 
   const Pod copy = *kept;
-  const_cast<Ref<Pod>&>(kept).reset();
+  kept.reset();
 
   EXPECT_EQ(pool->totals().nodes, 0U);
   EXPECT_EQ(pool->totals().bytes, 0U);
