@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <malloc.h>
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 #include <memory>

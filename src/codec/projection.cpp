@@ -21,6 +21,30 @@ const Type& inside(const Type& type) {
                               " has no field \"" + std::string{step} + '"');
 }
 
+/// What `step` of a path leads to from `type`.
+const Type& below(const Type& type, const PathStep& step, const std::string& path) {
+  if (!step.is_index && type.kind == Kind::kMap) return inside(*type.element);
+  if (!step.is_index && type.kind == Kind::kValue) return type;
+  for (const Field& field : type.fields) {
+    if (!step.is_index && field.name() == step.key) return inside(*field.type);
+  }
+  no_such_field(path, step.is_index ? std::to_string(step.index) : step.key, type);
+}
+
+std::vector<PathStep> steps_of(const Type& type, const std::string& path) {
+  std::vector<PathStep> steps;
+  try {
+    steps = parse_path(path);
+  } catch (const ValueError& error) {
+    throw std::invalid_argument("projection: " + std::string{error.what()});
+  }
+  if (steps.empty()) throw std::invalid_argument("projection: empty path");
+  // All of it, even where another path names a whole of which this is a part.
+  const Type* reached = &type;
+  for (const PathStep& step : steps) reached = &below(*reached, step, path);
+  return steps;
+}
+
 }  // namespace
 
 std::shared_ptr<Projection::Node> Projection::Node::make(const Type& type, bool keeps_named) {
@@ -35,19 +59,14 @@ void Projection::Node::name(const Type& type, const std::string& path, std::size
                             const std::vector<PathStep>& steps, bool keeps_named) {
   const std::string& key = steps[step].key;
   Entry* entry = nullptr;
-  const Type* next = nullptr;
   if (type.kind == Kind::kStruct) {
     for (std::size_t i = 0; i < type.fields.size(); ++i) {
-      if (type.fields[i].name() == key) {
-        entry = &fields_[i];
-        next = &inside(*type.fields[i].type);
-      }
+      if (type.fields[i].name() == key) entry = &fields_[i];
     }
-  } else if (type.kind == Kind::kMap || type.kind == Kind::kValue) {
+  } else {
     entry = &keys_.try_emplace(key, Entry{!keeps_named, nullptr}).first->second;
-    next = type.kind == Kind::kMap ? &inside(*type.element) : &type;
   }
-  if (entry == nullptr || steps[step].is_index) no_such_field(path, key, type);
+  const Type& next = below(type, steps[step], path);
   const bool is_last = step + 1 == steps.size();
   const bool already_whole = entry->kept == keeps_named && entry->below == nullptr;
   if (is_last) {
@@ -55,8 +74,8 @@ void Projection::Node::name(const Type& type, const std::string& path, std::size
   } else if (!already_whole || !keeps_named) {
     if (!keeps_named && !entry->kept) return;  // already left out as a whole
     entry->kept = true;
-    if (entry->below == nullptr) entry->below = make(*next, keeps_named);
-    entry->below->name(*next, path, step + 1, steps, keeps_named);
+    if (entry->below == nullptr) entry->below = make(next, keeps_named);
+    entry->below->name(next, path, step + 1, steps, keeps_named);
   }
 }
 
@@ -65,9 +84,7 @@ Projection Projection::build(const Type& type, const std::vector<std::string>& p
   Projection projection;
   const auto root = Node::make(type, keeps_named);
   for (const std::string& path : paths) {
-    const std::vector<PathStep> steps = parse_path(path);
-    if (steps.empty()) throw std::invalid_argument("projection: empty path");
-    root->name(type, path, 0, steps, keeps_named);
+    root->name(type, path, 0, steps_of(type, path), keeps_named);
   }
   projection.root_ = root;
   return projection;

@@ -106,7 +106,7 @@ WatchFrame WatchSplitter::open_json(std::string_view frame, std::size_t offset) 
   // anything stand behind the object, decoding it says so.
   constexpr std::string_view kType = R"({"type":")";
   constexpr std::string_view kObject = R"(","object":)";
-  if (frame.starts_with(kType)) {
+  if (frame.starts_with(kType) && frame.ends_with('}')) {
     const std::size_t quote = frame.find('"', kType.size());
     if (quote != std::string_view::npos && frame.substr(quote, kObject.size()) == kObject) {
       const std::size_t start = quote + kObject.size();

@@ -34,36 +34,64 @@ bool is_null_word(std::string_view text) {
 
 std::optional<bool> bool_word(std::string_view text) {
   for (const std::string_view word :
-       {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"}) {
+       {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", "y", "Y"}) {
     if (text == word) return true;
   }
   for (const std::string_view word :
-       {"false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"}) {
+       {"false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF", "n", "N"}) {
     if (text == word) return false;
   }
   return std::nullopt;
 }
 
+/// Numbers of YAML that JSON does not have.
+bool is_not_finite(std::string_view text) {
+  if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
+  for (const std::string_view word : {".inf", ".Inf", ".INF", ".nan", ".NaN", ".NAN"}) {
+    if (text == word) return true;
+  }
+  return false;
+}
+
+/// The base that the first characters of `digits` tell, which are removed.
+int take_base(std::string_view& digits) {
+  if (digits.size() < 2 || digits[0] != '0') return 10;
+  int base = 10;
+  switch (digits[1]) {
+    case 'x':
+    case 'X':
+      base = 16;
+      break;
+    case 'o':
+    case 'O':
+      base = 8;
+      break;
+    case 'b':
+    case 'B':
+      base = 2;
+      break;
+    default:  // YAML 1.1
+      return digits.find_first_not_of("01234567") == std::string_view::npos ? 8 : 10;
+  }
+  digits.remove_prefix(2);
+  return base;
+}
+
 std::optional<Value> number_word(std::string_view text) {
+  constexpr std::string_view kFirst = "+-.0123456789";
+  if (text.empty() || kFirst.find(text.front()) == std::string_view::npos) return std::nullopt;
+  std::string without_underscores;
+  if (text.find('_') != std::string_view::npos) {  // 1_000_000
+    without_underscores = text;
+    std::erase(without_underscores, '_');
+    text = without_underscores;
+  }
   std::string_view digits = text;
   const bool negative = digits.starts_with('-');
   if (negative || digits.starts_with('+')) digits.remove_prefix(1);
   if (digits.empty()) return std::nullopt;
-  int base = 10;
   std::string_view body = digits;
-  if (digits.starts_with("0x") || digits.starts_with("0X")) {
-    base = 16;
-    body.remove_prefix(2);
-  } else if (digits.starts_with("0o")) {
-    base = 8;
-    body.remove_prefix(2);
-  } else if (digits.starts_with("0b")) {
-    base = 2;
-    body.remove_prefix(2);
-  } else if (digits.size() > 1 && digits[0] == '0' &&
-             digits.find_first_not_of("01234567") == std::string_view::npos) {
-    base = 8;  // YAML 1.1
-  }
+  const int base = take_base(body);
   std::uint64_t magnitude = 0;
   const auto whole = std::from_chars(body.data(), body.data() + body.size(), magnitude, base);
   if (!body.empty() && whole.ec == std::errc{} && whole.ptr == body.data() + body.size()) {
@@ -81,6 +109,18 @@ std::optional<Value> number_word(std::string_view text) {
     return Value{negative ? -number : number};
   }
   return std::nullopt;
+}
+
+/// Without quotes and without a tag that says what it is.
+bool is_plain(const YAML::Node& scalar) { return scalar.Tag() == "?" || scalar.Tag().empty(); }
+
+/// JSON has only text for keys; Kubernetes writes `yes: 1` and `0x10: 1` as "true" and "16".
+std::string key_text(const YAML::Node& scalar) {
+  const std::string& text = scalar.Scalar();
+  if (!is_plain(scalar)) return text;
+  if (const std::optional<bool> flag = bool_word(text)) return *flag ? "true" : "false";
+  if (const std::optional<Value> number = number_word(text)) return encode_json(*number);
+  return text;
 }
 
 class Converter {
@@ -104,10 +144,16 @@ class Converter {
       }
       case YAML::NodeType::Map: {
         Value object = Value::object();
+        std::set<std::string> named;  // here, not in what is merged
         for (const auto& entry : node) {
           if (!entry.first.IsScalar()) fail(entry.first.Mark(), path, "key is not a text");
-          const std::string& key = entry.first.Scalar();
-          if (object.as_object().contains(key)) {
+          if (entry.first.Scalar() == "<<" && is_plain(entry.first)) {
+            merge(object, entry.second, path, depth + 1);
+            continue;
+          }
+          const std::string key = key_text(entry.first);
+          if (!detail::is_utf8(key)) fail(entry.first.Mark(), path, "text is not valid UTF-8");
+          if (!named.insert(key).second) {
             fail(entry.first.Mark(), path, "key \"" + key + "\" stands here twice");
           }
           const std::string below = path.empty() ? key : path + '.' + key;
@@ -121,6 +167,20 @@ class Converter {
   }
 
  private:
+  /// `<<: *base`: the members of another map, or of several, of which the first counts most.
+  void merge(Value& object, const YAML::Node& from, const std::string& path, int depth) {
+    if (from.IsSequence()) {
+      for (std::size_t i = from.size(); i > 0; --i) {
+        if (!from[i - 1].IsMap()) fail(from[i - 1].Mark(), path, "<<: expected a map");
+        merge(object, from[i - 1], path, depth + 1);
+      }
+      return;
+    }
+    if (!from.IsMap()) fail(from.Mark(), path, "<<: expected a map or a list of maps");
+    const Value merged = convert(from, path, depth);
+    for (const auto& [key, member] : merged.as_object()) object[key.view()] = member;
+  }
+
   static Value scalar(const YAML::Node& node, const std::string& path) {
     const std::string& text = node.Scalar();
     if (!detail::is_utf8(text)) fail(node.Mark(), path, "text is not valid UTF-8");
@@ -130,6 +190,7 @@ class Converter {
       return Value{text};
     }
     if (is_null_word(text)) return Value{nullptr};
+    if (is_not_finite(text)) fail(node.Mark(), path, "JSON has no number " + text);
     if (const std::optional<bool> flag = bool_word(text)) return Value{*flag};
     if (std::optional<Value> number = number_word(text)) return std::move(*number);
     return Value{text};
@@ -141,8 +202,11 @@ class Converter {
 
 std::vector<Value> documents(std::string_view text) {
   std::vector<Value> values;
+  std::string input{text};
+  // Without it, yaml-cpp takes a quoted text that has no end to end with the input.
+  if (input.ends_with('\n')) input += "...\n";
   try {
-    for (const YAML::Node& node : YAML::LoadAll(std::string{text})) {
+    for (const YAML::Node& node : YAML::LoadAll(input)) {
       if (!node.IsDefined() || node.IsNull()) continue;
       values.push_back(Converter{text.size()}.convert(node, "", 0));
     }
@@ -162,6 +226,9 @@ bool needs_quotes(std::string_view text) {
          text.find_first_not_of(kPlain) != std::string_view::npos || text.back() == ' ';
 }
 
+/// YAML wants the colon within 1024 characters; what is longer is written with a question mark.
+constexpr std::size_t kLongestSimpleKey = 128;
+
 class YamlWriter {
  public:
   explicit YamlWriter(std::string& out) : out_(out) {}
@@ -173,9 +240,12 @@ class YamlWriter {
       for (const auto& [key, member] : value.as_object()) {
         if (!first) out_.append(indent, ' ');
         first = false;
+        const bool is_long = key.size() > kLongestSimpleKey;
+        if (is_long) out_ += "? ";
         scalar_text(key);
+        if (is_long) (out_ += '\n').append(indent, ' ');
         out_ += ':';
-        nested(member, indent);
+        nested(member, indent, is_long);
       }
     } else if (value.is_array() && value.size() > 0) {
       bool first = true;
@@ -192,7 +262,7 @@ class YamlWriter {
   }
 
  private:
-  void nested(const Value& member, std::size_t indent) {
+  void nested(const Value& member, std::size_t indent, bool is_below_long_key) {
     const bool is_block = (member.is_object() || member.is_array()) && member.size() > 0;
     if (!is_block) {
       out_ += ' ';
@@ -200,7 +270,7 @@ class YamlWriter {
       return;
     }
     out_ += '\n';
-    const std::size_t below = member.is_object() ? indent + 2 : indent;
+    const std::size_t below = member.is_object() || is_below_long_key ? indent + 2 : indent;
     out_.append(below, ' ');
     value(member, below);
   }
