@@ -191,8 +191,8 @@ void JsonWriter::number(double number) {
     for (const char c : digits.substr(0, exponent)) {
       if (c != '.') out_ += c;
     }
-    const auto places = static_cast<std::size_t>((digits[exponent + 2] - '0') * 10 +
-                                                 (digits[exponent + 3] - '0'));
+    const auto places =
+        static_cast<std::size_t>((digits[exponent + 2] - '0') * 10 + (digits[exponent + 3] - '0'));
     out_.resize(before + places, '0');
     return;
   }

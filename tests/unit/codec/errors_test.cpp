@@ -51,8 +51,7 @@ TEST(CodecError, NamesFieldProblemAndByteOfMistakesInJson) {
             "spec.containers[3].image: expected string, found number"},
            {R"({"metadata":{"labels":{"app":^["web"]}}})",
             "metadata.labels['app']: expected string, found array"},
-           {R"({"metadata":{"labels":^["app"]}})",
-            "metadata.labels: expected object, found array"},
+           {R"({"metadata":{"labels":^["app"]}})", "metadata.labels: expected object, found array"},
            {R"({"metadata":{"finalizers":^{"a":1}}})",
             "metadata.finalizers: expected list, found object"},
            {R"({"metadata":{"finalizers":["a",^true]}})",
@@ -68,7 +67,8 @@ TEST(CodecError, NamesFieldProblemAndByteOfMistakesInJson) {
            {R"({"spec":{"securityContext":^[]}})",
             "spec.securityContext: expected object, found array"},
            {R"({"spec":{"containers":[{"ports":[{"containerPort":^99999999999}]}]}})",
-            "spec.containers[0].ports[0].containerPort: number 99999999999 does not fit into 32 bits"},
+            "spec.containers[0].ports[0].containerPort: number 99999999999 does not fit into 32 "
+            "bits"},
            {R"({"metadata":{"creationTimestamp":^"noon"}})",
             "metadata.creationTimestamp: expected RFC 3339 time, found \"noon\""},
            {R"({"spec":{"containers":[{"resources":{"limits":{"cpu":^"much"}}}]}})",
@@ -86,8 +86,7 @@ TEST(CodecError, NamesFieldProblemAndByteOfMistakesInJson) {
            {R"({"metadata":{"name":"^abc)", "metadata.name: string without an end"},
            {R"({"metadata":{"name":"a\^x"}})", "metadata.name: unknown escape in a string"},
            {R"({"metadata":{"name":"a\u^12"}})", "metadata.name: malformed \\u escape"},
-           {R"({"spec":{"hostPID":^trve}})",
-            "spec.hostPID: malformed literal, expected true"},
+           {R"({"spec":{"hostPID":^trve}})", "spec.hostPID: malformed literal, expected true"},
            {R"({"spec":{"nodeName":^nil}})", "spec.nodeName: malformed literal, expected null"},
            {R"({"metadata":{"name":"a"}^)", "expected ',' or '}', found end of input"},
            {R"({"metadata":{"finalizers":["a"^)",
@@ -156,12 +155,13 @@ TEST(CodecError, QuotesOnlyTheBeginningOfABadValue) {
       R"({"metadata":{"creationTimestamp":")" + std::string(1 << 20, '9') + R"("}})";
 
   EXPECT_LT(error_of([&] { return decode_json<Pod>(json); }).size(), 300U);
-  EXPECT_LT(error_of([&] { return decode_json<Pod>(R"({"kind":")" + std::string(1 << 20, 'k') + "\"}"); })
-                .size(),
+  EXPECT_LT(error_of([&] {
+              return decode_json<Pod>(R"({"kind":")" + std::string(1 << 20, 'k') + "\"}");
+            }).size(),
             300U);
-  EXPECT_LT(error_of([&] { return decode_json<Pod>(R"({"spec":{"priority":)" +
-                                                   std::string(1 << 20, '9') + "}}"); })
-                .size(),
+  EXPECT_LT(error_of([&] {
+              return decode_json<Pod>(R"({"spec":{"priority":)" + std::string(1 << 20, '9') + "}}");
+            }).size(),
             300U);
 }
 
@@ -187,7 +187,8 @@ TEST(CodecError, NamesFieldProblemAndByteOfMistakesInProtobuf) {
             "spec.nodeName: length of 100 goes beyond the end", 3},
            {wire::bytes(1, wire::bytes(8, wire::tag(1, 0))),
             "metadata.creationTimestamp: malformed time", 4},
-           {wire::bytes(2, wire::bytes(2, wire::bytes(8, wire::entry(1, "cpu", wire::bytes(1, "much"))))),
+           {wire::bytes(
+                2, wire::bytes(2, wire::bytes(8, wire::entry(1, "cpu", wire::bytes(1, "much"))))),
             "spec.containers[0].resources.limits['cpu']: expected quantity", 15},
            {wire::tag(1, 2) + "\x05" + "ab", "metadata: length of 5 goes beyond the end", 1},
            {wire::bytes(2, wire::tag(25, 0) + "\x80"), "spec.priority: truncated number", 4},
@@ -199,15 +200,17 @@ TEST(CodecError, NamesFieldProblemAndByteOfMistakesInProtobuf) {
 }
 
 TEST(CodecError, NamesWhatAnEnvelopeHoldsInstead) {
-  const std::string service =
-      std::string{"k8s\0", 4} +
-      wire::bytes(1, wire::bytes(1, "v1") + wire::bytes(2, "Service")) + wire::bytes(2, "");
+  const std::string service = std::string{"k8s\0", 4} +
+                              wire::bytes(1, wire::bytes(1, "v1") + wire::bytes(2, "Service")) +
+                              wire::bytes(2, "");
 
   EXPECT_EQ(error_of([&] { return decode_protobuf<Pod>(service); }),
             "expected v1 Pod, found v1 Service (byte 0)");
   EXPECT_EQ(error_of([] { return decode_protobuf<Pod>("{\"kind\":\"Pod\"}"); }),
             "not a Kubernetes protobuf object: the magic bytes are missing (byte 0)");
-  EXPECT_EQ(error_of([] { return decode_protobuf<Pod>(std::string{"k8s\0\x0a", 5}); }),
+  EXPECT_EQ(error_of([] {
+              return decode_protobuf<Pod>(std::string{"k8s\0\x0a", 5});
+            }),
             "malformed protobuf envelope (byte 4)");
 }
 

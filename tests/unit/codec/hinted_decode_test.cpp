@@ -337,8 +337,8 @@ class Comparison {
       : type_(type),
         format_(format),
         pool_(std::make_shared<Pool>()),
-        plain_(std::make_unique<detail::DecoderCore>(type,
-                                                     DecoderOptions{.projection = projection})),
+        plain_(
+            std::make_unique<detail::DecoderCore>(type, DecoderOptions{.projection = projection})),
         hinted_(std::make_unique<detail::DecoderCore>(
             type, DecoderOptions{.pool = pool_, .projection = projection})) {}
 
@@ -358,8 +358,7 @@ class Comparison {
     const Outcome plain = attempt(*plain_, document, format);
     ASSERT_EQ(hinted.error, plain.error) << document;
     if (plain.object.empty()) return;
-    ASSERT_TRUE(
-        detail::equal_values(type_, plain.object[0].get(), hinted.object[0].get()))
+    ASSERT_TRUE(detail::equal_values(type_, plain.object[0].get(), hinted.object[0].get()))
         << document << "\nwithout siblings: " << plain.object[0].json()
         << "\nwith siblings:    " << hinted.object[0].json();
     // Also equal in what deep_equal does not tell apart, such as null and [].
@@ -446,8 +445,7 @@ TEST(HintedDecode, AgreesOnIrregularJson) {
     for (int i = 0; i < 120; ++i) {
       if (random.once_in(10)) document = rich_pod();
       vary(document, random, 60);
-      const std::string text =
-          random.once_in(3) ? encode_json(document) : wild.write(document);
+      const std::string text = random.once_in(3) ? encode_json(document) : wild.write(document);
       for (std::size_t times = 1 + random.below(2); times > 0; --times) {
         pods.decode(text);
         values.decode(text);
@@ -507,8 +505,7 @@ TEST(HintedDecode, AgreesOnIrregularProtobuf) {
 }
 
 TEST(HintedDecode, AgreesOnDamagedProtobuf) {
-  const std::string message =
-      encode_protobuf_message(*decode_json<Pod>(encode_json(rich_pod())));
+  const std::string message = encode_protobuf_message(*decode_json<Pod>(encode_json(rich_pod())));
   for (unsigned seed = 1; seed <= 6; ++seed) {
     Random random{seed};
     WildProtobuf wild{random, 60};
@@ -562,8 +559,9 @@ TEST(HintedDecode, AgreesUnderAProjection) {
       fields<Pod>("metadata", "spec.nodeName", "status.podIP"),
       fields<Pod>("metadata.name", "metadata.labels['app']", "spec.containers.env.name",
                   "spec.containers.resources.limits['cpu']"),
-      without_fields<Pod>("metadata.managedFields", "spec.containers.env",
-                          "metadata.annotations['kubectl.kubernetes.io/last-applied-configuration']"),
+      without_fields<Pod>(
+          "metadata.managedFields", "spec.containers.env",
+          "metadata.annotations['kubectl.kubernetes.io/last-applied-configuration']"),
   };
   for (std::size_t p = 0; p < pod_projections.size(); ++p) {
     Random random{static_cast<unsigned>(p)};
@@ -725,8 +723,9 @@ TEST(HintedDecode, AgreesOnListsAndMapsOfLeaves) {
         schedule.amounts.push_back(std::to_string(random.below(100)) + "000000000000000000m");
         break;
       case 4:
-        schedule.ports.push_back(random.once_in(2) ? IntOrString{"a name of some length"}
-                                                   : IntOrString{static_cast<int>(random.below(9))});
+        schedule.ports.push_back(random.once_in(2)
+                                     ? IntOrString{"a name of some length"}
+                                     : IntOrString{static_cast<int>(random.below(9))});
         break;
       case 5:
         schedule.fields.push_back(FieldsV1{R"({"f:status":{"k:{\"ip\":\"10.0.0.)" +

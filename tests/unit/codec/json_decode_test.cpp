@@ -72,10 +72,11 @@ TEST(JsonDecode, SkipsWhiteSpaceEverywhere) {
 }
 
 TEST(JsonDecode, ReadsMembersInAnyOrder) {
-  EXPECT_EQ(*decode_json<Pod>(R"({"spec":{"nodeName":"n","containers":[{"image":"i","name":"c"}]},)"
-                              R"("metadata":{"uid":"u","name":"p"}})"),
-            *decode_json<Pod>(R"({"metadata":{"name":"p","uid":"u"},)"
-                              R"("spec":{"containers":[{"name":"c","image":"i"}],"nodeName":"n"}})"));
+  EXPECT_EQ(
+      *decode_json<Pod>(R"({"spec":{"nodeName":"n","containers":[{"image":"i","name":"c"}]},)"
+                        R"("metadata":{"uid":"u","name":"p"}})"),
+      *decode_json<Pod>(R"({"metadata":{"name":"p","uid":"u"},)"
+                        R"("spec":{"containers":[{"name":"c","image":"i"}],"nodeName":"n"}})"));
 }
 
 TEST(JsonDecode, IgnoresWhatItDoesNotKnow) {
@@ -149,9 +150,9 @@ TEST(JsonDecode, TakesNullForNothingInLeaves) {
 }
 
 TEST(JsonDecode, TakesNullElementsForEmptyOnes) {
-  const Ref<Pod> pod = decode_json<Pod>(
-      R"({"metadata":{"finalizers":["a",null]},"spec":{"containers":[null],)"
-      R"("securityContext":{"supplementalGroups":[1,null]}}})");
+  const Ref<Pod> pod =
+      decode_json<Pod>(R"({"metadata":{"finalizers":["a",null]},"spec":{"containers":[null],)"
+                       R"("securityContext":{"supplementalGroups":[1,null]}}})");
 
   EXPECT_EQ(pod->metadata.finalizers, (List<String>{"a", ""}));
   ASSERT_EQ(pod->spec.containers.size(), 1U);
@@ -195,10 +196,10 @@ TEST(JsonDecode, LetsTheLastOfEqualNamesWin) {
 }
 
 TEST(JsonDecode, MergesStructsThatStandTwice) {
-  const Ref<Pod> pod = decode_json<Pod>(
-      R"({"spec":{"nodeName":"a","securityContext":{"runAsUser":1}},)"
-      R"("spec":{"hostname":"b","securityContext":{"runAsGroup":2}},)"
-      R"("spec":{"securityContext":{"runAsUser":3,"sysctls":[{"name":"x"}]}}})");
+  const Ref<Pod> pod =
+      decode_json<Pod>(R"({"spec":{"nodeName":"a","securityContext":{"runAsUser":1}},)"
+                       R"("spec":{"hostname":"b","securityContext":{"runAsGroup":2}},)"
+                       R"("spec":{"securityContext":{"runAsUser":3,"sysctls":[{"name":"x"}]}}})");
 
   EXPECT_EQ(pod->spec.node_name, "a");
   EXPECT_EQ(pod->spec.hostname, "b");
@@ -282,7 +283,9 @@ TEST(JsonDecode, JoinsSurrogatesAndReplacesLonelyOnes) {
   EXPECT_EQ(name(R"(\uD83D\uDE00 and some more)"), "\xf0\x9f\x98\x80 and some more");
   EXPECT_EQ(name(R"(\ud800)"), "\xef\xbf\xbd");
   EXPECT_EQ(name(R"(\udc00)"), "\xef\xbf\xbd");
-  EXPECT_EQ(name(R"(\ud800\u0041)"), "\xef\xbf\xbd" "A");
+  EXPECT_EQ(name(R"(\ud800\u0041)"),
+            "\xef\xbf\xbd"
+            "A");
   EXPECT_EQ(name(R"(\ud800\ud83d\ude00)"), "\xef\xbf\xbd\xf0\x9f\x98\x80");
   EXPECT_EQ(name(R"(\udc00\ud83d\ude00)"), "\xef\xbf\xbd\xf0\x9f\x98\x80");
   EXPECT_EQ(name(R"(\ud83d\n)"), "\xef\xbf\xbd\n");
@@ -298,8 +301,8 @@ TEST(JsonDecode, RefusesMalformedText) {
 }
 
 TEST(JsonDecode, RefusesWhatIsNotUtf8) {
-  for (const std::string_view text : {"\xff", "\xc3", "\xc0\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80",
-                                      "long enough for a whole vector \x80"}) {
+  for (const std::string_view text : {"\xff", "\xc3", "\xc0\x80", "\xed\xa0\x80",
+                                      "\xf5\x80\x80\x80", "long enough for a whole vector \x80"}) {
     EXPECT_EQ(error_of([&] { return pod_with_metadata("\"name\":\"" + std::string{text} + '"'); }),
               "document is not valid UTF-8 (byte 0)");
     EXPECT_THROW(static_cast<void>(decode_json<Value>('"' + std::string{text} + '"')), CodecError);
@@ -349,7 +352,8 @@ TEST(JsonDecode, RefusesFractionsForIntegers) {
 TEST(JsonDecode, RefusesMalformedNumbers) {
   for (const std::string_view number :
        {"01", "-", "-a", "1.", "1.e1", ".5", "+1", "1e", "1e+", "0x10", "1_000", "NaN", "--1"}) {
-    EXPECT_THROW(static_cast<void>(pod_with_spec("\"priority\":" + std::string{number})), CodecError)
+    EXPECT_THROW(static_cast<void>(pod_with_spec("\"priority\":" + std::string{number})),
+                 CodecError)
         << number;
     EXPECT_THROW(static_cast<void>(decode_json<Value>(number)), CodecError) << number;
   }
@@ -368,8 +372,7 @@ TEST(JsonDecode, ReadsDoubles) {
   EXPECT_EQ(maximum("5e-324"), 5e-324);
   EXPECT_EQ(maximum("1e-400"), 0.0);  // too small to tell from zero
   EXPECT_EQ(maximum("123456789012345678901234567890"), 123456789012345678901234567890.0);
-  EXPECT_EQ(error_of([&] { return maximum("1e400"); }),
-            "maximum: number out of range (byte 11)");
+  EXPECT_EQ(error_of([&] { return maximum("1e400"); }), "maximum: number out of range (byte 11)");
 }
 
 TEST(JsonDecode, TellsIntegersFromDoublesInAnyJson) {
@@ -424,16 +427,16 @@ TEST(JsonDecode, ReadsQuantitiesAsTextOrNumber) {
   EXPECT_EQ(limits.at("e").value(), 1000);
   EXPECT_EQ(limits.at("f"), Quantity{"2"});  // servers trim it
   for (const std::string_view bad : {R"("")", R"("many")", R"("1.2.3")", "true", "{}", "[]"}) {
-    EXPECT_THROW(static_cast<void>(pod_with_container(
-                     R"("resources":{"limits":{"a":)" + std::string{bad} + "}}")),
+    EXPECT_THROW(static_cast<void>(pod_with_container(R"("resources":{"limits":{"a":)" +
+                                                      std::string{bad} + "}}")),
                  CodecError)
         << bad;
   }
 }
 
 TEST(JsonDecode, ReadsIntegersOrStrings) {
-  const auto budget = decode_json<PodDisruptionBudget>(
-      R"({"spec":{"minAvailable":"50%","maxUnavailable":3}})");
+  const auto budget =
+      decode_json<PodDisruptionBudget>(R"({"spec":{"minAvailable":"50%","maxUnavailable":3}})");
   EXPECT_EQ(budget->spec.min_available, IntOrString{"50%"});
   EXPECT_EQ(budget->spec.max_unavailable, IntOrString{3});
   EXPECT_FALSE(budget->spec.min_available == IntOrString{50});
@@ -455,10 +458,9 @@ TEST(JsonDecode, ReadsBytesFromBase64) {
   EXPECT_EQ(decoded("aGVsbG8sIHdvcmxkIQ=="), "hello, world!");
   EXPECT_EQ(decoded("aG\\nk\\u003d"), "hi");
   EXPECT_EQ(decoded("/+8="), "\xff\xef");
-  for (const std::string_view bad : {"aGk", "aG k=", "a", "=", "aGk==", "aGk=aGk=", "aG-_", "====",
-                                     "\\u00e4AAA"}) {
-    EXPECT_EQ(error_of([&] { return decoded(bad); }),
-              "data['a']: malformed base64 (byte 14)")
+  for (const std::string_view bad :
+       {"aGk", "aG k=", "a", "=", "aGk==", "aGk=aGk=", "aG-_", "====", "\\u00e4AAA"}) {
+    EXPECT_EQ(error_of([&] { return decoded(bad); }), "data['a']: malformed base64 (byte 14)")
         << bad;
   }
   EXPECT_EQ(error_of([] { return decode_json<Secret>(R"({"data":{"a":5}})"); }),
@@ -548,12 +550,11 @@ TEST(JsonDecode, ChecksKindAndVersionIfTheyAreGiven) {
             "expected kind \"Pod\", found \"Service\" (byte 8)");
   EXPECT_EQ(error_of([] { return decode_json<Pod>(R"({"kind":"Pod","apiVersion":"v2"})"); }),
             "expected apiVersion \"v1\", found \"v2\" (byte 27)");
-  EXPECT_EQ(
-      error_of([] {
-        return decode_json<apps::v1::Deployment>(
-            R"({"apiVersion":"extensions/v1beta1","kind":"Deployment"})");
-      }),
-      "expected apiVersion \"apps/v1\", found \"extensions/v1beta1\" (byte 14)");
+  EXPECT_EQ(error_of([] {
+              return decode_json<apps::v1::Deployment>(
+                  R"({"apiVersion":"extensions/v1beta1","kind":"Deployment"})");
+            }),
+            "expected apiVersion \"apps/v1\", found \"extensions/v1beta1\" (byte 14)");
 }
 
 TEST(JsonDecode, LeavesTheKindOfInnerObjectsAlone) {
@@ -568,7 +569,8 @@ TEST(JsonDecode, RefusesWhatIsNoObject) {
             "expected object, found end of input (byte 0)");
   EXPECT_EQ(error_of([] { return decode_json<Pod>("  "); }),
             "expected object, found end of input (byte 2)");
-  EXPECT_EQ(error_of([] { return decode_json<Pod>("[]"); }), "expected object, found array (byte 0)");
+  EXPECT_EQ(error_of([] { return decode_json<Pod>("[]"); }),
+            "expected object, found array (byte 0)");
   EXPECT_EQ(error_of([] { return decode_json<Pod>("null"); }),
             "expected object, found null (byte 0)");
   EXPECT_EQ(error_of([] { return decode_json<Pod>("{} {}"); }),

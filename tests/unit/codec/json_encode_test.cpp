@@ -29,8 +29,9 @@ using core::v1::Probe;
 using core::v1::Secret;
 
 TEST(JsonEncode, BeginsWithKindAndVersion) {
-  EXPECT_EQ(encode_json(Pod{}),
-            R"({"kind":"Pod","apiVersion":"v1","metadata":{},"spec":{"containers":null},"status":{}})");
+  EXPECT_EQ(
+      encode_json(Pod{}),
+      R"({"kind":"Pod","apiVersion":"v1","metadata":{},"spec":{"containers":null},"status":{}})");
   EXPECT_TRUE(encode_json(apps::v1::Deployment{})
                   .starts_with(R"({"kind":"Deployment","apiVersion":"apps/v1","metadata":{},)"));
 }
@@ -125,8 +126,8 @@ TEST(JsonEncode, WritesACopyLikeTheOriginal) {
 }
 
 TEST(JsonEncode, EscapesAsGoDoes) {
-  EXPECT_EQ(encode_json(String{"\"\\/\b\f\n\r\t\x01\x1f\x7f"}),
-            R"("\"\\/\b\f\n\r\t\u0001\u001f)" "\x7f\"");
+  EXPECT_EQ(encode_json(String{"\"\\/\b\f\n\r\t\x01\x1f\x7f"}), R"("\"\\/\b\f\n\r\t\u0001\u001f)"
+                                                                "\x7f\"");
   EXPECT_EQ(encode_json(String{"<a href=\"&\">"}), R"("\u003ca href=\"\u0026\"\u003e")");
   EXPECT_EQ(encode_json(String{"\xe2\x80\xa8|\xe2\x80\xa9|\xe2\x82\xac|\xf0\x9f\x98\x80"}),
             "\"\\u2028|\\u2029|\xe2\x82\xac|\xf0\x9f\x98\x80\"");
@@ -135,8 +136,8 @@ TEST(JsonEncode, EscapesAsGoDoes) {
 
 TEST(JsonEncode, EscapesWhereverTheCharacterStands) {
   for (std::size_t before = 0; before < 40; ++before) {
-    for (const auto& [character, escaped] :
-         {std::pair{"<", "\\u003c"}, std::pair{"\n", "\\n"}, std::pair{"\xe2\x80\xa8", "\\u2028"}}) {
+    for (const auto& [character, escaped] : {std::pair{"<", "\\u003c"}, std::pair{"\n", "\\n"},
+                                             std::pair{"\xe2\x80\xa8", "\\u2028"}}) {
       const std::string filler(before, 'x');
 
       EXPECT_EQ(encode_json(String{filler + character + filler}),
@@ -191,7 +192,8 @@ TEST(JsonEncode, WritesTheOneFormThatASchemaHolds) {
 }
 
 TEST(JsonEncode, WritesAnyJsonSortedAndCompact) {
-  EXPECT_EQ(encode_json(*decode_json<Value>(R"( { "b" : [ 1 , 2.5 , "x" , null , true ] , "a" : { } } )")),
+  EXPECT_EQ(encode_json(
+                *decode_json<Value>(R"( { "b" : [ 1 , 2.5 , "x" , null , true ] , "a" : { } } )")),
             R"({"a":{},"b":[1,2.5,"x",null,true]})");
   EXPECT_EQ(encode_json(Value{}), "null");
 }

@@ -62,14 +62,15 @@ TEST(Limits, RefuseDeepJsonByDefault) {
     EXPECT_THROW(static_cast<void>(decode_json<Value>(nested_arrays(depth))), CodecError);
     EXPECT_THROW(static_cast<void>(decode_json<Value>(times(depth, "["))), CodecError);
     EXPECT_THROW(static_cast<void>(decode_json<Value>(times(depth, R"({"a":)"))), CodecError);
-    EXPECT_THROW(static_cast<void>(decode_json<JSONSchemaProps>(nested_schemas(depth))), CodecError);
+    EXPECT_THROW(static_cast<void>(decode_json<JSONSchemaProps>(nested_schemas(depth))),
+                 CodecError);
     // The same where nothing is kept.
     EXPECT_THROW(static_cast<void>(decode_json<Pod>("{\"x\":" + nested_arrays(depth) + "}")),
                  CodecError);
     EXPECT_THROW(static_cast<void>(decode_json<Pod>("{\"x\":" + times(depth, R"({"a":)"))),
                  CodecError);
-    EXPECT_THROW(static_cast<void>(decode_json<JSONSchemaProps>("{\"default\":" +
-                                                                nested_arrays(depth) + "}")),
+    EXPECT_THROW(static_cast<void>(
+                     decode_json<JSONSchemaProps>("{\"default\":" + nested_arrays(depth) + "}")),
                  CodecError);
   }
   EXPECT_NO_THROW(static_cast<void>(decode_json<Value>(nested_arrays(150))));
@@ -86,8 +87,9 @@ TEST(Limits, RefuseDeepProtobuf) {
 
 TEST(Limits, RefuseDeepProtobufByDefault) {
   for (const std::size_t depth : {std::size_t{1000}, std::size_t{500'000}}) {
-    EXPECT_THROW(static_cast<void>(decode_protobuf_message<JSONSchemaProps>(nested_messages(depth, 28))),
-                 CodecError);
+    EXPECT_THROW(
+        static_cast<void>(decode_protobuf_message<JSONSchemaProps>(nested_messages(depth, 28))),
+        CodecError);
     // Groups that nobody knows are skipped, but not without end.
     EXPECT_THROW(static_cast<void>(decode_protobuf_message<Pod>(times(depth, wire::tag(99, 3)))),
                  CodecError);
@@ -95,7 +97,8 @@ TEST(Limits, RefuseDeepProtobufByDefault) {
                                                                 times(depth, wire::tag(99, 4)))),
                  CodecError);
   }
-  EXPECT_NO_THROW(static_cast<void>(decode_protobuf_message<JSONSchemaProps>(nested_messages(150, 28))));
+  EXPECT_NO_THROW(
+      static_cast<void>(decode_protobuf_message<JSONSchemaProps>(nested_messages(150, 28))));
   // Unknown messages are skipped as a whole, however deep.
   EXPECT_NO_THROW(static_cast<void>(decode_protobuf_message<Pod>(nested_messages(100'000, 99))));
 }
@@ -116,10 +119,11 @@ TEST(Limits, RefuseTextThatIsTooLong) {
             "metadata.name: text is too long (byte 21)");
   EXPECT_EQ(error_of([&] { return decoder.protobuf(message(too_long)); }),
             "metadata.name: text is too long (byte 4)");
-  EXPECT_THROW(static_cast<void>(decoder.json(R"({"metadata":{"labels":{")" + too_long + "\":\"\"}}}")),
-               CodecError);
-  EXPECT_THROW(static_cast<void>(decoder.json(
-                   R"({"metadata":{"managedFields":[{"fieldsV1":")" + too_long + "\"}]}}")),
+  EXPECT_THROW(
+      static_cast<void>(decoder.json(R"({"metadata":{"labels":{")" + too_long + "\":\"\"}}}")),
+      CodecError);
+  EXPECT_THROW(static_cast<void>(decoder.json(R"({"metadata":{"managedFields":[{"fieldsV1":")" +
+                                              too_long + "\"}]}}")),
                CodecError);
   EXPECT_THROW(static_cast<void>(Decoder<Value>{{.limits = limits}}.json('"' + too_long + '"')),
                CodecError);
@@ -139,14 +143,15 @@ TEST(Limits, TakeKeysOfAMegabyte) {
 }
 
 TEST(Limits, RefuseThousandsOfEmptyStructs) {
-  const std::string json =
-      R"({"spec":{"containers":[{})" + times(100'000, ",{}") + "]}}";
+  const std::string json = R"({"spec":{"containers":[{})" + times(100'000, ",{}") + "]}}";
   const std::string message = wire::bytes(2, times(100'000, wire::bytes(2, "")));
 
-  EXPECT_TRUE(error_of([&] { return decode_json<Pod>(json); })
-                  .ends_with("out of proportion to its input (byte 0)"));
-  EXPECT_TRUE(error_of([&] { return decode_protobuf_message<Pod>(message); })
-                  .ends_with("out of proportion to its input (byte 0)"));
+  EXPECT_TRUE(error_of([&] {
+                return decode_json<Pod>(json);
+              }).ends_with("out of proportion to its input (byte 0)"));
+  EXPECT_TRUE(error_of([&] {
+                return decode_protobuf_message<Pod>(message);
+              }).ends_with("out of proportion to its input (byte 0)"));
   // null is an empty struct as well
   EXPECT_THROW(static_cast<void>(decode_json<JSONSchemaProps>("{\"allOf\":[null" +
                                                               times(100'000, ",null") + "]}")),
@@ -189,8 +194,9 @@ TEST(Limits, RefuseObjectsBeyondTheArena) {
   }
   json += "}}";
 
-  EXPECT_TRUE(error_of([&] { return decode_json<core::v1::ConfigMap>(json); })
-                  .starts_with("object with more text than the limit of"));
+  EXPECT_TRUE(error_of([&] {
+                return decode_json<core::v1::ConfigMap>(json);
+              }).starts_with("object with more text than the limit of"));
 }
 
 }  // namespace

@@ -103,8 +103,8 @@ TEST(ListReader, GivesTheSameItemsForEveryPlaceToCutOnce) {
     const auto whole = read<Pod>(format, body, chunks_of(body.size()));
     for (std::size_t at = 1; at < body.size(); ++at) {
       std::size_t next = at;
-      const auto cut = read<Pod>(format, body,
-                                 [&](std::size_t left) { return std::exchange(next, left); });
+      const auto cut =
+          read<Pod>(format, body, [&](std::size_t left) { return std::exchange(next, left); });
       ASSERT_EQ(cut.json(), whole.json()) << at;
     }
   }
@@ -132,8 +132,7 @@ TEST(ListReader, SharesWhatItemsHaveInCommon) {
   }
   const auto pool = std::make_shared<Pool>();
   for (const Format format : {Format::kJson, Format::kProtobuf}) {
-    const std::string body =
-        format == Format::kJson ? encode_json(list) : encode_protobuf(list);
+    const std::string body = format == Format::kJson ? encode_json(list) : encode_protobuf(list);
 
     const auto listed = read<ConfigMap>(format, body, chunks_of(777), {.pool = pool});
 
@@ -161,8 +160,10 @@ Listed<ConfigMap> read_json(std::string_view body, std::size_t size = 1) {
 TEST(ListReader, ReadsJsonWithWhiteSpaceAndMembersInAnyOrder) {
   for (std::size_t size = 1; size < 20; ++size) {
     const auto listed = read_json(
-        " \n{ \"items\" : [ { } , {\"metadata\":{\"name\":\"b\"}}\n]\t, \"future\" : [ 1 , \"]}\" ],"
-        "\"metadata\" : { \"resourceVersion\" : \"7\" , \"items\" : [ 1 ] , \"continue\":\"\\\"{\" } ,"
+        " \n{ \"items\" : [ { } , {\"metadata\":{\"name\":\"b\"}}\n]\t, \"future\" : [ 1 , \"]}\" "
+        "],"
+        "\"metadata\" : { \"resourceVersion\" : \"7\" , \"items\" : [ 1 ] , \"continue\":\"\\\"{\" "
+        "} ,"
         "\"apiVersion\":\"v1\" , \"kind\" : \"ConfigMapList\" } \r\n",
         size);
 
@@ -195,12 +196,11 @@ TEST(ListReader, TakesItemsThatAreNull) {
 }
 
 TEST(ListReader, NamesThePlaceInTheWholeBody) {
-  const std::string body =
-      R"({"kind":"ConfigMapList","items":[{"metadata":{}},{"data":{"k":5}}]})";
+  const std::string body = R"({"kind":"ConfigMapList","items":[{"metadata":{}},{"data":{"k":5}}]})";
   for (std::size_t size = 1; size < 30; ++size) {
-    EXPECT_EQ(error_of([&] { return read_json(body, size); }),
-              "data['k']: expected string, found number (byte " +
-                  std::to_string(body.find('5')) + ")");
+    EXPECT_EQ(
+        error_of([&] { return read_json(body, size); }),
+        "data['k']: expected string, found number (byte " + std::to_string(body.find('5')) + ")");
   }
 }
 
@@ -240,8 +240,8 @@ TEST(ListReader, RefusesGarbageInJson) {
 // --- protobuf ---
 
 std::string enveloped(std::string_view list, std::string_view kind = "ConfigMapList") {
-  return std::string{kEnvelopeMagic} +
-         wire::bytes(1, wire::bytes(1, "v1") + wire::bytes(2, kind)) + wire::bytes(2, list);
+  return std::string{kEnvelopeMagic} + wire::bytes(1, wire::bytes(1, "v1") + wire::bytes(2, kind)) +
+         wire::bytes(2, list);
 }
 
 std::string named(std::string_view name) { return wire::bytes(1, wire::bytes(1, name)); }
@@ -281,9 +281,9 @@ TEST(ListReader, ReadsEmptyProtobufLists) {
 TEST(ListReader, NamesThePlaceInTheWholeProtobufBody) {
   const std::string body = enveloped(wire::bytes(2, named("a")) + wire::bytes(2, named("\xff")));
   for (std::size_t size = 1; size < 30; ++size) {
-    EXPECT_EQ(error_of([&] { return read_protobuf(body, size); }),
-              "metadata.name: text is not valid UTF-8 (byte " +
-                  std::to_string(body.find('\xff')) + ")");
+    EXPECT_EQ(
+        error_of([&] { return read_protobuf(body, size); }),
+        "metadata.name: text is not valid UTF-8 (byte " + std::to_string(body.find('\xff')) + ")");
   }
 }
 
@@ -294,10 +294,9 @@ TEST(ListReader, RefusesGarbageInProtobuf) {
          {std::string{"k8t"}, std::string{"{}"}, magic, magic + wire::fixed32(1),
           magic + std::string(11, '\xff'), magic + wire::tag(1, 2) + std::string(11, '\xff'),
           magic + wire::bytes(1, "\x0a\x7f"), enveloped(wire::tag(2, 2) + "\x7f"),
-          enveloped(wire::bytes(2, wire::bytes(1, "\x0a\x7f"))),
-          enveloped(wire::fixed64(5, 1)), enveloped(wire::bytes(1, "\x12\x7f")),
-          enveloped(wire::tag(5, 0)), enveloped(wire::tag(2, 2)),
-          enveloped("") + wire::fixed32(9)}) {
+          enveloped(wire::bytes(2, wire::bytes(1, "\x0a\x7f"))), enveloped(wire::fixed64(5, 1)),
+          enveloped(wire::bytes(1, "\x12\x7f")), enveloped(wire::tag(5, 0)),
+          enveloped(wire::tag(2, 2)), enveloped("") + wire::fixed32(9)}) {
       EXPECT_THROW(static_cast<void>(read_protobuf(body, size)), CodecError) << body;
     }
   }
@@ -337,10 +336,9 @@ TEST(ListReader, RefusesBodiesThatEndEarlyAfterGivingWhatWasComplete) {
 }
 
 TEST(ListReader, RefusesAListOfAnotherKindOrVersion) {
-  EXPECT_EQ(error_of([] {
-              return read_json(R"({"kind":"SecretList","apiVersion":"v1","items":[]})");
-            }),
-            "expected v1 ConfigMapList, found v1 SecretList (byte 0)");
+  EXPECT_EQ(
+      error_of([] { return read_json(R"({"kind":"SecretList","apiVersion":"v1","items":[]})"); }),
+      "expected v1 ConfigMapList, found v1 SecretList (byte 0)");
   EXPECT_EQ(error_of([] {
               return read_json(R"({"kind":"ConfigMapList","apiVersion":"v2","items":[]})");
             }),
@@ -374,9 +372,10 @@ TEST(ListReader, TakesItemsUpToTheLimit) {
   const std::string item = R"({"data":{"k":")" + std::string(500, 'x') + "\"}}";
   const std::string body = "{\"items\":[" + item + "," + item + "]}";
 
-  EXPECT_EQ(read<ConfigMap>(Format::kJson, body, chunks_of(7), {.limits = {.max_frame = item.size()}})
-                .items.size(),
-            2U);
+  EXPECT_EQ(
+      read<ConfigMap>(Format::kJson, body, chunks_of(7), {.limits = {.max_frame = item.size()}})
+          .items.size(),
+      2U);
 }
 
 TEST(ListReader, LetsExceptionsOfTheCallerThrough) {

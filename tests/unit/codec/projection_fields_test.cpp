@@ -76,7 +76,8 @@ TEST(Projection, KeepsNestedFields) {
                          to.metadata.name = from.metadata.name;
                          to.spec.replicas = from.spec.replicas;
                          if (from.spec.selector) {
-                           to.spec.selector.ensure().match_labels = from.spec.selector->match_labels;
+                           to.spec.selector.ensure().match_labels =
+                               from.spec.selector->match_labels;
                          }
                          for (const auto& condition : from.status.conditions) {
                            to.status.conditions.emplace_back().type = condition.type;
@@ -87,17 +88,18 @@ TEST(Projection, KeepsNestedFields) {
 }
 
 TEST(Projection, LeavesOutNestedFields) {
-  expect_cleared(
-      without_fields<Deployment>("metadata.managedFields", "spec.template.spec.containers.env",
-                                 "spec.template.spec.volumes",
-                                 "spec.template.metadata.labels['app']", "status.conditions.message"),
-      [](Deployment& all) {
-        all.metadata.managed_fields.reset();
-        for (Container& container : all.spec.template_.spec.containers) container.env.reset();
-        all.spec.template_.spec.volumes.reset();
-        all.spec.template_.metadata.labels.erase("app");
-        for (auto& condition : all.status.conditions) condition.message.clear();
-      });
+  expect_cleared(without_fields<Deployment>(
+                     "metadata.managedFields", "spec.template.spec.containers.env",
+                     "spec.template.spec.volumes", "spec.template.metadata.labels['app']",
+                     "status.conditions.message"),
+                 [](Deployment& all) {
+                   all.metadata.managed_fields.reset();
+                   for (Container& container : all.spec.template_.spec.containers)
+                     container.env.reset();
+                   all.spec.template_.spec.volumes.reset();
+                   all.spec.template_.metadata.labels.erase("app");
+                   for (auto& condition : all.status.conditions) condition.message.clear();
+                 });
 }
 
 TEST(Projection, ReachesFieldsOfInlineStructs) {
@@ -120,20 +122,19 @@ TEST(Projection, ReachesFieldsOfInlineStructs) {
 }
 
 TEST(Projection, ChoosesKeysInMapsOfQuantities) {
-  expect_cleared(
-      fields<Deployment>("spec.template.spec.containers.resources.limits['memory']",
-                         "spec.template.spec.containers.name"),
-      [](Deployment& all) {
-        Deployment kept;
-        for (const Container& from : all.spec.template_.spec.containers) {
-          Container& to = kept.spec.template_.spec.containers.emplace_back();
-          to.name = from.name;
-          if (const Quantity* memory = from.resources.limits.find("memory")) {
-            to.resources.limits["memory"] = *memory;
-          }
-        }
-        all = kept;
-      });
+  expect_cleared(fields<Deployment>("spec.template.spec.containers.resources.limits['memory']",
+                                    "spec.template.spec.containers.name"),
+                 [](Deployment& all) {
+                   Deployment kept;
+                   for (const Container& from : all.spec.template_.spec.containers) {
+                     Container& to = kept.spec.template_.spec.containers.emplace_back();
+                     to.name = from.name;
+                     if (const Quantity* memory = from.resources.limits.find("memory")) {
+                       to.resources.limits["memory"] = *memory;
+                     }
+                   }
+                   all = kept;
+                 });
 }
 
 TEST(Projection, MixesWholeAndPartInAnyOrder) {
@@ -147,9 +148,8 @@ TEST(Projection, MixesWholeAndPartInAnyOrder) {
       all = kept;
     });
   }
-  for (const Projection& projection :
-       {without_fields<Deployment>("metadata", "metadata.name"),
-        without_fields<Deployment>("metadata.name", "metadata")}) {
+  for (const Projection& projection : {without_fields<Deployment>("metadata", "metadata.name"),
+                                       without_fields<Deployment>("metadata.name", "metadata")}) {
     expect_cleared(projection, [](Deployment& all) { all.metadata = {}; });
   }
 }
@@ -160,11 +160,10 @@ TEST(Projection, SkipsWhatItDoesNotKeepButChecksIt) {
   EXPECT_EQ(decoder.json(R"({"spec":{"nodeName":5},"metadata":{"name":"p"}})")->metadata.name, "p");
   EXPECT_THROW(static_cast<void>(decoder.json(R"({"spec":{"nodeName":tru}})")), CodecError);
   EXPECT_THROW(static_cast<void>(decoder.json(R"({"spec":{"nodeName":"\q"}})")), CodecError);
-  EXPECT_EQ(decoder
-                .protobuf(wire::bytes(1, wire::bytes(1, "p")) +
-                          wire::bytes(2, wire::integer(10, 5)))
-                ->metadata.name,
-            "p");
+  EXPECT_EQ(
+      decoder.protobuf(wire::bytes(1, wire::bytes(1, "p")) + wire::bytes(2, wire::integer(10, 5)))
+          ->metadata.name,
+      "p");
   EXPECT_THROW(static_cast<void>(decoder.protobuf(wire::tag(2, 2) + "\x7f")), CodecError);
 }
 
@@ -188,8 +187,8 @@ TEST(Projection, OfAnyJsonGoesThroughArrays) {
 TEST(Projection, NeedsLessMemory) {
   const std::string item = test::recorded_items("apps_v1_deployments", Format::kProtobuf).at(0);
   Decoder<Deployment> all;
-  Decoder<Deployment> few{{.projection = without_fields<Deployment>("metadata.managedFields",
-                                                                    "metadata.annotations")}};
+  Decoder<Deployment> few{
+      {.projection = without_fields<Deployment>("metadata.managedFields", "metadata.annotations")}};
 
   EXPECT_LT(bytes_of(few.protobuf(item)).own, bytes_of(all.protobuf(item)).own / 2);
 }

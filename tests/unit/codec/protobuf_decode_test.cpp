@@ -69,11 +69,10 @@ TEST(ProtobufDecode, OpensTheEnvelope) {
 }
 
 TEST(ProtobufDecode, OpensEnvelopesWithMoreInThem) {
-  const std::string bytes = std::string{kEnvelopeMagic} + wire::bytes(9, "new") +
-                            wire::bytes(2, wire::bytes(1, wire::bytes(1, "web"))) +
-                            wire::integer(8, 1) +
-                            wire::bytes(1, wire::bytes(2, "Pod") + wire::bytes(1, "v1") +
-                                               wire::bytes(7, "new"));
+  const std::string bytes =
+      std::string{kEnvelopeMagic} + wire::bytes(9, "new") +
+      wire::bytes(2, wire::bytes(1, wire::bytes(1, "web"))) + wire::integer(8, 1) +
+      wire::bytes(1, wire::bytes(2, "Pod") + wire::bytes(1, "v1") + wire::bytes(7, "new"));
 
   EXPECT_EQ(decode_protobuf<Pod>(bytes)->metadata.name, "web");
 }
@@ -83,7 +82,8 @@ TEST(ProtobufDecode, RefusesBrokenEnvelopes) {
   for (std::size_t size = 0; size < 20; ++size) {
     // Behind the type alone: an envelope without an object, which Go takes for an empty one.
     if (size == 15) continue;
-    EXPECT_THROW(static_cast<void>(decode_protobuf<Pod>(whole.substr(0, size))), CodecError) << size;
+    EXPECT_THROW(static_cast<void>(decode_protobuf<Pod>(whole.substr(0, size))), CodecError)
+        << size;
   }
   EXPECT_THROW(static_cast<void>(decode_protobuf<Pod>(envelope("PodList", ""))), CodecError);
   EXPECT_THROW(static_cast<void>(decode_protobuf<Pod>(whole.substr(4))), CodecError);
@@ -97,13 +97,13 @@ TEST(ProtobufDecode, WritesTheEnvelopeThatItReads) {
 }
 
 TEST(ProtobufDecode, SkipsUnknownFieldsOfEveryKind) {
-  const std::string unknown = wire::integer(1000, -1) + wire::fixed64(1001, 1.5) +
-                              wire::bytes(1002, "anything \xff") + wire::fixed32(1003) +
-                              wire::group(1004, wire::integer(1, 2) + wire::group(5, "") +
-                                                    wire::bytes(1, "x"));
+  const std::string unknown =
+      wire::integer(1000, -1) + wire::fixed64(1001, 1.5) + wire::bytes(1002, "anything \xff") +
+      wire::fixed32(1003) +
+      wire::group(1004, wire::integer(1, 2) + wire::group(5, "") + wire::bytes(1, "x"));
 
-  const Ref<Pod> pod = decode(unknown + wire::bytes(1, unknown + wire::bytes(1, "web") + unknown) +
-                              unknown);
+  const Ref<Pod> pod =
+      decode(unknown + wire::bytes(1, unknown + wire::bytes(1, "web") + unknown) + unknown);
 
   EXPECT_EQ(pod->metadata.name, "web");
 }
@@ -133,8 +133,8 @@ TEST(ProtobufDecode, ReadsFieldsInAnyOrder) {
 TEST(ProtobufDecode, LetsTheLastOfEqualFieldsWin) {
   const Ref<Pod> pod = with_metadata(
       wire::bytes(1, "the first of the names") + wire::bytes(1, "second") + wire::integer(7, 1) +
-      wire::integer(7, 2) + wire::bytes(8, wire::integer(1, 5)) + wire::bytes(8, wire::integer(1, 6)) +
-      wire::integer(10, 7) + wire::integer(10, 8));
+      wire::integer(7, 2) + wire::bytes(8, wire::integer(1, 5)) +
+      wire::bytes(8, wire::integer(1, 6)) + wire::integer(10, 7) + wire::integer(10, 8));
 
   EXPECT_EQ(pod->metadata.name, "second");
   EXPECT_EQ(pod->metadata.generation, 2);
@@ -143,13 +143,13 @@ TEST(ProtobufDecode, LetsTheLastOfEqualFieldsWin) {
 }
 
 TEST(ProtobufDecode, MergesMessagesThatCameInPieces) {
-  const Ref<Pod> pod = decode(
-      wire::bytes(2, wire::bytes(10, "node") + wire::bytes(14, wire::integer(2, 1))) +
-      wire::bytes(1, wire::bytes(1, "web")) +
-      wire::bytes(2, wire::bytes(16, "host") +
-                         wire::bytes(14, wire::integer(6, 2) + wire::integer(4, 10)) +
-                         wire::bytes(14, wire::integer(4, 11))) +
-      wire::bytes(1, wire::bytes(5, "uid")));
+  const Ref<Pod> pod =
+      decode(wire::bytes(2, wire::bytes(10, "node") + wire::bytes(14, wire::integer(2, 1))) +
+             wire::bytes(1, wire::bytes(1, "web")) +
+             wire::bytes(2, wire::bytes(16, "host") +
+                                wire::bytes(14, wire::integer(6, 2) + wire::integer(4, 10)) +
+                                wire::bytes(14, wire::integer(4, 11))) +
+             wire::bytes(1, wire::bytes(5, "uid")));
 
   EXPECT_EQ(pod->metadata.name, "web");
   EXPECT_EQ(pod->metadata.uid, "uid");
@@ -162,22 +162,23 @@ TEST(ProtobufDecode, MergesMessagesThatCameInPieces) {
 
 TEST(ProtobufDecode, MergesInlineStructsThatCameInPieces) {
   // A volume has its source as a message of its own in field 2.
-  const Ref<Pod> pod = with_spec(wire::bytes(
-      1, wire::bytes(1, "v") + wire::bytes(2, wire::bytes(1, wire::bytes(1, "/tmp"))) +
-             wire::bytes(2, wire::bytes(1, wire::bytes(2, "Directory")))));
+  const Ref<Pod> pod = with_spec(
+      wire::bytes(1, wire::bytes(1, "v") + wire::bytes(2, wire::bytes(1, wire::bytes(1, "/tmp"))) +
+                         wire::bytes(2, wire::bytes(1, wire::bytes(2, "Directory")))));
 
   EXPECT_EQ(pod->spec.volumes[0].host_path->path, "/tmp");
   EXPECT_EQ(pod->spec.volumes[0].host_path->type, "Directory");
 }
 
 TEST(ProtobufDecode, CollectsRepeatedFieldsThatDoNotFollowEachOther) {
-  const Ref<Pod> pod = with_metadata(
-      wire::bytes(14, "a") + wire::bytes(14, "the second of the finalizers") + wire::bytes(1, "web") +
-      wire::bytes(14, "c") + wire::entry(11, "k", "v") + wire::bytes(14, "d"));
-  const Ref<Pod> spec = decode(wire::bytes(2, wire::bytes(2, wire::bytes(1, "a"))) +
-                               wire::bytes(2, wire::bytes(10, "node")) +
-                               wire::bytes(2, wire::bytes(2, wire::bytes(1, "b")) +
-                                                  wire::bytes(2, wire::bytes(1, "c"))));
+  const Ref<Pod> pod =
+      with_metadata(wire::bytes(14, "a") + wire::bytes(14, "the second of the finalizers") +
+                    wire::bytes(1, "web") + wire::bytes(14, "c") + wire::entry(11, "k", "v") +
+                    wire::bytes(14, "d"));
+  const Ref<Pod> spec = decode(
+      wire::bytes(2, wire::bytes(2, wire::bytes(1, "a"))) +
+      wire::bytes(2, wire::bytes(10, "node")) +
+      wire::bytes(2, wire::bytes(2, wire::bytes(1, "b")) + wire::bytes(2, wire::bytes(1, "c"))));
 
   EXPECT_EQ(pod->metadata.finalizers,
             (List<String>{"a", "the second of the finalizers", "c", "d"}));
@@ -235,9 +236,9 @@ TEST(ProtobufDecode, ReadsMapEntriesHoweverTheyAreWritten) {
   EXPECT_EQ(labels(wire::bytes(1, "x") + wire::bytes(2, "w") + wire::bytes(1, "k") +
                    wire::bytes(2, "a value of some length")),
             (Map<String>{{"k", "a value of some length"}}));
-  EXPECT_EQ(labels(wire::integer(3, 5) + wire::bytes(1, "k") + wire::bytes(9, "?") +
-                   wire::bytes(2, "v")),
-            (Map<String>{{"k", "v"}}));
+  EXPECT_EQ(
+      labels(wire::integer(3, 5) + wire::bytes(1, "k") + wire::bytes(9, "?") + wire::bytes(2, "v")),
+      (Map<String>{{"k", "v"}}));
   EXPECT_THROW(static_cast<void>(labels(wire::bytes(1, "k") + wire::integer(2, 5))), CodecError);
   EXPECT_THROW(static_cast<void>(labels(wire::bytes(1, "\xff") + wire::bytes(2, "v"))), CodecError);
   EXPECT_THROW(static_cast<void>(labels(wire::tag(1, 2) + "\x09" + "k")), CodecError);
@@ -288,7 +289,8 @@ TEST(ProtobufDecode, RefusesUnknownWireTypes) {
 TEST(ProtobufDecode, RefusesFieldNumbersThatDoNotExist) {
   EXPECT_EQ(error_of([] { return decode(wire::tag(0, 0) + '\x01'); }),
             "malformed field tag (byte 0)");
-  EXPECT_EQ(error_of([] { return decode(std::string(1, '\x07')); }), "malformed field tag (byte 0)");
+  EXPECT_EQ(error_of([] { return decode(std::string(1, '\x07')); }),
+            "malformed field tag (byte 0)");
   EXPECT_EQ(error_of([] { return decode(wire::varint(1ULL << 40) + '\x01'); }),
             "malformed field tag (byte 0)");
   EXPECT_NO_THROW(static_cast<void>(decode(wire::integer((1U << 29) - 1, 1))));
@@ -377,10 +379,16 @@ TEST(ProtobufDecode, RefusesTextThatIsNotUtf8) {
 
 TEST(ProtobufDecode, ReadsLeaves) {
   const Ref<Pod> pod = decode(
-      wire::bytes(1, wire::bytes(8, "") + wire::bytes(9, wire::integer(1, 1) + wire::integer(2, 999)) +
+      wire::bytes(1, wire::bytes(8, "") +
+                         wire::bytes(9, wire::integer(1, 1) + wire::integer(2, 999)) +
                          wire::bytes(17, wire::bytes(7, wire::bytes(1, "{\"f:a\":{}}")))) +
-      wire::bytes(2, wire::bytes(2, wire::bytes(10, wire::bytes(1, wire::bytes(2, wire::bytes(
-                         2, wire::integer(1, 1) + wire::integer(2, 5) + wire::bytes(3, "http"))))))));
+      wire::bytes(
+          2, wire::bytes(
+                 2, wire::bytes(
+                        10, wire::bytes(
+                                1, wire::bytes(
+                                       2, wire::bytes(2, wire::integer(1, 1) + wire::integer(2, 5) +
+                                                             wire::bytes(3, "http"))))))));
 
   EXPECT_FALSE(pod->metadata.creation_timestamp.is_set());
   EXPECT_EQ(pod->metadata.deletion_timestamp, Time::from_unix(1));

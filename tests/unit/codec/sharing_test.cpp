@@ -323,14 +323,15 @@ TEST(SharedText, OfManagedFieldsIsSharedAroundTheAddress) {
   auto pool = std::make_shared<Pool>();
   Decoder<Pod> decoder{{.pool = pool}};
   std::vector<Ref<Pod>> pods;
-  for (int i = 10; i < 14; ++i) pods.push_back(decoder.protobuf(encode_protobuf_message(replica(i))));
+  for (int i = 10; i < 14; ++i)
+    pods.push_back(decoder.protobuf(encode_protobuf_message(replica(i))));
 
   EXPECT_EQ(pods[3]->metadata.managed_fields[0].fields_v1.str(),
             replica(13).metadata.managed_fields[0].fields_v1.str());
-  const auto* pieces = reinterpret_cast<const List<String>*>(
-      &pods[3]->metadata.managed_fields[0].fields_v1);
-  const auto* others = reinterpret_cast<const List<String>*>(
-      &pods[2]->metadata.managed_fields[0].fields_v1);
+  const auto* pieces =
+      reinterpret_cast<const List<String>*>(&pods[3]->metadata.managed_fields[0].fields_v1);
+  const auto* others =
+      reinterpret_cast<const List<String>*>(&pods[2]->metadata.managed_fields[0].fields_v1);
   ASSERT_EQ(pieces->size(), 3U);
   EXPECT_EQ((*pieces)[0].data(), (*others)[0].data());
   EXPECT_EQ((*pieces)[1], "10.0.0.13");

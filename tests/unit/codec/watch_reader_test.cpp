@@ -43,7 +43,8 @@ std::vector<std::string> read(Format format, std::string_view stream, const Cut&
   std::vector<std::string> events;
   while (!stream.empty()) {
     const std::size_t size = std::min(std::max<std::size_t>(cut(stream.size()), 1), stream.size());
-    const std::vector<char> chunk(stream.begin(), stream.begin() + static_cast<std::ptrdiff_t>(size));
+    const std::vector<char> chunk(stream.begin(),
+                                  stream.begin() + static_cast<std::ptrdiff_t>(size));
     reader.feed({chunk.data(), chunk.size()}, [&](WatchEvent<T> event) {
       EXPECT_EQ(event.type == EventType::kError, event.object == nullptr);
       EXPECT_EQ(event.type == EventType::kError, !event.status.empty());
@@ -109,9 +110,9 @@ TEST(WatchReader, GivesTheSameEventsForEveryPlaceToCutOnce) {
     const auto whole = read<Pod>(format, stream, chunks_of(stream.size()));
     for (std::size_t at = 1; at < stream.size(); ++at) {
       std::size_t next = at;
-      ASSERT_EQ(read<Pod>(format, stream,
-                          [&](std::size_t left) { return std::exchange(next, left); }),
-                whole)
+      ASSERT_EQ(
+          read<Pod>(format, stream, [&](std::size_t left) { return std::exchange(next, left); }),
+          whole)
           << at;
     }
   }
@@ -120,8 +121,9 @@ TEST(WatchReader, GivesTheSameEventsForEveryPlaceToCutOnce) {
 TEST(WatchReader, ReadsTheSameFromBothFormats) {
   EXPECT_EQ(read<Pod>(Format::kJson, test::fixture("watch_pods.json"), chunks_of(100)),
             read<Pod>(Format::kProtobuf, test::fixture("watch_pods.pb"), chunks_of(100)));
-  EXPECT_EQ(read<ConfigMap>(Format::kJson, test::fixture("watch_configmaps.json"), chunks_of(100)),
-            read<ConfigMap>(Format::kProtobuf, test::fixture("watch_configmaps.pb"), chunks_of(100)));
+  EXPECT_EQ(
+      read<ConfigMap>(Format::kJson, test::fixture("watch_configmaps.json"), chunks_of(100)),
+      read<ConfigMap>(Format::kProtobuf, test::fixture("watch_configmaps.pb"), chunks_of(100)));
 }
 
 TEST(WatchReader, KnowsEveryTypeOfEvent) {
@@ -221,7 +223,8 @@ TEST(WatchReader, IsNotMisledByTextInObjects) {
 TEST(WatchReader, ReadsProtobufEventsHoweverTheyAreWritten) {
   const std::string object = pod_object("p");
   const std::string unknown = wire::integer(9, 5) + wire::bytes(8, "?");
-  const auto expected = read<Pod>(Format::kProtobuf, protobuf_event("ADDED", object), chunks_of(99));
+  const auto expected =
+      read<Pod>(Format::kProtobuf, protobuf_event("ADDED", object), chunks_of(99));
 
   for (const std::string& event :
        {wire::bytes(2, wire::bytes(1, object)) + wire::bytes(1, "ADDED"),
@@ -236,15 +239,28 @@ TEST(WatchReader, ReadsProtobufEventsHoweverTheyAreWritten) {
 TEST(WatchReader, RefusesGarbageInJson) {
   for (const std::size_t size : {std::size_t{1}, std::size_t{3}, std::size_t{1000}}) {
     for (const std::string_view stream :
-         {"<html>", "[]", "null", "5", "{}", R"({"type":"ADDED"})", R"({"object":{}})",
-          R"({"type":5,"object":{}})", R"({"type":"ADDED","object":})",
-          R"({"type":"ADDED","object":{}]})", R"({"type":"ADDED","object":{}])",
-          R"({"type":"ADDED","object":[]})", R"({"type":"ADDED","object":null})",
-          R"({"type":"ADDED" "object":{}})", R"({"type":"ADDED","object":{},})",
-          R"({"type":"added","object":{}})", R"({"type":"","object":{}})",
-          R"({"type":"ADDED","object":{"spec":5}})", "{\"type\":\"ADDED\",\"object\":{\"\xff\":1}}",
+         {"<html>",
+          "[]",
+          "null",
+          "5",
+          "{}",
+          R"({"type":"ADDED"})",
+          R"({"object":{}})",
+          R"({"type":5,"object":{}})",
+          R"({"type":"ADDED","object":})",
+          R"({"type":"ADDED","object":{}]})",
+          R"({"type":"ADDED","object":{}])",
+          R"({"type":"ADDED","object":[]})",
+          R"({"type":"ADDED","object":null})",
+          R"({"type":"ADDED" "object":{}})",
+          R"({"type":"ADDED","object":{},})",
+          R"({"type":"added","object":{}})",
+          R"({"type":"","object":{}})",
+          R"({"type":"ADDED","object":{"spec":5}})",
+          "{\"type\":\"ADDED\",\"object\":{\"\xff\":1}}",
           R"({"type":"ADDED","object":{"kind":"Service","apiVersion":"v1"}})",
-          R"({"type":"ADDED","object":{}} x)", R"({"type":"ADDED","object":{}}})"}) {
+          R"({"type":"ADDED","object":{}} x)",
+          R"({"type":"ADDED","object":{}}})"}) {
       EXPECT_THROW(static_cast<void>(read<Pod>(Format::kJson, stream, chunks_of(size))), CodecError)
           << stream;
     }
@@ -302,11 +318,12 @@ TEST(WatchReader, RefusesFramesBeyondTheLimit) {
   const std::string large(300, 'x');
   for (const std::size_t size : {std::size_t{1}, std::size_t{50}, std::size_t{1000}}) {
     EXPECT_TRUE(error_of([&] {
-                  return read<Pod>(Format::kJson, json_event("ADDED", large), chunks_of(size), options);
+                  return read<Pod>(Format::kJson, json_event("ADDED", large), chunks_of(size),
+                                   options);
                 }).starts_with("event larger than the limit of 200 bytes"));
     EXPECT_TRUE(error_of([&] {
-                  return read<Pod>(Format::kProtobuf, protobuf_event("ADDED", large), chunks_of(size),
-                                   options);
+                  return read<Pod>(Format::kProtobuf, protobuf_event("ADDED", large),
+                                   chunks_of(size), options);
                 }).starts_with("event larger than the limit of 200 bytes"));
     // Many small ones in one chunk are no large one.
     EXPECT_EQ(read<Pod>(Format::kJson, test::times(20, json_event("ADDED", "p")), chunks_of(size),
@@ -322,11 +339,9 @@ TEST(WatchReader, RefusesAStreamThatEndsWithinAFrame) {
                                   ? std::string{R"({"type":"ADDED","object":{}})"}
                                   : protobuf_event("ADDED", pod_object("p"));
     for (std::size_t size = 1; size < event.size(); ++size) {
-      EXPECT_EQ(error_of([&] {
-                  return read<Pod>(format, event + event.substr(0, size), chunks_of(4));
-                }),
-                "the stream ended within an event (byte " + std::to_string(event.size() + size) +
-                    ")");
+      EXPECT_EQ(
+          error_of([&] { return read<Pod>(format, event + event.substr(0, size), chunks_of(4)); }),
+          "the stream ended within an event (byte " + std::to_string(event.size() + size) + ")");
     }
   }
   EXPECT_TRUE(read<Pod>(Format::kJson, " \n ", chunks_of(1)).empty());

@@ -35,32 +35,94 @@ std::string refusal(std::string_view yaml) {
 TEST(Yaml, TakesPlainWordsForWhatTheyMeanInYaml11) {
   const std::vector<std::pair<std::string_view, std::string_view>> words{
       // booleans
-      {"true", "true"}, {"True", "true"}, {"TRUE", "true"}, {"yes", "true"}, {"Yes", "true"},
-      {"YES", "true"}, {"on", "true"}, {"On", "true"}, {"ON", "true"}, {"y", "true"}, {"Y", "true"},
-      {"false", "false"}, {"no", "false"}, {"No", "false"}, {"off", "false"}, {"OFF", "false"},
-      {"n", "false"}, {"N", "false"}, {"tRUE", "\"tRUE\""}, {"yEs", "\"yEs\""},
+      {"true", "true"},
+      {"True", "true"},
+      {"TRUE", "true"},
+      {"yes", "true"},
+      {"Yes", "true"},
+      {"YES", "true"},
+      {"on", "true"},
+      {"On", "true"},
+      {"ON", "true"},
+      {"y", "true"},
+      {"Y", "true"},
+      {"false", "false"},
+      {"no", "false"},
+      {"No", "false"},
+      {"off", "false"},
+      {"OFF", "false"},
+      {"n", "false"},
+      {"N", "false"},
+      {"tRUE", "\"tRUE\""},
+      {"yEs", "\"yEs\""},
       // nothing
-      {"~", "null"}, {"null", "null"}, {"Null", "null"}, {"NULL", "null"}, {"", "null"},
+      {"~", "null"},
+      {"null", "null"},
+      {"Null", "null"},
+      {"NULL", "null"},
+      {"", "null"},
       {"nUll", "\"nUll\""},
       // whole numbers
-      {"0", "0"}, {"-0", "0"}, {"+1", "1"}, {"-17", "-17"}, {"017", "15"}, {"-017", "-15"},
-      {"0777", "511"}, {"00", "0"}, {"08", "8"}, {"0o17", "15"}, {"0O17", "15"}, {"0o8", "\"0o8\""},
-      {"0x1F", "31"}, {"0X1f", "31"}, {"+0x10", "16"}, {"0x", "\"0x\""}, {"0b11", "3"},
-      {"-0b11", "-3"}, {"0B11", "3"}, {"1_000", "1000"}, {"1_", "1"}, {"0x_1", "1"}, {"_1", "\"_1\""},
+      {"0", "0"},
+      {"-0", "0"},
+      {"+1", "1"},
+      {"-17", "-17"},
+      {"017", "15"},
+      {"-017", "-15"},
+      {"0777", "511"},
+      {"00", "0"},
+      {"08", "8"},
+      {"0o17", "15"},
+      {"0O17", "15"},
+      {"0o8", "\"0o8\""},
+      {"0x1F", "31"},
+      {"0X1f", "31"},
+      {"+0x10", "16"},
+      {"0x", "\"0x\""},
+      {"0b11", "3"},
+      {"-0b11", "-3"},
+      {"0B11", "3"},
+      {"1_000", "1000"},
+      {"1_", "1"},
+      {"0x_1", "1"},
+      {"_1", "\"_1\""},
       {"9223372036854775807", "9223372036854775807"},
       {"-9223372036854775808", "-9223372036854775808"},
       // fractions
-      {".5", "0.5"}, {"1.", "1"}, {"1.5", "1.5"}, {"-0.0", "0"}, {"09.5", "9.5"}, {"1_0.5", "10.5"},
-      {"1e3", "1000"}, {"1E5", "100000"}, {"1e21", "1e+21"},
+      {".5", "0.5"},
+      {"1.", "1"},
+      {"1.5", "1.5"},
+      {"-0.0", "0"},
+      {"09.5", "9.5"},
+      {"1_0.5", "10.5"},
+      {"1e3", "1000"},
+      {"1E5", "100000"},
+      {"1e21", "1e+21"},
       // text after all
-      {"1e400", "\"1e400\""}, {"1e3x", "\"1e3x\""}, {"1.2.3", "\"1.2.3\""}, {"12:30:45", "\"12:30:45\""},
-      {"2001-01-01", "\"2001-01-01\""}, {"2001-12-14t21:59:43.10-05:00", "\"2001-12-14t21:59:43.10-05:00\""},
-      {".", "\".\""}, {"+", "\"+\""}, {"=", "\"=\""}, {"infinity", "\"infinity\""},
-      {"nan", "\"nan\""}, {"0x1p3", "\"0x1p3\""},
+      {"1e400", "\"1e400\""},
+      {"1e3x", "\"1e3x\""},
+      {"1.2.3", "\"1.2.3\""},
+      {"12:30:45", "\"12:30:45\""},
+      {"2001-01-01", "\"2001-01-01\""},
+      {"2001-12-14t21:59:43.10-05:00", "\"2001-12-14t21:59:43.10-05:00\""},
+      {".", "\".\""},
+      {"+", "\"+\""},
+      {"=", "\"=\""},
+      {"infinity", "\"infinity\""},
+      {"nan", "\"nan\""},
+      {"0x1p3", "\"0x1p3\""},
       // quoted or tagged
-      {"'yes'", "\"yes\""}, {"\"1\"", "\"1\""}, {"'~'", "\"~\""}, {"''", "\"\""}, {"!!str 5", "\"5\""},
-      {"!!str yes", "\"yes\""}, {"! 5", "\"5\""}, {"!!int \"5\"", "5"}, {"!!bool \"yes\"", "true"},
-      {"'it''s'", "\"it's\""}, {"\"\\u0041\\n\\x41\\t\"", "\"A\\nA\\t\""},
+      {"'yes'", "\"yes\""},
+      {"\"1\"", "\"1\""},
+      {"'~'", "\"~\""},
+      {"''", "\"\""},
+      {"!!str 5", "\"5\""},
+      {"!!str yes", "\"yes\""},
+      {"! 5", "\"5\""},
+      {"!!int \"5\"", "5"},
+      {"!!bool \"yes\"", "true"},
+      {"'it''s'", "\"it's\""},
+      {"\"\\u0041\\n\\x41\\t\"", "\"A\\nA\\t\""},
   };
   for (const auto& [word, expected] : words) {
     EXPECT_EQ(json_of("a: " + std::string{word} + "\n"), "{\"a\":" + std::string{expected} + "}")
@@ -99,8 +161,8 @@ TEST(Yaml, RefusesKeysThatStandTwice) {
 }
 
 TEST(Yaml, ReadsSeveralDocuments) {
-  const auto documents =
-      decode_yaml_documents("# first\nkind: A\n---\nkind: B\n...\n---\n---\n# empty\n---\n[1]\n---\n~\n");
+  const auto documents = decode_yaml_documents(
+      "# first\nkind: A\n---\nkind: B\n...\n---\n---\n# empty\n---\n[1]\n---\n~\n");
 
   ASSERT_EQ(documents.size(), 3U);
   EXPECT_EQ(documents[0]->get_string("kind"), "A");
@@ -215,12 +277,15 @@ TEST(Yaml, RefusesWhatIsNotUtf8) {
 }
 
 TEST(Yaml, PassesOnWhatTheTypeRefuses) {
-  EXPECT_TRUE(error_of([] { return decode_yaml<Pod>("spec:\n  nodeName: 5\n"); })
-                  .starts_with("spec.nodeName: expected string, found number"));
-  EXPECT_TRUE(error_of([] { return decode_yaml<ConfigMap>("data:\n  enabled: yes\n"); })
-                  .starts_with("data['enabled']: expected string, found boolean"));
-  EXPECT_TRUE(error_of([] { return decode_yaml<Pod>("kind: Service\n"); })
-                  .starts_with("expected kind \"Pod\", found \"Service\""));
+  EXPECT_TRUE(error_of([] {
+                return decode_yaml<Pod>("spec:\n  nodeName: 5\n");
+              }).starts_with("spec.nodeName: expected string, found number"));
+  EXPECT_TRUE(error_of([] {
+                return decode_yaml<ConfigMap>("data:\n  enabled: yes\n");
+              }).starts_with("data['enabled']: expected string, found boolean"));
+  EXPECT_TRUE(error_of([] {
+                return decode_yaml<Pod>("kind: Service\n");
+              }).starts_with("expected kind \"Pod\", found \"Service\""));
 }
 
 TEST(Yaml, ReadsAPodAsItIsWrittenByHand) {
@@ -293,11 +358,59 @@ status: {}
 }
 
 TEST(Yaml, QuotesWhatWouldReadAsSomethingElse) {
-  for (const std::string_view text :
-       {"yes", "n", "y", "True", "null", "~", "", "1", "-1", "1_000", "0x10", "017", "1e3", ".5", ".inf",
-        "-", "- a", "a: b", "a #b", "#a", "&a", "*a", "!a", "%a", "@a", "`a", "'a", "\"a", "{a", "[a",
-        "a]", "a}", "a,b", "?", "? a", "|", ">", "<<", "=", " a", "a ", "a\nb", "a\tb", "\x7f", "\x01",
-        "---", "...", "\xc3\xa4", "\xe2\x80\xa8", "\xf0\x9f\x98\x80", "a\\b", "2001-01-01", "12:30"}) {
+  for (const std::string_view text : {"yes",
+                                      "n",
+                                      "y",
+                                      "True",
+                                      "null",
+                                      "~",
+                                      "",
+                                      "1",
+                                      "-1",
+                                      "1_000",
+                                      "0x10",
+                                      "017",
+                                      "1e3",
+                                      ".5",
+                                      ".inf",
+                                      "-",
+                                      "- a",
+                                      "a: b",
+                                      "a #b",
+                                      "#a",
+                                      "&a",
+                                      "*a",
+                                      "!a",
+                                      "%a",
+                                      "@a",
+                                      "`a",
+                                      "'a",
+                                      "\"a",
+                                      "{a",
+                                      "[a",
+                                      "a]",
+                                      "a}",
+                                      "a,b",
+                                      "?",
+                                      "? a",
+                                      "|",
+                                      ">",
+                                      "<<",
+                                      "=",
+                                      " a",
+                                      "a ",
+                                      "a\nb",
+                                      "a\tb",
+                                      "\x7f",
+                                      "\x01",
+                                      "---",
+                                      "...",
+                                      "\xc3\xa4",
+                                      "\xe2\x80\xa8",
+                                      "\xf0\x9f\x98\x80",
+                                      "a\\b",
+                                      "2001-01-01",
+                                      "12:30"}) {
     const Value value = Value::object({{text, Value::array({text, Value::object({{"k", text}})})}});
 
     EXPECT_EQ(*decode_yaml<Value>(yaml_from_json(value)), value) << yaml_from_json(value);
@@ -305,16 +418,17 @@ TEST(Yaml, QuotesWhatWouldReadAsSomethingElse) {
 }
 
 TEST(Yaml, LeavesOrdinaryTextPlain) {
-  EXPECT_EQ(yaml_from_json(Value::object({{"image", "registry.example/web-1_2@sha256"},
-                                          {"words", "some ordinary words"}})),
+  EXPECT_EQ(yaml_from_json(Value::object(
+                {{"image", "registry.example/web-1_2@sha256"}, {"words", "some ordinary words"}})),
             "image: registry.example/web-1_2@sha256\nwords: some ordinary words\n");
 }
 
 TEST(Yaml, WritesEveryKindOfValue) {
   for (const Value& value :
-       {Value{nullptr}, Value{true}, Value{0}, Value{-5}, Value{std::numeric_limits<std::int64_t>::min()},
-        Value{1.5}, Value{1e21}, Value{1e-7}, Value{0x1p63}, Value{"text"}, Value::array(),
-        Value::object(), Value::array({Value::array(), Value::array({Value::array({1})})}),
+       {Value{nullptr}, Value{true}, Value{0}, Value{-5},
+        Value{std::numeric_limits<std::int64_t>::min()}, Value{1.5}, Value{1e21}, Value{1e-7},
+        Value{0x1p63}, Value{"text"}, Value::array(), Value::object(),
+        Value::array({Value::array(), Value::array({Value::array({1})})}),
         Value::object({{"a", Value::object({{"b", Value::array({Value::object()})}})}})}) {
     const std::string yaml = yaml_from_json(value);
     if (value.is_null()) {
@@ -332,7 +446,8 @@ TEST(Yaml, ReadsBackEveryRecordedObject) {
     const std::string text = test::fixture(std::string{entry["file"].as_string()} + ".json");
     const Ref<Value> document = decode_json<Value>(text);
 
-    ASSERT_EQ(*decode_yaml<Value>(yaml_from_json(*document)), *document) << entry["file"].as_string();
+    ASSERT_EQ(*decode_yaml<Value>(yaml_from_json(*document)), *document)
+        << entry["file"].as_string();
     ++objects;
   }
   EXPECT_GT(objects, 30U);
@@ -340,8 +455,9 @@ TEST(Yaml, ReadsBackEveryRecordedObject) {
 
 Value random_value(std::mt19937& random, int depth) {
   static const std::vector<std::string> texts{
-      "",    "a",  "yes",   "no: way", "- x",        "  lead", "trail ", "tab\t",      "new\nline",
-      "1.5", "0x", "#hash", "it's",    "\"quoted\"", "\\",     "{}",     "\xc3\xa4\n", "\xe2\x80\xa9"};
+      "",       "a",          "yes",       "no: way", "- x",        "  lead",
+      "trail ", "tab\t",      "new\nline", "1.5",     "0x",         "#hash",
+      "it's",   "\"quoted\"", "\\",        "{}",      "\xc3\xa4\n", "\xe2\x80\xa9"};
   switch (random() % (depth > 4 ? 5 : 8)) {
     case 0:
       return Value{nullptr};
@@ -355,7 +471,8 @@ Value random_value(std::mt19937& random, int depth) {
       return Value{texts[random() % texts.size()]};
     case 5: {
       Value array = Value::array();
-      for (std::size_t i = random() % 4; i > 0; --i) array.push_back(random_value(random, depth + 1));
+      for (std::size_t i = random() % 4; i > 0; --i)
+        array.push_back(random_value(random, depth + 1));
       return array;
     }
     default: {

@@ -220,7 +220,8 @@ TEST(Arena, BlockKnowsNodesThatStandFarApart) {
   std::byte* const root = arena.allocate(8);
   for (const std::size_t gap : {8U, 8U * 253, 8U * 254, 8U * 255, 8U * 1000, 0U}) {
     static_cast<void>(arena.allocate(gap));
-    arena.set_node(new_word(arena), pool.intern_text("node after " + std::to_string(gap) + " bytes"));
+    arena.set_node(new_word(arena),
+                   pool.intern_text("node after " + std::to_string(gap) + " bytes"));
   }
   arena.set_text(*reinterpret_cast<Word*>(root), "text at the other end of it");
 

@@ -25,10 +25,8 @@ struct Seconds {
   std::int64_t count = 0;
 };
 
-inline constexpr Type kSecondsType{.kind = Kind::kLeaf,
-                                   .size = 8,
-                                   .name = "seconds",
-                                   .element = &type_of<std::int64_t>()};
+inline constexpr Type kSecondsType{
+    .kind = Kind::kLeaf, .size = 8, .name = "seconds", .element = &type_of<std::int64_t>()};
 
 struct Part {
   String name;

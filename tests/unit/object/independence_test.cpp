@@ -29,10 +29,10 @@ using test::Part;
 
 // Moving out of what is const would have to copy; it does not compile, so that nobody pays unawares.
 template <typename Handle>
-constexpr bool kRefusesConstMove = !std::is_constructible_v<Handle, const Handle&&> &&
-                                   !std::is_assignable_v<Handle&, const Handle&&> &&
-                                   std::is_copy_constructible_v<Handle> &&
-                                   std::is_nothrow_move_constructible_v<Handle>;
+constexpr bool kRefusesConstMove =
+    !std::is_constructible_v<Handle, const Handle&&> &&
+    !std::is_assignable_v<Handle&, const Handle&&> && std::is_copy_constructible_v<Handle> &&
+    std::is_nothrow_move_constructible_v<Handle>;
 static_assert(kRefusesConstMove<String>);
 static_assert(kRefusesConstMove<OptionalString>);
 static_assert(kRefusesConstMove<Box<Part>>);
@@ -50,8 +50,8 @@ static_assert(std::is_same_v<decltype(*std::declval<Ref<Everything>&>()->boxed),
 static_assert(std::is_same_v<decltype(std::declval<Ref<Everything>&>()->parts[0]), const Part&>);
 static_assert(
     std::is_same_v<decltype(*std::declval<Ref<Everything>&>()->parts.begin()), const Part&>);
-static_assert(std::is_same_v<decltype(std::declval<Ref<Everything>&>()->labels.find("x")),
-                             const String*>);
+static_assert(
+    std::is_same_v<decltype(std::declval<Ref<Everything>&>()->labels.find("x")), const String*>);
 static_assert(std::is_same_v<decltype(std::declval<Ref<Everything>&>()->any["x"]), const Value&>);
 static_assert(!std::is_assignable_v<decltype((std::declval<Ref<Everything>&>()->text)), String>);
 static_assert(!std::is_convertible_v<Ref<Everything>, Everything*>);

@@ -104,8 +104,7 @@ TEST(List, IteratesForwardsAndBackwards) {
             (std::vector<std::string>{long_text("a"), long_text("b"), long_text("c")}));
   std::vector<std::string> reversed;
   for (auto it = list.end(); it != list.begin();) reversed.push_back((--it)->name.str());
-  EXPECT_EQ(reversed,
-            (std::vector<std::string>{long_text("c"), long_text("b"), long_text("a")}));
+  EXPECT_EQ(reversed, (std::vector<std::string>{long_text("c"), long_text("b"), long_text("a")}));
 }
 
 TEST(List, ChangesElementsThroughItsIterator) {

@@ -143,7 +143,9 @@ TEST(Map, BehavesLikeAStandardMap) {
   std::mt19937 random{20240517};
   Map<String> map;
   std::map<std::string, std::string> model;
-  const auto key = [&] { return "key-" + std::to_string(random() % 60) + std::string(random() % 9, 'x'); };
+  const auto key = [&] {
+    return "key-" + std::to_string(random() % 60) + std::string(random() % 9, 'x');
+  };
 
   for (int step = 0; step < 4000; ++step) {
     const std::string chosen = key();

@@ -62,7 +62,11 @@ std::vector<Change> changes() {
       {"list of leaves", [](Everything& e) { e.delays[0].count = 0; }},
       {"list of lists", [](Everything& e) { e.table[1][0] = "x"; }},
       {"map value", [](Everything& e) { e.labels["app"] = "x"; }},
-      {"map key", [](Everything& e) { e.labels.erase("app"); e.labels["apq"] = "web"; }},
+      {"map key",
+       [](Everything& e) {
+         e.labels.erase("app");
+         e.labels["apq"] = "web";
+       }},
       {"map of structs", [](Everything& e) { e.parts_by_name["two"].next->count = 99; }},
       {"map of lists", [](Everything& e) { e.groups["admins"].push_back("x"); }},
       {"map of scalars", [](Everything& e) { e.flags["off"] = true; }},

@@ -108,7 +108,8 @@ TEST(Pool, TellsTextFromAnythingElseOfTheSameBytes) {
 TEST(Pool, TotalsReturnToZeroWithTheLastReference) {
   Pool pool;
   std::vector<Node*> nodes;
-  for (int i = 0; i < 1000; ++i) nodes.push_back(pool.intern_text("text number " + std::to_string(i % 100)));
+  for (int i = 0; i < 1000; ++i)
+    nodes.push_back(pool.intern_text("text number " + std::to_string(i % 100)));
   EXPECT_EQ(pool.totals().nodes, 100U);
   EXPECT_GE(pool.totals().bytes, 100U * sizeof(Node));
 
@@ -213,7 +214,8 @@ TEST(Pool, MayBeDroppedWhileThreadsStillReleaseItsNodes) {
     std::vector<std::jthread> threads;
     for (int t = 0; t < 3; ++t) {
       std::vector<Node*> nodes;
-      for (int i = 0; i < 10; ++i) nodes.push_back(pool->intern_text("node number " + std::to_string(i)));
+      for (int i = 0; i < 10; ++i)
+        nodes.push_back(pool->intern_text("node number " + std::to_string(i)));
       threads.emplace_back([nodes] {
         for (Node* node : nodes) {
           EXPECT_TRUE(text_of(*node).starts_with("node number "));

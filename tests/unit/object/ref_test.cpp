@@ -174,7 +174,8 @@ TEST(BytesOf, GrowsWithTheContent) {
 }
 
 TEST(BytesOf, DividesANodeAmongThoseWhoReferToIt) {
-  const std::string text = R"({"metadata":{"name":"a-1"},"text":")" + std::string(3000, 'x') + "\"}";
+  const std::string text =
+      R"({"metadata":{"name":"a-1"},"text":")" + std::string(3000, 'x') + "\"}";
   auto pool = std::make_shared<Pool>();
   std::vector<Ref<Value>> refs;
   {

@@ -27,13 +27,14 @@ Value pod() {
       {{"metadata",
         Value::object({{"name", "web-0"},
                        {"labels", Value::object({{"app.kubernetes.io/name", "web"}, {"a", ""}})}})},
-       {"spec", Value::object({{"replicas", 3},
-                               {"ratio", 0.5},
-                               {"paused", false},
-                               {"nothing", nullptr},
-                               {"containers", Value::array({Value::object({{"image", "nginx"}}),
-                                                            Value::object({{"image", "envoy"}})})},
-                               {"matrix", Value::array({Value::array({1, 2}), Value::array()})}})}});
+       {"spec",
+        Value::object({{"replicas", 3},
+                       {"ratio", 0.5},
+                       {"paused", false},
+                       {"nothing", nullptr},
+                       {"containers", Value::array({Value::object({{"image", "nginx"}}),
+                                                    Value::object({{"image", "envoy"}})})},
+                       {"matrix", Value::array({Value::array({1, 2}), Value::array()})}})}});
 }
 
 std::string message_of(const std::function<void()>& act) {
@@ -177,8 +178,7 @@ TEST(Value, RefusesMalformedPaths) {
       {"a[]", "path \"a[]\": expected an index or a quoted key at position 2"},
       {"a[b]", "path \"a[b]\": expected an index or a quoted key at position 2"},
       {"a[-1]", "path \"a[-1]\": expected an index or a quoted key at position 2"},
-      {"a[1234567890]",
-       "path \"a[1234567890]\": expected an index or a quoted key at position 2"},
+      {"a[1234567890]", "path \"a[1234567890]\": expected an index or a quoted key at position 2"},
       {"a[0]b", "path \"a[0]b\": expected '.' or '[' at position 4"},
       {"a['b']c", "path \"a['b']c\": expected '.' or '[' at position 6"},
   };
@@ -291,9 +291,9 @@ TEST(Value, IsBuiltByWritingToIt) {
             Value::object(
                 {{"metadata",
                   Value::object({{"name", "web"}, {"labels", Value::object({{"app", "web"}})}})},
-                 {"spec", Value::object({{"replicas", 3},
-                                         {"list", Value::array({"a", Value::object(
-                                                                         {{"b", nullptr}})})}})}}));
+                 {"spec", Value::object(
+                              {{"replicas", 3},
+                               {"list", Value::array({"a", Value::object({{"b", nullptr}})})}})}}));
 }
 
 TEST(Value, NullBecomesAContainerWhenWrittenTo) {
