@@ -4,11 +4,13 @@
 #include <kube/codec/error.hpp>
 #include <kube/codec/utf8.hpp>
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <charconv>
 #include <cmath>
 #include <set>
+#include <sstream>
 
 namespace kube {
 
@@ -200,12 +202,46 @@ class Converter {
   std::size_t nodes_ = 0;
 };
 
+/// yaml-cpp does not move beyond some tokens that cannot stand where they stand, such as a comma between
+/// documents, and would deliver empty documents without end. So its parser goes through the text once with
+/// nothing to build.
+class Progress : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (mark.pos == last_) fail(mark, "", "expected a document");
+    last_ = mark.pos;
+  }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+
+ private:
+  int last_ = -1;
+};
+
+void check_progress(const std::string& input) {
+  std::istringstream stream{input};
+  YAML::Parser parser{stream};
+  Progress progress;
+  while (parser.HandleNextDocument(progress)) {
+  }
+}
+
 std::vector<Value> documents(std::string_view text) {
   std::vector<Value> values;
   std::string input{text};
   // Without it, yaml-cpp takes a quoted text that has no end to end with the input.
   if (input.ends_with('\n')) input += "...\n";
   try {
+    check_progress(input);
     for (const YAML::Node& node : YAML::LoadAll(input)) {
       if (!node.IsDefined() || node.IsNull()) continue;
       values.push_back(Converter{text.size()}.convert(node, "", 0));

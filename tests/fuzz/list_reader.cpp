@@ -7,7 +7,7 @@
 #include <kube/codec/json.hpp>
 #include <kube/codec/list_reader.hpp>
 
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,22 +15,23 @@ namespace {
 
 using kube::core::v1::ConfigMap;
 
-/// The items and the head as text; nothing if the body is refused.
+/// The items before the end of the body or before what is refused, then the head or the refusal.
 template <typename Feed>
-std::optional<std::vector<std::string>> read(kube::Format format, Feed feed) {
+std::vector<std::string> read(kube::Format format, Feed feed) {
+  std::vector<std::string> seen;
   try {
     kube::ListReader<ConfigMap> reader{format, {.pool = std::make_shared<kube::Pool>()}};
-    std::vector<std::string> items;
     feed([&](std::string_view chunk) {
       reader.feed(chunk, [&](const kube::Ref<ConfigMap>& item) {
-        items.push_back(kube::encode_json(*item));
+        seen.push_back(kube::encode_json(*item));
       });
     });
-    items.push_back(reader.finish().resource_version);
-    return items;
-  } catch (const kube::CodecError&) {
-    return std::nullopt;
+    const kube::ListHead& head = reader.finish();
+    seen.push_back(head.kind + ' ' + head.resource_version + ' ' + head.continue_token);
+  } catch (const kube::CodecError& error) {
+    seen.push_back(error.what());
   }
+  return seen;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <kube/codec/json.hpp>
 #include <kube/codec/watch_reader.hpp>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,8 @@ std::vector<std::string> read(kube::Format format, Feed feed) {
       });
     });
     reader.finish();
-  } catch (const kube::CodecError&) {
-    events.push_back("refused");
+  } catch (const kube::CodecError& error) {
+    events.push_back(error.what());
   }
   return events;
 }

@@ -5,6 +5,8 @@
 #include <kube/codec/error.hpp>
 #include <kube/codec/yaml.hpp>
 
+#include <string>
+
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     for (const auto& document : kube::decode_yaml_documents(kube::fuzz::text_of(data, size))) {

@@ -255,6 +255,15 @@ TEST(Yaml, NamesLineAndColumnOfAMistake) {
   EXPECT_EQ(names("%YAML 3.0\n---\na\n", "line 1"), "");
 }
 
+// The parser underneath delivered empty documents for ever.
+TEST(Yaml, RefusesTokensThatCannotStandBetweenDocuments) {
+  EXPECT_EQ(refusal(","), "line 1, column 1: expected a document (byte 0)");
+  EXPECT_EQ(refusal("- a\n,\n"), "line 2, column 1: expected a document (byte 4)");
+  EXPECT_NE(refusal(", a\n"), "nothing was thrown");
+  EXPECT_NE(refusal("a: 1\n---\n, b\n"), "nothing was thrown");
+  EXPECT_EQ(decode_yaml_documents("---\n---\n---\na\n---\n---\nb\n").size(), 2U);
+}
+
 // The rest of the document would become part of the text.
 TEST(Yaml, RefusesQuotedTextWithoutAnEnd) {
   for (const std::string_view yaml :
