@@ -670,6 +670,26 @@ TEST(HintedDecode, TellsTextsThatBeginAlike) {
   values.finish();
 }
 
+TEST(HintedDecode, AddsToAListThatComesInTwoForms) {
+  namespace wire = test::wire;
+  std::string numbers;
+  for (int i = 1; i <= 8; ++i) numbers += wire::integer(4, i);
+  const auto pod = [](std::string_view groups) {
+    return wire::bytes(1, wire::bytes(1, "web-1")) + wire::bytes(2, wire::bytes(14, groups));
+  };
+  Comparison pods{type_of<Pod>(), Format::kProtobuf};
+
+  for (const std::string& groups :
+       {numbers, numbers, wire::bytes(4, "\x63") + numbers, numbers + wire::bytes(4, "\x63"),
+        numbers + wire::integer(4, 9), numbers, wire::integer(2, 7) + numbers}) {
+    pods.decode(pod(groups));
+  }
+
+  EXPECT_EQ(pods.accepted(), 7U);
+  EXPECT_GT(pods.shared().nodes, 0U);
+  pods.finish();
+}
+
 // Times and durations are numbers in memory; they were taken for handles when they stood in a list.
 struct Schedule {
   meta::v1::ObjectMeta metadata;

@@ -251,6 +251,19 @@ TEST(JsonDecode, LetsNullUndoWhatMayBeAbsent) {
   EXPECT_FALSE(pod->spec.runtime_class_name.has_value());
 }
 
+TEST(JsonDecode, LetsNullUndoATimeWhateverItsBits) {
+  for (int second = 0; second < 8; ++second) {
+    const std::string time = "\"2026-01-01T00:00:0" + std::to_string(second) + "Z\"";
+
+    EXPECT_FALSE(pod_with_metadata("\"creationTimestamp\":" + time + ",\"creationTimestamp\":null")
+                     ->metadata.creation_timestamp.is_set());
+    EXPECT_TRUE(pod_with_metadata("\"creationTimestamp\":null,\"creationTimestamp\":" + time)
+                    ->metadata.creation_timestamp.is_set());
+    EXPECT_TRUE(pod_with_metadata("\"creationTimestamp\":" + time + ",\"creationTimestamp\":" + time)
+                    ->metadata.creation_timestamp.is_set());
+  }
+}
+
 TEST(JsonDecode, LetsNullChangeNothingOfWhatIsAlwaysThere) {
   const Ref<Pod> pod = decode_json<Pod>(
       R"({"metadata":{"name":"a","name":null,"generation":4,"generation":null},)"
