@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kube/object/error.hpp>
+#include <kube/base/error.hpp>
 #include <kube/object/ref.hpp>
 #include <kube/object/value.hpp>
 

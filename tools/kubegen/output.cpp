@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output.hpp"
 
-#include <kube/object/error.hpp>
+#include <kube/base/error.hpp>
 
 #include <fmt/format.h>
 

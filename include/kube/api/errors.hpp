@@ -2,7 +2,7 @@
 #pragma once
 
 #include <kube/api/meta/v1.hpp>
-#include <kube/object/error.hpp>
+#include <kube/base/error.hpp>
 
 #include <chrono>
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kube/object/error.hpp>
+#include <kube/base/error.hpp>
 
 #include <cstddef>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kube/object/error.hpp>
+#include <kube/base/error.hpp>
 #include <kube/object/list.hpp>
 #include <kube/object/map.hpp>
 #include <kube/object/string.hpp>
@@ -19,6 +19,12 @@
 #include <vector>
 
 namespace kube {
+
+/// A value was asked for something that it is not; the message names the place and what stands there.
+class ValueError : public Error {
+ public:
+  using Error::Error;
+};
 
 class Value;
 

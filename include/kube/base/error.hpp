@@ -13,10 +13,4 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A value was asked for something that it is not; the message names the place and what stands there.
-class ValueError : public Error {
- public:
-  using Error::Error;
-};
-
 }  // namespace kube

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+
+namespace kube {
+
+/// Time as the library sees it. Whatever reads a clock, sleeps or waits with a deadline takes a Clock, so
+/// that tests can hold the hands (testkit::FakeClock).
+///
+/// Thread safety: all methods may be called from any thread.
+class Clock {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+  using Duration = std::chrono::steady_clock::duration;
+  using WallTime = std::chrono::system_clock::time_point;
+
+  virtual ~Clock() = default;
+
+  /// Never goes back; for measuring and waiting.
+  [[nodiscard]] virtual TimePoint now() const = 0;
+  /// The time of day, which may jump; for what is written into objects.
+  [[nodiscard]] virtual WallTime wall_now() const = 0;
+
+  /// Waits on `condition`, whose mutex `lock` holds, until `ready()` is true, `deadline` has come or a stop
+  /// is requested, whichever is first. Returns what `ready()` says then. Whoever makes it true notifies
+  /// `condition` as usual.
+  virtual bool wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable_any& condition,
+                          TimePoint deadline, std::stop_token stop,
+                          const std::function<bool()>& ready) = 0;
+
+  /// Returns false if a stop was requested before the time had come.
+  bool sleep_until(TimePoint deadline, std::stop_token stop);
+  bool sleep_for(Duration duration, std::stop_token stop) {
+    return sleep_until(now() + duration, std::move(stop));
+  }
+};
+
+/// The clocks of the machine. Has no state: one object serves everybody.
+[[nodiscard]] Clock& system_clock() noexcept;
+
+}  // namespace kube

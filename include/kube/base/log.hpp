@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/core.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace kube {
+
+enum class LogLevel { kDebug, kInfo, kWarning, kError };
+
+/// Where the library tells what a program may want to log; it never prints by itself. A Logger is a small
+/// value that is handed down in options; without a sink it is silent and costs a comparison.
+///
+/// Thread safety: the sink is called from any thread and must cope with that; what it throws is swallowed,
+/// since no log line is worth a lost event.
+class Logger {
+ public:
+  using Sink = std::function<void(LogLevel level, std::string_view component, std::string_view message)>;
+
+  Logger() = default;
+  explicit Logger(Sink sink, LogLevel least = LogLevel::kInfo)
+      : sink_(std::make_shared<const Sink>(std::move(sink))), least_(least) {}
+
+  /// The same log, with `component` ("reflector", "leader election") on each line.
+  [[nodiscard]] Logger named(std::string_view component) const {
+    Logger copy = *this;
+    copy.component_ = component;
+    return copy;
+  }
+  [[nodiscard]] bool enabled(LogLevel level) const noexcept {
+    return sink_ != nullptr && level >= least_;
+  }
+
+  template <typename... Args>
+  void debug(fmt::format_string<Args...> format, Args&&... args) const {
+    write(LogLevel::kDebug, format, fmt::make_format_args(args...));
+  }
+  template <typename... Args>
+  void info(fmt::format_string<Args...> format, Args&&... args) const {
+    write(LogLevel::kInfo, format, fmt::make_format_args(args...));
+  }
+  template <typename... Args>
+  void warning(fmt::format_string<Args...> format, Args&&... args) const {
+    write(LogLevel::kWarning, format, fmt::make_format_args(args...));
+  }
+  template <typename... Args>
+  void error(fmt::format_string<Args...> format, Args&&... args) const {
+    write(LogLevel::kError, format, fmt::make_format_args(args...));
+  }
+
+ private:
+  void write(LogLevel level, fmt::string_view format, fmt::format_args args) const noexcept;
+
+  std::shared_ptr<const Sink> sink_;
+  std::string component_;
+  LogLevel least_ = LogLevel::kInfo;
+};
+
+}  // namespace kube

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+namespace kube {
+
+/// What a TLS connection is made with, all of it in memory. Immutable: a change makes a new one.
+struct TlsMaterial {
+  bool insecure_skip_verify = false;
+  std::string server_name = {};
+  /// PEM; only used if has_ca. Without a CA the roots of the system are trusted; an empty CA trusts nobody.
+  std::string ca = {};
+  bool has_ca = false;
+  /// PEM, both or none.
+  std::string certificate = {};
+  std::string key = {};
+  /// Changes with certificate and key: connections made with an older one must be closed.
+  std::uint64_t identity = 0;
+  /// Changes with the CA: idle connections made with an older one must be closed.
+  std::uint64_t trust = 0;
+};
+
+/// Who the client is at this moment. Reads files again, runs plugins, and remembers what they said.
+///
+/// Thread safety: all methods may be called from any thread.
+class Credentials {
+ public:
+  virtual ~Credentials() = default;
+
+  /// The value of the Authorization header, or empty for none. May run a plugin or read a file, and blocks
+  /// for that long. Throws ConfigError.
+  [[nodiscard]] virtual std::string authorization(std::stop_token stop = {}) = 0;
+  /// What to make connections with now; the same object until something changes.
+  [[nodiscard]] virtual std::shared_ptr<const TlsMaterial> tls(std::stop_token stop = {}) = 0;
+  /// The server answered 401 to a request that was sent with this Authorization.
+  virtual void refused(const std::string& authorization) = 0;
+};
+
+}  // namespace kube

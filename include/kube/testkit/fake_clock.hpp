@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/base/clock.hpp>
+
+#include <cstddef>
+#include <set>
+
+namespace kube::testkit {
+
+/// A clock that moves only when told to, so that a test of an hour takes a moment.
+///
+/// A test lets the code under test run into its wait (wait_for_sleepers()), then moves the hands
+/// (advance()); those whose time has come wake up. Thread safety: all methods, from any thread.
+class FakeClock final : public Clock {
+ public:
+  /// Starts at 2026-01-01T00:00:00Z.
+  FakeClock() = default;
+
+  [[nodiscard]] TimePoint now() const override;
+  [[nodiscard]] WallTime wall_now() const override;
+  bool wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable_any& condition,
+                  TimePoint deadline, std::stop_token stop,
+                  const std::function<bool()>& ready) override;
+
+  void advance(Duration by);
+  /// Moves only the time of day, as when somebody sets the machine's clock.
+  void jump_wall(Duration by);
+  /// Waits, in real time, until at least `count` threads wait for a time that is still to come. Returns false
+  /// if that does not happen within `limit`.
+  [[nodiscard]] bool wait_for_sleepers(std::size_t count,
+                                       Duration limit = std::chrono::seconds{10}) const;
+  /// How many threads wait for a time that is still to come.
+  [[nodiscard]] std::size_t sleepers() const;
+  /// The earliest deadline that somebody waits for; TimePoint::max() if there is none.
+  [[nodiscard]] TimePoint next_deadline() const;
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  // Guarded by mutex_:
+  TimePoint now_{};
+  WallTime wall_{std::chrono::seconds{1767225600}};
+  std::multiset<TimePoint> deadlines_;
+};
+
+}  // namespace kube::testkit

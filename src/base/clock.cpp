@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/base/clock.hpp>
+
+#include <utility>
+
+namespace kube {
+namespace {
+
+class SystemClock final : public Clock {
+ public:
+  [[nodiscard]] TimePoint now() const override { return std::chrono::steady_clock::now(); }
+  [[nodiscard]] WallTime wall_now() const override { return std::chrono::system_clock::now(); }
+
+  bool wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable_any& condition,
+                  TimePoint deadline, std::stop_token stop,
+                  const std::function<bool()>& ready) override {
+    if (deadline == TimePoint::max()) return condition.wait(lock, std::move(stop), ready);
+    return condition.wait_until(lock, std::move(stop), deadline, ready);
+  }
+};
+
+}  // namespace
+
+bool Clock::sleep_until(TimePoint deadline, std::stop_token stop) {
+  std::mutex mutex;
+  std::condition_variable_any condition;
+  std::unique_lock lock{mutex};
+  wait_until(lock, condition, deadline, stop, [] { return false; });
+  return !stop.stop_requested();
+}
+
+Clock& system_clock() noexcept {
+  static SystemClock clock;
+  return clock;
+}
+
+}  // namespace kube

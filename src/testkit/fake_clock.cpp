@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/testkit/fake_clock.hpp>
+
+#include <iterator>
+
+namespace kube::testkit {
+
+Clock::TimePoint FakeClock::now() const {
+  const std::lock_guard guard{mutex_};
+  return now_;
+}
+
+Clock::WallTime FakeClock::wall_now() const {
+  const std::lock_guard guard{mutex_};
+  return wall_;
+}
+
+bool FakeClock::wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable_any& condition,
+                           TimePoint deadline, std::stop_token stop,
+                           const std::function<bool()>& ready) {
+  if (deadline == TimePoint::max()) return condition.wait(lock, std::move(stop), ready);
+  if (ready()) return true;
+  std::multiset<TimePoint>::iterator entry;
+  {
+    const std::lock_guard guard{mutex_};
+    entry = deadlines_.insert(deadline);
+    changed_.notify_all();
+  }
+  // advance() cannot notify `condition`, which may be gone by then; so those who wait look again often.
+  bool done = false;
+  while (!done && !stop.stop_requested() && now() < deadline) {
+    done = condition.wait_for(lock, stop, std::chrono::milliseconds{1}, ready);
+  }
+  {
+    const std::lock_guard guard{mutex_};
+    deadlines_.erase(entry);
+    changed_.notify_all();
+  }
+  return done || ready();
+}
+
+void FakeClock::advance(Duration by) {
+  const std::lock_guard guard{mutex_};
+  now_ += by;
+  wall_ += std::chrono::duration_cast<WallTime::duration>(by);
+  changed_.notify_all();
+}
+
+void FakeClock::jump_wall(Duration by) {
+  const std::lock_guard guard{mutex_};
+  wall_ += std::chrono::duration_cast<WallTime::duration>(by);
+}
+
+bool FakeClock::wait_for_sleepers(std::size_t count, Duration limit) const {
+  std::unique_lock lock{mutex_};
+  return changed_.wait_for(lock, limit, [&] {
+    return static_cast<std::size_t>(
+               std::distance(deadlines_.upper_bound(now_), deadlines_.end())) >= count;
+  });
+}
+
+std::size_t FakeClock::sleepers() const {
+  const std::lock_guard guard{mutex_};
+  return static_cast<std::size_t>(std::distance(deadlines_.upper_bound(now_), deadlines_.end()));
+}
+
+Clock::TimePoint FakeClock::next_deadline() const {
+  const std::lock_guard guard{mutex_};
+  const auto next = deadlines_.upper_bound(now_);
+  return next == deadlines_.end() ? TimePoint::max() : *next;
+}
+
+}  // namespace kube::testkit

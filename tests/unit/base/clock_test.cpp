@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/base/clock.hpp>
+#include <kube/testkit/fake_clock.hpp>
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <thread>
+
+namespace kube {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(SystemClock, StopsSleepingWhenAsked) {
+  std::stop_source stop;
+  auto slept = std::async(std::launch::async,
+                          [&] { return system_clock().sleep_for(1h, stop.get_token()); });
+  stop.request_stop();
+
+  ASSERT_EQ(slept.wait_for(10s), std::future_status::ready);
+  EXPECT_FALSE(slept.get());
+}
+
+TEST(SystemClock, SleepsToTheEnd) { EXPECT_TRUE(system_clock().sleep_for(1ms, {})); }
+
+TEST(FakeClock, WakesASleeperWhenItsTimeHasCome) {
+  testkit::FakeClock clock;
+  auto slept = std::async(std::launch::async, [&] { return clock.sleep_for(1h, {}); });
+  ASSERT_TRUE(clock.wait_for_sleepers(1));
+  clock.advance(59min);
+  EXPECT_EQ(clock.sleepers(), 1U);
+  clock.advance(1min);
+
+  ASSERT_EQ(slept.wait_for(10s), std::future_status::ready);
+  EXPECT_TRUE(slept.get());
+  EXPECT_EQ(clock.sleepers(), 0U);
+  EXPECT_EQ(clock.next_deadline(), Clock::TimePoint::max());
+}
+
+TEST(FakeClock, StopsSleepingWhenAsked) {
+  testkit::FakeClock clock;
+  std::stop_source stop;
+  auto slept = std::async(std::launch::async, [&] { return clock.sleep_for(1h, stop.get_token()); });
+  ASSERT_TRUE(clock.wait_for_sleepers(1));
+  stop.request_stop();
+
+  ASSERT_EQ(slept.wait_for(10s), std::future_status::ready);
+  EXPECT_FALSE(slept.get());
+}
+
+TEST(FakeClock, TellsWhatAConditionSaysAtTheDeadline) {
+  testkit::FakeClock clock;
+  std::mutex mutex;
+  std::condition_variable_any condition;
+  bool ready = false;
+  auto waited = std::async(std::launch::async, [&] {
+    std::unique_lock lock{mutex};
+    return clock.wait_until(lock, condition, clock.now() + 1s, {}, [&] { return ready; });
+  });
+  ASSERT_TRUE(clock.wait_for_sleepers(1));
+  {
+    const std::lock_guard guard{mutex};
+    ready = true;
+  }
+  condition.notify_all();
+
+  ASSERT_EQ(waited.wait_for(10s), std::future_status::ready);
+  EXPECT_TRUE(waited.get());
+}
+
+TEST(FakeClock, MovesTheTimeOfDayAlone) {
+  testkit::FakeClock clock;
+  const auto now = clock.now();
+  const auto wall = clock.wall_now();
+  clock.jump_wall(-1h);
+
+  EXPECT_EQ(clock.now(), now);
+  EXPECT_EQ(clock.wall_now(), wall - 1h);
+}
+
+}  // namespace
+}  // namespace kube
