@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/base/metrics.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace kube {
+namespace {
+
+bool is_name(std::string_view name, bool colons) {
+  const auto allowed = [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (colons && c == ':') ||
+           (c >= '0' && c <= '9');
+  };
+  return !name.empty() && (name[0] < '0' || name[0] > '9') && std::ranges::all_of(name, allowed);
+}
+
+/// Labels in order, each once; throws for names that Prometheus refuses.
+MetricLabels checked(std::string_view metric, MetricLabels labels) {
+  if (!is_name(metric, true)) {
+    throw std::invalid_argument{fmt::format("metrics: \"{}\" is not a name of a metric", metric)};
+  }
+  std::ranges::sort(labels);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const std::string& name = labels[i].first;
+    if (!is_name(name, false) || name.starts_with("__") || name == "le" ||
+        (i > 0 && labels[i - 1].first == name)) {
+      throw std::invalid_argument{fmt::format(
+          "metrics: {}: \"{}\" is no label name, reserved or twice there", metric, name)};
+    }
+  }
+  return labels;
+}
+
+bool same_names(const MetricLabels& a, const MetricLabels& b) {
+  return std::ranges::equal(a, b, {}, &MetricLabels::value_type::first,
+                            &MetricLabels::value_type::first);
+}
+
+void append_escaped(std::string& out, std::string_view text, bool quotes) {
+  for (const char c : text) {
+    if (c == '\\') {
+      out += "\\\\";
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '"' && quotes) {
+      out += "\\\"";
+    } else {
+      out += c;
+    }
+  }
+}
+
+std::string number(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
+  return fmt::format("{}", value);
+}
+
+void append_line(std::string& out, std::string_view name, std::string_view suffix,
+                 const MetricLabels& labels, std::string_view bound, std::string_view value) {
+  out.append(name).append(suffix);
+  char separator = '{';
+  const auto append_label = [&](std::string_view label, std::string_view text) {
+    out += std::exchange(separator, ',');
+    out.append(label).append("=\"");
+    append_escaped(out, text, true);
+    out += '"';
+  };
+  for (const auto& [label, text] : labels) append_label(label, text);
+  if (!bound.empty()) append_label("le", bound);
+  if (separator == ',') out += '}';
+  out.append(1, ' ').append(value).append(1, '\n');
+}
+
+}  // namespace
+
+void Histogram::observe(double value) const noexcept {
+  if (!cell_) return;
+  const auto bound = std::ranges::lower_bound(cell_->bounds, value);
+  const auto at = static_cast<std::size_t>(bound - cell_->bounds.begin());
+  cell_->counts[at].fetch_add(1, std::memory_order_relaxed);
+  cell_->sum.fetch_add(value, std::memory_order_relaxed);
+}
+
+std::uint64_t Histogram::count() const noexcept {
+  std::uint64_t count = 0;
+  if (cell_) {
+    for (const auto& one : cell_->counts) count += one.load(std::memory_order_relaxed);
+  }
+  return count;
+}
+
+MetricsCollector::~MetricsCollector() {
+  if (!entry_) return;
+  const std::lock_guard guard{entry_->mutex};
+  entry_->collect = nullptr;
+}
+
+Counter Metrics::counter(std::string_view name, std::string_view help, MetricLabels labels) {
+  return find_or_make(Kind::kCounter, name, help, std::move(labels), {}).counter;
+}
+
+Gauge Metrics::gauge(std::string_view name, std::string_view help, MetricLabels labels) {
+  return find_or_make(Kind::kGauge, name, help, std::move(labels), {}).gauge;
+}
+
+Histogram Metrics::histogram(std::string_view name, std::string_view help,
+                             std::vector<double> bounds, MetricLabels labels) {
+  // An infinite last bound says what is there anyway; without it, all must be numbers that ascend.
+  if (!bounds.empty() && bounds.back() == HUGE_VAL) bounds.pop_back();
+  if (std::ranges::adjacent_find(bounds, std::not_fn(std::less<>{})) != bounds.end() ||
+      !std::ranges::all_of(bounds, [](double bound) { return std::isfinite(bound); })) {
+    throw std::invalid_argument{fmt::format("metrics: {}: the bounds do not ascend", name)};
+  }
+  return find_or_make(Kind::kHistogram, name, help, std::move(labels), std::move(bounds)).histogram;
+}
+
+Metrics::Series Metrics::find_or_make(Kind kind, std::string_view name, std::string_view help,
+                                      MetricLabels labels, std::vector<double> bounds) {
+  labels = checked(name, std::move(labels));
+  const std::lock_guard guard{mutex_};
+  auto family = families_.find(name);
+  if (family == families_.end()) {
+    family = families_.emplace(name, Family{kind, std::string{help}, std::move(bounds), {}}).first;
+  } else if (family->second.kind != kind ||
+             (kind == Kind::kHistogram && family->second.bounds != bounds) ||
+             (!family->second.series.empty() &&
+              !same_names(family->second.series.begin()->first, labels))) {
+    throw std::invalid_argument{
+        fmt::format("metrics: {} exists with another kind, other labels or other bounds", name)};
+  }
+  const auto [entry, is_new] = family->second.series.try_emplace(std::move(labels));
+  Series& series = entry->second;
+  if (is_new) {
+    switch (kind) {
+      case Kind::kCounter:
+        series.counter.cell_ = std::make_shared<Counter::Cell>(0);
+        break;
+      case Kind::kGauge:
+        series.gauge.cell_ = std::make_shared<Gauge::Cell>(0);
+        break;
+      case Kind::kHistogram:
+        series.histogram.cell_ = std::make_shared<Histogram::Cell>(family->second.bounds);
+        break;
+    }
+  }
+  return series;
+}
+
+void Metrics::remove(std::string_view name, MetricLabels labels) {
+  labels = checked(name, std::move(labels));
+  const std::lock_guard guard{mutex_};
+  const auto family = families_.find(name);
+  if (family != families_.end()) family->second.series.erase(labels);
+}
+
+MetricsCollector Metrics::on_collect(std::function<void()> collect) {
+  auto entry = std::make_shared<MetricsCollector::Entry>();
+  entry->collect = std::move(collect);
+  const std::lock_guard guard{mutex_};
+  std::erase_if(collectors_, [](const auto& known) { return known.expired(); });
+  collectors_.push_back(entry);
+  return MetricsCollector{std::move(entry)};
+}
+
+void Metrics::run_collectors() {
+  std::vector<std::weak_ptr<MetricsCollector::Entry>> collectors;
+  {
+    const std::lock_guard guard{mutex_};
+    collectors = collectors_;
+  }
+  for (const auto& one : collectors) {
+    const auto entry = one.lock();
+    if (!entry) continue;
+    const std::lock_guard guard{entry->mutex};  // holds the destructor back, nothing else
+    if (entry->collect) entry->collect();
+  }
+}
+
+void Metrics::write_series(std::string& out, const std::string& name, const MetricLabels& labels,
+                           const Series& series) {
+  if (series.counter.cell_) {
+    append_line(out, name, "", labels, "", fmt::to_string(series.counter.value()));
+  } else if (series.gauge.cell_) {
+    append_line(out, name, "", labels, "", number(series.gauge.value()));
+  } else if (const auto& cell = series.histogram.cell_) {
+    std::uint64_t count = 0;
+    for (std::size_t i = 0; i < cell->counts.size(); ++i) {
+      count += cell->counts[i].load(std::memory_order_relaxed);
+      const std::string bound = i < cell->bounds.size() ? number(cell->bounds[i]) : "+Inf";
+      append_line(out, name, "_bucket", labels, bound, fmt::to_string(count));
+    }
+    append_line(out, name, "_sum", labels, "", number(series.histogram.sum()));
+    append_line(out, name, "_count", labels, "", fmt::to_string(count));
+  }
+}
+
+std::string Metrics::text() {
+  static constexpr std::string_view kKinds[] = {"counter", "gauge", "histogram"};
+  run_collectors();
+  std::string out;
+  const std::lock_guard guard{mutex_};
+  for (const auto& [name, family] : families_) {
+    if (family.series.empty()) continue;
+    out.append("# HELP ").append(name).append(1, ' ');
+    append_escaped(out, family.help, false);
+    out.append("\n# TYPE ").append(name).append(1, ' ');
+    out.append(kKinds[static_cast<std::size_t>(family.kind)]).append(1, '\n');
+    for (const auto& [labels, series] : family.series) write_series(out, name, labels, series);
+  }
+  return out;
+}
+
+}  // namespace kube
