@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/object/ref.hpp>
+
+#include <cstddef>
+#include <utility>
+
+namespace kube::detail {
+
+/// A shared, immutable object of a type that somebody else knows, or null: Ref in eight bytes. The core
+/// of the cache is written once, for these.
+///
+/// It always keeps a whole object: what is a part of a larger one (an item of a decoded list) is copied
+/// out of it first, so a cached object never keeps its neighbours.
+/// Thread safety: as Ref.
+class ObjectRef {
+ public:
+  ObjectRef() noexcept = default;
+  ObjectRef(std::nullptr_t) noexcept {}  // NOLINT: null is a value of it
+  ObjectRef(const ObjectRef& other) noexcept : block_(other.block_) {
+    if (block_ != nullptr) block_->retain();
+  }
+  ObjectRef(ObjectRef&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  ObjectRef& operator=(ObjectRef other) noexcept {
+    std::swap(block_, other.block_);
+    return *this;
+  }
+  ~ObjectRef() {
+    if (block_ != nullptr) block_->release();
+  }
+
+  template <typename T>
+  static ObjectRef from(const Ref<T>& ref) {
+    if (ref == nullptr) return {};
+    const Block* block = ref.block();
+    if (reinterpret_cast<const std::byte*>(ref.get()) != block->image() + block->root) {
+      return from(freeze(*ref));
+    }
+    ObjectRef result;
+    result.block_ = const_cast<Block*>(block);
+    result.block_->retain();
+    return result;
+  }
+  template <typename T>
+  [[nodiscard]] Ref<T> to() const noexcept {
+    if (block_ == nullptr) return {};
+    block_->retain();
+    return {block_, static_cast<const T*>(get())};
+  }
+  template <typename T>
+  [[nodiscard]] const T& as() const noexcept {
+    return *static_cast<const T*>(get());
+  }
+
+  [[nodiscard]] const void* get() const noexcept {
+    return block_ == nullptr ? nullptr : block_->image() + block_->root;
+  }
+  explicit operator bool() const noexcept { return block_ != nullptr; }
+  /// Identity, not equality of content.
+  friend bool operator==(const ObjectRef& a, const ObjectRef& b) noexcept = default;
+
+ private:
+  Block* block_ = nullptr;
+};
+static_assert(sizeof(ObjectRef) == 8);
+
+}  // namespace kube::detail

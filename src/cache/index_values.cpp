@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "index_values.hpp"
+
+#include <malloc.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace kube::detail {
+
+IndexValues::IndexValues(const std::vector<std::pair<std::uint32_t, std::string>>& values) {
+  if (values.empty()) return;
+  std::size_t size = 0;
+  for (const auto& [index, value] : values) size += sizeof(Head) + value.size();
+  void* memory = std::malloc(sizeof(Block) + size);
+  if (memory == nullptr) throw std::bad_alloc{};
+  block_ = new (memory) Block{{1}, static_cast<std::uint32_t>(size)};
+  char* at = block_->text();
+  for (const auto& [index, value] : values) {
+    const Head head{index, static_cast<std::uint32_t>(value.size())};
+    std::memcpy(at, &head, sizeof head);
+    std::memcpy(at + sizeof head, value.data(), value.size());
+    at += sizeof head + value.size();
+  }
+}
+
+IndexValues::~IndexValues() {
+  if (block_ != nullptr && block_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    std::free(block_);
+  }
+}
+
+IndexValues::Head IndexValues::head_at(const char* place) noexcept {
+  Head head;
+  std::memcpy(&head, place, sizeof head);
+  return head;
+}
+
+std::size_t IndexValues::bytes() const noexcept {
+  return block_ == nullptr ? 0 : ::malloc_usable_size(block_) + sizeof(std::size_t);
+}
+
+}  // namespace kube::detail

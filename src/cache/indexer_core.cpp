@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/cache/indexer_core.hpp>
+
+#include "store_state.hpp"
+
+#include <kube/cache/resource_version.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace kube::detail {
+
+/// What only writers see, and how they change a state that is not published yet.
+class IndexerCore::Writer {
+ public:
+  std::mutex mutex;  // one writer at a time; guards everything here
+
+  void apply(StoreState& state, const StoreChange& change, const IndexValues& values,
+             StoreResult& result) {
+    const void* object = change.object.get();
+    const KeyParts key =
+        object == nullptr ? KeyParts::of(change.key)
+                          : KeyParts{state.access->namespace_(object), state.access->name(object)};
+    if (key.name.empty()) {
+      result.error = "object has no meta: metadata.name is empty";
+      return;
+    }
+    const auto slot = state.find_slot(key.namespace_, key.name);
+    if (slot) result.before = state.slots.find(*slot)->object;
+    if (change.erase) {
+      if (slot) erase(state, *slot);
+      if (object != nullptr && !change.tombstone) note_version(state, object);
+      return;
+    }
+    note_version(state, object);
+    if (result.before && (result.before == change.object ||
+                          state.access->same_version(result.before.get(), object))) {
+      result.unchanged = true;
+      return;
+    }
+    put(state, slot, change.object, values);
+  }
+
+  void erase(StoreState& state, std::uint32_t slot) {
+    const StoredObject old = *state.slots.find(slot);
+    const void* object = old.object.get();
+    state.keys.erase(
+        entry(hash_key(state.access->namespace_(object), state.access->name(object)) >> 32, slot));
+    if (state.has_namespaces) {
+      state.namespaces.erase(entry(hash_value_text(state.access->namespace_(object)), slot));
+    }
+    reindex_labels(state, slot, object, nullptr);
+    reindex_values(state, slot, old.values, {});
+    state.slots.set(slot, {});
+    free_.push_back(slot);
+  }
+
+  static void set_version(StoreState& state, std::string_view version) {
+    state.version = version;
+    if (state.newest.empty() ||
+        compare_resource_versions(version, state.newest) != std::partial_ordering::less) {
+      state.newest = version;
+    }
+  }
+
+  /// Numbers that a slot can have are below this.
+  [[nodiscard]] std::uint32_t slots() const noexcept { return next_; }
+
+  void add_values(StoreState& state, std::uint32_t slot, IndexValues values) {
+    StoredObject changed = *state.slots.find(slot);
+    reindex_values(state, slot, changed.values, values);
+    changed.values = std::move(values);
+    state.slots.set(slot, std::move(changed));
+  }
+
+ private:
+  static void note_version(StoreState& state, const void* object) {
+    const std::string_view version = state.access->resource_version(object);
+    if (!version.empty()) set_version(state, version);
+  }
+
+  void put(StoreState& state, std::optional<std::uint32_t> slot, const ObjectRef& object,
+           const IndexValues& values) {
+    const void* now = object.get();
+    if (slot) {
+      const StoredObject* old = state.slots.find(*slot);
+      reindex_labels(state, *slot, old->object.get(), now);
+      reindex_values(state, *slot, old->values, values);
+      state.slots.set(*slot, {object, values});
+      return;
+    }
+    std::uint32_t number = next_;
+    if (free_.empty()) {
+      ++next_;
+    } else {
+      number = free_.back();
+      free_.pop_back();
+    }
+    state.slots.set(number, {object, values});
+    const std::string_view space = state.access->namespace_(now);
+    state.keys.insert(entry(hash_key(space, state.access->name(now)) >> 32, number));
+    if (state.has_namespaces) state.namespaces.insert(entry(hash_value_text(space), number));
+    reindex_labels(state, number, nullptr, now);
+    reindex_values(state, number, {}, values);
+  }
+
+  using Hashes = std::vector<std::uint64_t>;
+  static void sort_unique(Hashes& hashes) {
+    std::sort(hashes.begin(), hashes.end());
+    hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
+  }
+  static void difference(PersistentSet& set, std::uint32_t slot, const Hashes& old,
+                         const Hashes& now) {
+    for (const std::uint64_t hash : old) {
+      if (!std::binary_search(now.begin(), now.end(), hash)) set.erase(entry(hash, slot));
+    }
+    for (const std::uint64_t hash : now) {
+      if (!std::binary_search(old.begin(), old.end(), hash)) set.insert(entry(hash, slot));
+    }
+  }
+
+  void reindex_labels(StoreState& state, std::uint32_t slot, const void* old, const void* now) {
+    if (!state.has_labels) return;
+    const auto collect = [&](const void* object, Hashes& hashes) {
+      hashes.clear();
+      if (object == nullptr) return;
+      state.access->each_label(object, [&](std::string_view key, std::string_view value) {
+        hashes.push_back(hash_label(key, value));
+      });
+      sort_unique(hashes);
+    };
+    collect(old, old_);
+    collect(now, now_);
+    difference(state.labels, slot, old_, now_);
+  }
+
+  void reindex_values(StoreState& state, std::uint32_t slot, const IndexValues& old,
+                      const IndexValues& now) {
+    for (std::uint32_t i = 0; i < state.indexes.size(); ++i) {
+      const auto collect = [&](const IndexValues& values, Hashes& hashes) {
+        hashes.clear();
+        values.visit([&](std::uint32_t index, std::string_view value) {
+          if (index == i) hashes.push_back(hash_value_text(value));
+        });
+        sort_unique(hashes);
+      };
+      collect(old, old_);
+      collect(now, now_);
+      difference(state.indexes[i].entries, slot, old_, now_);
+    }
+  }
+
+  std::vector<std::uint32_t> free_;
+  std::uint32_t next_ = 0;
+  Hashes old_;  // scratch
+  Hashes now_;
+};
+
+namespace {
+
+/// What the functions say of an object, with the errors of those that throw handed to the options.
+template <typename Functions>
+IndexValues compute_values(const Functions& functions, const ObjectAccess& access,
+                           const IndexerOptions& options, const void* object) {
+  std::vector<std::pair<std::uint32_t, std::string>> values;
+  for (std::uint32_t i = 0; i < functions.size(); ++i) {
+    try {
+      for (std::string& value : functions[i].function(object)) {
+        values.emplace_back(i, std::move(value));
+      }
+    } catch (const std::exception& error) {
+      if (options.on_index_error) {
+        options.on_index_error(functions[i].name, access.key(object), error.what());
+      }
+    }
+  }
+  return IndexValues{values};
+}
+
+}  // namespace
+
+IndexerCore::IndexerCore(const ObjectAccess& access, IndexerOptions options)
+    : access_(access),
+      options_(std::move(options)),
+      writer_(std::make_unique<Writer>()),
+      functions_(std::make_shared<const Functions>()) {
+  auto state = std::make_shared<StoreState>();
+  state->access = &access_;
+  state->has_labels = options_.label_index;
+  state->has_namespaces = options_.namespace_index;
+  state_ = std::move(state);
+}
+
+IndexerCore::~IndexerCore() = default;
+
+StoreSnapshot IndexerCore::snapshot() const {
+  const std::lock_guard guard{mutex_};
+  return StoreSnapshot{state_};
+}
+
+std::shared_ptr<const IndexerCore::Functions> IndexerCore::functions() const {
+  const std::lock_guard guard{mutex_};
+  return functions_;
+}
+
+ObjectRef IndexerCore::find(const void* example) const {
+  return snapshot().find(access_.namespace_(example), access_.name(example));
+}
+
+void IndexerCore::publish(std::shared_ptr<const StoreState> next) {
+  {
+    const std::lock_guard guard{mutex_};
+    state_.swap(next);
+    if (waiting_ == 0) return;
+  }
+  reached_.notify_all();
+}
+
+std::uint64_t IndexerCore::apply(const std::vector<StoreChange>& changes,
+                                 std::vector<StoreResult>& results) {
+  for (;;) {
+    results.assign(changes.size(), {});
+    const auto functions = this->functions();
+    std::vector<IndexValues> values(changes.size());
+    if (!functions->empty()) {
+      for (std::size_t i = 0; i < changes.size(); ++i) {
+        if (!changes[i].erase) {
+          values[i] = compute_values(*functions, access_, options_, changes[i].object.get());
+        }
+      }
+    }
+    const std::lock_guard guard{writer_->mutex};
+    if (functions != this->functions()) continue;  // an index was added meanwhile
+    auto next = std::make_shared<StoreState>(*state_);
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      writer_->apply(*next, changes[i], values[i], results[i]);
+    }
+    const std::uint64_t sequence = ++next->sequence;
+    publish(std::move(next));
+    return sequence;
+  }
+}
+
+std::uint64_t IndexerCore::replace(const std::vector<ObjectRef>& objects, std::string_view version,
+                                   std::vector<StoreResult>& results,
+                                   std::vector<ObjectRef>& removed) {
+  for (;;) {
+    results.assign(objects.size(), {});
+    removed.clear();
+    const auto functions = this->functions();
+    std::vector<IndexValues> values;
+    if (!functions->empty()) {
+      for (const ObjectRef& object : objects) {
+        values.push_back(compute_values(*functions, access_, options_, object.get()));
+      }
+    }
+    const std::lock_guard guard{writer_->mutex};
+    if (functions != this->functions()) continue;
+    auto next = std::make_shared<StoreState>(*state_);
+    std::vector<bool> listed(writer_->slots() + objects.size());
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+      const void* object = objects[i].get();
+      writer_->apply(*next, {objects[i]}, values.empty() ? IndexValues{} : values[i], results[i]);
+      if (!results[i].error.empty()) continue;
+      listed[*next->find_slot(access_.namespace_(object), access_.name(object))] = true;
+    }
+    std::vector<std::uint32_t> leaving;
+    next->slots.visit([&](std::uint32_t number, const StoredObject& slot) {
+      if (!listed[number]) {
+        leaving.push_back(number);
+        removed.push_back(slot.object);
+      }
+      return true;
+    });
+    for (const std::uint32_t number : leaving) writer_->erase(*next, number);
+    Writer::set_version(*next, version);
+    const std::uint64_t sequence = ++next->sequence;
+    publish(std::move(next));
+    return sequence;
+  }
+}
+
+void IndexerCore::set_version(std::string_view version) {
+  const std::lock_guard guard{writer_->mutex};
+  auto next = std::make_shared<StoreState>(*state_);
+  Writer::set_version(*next, version);
+  publish(std::move(next));
+}
+
+void IndexerCore::add_indexes(const std::vector<std::pair<std::string, IndexFunction>>& indexes) {
+  if (indexes.empty()) return;
+  // Index functions are not called under a lock. So the values are computed from a snapshot, then again
+  // for what has changed meanwhile, until nothing has.
+  struct Computed {
+    ObjectRef object;
+    IndexValues values;
+  };
+  std::vector<Computed> computed;
+  for (;;) {
+    const auto before = functions();
+    auto all = std::make_shared<Functions>(*before);
+    for (const auto& [name, function] : indexes) {
+      const bool taken = (name == kNamespaceIndex && options_.namespace_index) ||
+                         std::any_of(all->begin(), all->end(),
+                                     [&, &n = name](const auto& f) { return f.name == n; });
+      if (taken) throw std::invalid_argument("indexer conflict: " + name);
+      all->push_back({name, function});
+    }
+    std::shared_ptr<const StoreState> seen;
+    {
+      const std::lock_guard guard{mutex_};
+      seen = state_;
+    }
+    seen->slots.visit([&](std::uint32_t number, const StoredObject& slot) {
+      if (computed.size() <= number) computed.resize(number + std::size_t{1});
+      if (computed[number].object != slot.object) {
+        computed[number] = {slot.object,
+                            compute_values(*all, access_, options_, slot.object.get())};
+      }
+      return true;
+    });
+
+    const std::lock_guard guard{writer_->mutex};
+    if (before != functions()) {
+      computed.clear();
+      continue;
+    }
+    if (state_ != seen) continue;
+    auto next = std::make_shared<StoreState>(*seen);
+    for (const auto& [name, function] : indexes) next->indexes.push_back({name, {}});
+    seen->slots.visit([&](std::uint32_t number, const StoredObject&) {
+      writer_->add_values(*next, number, std::move(computed[number].values));
+      return true;
+    });
+    {
+      const std::lock_guard publishing{mutex_};
+      functions_ = std::move(all);
+    }
+    publish(std::move(next));
+    return;
+  }
+}
+
+std::vector<std::string> IndexerCore::index_values_of(std::string_view index,
+                                                      const void* example) const {
+  const auto known = functions();
+  for (const NamedFunction& one : *known) {
+    if (one.name == index) return one.function(example);
+  }
+  if (index == kNamespaceIndex && options_.namespace_index) {
+    return {std::string{access_.namespace_(example)}};
+  }
+  throw std::out_of_range(fmt::format("Index with name {} does not exist", index));
+}
+
+bool IndexerCore::wait_for_version(std::string_view version, Clock& clock,
+                                   Clock::TimePoint deadline, std::stop_token stop) const {
+  std::unique_lock lock{mutex_};
+  ++waiting_;
+  const bool reached = clock.wait_until(lock, reached_, deadline, std::move(stop), [&] {
+    const auto order = compare_resource_versions(state_->newest, version);
+    return order == std::partial_ordering::greater || order == std::partial_ordering::equivalent;
+  });
+  --waiting_;
+  return reached;
+}
+
+}  // namespace kube::detail

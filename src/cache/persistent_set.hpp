@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace kube::detail {
+
+/// A sorted set of 64-bit numbers of which any number of versions share what they have in common: a
+/// B+ tree whose nodes are counted. Copying is one increment; changing a copy copies the path to the
+/// change, or nothing if no other version has it.
+///
+/// Thread safety: as a standard container; versions that share nodes may be used in different threads.
+class PersistentSet {
+ public:
+  PersistentSet() noexcept = default;
+  PersistentSet(const PersistentSet& other) noexcept : root_(retain(other.root_)) {}
+  PersistentSet(PersistentSet&& other) noexcept : root_(std::exchange(other.root_, nullptr)) {}
+  PersistentSet& operator=(PersistentSet other) noexcept {
+    std::swap(root_, other.root_);
+    return *this;
+  }
+  ~PersistentSet() { release(root_); }
+
+  void insert(std::uint64_t key);
+  void erase(std::uint64_t key);
+  [[nodiscard]] bool contains(std::uint64_t key) const noexcept;
+  [[nodiscard]] std::size_t size() const noexcept { return root_ == nullptr ? 0 : root_->total; }
+  /// How many numbers are in [first, last].
+  [[nodiscard]] std::size_t count(std::uint64_t first, std::uint64_t last) const noexcept {
+    return last == UINT64_MAX ? size() - rank(first) : rank(last + 1) - rank(first);
+  }
+  /// Calls `see(key)` for each number in [first, last], ascending, until it returns false.
+  template <typename See>
+  void visit(std::uint64_t first, std::uint64_t last, See see) const {
+    if (root_ != nullptr) visit_node(*root_, first, last, see);
+  }
+  /// Heap memory, including what other versions share.
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_of_node(root_); }
+
+ private:
+  static constexpr std::uint16_t kLeafKeys = 64;
+  static constexpr std::uint16_t kChildren = 32;
+
+  struct Node;
+  struct Child {
+    std::uint64_t first;  ///< not above the smallest number below
+    Node* node;
+  };
+  struct Node {
+    std::atomic<std::uint32_t> references;
+    std::uint32_t total;  ///< numbers below
+    std::uint16_t count;  ///< numbers or children here
+    std::uint16_t capacity;
+    bool leaf;
+
+    [[nodiscard]] std::uint64_t* keys() noexcept {
+      return reinterpret_cast<std::uint64_t*>(this + 1);
+    }
+    [[nodiscard]] const std::uint64_t* keys() const noexcept {
+      return reinterpret_cast<const std::uint64_t*>(this + 1);
+    }
+    [[nodiscard]] Child* children() noexcept { return reinterpret_cast<Child*>(this + 1); }
+    [[nodiscard]] const Child* children() const noexcept {
+      return reinterpret_cast<const Child*>(this + 1);
+    }
+    /// The child in which `key` is or belongs.
+    [[nodiscard]] std::uint16_t child_for(std::uint64_t key) const noexcept;
+    [[nodiscard]] std::uint64_t first() const noexcept {
+      return leaf ? keys()[0] : children()[0].first;
+    }
+  };
+
+  static Node* retain(Node* node) noexcept {
+    if (node != nullptr) node->references.fetch_add(1, std::memory_order_relaxed);
+    return node;
+  }
+  static void release(Node* node) noexcept;
+  static Node* allocate(bool leaf, std::size_t capacity);
+  static Node* own(Node* node, std::size_t room);
+  static Node* split(Node* node);
+  static void append(Node* node, Node* right);
+  static Node* insert_into(Node*& node, std::uint64_t key);
+  static void erase_from(Node*& node, std::uint64_t key);
+  static std::size_t bytes_of_node(const Node* node) noexcept;
+  [[nodiscard]] std::size_t rank(std::uint64_t key) const noexcept;
+
+  template <typename See>
+  static bool visit_node(const Node& node, std::uint64_t first, std::uint64_t last, See& see) {
+    if (node.leaf) {
+      const std::uint64_t* keys = node.keys();
+      std::uint16_t i = 0;
+      for (std::uint16_t end = node.count; i < end;) {
+        const auto middle = static_cast<std::uint16_t>((i + end) / 2);
+        if (keys[middle] < first) {
+          i = static_cast<std::uint16_t>(middle + 1);
+        } else {
+          end = middle;
+        }
+      }
+      for (; i < node.count; ++i) {
+        if (keys[i] > last || !see(keys[i])) return false;
+      }
+      return true;
+    }
+    for (std::uint16_t i = node.child_for(first); i < node.count; ++i) {
+      if (i > 0 && node.children()[i].first > last) return false;
+      if (!visit_node(*node.children()[i].node, first, last, see)) return false;
+    }
+    return true;
+  }
+
+  Node* root_ = nullptr;
+};
+
+}  // namespace kube::detail

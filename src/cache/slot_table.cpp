@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "slot_table.hpp"
+
+#include <malloc.h>
+
+namespace kube::detail {
+
+void SlotTable::release(Node* node, unsigned levels) noexcept {
+  if (node == nullptr || node->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (levels == 0) {
+    delete static_cast<Leaf*>(node);
+    return;
+  }
+  auto* inner = static_cast<Inner*>(node);
+  for (Node* child : inner->children) release(child, levels - 1);
+  delete inner;
+}
+
+/// A node with this content that no other version has. Takes over `node`, which may be null.
+SlotTable::Node* SlotTable::own(Node* node, unsigned levels) {
+  if (node != nullptr && node->references.load(std::memory_order_acquire) == 1) return node;
+  Node* copy = nullptr;
+  if (levels == 0) {
+    auto* leaf = new Leaf;
+    if (node != nullptr) leaf->slots = static_cast<Leaf*>(node)->slots;
+    copy = leaf;
+  } else {
+    auto* inner = new Inner;
+    if (node != nullptr) inner->children = static_cast<Inner*>(node)->children;
+    for (Node* child : inner->children) retain(child);
+    copy = inner;
+  }
+  if (node != nullptr) copy->used = node->used;
+  release(node, levels);
+  return copy;
+}
+
+void SlotTable::set_in(Node*& node, unsigned levels, std::uint32_t number, StoredObject&& slot) {
+  node = own(node, levels);
+  if (levels == 0) {
+    StoredObject& place = static_cast<Leaf*>(node)->slots[number & ((1U << kLeafBits) - 1)];
+    node->used += static_cast<std::uint32_t>(static_cast<bool>(slot.object)) -
+                  static_cast<std::uint32_t>(static_cast<bool>(place.object));
+    place = std::move(slot);
+  } else {
+    const unsigned shift = kLeafBits + kInnerBits * (levels - 1);
+    Node*& child =
+        static_cast<Inner*>(node)->children[(number >> shift) & ((1U << kInnerBits) - 1)];
+    const bool before = child != nullptr;
+    set_in(child, levels - 1, number, std::move(slot));
+    node->used += static_cast<std::uint32_t>(child != nullptr) - static_cast<std::uint32_t>(before);
+  }
+  if (node->used == 0) {
+    release(node, levels);
+    node = nullptr;
+  }
+}
+
+void SlotTable::set(std::uint32_t number, StoredObject slot) {
+  while (number >= width(levels_)) {
+    if (root_ != nullptr) {
+      auto* top = new Inner;
+      top->children[0] = root_;
+      top->used = 1;
+      root_ = top;
+    }
+    ++levels_;
+  }
+  set_in(root_, levels_, number, std::move(slot));
+}
+
+const StoredObject* SlotTable::find(std::uint32_t number) const noexcept {
+  if (number >= width(levels_)) return nullptr;
+  const Node* node = root_;
+  for (unsigned level = levels_; level > 0 && node != nullptr; --level) {
+    const unsigned shift = kLeafBits + kInnerBits * (level - 1);
+    node = static_cast<const Inner*>(node)->children[(number >> shift) & ((1U << kInnerBits) - 1)];
+  }
+  if (node == nullptr) return nullptr;
+  const StoredObject& slot =
+      static_cast<const Leaf*>(node)->slots[number & ((1U << kLeafBits) - 1)];
+  return slot.object ? &slot : nullptr;
+}
+
+std::size_t SlotTable::bytes_of_node(const Node* node, unsigned levels) noexcept {
+  if (node == nullptr) return 0;
+  std::size_t bytes = ::malloc_usable_size(const_cast<Node*>(node)) + sizeof(std::size_t);
+  if (levels == 0) {
+    for (const StoredObject& slot : static_cast<const Leaf*>(node)->slots)
+      bytes += slot.values.bytes();
+  } else {
+    for (const Node* child : static_cast<const Inner*>(node)->children) {
+      bytes += bytes_of_node(child, levels - 1);
+    }
+  }
+  return bytes;
+}
+
+}  // namespace kube::detail

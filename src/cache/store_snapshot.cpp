@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store_state.hpp"
+
+#include <kube/cache/indexer_core.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <set>
+#include <stdexcept>
+
+namespace kube::detail {
+namespace {
+
+std::uint64_t process_seed() noexcept {
+  static const std::uint64_t seed = [] {
+    std::random_device device;
+    return std::uint64_t{device()} << 32 | device();
+  }();
+  return seed;
+}
+
+constexpr std::uint64_t mix(std::uint64_t hash) noexcept {
+  hash ^= hash >> 32;
+  hash *= 0xd6e8feb86659fd93ULL;
+  hash ^= hash >> 29;
+  return hash;
+}
+
+/// Where to look for objects, and how many there are.
+struct Candidates {
+  const PersistentSet* set = nullptr;  ///< null: all slots
+  std::string_view label;              ///< the key of the label, if the set is that of labels
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
+  std::size_t count = 0;
+
+  void add(std::uint64_t first, std::uint64_t last) {
+    if (std::find(ranges.begin(), ranges.end(), std::pair{first, last}) != ranges.end()) return;
+    ranges.emplace_back(first, last);
+    count += set->count(first, last);
+  }
+};
+
+Candidates label_candidates(const StoreState& state, const labels::Requirement& requirement) {
+  Candidates found{&state.labels, requirement.key, {}, 0};
+  switch (requirement.op) {
+    case labels::Operator::kIn:
+    case labels::Operator::kEquals:
+    case labels::Operator::kDoubleEquals:
+      for (const std::string& value : requirement.values) {
+        const std::uint64_t hash = hash_label(requirement.key, value);
+        found.add(entry(hash, 0), entry(hash, UINT32_MAX));
+      }
+      break;
+    case labels::Operator::kExists:
+    case labels::Operator::kGreaterThan:
+    case labels::Operator::kLessThan: {
+      const std::uint64_t hash = hash_label(requirement.key, {}) & 0xffff0000U;
+      found.add(entry(hash, 0), entry(hash | 0xffffU, UINT32_MAX));
+      break;
+    }
+    default:
+      found.set = nullptr;  // matches objects without the label: no index can tell
+      break;
+  }
+  return found;
+}
+
+}  // namespace
+
+std::uint64_t hash_text(std::string_view text, std::uint64_t seed) noexcept {
+  std::uint64_t hash = process_seed() ^ mix(seed + text.size());
+  while (text.size() >= 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data(), 8);
+    hash = mix(hash ^ word);
+    text.remove_prefix(8);
+  }
+  std::uint64_t rest = 0;
+  if (!text.empty()) std::memcpy(&rest, text.data(), text.size());
+  return mix(mix(hash ^ rest));
+}
+
+std::uint64_t hash_key(std::string_view space, std::string_view name) noexcept {
+  return hash_text(name, hash_text(space, 1));
+}
+std::uint32_t hash_value_text(std::string_view value) noexcept {
+  return static_cast<std::uint32_t>(hash_text(value, 2) >> 32);
+}
+std::uint32_t hash_label(std::string_view key, std::string_view value) noexcept {
+  return static_cast<std::uint32_t>(hash_text(key, 3) >> 48 << 16 | hash_text(value, 4) >> 48);
+}
+
+std::optional<std::uint32_t> StoreState::find_slot(std::string_view space,
+                                                   std::string_view name) const {
+  const std::uint64_t hash = hash_key(space, name) >> 32;
+  std::optional<std::uint32_t> found;
+  keys.visit(entry(hash, 0), entry(hash, UINT32_MAX), [&](std::uint64_t key) {
+    const void* object = slots.find(slot_of(key))->object.get();
+    if (access->name(object) != name || access->namespace_(object) != space) return true;
+    found = slot_of(key);
+    return false;
+  });
+  return found;
+}
+
+KeyParts KeyParts::of(std::string_view key) noexcept {
+  const std::size_t slash = key.find('/');
+  if (slash == std::string_view::npos) return {{}, key};
+  return {key.substr(0, slash), key.substr(slash + 1)};
+}
+
+std::size_t StoreSnapshot::size() const noexcept { return state_ ? state_->keys.size() : 0; }
+
+const std::string& StoreSnapshot::resource_version() const noexcept {
+  static const std::string none;
+  return state_ ? state_->version : none;
+}
+
+std::uint64_t StoreSnapshot::sequence() const noexcept { return state_ ? state_->sequence : 0; }
+
+ObjectRef StoreSnapshot::find(std::string_view space, std::string_view name) const {
+  if (!state_) return {};
+  const auto slot = state_->find_slot(space, name);
+  return slot ? state_->slots.find(*slot)->object : ObjectRef{};
+}
+
+void StoreSnapshot::for_each(const See& see) const {
+  if (!state_) return;
+  state_->slots.visit([&](std::uint32_t, const StoredObject& slot) { return see(slot.object); });
+}
+
+std::uint32_t StoreSnapshot::for_some(std::uint32_t first, std::size_t limit,
+                                      const See& see) const {
+  std::uint32_t next = 0;
+  if (!state_) return next;
+  state_->slots.visit(
+      [&](std::uint32_t number, const StoredObject& slot) {
+        if (limit-- == 0) {
+          next = number;
+          return false;
+        }
+        return see(slot.object);
+      },
+      first);
+  return next;
+}
+
+void StoreSnapshot::select(std::string_view space, const labels::Selector& selector,
+                           const See& see) const {
+  if (!state_ || selector.matches_nothing()) return;
+  const ObjectAccess& access = *state_->access;
+
+  Candidates best;
+  best.count = size();
+  if (!space.empty() && state_->has_namespaces) {
+    Candidates of_namespace{&state_->namespaces, {}, {}, 0};
+    const std::uint64_t hash = hash_value_text(space);
+    of_namespace.add(entry(hash, 0), entry(hash, UINT32_MAX));
+    best = std::move(of_namespace);
+  }
+  if (state_->has_labels) {
+    for (const labels::Requirement& requirement : selector.requirements()) {
+      Candidates of_label = label_candidates(*state_, requirement);
+      if (of_label.set != nullptr && of_label.count < best.count) best = std::move(of_label);
+    }
+  }
+
+  const bool all_labels = selector.matches_everything();
+  const auto check = [&](const ObjectRef& object) {
+    if (!space.empty() && access.namespace_(object.get()) != space) return true;
+    if (!all_labels && !selector.matches(LabelsOf{access, object.get()})) return true;
+    return see(object);
+  };
+  if (best.set == nullptr) return for_each(check);
+  bool more = true;
+  for (const auto& [first, last] : best.ranges) {
+    best.set->visit(first, last, [&](std::uint64_t key) {
+      const ObjectRef& object = state_->slots.find(slot_of(key))->object;
+      if (!best.label.empty()) {
+        // Two labels of one object may have hashes that share a range: take it for the right one only.
+        const auto value = access.label(object.get(), best.label);
+        if (!value || hash_label(best.label, *value) != key >> 32) return true;
+      }
+      return more = check(object);
+    });
+    if (!more) return;
+  }
+}
+
+void StoreSnapshot::by_any(std::string_view index, const std::vector<std::string>& values,
+                           const See& see) const {
+  std::set<const void*> seen;
+  for (const std::string& value : values) {
+    by_index(index, value, [&](const ObjectRef& object) {
+      return !seen.insert(object.get()).second || see(object);
+    });
+  }
+}
+
+void StoreSnapshot::by_index(std::string_view index, std::string_view value, const See& see) const {
+  const std::uint64_t hash = hash_value_text(value);
+  if (state_) {
+    for (std::uint32_t i = 0; i < state_->indexes.size(); ++i) {
+      if (state_->indexes[i].name != index) continue;
+      state_->indexes[i].entries.visit(
+          entry(hash, 0), entry(hash, UINT32_MAX), [&](std::uint64_t key) {
+            const StoredObject& slot = *state_->slots.find(slot_of(key));
+            return !slot.values.contains(i, value) || see(slot.object);
+          });
+      return;
+    }
+    if (index == kNamespaceIndex && state_->has_namespaces) {
+      state_->namespaces.visit(entry(hash, 0), entry(hash, UINT32_MAX), [&](std::uint64_t key) {
+        const ObjectRef& object = state_->slots.find(slot_of(key))->object;
+        return state_->access->namespace_(object.get()) != value || see(object);
+      });
+      return;
+    }
+  }
+  throw std::out_of_range(fmt::format("Index with name {} does not exist", index));
+}
+
+std::vector<std::string> StoreSnapshot::index_values(std::string_view index) const {
+  std::set<std::string, std::less<>> values;
+  const auto add = [&](std::string_view value) {
+    if (values.find(value) == values.end()) values.emplace(value);
+  };
+  if (state_ && index == kNamespaceIndex && state_->has_namespaces) {
+    for_each([&](const ObjectRef& object) {
+      add(state_->access->namespace_(object.get()));
+      return true;
+    });
+  } else if (state_) {
+    const auto& indexes = state_->indexes;
+    const auto found = std::find_if(indexes.begin(), indexes.end(),
+                                    [&](const auto& i) { return i.name == index; });
+    if (found == indexes.end()) return {};
+    const auto number = static_cast<std::uint32_t>(found - indexes.begin());
+    state_->slots.visit([&](std::uint32_t, const StoredObject& slot) {
+      slot.values.visit([&](std::uint32_t i, std::string_view value) {
+        if (i == number) add(value);
+      });
+      return true;
+    });
+  }
+  return {values.begin(), values.end()};
+}
+
+std::vector<std::string> StoreSnapshot::index_names() const {
+  std::vector<std::string> names;
+  if (!state_) return names;
+  if (state_->has_namespaces) names.emplace_back(kNamespaceIndex);
+  for (const StoreState::Index& index : state_->indexes) names.push_back(index.name);
+  return names;
+}
+
+std::size_t StoreSnapshot::overhead_bytes() const noexcept {
+  if (!state_) return 0;
+  std::size_t bytes = sizeof *state_ + state_->slots.bytes() + state_->keys.bytes() +
+                      state_->namespaces.bytes() + state_->labels.bytes();
+  for (const StoreState::Index& index : state_->indexes) bytes += index.entries.bytes();
+  return bytes;
+}
+
+}  // namespace kube::detail

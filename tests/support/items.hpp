@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/api/meta/v1.hpp>
+#include <kube/object/ref.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <initializer_list>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// Small objects for tests of the cache.
+namespace kube::testing_support {
+
+using Item = meta::v1::PartialObjectMetadata;
+
+using LabelList = std::vector<std::pair<std::string_view, std::string_view>>;
+
+inline Ref<Item> item(std::string_view space, std::string_view name, std::string_view version = "",
+                      const LabelList& labels = {}) {
+  Item object;
+  object.metadata.namespace_ = space;
+  object.metadata.name = name;
+  object.metadata.resource_version = version;
+  for (const auto& [key, value] : labels) object.metadata.labels[key] = value;
+  return freeze(object);
+}
+
+inline std::string version_of(const Ref<Item>& object) {
+  return object ? object->metadata.resource_version.str() : "none";
+}
+
+/// "a/x@1 b/y@2": keys and versions, sorted.
+inline std::string show(const std::vector<Ref<Item>>& objects) {
+  std::vector<std::string> texts;
+  for (const Ref<Item>& object : objects) {
+    std::string text = object->metadata.namespace_.str();
+    if (!text.empty()) text += '/';
+    text += object->metadata.name.view();
+    if (!object->metadata.resource_version.empty()) {
+      text += '@' + object->metadata.resource_version.str();
+    }
+    texts.push_back(std::move(text));
+  }
+  std::sort(texts.begin(), texts.end());
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : " ") + text;
+  return all;
+}
+
+/// Threads of this process.
+inline std::size_t thread_count() {
+  return static_cast<std::size_t>(
+      std::distance(std::filesystem::directory_iterator{"/proc/self/task"}, {}));
+}
+
+}  // namespace kube::testing_support
