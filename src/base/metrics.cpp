@@ -35,11 +35,6 @@ MetricLabels checked(std::string_view metric, MetricLabels labels) {
   return labels;
 }
 
-bool same_names(const MetricLabels& a, const MetricLabels& b) {
-  return std::ranges::equal(a, b, {}, &MetricLabels::value_type::first,
-                            &MetricLabels::value_type::first);
-}
-
 void append_escaped(std::string& out, std::string_view text, bool quotes) {
   for (const char c : text) {
     if (c == '\\') {
@@ -126,12 +121,9 @@ Metrics::Series Metrics::find_or_make(Kind kind, std::string_view name, std::str
   auto family = families_.find(name);
   if (family == families_.end()) {
     family = families_.emplace(name, Family{kind, std::string{help}, std::move(bounds), {}}).first;
-  } else if (family->second.kind != kind ||
-             (kind == Kind::kHistogram && family->second.bounds != bounds) ||
-             (!family->second.series.empty() &&
-              !same_names(family->second.series.begin()->first, labels))) {
+  } else if (family->second.kind != kind || family->second.bounds != bounds) {
     throw std::invalid_argument{
-        fmt::format("metrics: {} exists with another kind, other labels or other bounds", name)};
+        fmt::format("metrics: {} exists with another kind or other bounds", name)};
   }
   const auto [entry, is_new] = family->second.series.try_emplace(std::move(labels));
   Series& series = entry->second;

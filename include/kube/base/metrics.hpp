@@ -114,7 +114,7 @@ class MetricsCollector {
 ///
 /// Thread safety: all methods, from any thread.
 /// Throws std::invalid_argument if a name is not one for Prometheus, if bounds do not ascend, or if the metric
-/// exists with another kind, other label names or other bounds. The help of the first call stays.
+/// exists with another kind or other bounds. The help of the first call stays.
 class Metrics {
  public:
   [[nodiscard]] Counter counter(std::string_view name, std::string_view help,

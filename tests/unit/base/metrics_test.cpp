@@ -77,7 +77,6 @@ TEST(Metrics, RefusesWhatPrometheusWouldRefuse) {
   EXPECT_THROW((void)metrics.counter("m", "", {{"a:b", "1"}}), std::invalid_argument);
   EXPECT_THROW((void)metrics.counter("m", "", {{"a", "1"}, {"a", "2"}}), std::invalid_argument);
   EXPECT_THROW((void)metrics.gauge("n", "", {{"a", "1"}}), std::invalid_argument);
-  EXPECT_THROW((void)metrics.counter("n", "", {{"b", "1"}}), std::invalid_argument);
   EXPECT_THROW((void)metrics.histogram("h", "", {1, 3}), std::invalid_argument);
   EXPECT_THROW((void)metrics.histogram("g", "", {2, 1}), std::invalid_argument);
   EXPECT_THROW((void)metrics.histogram("g", "", {1, 1}), std::invalid_argument);

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/base/clock.hpp>
+#include <kube/base/metrics.hpp>
+#include <kube/workqueue/detail/indexed_heap.hpp>
+#include <kube/workqueue/detail/linked_list.hpp>
+#include <kube/workqueue/detail/queue_metrics.hpp>
+#include <kube/workqueue/detail/waiters.hpp>
+#include <kube/workqueue/rate_limiters.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <unordered_map>
+#include <utility>
+
+namespace kube {
+
+/// The priority of what is not urgent: items of an initial list, and of a resync.
+inline constexpr int kLowPriority = -100;
+
+struct PriorityAddOptions {
+  int priority = 0;           ///< higher ones come first
+  Clock::Duration after{};    ///< how long the item has to wait
+  bool rate_limited = false;  ///< ask the limiter, too; the shorter of both delays counts
+};
+
+/// The queue of the controller framework: as RateLimitingQueue, but urgent items come first, and a shutdown hands out
+/// nothing any more. An item that is there once is never there twice: adding it again can only raise its
+/// priority and bring its time forward. Items of one priority come in the order in which they became ready.
+///
+/// Like WorkQueue it has no thread. Thread safety: all methods but the destructor, from any thread.
+template <typename T>
+class PriorityQueue {
+ public:
+  struct Item {
+    T item;
+    int priority = 0;
+  };
+
+  /// Without a limiter: ExponentialLimiter, 5 ms to 1000 s.
+  explicit PriorityQueue(WorkQueueOptions options = {},
+                         std::unique_ptr<ItemRateLimiter<T>> limiter = nullptr)
+      : clock_(*options.clock),
+        limiter_(limiter ? std::move(limiter) : std::make_unique<ExponentialLimiter<T>>()),
+        waiters_(clock_),
+        metrics_(options, detail::QueueMetrics::Style::kPriorities),
+        collector_(metrics_.on_collect([this] { collect(); })) {}
+  PriorityQueue(const PriorityQueue&) = delete;
+  PriorityQueue& operator=(const PriorityQueue&) = delete;
+  ~PriorityQueue() = default;
+
+  /// Does nothing after a shutdown.
+  void add(const T& item, const PriorityAddOptions& options = {}) {
+    Clock::Duration delay = options.after;
+    if (options.rate_limited) {
+      const Clock::Duration limit = limiter_->when(item);
+      delay = delay > Clock::Duration{} ? std::min(delay, limit) : limit;
+    }
+    const std::lock_guard guard{mutex_};
+    if (shutting_down_) return;
+    promote_locked();
+    add_locked(*entries_.try_emplace(item).first, options.priority, delay);
+  }
+  void add_after(const T& item, Clock::Duration delay) { add(item, {.after = delay}); }
+  void add_rate_limited(const T& item) { add(item, {.rate_limited = true}); }
+  void forget(const T& item) { limiter_->forget(item); }
+  [[nodiscard]] int num_requeues(const T& item) const { return limiter_->num_requeues(item); }
+
+  /// Waits for an item. None after a shutdown or a stop.
+  [[nodiscard]] std::optional<Item> get_with_priority(std::stop_token stop = {}) {
+    std::unique_lock lock{mutex_};
+    while (true) {
+      promote_locked();
+      if (shutting_down_) return std::nullopt;
+      if (stop.stop_requested()) {
+        if (!ready_.empty()) waiters_.wake_one();  // whom we may have been woken instead of
+        waiters_.keep_time(next_locked());
+        return std::nullopt;
+      }
+      if (!ready_.empty()) break;
+      waiters_.wait(lock, next_locked(), stop);
+    }
+    Entry& entry = ready_.top();
+    State& state = entry.second;
+    std::optional<Item> item{{entry.first, state.priority}};
+    ready_.erase(entry);
+    --ready_count_;
+    state.place = Place::kNone;
+    state.processing = true;
+    processing_.push_back(entry);
+    if (metrics_.on()) {
+      state.started_at = clock_.now();
+      metrics_.depth(state.priority).add(-1);
+      metrics_.observe(metrics_.queue_duration, state.started_at - state.ready_at);
+    }
+    waiters_.keep_time(next_locked());
+    return item;
+  }
+  [[nodiscard]] std::optional<T> get(std::stop_token stop = {}) {
+    std::optional<Item> found = get_with_priority(std::move(stop));
+    if (!found) return std::nullopt;
+    return std::move(found->item);
+  }
+  /// Harmless for an item that is not being processed.
+  void done(const T& item) {
+    const std::lock_guard guard{mutex_};
+    const auto found = entries_.find(item);
+    if (found == entries_.end() || !found->second.processing) return;
+    State& state = found->second;
+    processing_.erase(*found);
+    state.processing = false;
+    if (metrics_.on()) metrics_.observe(metrics_.work_duration, clock_.now() - state.started_at);
+    if (state.place == Place::kReady) {
+      ready_.push(*found);
+      waiters_.wake_one();
+    } else if (state.place == Place::kNone) {
+      entries_.erase(found);
+    }
+  }
+
+  /// How many items are ready; also those that were added again while in processing.
+  [[nodiscard]] std::size_t size() {
+    const std::lock_guard guard{mutex_};
+    promote_locked();
+    return ready_count_;
+  }
+
+  /// Takes and hands out nothing any more.
+  void shut_down() {
+    const std::lock_guard guard{mutex_};
+    shutting_down_ = true;
+    waiters_.wake_all();
+  }
+  /// The same: nothing is left to be drained.
+  void shut_down_with_drain() { shut_down(); }
+  [[nodiscard]] bool shutting_down() const {
+    const std::lock_guard guard{mutex_};
+    return shutting_down_;
+  }
+
+ private:
+  enum class Place : std::uint8_t {
+    kNone,     // not to be handed out
+    kWaiting,  // in waiting_
+    kReady,    // in ready_, or, if `processing`, to be put there by done()
+  };
+  struct State;
+  using Entry = std::pair<const T, State>;
+  struct State {
+    Entry* previous = nullptr;  // links in processing_
+    Entry* next = nullptr;
+    std::size_t heap_index = 0;  // in waiting_ or ready_
+    std::uint64_t sequence = 0;  // the order among equals
+    Clock::TimePoint ready_at{};
+    Clock::TimePoint started_at{};
+    int priority = 0;
+    Place place = Place::kNone;
+    bool processing = false;
+  };
+  struct Links {
+    State& operator()(Entry& entry) const noexcept { return entry.second; }
+  };
+  struct Index {
+    std::size_t& operator()(Entry& entry) const noexcept { return entry.second.heap_index; }
+  };
+  struct Earlier {
+    bool operator()(const Entry& a, const Entry& b) const noexcept {
+      return a.second.ready_at != b.second.ready_at ? a.second.ready_at < b.second.ready_at
+                                                    : a.second.sequence < b.second.sequence;
+    }
+  };
+  struct Higher {
+    bool operator()(const Entry& a, const Entry& b) const noexcept {
+      return a.second.priority != b.second.priority ? a.second.priority > b.second.priority
+                                                    : a.second.sequence < b.second.sequence;
+    }
+  };
+
+  void add_locked(Entry& entry, int priority, Clock::Duration delay) {
+    State& state = entry.second;
+    const bool waits = delay > Clock::Duration{};
+    if (waits) metrics_.retries.add();
+    if (state.place == Place::kReady) return raise_locked(entry, priority);
+
+    const bool is_new = state.place == Place::kNone;
+    state.priority = is_new ? priority : std::max(priority, state.priority);
+    if (!waits) {
+      if (!is_new) waiting_.erase(entry);
+      return make_ready_locked(entry, metrics_.on() ? clock_.now() : Clock::TimePoint{});
+    }
+    const Clock::TimePoint ready_at = waiters_.after(delay);
+    if (!is_new && state.ready_at <= ready_at) return;
+    state.ready_at = ready_at;
+    state.sequence = ++sequence_;
+    state.place = Place::kWaiting;
+    if (is_new) {
+      waiting_.push(entry);
+    } else {
+      waiting_.update(entry);
+    }
+    waiters_.keep_time(next_locked());
+  }
+  /// Of an item that is ready; it goes behind those that have the new priority already.
+  void raise_locked(Entry& entry, int priority) {
+    State& state = entry.second;
+    if (priority <= state.priority) return;
+    if (metrics_.on()) {
+      metrics_.depth(state.priority).add(-1);
+      metrics_.depth(priority).add(1);
+    }
+    state.priority = priority;
+    state.sequence = ++sequence_;
+    if (!state.processing) ready_.update(entry);
+  }
+  /// Of an item that is in no heap.
+  void make_ready_locked(Entry& entry, Clock::TimePoint ready_at) {
+    State& state = entry.second;
+    state.ready_at = ready_at;
+    state.sequence = ++sequence_;
+    state.place = Place::kReady;
+    ++ready_count_;
+    if (metrics_.on()) {
+      metrics_.adds.add();
+      metrics_.depth(state.priority).add(1);
+    }
+    if (state.processing) return;
+    ready_.push(entry);
+    waiters_.wake_one();
+  }
+  /// Makes those ready whose time has come.
+  void promote_locked() {
+    if (waiting_.empty()) return;
+    const Clock::TimePoint now = clock_.now();
+    while (!waiting_.empty() && waiting_.top().second.ready_at <= now) {
+      Entry& entry = waiting_.top();
+      waiting_.erase(entry);
+      make_ready_locked(entry, entry.second.ready_at);
+    }
+  }
+  [[nodiscard]] Clock::TimePoint next_locked() const noexcept {
+    return waiting_.empty() ? Clock::TimePoint::max() : waiting_.top().second.ready_at;
+  }
+  void collect() {
+    const std::lock_guard guard{mutex_};
+    promote_locked();
+    metrics_.set_running(processing_.front(), clock_.now());
+  }
+
+  Clock& clock_;
+  const std::unique_ptr<ItemRateLimiter<T>> limiter_;
+  mutable std::mutex mutex_;
+  // Guarded by mutex_:
+  std::unordered_map<T, State> entries_;  // all that are waiting, ready or processing
+  detail::IndexedHeap<Entry, Earlier, Index> waiting_;
+  detail::IndexedHeap<Entry, Higher, Index> ready_;
+  detail::LinkedList<Entry, Links> processing_;
+  std::size_t ready_count_ = 0;
+  std::uint64_t sequence_ = 0;
+  bool shutting_down_ = false;
+  detail::Waiters waiters_;
+  detail::QueueMetrics metrics_;
+
+  MetricsCollector collector_;  // the last member: collect() must not find the others gone
+};
+
+}  // namespace kube

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/workqueue/detail/queue_metrics.hpp>
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+namespace kube::detail {
+namespace {
+
+const std::vector<double> kSeconds{1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10};
+
+}  // namespace
+
+QueueMetrics::QueueMetrics(const WorkQueueOptions& options, Style style)
+    : registry_(options.name.empty() ? nullptr : options.metrics), style_(style) {
+  if (!registry_) return;
+  labels_ = {{"name", options.name}};
+  if (style == Style::kPriorities) labels_.emplace_back("controller", options.name);
+  adds = registry_->counter("workqueue_adds_total", "Items added to the queue", labels_);
+  retries = registry_->counter("workqueue_retries_total", "Items added with a delay", labels_);
+  queue_duration = registry_->histogram("workqueue_queue_duration_seconds",
+                                        "How long items stay in the queue", kSeconds, labels_);
+  work_duration = registry_->histogram("workqueue_work_duration_seconds",
+                                       "How long items are being processed", kSeconds, labels_);
+  unfinished_ = registry_->gauge("workqueue_unfinished_work_seconds",
+                                 "How long the items in processing have been so, in all", labels_);
+  longest_ = registry_->gauge("workqueue_longest_running_processor_seconds",
+                              "How long the oldest item in processing has been so", labels_);
+  (void)depth();
+}
+
+const Gauge& QueueMetrics::depth(int priority) {
+  const auto [entry, is_new] = depths_.try_emplace(style_ == Style::kPlain ? 0 : priority);
+  if (is_new && registry_) {
+    MetricLabels labels = labels_;
+    if (style_ == Style::kPriorities) labels.emplace_back("priority", fmt::to_string(priority));
+    entry->second = registry_->gauge("workqueue_depth", "Items in the queue", std::move(labels));
+  }
+  return entry->second;
+}
+
+MetricsCollector QueueMetrics::on_collect(std::function<void()> collect) const {
+  return registry_ ? registry_->on_collect(std::move(collect)) : MetricsCollector{};
+}
+
+}  // namespace kube::detail
