@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/base/clock.hpp>
+#include <kube/base/log.hpp>
+#include <kube/config/config.hpp>
+#include <kube/config/environment.hpp>
+
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -38,6 +44,26 @@ class Credentials {
   [[nodiscard]] virtual std::shared_ptr<const TlsMaterial> tls(std::stop_token stop = {}) = 0;
   /// The server answered 401 to a request that was sent with this Authorization.
   virtual void refused(const std::string& authorization) = 0;
+  /// Calls `changed` whenever the identity of tls() has changed, so that connections can be closed although
+  /// nobody makes new ones. The calls come from any thread, also from within the methods above; they end soon
+  /// after the returned object is gone. Files are looked at every five minutes as long as it lives.
+  [[nodiscard]] virtual std::shared_ptr<void> on_identity_change(std::function<void()> changed) {
+    static_cast<void>(changed);
+    return nullptr;  // for identities that never change
+  }
 };
+
+/// What credentials work with besides the Config. Any field may be left out.
+struct CredentialsOptions {
+  /// Must outlive the credentials.
+  Clock* clock = &system_clock();
+  Logger log = {};
+  Environment environment = {};
+};
+
+/// The credentials that `config` describes. Reads the files that it names; plugins run only when they are
+/// needed. Throws ConfigError if something is missing, malformed, or does not fit together.
+[[nodiscard]] std::shared_ptr<Credentials> make_credentials(const Config& config,
+                                                            CredentialsOptions options = {});
 
 }  // namespace kube

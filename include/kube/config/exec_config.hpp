@@ -7,7 +7,8 @@
 
 namespace kube {
 
-enum class ExecInteractiveMode { kUnset, kNever, kIfAvailable, kAlways };
+/// Whether a plugin may ask the user. kUnknown is a word that no mode has; only using it is an error.
+enum class ExecInteractiveMode { kUnset, kNever, kIfAvailable, kAlways, kUnknown };
 
 /// A program that prints an ExecCredential: how users of cloud providers log in.
 struct ExecConfig {
@@ -22,6 +23,8 @@ struct ExecConfig {
   bool stdin_unavailable = false;
   /// The cluster's extension `client.authentication.k8s.io/exec` as JSON, empty if it has none.
   std::string cluster_config = {};
+
+  bool operator==(const ExecConfig&) const = default;
 };
 
 }  // namespace kube

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/config/exec_config.hpp>
+
+#include <string_view>
+
+namespace kube::detail {
+
+inline constexpr std::string_view kExecV1 = "client.authentication.k8s.io/v1";
+inline constexpr std::string_view kExecV1Beta1 = "client.authentication.k8s.io/v1beta1";
+/// The extension of a cluster that plugins are given.
+inline constexpr const char* kExecExtension = "client.authentication.k8s.io/exec";
+
+/// The mode, or what the version takes if none is given; kUnset if it takes none.
+[[nodiscard]] inline ExecInteractiveMode interactive_mode(const ExecConfig& exec) noexcept {
+  if (exec.interactive_mode == ExecInteractiveMode::kUnset && exec.api_version == kExecV1Beta1) {
+    return ExecInteractiveMode::kIfAvailable;
+  }
+  return exec.interactive_mode;
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/config/config.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace kube::detail {
+
+/// Closes what it holds. Move only.
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int fd) noexcept : fd_(fd) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~FileDescriptor() { reset(); }
+
+  void reset() noexcept;
+  [[nodiscard]] int get() const noexcept { return fd_; }
+  explicit operator bool() const noexcept { return fd_ >= 0; }
+
+ private:
+  int fd_ = -1;
+};
+
+/// A file that cannot be read; `code()` is the errno, or 0 for a file that is too large.
+class FileError : public ConfigError {
+ public:
+  FileError(int code, const std::string& message) : ConfigError(message), code_(code) {}
+  [[nodiscard]] int code() const noexcept { return code_; }
+  [[nodiscard]] bool is_missing() const noexcept;
+
+ private:
+  int code_;
+};
+
+/// The text of an errno.
+[[nodiscard]] std::string error_text(int code);
+
+/// Tokens, certificates and keys are smaller.
+inline constexpr std::size_t kMaxSecretFileSize = std::size_t{4} << 20;
+
+/// The whole content. Throws FileError ("cannot read <path>: ..."), also if there are more than `limit` bytes.
+[[nodiscard]] std::string read_file(const std::string& path,
+                                    std::size_t limit = kMaxSecretFileSize);
+/// Writes a file that only its owner can read; one that exists keeps its mode, and readers see the old
+/// content or the new one. Throws FileError.
+void replace_file(const std::string& path, std::string_view content);
+
+/// Without white space at both ends.
+[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
+
+/// Whether it can be sent in a header without becoming two.
+[[nodiscard]] bool is_header_value(std::string_view text) noexcept;
+
+/// The token that a file holds, trimmed. Throws ConfigError if it cannot be read or has none.
+[[nodiscard]] std::string read_token(const std::string& path);
+
+}  // namespace kube::detail

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/base/clock.hpp>
+#include <kube/base/log.hpp>
+#include <kube/config/config.hpp>
+#include <kube/config/credentials.hpp>
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace kube::detail {
+
+/// What a TlsConfig stands for at this moment. A certificate and key in files are read again if the last time is
+/// more than a second ago, a CA in a file after five minutes; what cannot be used then leaves the older
+/// content in place, as somebody may be in the middle of replacing it.
+///
+/// Thread safety: all methods, from any thread.
+class TlsSource {
+ public:
+  /// Throws ConfigError if something is missing, malformed or contradictory.
+  TlsSource(TlsConfig config, Clock& clock, Logger log);
+
+  struct Current {
+    std::shared_ptr<const TlsMaterial> material;
+    /// Certificate or key are not what they were at the last call.
+    bool has_new_identity = false;
+  };
+  [[nodiscard]] Current current();
+  /// The same with a certificate and key from elsewhere, PEM that has been checked.
+  [[nodiscard]] Current current(const std::string& certificate, const std::string& key);
+
+  [[nodiscard]] bool has_certificate_files() const noexcept {
+    return !config_.certificate_file.empty() || !config_.key_file.empty();
+  }
+
+ private:
+  struct Pair {
+    std::string certificate;
+    std::string key;
+  };
+  [[nodiscard]] Pair load_pair() const;
+  void reload_pair_locked(std::string& problem);
+  void reload_ca_locked(std::string& problem);
+  [[nodiscard]] Current update(const Pair* pair);
+
+  TlsConfig config_;
+  Clock& clock_;
+  const Logger log_;
+  std::mutex mutex_;
+  // Guarded by mutex_:
+  std::shared_ptr<const TlsMaterial> material_;
+  bool is_given_out_ = false;
+  Pair pair_;
+  std::string ca_;
+  Clock::TimePoint pair_read_at_;
+  Clock::TimePoint ca_read_at_;
+};
+
+}  // namespace kube::detail

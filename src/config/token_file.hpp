@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/base/clock.hpp>
+#include <kube/base/log.hpp>
+
+#include <mutex>
+#include <string>
+
+namespace kube::detail {
+
+/// A token in a file that somebody else renews. It is read again by whoever asks 50 seconds or more after the last
+/// time: it counts for a minute, less ten seconds for the request to arrive.
+///
+/// Thread safety: all methods, from any thread.
+class TokenFile {
+ public:
+  /// `fallback` is the token until the file has been read. Throws ConfigError if it is empty and the file
+  /// cannot be read.
+  TokenFile(std::string path, std::string fallback, Clock& clock, Logger log);
+
+  [[nodiscard]] std::string token();
+
+ private:
+  const std::string path_;
+  Clock& clock_;
+  const Logger log_;
+  std::mutex mutex_;
+  // Guarded by mutex_:
+  std::string token_;
+  Clock::TimePoint stale_at_ = Clock::TimePoint::min();
+};
+
+}  // namespace kube::detail
