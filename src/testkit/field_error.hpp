@@ -23,6 +23,9 @@ struct FieldError {
   friend bool operator==(const FieldError&, const FieldError&) = default;
 };
 
+/// `text` as Go quotes it.
+[[nodiscard]] std::string quoted_go(std::string_view text);
+
 /// The usual forms. `value` is shown as JSON, `detail` follows after a colon unless it is empty.
 [[nodiscard]] FieldError invalid_value(std::string_view field, const Value& value,
                                        std::string_view detail);

@@ -16,8 +16,9 @@ struct JsonPatchLimits {
   std::size_t max_depth = 200;
 };
 
-/// `document` changed by the operations of a JSON patch (RFC 6902), with the habits of Kubernetes:
-/// `remove` and `replace` of what is not there fail, negative indexes do not count from the end.
+/// `document` changed by the operations of a JSON patch (RFC 6902), with the habits of the real server where
+/// they differ: negative indexes count from the end, `replace` may add a member, `test` for null passes and
+/// `copy` yields null where a member is missing, and text before the first '/' of a path is ignored.
 ///
 /// Throws ApiError: 400 BadRequest if `patch` is no list of well-formed operations, 413 if there are too
 /// many, 422 Invalid ("the server rejected our request due to an error in our request") if one of them

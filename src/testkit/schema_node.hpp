@@ -42,8 +42,8 @@ struct SchemaNode {
   Scalar scalar = Scalar::kAny;
   bool atomic = false;  ///< of an object: owned as a whole
   ListType list_type = ListType::kAtomic;
-  std::vector<std::string> list_keys;  ///< of ListType::kMap
-  std::map<std::string, SchemaField, std::less<>> fields;
+  std::vector<std::string> list_keys = {};  ///< of ListType::kMap
+  std::map<std::string, SchemaField, std::less<>> fields = {};
   const SchemaNode* element = nullptr;  ///< of a list, or of members that have no field
 
   /// The field of that name, or null.
@@ -68,7 +68,7 @@ using SchemaNodes = std::deque<SchemaNode>;
 [[nodiscard]] const SchemaNode& deduced_schema() noexcept;
 
 /// The members of `object` that `schema` does not know, as "spec.x" or "spec.containers[0].y", in order
-/// (CR-7). With `remove` they are taken out as well.
+/// (CR-7); the second function takes them out as well.
 [[nodiscard]] std::vector<std::string> unknown_fields(const SchemaNode& schema,
                                                       const Value& object);
 std::vector<std::string> remove_unknown_fields(const SchemaNode& schema, Value& object);
