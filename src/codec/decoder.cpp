@@ -6,6 +6,7 @@
 #include <kube/codec/error.hpp>
 #include <kube/codec/json_reader.hpp>
 #include <kube/codec/protobuf_reader.hpp>
+#include <kube/codec/protobuf_writer.hpp>
 #include <kube/codec/siblings.hpp>
 
 #include <stdexcept>
@@ -19,6 +20,8 @@ namespace {
 constexpr std::size_t kFreeBytes = std::size_t{64} << 10;
 /// A sibling that has served this often gives way to a newer object.
 constexpr unsigned kMostUses = 16;
+/// How much larger than the object a message has to be for the rest of it to be forgotten.
+constexpr std::size_t kMostlyDropped = 8;
 
 Ref<std::byte> share_block(Block* block) {
   block->retain();
@@ -60,10 +63,21 @@ struct DecoderCore::State {
     return !sibling.is_family || assembler.promoted() > 0 || ++sibling.entry->uses >= kMostUses;
   }
 
+  /// What of `message` to compare the next ones with. A projection or a slim type drops nearly all of it;
+  /// the encoding of what was kept serves as well and takes a fraction of the memory.
+  [[nodiscard]] std::string_view memorable(const Type& type, std::string_view message,
+                                           const Block& block) {
+    if (message.size() < kMostlyDropped * block.image_size) return message;
+    writer.clear();
+    writer.message(type, block.image() + block.root);
+    return writer.view();
+  }
+
   DecoderOptions options;
   Assembler assembler;
   ProtobufReader protobuf;
   JsonReader json;
+  ProtobufWriter writer;
   Siblings siblings;
 };
 
@@ -92,7 +106,8 @@ Block* DecoderCore::protobuf(std::string_view message, std::size_t offset) {
     return state.protobuf.read(type_, message, state.options.projection, sibling, offset);
   });
   if (state.compares() && state.protobuf.is_regular() && state.gives_way(found)) {
-    state.siblings.remember(family, message, {}, share_block(block));
+    state.siblings.remember(family, state.memorable(type_, message, *block), {},
+                            share_block(block));
   }
   return block;
 }

@@ -589,6 +589,33 @@ TEST(HintedDecode, AgreesUnderAProjection) {
   }
 }
 
+// Of a message that is dropped nearly whole, the sibling remembers only what was kept.
+TEST(HintedDecode, AgreesWhenNearlyAllIsDropped) {
+  Random random{31};
+  WildProtobuf wild{random, 15};
+  Comparison pods{type_of<Pod>(), Format::kProtobuf,
+                  fields<Pod>("metadata.name", "metadata.labels", "spec.nodeName",
+                              "spec.containers.image", "status.conditions", "status.podIP")};
+  std::size_t most_nodes = 0;
+  for (int i = 0; i < 300; ++i) {
+    Value document = rich_pod();
+    vary(document, random, 10);
+    document["metadata"]["annotations"]["dropped"] = Value{std::string(40'000, 'd')};
+    std::string message;
+    try {
+      message = encode_protobuf_message(*decode_json<Pod>(encode_json(document)));
+    } catch (const CodecError&) {
+      continue;
+    }
+    pods.decode(random.once_in(4) ? wild.write(message) : message);
+    if (HasFatalFailure()) return;
+    most_nodes = std::max(most_nodes, pods.shared().nodes);
+  }
+  EXPECT_GT(pods.accepted(), 100U);
+  EXPECT_GT(most_nodes, 0U);
+  pods.finish();
+}
+
 TEST(HintedDecode, AgreesOnAnyJsonUnderAProjection) {
   Random random{9};
   WildJson wild{random, 15};
