@@ -25,7 +25,7 @@ bool Clock::sleep_until(TimePoint deadline, std::stop_token stop) {
   std::mutex mutex;
   std::condition_variable_any condition;
   std::unique_lock lock{mutex};
-  wait_until(lock, condition, deadline, stop, [] { return false; });
+  wait_until(lock, condition, deadline, stop, [] { return false; });  // NOLINT: the token is copied
   return !stop.stop_requested();
 }
 

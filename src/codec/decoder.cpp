@@ -60,7 +60,8 @@ struct DecoderCore::State {
   }
   /// Whether the object just decoded is to be the sibling of the next ones.
   [[nodiscard]] bool gives_way(const Siblings::Found& sibling) const {
-    return !sibling.is_family || assembler.promoted() > 0 || ++sibling.entry->uses >= kMostUses;
+    return !sibling.is_family || assembler.promoted() > 0 || sibling.entry == nullptr ||
+           ++sibling.entry->uses >= kMostUses;
   }
 
   /// What of `message` to compare the next ones with. A projection or a slim type drops nearly all of it;

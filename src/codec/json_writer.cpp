@@ -191,8 +191,8 @@ void JsonWriter::number(double number) {
     for (const char c : digits.substr(0, exponent)) {
       if (c != '.') out_ += c;
     }
-    const auto places =
-        static_cast<std::size_t>((digits[exponent + 2] - '0') * 10 + (digits[exponent + 3] - '0'));
+    const auto digit = [&](std::size_t i) { return static_cast<std::size_t>(digits[i] - '0'); };
+    const std::size_t places = digit(exponent + 2) * 10 + digit(exponent + 3);
     out_.resize(before + places, '0');
     return;
   }

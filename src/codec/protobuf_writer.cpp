@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <ranges>
 #include <stdexcept>
 
 namespace kube::detail {
@@ -86,14 +87,14 @@ void ProtobufWriter::message(const Type& type, const std::byte* value) {
 
 void ProtobufWriter::table(const Type& type, std::span<const ProtoField> table,
                            const std::byte* value) {
-  for (auto entry = table.rbegin(); entry != table.rend(); ++entry) {
-    if (entry->is_part) {
+  for (const ProtoField& entry : std::views::reverse(table)) {
+    if (entry.is_part) {
       const std::size_t before = size();
-      this->table(type, entry->part, value);
-      close(entry->number, before);
+      this->table(type, entry.part, value);
+      close(entry.number, before);
     } else {
-      const Field& described = type.fields[entry->field];
-      field(described, entry->number, value + described.offset);
+      const Field& described = type.fields[entry.field];
+      field(described, entry.number, value + described.offset);
     }
   }
 }

@@ -7,8 +7,10 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <set>
 #include <sstream>
 
@@ -49,10 +51,8 @@ std::optional<bool> bool_word(std::string_view text) {
 /// Numbers of YAML that JSON does not have.
 bool is_not_finite(std::string_view text) {
   if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
-  for (const std::string_view word : {".inf", ".Inf", ".INF", ".nan", ".NaN", ".NAN"}) {
-    if (text == word) return true;
-  }
-  return false;
+  constexpr std::string_view kWords[] = {".inf", ".Inf", ".INF", ".nan", ".NaN", ".NAN"};
+  return std::ranges::find(kWords, text) != std::end(kWords);
 }
 
 /// The base that the first characters of `digits` tell, which are removed.
@@ -158,7 +158,9 @@ class Converter {
           if (!named.insert(key).second) {
             fail(entry.first.Mark(), path, "key \"" + key + "\" stands here twice");
           }
-          const std::string below = path.empty() ? key : path + '.' + key;
+          std::string below = path;
+          if (!below.empty()) below += '.';
+          below += key;
           object[key] = convert(entry.second, below, depth + 1);
         }
         return object;
@@ -212,15 +214,15 @@ class Progress : public YAML::EventHandler {
     last_ = mark.pos;
   }
   void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                const std::string&) override {}
-  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                       YAML::EmitterStyle::value) override {}
+  void OnNull(const YAML::Mark& /*mark*/, YAML::anchor_t /*anchor*/) override {}
+  void OnAlias(const YAML::Mark& /*mark*/, YAML::anchor_t /*anchor*/) override {}
+  void OnScalar(const YAML::Mark& /*mark*/, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                const std::string& /*text*/) override {}
+  void OnSequenceStart(const YAML::Mark& /*mark*/, const std::string& /*tag*/,
+                       YAML::anchor_t /*anchor*/, YAML::EmitterStyle::value /*style*/) override {}
   void OnSequenceEnd() override {}
-  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                  YAML::EmitterStyle::value) override {}
+  void OnMapStart(const YAML::Mark& /*mark*/, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                  YAML::EmitterStyle::value /*style*/) override {}
   void OnMapEnd() override {}
 
  private:

@@ -27,8 +27,8 @@ Word own_number(const void* bits, NumberKind kind) {
 }
 
 const Value& absent_value() noexcept {
-  static const Value absent;
-  return absent;
+  static const Value kAbsent;
+  return kAbsent;
 }
 
 /// Calls `get`, naming `path` in what it throws.
@@ -243,16 +243,16 @@ std::optional<std::string_view> Value::get_string(std::string_view path) const {
 }
 
 const List<Value>& Value::get_array(std::string_view path) const {
-  static const List<Value> empty;
+  static const List<Value> kEmpty;
   const Value* value = find(path);
-  if (value == nullptr || value->is_null()) return empty;
+  if (value == nullptr || value->is_null()) return kEmpty;
   return *at(path, [&] { return &value->as_array(); });
 }
 
 const Map<Value>& Value::get_object(std::string_view path) const {
-  static const Map<Value> empty;
+  static const Map<Value> kEmpty;
   const Value* value = find(path);
-  if (value == nullptr || value->is_null()) return empty;
+  if (value == nullptr || value->is_null()) return kEmpty;
   return *at(path, [&] { return &value->as_object(); });
 }
 
