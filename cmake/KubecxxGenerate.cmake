@@ -102,7 +102,7 @@ function(kubecxx_generated_api_files headers_variable sources_variable)
   endif()
 
   set(include_dir "${KUBECXX_GENERATED_DIR}/include/kube/api")
-  set(headers "${include_dir}/all.hpp" "${include_dir}/registry.hpp")
+  set(headers "${include_dir}/all.hpp" "${include_dir}/chain.hpp" "${include_dir}/registry.hpp")
   set(sources "${KUBECXX_GENERATED_DIR}/src/registry.cpp")
   foreach(group IN LISTS groups)
     string(REGEX MATCH "${pattern}" _ "${group}")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "library_output.hpp"
 
+#include "chain_output.hpp"
 #include "tables.hpp"
 
 #include <fmt/format.h>
@@ -117,6 +118,7 @@ std::vector<OutputFile> library_files(const Library& library, const Banner& bann
     files.push_back(source(package, banner));
   }
   files.push_back(all_header(library, banner));
+  files.push_back(chain_header(library, banner));
   files.push_back(registry_header(banner));
   files.push_back(registry_source(library, banner));
   return files;
