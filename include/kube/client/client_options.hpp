@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/base/clock.hpp>
+#include <kube/base/log.hpp>
+#include <kube/base/metrics.hpp>
+#include <kube/client/rate_limiter.hpp>
+#include <kube/client/warnings.hpp>
+#include <kube/config/credentials.hpp>
+#include <kube/config/environment.hpp>
+#include <kube/transport/transport.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+namespace kube {
+
+/// What a Client works with besides its Config. Any field may be left out.
+struct ClientOptions {
+  /// Must outlive the Client, and so must what the functions below refer to.
+  Clock* clock = &system_clock();
+  Logger log = {};
+  /// Where rest_client_requests_total and its relatives are counted; null counts nothing.
+  std::shared_ptr<Metrics> metrics = nullptr;
+  /// Replaces the limiter that qps and burst of the Config describe.
+  std::shared_ptr<RateLimiter> rate_limiter = nullptr;
+  /// Null logs warnings of the server.
+  WarningHandler on_warning = nullptr;
+  /// Sees each request before it is sent, retries included, and may add headers (a trace id). An
+  /// Authorization, User-Agent or Impersonate-User that it sets is kept.
+  std::function<void(HttpRequest& request)> on_request = nullptr;
+  /// How often a request is sent again when the server asks for it; 0 never.
+  int max_retries = 10;
+  /// The most that one object or document may take, encoded. Lists have no limit, only their items.
+  std::size_t max_body = std::size_t{64} << 20;
+  /// For credentials, and for KUBE_CLIENT_BACKOFF_BASE and ..._DURATION, which are read when the Client is
+  /// made.
+  Environment environment = {};
+  /// Null makes connections of its own, with libcurl.
+  std::shared_ptr<Transport> transport = nullptr;
+  /// Null takes what the Config says.
+  std::shared_ptr<Credentials> credentials = nullptr;
+};
+
+}  // namespace kube

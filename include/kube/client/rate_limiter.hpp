@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/base/clock.hpp>
+
+#include <mutex>
+#include <stop_token>
+
+namespace kube {
+
+/// Decides when a request may be sent. Several clients may share one.
+///
+/// Thread safety: all methods may be called from any thread.
+class RateLimiter {
+ public:
+  virtual ~RateLimiter() = default;
+
+  /// Waits for its turn. Returns false if a stop was requested before; the turn then goes to others.
+  [[nodiscard]] virtual bool wait(std::stop_token stop) = 0;
+};
+
+/// Allows `burst` requests at once and `qps` per second in the long run; full at the start.
+class TokenBucket final : public RateLimiter {
+ public:
+  /// Throws std::invalid_argument unless both are above 0.
+  TokenBucket(double qps, int burst, Clock& clock = system_clock());
+
+  [[nodiscard]] bool wait(std::stop_token stop) override;
+  /// Takes a token if there is one now.
+  [[nodiscard]] bool try_accept();
+
+ private:
+  void refill_locked(Clock::TimePoint now);
+
+  const double qps_;
+  const double burst_;
+  Clock& clock_;
+  std::mutex mutex_;
+  // Guarded by mutex_:
+  double tokens_;  // negative while requests wait
+  Clock::TimePoint refilled_;
+};
+
+}  // namespace kube

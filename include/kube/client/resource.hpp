@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/api/meta/v1.hpp>
+#include <kube/client/log_stream.hpp>
+#include <kube/client/options.hpp>
+#include <kube/client/resource_core.hpp>
+#include <kube/client/retry_watch.hpp>
+#include <kube/client/watch.hpp>
+#include <kube/object/ref.hpp>
+#include <kube/object/value.hpp>
+
+#include <concepts>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// Answers of some subresources. Who calls those functions includes the header of the type.
+namespace kube::authentication::v1 {
+struct TokenRequest;
+}
+namespace kube::autoscaling::v1 {
+struct Scale;
+}
+namespace kube::core::v1 {
+struct Binding;
+}
+namespace kube::policy::v1 {
+struct Eviction;
+}
+
+namespace kube {
+
+/// The objects of a list, and what the list says of itself.
+template <typename T>
+struct Listed {
+  ListHead metadata;
+  std::vector<Ref<T>> items;
+};
+
+namespace detail {
+template <typename T>
+[[nodiscard]] std::string_view name_of(const T& object) {
+  return object.metadata.name.view();
+}
+[[nodiscard]] inline std::string_view name_of(const Value& object) {
+  const Value& name = object["metadata"]["name"];
+  return name.is_string() ? name.as_string() : std::string_view{};
+}
+template <typename T>
+[[nodiscard]] std::string_view version_of(const std::byte* object) {
+  const T& typed = *reinterpret_cast<const T*>(object);
+  if constexpr (std::same_as<T, Value>) {
+    const Value& version = typed["metadata"]["resourceVersion"];
+    return version.is_string() ? version.as_string() : std::string_view{};
+  } else {
+    return typed.metadata.resource_version.view();
+  }
+}
+/// What may be written as a whole.
+template <typename T>
+concept Writable = !std::same_as<T, meta::v1::PartialObjectMetadata>;
+}  // namespace detail
+
+/// The objects of one kind, in one namespace or in all: what can be asked of an API server about them.
+///
+/// T is a type of the API (Client::resource), Value (Client::dynamic) or meta::v1::PartialObjectMetadata
+/// (Client::metadata). Cheap to copy. All calls wait for the answer, or until `stop` is requested. They throw
+///   ApiError         the server says no; see is_not_found(), is_conflict() and the like
+///   TransportError   there is no answer; kCanceled after a stop
+///   CodecError       the answer is not what it should be
+///   ConfigError      the credentials cannot be had
+///   std::invalid_argument   what is asked makes no sense: no name, a namespace missing
+/// Thread safety: all const methods may be called from any thread.
+template <typename T>
+class Resource {
+ public:
+  explicit Resource(detail::ResourceCore core) : core_(std::move(core)) {}
+
+  /// The same resource; objects that it reads share content through the pool, or lose fields. For informers.
+  [[nodiscard]] Resource with_decoding(DecoderOptions options) const {
+    Resource copy = *this;
+    copy.core_.set_decoding(std::move(options));
+    return copy;
+  }
+
+  // --- Reading ---
+
+  [[nodiscard]] Ref<T> get(std::string_view name, const GetOptions& options = {},
+                           std::stop_token stop = {}) const {
+    return detail::cast<T>(core_.get(name, {}, type_of<T>(), options, std::move(stop)));
+  }
+  /// The same, but null if there is no such object.
+  [[nodiscard]] Ref<T> find(std::string_view name, const GetOptions& options = {},
+                            std::stop_token stop = {}) const {
+    return detail::cast<T>(core_.find(name, options, std::move(stop)));
+  }
+  /// One answer: with a limit there may be more (metadata.continue_token).
+  [[nodiscard]] Listed<T> list(const ListOptions& options = {}, std::stop_token stop = {}) const {
+    Listed<T> listed;
+    listed.metadata = list_page(
+        options, [&](Ref<T> item) { listed.items.push_back(std::move(item)); }, std::move(stop));
+    return listed;
+  }
+  /// One answer; `on_item(Ref<T>)` is called as each object arrives. What it throws ends the list.
+  template <typename OnItem>
+  ListHead list_page(const ListOptions& options, OnItem on_item, std::stop_token stop = {}) const {
+    return core_.list(
+        options, [&](const detail::AnyRef& item) { on_item(detail::cast<T>(item)); },
+        std::move(stop));
+  }
+  /// All objects, page by page. If the list expires on the way, `on_restart` is called and all objects come
+  /// once more; without it that is an ApiError (is_resource_expired).
+  template <typename OnItem>
+  ListHead list_each(const ListOptions& options, OnItem on_item,
+                     const std::function<void()>& on_restart = nullptr,
+                     const PagerOptions& pager = {}, std::stop_token stop = {}) const {
+    return core_.list_all(
+        options, pager, [&](const detail::AnyRef& item) { on_item(detail::cast<T>(item)); },
+        on_restart, std::move(stop));
+  }
+  /// All objects, fetched page by page.
+  [[nodiscard]] Listed<T> list_all(const ListOptions& options = {}, const PagerOptions& pager = {},
+                                   std::stop_token stop = {}) const {
+    Listed<T> listed;
+    listed.metadata = list_each(
+        options, [&](Ref<T> item) { listed.items.push_back(std::move(item)); },
+        [&] { listed.items.clear(); }, pager, std::move(stop));
+    return listed;
+  }
+  /// What happens from `options.resource_version` on.
+  [[nodiscard]] Watch<T> watch(const ListOptions& options = {}, std::stop_token stop = {}) const {
+    return Watch<T>{core_.watch(options, std::move(stop))};
+  }
+  /// A watch that is opened again whenever it ends. Throws std::invalid_argument unless the options have a
+  /// version to start from, other than "0".
+  [[nodiscard]] RetryWatch<T> retry_watch(const ListOptions& options) const {
+    return RetryWatch<T>{core_, options, detail::version_of<T>};
+  }
+  /// As kubectl shows objects: columns and cells.
+  [[nodiscard]] Ref<meta::v1::Table> table(const ListOptions& options = {},
+                                           TableObjects objects = TableObjects::kMetadata,
+                                           std::stop_token stop = {}) const {
+    return detail::cast<meta::v1::Table>(core_.table({}, options, objects, std::move(stop)));
+  }
+
+  // --- Writing; each returns the object as the server stored it ---
+
+  Ref<T> create(const T& object, const CreateOptions& options = {},
+                std::stop_token stop = {}) const requires detail::Writable<T> {
+    return detail::cast<T>(core_.create(detail::Sendable::of(object), {}, {}, &type_of<T>(),
+                                        options, std::move(stop)));
+  }
+  /// Replaces the object of that name, if its resource version still is the newest (or is not set).
+  Ref<T> update(const T& object, const UpdateOptions& options = {},
+                std::stop_token stop = {}) const requires detail::Writable<T> {
+    return put(object, {}, options, std::move(stop));
+  }
+  Ref<T> update_status(const T& object, const UpdateOptions& options = {},
+                       std::stop_token stop = {}) const requires detail::Writable<T> {
+    return put(object, "status", options, std::move(stop));
+  }
+  /// `body` is sent as it is. `subresource` may be "status" or "scale".
+  Ref<T> patch(std::string_view name, PatchType type, std::string body,
+               const PatchOptions& options = {}, std::string_view subresource = {},
+               std::stop_token stop = {}) const {
+    return detail::cast<T>(
+        core_.patch(name, type, std::move(body), subresource, options, std::move(stop)));
+  }
+  /// Server-side apply. Fields that are not set are given up, so build the object anew and do not change one
+  /// that was read.
+  Ref<T> apply(const T& object, const ApplyOptions& options,
+               std::stop_token stop = {}) const requires detail::Writable<T> {
+    return detail::cast<T>(core_.apply(detail::Sendable::of(object), detail::name_of(object), {},
+                                       options, std::move(stop)));
+  }
+  Ref<T> apply_status(const T& object, const ApplyOptions& options,
+                      std::stop_token stop = {}) const requires detail::Writable<T> {
+    return detail::cast<T>(core_.apply(detail::Sendable::of(object), detail::name_of(object),
+                                       "status", options, std::move(stop)));
+  }
+  /// Asks for the deletion; the object may stay until its finalizers are done.
+  void delete_(std::string_view name, const DeleteOptions& options = {},
+               std::stop_token stop = {}) const {
+    core_.remove(name, options, std::move(stop));
+  }
+  void delete_collection(const DeleteOptions& options = {}, const ListOptions& which = {},
+                         std::stop_token stop = {}) const {
+    core_.remove_collection(options, which, std::move(stop));
+  }
+
+  // --- Subresources ---
+
+  /// Any subresource that holds one object of type S.
+  template <typename S>
+  [[nodiscard]] Ref<S> get_subresource(std::string_view name, std::string_view subresource,
+                                       const GetOptions& options = {},
+                                       std::stop_token stop = {}) const {
+    return detail::cast<S>(core_.get(name, subresource, type_of<S>(), options, std::move(stop)));
+  }
+  template <typename S>
+  Ref<S> update_subresource(std::string_view name, std::string_view subresource, const S& object,
+                            const UpdateOptions& options = {}, std::stop_token stop = {}) const {
+    return detail::cast<S>(
+        core_.update(detail::Sendable::of(object), name, subresource, options, std::move(stop)));
+  }
+  template <typename S>
+  Ref<S> create_subresource(std::string_view name, std::string_view subresource, const S& object,
+                            const CreateOptions& options = {}, std::stop_token stop = {}) const {
+    return detail::cast<S>(core_.create(detail::Sendable::of(object), name, subresource,
+                                        &type_of<S>(), options, std::move(stop)));
+  }
+  [[nodiscard]] Ref<T> get_status(std::string_view name, const GetOptions& options = {},
+                                  std::stop_token stop = {}) const {
+    return get_subresource<T>(name, "status", options, std::move(stop));
+  }
+  template <typename Scale = autoscaling::v1::Scale>
+  [[nodiscard]] Ref<Scale> get_scale(std::string_view name, std::stop_token stop = {}) const {
+    return get_subresource<Scale>(name, "scale", {}, std::move(stop));
+  }
+  template <typename Scale = autoscaling::v1::Scale>
+  Ref<Scale> update_scale(std::string_view name, const Scale& scale,
+                          const UpdateOptions& options = {}, std::stop_token stop = {}) const {
+    return update_subresource<Scale>(name, "scale", scale, options, std::move(stop));
+  }
+  /// Of pods: asks for the pod that `eviction` names to go. Too many requests (429) with the cause
+  /// "DisruptionBudget" means: not now, try again later.
+  template <typename Eviction = policy::v1::Eviction>
+  void evict(const Eviction& eviction, std::stop_token stop = {}) const {
+    core_.create(detail::Sendable::of(eviction), detail::name_of(eviction), "eviction", nullptr, {},
+                 std::move(stop));
+  }
+  /// Of pods: puts the pod that `binding` names onto a node.
+  template <typename Binding = core::v1::Binding>
+  void bind(const Binding& binding, const CreateOptions& options = {},
+            std::stop_token stop = {}) const {
+    core_.create(detail::Sendable::of(binding), detail::name_of(binding), "binding", nullptr,
+                 options, std::move(stop));
+  }
+  /// Of service accounts: a new token.
+  template <typename TokenRequest = authentication::v1::TokenRequest>
+  [[nodiscard]] Ref<TokenRequest> create_token(std::string_view name, const TokenRequest& request,
+                                               std::stop_token stop = {}) const {
+    return create_subresource<TokenRequest>(name, "token", request, {}, std::move(stop));
+  }
+  /// Of pods: what a container wrote.
+  [[nodiscard]] LogStream logs(std::string_view name, const LogOptions& options = {},
+                               std::stop_token stop = {}) const {
+    return LogStream{core_.log(name, options, std::move(stop))};
+  }
+
+  /// For whoever builds on it without knowing T.
+  [[nodiscard]] const detail::ResourceCore& core() const noexcept { return core_; }
+
+ private:
+  Ref<T> put(const T& object, std::string_view subresource, const UpdateOptions& options,
+             std::stop_token stop) const {
+    return detail::cast<T>(core_.update(detail::Sendable::of(object), detail::name_of(object),
+                                        subresource, options, std::move(stop)));
+  }
+
+  detail::ResourceCore core_;
+};
+
+}  // namespace kube

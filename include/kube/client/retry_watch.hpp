@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/base/clock.hpp>
+#include <kube/client/watch.hpp>
+
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace kube {
+
+namespace detail {
+
+/// See RetryWatch.
+class RetryWatchCore {
+ public:
+  using VersionOf = std::string_view (*)(const std::byte* object);
+
+  RetryWatchCore(ResourceCore resource, ListOptions options, VersionOf version_of);
+
+  [[nodiscard]] std::optional<Event<std::byte>> next(std::stop_token stop);
+  void stop() noexcept { stop_.request_stop(); }
+  [[nodiscard]] std::string last_version() const;
+
+ private:
+  /// Opens the next watch when it is time to. An event if that failed for good.
+  std::optional<Event<std::byte>> reopen();
+  [[nodiscard]] std::optional<Event<std::byte>> handle(Event<std::byte> event);
+  Event<std::byte> end_with(Ref<meta::v1::Status> status);
+
+  const ResourceCore resource_;
+  const VersionOf version_of_;
+  ListOptions options_;
+  std::unique_ptr<WatchCore> watch_;
+  Clock::TimePoint not_before_{};
+  bool ended_ = false;
+  std::stop_source stop_;
+  mutable std::mutex mutex_;
+  std::string version_;  // guarded by mutex_
+};
+
+}  // namespace detail
+
+/// A watch that goes on where it ended, for as long as the server knows the version: with a pause of at
+/// least a second between attempts, and without an event lost or repeated. Bookmarks are not handed out.
+///
+/// It ends with a kError event when the version has become too old (410: list again), when the server
+/// refuses the user (401, 403), or when an object comes without a version.
+///
+/// Thread safety: one thread reads; stop() and last_version() may be called from any.
+template <typename T>
+class RetryWatch {
+ public:
+  /// See Resource::retry_watch().
+  RetryWatch(detail::ResourceCore resource, ListOptions options,
+             detail::RetryWatchCore::VersionOf version_of)
+      : core_(std::make_unique<detail::RetryWatchCore>(std::move(resource), std::move(options),
+                                                       version_of)) {}
+
+  /// The next event; waits for it. Nothing after the end, stop(), or a stop of `stop`, which ends it as well.
+  [[nodiscard]] std::optional<Event<T>> next(std::stop_token stop = {}) {
+    std::optional<Event<std::byte>> event = core_->next(std::move(stop));
+    if (!event) return std::nullopt;
+    return Event<T>{event->type, detail::cast<T>(event->object), std::move(event->status)};
+  }
+  void stop() noexcept { core_->stop(); }
+  /// Where it stands: the version of the last event or bookmark.
+  [[nodiscard]] std::string last_version() const { return core_->last_version(); }
+
+  [[nodiscard]] auto begin() { return detail::EventIterator<RetryWatch, Event<T>>{*this}; }
+  [[nodiscard]] static std::default_sentinel_t end() { return {}; }
+
+ private:
+  std::unique_ptr<detail::RetryWatchCore> core_;
+};
+
+}  // namespace kube

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/api/meta/v1.hpp>
+#include <kube/base/log.hpp>
+#include <kube/client/resource_core.hpp>
+#include <kube/codec/watch_splitter.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string_view>
+#include <utility>
+
+namespace kube {
+
+/// Something that happened to an object, or to the watch itself.
+template <typename T>
+struct Event {
+  EventType type = EventType::kError;
+  /// The new state; of kDeleted the last one; of kBookmark one with only its version set. Null for kError.
+  Ref<T> object = nullptr;
+  /// Of kError: what went wrong. Code 410 means that the version is too old: list again.
+  Ref<meta::v1::Status> status = nullptr;
+};
+
+namespace detail {
+
+/// A watch of objects whose type is known elsewhere. See Watch.
+class WatchCore {
+ public:
+  /// `stream` may be null: such a watch has ended already.
+  WatchCore(std::unique_ptr<ResponseStream> stream, Format format, const Type& type,
+            const DecoderOptions& decoding, Logger log);
+  /// One that begins with an error, and ends behind it.
+  explicit WatchCore(Ref<meta::v1::Status> error);
+
+  [[nodiscard]] std::optional<Event<std::byte>> next(std::stop_token stop);
+  void stop() noexcept;
+
+ private:
+  void read_more(std::stop_token stop);
+  void decode(const WatchFrame& frame);
+  void end_with(Ref<meta::v1::Status> error);
+
+  const std::unique_ptr<ResponseStream> stream_;
+  const Format format_;
+  WatchSplitter splitter_;
+  DecoderCore decoder_;
+  const Logger log_;
+  std::string_view unread_;  // what the stream gave last and was not looked at yet
+  std::deque<Event<std::byte>> ready_;
+  bool ended_ = false;
+  std::atomic<bool> stopped_ = false;
+};
+
+/// A range over events that ends with the watch; a stop ends it, too.
+template <typename WatchType, typename EventOf>
+class EventIterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = EventOf;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const EventOf*;
+  using reference = const EventOf&;
+
+  EventIterator() = default;
+  explicit EventIterator(WatchType& watch) : watch_(&watch), event_(watch.next()) {}
+
+  reference operator*() const { return *event_; }
+  pointer operator->() const { return &*event_; }
+  EventIterator& operator++() {
+    event_ = watch_->next();
+    return *this;
+  }
+  void operator++(int) { ++*this; }
+  friend bool operator==(const EventIterator& a, std::default_sentinel_t) { return !a.event_; }
+
+ private:
+  WatchType* watch_ = nullptr;
+  std::optional<EventOf> event_;
+};
+
+}  // namespace detail
+
+/// A running watch: events of objects of one kind, in the order in which they happened.
+///
+///   for (const auto& event : pods.watch({.resource_version = version})) ...
+///
+/// It ends when the server or the network ends it, which both do from time to time; whoever wants more opens
+/// the next one at the last version seen (RetryWatch does). What cannot be decoded becomes one kError event
+/// with code 500, and then the watch ends. A consumer that is slow holds the server back: little more than
+/// the event at hand is kept in memory.
+///
+/// Thread safety: one thread reads; stop() may be called from any, any number of times.
+template <typename T>
+class Watch {
+ public:
+  explicit Watch(std::unique_ptr<detail::WatchCore> core) : core_(std::move(core)) {}
+
+  /// The next event; waits for it. Nothing once the watch has ended, or after stop() or a stop of `stop`, which
+  /// ends the watch as well.
+  [[nodiscard]] std::optional<Event<T>> next(std::stop_token stop = {}) {
+    std::optional<Event<std::byte>> event = core_->next(std::move(stop));
+    if (!event) return std::nullopt;
+    return Event<T>{event->type, detail::cast<T>(event->object), std::move(event->status)};
+  }
+  /// Ends the watch now, also for a next() that waits.
+  void stop() noexcept { core_->stop(); }
+
+  [[nodiscard]] auto begin() { return detail::EventIterator<Watch, Event<T>>{*this}; }
+  [[nodiscard]] static std::default_sentinel_t end() { return {}; }
+
+ private:
+  std::unique_ptr<detail::WatchCore> core_;
+};
+
+}  // namespace kube

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "request.hpp"
+
+#include "server_url.hpp"
+
+#include <kube/api/time.hpp>
+#include <kube/api/validation.hpp>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace kube::detail {
+
+namespace {
+
+/// What may stand in a path segment as it is, besides letters and digits (RFC 3986).
+constexpr std::string_view kSegment = "!$&'()*+,;=:@";
+
+void append_segment(std::string& path, const char* what, std::string_view segment) {
+  if (segment == "." || segment == ".." || segment.find_first_of("/%") != std::string_view::npos) {
+    throw std::invalid_argument(
+        std::string{what} + ' ' + quoted(segment) +
+        " cannot stand in a URL: it may be neither '.' nor '..' and may not "
+        "have '/' or '%' in it");
+  }
+  path += '/';
+  path += percent_encode(segment, kSegment);
+}
+
+std::string lower(std::string_view text) {
+  std::string result{text};
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return result;
+}
+
+void check_namespace(const Place& place, std::string_view method) {
+  if (place.scope != Scope::kNamespaced || !place.namespace_.empty()) return;
+  if (method == "POST" || !place.name.empty()) {
+    throw std::invalid_argument(place.resource.resource +
+                                " live in namespaces, and none was given; name one, as in "
+                                "client.resource<T>(\"default\")");
+  }
+}
+
+}  // namespace
+
+std::string path_of(const Place& place, std::string_view method) {
+  check_namespace(place, method);
+  std::string path;
+  if (place.resource.group.empty()) {
+    path = "/api";
+  } else {
+    path = "/apis";
+    append_segment(path, "group", place.resource.group);
+  }
+  append_segment(path, "version", place.resource.version);
+  if (!place.namespace_.empty() && place.scope != Scope::kCluster) {
+    path += "/namespaces";
+    append_segment(path, "namespace", place.namespace_);
+  }
+  append_segment(path, "resource", lower(place.resource.resource));
+  if (!place.name.empty()) append_segment(path, "name", place.name);
+  if (!place.subresource.empty()) append_segment(path, "subresource", place.subresource);
+  return path;
+}
+
+void require_name(std::string_view name) {
+  if (name.empty()) throw std::invalid_argument("the object needs a name (metadata.name) for that");
+}
+
+std::string Query::str() const {
+  std::string text;
+  for (const auto& [key, value] : values_) {
+    text += text.empty() ? '?' : '&';
+    text += percent_encode(key) + '=' + percent_encode(value);
+  }
+  return text;
+}
+
+void Query::add(const GetOptions& options) {
+  add_text("resourceVersion", options.resource_version);
+}
+
+void Query::add(const ListOptions& options) {
+  add_text("labelSelector", options.label_selector);
+  add_text("fieldSelector", options.field_selector);
+  add_text("resourceVersion", options.resource_version);
+  add_text("resourceVersionMatch", options.resource_version_match);
+  add_flag("allowWatchBookmarks", options.allow_watch_bookmarks);
+  if (options.timeout) {
+    add_number("timeoutSeconds", options.timeout->count());
+    if (options.timeout->count() > 0) add("timeout", Duration{*options.timeout}.str());
+  }
+  if (options.limit != 0) add_number("limit", options.limit);
+  add_text("continue", options.continue_token);
+  if (options.send_initial_events) {
+    add("sendInitialEvents", *options.send_initial_events ? "true" : "false");
+  }
+  add_text("shardSelector", options.shard_selector);
+}
+
+void Query::add(const CreateOptions& options) {
+  if (options.dry_run) add("dryRun", "All");
+  add_text("fieldManager", options.field_manager);
+  add_text("fieldValidation", options.field_validation);
+}
+
+void Query::add(const PatchOptions& options) {
+  add(CreateOptions{options.dry_run, options.field_manager, options.field_validation});
+  if (options.force) add("force", *options.force ? "true" : "false");
+}
+
+void Query::add(const LogOptions& options) {
+  add_text("container", options.container);
+  add_flag("follow", options.follow);
+  add_flag("previous", options.previous);
+  if (options.since) add_number("sinceSeconds", options.since->count());
+  if (options.since_time) add("sinceTime", Time{*options.since_time}.str());
+  add_flag("timestamps", options.timestamps);
+  add_number("tailLines", options.tail_lines);
+  add_number("limitBytes", options.limit_bytes);
+  add_text("stream", options.stream);
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "request_metrics.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace kube::detail {
+
+namespace {
+
+const std::vector<double>& seconds_bounds() {
+  static const std::vector<double> bounds{0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60};
+  return bounds;
+}
+const std::vector<double>& bytes_bounds() {
+  static const std::vector<double> bounds{64,    256,    512,     1024,    4096,    16384,
+                                          65536, 262144, 1048576, 4194304, 16777216};
+  return bounds;
+}
+
+double seconds(Clock::Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+class MeasuredStream final : public ResponseStream {
+ public:
+  MeasuredStream(std::unique_ptr<ResponseStream> stream, Histogram sizes)
+      : stream_(std::move(stream)), sizes_(std::move(sizes)) {}
+  MeasuredStream(const MeasuredStream&) = delete;
+  MeasuredStream& operator=(const MeasuredStream&) = delete;
+  ~MeasuredStream() override { sizes_.observe(static_cast<double>(bytes_)); }
+
+  [[nodiscard]] const HttpResponseHead& head() const noexcept override { return stream_->head(); }
+  [[nodiscard]] std::string_view read(std::stop_token stop) override {
+    const std::string_view chunk = stream_->read(std::move(stop));
+    bytes_ += chunk.size();
+    return chunk;
+  }
+  void cancel() noexcept override { stream_->cancel(); }
+
+ private:
+  std::unique_ptr<ResponseStream> stream_;
+  Histogram sizes_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace
+
+void RequestMetrics::sent(const std::string& method, int status, int attempt, Clock::Duration took,
+                          std::size_t body) const {
+  if (!metrics_) return;
+  const MetricLabels labels{{"code", status == 0 ? "<error>" : std::to_string(status)},
+                            {"method", method},
+                            {"host", host_}};
+  const MetricLabels verb{{"verb", method}, {"host", host_}};
+  metrics_->counter("rest_client_requests_total", "Requests sent, each attempt counted.", labels)
+      .add();
+  if (attempt > 0) {
+    metrics_
+        ->counter("rest_client_request_retries_total", "Attempts after the first of a request.",
+                  labels)
+        .add();
+  }
+  metrics_
+      ->histogram("rest_client_request_duration_seconds",
+                  "Time from sending a request to the head of its answer.", seconds_bounds(), verb)
+      .observe(seconds(took));
+  metrics_
+      ->histogram("rest_client_request_size_bytes", "Size of the body of a request.",
+                  bytes_bounds(), verb)
+      .observe(static_cast<double>(body));
+}
+
+void RequestMetrics::limited(const std::string& method, Clock::Duration waited) const {
+  if (!metrics_) return;
+  metrics_
+      ->histogram("rest_client_rate_limiter_duration_seconds",
+                  "Time that a request waited for the client's own rate limit.", seconds_bounds(),
+                  {{"verb", method}, {"host", host_}})
+      .observe(seconds(waited));
+}
+
+std::unique_ptr<ResponseStream> RequestMetrics::measure(
+    const std::string& method, std::unique_ptr<ResponseStream> stream) const {
+  if (!metrics_ || !stream) return stream;
+  return std::make_unique<MeasuredStream>(
+      std::move(stream),
+      metrics_->histogram("rest_client_response_size_bytes", "Size of the body of an answer.",
+                          bytes_bounds(), {{"verb", method}, {"host", host_}}));
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "answer.hpp"
+#include "host_backoff.hpp"
+#include "request.hpp"
+#include "request_metrics.hpp"
+#include "server_url.hpp"
+
+#include <kube/client/client_options.hpp>
+#include <kube/config/config.hpp>
+#include <kube/object/type.hpp>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+namespace kube::detail {
+
+/// How a request and its answer are encoded.
+struct Negotiated {
+  Format body = Format::kJson;
+  std::string content_type = {};
+  std::string accept = {};
+  /// What an answer without Content-Type is taken for.
+  Format assumed = Format::kJson;
+  /// The server may be asked again with JSON only.
+  bool can_fall_back = false;
+};
+
+/// Sends requests to one API server: headers, rate limit, retries, warnings, errors and metrics. It knows
+/// nothing of objects.
+///
+/// Thread safety: all methods may be called from any thread.
+class RestClient {
+ public:
+  /// Throws ConfigError.
+  RestClient(Config config, ClientOptions options);
+
+  /// The answer, if it is a success (200 to 206; 200 only for a watch). Throws ApiError, TransportError or
+  /// ConfigError, and TransportError kCanceled after a stop. For a watch it may be null: the server could not be
+  /// reached, again and again, for reasons that pass.
+  [[nodiscard]] std::unique_ptr<ResponseStream> send(const Request& request, std::stop_token stop);
+
+  /// The whole body of an answer. Throws ApiError if it is longer than ClientOptions::max_body.
+  [[nodiscard]] std::string read_body(const Request& request, ResponseStream& stream,
+                                      std::stop_token stop) const;
+
+  /// For a body of type `sent` (null if there is none) and an answer of type `wanted`.
+  [[nodiscard]] Negotiated negotiate(const std::string& group_version, const Type* sent,
+                                     const Type& wanted) const;
+  /// The server does not speak protobuf for that group version.
+  void use_json(const std::string& group_version);
+  [[nodiscard]] bool uses_json(const std::string& group_version) const;
+
+  [[nodiscard]] const Config& config() const noexcept { return config_; }
+  [[nodiscard]] const ClientOptions& options() const noexcept { return options_; }
+  [[nodiscard]] const ServerUrl& server() const noexcept { return server_; }
+  [[nodiscard]] Clock& clock() const noexcept { return *options_.clock; }
+
+ private:
+  struct Attempt;
+
+  void throttle(const Request& request, std::stop_token stop);
+  [[nodiscard]] std::shared_ptr<RateLimiter> limiter_for(const std::string& key);
+  void report_wait(const Request& request, Clock::Duration waited);
+  [[nodiscard]] HttpRequest http_request(const Request& request, std::stop_token stop);
+  void add_impersonation(Headers& headers) const;
+  [[nodiscard]] std::unique_ptr<ResponseStream> open(const Request& request, const Attempt& attempt,
+                                                     std::stop_token stop);
+  void sleep(const Request& request, Clock::Duration wait, const Attempt& attempt,
+             std::stop_token stop);
+  void hand_on_warnings(const Headers& headers) const;
+  [[noreturn]] void fail(const Request& request, ResponseStream& stream,
+                         std::stop_token stop) const;
+  [[nodiscard]] std::string describe(const Request& request) const;
+
+  const Config config_;
+  const ClientOptions options_;
+  const ServerUrl server_;
+  const std::string user_agent_;
+  const Logger log_;
+  const std::shared_ptr<Credentials> credentials_;
+  const std::shared_ptr<Transport> transport_;
+  const std::shared_ptr<RateLimiter> shared_limiter_;
+  HostBackoff backoff_;
+  RequestMetrics metrics_;
+
+  mutable std::mutex mutex_;
+  // Guarded by mutex_:
+  std::map<std::string, std::shared_ptr<RateLimiter>> limiters_;
+  std::set<std::string> json_only_;
+  Clock::TimePoint wait_reported_{};
+};
+
+}  // namespace kube::detail

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/client/watch.hpp>
+
+#include "answer.hpp"
+
+#include <kube/codec/error.hpp>
+
+#include <algorithm>
+
+namespace kube::detail {
+
+namespace {
+
+/// How much of what has arrived is decoded before the events in it are handed out.
+constexpr std::size_t kSlice = 4096;
+
+constexpr std::size_t kMostFrame = std::size_t{16} << 20;
+
+DecoderOptions for_watch(DecoderOptions options) {
+  options.limits.max_frame = std::min(options.limits.max_frame, kMostFrame);
+  return options;
+}
+
+}  // namespace
+
+WatchCore::WatchCore(std::unique_ptr<ResponseStream> stream, Format format, const Type& type,
+                     const DecoderOptions& decoding, Logger log)
+    : stream_(std::move(stream)),
+      format_(format),
+      splitter_(format, for_watch(decoding).limits),
+      decoder_(type, for_watch(decoding)),
+      log_(std::move(log)),
+      ended_(stream_ == nullptr) {}
+
+WatchCore::WatchCore(Ref<meta::v1::Status> error)
+    : WatchCore(nullptr, Format::kJson, type_of<meta::v1::Status>(), {}, {}) {
+  end_with(std::move(error));
+}
+
+std::optional<Event<std::byte>> WatchCore::next(std::stop_token stop) {
+  while (ready_.empty() && !ended_ && !stopped_) read_more(stop);
+  if (stop.stop_requested()) this->stop();
+  if (stopped_ || ready_.empty()) return std::nullopt;
+  Event<std::byte> event = std::move(ready_.front());
+  ready_.pop_front();
+  return event;
+}
+
+void WatchCore::stop() noexcept {
+  if (!stopped_.exchange(true) && stream_) stream_->cancel();
+}
+
+void WatchCore::read_more(std::stop_token stop) {
+  try {
+    if (unread_.empty()) unread_ = stream_->read(std::move(stop));
+    const std::string_view slice = unread_.substr(0, kSlice);
+    unread_.remove_prefix(slice.size());
+    if (slice.empty()) {
+      ended_ = true;
+    } else {
+      splitter_.feed(slice, [this](const WatchFrame& frame) { decode(frame); });
+    }
+  } catch (const CodecError& error) {
+    end_with(watch_decoding_status(error.what()));
+  } catch (const TransportError& error) {
+    ended_ = true;
+    if (error.kind() == TransportError::Kind::kProtocol) {
+      end_with(watch_decoding_status(error.what()));
+    } else if (error.kind() != TransportError::Kind::kCanceled) {
+      log_.debug("a watch was cut off: {}", error.what());
+    }
+  }
+  // The connection is free again, whatever the server still wants to say.
+  if (ended_) stream_->cancel();
+}
+
+void WatchCore::decode(const WatchFrame& frame) {
+  if (frame.type == EventType::kError) {
+    Ref<meta::v1::Status> status = find_status(frame.object, format_);
+    if (!status)
+      throw CodecError("object", "the object of an ERROR event is no Status", frame.offset);
+    ready_.push_back({frame.type, nullptr, std::move(status)});
+    return;
+  }
+  Block* block = format_ == Format::kJson ? decoder_.json(frame.object, frame.offset)
+                                          : decoder_.enveloped(frame.object, frame.offset);
+  ready_.push_back({frame.type, {block, block->image() + block->root}, nullptr});
+}
+
+void WatchCore::end_with(Ref<meta::v1::Status> error) {
+  ready_.push_back({EventType::kError, nullptr, std::move(error)});
+  ended_ = true;
+}
+
+}  // namespace kube::detail
