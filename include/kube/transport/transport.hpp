@@ -22,7 +22,8 @@ struct Header {
 using Headers = std::vector<Header>;
 
 /// The first value of that name, whatever its case, or null.
-[[nodiscard]] const std::string* find_header(const Headers& headers, std::string_view name) noexcept;
+[[nodiscard]] const std::string* find_header(const Headers& headers,
+                                             std::string_view name) noexcept;
 
 /// Requests of different lanes do not share a connection, so that a busy watch does not delay a write.
 enum class Lane { kRequests, kWatches };

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exchange.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace kube::detail {
+
+bool Mailbox::post(std::shared_ptr<Exchange> exchange) noexcept {
+  const std::lock_guard lock{mutex_};
+  if (wake_ == nullptr) return false;
+  if (!exchange->posted_) {
+    exchange->posted_ = true;
+    exchange->next_ = std::move(first_);
+    first_ = std::move(exchange);
+  }
+  wake_locked();
+  return true;
+}
+
+void Mailbox::nudge() noexcept {
+  const std::lock_guard lock{mutex_};
+  if (wake_ != nullptr) wake_(context_);
+}
+
+std::vector<std::shared_ptr<Exchange>> Mailbox::take() {
+  std::vector<std::shared_ptr<Exchange>> taken;
+  const std::lock_guard lock{mutex_};
+  awake_ = false;
+  while (first_ != nullptr) {
+    first_->posted_ = false;
+    std::shared_ptr<Exchange> next = std::move(first_->next_);
+    taken.push_back(std::exchange(first_, std::move(next)));
+  }
+  std::ranges::reverse(taken);
+  return taken;
+}
+
+void Mailbox::announce(std::shared_ptr<const TlsMaterial> material) noexcept {
+  const std::lock_guard lock{mutex_};
+  if (wake_ == nullptr) return;
+  announced_ = std::move(material);
+  wake_locked();
+}
+
+std::shared_ptr<const TlsMaterial> Mailbox::take_announced() noexcept {
+  const std::lock_guard lock{mutex_};
+  return std::exchange(announced_, nullptr);
+}
+
+void Mailbox::close() noexcept {
+  const std::lock_guard lock{mutex_};
+  wake_ = nullptr;
+}
+
+void Mailbox::wake_locked() noexcept {
+  if (std::exchange(awake_, true)) return;  // it has not even looked at the last one
+  wake_(context_);
+}
+
+const HttpResponseHead& Exchange::wait_head() {
+  std::unique_lock lock{mutex_};
+  changed_.wait(lock, [this] { return head_there_ || canceled_ || error_; });
+  if (!head_there_ || canceled_) throw_locked();
+  return head_;
+}
+
+bool Exchange::take(std::string& bytes, TimePoint until) {
+  bytes.clear();
+  bool tell = false;
+  {
+    std::unique_lock lock{mutex_};
+    const auto ready = [this] { return !bytes_.empty() || ended_ || canceled_ || error_; };
+    if (!ready()) {
+      // A watch at rest should not hold the memory that it needed when it was busy.
+      bytes.shrink_to_fit();
+      bytes_.shrink_to_fit();
+      if (!changed_.wait_until(lock, until, ready)) return false;
+    }
+    if (canceled_) throw_locked();
+    if (bytes_.empty() && error_) throw_locked();
+    bytes.swap(bytes_);
+    const std::size_t before = credit_;
+    credit_ += bytes.size();
+    // The window is opened again by the half, so that a fast reader does not wake the loop each time.
+    tell = !ended_ && !error_ && before < buffer_bytes_ / 2 && credit_ >= buffer_bytes_ / 2;
+  }
+  if (tell) mailbox_->post(shared_from_this());
+  return true;
+}
+
+void Exchange::cancel() noexcept {
+  {
+    const std::lock_guard lock{mutex_};
+    if (canceled_) return;
+    canceled_ = true;
+    changed_.notify_all();
+  }
+  mailbox_->post(shared_from_this());
+}
+
+void Exchange::on_head(HttpResponseHead head) {
+  head_at = last_byte = system_clock().now();
+  status = head.status;
+  const std::lock_guard lock{mutex_};
+  head_ = std::move(head);
+  head_there_ = true;
+  changed_.notify_all();
+}
+
+void Exchange::on_bytes(std::string_view bytes) {
+  last_byte = system_clock().now();
+  received += bytes.size();
+  const std::lock_guard lock{mutex_};
+  if (canceled_) return;
+  bytes_.append(bytes);
+  changed_.notify_all();
+}
+
+void Exchange::on_end() {
+  if (done_) return;
+  finish();
+  const std::lock_guard lock{mutex_};
+  ended_ = true;
+  changed_.notify_all();
+}
+
+void Exchange::fail(const TransportError& error) {
+  if (done_) return;
+  failure_ = error.kind();
+  finish();
+  const std::lock_guard lock{mutex_};
+  error_ = error;
+  changed_.notify_all();
+}
+
+void Exchange::finish() {
+  done_ = true;
+  if (finished != nullptr) finished->push_back(shared_from_this());
+}
+
+bool Exchange::full() const {
+  const std::lock_guard lock{mutex_};
+  return bytes_.size() >= buffer_bytes_;
+}
+
+bool Exchange::canceled() const {
+  const std::lock_guard lock{mutex_};
+  return canceled_;
+}
+
+std::size_t Exchange::take_credit() {
+  const std::lock_guard lock{mutex_};
+  return std::exchange(credit_, 0);
+}
+
+void Exchange::throw_locked() const {
+  if (canceled_ || !error_) {
+    throw TransportError(
+        TransportError::Kind::kCanceled,
+        request.method + " " + request.target.substr(0, request.target.find('?')) + ": canceled");
+  }
+  throw *error_;
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/base/clock.hpp>
+#include <kube/config/credentials.hpp>
+#include <kube/transport/transport.hpp>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kube::detail {
+
+class Connection;
+class Exchange;
+
+/// Through which other threads tell the loop that an exchange needs attention: it is new, its reader made
+/// room, or nobody wants it any more. An exchange is in the list once, however often it is posted, so that
+/// posting never allocates.
+///
+/// Thread safety: all methods may be called from any thread. Outlives the loop.
+class Mailbox {
+ public:
+  /// `wake` is called under a lock, from any thread, until close().
+  explicit Mailbox(void (*wake)(void* context) noexcept, void* context)
+      : wake_(wake), context_(context) {}
+
+  /// Returns false if the loop has ended.
+  bool post(std::shared_ptr<Exchange> exchange) noexcept;
+  /// Makes the loop look around.
+  void nudge() noexcept;
+  /// The exchanges posted since the last call, oldest first.
+  [[nodiscard]] std::vector<std::shared_ptr<Exchange>> take();
+  /// Connections are to be made with this from now on.
+  void announce(std::shared_ptr<const TlsMaterial> material) noexcept;
+  /// What was announced since the last call, or null.
+  [[nodiscard]] std::shared_ptr<const TlsMaterial> take_announced() noexcept;
+  /// Nothing is accepted from now on.
+  void close() noexcept;
+
+ private:
+  void wake_locked() noexcept;
+
+  std::mutex mutex_;
+  // Guarded by mutex_:
+  void (*wake_)(void*) noexcept;
+  void* context_;
+  bool awake_ = false;
+  std::shared_ptr<Exchange> first_;
+  std::shared_ptr<const TlsMaterial> announced_;
+};
+
+/// A request and its answer, between the thread that asked and the loop.
+class Exchange : public std::enable_shared_from_this<Exchange> {
+ public:
+  using TimePoint = Clock::TimePoint;
+
+  Exchange(HttpRequest what, std::shared_ptr<const TlsMaterial> with,
+           std::shared_ptr<Mailbox> mailbox, std::size_t buffer_bytes)
+      : request(std::move(what)),
+        material(std::move(with)),
+        started(system_clock().now()),
+        mailbox_(std::move(mailbox)),
+        buffer_bytes_(buffer_bytes) {}
+
+  // --- what both sides read -------------------------------------------------------------------------------
+  const HttpRequest request;
+  const std::shared_ptr<const TlsMaterial> material;
+  const TimePoint started;
+
+  // --- the side of the caller: any thread -----------------------------------------------------------------
+  /// Waits for the head. Throws TransportError.
+  const HttpResponseHead& wait_head();
+  /// Waits until there are bytes and moves them to `bytes`, whose memory is used for what comes next. Empty
+  /// at the end. Returns false if `until` came first. Throws TransportError.
+  bool take(std::string& bytes, TimePoint until);
+  void cancel() noexcept;
+
+  // --- the side of the loop -------------------------------------------------------------------------------
+  void on_head(HttpResponseHead head);
+  void on_bytes(std::string_view bytes);
+  void on_end();
+  void fail(const TransportError& error);
+  /// The reader is behind: no more bytes until it has made room.
+  [[nodiscard]] bool full() const;
+  [[nodiscard]] bool canceled() const;
+  /// How many bytes the reader took since the last call.
+  [[nodiscard]] std::size_t take_credit();
+
+  /// Nothing more will happen.
+  [[nodiscard]] bool done() const noexcept { return done_; }
+  [[nodiscard]] const std::optional<TransportError::Kind>& failure() const noexcept {
+    return failure_;
+  }
+  [[nodiscard]] bool has_head() const noexcept { return status != 0; }
+
+  // For the loop alone:
+  std::vector<std::shared_ptr<Exchange>>* finished = nullptr;  ///< gets it when it is done
+  Connection* connection = nullptr;                            ///< that it was given to last
+  int attempts = 0;                                            ///< how often it was given to one
+  int status = 0;                                              ///< of the head
+  std::size_t offset = 0;                                      ///< of the body: sent up to here
+  std::int32_t stream_id = 0;
+  std::uint64_t received = 0;
+  TimePoint head_at{};
+  TimePoint last_byte = started;
+  /// How long its connection took, if it was made for it.
+  std::optional<std::chrono::microseconds> resolved, connected, secured;
+
+ private:
+  friend class Mailbox;
+
+  void finish();
+  [[noreturn]] void throw_locked() const;
+
+  const std::shared_ptr<Mailbox> mailbox_;
+  const std::size_t buffer_bytes_;
+  // For the loop alone:
+  bool done_ = false;
+  std::optional<TransportError::Kind> failure_;
+  // Guarded by the mailbox:
+  bool posted_ = false;
+  std::shared_ptr<Exchange> next_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_:
+  HttpResponseHead head_;
+  bool head_there_ = false;
+  bool ended_ = false;
+  bool canceled_ = false;
+  std::optional<TransportError> error_;
+  std::string bytes_;
+  std::size_t credit_ = 0;
+};
+
+}  // namespace kube::detail

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/transport/curl_transport.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "support/http2_server.hpp"
+#include "support/scripted_server.hpp"
+#include "support/test_certificates.hpp"
+
+namespace kube::test {
+
+using namespace std::chrono_literals;
+using Kind = TransportError::Kind;
+
+inline std::ostream& operator<<(std::ostream& out, Kind kind) {
+  return out << static_cast<int>(kind);
+}
+
+/// Hands out what the test has set.
+class SetCredentials final : public Credentials {
+ public:
+  explicit SetCredentials(TlsMaterial material) { set(std::move(material)); }
+
+  void set(TlsMaterial material) {
+    const std::lock_guard lock{mutex_};
+    material_ = std::make_shared<const TlsMaterial>(std::move(material));
+  }
+
+  std::string authorization(std::stop_token) override { return {}; }
+  std::shared_ptr<const TlsMaterial> tls(std::stop_token) override {
+    const std::lock_guard lock{mutex_};
+    return material_;
+  }
+  void refused(const std::string&) override {}
+
+ private:
+  std::mutex mutex_;
+  std::shared_ptr<const TlsMaterial> material_;
+};
+
+inline std::shared_ptr<SetCredentials> trusting(const TestAuthority& authority) {
+  return std::make_shared<SetCredentials>(
+      TlsMaterial{.ca = authority.certificate(), .has_ca = true});
+}
+
+inline std::string read_all(ResponseStream& stream) {
+  std::string all;
+  while (true) {
+    const std::string_view bytes = stream.read();
+    if (bytes.empty()) return all;
+    all += bytes;
+  }
+}
+
+/// Runs the function, which has to throw a TransportError, and returns its kind; the message goes to `message`.
+template <typename Function>
+Kind kind_of(Function function, std::string* message = nullptr) {
+  try {
+    function();
+  } catch (const TransportError& error) {
+    if (message != nullptr) *message = error.what();
+    return error.kind();
+  }
+  ADD_FAILURE() << "no TransportError";
+  return Kind::kCanceled;
+}
+
+/// Waits until the condition holds, and returns whether it does.
+inline bool eventually(const std::function<bool()>& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + 10s;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+/// A flag that threads wait for.
+class Signal {
+ public:
+  void set() {
+    const std::lock_guard lock{mutex_};
+    set_ = true;
+    changed_.notify_all();
+  }
+  [[nodiscard]] bool wait() {
+    std::unique_lock lock{mutex_};
+    return changed_.wait_for(lock, 10s, [this] { return set_; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool set_ = false;
+};
+
+/// Answers a request with "ok".
+inline void answer_ok(Peer& peer) {
+  while (!peer.read_request().empty()) peer.respond("200 OK", "ok");
+}
+
+}  // namespace kube::test
