@@ -39,7 +39,7 @@ PersistentSet::Node* PersistentSet::allocate(bool leaf, std::size_t capacity) {
 /// more. Takes over `node`.
 PersistentSet::Node* PersistentSet::own(Node* node, std::size_t room) {
   const bool alone = node->references.load(std::memory_order_acquire) == 1;
-  if (alone && room <= node->capacity && node->capacity <= 2 * room + 16) return node;
+  if (alone && room <= node->capacity && node->capacity <= room + room / 2 + 8) return node;
   Node* copy = allocate(node->leaf, std::max<std::size_t>(room, node->count));
   copy->total = node->total;
   copy->count = node->count;
@@ -93,6 +93,7 @@ PersistentSet::Node* PersistentSet::insert_into(Node*& node, std::uint64_t key) 
   node = own(node, std::min<std::size_t>(node->count + 1U, limit));
   if (node->count == limit) {
     Node* right = split(node);
+    node = own(node, node->count + 1U);  // half of its room is more than enough now
     Node*& target = key < right->first() ? node : right;
     // Half full: this cannot overflow again.
     (void)insert_into(target, key);

@@ -468,7 +468,7 @@ TEST(Indexer, CostsWellBelow150BytesPerObject) {
   indexer.replace(objects, "1");
   const double per_object = static_cast<double>(indexer.snapshot().overhead_bytes()) / kObjects;
   RecordProperty("bytes_per_object", std::to_string(per_object));
-  EXPECT_LT(per_object, 120);
+  EXPECT_LT(per_object, 110);
 
   // After many changes it is still small.
   std::mt19937 random{5};

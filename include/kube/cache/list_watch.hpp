@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/api/meta/v1.hpp>
+#include <kube/cache/object_ref.hpp>
+#include <kube/client/options.hpp>
+#include <kube/codec/watch_splitter.hpp>
+#include <kube/object/ref.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+namespace kube {
+
+/// What a list says of itself.
+struct ListResult {
+  std::string resource_version = {};
+  /// Where to go on if this was a part of the list; empty if it was the last.
+  std::string continue_token = {};
+  /// "apiVersion" and "kind" of the list, if the source knows them.
+  std::string api_version = {};
+  std::string kind = {};
+};
+
+/// One event of a watch.
+template <typename T>
+struct StreamEvent {
+  EventType type = EventType::kError;
+  /// The object; of a bookmark only its metadata. Null for an error.
+  Ref<T> object = {};
+  /// Of an error, if it came with a Status.
+  Ref<meta::v1::Status> status = {};
+};
+
+/// A watch that has been opened. Destroying it ends it, at the server too.
+///
+/// Thread safety: used by one thread; only the stop token may be used by others.
+template <typename T>
+class WatchStream {
+ public:
+  virtual ~WatchStream() = default;
+  /// Waits for the next event; nothing when the stream has ended, or after a stop. The next event is not
+  /// read before the last one was taken. What it throws is taken for the end of the stream
+  /// (TransportError), or for an error that asks for a new list.
+  [[nodiscard]] virtual std::optional<StreamEvent<T>> next(std::stop_token stop) = 0;
+};
+
+/// Where a Reflector gets its objects from: one resource, in one namespace or in all.
+///
+/// Thread safety: one call at a time; an informer calls it from one thread.
+template <typename T>
+class ListWatch {
+ public:
+  virtual ~ListWatch() = default;
+  /// One request, no paging. Hands each object to `on_item` as soon as it is there; what that throws
+  /// passes through. Throws ApiError, TransportError, CodecError. After a stop it returns or throws soon,
+  /// and neither counts.
+  virtual ListResult list(const ListOptions& options, const std::function<void(Ref<T>)>& on_item,
+                          std::stop_token stop) = 0;
+  /// Throws as list(); everything it made is gone then.
+  [[nodiscard]] virtual std::unique_ptr<WatchStream<T>> watch(const ListOptions& options,
+                                                              std::stop_token stop) = 0;
+  /// False if watches cannot begin with the existing objects (sendInitialEvents).
+  [[nodiscard]] virtual bool supports_watch_list() const { return true; }
+};
+
+/// A ListWatch made of two functions, and optionally one that changes the options of every request (a
+/// selector, say); it gets a copy of its own each time.
+template <typename T>
+class FunctionListWatch final : public ListWatch<T> {
+ public:
+  using List = std::function<ListResult(const ListOptions&, const std::function<void(Ref<T>)>&,
+                                        std::stop_token)>;
+  using Watch = std::function<std::unique_ptr<WatchStream<T>>(const ListOptions&, std::stop_token)>;
+  using Tweak = std::function<void(ListOptions&)>;
+
+  FunctionListWatch(List list, Watch watch, Tweak tweak = nullptr, bool watch_list = true)
+      : list_(std::move(list)),
+        watch_(std::move(watch)),
+        tweak_(std::move(tweak)),
+        watch_list_(watch_list) {}
+
+  ListResult list(const ListOptions& options, const std::function<void(Ref<T>)>& on_item,
+                  std::stop_token stop) override {
+    return list_(tweaked(options), on_item, std::move(stop));
+  }
+  std::unique_ptr<WatchStream<T>> watch(const ListOptions& options, std::stop_token stop) override {
+    return watch_(tweaked(options), std::move(stop));
+  }
+  [[nodiscard]] bool supports_watch_list() const override { return watch_list_; }
+
+ private:
+  ListOptions tweaked(ListOptions options) const {
+    if (tweak_) tweak_(options);
+    return options;
+  }
+
+  List list_;
+  Watch watch_;
+  Tweak tweak_;
+  bool watch_list_;
+};
+
+namespace detail {
+
+/// The same without the type.
+struct AnyEvent {
+  EventType type = EventType::kError;
+  ObjectRef object = {};
+  Ref<meta::v1::Status> status = {};
+};
+class AnyWatchStream {
+ public:
+  virtual ~AnyWatchStream() = default;
+  virtual std::optional<AnyEvent> next(std::stop_token stop) = 0;
+};
+class AnyListWatch {
+ public:
+  virtual ~AnyListWatch() = default;
+  virtual ListResult list(const ListOptions& options, const std::function<void(ObjectRef)>& on_item,
+                          std::stop_token stop) = 0;
+  virtual std::unique_ptr<AnyWatchStream> watch(const ListOptions& options,
+                                                std::stop_token stop) = 0;
+  [[nodiscard]] virtual bool supports_watch_list() const = 0;
+};
+
+template <typename T>
+class ErasedWatchStream final : public AnyWatchStream {
+ public:
+  explicit ErasedWatchStream(std::unique_ptr<WatchStream<T>> stream) : stream_(std::move(stream)) {}
+  std::optional<AnyEvent> next(std::stop_token stop) override {
+    auto event = stream_->next(std::move(stop));
+    if (!event) return std::nullopt;
+    return AnyEvent{event->type, ObjectRef::from(event->object), std::move(event->status)};
+  }
+
+ private:
+  std::unique_ptr<WatchStream<T>> stream_;
+};
+
+template <typename T>
+class ErasedListWatch final : public AnyListWatch {
+ public:
+  explicit ErasedListWatch(std::shared_ptr<ListWatch<T>> source) : source_(std::move(source)) {}
+  ListResult list(const ListOptions& options, const std::function<void(ObjectRef)>& on_item,
+                  std::stop_token stop) override {
+    return source_->list(
+        options, [&](const Ref<T>& object) { on_item(ObjectRef::from(object)); }, std::move(stop));
+  }
+  std::unique_ptr<AnyWatchStream> watch(const ListOptions& options, std::stop_token stop) override {
+    auto stream = source_->watch(options, std::move(stop));
+    if (stream == nullptr) return nullptr;
+    return std::make_unique<ErasedWatchStream<T>>(std::move(stream));
+  }
+  [[nodiscard]] bool supports_watch_list() const override { return source_->supports_watch_list(); }
+
+ private:
+  std::shared_ptr<ListWatch<T>> source_;
+};
+
+}  // namespace detail
+}  // namespace kube

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/cache/delta_queue.hpp>
+
+#include <deque>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+namespace kube {
+
+struct DeltaFifo::Items {
+  std::unordered_map<std::string, std::vector<Delta>> deltas;
+  std::deque<std::string> order;  ///< each key of `deltas`, once
+  std::size_t count = 0;          ///< of all deltas
+  /// The key whose deltas are being processed, and its newest object. The store may not have it yet, but it
+  /// must not look unknown meanwhile.
+  std::string current;
+  detail::ObjectRef current_object;
+};
+
+DeltaFifo::DeltaFifo(const detail::ObjectAccess& access, const detail::IndexerCore* known,
+                     DeltaQueueOptions options, DeltaType listed_as)
+    : DeltaQueue(access, known, std::move(options)),
+      listed_as_(listed_as),
+      queued_(std::make_unique<Items>()) {}
+
+DeltaFifo::~DeltaFifo() = default;
+
+std::size_t DeltaFifo::size() const {
+  const std::lock_guard guard{mutex_};
+  return queued_->count;
+}
+
+std::size_t DeltaFifo::size_locked() const { return queued_->count; }
+
+std::vector<detail::ObjectRef> DeltaFifo::list() const {
+  const std::lock_guard guard{mutex_};
+  std::vector<detail::ObjectRef> newest;
+  for (const std::string& key : queued_->order) {
+    newest.push_back(queued_->deltas.at(key).back().object);
+  }
+  return newest;
+}
+
+void DeltaFifo::push_locked(std::string key, Delta delta) {
+  std::vector<Delta>& deltas = queued_->deltas[key];
+  if (deltas.empty()) queued_->order.push_back(std::move(key));
+  if (!deltas.empty() && delta.type == DeltaType::kDeleted &&
+      deltas.back().type == DeltaType::kDeleted) {
+    // Of two deletions, the one that knows the last state says more.
+    if (deltas.back().tombstone) deltas.back() = std::move(delta);
+    return;
+  }
+  deltas.push_back(std::move(delta));
+  ++queued_->count;
+}
+
+void DeltaFifo::push(Delta delta) {
+  std::string key = delta.key_text(access_);
+  if (detail::KeyParts::of(key).name.empty()) {
+    throw KeyError("object has no meta: metadata.name is empty");
+  }
+  auto lock = lock_for_producer();
+  if (delta.type != DeltaType::kDeleted || is_known_locked(key)) {
+    push_locked(std::move(key), std::move(delta));
+  }
+  publish(std::move(lock), Operation::kEvent);
+}
+
+bool DeltaFifo::is_known_locked(const std::string& key) const {
+  if (queued_->deltas.contains(key) || queued_->current == key) return true;
+  const auto parts = detail::KeyParts::of(key);
+  return known_ != nullptr && known_->snapshot().find(parts.namespace_, parts.name);
+}
+
+void DeltaFifo::add(detail::ObjectRef object) {
+  push({.type = DeltaType::kAdded, .object = std::move(object)});
+}
+void DeltaFifo::update(detail::ObjectRef object) {
+  push({.type = DeltaType::kUpdated, .object = std::move(object)});
+}
+void DeltaFifo::erase(detail::ObjectRef last) {
+  push({.type = DeltaType::kDeleted, .object = std::move(last)});
+}
+void DeltaFifo::erase(std::string key) {
+  push({.type = DeltaType::kDeleted, .tombstone = true, .key = std::move(key)});
+}
+
+void DeltaFifo::replace(std::vector<detail::ObjectRef> objects, std::string /*version*/) {
+  auto lock = lock_for_producer();
+  std::unordered_set<std::string> listed;
+  for (detail::ObjectRef& object : objects) {
+    std::string key = access_.key(object.get());
+    if (access_.name(object.get()).empty()) continue;
+    listed.insert(key);
+    push_locked(std::move(key), {.type = listed_as_, .object = std::move(object)});
+  }
+  std::size_t initial = listed.size();
+  const auto bury = [&](const std::string& key, detail::ObjectRef last) {
+    ++initial;
+    Delta grave{.type = DeltaType::kDeleted, .object = std::move(last), .tombstone = true};
+    if (!grave.object) grave.key = key;
+    push_locked(key, std::move(grave));
+  };
+  const std::vector<std::string> queued(queued_->order.begin(), queued_->order.end());
+  for (const std::string& key : queued) {
+    if (!listed.contains(key)) bury(key, queued_->deltas.at(key).back().object);
+  }
+  if (!queued_->current.empty() && !listed.contains(queued_->current) &&
+      !queued_->deltas.contains(queued_->current)) {
+    bury(queued_->current, queued_->current_object);
+  }
+  if (known_ != nullptr) {
+    known_->snapshot().for_each([&](const detail::ObjectRef& object) {
+      const std::string key = access_.key(object.get());
+      if (!listed.contains(key) && !queued_->deltas.contains(key)) bury(key, object);
+      return true;
+    });
+  }
+  publish(std::move(lock), Operation::kReplace, initial);
+}
+
+void DeltaFifo::resync(std::shared_ptr<const ResyncRequest> request) {
+  auto lock = lock_for_producer();
+  if (known_ != nullptr) {
+    known_->snapshot().for_each([&](const detail::ObjectRef& object) {
+      std::string key = access_.key(object.get());
+      // What is queued or being processed is newer than what is known.
+      if (!queued_->deltas.contains(key) && queued_->current != key) {
+        push_locked(std::move(key),
+                    {.type = DeltaType::kSync, .object = object, .resync = request});
+      }
+      return true;
+    });
+  }
+  publish(std::move(lock), Operation::kOther);
+}
+
+void DeltaFifo::bookmark(std::string /*version*/) {}
+
+std::size_t DeltaFifo::take_locked(std::vector<Delta>& batch, std::size_t /*initial*/) {
+  queued_->current = std::move(queued_->order.front());
+  queued_->order.pop_front();
+  const auto found = queued_->deltas.find(queued_->current);
+  batch = std::move(found->second);
+  queued_->deltas.erase(found);
+  queued_->count -= batch.size();
+  queued_->current_object = batch.back().object;
+  return 1;
+}
+
+void DeltaFifo::processed_locked() {
+  queued_->current.clear();
+  queued_->current_object = {};
+}
+
+}  // namespace kube

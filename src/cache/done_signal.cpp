@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/cache/done_signal.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <utility>
+
+namespace kube {
+
+struct DoneSignal::State {
+  std::string name;
+  std::mutex mutex;
+  std::condition_variable_any changed;
+  // Guarded by mutex:
+  bool done = false;
+  std::uint64_t next = 1;
+  std::map<std::uint64_t, std::function<void()>> then;
+};
+
+DoneSignal::DoneSignal(std::string name) : state_(std::make_shared<State>()) {
+  state_->name = std::move(name);
+}
+
+const std::string& DoneSignal::name() const noexcept { return state_->name; }
+
+bool DoneSignal::done() const {
+  const std::lock_guard guard{state_->mutex};
+  return state_->done;
+}
+
+bool DoneSignal::wait(std::stop_token stop) const {
+  std::unique_lock lock{state_->mutex};
+  return state_->changed.wait(lock, std::move(stop), [&] { return state_->done; });
+}
+
+void DoneSignal::fire() const {
+  std::map<std::uint64_t, std::function<void()>> then;
+  {
+    const std::lock_guard guard{state_->mutex};
+    if (state_->done) return;
+    state_->done = true;
+    then.swap(state_->then);
+  }
+  state_->changed.notify_all();
+  for (const auto& [number, call] : then) call();
+}
+
+std::uint64_t DoneSignal::on_done(std::function<void()> then) const {
+  {
+    const std::lock_guard guard{state_->mutex};
+    if (!state_->done) {
+      state_->then.emplace(state_->next, std::move(then));
+      return state_->next++;
+    }
+  }
+  then();
+  return 0;
+}
+
+void DoneSignal::forget(std::uint64_t registered) const {
+  const std::lock_guard guard{state_->mutex};
+  state_->then.erase(registered);
+}
+
+bool wait_for(const std::vector<DoneSignal>& signals, std::stop_token stop, std::string_view what,
+              const Logger& log) {
+  struct Shared {
+    std::mutex mutex;
+    std::condition_variable_any changed;
+    std::vector<std::size_t> fired;  // guarded by mutex
+  };
+  const auto shared = std::make_shared<Shared>();
+  if (!what.empty()) log.info("Waiting for {}", what);
+  std::vector<std::uint64_t> registered;
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    registered.push_back(signals[i].on_done([shared, i] {
+      {
+        const std::lock_guard guard{shared->mutex};
+        shared->fired.push_back(i);
+      }
+      shared->changed.notify_all();
+    }));
+  }
+  std::vector<bool> done(signals.size());
+  std::size_t open = signals.size();
+  for (bool stopped = false; open > 0 && !stopped;) {
+    std::vector<std::size_t> fired;
+    {
+      std::unique_lock lock{shared->mutex};
+      stopped = !shared->changed.wait(lock, stop, [&] { return !shared->fired.empty(); });
+      fired.swap(shared->fired);
+    }
+    for (const std::size_t i : fired) {
+      done[i] = true;
+      --open;
+      if (!what.empty()) log.info("Done waiting for {}: {}", what, signals[i].name());
+    }
+  }
+  if (open == 0) return true;
+  std::vector<std::string> missing;
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    signals[i].forget(registered[i]);
+    if (!done[i]) missing.push_back(signals[i].name());
+  }
+  std::sort(missing.begin(), missing.end());
+  if (!what.empty()) log.error("Timed out waiting for {}: {}", what, fmt::join(missing, ", "));
+  return false;
+}
+
+}  // namespace kube
