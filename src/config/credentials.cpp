@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/config/credentials.hpp>
 
+#include "exec_plugin.hpp"
 #include "files.hpp"
 #include "listeners.hpp"
 #include "tls_source.hpp"
@@ -27,32 +28,58 @@ std::string bearer(const std::string& token) {
   return "Bearer " + token;
 }
 
+/// Where plugins meet that are not told where. It is what clients have in common that know nothing of each
+/// other, so it belongs to the process; it holds no plugin alive, only finds those that somebody uses, and
+/// has no effect but that a program runs once instead of twice.
+ExecPlugins& plugins_of_process() {
+  static ExecPlugins plugins;
+  return plugins;
+}
+
+bool is_identified(const Config& config) {
+  return !config.bearer_token.empty() || !config.bearer_token_file.empty() ||
+         !config.username.empty() || !config.password.empty() ||
+         !config.tls.certificate_file.empty() || !config.tls.certificate_data.empty();
+}
+
 class ConfiguredCredentials final : public Credentials {
  public:
-  ConfiguredCredentials(const Config& config, const CredentialsOptions& options)
-      : clock_(*options.clock),
-        log_(options.log.named("credentials")),
-        tls_(config.tls, clock_, log_) {
-    if (!config.username.empty() || !config.password.empty()) {
+  ConfiguredCredentials(const Config& config, CredentialsOptions options)
+      : options_(std::move(options)), tls_(config.tls, *options_.clock, options_.log) {
+    if (config.exec && !is_identified(config)) {  // who has something else needs no plugin
+      ExecPlugins& plugins = options_.exec.plugins ? *options_.exec.plugins : plugins_of_process();
+      plugin_ = plugins.find_or_make(*config.exec, detail::exec_cluster(config));
+    } else if (!config.username.empty() || !config.password.empty()) {
       fixed_ = "Basic " + base64_encode(config.username + ':' + config.password);
     } else if (!config.bearer_token_file.empty()) {
-      token_file_.emplace(config.bearer_token_file, config.bearer_token, clock_, log_);
+      token_file_.emplace(config.bearer_token_file, config.bearer_token, *options_.clock,
+                          options_.log);
     } else {
       fixed_ = bearer(config.bearer_token);
     }
   }
 
-  std::string authorization(std::stop_token) override {
+  /// Tells listeners also when others make the plugin change its mind.
+  void follow_plugin(const std::weak_ptr<ConfiguredCredentials>& self) {
+    if (!plugin_) return;
+    plugin_changes_ = plugin_->on_certificate_change([self] {
+      if (const auto alive = self.lock()) static_cast<void>(alive->current());
+    });
+  }
+
+  std::string authorization(std::stop_token stop) override {
+    if (plugin_) return plugin_->get(options_, std::move(stop))->authorization();
     return token_file_ ? bearer(token_file_->token()) : fixed_;
   }
 
-  std::shared_ptr<const TlsMaterial> tls(std::stop_token) override {
-    detail::TlsSource::Current current = tls_.current();
-    if (current.has_new_identity) changed_.notify();
-    return std::move(current.material);
+  std::shared_ptr<const TlsMaterial> tls(std::stop_token stop) override {
+    if (plugin_) static_cast<void>(plugin_->get(options_, std::move(stop)));
+    return current();
   }
 
-  void refused(const std::string&) override {}  // a file may be newer, but its time will come
+  void refused(const std::string& authorization) override {
+    if (plugin_) plugin_->refused(authorization);  // a file is read again when its time has come
+  }
 
   std::shared_ptr<void> on_identity_change(std::function<void()> changed) override {
     std::shared_ptr<void> handle = changed_.add(std::move(changed));
@@ -65,15 +92,27 @@ class ConfiguredCredentials final : public Credentials {
   }
 
  private:
+  std::shared_ptr<const TlsMaterial> current() {
+    detail::TlsSource::Current current =
+        plugin_ ? tls_.current([this] { return plugin_pair(); }) : tls_.current();
+    if (current.has_new_identity) changed_.notify();
+    return std::move(current.material);
+  }
+  detail::TlsSource::Pair plugin_pair() const {
+    const std::shared_ptr<const detail::ExecCredential> latest = plugin_->latest();
+    if (!latest) return {};
+    return {.certificate = latest->certificate, .key = latest->key};
+  }
   void check_certificate(std::stop_token stop) {
-    while (clock_.sleep_for(kCertificateCheck, stop)) static_cast<void>(tls(stop));
+    while (options_.clock->sleep_for(kCertificateCheck, stop)) static_cast<void>(current());
   }
 
-  Clock& clock_;
-  const Logger log_;
+  const CredentialsOptions options_;
   detail::TlsSource tls_;
   std::string fixed_;
   std::optional<detail::TokenFile> token_file_;
+  std::shared_ptr<detail::ExecPlugin> plugin_;
+  std::shared_ptr<void> plugin_changes_;
   detail::Listeners changed_;
   std::mutex checker_mutex_;
   std::jthread checker_;  // last member: it uses the others
@@ -103,7 +142,10 @@ std::shared_ptr<Credentials> make_credentials(const Config& config, CredentialsO
   if (has_token && (!config.username.empty() || !config.password.empty())) {
     throw ConfigError("a bearer token and a username or password cannot be used together");
   }
-  return std::make_shared<ConfiguredCredentials>(config, options);
+  options.log = options.log.named("credentials");
+  const auto credentials = std::make_shared<ConfiguredCredentials>(config, std::move(options));
+  credentials->follow_plugin(credentials);
+  return credentials;
 }
 
 }  // namespace kube

@@ -85,7 +85,11 @@ void TlsSource::reload_ca_locked(std::string& problem) {
   }
 }
 
-TlsSource::Current TlsSource::update(const Pair* pair) {
+TlsSource::Current TlsSource::current() {
+  return current([this] { return pair_; });
+}
+
+TlsSource::Current TlsSource::current(const std::function<Pair()>& latest) {
   std::string pair_problem;
   std::string ca_problem;
   Current current;
@@ -93,16 +97,15 @@ TlsSource::Current TlsSource::update(const Pair* pair) {
     const std::scoped_lock lock{mutex_};
     reload_pair_locked(pair_problem);
     reload_ca_locked(ca_problem);
-    if (pair == nullptr) pair = &pair_;
-    const bool is_same_pair =
-        pair->certificate == material_->certificate && pair->key == material_->key;
+    Pair pair = latest();
+    const bool is_same_pair = pair == Pair{material_->certificate, material_->key};
     const bool is_same_ca = ca_ == material_->ca;
     if (!is_same_pair || !is_same_ca) {
       TlsMaterial next = *material_;
       if (!is_same_pair) ++next.identity;
       if (!is_same_ca) ++next.trust;
-      next.certificate = pair->certificate;
-      next.key = pair->key;
+      next.certificate = std::move(pair.certificate);
+      next.key = std::move(pair.key);
       next.ca = ca_;
       material_ = std::make_shared<const TlsMaterial>(std::move(next));
     }
@@ -115,13 +118,6 @@ TlsSource::Current TlsSource::update(const Pair* pair) {
   }
   if (!ca_problem.empty()) log_.warning("the older CA stays in use: {}", ca_problem);
   return current;
-}
-
-TlsSource::Current TlsSource::current() { return update(nullptr); }
-
-TlsSource::Current TlsSource::current(const std::string& certificate, const std::string& key) {
-  const Pair pair{.certificate = certificate, .key = key};
-  return update(&pair);
 }
 
 }  // namespace kube::detail

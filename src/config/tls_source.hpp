@@ -6,6 +6,7 @@
 #include <kube/config/config.hpp>
 #include <kube/config/credentials.hpp>
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -22,28 +23,30 @@ class TlsSource {
   /// Throws ConfigError if something is missing, malformed or contradictory.
   TlsSource(TlsConfig config, Clock& clock, Logger log);
 
+  struct Pair {
+    std::string certificate;
+    std::string key;
+
+    bool operator==(const Pair&) const = default;
+  };
   struct Current {
     std::shared_ptr<const TlsMaterial> material;
     /// Certificate or key are not what they were at the last call.
     bool has_new_identity = false;
   };
   [[nodiscard]] Current current();
-  /// The same with a certificate and key from elsewhere, PEM that has been checked.
-  [[nodiscard]] Current current(const std::string& certificate, const std::string& key);
+  /// The same with a certificate and key from elsewhere, PEM that has been checked. `latest` is called under the
+  /// lock, so that an older pair cannot replace a newer one.
+  [[nodiscard]] Current current(const std::function<Pair()>& latest);
 
   [[nodiscard]] bool has_certificate_files() const noexcept {
     return !config_.certificate_file.empty() || !config_.key_file.empty();
   }
 
  private:
-  struct Pair {
-    std::string certificate;
-    std::string key;
-  };
   [[nodiscard]] Pair load_pair() const;
   void reload_pair_locked(std::string& problem);
   void reload_ca_locked(std::string& problem);
-  [[nodiscard]] Current update(const Pair* pair);
 
   TlsConfig config_;
   Clock& clock_;

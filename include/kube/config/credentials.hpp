@@ -5,6 +5,7 @@
 #include <kube/base/log.hpp>
 #include <kube/config/config.hpp>
 #include <kube/config/environment.hpp>
+#include <kube/config/exec_plugins.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -42,11 +43,13 @@ class Credentials {
   [[nodiscard]] virtual std::string authorization(std::stop_token stop = {}) = 0;
   /// What to make connections with now; the same object until something changes.
   [[nodiscard]] virtual std::shared_ptr<const TlsMaterial> tls(std::stop_token stop = {}) = 0;
-  /// The server answered 401 to a request that was sent with this Authorization.
+  /// The server answered 401 to a request that was sent with this Authorization. A plugin runs again before the
+  /// next request, unless it has done so meanwhile. Never blocks.
   virtual void refused(const std::string& authorization) = 0;
   /// Calls `changed` whenever the identity of tls() has changed, so that connections can be closed although
-  /// nobody makes new ones. The calls come from any thread, also from within the methods above; they end soon
-  /// after the returned object is gone. Files are looked at every five minutes as long as it lives.
+  /// nobody makes new ones; from now on, files are looked at every five minutes. The calls come from any
+  /// thread, also from within the methods above, and end soon after the returned object is gone. They must
+  /// not destroy the credentials.
   [[nodiscard]] virtual std::shared_ptr<void> on_identity_change(std::function<void()> changed) {
     static_cast<void>(changed);
     return nullptr;  // for identities that never change
@@ -59,6 +62,7 @@ struct CredentialsOptions {
   Clock* clock = &system_clock();
   Logger log = {};
   Environment environment = {};
+  ExecOptions exec = {};
 };
 
 /// The credentials that `config` describes. Reads the files that it names; plugins run only when they are

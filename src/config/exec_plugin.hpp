@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "exec_credential.hpp"
+#include "listeners.hpp"
+
+#include <kube/config/credentials.hpp>
+#include <kube/config/exec_config.hpp>
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+
+namespace kube::detail {
+
+/// A program that says who the user is, and what it said last. Whoever finds the answer missing, expired or refused
+/// runs it, with its own clock, log and environment; those who ask meanwhile wait and share the answer,
+/// be it an error. If the one who runs it is stopped, one of the others begins anew.
+///
+/// Thread safety: all methods, from any thread.
+class ExecPlugin {
+ public:
+  /// `cluster` is JSON. Throws ConfigError if the configuration is not complete.
+  ExecPlugin(ExecConfig config, std::string cluster);
+
+  [[nodiscard]] bool serves(const ExecConfig& config, const std::string& cluster) const {
+    return config_ == config && cluster_ == cluster;
+  }
+  /// Throws ConfigError if the program fails, or on a stop.
+  [[nodiscard]] std::shared_ptr<const ExecCredential> get(const CredentialsOptions& caller,
+                                                          std::stop_token stop);
+  /// What get() gave last, or null.
+  [[nodiscard]] std::shared_ptr<const ExecCredential> latest() const;
+  /// A server did not accept `authorization`: unless it is an older one, the next get() runs the program.
+  void refused(const std::string& authorization);
+  [[nodiscard]] std::shared_ptr<void> on_certificate_change(std::function<void()> changed) {
+    return certificate_changed_.add(std::move(changed));
+  }
+
+ private:
+  struct Run {
+    bool is_done = false;
+    bool was_stopped = false;
+    std::shared_ptr<const ExecCredential> answer;
+    std::string problem;
+  };
+
+  [[nodiscard]] std::shared_ptr<const ExecCredential> run_shared(std::unique_lock<std::mutex>& lock,
+                                                                 const CredentialsOptions& caller,
+                                                                 std::stop_token stop);
+  [[nodiscard]] ExecCredential run(const CredentialsOptions& caller, std::stop_token stop);
+  [[nodiscard]] bool is_interactive(const CredentialsOptions& caller) const;
+  [[nodiscard]] std::string help(Clock& clock);
+  [[nodiscard]] bool has_expired_locked(const CredentialsOptions& caller) const;
+
+  const ExecConfig config_;
+  const std::string cluster_;
+  Listeners certificate_changed_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any finished_;
+  // Guarded by mutex_:
+  std::shared_ptr<const ExecCredential> latest_;
+  bool is_refused_ = false;
+  std::shared_ptr<Run> run_;  // null while nobody runs it
+  Clock::TimePoint help_since_{};
+  int help_count_ = 0;
+};
+
+}  // namespace kube::detail

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "process.hpp"
+
+#include "files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+#include <thread>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace kube::detail {
+
+namespace {
+
+[[noreturn]] void fail(int code, const char* what) {
+  throw std::system_error(code, std::generic_category(), what);
+}
+
+bool can_run(const std::string& path) {
+  struct stat about {};
+  return ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) &&
+         ::access(path.c_str(), X_OK) == 0;
+}
+
+bool has_terminal() {
+  return static_cast<bool>(FileDescriptor{::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)});
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// What the child is to do before it becomes the program.
+class SpawnPlan {
+ public:
+  SpawnPlan(int output, bool inherits_stdin, bool has_own_group) {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawnattr_init(&attributes_);
+    posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
+    if (!inherits_stdin) {
+      posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    }
+    posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
+    // Whatever this thread blocks or this process ignores is nothing that the program knows of.
+    sigset_t signals;
+    sigemptyset(&signals);
+    posix_spawnattr_setsigmask(&attributes_, &signals);
+    sigaddset(&signals, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes_, &signals);
+    const int group = has_own_group ? POSIX_SPAWN_SETPGROUP : 0;
+    posix_spawnattr_setflags(
+        &attributes_, static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group));
+  }
+  SpawnPlan(const SpawnPlan&) = delete;
+  SpawnPlan& operator=(const SpawnPlan&) = delete;
+  ~SpawnPlan() {
+    posix_spawn_file_actions_destroy(&actions_);
+    posix_spawnattr_destroy(&attributes_);
+  }
+
+  [[nodiscard]] pid_t spawn(const ProcessOptions& options) const {
+    pid_t pid = -1;
+    const int code =
+        ::posix_spawn(&pid, options.program.c_str(), &actions_, &attributes_,
+                      pointers(options.arguments).data(), pointers(options.environment).data());
+    if (code != 0) fail(code, "cannot start the program");
+    return pid;
+  }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
+};
+
+/// A child that is killed, if need be, and reaped by the destructor.
+class Child {
+ public:
+  Child(pid_t pid, bool has_own_group) : pid_(pid), has_own_group_(has_own_group) {
+    // The C library's own function does not link from C++ everywhere.
+    exited_ = FileDescriptor{static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0))};
+    if (exited_) return;
+    const int code = errno;
+    kill();
+    static_cast<void>(reap());
+    fail(code, "cannot wait for the program");
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child() {
+    if (is_reaped_) return;
+    kill();
+    static_cast<void>(reap());
+  }
+
+  /// Readable once the child has ended.
+  [[nodiscard]] int exited() const noexcept { return exited_.get(); }
+  void kill() const noexcept { ::kill(has_own_group_ ? -pid_ : pid_, SIGKILL); }
+  /// Waits for the end; the status is that of waitpid(), or 0 if somebody else took it.
+  int reap() noexcept {
+    int status = 0;
+    while (::waitpid(pid_, &status, 0) < 0) {
+      if (errno == EINTR) continue;
+      status = 0;
+      break;
+    }
+    is_reaped_ = true;
+    return status;
+  }
+
+ private:
+  pid_t pid_;
+  bool has_own_group_;
+  bool is_reaped_ = false;
+  FileDescriptor exited_;
+};
+
+/// Appends all that can be read now; the pipe is closed at its end. False if it is more than `limit`.
+bool drain(FileDescriptor& pipe, std::string& output, std::size_t limit) {
+  std::array<char, 16 * 1024> chunk{};
+  while (pipe) {
+    const ssize_t count = ::read(pipe.get(), chunk.data(), chunk.size());
+    if (count > 0) {
+      output.append(chunk.data(), static_cast<std::size_t>(count));
+      if (output.size() > limit) return false;
+    } else if (count < 0 && errno == EINTR) {
+      continue;
+    } else if (count < 0 && errno == EAGAIN) {
+      return true;
+    } else {
+      pipe.reset();
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string find_program(const std::string& name, const std::string& search_path) {
+  if (name.find('/') != std::string::npos) return can_run(name) ? name : std::string{};
+  for (std::size_t begin = 0; begin < search_path.size();) {
+    const std::size_t end = std::min(search_path.find(':', begin), search_path.size());
+    const std::string folder = search_path.substr(begin, end - begin);
+    begin = end + 1;
+    if (!folder.starts_with('/')) continue;
+    const std::string path = folder + '/' + name;
+    if (can_run(path)) return path;
+  }
+  return {};
+}
+
+ProcessResult run_process(const ProcessOptions& options, Clock& clock, std::stop_token stop) {
+  using End = ProcessResult::End;
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail(errno, "cannot make a pipe");
+  FileDescriptor pipe{ends[0]};
+  FileDescriptor child_end{ends[1]};
+  if (::fcntl(pipe.get(), F_SETFL, O_NONBLOCK) != 0) fail(errno, "cannot make a pipe");
+  const FileDescriptor wake{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  if (!wake) fail(errno, "cannot make an eventfd");
+
+  const bool has_own_group = !has_terminal();
+  Child child{SpawnPlan{child_end.get(), options.inherits_stdin, has_own_group}.spawn(options),
+              has_own_group};
+  child_end.reset();
+  const auto wake_up = [&] { ::eventfd_write(wake.get(), 1); };
+  const std::stop_callback on_stop{stop, wake_up};
+  const std::jthread timer{[&](std::stop_token enough) {
+    if (clock.sleep_for(options.deadline, enough)) wake_up();
+  }};
+
+  ProcessResult result;
+  for (;;) {
+    std::array<pollfd, 3> events{{{.fd = pipe.get(), .events = POLLIN, .revents = 0},
+                                  {.fd = child.exited(), .events = POLLIN, .revents = 0},
+                                  {.fd = wake.get(), .events = POLLIN, .revents = 0}}};
+    if (::poll(events.data(), events.size(), -1) < 0 && errno != EINTR) {
+      fail(errno, "cannot wait for the program");
+    }
+    const bool has_ended = events[1].revents != 0;  // all that it printed is in the pipe by now
+    if (!drain(pipe, result.output, options.max_output)) {
+      result.end = End::kTooMuchOutput;
+      return result;
+    }
+    if (has_ended) break;
+    if (events[2].revents != 0) {
+      result.end = stop.stop_requested() ? End::kStopped : End::kTimedOut;
+      return result;
+    }
+  }
+  const int status = child.reap();
+  result.end = WIFSIGNALED(status) ? End::kSignaled : End::kExited;
+  result.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+  return result;
+}
+
+}  // namespace kube::detail
