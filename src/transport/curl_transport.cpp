@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <optional>
 #include <stdexcept>
@@ -23,47 +22,10 @@ using detail::Inflater;
 using detail::Loop;
 using detail::Mailbox;
 
-/// Asks the credentials now and then, in the thread of whoever reads a stream, so that connections made with
-/// an old certificate end even if nothing but watches runs.
-class Renewal {
- public:
-  Renewal(const TransportOptions& options, std::shared_ptr<Mailbox> mailbox)
-      : credentials_(options.credentials),
-        interval_(options.credentials_check),
-        log_(options.log),
-        mailbox_(std::move(mailbox)),
-        next_(credentials_ && interval_.count() > 0 ? system_clock().now() + interval_
-                                                    : Clock::TimePoint::max()) {}
-
-  [[nodiscard]] Clock::TimePoint next() const noexcept { return next_.load(); }
-
-  void check(const std::stop_token& stop) {
-    Clock::TimePoint due = next_.load();
-    const Clock::TimePoint now = system_clock().now();
-    // One reader asks for all.
-    if (now < due || !next_.compare_exchange_strong(due, now + interval_)) return;
-    try {
-      mailbox_->announce(credentials_->tls(stop));
-    } catch (const std::exception& error) {
-      log_.warning("connections keep their certificate: {}", error.what());
-    }
-  }
-
- private:
-  const std::shared_ptr<Credentials> credentials_;
-  const std::chrono::milliseconds interval_;
-  const Logger log_;
-  const std::shared_ptr<Mailbox> mailbox_;
-  std::atomic<Clock::TimePoint> next_;
-};
-
 class CurlStream final : public ResponseStream {
  public:
-  CurlStream(std::shared_ptr<Exchange> exchange, std::shared_ptr<Renewal> renewal, std::string host)
-      : exchange_(std::move(exchange)),
-        renewal_(std::move(renewal)),
-        host_(std::move(host)),
-        head_(exchange_->wait_head()) {
+  CurlStream(std::shared_ptr<Exchange> exchange, std::string host)
+      : exchange_(std::move(exchange)), host_(std::move(host)), head_(exchange_->wait_head()) {
     const std::string* encoding = find_header(head_.headers, "Content-Encoding");
     if (encoding == nullptr || *encoding != "gzip") return;
     inflater_.emplace();
@@ -80,7 +42,7 @@ class CurlStream final : public ResponseStream {
   [[nodiscard]] std::string_view read(std::stop_token stop) override {
     const std::stop_callback cancel_on_stop{stop, [this] { cancel(); }};
     if (!inflater_) {
-      fetch(stop);
+      exchange_->take(bytes_);
       return bytes_;
     }
     while (true) {
@@ -88,7 +50,7 @@ class CurlStream final : public ResponseStream {
         inflater_->run(compressed_, decoded_, kDecodedAtOnce, host_);
         if (!decoded_.empty()) return decoded_;
       } else {
-        fetch(stop);
+        exchange_->take(bytes_);
         compressed_ = bytes_;
         if (!bytes_.empty()) continue;
         if (!inflater_->complete()) {
@@ -104,12 +66,7 @@ class CurlStream final : public ResponseStream {
  private:
   static constexpr std::size_t kDecodedAtOnce = std::size_t{64} << 10;
 
-  void fetch(const std::stop_token& stop) {
-    while (!exchange_->take(bytes_, renewal_->next())) renewal_->check(stop);
-  }
-
   const std::shared_ptr<Exchange> exchange_;
-  const std::shared_ptr<Renewal> renewal_;
   const std::string host_;
   HttpResponseHead head_;
   std::optional<Inflater> inflater_;
@@ -139,12 +96,26 @@ void check_request(const HttpRequest& request) {
   }
 }
 
+/// Connections made with an old certificate end even if nothing but watches runs.
+std::shared_ptr<void> listen_for_identity(const Loop& loop) {
+  const std::shared_ptr<Credentials>& credentials = loop.options().credentials;
+  if (credentials == nullptr) return nullptr;
+  return credentials->on_identity_change(
+      [mailbox = loop.mailbox(), log = loop.options().log, weak = std::weak_ptr{credentials}] {
+        try {
+          if (const auto alive = weak.lock()) mailbox->announce(alive->tls());
+        } catch (const std::exception& error) {
+          log.warning("connections keep the older client certificate: {}", error.what());
+        }
+      });
+}
+
 class CurlTransport final : public Transport {
  public:
   explicit CurlTransport(TransportOptions options)
       : loop_(std::move(options)),
-        renewal_(std::make_shared<Renewal>(loop_.options(), loop_.mailbox())),
         no_material_(std::make_shared<TlsMaterial>()),
+        identity_changes_(listen_for_identity(loop_)),
         thread_([this](const std::stop_token& stop) { loop_.run(stop); }) {}
 
   ~CurlTransport() override {
@@ -163,13 +134,13 @@ class CurlTransport final : public Transport {
                                    loop_.options().stream_buffer_bytes);
     const std::stop_callback cancel_on_stop{stop, [&exchange] { exchange->cancel(); }};
     if (!loop_.mailbox()->post(exchange)) exchange->cancel();
-    return std::make_unique<CurlStream>(exchange, renewal_, loop_.origin().name);
+    return std::make_unique<CurlStream>(exchange, loop_.origin().name);
   }
 
  private:
   Loop loop_;
-  const std::shared_ptr<Renewal> renewal_;
   const std::shared_ptr<const TlsMaterial> no_material_;
+  const std::shared_ptr<void> identity_changes_;
   std::jthread thread_;
 };
 

@@ -65,7 +65,7 @@ const HttpResponseHead& Exchange::wait_head() {
   return head_;
 }
 
-bool Exchange::take(std::string& bytes, TimePoint until) {
+void Exchange::take(std::string& bytes) {
   bytes.clear();
   bool tell = false;
   {
@@ -75,7 +75,7 @@ bool Exchange::take(std::string& bytes, TimePoint until) {
       // A watch at rest should not hold the memory that it needed when it was busy.
       bytes.shrink_to_fit();
       bytes_.shrink_to_fit();
-      if (!changed_.wait_until(lock, until, ready)) return false;
+      changed_.wait(lock, ready);
     }
     if (canceled_) throw_locked();
     if (bytes_.empty() && error_) throw_locked();
@@ -86,7 +86,6 @@ bool Exchange::take(std::string& bytes, TimePoint until) {
     tell = !ended_ && !error_ && before < buffer_bytes_ / 2 && credit_ >= buffer_bytes_ / 2;
   }
   if (tell) mailbox_->post(shared_from_this());
-  return true;
 }
 
 void Exchange::cancel() noexcept {

@@ -78,8 +78,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   /// Waits for the head. Throws TransportError.
   const HttpResponseHead& wait_head();
   /// Waits until there are bytes and moves them to `bytes`, whose memory is used for what comes next. Empty
-  /// at the end. Returns false if `until` came first. Throws TransportError.
-  bool take(std::string& bytes, TimePoint until);
+  /// at the end. Throws TransportError.
+  void take(std::string& bytes);
   void cancel() noexcept;
 
   // --- the side of the loop -------------------------------------------------------------------------------

@@ -65,9 +65,6 @@ struct TransportOptions {
   /// How many bytes of one answer wait for its reader before the server is held back. A reader that takes
   /// them holds as many again.
   std::size_t stream_buffer_bytes = std::size_t{1} << 20;
-  /// How often credentials are asked while nothing but watches runs, so that those end which were opened
-  /// with a certificate of the past.
-  std::chrono::milliseconds credentials_check = std::chrono::minutes{5};
   Logger log = {};
   /// Called in the thread of the transport, which waits for it. What it throws is swallowed.
   std::function<void(const ExchangeReport&)> on_exchange = nullptr;
