@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http_front.hpp"
+
+#include "http_front_connection.hpp"
+#include "tls_context.hpp"
+
+#include <kube/base/error.hpp>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <optional>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace kube::testkit::detail {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+class HttpFront::Impl {
+ public:
+  Impl(Service& service, FrontOptions options)
+      : service_(service),
+        options_(std::move(options)),
+        context_(options_.threads),
+        work_(context_.get_executor()),
+        acceptor_(asio::make_strand(context_)),
+        retry_(acceptor_.get_executor()) {
+    if (!options_.tls.certificate.empty())
+      tls_.emplace(make_tls_context(options_.tls, options_.http2));
+    listen();
+    accept();
+    for (int i = 0; i < std::max(options_.threads, 1); ++i) {
+      threads_.emplace_back([this] { context_.run(); });
+    }
+  }
+  ~Impl() { stop(); }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+  [[nodiscard]] std::size_t connections() const {
+    const std::lock_guard guard{mutex_};
+    return connections_.size();
+  }
+
+  void drop_connections() {
+    for (const auto& connection : all()) connection->abort();
+  }
+
+  void drain(std::chrono::milliseconds grace) {
+    asio::post(acceptor_.get_executor(), [this] { close_acceptor(); });
+    for (const auto& connection : all()) connection->drain();
+    std::unique_lock lock{mutex_};
+    closed_.wait_for(lock, grace, [this] { return connections_.empty(); });
+  }
+
+  void stop() {
+    if (threads_.empty()) return;
+    work_.reset();
+    context_.stop();
+    threads_.clear();
+    // Nothing runs any more: what is left can be taken apart from here.
+    close_acceptor();
+    for (const auto& connection : all()) connection->teardown();
+    const std::lock_guard guard{mutex_};
+    connections_.clear();
+  }
+
+ private:
+  void listen() {
+    boost::system::error_code error;
+    const auto address = asio::ip::make_address(options_.address, error);
+    if (error) throw Error(fmt::format("{}: not an IP address", options_.address));
+    const tcp::endpoint endpoint{address, options_.port};
+    if (!error) acceptor_.open(endpoint.protocol(), error);
+    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
+    if (!error) acceptor_.bind(endpoint, error);
+    if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
+    if (error) {
+      throw Error(fmt::format("cannot listen on {}:{}: {}", options_.address, options_.port,
+                              error.message()));
+    }
+    port_ = acceptor_.local_endpoint().port();
+  }
+
+  void accept() {
+    const Strand strand = asio::make_strand(context_.get_executor());
+    acceptor_.async_accept(
+        context_, [this, strand](const boost::system::error_code& error, tcp::socket socket) {
+          if (!acceptor_.is_open()) return;
+          if (!error) {
+            welcome(std::move(socket), strand);
+            return accept();
+          }
+          // Out of descriptors, perhaps: do not spin.
+          options_.logger.warning("cannot accept a connection: {}", error.message());
+          retry_.expires_after(std::chrono::milliseconds{20});
+          retry_.async_wait([this](const boost::system::error_code& canceled) {
+            if (!canceled && acceptor_.is_open()) accept();
+          });
+        });
+  }
+
+  void welcome(tcp::socket socket, const Strand& strand) {
+    boost::system::error_code ignored;
+    socket.set_option(tcp::no_delay(true), ignored);
+    auto stream = tls_ ? make_tls_stream(std::move(socket), strand, *tls_)
+                       : make_plain_stream(std::move(socket), strand);
+    auto connection = std::make_shared<Connection>(
+        std::move(stream), strand, service_,
+        ConnectionLimits{options_.head_timeout, options_.idle_timeout, options_.http2},
+        [this](Connection& closed) { forget(closed); });
+    {
+      const std::lock_guard guard{mutex_};
+      connections_.emplace(connection.get(), connection);
+    }
+    connection->start();
+  }
+
+  void forget(Connection& connection) {
+    const std::lock_guard guard{mutex_};
+    connections_.erase(&connection);
+    closed_.notify_all();
+  }
+
+  [[nodiscard]] std::vector<std::shared_ptr<Connection>> all() const {
+    const std::lock_guard guard{mutex_};
+    std::vector<std::shared_ptr<Connection>> list;
+    for (const auto& [key, connection] : connections_) list.push_back(connection);
+    return list;
+  }
+
+  void close_acceptor() {
+    boost::system::error_code ignored;
+    acceptor_.close(ignored);
+    retry_.cancel();
+  }
+
+  Service& service_;
+  const FrontOptions options_;
+  std::optional<asio::ssl::context> tls_;
+  asio::io_context context_;
+  asio::executor_work_guard<asio::io_context::executor_type> work_;
+  tcp::acceptor acceptor_;
+  asio::steady_timer retry_;
+  std::uint16_t port_ = 0;
+  mutable std::mutex mutex_;
+  std::condition_variable closed_;
+  // Guarded by mutex_:
+  std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
+  std::vector<std::jthread> threads_;
+};
+
+HttpFront::HttpFront(Service& service, FrontOptions options)
+    : impl_(std::make_unique<Impl>(service, std::move(options))) {}
+HttpFront::~HttpFront() = default;
+std::uint16_t HttpFront::port() const noexcept { return impl_->port(); }
+std::size_t HttpFront::connections() const { return impl_->connections(); }
+void HttpFront::drop_connections() { impl_->drop_connections(); }
+void HttpFront::drain(std::chrono::milliseconds grace) { impl_->drain(grace); }
+void HttpFront::stop() { impl_->stop(); }
+
+}  // namespace kube::testkit::detail

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http_front_lane.hpp"
+
+#include <utility>
+
+namespace kube::testkit::detail {
+
+void BlockingLane::run(std::function<void()> task) {
+  const std::lock_guard guard{mutex_};
+  if (stopped_) return;
+  tasks_.push_back(std::move(task));
+  if (idle_ < tasks_.size() && threads_.size() < most_threads_) {
+    threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+  }
+  changed_.notify_one();
+}
+
+void BlockingLane::stop() {
+  std::vector<std::jthread> ending;
+  std::deque<std::function<void()>> dropped;
+  {
+    const std::lock_guard guard{mutex_};
+    stopped_ = true;
+    dropped.swap(tasks_);
+    ending.swap(threads_);
+  }
+  for (std::jthread& thread : ending) thread.request_stop();
+}
+
+void BlockingLane::work(const std::stop_token& stop) {
+  std::unique_lock lock{mutex_};
+  for (;;) {
+    ++idle_;
+    changed_.wait(lock, stop, [this] { return !tasks_.empty(); });
+    --idle_;
+    if (tasks_.empty()) return;
+    auto task = std::move(tasks_.front());
+    tasks_.pop_front();
+    lock.unlock();
+    task();
+    task = {};
+    lock.lock();
+  }
+}
+
+}  // namespace kube::testkit::detail
