@@ -1,0 +1,663 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config_fixture.hpp"
+#include "support/test_certificates.hpp"
+
+#include <kube/codec/json.hpp>
+#include <kube/config/credentials.hpp>
+#include <kube/object/value.hpp>
+#include <kube/testkit/fake_clock.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace kube {
+namespace {
+
+using test::message_of;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::Pair;
+using namespace std::chrono_literals;
+
+constexpr const char* kV1 = "client.authentication.k8s.io/v1";
+
+/// Plugins are scripts in a folder of the test; each run adds a line to the file `runs`.
+class ExecTest : public testing::Test {
+ protected:
+  ~ExecTest() override {
+    // Whatever happened, nobody is left behind: neither running nor as a zombie.
+    EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+    EXPECT_EQ(errno, ECHILD);
+  }
+
+  std::string plugin(const std::string& body) {
+    return folder_.write_program("plugin",
+                                 "#!/bin/sh\necho run >> '" + folder_.path("runs") + "'\n" + body);
+  }
+  /// A script that prints the file `answer`.
+  std::string answering() { return plugin("cat '" + folder_.path("answer") + "'\n"); }
+  void answer(const Value& status, std::string_view version = kV1) {
+    folder_.write("answer",
+                  encode_json(Value::object(
+                      {{"kind", "ExecCredential"}, {"apiVersion", version}, {"status", status}})));
+  }
+  [[nodiscard]] std::size_t runs() const {
+    std::ifstream file{folder_.path("runs")};
+    std::string line;
+    std::size_t count = 0;
+    while (std::getline(file, line)) ++count;
+    return count;
+  }
+  static Config config(const std::string& command) {
+    return {.host = "https://h:1",
+            .exec = ExecConfig{.api_version = kV1,
+                               .command = command,
+                               .interactive_mode = ExecInteractiveMode::kNever}};
+  }
+  CredentialsOptions options() {
+    return {.clock = &clock_,
+            .log = log_.logger(),
+            .environment = environment_,
+            .exec = {.plugins = plugins_, .on_call = [this](int code, ExecOutcome outcome) {
+                       calls_.emplace_back(code, outcome);
+                     }}};
+  }
+  std::shared_ptr<Credentials> make(const Config& config) {
+    return make_credentials(config, options());
+  }
+  std::string failure_of(const std::string& command) {
+    return message_of<ConfigError>([&] { return make(config(command))->authorization(); });
+  }
+
+  testkit::FakeClock clock_;
+  test::TemporaryFolder folder_;
+  test::RecordedLog log_;
+  std::map<std::string, std::string> variables_{{"PATH", "/usr/bin:/bin"}, {"PARENT", "1"}};
+  Environment environment_ = test::environment_with(variables_);
+  std::shared_ptr<ExecPlugins> plugins_ = std::make_shared<ExecPlugins>();
+  std::vector<std::pair<int, ExecOutcome>> calls_;
+};
+
+// KC-45
+TEST_F(ExecTest, SendsTheTokenThatThePluginPrints) {
+  answer(Value::object({{"token", "abc"}}));
+  const auto credentials = make(config(answering()));
+  EXPECT_EQ(runs(), 0U);
+
+  EXPECT_EQ(credentials->authorization(), "Bearer abc");
+  EXPECT_EQ(credentials->authorization(), "Bearer abc");
+  EXPECT_EQ(credentials->tls()->certificate, "");
+  EXPECT_EQ(runs(), 1U);
+  EXPECT_THAT(calls_, ElementsAre(Pair(0, ExecOutcome::kSuccess)));
+}
+
+// KC-40
+TEST_F(ExecTest, RefusesOtherVersions) {
+  for (const char* version : {"", "v1", "client.authentication.k8s.io/v1alpha1"}) {
+    Config with_version = config("plugin");
+    with_version.exec->api_version = version;
+    EXPECT_THAT(message_of<ConfigError>([&] { return make(with_version); }),
+                HasSubstr(std::string{"apiVersion \""} + version + "\" is not supported"));
+  }
+}
+
+// KC-40, KC-43, KC-44: v1beta1, whose mode has a default.
+TEST_F(ExecTest, SpeaksV1Beta1) {
+  Config beta = config(answering());
+  beta.exec->api_version = "client.authentication.k8s.io/v1beta1";
+  beta.exec->interactive_mode = ExecInteractiveMode::kUnset;
+  answer(Value::object({{"token", "old"}}), beta.exec->api_version);
+
+  EXPECT_EQ(make(beta)->authorization(), "Bearer old");
+}
+
+// KC-41
+TEST_F(ExecTest, GivesTheChildItsEnvironmentAndArguments) {
+  const std::string command =
+      plugin("env > '" + folder_.path("env") + "'; printf '%s|' \"$@\" > '" + folder_.path("args") +
+             "'\necho '{\"kind\":\"ExecCredential\",\"apiVersion\":\"" + kV1 +
+             "\",\"status\":{\"token\":\"t\"}}'\n");
+  Config with_env = config(command);
+  with_env.exec->args = {"a b", "", "$HOME;"};
+  with_env.exec->env = {
+      {"ADDED", "x"}, {"PARENT", "2"}, {"ADDED", "y=z"}, {"KUBERNETES_EXEC_INFO", "mine"}};
+  ASSERT_EQ(make(with_env)->authorization(), "Bearer t");
+
+  std::map<std::string, std::string> seen;
+  std::ifstream file{folder_.path("env")};
+  for (std::string line; std::getline(file, line);) {
+    seen[line.substr(0, line.find('='))] = line.substr(line.find('=') + 1);
+  }
+  EXPECT_EQ(seen["PATH"], "/usr/bin:/bin");
+  EXPECT_EQ(seen["PARENT"], "2");
+  EXPECT_EQ(seen["ADDED"], "y=z");
+  EXPECT_EQ(seen["KUBERNETES_EXEC_INFO"],
+            R"({"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential",)"
+            R"("spec":{"interactive":false}})");
+  std::ifstream args{folder_.path("args")};
+  std::string line;
+  std::getline(args, line);
+  EXPECT_EQ(line, "a b||$HOME;|");
+}
+
+// KC-42
+TEST_F(ExecTest, TellsThePluginOfTheClusterIfAsked) {
+  const test::TestAuthority authority;
+  const std::string command =
+      plugin("printf %s \"$KUBERNETES_EXEC_INFO\" > '" + folder_.path("info") + "'\nexit 3\n");
+  Config with_cluster = config(command);
+  with_cluster.tls = {.server_name = "name",
+                      .ca_file = folder_.write("ca", authority.certificate())};
+  with_cluster.proxy_url = "http://p";
+  with_cluster.disable_compression = true;
+  with_cluster.exec->provide_cluster_info = true;
+  with_cluster.exec->cluster_config = R"({"audience":"a"})";
+  EXPECT_THROW(static_cast<void>(make(with_cluster)->authorization()), ConfigError);
+
+  std::ifstream file{folder_.path("info")};
+  std::string line;
+  std::getline(file, line);
+  const Ref<Value> info = decode_json<Value>(line);
+  const Value& cluster = (*info)["spec"]["cluster"];
+  EXPECT_EQ(cluster["server"].as_string(), "https://h:1");
+  EXPECT_EQ(cluster["tls-server-name"].as_string(), "name");
+  EXPECT_EQ(cluster["certificate-authority-data"].as_string().substr(0, 10), "LS0tLS1CRU");
+  EXPECT_EQ(cluster["proxy-url"].as_string(), "http://p");
+  EXPECT_TRUE(cluster["disable-compression"].as_bool());
+  EXPECT_EQ(cluster["config"], Value::object({{"audience", "a"}}));
+  EXPECT_TRUE(cluster["insecure-skip-tls-verify"].is_absent());
+
+  Config insecure = with_cluster;
+  insecure.tls = {.insecure_skip_verify = true};
+  EXPECT_THROW(static_cast<void>(make(insecure)->authorization()), ConfigError);
+  std::ifstream again{folder_.path("info")};
+  std::getline(again, line);
+  EXPECT_TRUE((*decode_json<Value>(line))["spec"]["cluster"]["insecure-skip-tls-verify"].as_bool());
+}
+
+/// Prints as its token whether it may ask, and whether there is something to read.
+constexpr std::string_view kTellsStdin = R"(
+if read -r line; then has="input-$line"; else has=nothing; fi
+case "$KUBERNETES_EXEC_INFO" in *'"interactive":true'*) mode=asks;; *) mode=silent;; esac
+echo "{\"kind\":\"ExecCredential\",\"apiVersion\":\"client.authentication.k8s.io/v1\",\"status\":{\"token\":\"$mode-$has\"}}"
+)";
+
+class ExecStdinTest : public ExecTest {
+ protected:
+  ExecStdinTest() {
+    const std::string file = folder_.write("stdin", "typed\n");
+    saved_ = ::dup(STDIN_FILENO);
+    const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    ::dup2(fd, STDIN_FILENO);
+    ::close(fd);
+  }
+  ~ExecStdinTest() override {
+    ::dup2(saved_, STDIN_FILENO);
+    ::close(saved_);
+  }
+  Config with_mode(ExecInteractiveMode mode, bool is_terminal, bool is_unavailable = false) {
+    environment_.stdin_is_terminal = [is_terminal] { return is_terminal; };
+    Config with = config(plugin(std::string{kTellsStdin}));
+    with.exec->interactive_mode = mode;
+    with.exec->stdin_unavailable = is_unavailable;
+    return with;
+  }
+
+ private:
+  int saved_ = -1;
+};
+
+// KC-43
+TEST_F(ExecStdinTest, NeverGivesNothingToRead) {
+  EXPECT_EQ(make(with_mode(ExecInteractiveMode::kNever, true))->authorization(),
+            "Bearer silent-nothing");
+}
+
+// KC-43
+TEST_F(ExecStdinTest, IfAvailablePassesATerminalThatIsFree) {
+  constexpr auto kMode = ExecInteractiveMode::kIfAvailable;
+  EXPECT_EQ(make(with_mode(kMode, false))->authorization(), "Bearer silent-nothing");
+  plugins_ = std::make_shared<ExecPlugins>();
+  EXPECT_EQ(make(with_mode(kMode, true, true))->authorization(), "Bearer silent-nothing");
+  plugins_ = std::make_shared<ExecPlugins>();
+  EXPECT_EQ(make(with_mode(kMode, true))->authorization(), "Bearer asks-input-typed");
+}
+
+// KC-43
+TEST_F(ExecStdinTest, AlwaysFailsBeforeItRunsWithoutATerminal) {
+  constexpr auto kMode = ExecInteractiveMode::kAlways;
+  EXPECT_THAT(
+      message_of<ConfigError>([&] { return make(with_mode(kMode, false))->authorization(); }),
+      HasSubstr("not a terminal"));
+  EXPECT_THAT(
+      message_of<ConfigError>([&] { return make(with_mode(kMode, true, true))->authorization(); }),
+      HasSubstr("used for something else"));
+  EXPECT_EQ(runs(), 0U);
+  EXPECT_EQ(make(with_mode(kMode, true))->authorization(), "Bearer asks-input-typed");
+}
+
+// KC-43
+TEST_F(ExecTest, ModeIsRequiredForV1) {
+  for (const auto mode : {ExecInteractiveMode::kUnset, ExecInteractiveMode::kUnknown}) {
+    Config without = config("plugin");
+    without.exec->interactive_mode = mode;
+    EXPECT_THAT(message_of<ConfigError>([&] { return make(without); }),
+                HasSubstr("interactiveMode"));
+  }
+}
+
+// KC-44
+TEST_F(ExecTest, PassesErrorsOfTheChildThrough) {
+  testing::internal::CaptureStderr();
+  const std::string message = failure_of(plugin("echo 'please log in' >&2\nexit 1\n"));
+
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "please log in\n");
+  EXPECT_THAT(message, Not(HasSubstr("please")));
+}
+
+// KC-44
+TEST_F(ExecTest, RefusesAnAnswerOfAnotherVersionOrKind) {
+  answer(Value::object({{"token", "t"}}), "client.authentication.k8s.io/v1beta1");
+  EXPECT_THAT(failure_of(answering()),
+              AllOf(HasSubstr("\"client.authentication.k8s.io/v1\""),
+                    HasSubstr("\"client.authentication.k8s.io/v1beta1\"")));
+  EXPECT_THAT(failure_of(plugin("echo '{\"kind\":\"Pod\"}'")), HasSubstr("ExecCredential"));
+}
+
+// KC-45
+TEST_F(ExecTest, RefusesIncompleteAnswersWithoutQuotingThem) {
+  const test::TestAuthority authority;
+  const test::CertifiedKey pair = authority.issue_client({});
+  const auto failure = [&](const Value& status) {
+    answer(status);
+    return failure_of(answering());
+  };
+
+  EXPECT_THAT(failure(nullptr), HasSubstr("no status"));
+  EXPECT_THAT(failure(Value::object()), HasSubstr("neither a token nor"));
+  EXPECT_THAT(failure(Value::object({{"clientCertificateData", pair.certificate}})),
+              HasSubstr("no key"));
+  EXPECT_THAT(failure(Value::object({{"token", "t"}, {"clientKeyData", pair.key}})),
+              HasSubstr("no certificate"));
+  EXPECT_THAT(failure(Value::object({{"token", "SECRET"}, {"expirationTimestamp", "soon"}})),
+              AllOf(HasSubstr("RFC 3339"), Not(HasSubstr("SECRET"))));
+  EXPECT_THAT(failure(Value::object(
+                  {{"clientCertificateData", pair.certificate}, {"clientKeyData", "SECRET"}})),
+              AllOf(HasSubstr("PEM"), Not(HasSubstr("SECRET"))));
+  EXPECT_THAT(failure(Value::object({{"token", "SECRET\nX: y"}})),
+              AllOf(HasSubstr("control characters"), Not(HasSubstr("SECRET"))));
+  EXPECT_THAT(failure(Value::object({{"token", 5}})), HasSubstr("status.token: expected string"));
+  EXPECT_EQ(calls_.back(), std::pair(0, ExecOutcome::kSuccess));
+}
+
+TEST_F(ExecTest, SurvivesGarbage) {
+  EXPECT_THAT(failure_of(plugin("echo 'SECRET: [}'")),
+              AllOf(HasSubstr("neither JSON nor YAML"), Not(HasSubstr("SECRET"))));
+  EXPECT_THAT(failure_of(plugin("head -c 5000 /dev/urandom")), HasSubstr("exec plugin"));
+  EXPECT_THAT(failure_of(plugin("")), HasSubstr("printed nothing"));
+  EXPECT_THAT(failure_of(plugin("echo just-text")), HasSubstr("expected object"));
+}
+
+TEST_F(ExecTest, KillsAPluginThatPrintsTooMuch) {
+  EXPECT_THAT(failure_of(plugin("exec yes")), HasSubstr("more than 1048576 bytes"));
+  EXPECT_THAT(calls_, ElementsAre(Pair(1, ExecOutcome::kInternalError)));
+}
+
+// KC-46
+TEST_F(ExecTest, RunsAgainOnlyAfterTheExpiry) {
+  answer(Value::object({{"token", "one"}, {"expirationTimestamp", "2026-01-01T01:00:00Z"}}));
+  const auto credentials = make(config(answering()));
+  EXPECT_EQ(credentials->authorization(), "Bearer one");
+  answer(Value::object({{"token", "two"}}));
+
+  clock_.advance(1h);
+  EXPECT_EQ(credentials->authorization(), "Bearer one");
+  clock_.advance(1us);
+  EXPECT_EQ(credentials->authorization(), "Bearer two");
+  clock_.advance(10000h);  // without a time it lasts
+  EXPECT_EQ(credentials->authorization(), "Bearer two");
+  EXPECT_EQ(runs(), 2U);
+}
+
+// KC-46: a plugin whose answer is old already does not run for ever.
+TEST_F(ExecTest, UsesAnAnswerThatHasExpiredAlready) {
+  answer(Value::object({{"token", "old"}, {"expirationTimestamp", "2020-01-01T00:00:00+01:00"}}));
+  const auto credentials = make(config(answering()));
+
+  EXPECT_EQ(credentials->authorization(), "Bearer old");
+  EXPECT_EQ(runs(), 1U);
+}
+
+// KC-46
+TEST_F(ExecTest, EqualConfigurationsShareOnePlugin) {
+  answer(Value::object({{"token", "t"}}));
+  const Config equal = config(answering());
+  Config other_cluster = equal;
+  other_cluster.host = "https://other";
+  Config other_exec = equal;
+  other_exec.exec->args = {"x"};
+  const auto one = make(equal);
+  const auto two = make(equal);
+
+  EXPECT_EQ(one->authorization(), "Bearer t");
+  EXPECT_EQ(two->authorization(), "Bearer t");
+  EXPECT_EQ(runs(), 1U);
+  EXPECT_EQ(make(other_cluster)->authorization(), "Bearer t");
+  EXPECT_EQ(make(other_exec)->authorization(), "Bearer t");
+  EXPECT_EQ(runs(), 3U);
+}
+
+// KC-46: without a place to share given, the process is the place.
+TEST_F(ExecTest, SharesInTheProcessByDefault) {
+  plugins_ = nullptr;
+  answer(Value::object({{"token", "t"}}));
+  const Config equal = config(answering());
+  auto one = make(equal);
+  const auto two = make(equal);
+  EXPECT_EQ(one->authorization(), "Bearer t");
+  one.reset();
+
+  EXPECT_EQ(two->authorization(), "Bearer t");
+  EXPECT_EQ(runs(), 1U);
+}
+
+/// A plugin that waits until the test writes to a pipe.
+class ExecWaitTest : public ExecTest {
+ protected:
+  ExecWaitTest() {
+    if (::mkfifo(folder_.path("gate").c_str(), 0600) != 0) throw std::runtime_error("mkfifo");
+  }
+  std::string waiting() {
+    return plugin("read -r line < '" + folder_.path("gate") + "'\ncat '" + folder_.path("answer") +
+                  "'\nexit $line\n");
+  }
+  /// Lets one run end with that exit code; blocks until it has come that far.
+  void open_gate(const std::string& code) { std::ofstream{folder_.path("gate")} << code << '\n'; }
+};
+
+// KC-46
+TEST_F(ExecWaitTest, RunsOnceForManyWaiters) {
+  answer(Value::object({{"token", "t"}}));
+  const Config equal = config(waiting());
+  std::vector<std::future<std::string>> results;
+  for (int i = 0; i < 8; ++i) {
+    results.push_back(std::async(
+        std::launch::async, [credentials = make(equal)] { return credentials->authorization(); }));
+  }
+
+  open_gate("0");
+
+  for (auto& result : results) EXPECT_EQ(result.get(), "Bearer t");
+  EXPECT_EQ(runs(), 1U);
+}
+
+// A stop of the one who runs it is not an error for the others.
+TEST_F(ExecWaitTest, AStopKillsTheRunAndAnotherWaiterBeginsAnew) {
+  answer(Value::object({{"token", "t"}}));
+  const Config equal = config(waiting());
+  std::stop_source stop;
+  auto first = std::async(std::launch::async, [&, credentials = make(equal)] {
+    return message_of<ConfigError>([&] { return credentials->authorization(stop.get_token()); });
+  });
+  ASSERT_TRUE(clock_.wait_for_sleepers(1));  // it runs, and its deadline is waited for
+  auto second = std::async(std::launch::async,
+                           [credentials = make(equal)] { return credentials->authorization(); });
+
+  stop.request_stop();
+
+  EXPECT_THAT(first.get(), HasSubstr("stopped"));
+  open_gate("0");
+  EXPECT_EQ(second.get(), "Bearer t");
+}
+
+TEST_F(ExecWaitTest, AWaiterCanBeStoppedToo) {
+  answer(Value::object({{"token", "t"}}));
+  const Config equal = config(waiting());
+  auto first = std::async(std::launch::async,
+                          [credentials = make(equal)] { return credentials->authorization(); });
+  ASSERT_TRUE(clock_.wait_for_sleepers(1));
+  std::stop_source stop;
+  auto second = std::async(std::launch::async, [&, credentials = make(equal)] {
+    return message_of<ConfigError>([&] { return credentials->authorization(stop.get_token()); });
+  });
+
+  stop.request_stop();
+
+  EXPECT_THAT(second.get(), HasSubstr("stopped"));
+  open_gate("0");
+  EXPECT_EQ(first.get(), "Bearer t");
+}
+
+TEST_F(ExecWaitTest, APluginThatHangsIsKilledAtTheDeadline) {
+  auto result =
+      std::async(std::launch::async, [&, command = waiting()] { return failure_of(command); });
+  ASSERT_TRUE(clock_.wait_for_sleepers(1));
+  EXPECT_EQ(clock_.next_deadline(), clock_.now() + 10min);
+
+  clock_.advance(10min);
+
+  EXPECT_THAT(result.get(), HasSubstr("did not end within 600 s"));
+  EXPECT_THAT(calls_, ElementsAre(Pair(1, ExecOutcome::kInternalError)));
+}
+
+// Something that the plugin left running holds its output open; that must not hold us.
+TEST_F(ExecTest, DoesNotWaitForWhatThePluginLeavesBehind) {
+  answer(Value::object({{"token", "t"}}));
+  ASSERT_EQ(::mkfifo(folder_.path("gate").c_str(), 0600), 0);
+  const std::string command =
+      plugin("cat '" + folder_.path("answer") + "'\ncat '" + folder_.path("gate") + "' &\n");
+
+  EXPECT_EQ(make(config(command))->authorization(), "Bearer t");
+  std::ofstream{folder_.path("gate")} << "end\n";
+}
+
+TEST_F(ExecTest, AStopThatCameBeforeRunsNothing) {
+  std::stop_source stop;
+  stop.request_stop();
+  const auto credentials = make(config(plugin("")));
+
+  EXPECT_THAT(message_of<ConfigError>([&] { return credentials->authorization(stop.get_token()); }),
+              HasSubstr("stopped"));
+  EXPECT_EQ(runs(), 0U);
+}
+
+// KC-47
+TEST_F(ExecTest, ARefusalBringsOneRun) {
+  answer(Value::object({{"token", "one"}}));
+  const auto credentials = make(config(answering()));
+  const std::string sent = credentials->authorization();
+  answer(Value::object({{"token", "two"}}));
+
+  credentials->refused(sent);
+  credentials->refused(sent);
+  EXPECT_EQ(runs(), 1U);
+  EXPECT_EQ(credentials->authorization(), "Bearer two");
+  credentials->refused(sent);  // an answer to an older request
+  credentials->refused("Bearer of somebody else");
+
+  EXPECT_EQ(credentials->authorization(), "Bearer two");
+  EXPECT_EQ(runs(), 2U);
+}
+
+// KC-47: what was refused once is better than nothing, and each refusal tries again.
+TEST_F(ExecTest, ARefusedTokenStaysIfThePluginFails) {
+  answer(Value::object({{"token", "one"}}));
+  const std::string command = answering();
+  const auto credentials = make(config(command));
+  const std::string sent = credentials->authorization();
+  plugin("exit 4\n");
+
+  credentials->refused(sent);
+  EXPECT_EQ(credentials->authorization(), sent);
+  EXPECT_EQ(credentials->authorization(), sent);
+  EXPECT_EQ(runs(), 2U);
+  EXPECT_THAT(log_.lines(), ElementsAre(HasSubstr("exit code 4")));
+
+  credentials->refused(sent);
+  EXPECT_EQ(credentials->authorization(), sent);
+  EXPECT_EQ(runs(), 3U);
+}
+
+// KC-48
+TEST_F(ExecTest, ANewCertificateIsANewIdentityForAllWhoShareIt) {
+  const test::TestAuthority authority;
+  const test::CertifiedKey first = authority.issue_client({.common_name = "first"});
+  const test::CertifiedKey second = authority.issue_client({.common_name = "second"});
+  const auto status = [](const test::CertifiedKey& pair, const char* token) {
+    return Value::object({{"token", token},
+                          {"clientCertificateData", pair.certificate},
+                          {"clientKeyData", pair.key}});
+  };
+  answer(status(first, "one"));
+  const Config equal = config(answering());
+  const auto credentials = make(equal);
+  const auto neighbour = make(equal);
+  int changes = 0;
+  int changes_of_neighbour = 0;
+  const auto handle = credentials->on_identity_change([&] { ++changes; });
+  const auto handle_of_neighbour = neighbour->on_identity_change([&] { ++changes_of_neighbour; });
+  const auto before = credentials->tls();
+  static_cast<void>(neighbour->tls());
+  EXPECT_EQ(before->certificate, first.certificate);
+  EXPECT_EQ(before->key, first.key);
+  EXPECT_EQ(changes, 0);
+
+  answer(status(first, "two"));  // only the token
+  credentials->refused("Bearer one");
+  EXPECT_EQ(credentials->authorization(), "Bearer two");
+  EXPECT_EQ(credentials->tls(), before);
+  EXPECT_EQ(changes, 0);
+
+  answer(status(second, "two"));
+  credentials->refused("Bearer two");
+  EXPECT_EQ(credentials->authorization(), "Bearer two");
+  EXPECT_EQ(changes, 1);
+  EXPECT_EQ(changes_of_neighbour, 1);
+  EXPECT_EQ(credentials->tls()->certificate, second.certificate);
+  EXPECT_NE(credentials->tls()->identity, before->identity);
+  EXPECT_EQ(neighbour->tls()->certificate, second.certificate);
+  EXPECT_EQ(changes, 1);
+}
+
+// KC-45, KC-47: a certificate alone sends no header.
+TEST_F(ExecTest, ACertificateAloneIsEnough) {
+  const test::TestAuthority authority;
+  const auto not_after =
+      std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now() + 5h);
+  const test::CertifiedKey pair = authority.issue_client({.not_after = not_after});
+  answer(Value::object({{"clientCertificateData", pair.certificate}, {"clientKeyData", pair.key}}));
+  std::vector<std::optional<Clock::WallTime>> expiries;
+  CredentialsOptions with_hook = options();
+  with_hook.exec.on_certificate = [&](auto expires) { expiries.push_back(expires); };
+  const auto credentials = make_credentials(config(answering()), with_hook);
+
+  EXPECT_EQ(credentials->authorization(), "");
+  EXPECT_EQ(credentials->tls()->certificate, pair.certificate);
+  EXPECT_THAT(expiries, ElementsAre(Clock::WallTime{not_after}));
+  credentials->refused("");
+  EXPECT_EQ(credentials->authorization(), "");
+  EXPECT_EQ(runs(), 2U);
+}
+
+// KC-49
+TEST_F(ExecTest, AnythingElseSuppressesThePlugin) {
+  const test::TestAuthority authority;
+  const test::CertifiedKey pair = authority.issue_client({});
+  Config with_token = config("/nonexistent/plugin");
+  with_token.bearer_token = "t";
+  Config with_file = config("/nonexistent/plugin");
+  with_file.bearer_token_file = folder_.write("token", "f");
+  Config with_password = config("/nonexistent/plugin");
+  with_password.username = "u";
+  Config with_certificate = config("/nonexistent/plugin");
+  with_certificate.tls = {.certificate_data = pair.certificate, .key_data = pair.key};
+
+  EXPECT_EQ(make(with_token)->authorization(), "Bearer t");
+  EXPECT_EQ(make(with_file)->authorization(), "Bearer f");
+  EXPECT_EQ(make(with_password)->authorization(), "Basic dTo=");
+  EXPECT_EQ(make(with_certificate)->authorization(), "");
+  EXPECT_EQ(make(with_certificate)->tls()->certificate, pair.certificate);
+  EXPECT_THAT(calls_, IsEmpty());
+}
+
+// KC-39
+TEST_F(ExecTest, ExcludesAnAuthProvider) {
+  Config both = config("plugin");
+  both.auth_provider = "gcp";
+
+  EXPECT_THAT(message_of<ConfigError>([&] { return make(both); }), HasSubstr("together"));
+}
+
+// KC-50
+TEST_F(ExecTest, AMissingProgramComesWithHelpTenTimesAnHour) {
+  Config missing = config("no-such-login");
+  missing.exec->install_hint = "try \x1b[31mred\x1b[0m\r\xc2\x9b\nsecond line";
+  const auto credentials = make(missing);
+  const auto failure = [&] {
+    return message_of<ConfigError>([&] { return credentials->authorization(); });
+  };
+
+  for (int i = 0; i < 10; ++i) {
+    const std::string message = failure();
+    EXPECT_THAT(message, HasSubstr("\"no-such-login\": the executable was not found"));
+    EXPECT_THAT(message, HasSubstr("try U+001B[31mredU+001B[0mU+000DU+009B\nsecond line"));
+    EXPECT_THAT(message, HasSubstr("https://kubernetes.io/"));
+    EXPECT_THAT(message, Not(HasSubstr("\x1b")));
+  }
+  clock_.advance(1h - 1ns);
+  EXPECT_THAT(failure(), Not(HasSubstr("https://")));
+  clock_.advance(1ns);
+  EXPECT_THAT(failure(), HasSubstr("second line"));
+  EXPECT_EQ(calls_.front(), std::pair(1, ExecOutcome::kNotFound));
+}
+
+// KC-50, KC-14: names are searched on PATH, but never in the current folder.
+TEST_F(ExecTest, SearchesBareNamesOnThePath) {
+  answer(Value::object({{"token", "t"}}));
+  std::filesystem::rename(answering(), folder_.path("my-login"));
+  folder_.write("other/my-login", "not executable");
+  variables_["PATH"] = ":.:" + folder_.path("other") + ":" + folder_.path() + ":/usr/bin:/bin";
+  environment_ = test::environment_with(variables_);
+
+  EXPECT_EQ(make(config("my-login"))->authorization(), "Bearer t");
+  EXPECT_THAT(failure_of(folder_.path("other/my-login")), HasSubstr("not found"));
+  EXPECT_THAT(failure_of(folder_.path()), HasSubstr("not found"));
+}
+
+// KC-50
+TEST_F(ExecTest, AFailureNamesExitCodeOrSignal) {
+  EXPECT_THAT(failure_of(plugin("exit 42\n")), HasSubstr("failed with exit code 42"));
+  EXPECT_THAT(failure_of(plugin("kill -9 $$\n")), HasSubstr("killed by signal 9"));
+  EXPECT_THAT(failure_of(folder_.write_program("broken", "#!/nonexistent/shell\n")),
+              HasSubstr("cannot start the program"));
+  EXPECT_THAT(calls_, ElementsAre(Pair(42, ExecOutcome::kFailed), Pair(-1, ExecOutcome::kFailed),
+                                  Pair(1, ExecOutcome::kInternalError)));
+}
+
+// The child has the three usual files open and no other.
+TEST_F(ExecTest, TheChildInheritsNoFiles) {
+  const int fd = ::open("/dev/null", O_RDONLY);  // on purpose without close-on-exec
+  ASSERT_GE(fd, 3);
+  const std::string message =
+      failure_of(plugin("[ -e /proc/$$/fd/" + std::to_string(fd) + " ] && exit 7\nexit 8\n"));
+  ::close(fd);
+
+  EXPECT_THAT(message, HasSubstr("exit code 8"));
+}
+
+}  // namespace
+}  // namespace kube
