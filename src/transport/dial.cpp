@@ -203,6 +203,7 @@ void Dial::configure_tls() {
 CURLcode Dial::on_ssl_context(CURL*, void* context, void* self) noexcept {
   auto* dial = static_cast<Dial*>(self);
   auto* ssl = static_cast<SSL_CTX*>(context);
+  dial->tls_started_ = system_clock().now();
   SSL_CTX_set_read_ahead(ssl, 1);  // fewer system calls: receive() always empties it
   // A proxy with TLS comes first, and only tunnels.
   const bool for_proxy = dial->tls_contexts_++ == 0 && dial->origin_.proxy.starts_with("https://");
@@ -216,7 +217,9 @@ CURLcode Dial::on_ssl_context(CURL*, void* context, void* self) noexcept {
 }
 
 int Dial::on_socket(void* self, curl_socket_t socket, curlsocktype) noexcept {
-  const auto limit = static_cast<Dial*>(self)->options_.tcp_user_timeout;
+  auto* dial = static_cast<Dial*>(self);
+  dial->has_address_ = true;
+  const auto limit = dial->options_.tcp_user_timeout;
   if (limit.count() > 0) {
     const auto milliseconds = static_cast<unsigned>(limit.count());
     ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
@@ -231,20 +234,19 @@ microseconds Dial::time(CURLINFO what) const {
 }
 
 Dial::TimePoint Dial::deadline() const {
-  const microseconds there = connect_time();
-  const auto limit = there.count() == 0 ? options_.connect_timeout : options_.tls_handshake_timeout;
-  return limit.count() == 0 ? TimePoint::max() : started_ + there + limit;
+  const auto limit = tls_started_ ? options_.tls_handshake_timeout : options_.connect_timeout;
+  return limit.count() == 0 ? TimePoint::max() : tls_started_.value_or(started_) + limit;
 }
 
 TransportError Dial::timeout_error() const {
-  if (connect_time().count() > 0) {
+  if (tls_started_) {
     return {Kind::kConnect,
             fmt::format("{}: no end of the TLS handshake within {} ms; does that port speak TLS?",
                         origin_.name, options_.tls_handshake_timeout.count())};
   }
   return {Kind::kConnect,
           fmt::format("{}: no {} within {} ms; check address, routes and firewalls", origin_.name,
-                      resolve_time().count() == 0 ? "answer about the host's name" : "connection",
+                      has_address_ ? "connection" : "answer about the host's name",
                       options_.connect_timeout.count())};
 }
 
@@ -268,16 +270,19 @@ void Dial::connected() {
   early_.resize(size);
 }
 
-bool Dial::negotiated_http2() const {
+const SSL* Dial::ssl() const {
   curl_tlssessioninfo* info = nullptr;
   if (origin_.scheme != "https" ||
-      curl_easy_getinfo(easy_, CURLINFO_TLS_SSL_PTR, &info) != CURLE_OK || info == nullptr ||
-      info->internals == nullptr) {
-    return false;
+      curl_easy_getinfo(easy_, CURLINFO_TLS_SSL_PTR, &info) != CURLE_OK || info == nullptr) {
+    return nullptr;
   }
+  return static_cast<const SSL*>(info->internals);
+}
+
+bool Dial::negotiated_http2() const {
   const unsigned char* name = nullptr;
   unsigned size = 0;
-  SSL_get0_alpn_selected(static_cast<const SSL*>(info->internals), &name, &size);
+  if (const SSL* tls = ssl()) SSL_get0_alpn_selected(tls, &name, &size);
   return std::string_view{reinterpret_cast<const char*>(name), size} == "h2";
 }
 
@@ -292,7 +297,14 @@ Dial::Result Dial::receive(char* buffer, std::size_t size, std::size_t& received
   const CURLcode code = curl_easy_recv(easy_, buffer, size, &received);
   if (code == CURLE_AGAIN) return Result::kAgain;
   if (code != CURLE_OK) throw lost("reading", code);
-  return received == 0 ? Result::kEnd : Result::kBytes;
+  if (received > 0) return Result::kBytes;
+  // libcurl takes any end for a proper one. Without the goodbye of TLS, somebody may have cut the line.
+  const SSL* tls = ssl();
+  if (tls != nullptr && (SSL_get_shutdown(tls) & SSL_RECEIVED_SHUTDOWN) == 0) {
+    throw TransportError(Kind::kConnectionLost,
+                         origin_.name + ": the connection was closed without the end of TLS");
+  }
+  return Result::kEnd;
 }
 
 std::size_t Dial::send(std::string_view bytes) {

@@ -6,6 +6,7 @@
 #include <kube/transport/curl_transport.hpp>
 
 #include <curl/curl.h>
+#include <openssl/types.h>
 
 #include <array>
 #include <chrono>
@@ -85,6 +86,7 @@ class Dial {
   void configure();
   void configure_tls();
   [[nodiscard]] std::chrono::microseconds time(CURLINFO what) const;
+  [[nodiscard]] const SSL* ssl() const;
   [[nodiscard]] TransportError lost(const char* when, CURLcode code) const;
   static CURLcode on_ssl_context(CURL* easy, void* context, void* self) noexcept;
   static int on_socket(void* self, curl_socket_t socket, curlsocktype purpose) noexcept;
@@ -96,6 +98,8 @@ class Dial {
   const TimePoint started_;
   CURL* easy_ = nullptr;
   curl_slist* connect_to_ = nullptr;
+  bool has_address_ = false;
+  std::optional<TimePoint> tls_started_;
   int tls_contexts_ = 0;
   int socket_ = -1;
   std::string early_;

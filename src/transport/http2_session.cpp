@@ -38,6 +38,7 @@ class Http2Session final : public Session {
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data);
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_close);
+    nghttp2_session_callbacks_set_error_callback2(callbacks, on_complaint);
     nghttp2_option_set_no_auto_window_update(option, 1);
     nghttp2_session* session = nullptr;
     check(nghttp2_session_client_new2(&session, callbacks, this, option));
@@ -153,6 +154,13 @@ class Http2Session final : public Session {
       break;
     }
     if (pending_.empty()) pending_ = gathered_;
+    if (pending_.empty() && !streams_.empty() && nghttp2_session_want_read(session_.get()) == 0 &&
+        nghttp2_session_want_write(session_.get()) == 0) {
+      // nghttp2 has found an error of the connection, has told the peer so, and has no more to say.
+      throw TransportError(Kind::kProtocol,
+                           fmt::format("{}: what the server sent violates HTTP/2: {}",
+                                       settings_.authority, complaint_));
+    }
     return pending_;
   }
 
@@ -301,6 +309,13 @@ class Http2Session final : public Session {
     });
   }
 
+  static int on_complaint(nghttp2_session*, int, const char* text, std::size_t size, void* user) {
+    return guarded([&] {
+      static_cast<Http2Session*>(user)->complaint_ = printable({text, size});
+      return 0;
+    });
+  }
+
   void finish(const std::shared_ptr<Exchange>& exchange, bool complete, std::uint32_t code) {
     // A server may answer early and ask not to be sent the rest: that is a reset after the end.
     if (complete && exchange->has_head()) {
@@ -308,8 +323,8 @@ class Http2Session final : public Session {
     } else if (code == NGHTTP2_REFUSED_STREAM && !exchange->has_head()) {
       returned_.push_back(exchange);
     } else if (code == NGHTTP2_PROTOCOL_ERROR || code == NGHTTP2_NO_ERROR) {
-      exchange->fail(
-          {Kind::kProtocol, fmt::format("{}: the answer violates HTTP/2", settings_.authority)});
+      exchange->fail({Kind::kProtocol, fmt::format("{}: the answer violates HTTP/2: {}",
+                                                   settings_.authority, complaint_)});
     } else {
       exchange->fail({Kind::kConnectionLost,
                       fmt::format("{}: the server reset the stream ({}){}", settings_.authority,
@@ -341,7 +356,8 @@ class Http2Session final : public Session {
   std::unordered_map<std::int32_t, Stream> streams_;
   bool settled_ = false;
   bool going_away_ = false;
-  std::string goodbye_;
+  std::string goodbye_;    // what a GOAWAY said
+  std::string complaint_;  // what nghttp2 says of the peer
   std::string gathered_;
   std::string_view pending_;
 };

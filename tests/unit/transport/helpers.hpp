@@ -43,9 +43,25 @@ class SetCredentials final : public Credentials {
     return material_;
   }
   void refused(const std::string&) override {}
+  std::shared_ptr<void> on_identity_change(std::function<void()> changed) override {
+    auto handle = std::make_shared<std::function<void()>>(std::move(changed));
+    const std::lock_guard lock{mutex_};
+    listener_ = handle;
+    return handle;
+  }
+  /// Says that the identity has changed.
+  void tell() {
+    std::shared_ptr<std::function<void()>> listener;
+    {
+      const std::lock_guard lock{mutex_};
+      listener = listener_.lock();
+    }
+    if (listener) (*listener)();
+  }
 
  private:
   std::mutex mutex_;
+  std::weak_ptr<std::function<void()>> listener_;
   std::shared_ptr<const TlsMaterial> material_;
 };
 

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ends: cancellation at any moment, timeouts, destruction, and that nothing is left behind.
+#include "helpers.hpp"
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+namespace kube::test {
+namespace {
+
+long entries(const char* folder) {
+  const std::filesystem::directory_iterator files{folder};
+  return std::distance(begin(files), end(files));
+}
+
+/// A port where connections are neither accepted nor refused: the queue of the listener is full.
+class DeafPort {
+ public:
+  DeafPort() {
+    listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    ::bind(listener_, reinterpret_cast<sockaddr*>(&address), size);
+    ::listen(listener_, 0);
+    ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+    for (int& filler : fillers_) {
+      filler = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+      ::connect(filler, reinterpret_cast<sockaddr*>(&address), size);
+    }
+  }
+  ~DeafPort() {
+    for (const int filler : fillers_) ::close(filler);
+    ::close(listener_);
+  }
+  [[nodiscard]] std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  int listener_ = -1;
+  int port_ = 0;
+  std::array<int, 8> fillers_{};
+};
+
+TEST(Cancellation, EndsAnAttemptToConnect) {
+  const DeafPort port;
+  const auto transport = make_curl_transport({.base_url = port.url()});
+  std::stop_source stop;
+  Signal started;
+  std::jthread stopper{[&] {
+    EXPECT_TRUE(started.wait());
+    // The socket of the attempt is there.
+    EXPECT_TRUE(eventually([] { return entries("/proc/self/fd") > 0; }));
+    stop.request_stop();
+  }};
+
+  started.set();
+  EXPECT_EQ(kind_of([&] { (void)transport->open({}, stop.get_token()); }), Kind::kCanceled);
+}
+
+TEST(Cancellation, EndsTheWaitForAHead) {
+  Signal asked;
+  ScriptedServer server{[&](Peer& peer) {
+    (void)peer.read_request();
+    asked.set();
+    peer.wait_for_end();
+  }};
+  const auto transport = make_curl_transport({.base_url = server.url()});
+  std::stop_source stop;
+  std::jthread stopper{[&] {
+    EXPECT_TRUE(asked.wait());
+    stop.request_stop();
+  }};
+
+  EXPECT_EQ(kind_of([&] { (void)transport->open({}, stop.get_token()); }), Kind::kCanceled);
+  EXPECT_TRUE(eventually([&] { return server.open() == 0; }));
+}
+
+TEST(Cancellation, EndsAReadFromAnotherThread) {
+  ScriptedServer server{[&](Peer& peer) {
+    (void)peer.read_request();
+    peer.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome");
+    peer.wait_for_end();
+  }};
+  const auto transport = make_curl_transport({.base_url = server.url()});
+
+  const auto stream = transport->open({});
+  EXPECT_EQ(stream->read(), "some");
+  std::jthread canceler{[&] { stream->cancel(); }};
+  EXPECT_EQ(kind_of([&] { (void)stream->read(); }), Kind::kCanceled);
+  EXPECT_EQ(kind_of([&] { (void)stream->read(); }), Kind::kCanceled);  // and every later one
+  EXPECT_TRUE(eventually([&] { return server.open() == 0; }));
+}
+
+TEST(Cancellation, AStopEndsARead) {
+  ScriptedServer server{[&](Peer& peer) {
+    (void)peer.read_request();
+    peer.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n");
+    peer.wait_for_end();
+  }};
+  const auto transport = make_curl_transport({.base_url = server.url()});
+  const auto stream = transport->open({});
+  std::stop_source stop;
+  std::jthread stopper{[&] { stop.request_stop(); }};
+
+  EXPECT_EQ(kind_of([&] { (void)stream->read(stop.get_token()); }), Kind::kCanceled);
+}
+
+TEST(Cancellation, BeforeTheBeginningNothingIsSent) {
+  ScriptedServer server{answer_ok};
+  const auto transport = make_curl_transport({.base_url = server.url()});
+  std::stop_source stop;
+  stop.request_stop();
+
+  EXPECT_EQ(kind_of([&] { (void)transport->open({}, stop.get_token()); }), Kind::kCanceled);
+  EXPECT_EQ(server.accepted(), 0);
+}
+
+// HTTP/2: only the stream goes, the connection stays.
+TEST(Cancellation, ResetsOnlyItsStream) {
+  const TestAuthority authority;
+  const auto body = std::make_shared<Http2Body>();
+  Http2Server server{authority.issue_server(), [&](const Http2Request& request) {
+                       Http2Reply reply;
+                       if (request.headers.at(":path") == "/watch") {
+                         reply.body = body;
+                       } else {
+                         reply.body->end();
+                       }
+                       return reply;
+                     }};
+  const auto transport =
+      make_curl_transport({.base_url = server.url(), .credentials = trusting(authority)});
+  const auto watch = transport->open({.target = "/watch"});
+
+  watch->cancel();
+
+  EXPECT_TRUE(body->wait_closed());
+  EXPECT_EQ(read_all(*transport->open({})), "");
+  EXPECT_EQ(server.accepted(), 1);
+}
+
+TEST(Timeout, OfTheRequestCoversHeadAndBody) {
+  ScriptedServer server{[&](Peer& peer) {
+    const std::string head = peer.read_request();
+    if (head.find("/head") != std::string::npos) {
+      peer.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc");
+    }
+    peer.wait_for_end();
+  }};
+  const auto transport = make_curl_transport({.base_url = server.url()});
+
+  std::string message;
+  EXPECT_EQ(kind_of([&] { (void)transport->open({.timeout = 50ms}); }, &message), Kind::kTimeout);
+  EXPECT_THAT(message, testing::HasSubstr("50 ms"));
+  const auto stream = transport->open({.target = "/head", .timeout = 100ms});
+  EXPECT_EQ(kind_of([&] { read_all(*stream); }), Kind::kTimeout);
+}
+
+TEST(Timeout, OfIdlenessIsPutOffByEachByte) {
+  ScriptedServer server{[&](Peer& peer) {
+    (void)peer.read_request();
+    peer.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n");
+    for (int i = 0; i < 30; ++i) {  // for longer than the limit, though never as long at once
+      peer.write("x");
+      std::this_thread::sleep_for(10ms);
+    }
+    peer.wait_for_end();
+  }};
+  const auto transport = make_curl_transport({.base_url = server.url()});
+  const auto stream = transport->open({.idle_timeout = 200ms});
+
+  std::string all;
+  EXPECT_EQ(kind_of([&] {
+              while (true) all += stream->read();
+            }),
+            Kind::kTimeout);
+  EXPECT_EQ(all, std::string(30, 'x'));
+}
+
+TEST(Timeout, OfConnectingAndOfTheHandshake) {
+  const DeafPort port;
+  std::string message;
+  {
+    const auto transport = make_curl_transport({.base_url = port.url(), .connect_timeout = 50ms});
+    EXPECT_EQ(kind_of([&] { (void)transport->open({}); }, &message), Kind::kConnect);
+    EXPECT_THAT(message, testing::HasSubstr("no connection within 50 ms"));
+  }
+  ScriptedServer server{[](Peer& peer) { peer.wait_for_end(); }};
+  std::string url = server.url();
+  url.replace(0, 4, "https");
+  const auto transport = make_curl_transport({.base_url = url, .tls_handshake_timeout = 50ms});
+  EXPECT_EQ(kind_of([&] { (void)transport->open({}); }, &message), Kind::kConnect);
+  EXPECT_THAT(message, testing::HasSubstr("TLS handshake within 50 ms"));
+}
+
+TEST(Connecting, FailuresAreNamed) {
+  std::string message;
+  int port = 0;
+  {
+    ScriptedServer server{answer_ok};
+    port = server.port();
+  }
+  const auto refused =
+      make_curl_transport({.base_url = "http://127.0.0.1:" + std::to_string(port)});
+  EXPECT_EQ(kind_of([&] { (void)refused->open({}); }, &message), Kind::kConnect);
+  EXPECT_THAT(message, testing::HasSubstr("127.0.0.1:" + std::to_string(port)));
+  EXPECT_THAT(message, testing::HasSubstr("nobody accepts connections"));
+  const auto unknown = make_curl_transport({.base_url = "https://no-such-host.invalid:6443"});
+  EXPECT_EQ(kind_of([&] { (void)unknown->open({}); }, &message), Kind::kResolve);
+  EXPECT_THAT(message, testing::HasSubstr("no-such-host.invalid"));
+}
+
+TEST(Connecting, AddressesThatMakeNoSenseAreRefused) {
+  std::string message;
+  for (const char* url : {"", "ftp://host", "https://", "https://a b"}) {
+    EXPECT_EQ(kind_of([&] { (void)make_curl_transport({.base_url = url}); }, &message),
+              Kind::kProtocol)
+        << url;
+  }
+  EXPECT_EQ(kind_of(
+                [&] {
+                  (void)make_curl_transport(
+                      {.base_url = "https://host", .proxy_url = "ftp://me:secret@proxy"});
+                },
+                &message),
+            Kind::kProtocol);
+  EXPECT_THAT(message, testing::Not(testing::HasSubstr("secret")));
+}
+
+TEST(Destruction, CancelsEverythingAndLeavesNothing) {
+  const TestAuthority authority;
+  Http2Server server{authority.issue_server(), [](const Http2Request& request) {
+                       Http2Reply reply;
+                       if (request.headers.at(":path") == "/silent") reply.body = nullptr;
+                       return reply;
+                     }};
+  {
+    // What libraries keep for ever is there after the first time.
+    const auto transport =
+        make_curl_transport({.base_url = server.url(), .credentials = trusting(authority)});
+    (void)transport->open({});
+  }
+  ASSERT_TRUE(eventually([&] { return server.open() == 0; }));
+  const long files = entries("/proc/self/fd");
+  const long threads = entries("/proc/self/task");
+
+  for (int i = 0; i < 10; ++i) {
+    auto transport =
+        make_curl_transport({.base_url = server.url(), .credentials = trusting(authority)});
+    const auto stream = transport->open({});
+    const auto watch = transport->open({.lane = Lane::kWatches});
+    std::jthread reader{[&] { EXPECT_EQ(kind_of([&] { (void)watch->read(); }), Kind::kCanceled); }};
+    transport.reset();
+    EXPECT_EQ(kind_of([&] { (void)stream->read(); }), Kind::kCanceled);
+  }
+
+  EXPECT_TRUE(eventually([&] { return server.open() == 0; }));
+  EXPECT_TRUE(eventually([&] { return entries("/proc/self/fd") == files; }));
+  EXPECT_TRUE(eventually([&] { return entries("/proc/self/task") <= threads; }));
+}
+
+TEST(Destruction, ManyThreadsMayAskAndCancelAtOnce) {
+  const TestAuthority authority;
+  Http2Server server{authority.issue_server(), [](const Http2Request&) {
+                       Http2Reply reply;
+                       reply.filler = 100'000;
+                       return reply;
+                     }};
+  const auto transport =
+      make_curl_transport({.base_url = server.url(), .credentials = trusting(authority)});
+
+  std::atomic<int> whole = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 8; ++t) {
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < 25; ++i) {
+          const auto stream =
+              transport->open({.lane = i % 2 == 0 ? Lane::kRequests : Lane::kWatches});
+          if ((i + t) % 3 == 0) {
+            stream->cancel();
+          } else if ((i + t) % 3 == 1) {
+            whole += read_all(*stream).size() == 100'000;
+          }
+        }
+      });
+    }
+  }
+  EXPECT_EQ(whole, 8 * 25 / 3 + 1);
+}
+
+TEST(Report, TellsWhatBecameOfEachExchange) {
+  ScriptedServer server{[](Peer& peer) {
+    (void)peer.read_request();
+    peer.respond("200 OK", "four");
+    (void)peer.read_request();
+    peer.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc");
+  }};
+  std::mutex mutex;
+  std::vector<ExchangeReport> reports;
+  const auto transport = make_curl_transport(
+      {.base_url = server.url(), .on_exchange = [&](const ExchangeReport& report) {
+         const std::lock_guard lock{mutex};
+         reports.push_back(report);
+         throw std::runtime_error("is swallowed");
+       }});
+
+  EXPECT_EQ(read_all(*transport->open({.method = "POST", .body = "sent"})), "four");
+  EXPECT_EQ(kind_of([&] { read_all(*transport->open({})); }), Kind::kConnectionLost);
+
+  ASSERT_TRUE(eventually([&] {
+    const std::lock_guard lock{mutex};
+    return reports.size() == 2;
+  }));
+  EXPECT_EQ(reports[0].method, "POST");
+  EXPECT_EQ("http://" + reports[0].host, server.url());
+  EXPECT_EQ(reports[0].status, 200);
+  EXPECT_FALSE(reports[0].error);
+  EXPECT_EQ(reports[0].bytes_sent, 4U);
+  EXPECT_EQ(reports[0].bytes_received, 4U);
+  EXPECT_GT(reports[0].until_head.count(), 0);
+  EXPECT_GE(reports[0].total, reports[0].until_head);
+  EXPECT_TRUE(reports[0].connected);
+  EXPECT_EQ(reports[1].error, Kind::kConnectionLost);
+  EXPECT_EQ(reports[1].bytes_received, 3U);
+  EXPECT_FALSE(reports[1].connected);
+}
+
+}  // namespace
+}  // namespace kube::test

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trust: what is refused, what the message says, and what happens when certificates change.
+#include "helpers.hpp"
+
+namespace kube::test {
+namespace {
+
+class Tls : public testing::Test {
+ protected:
+  TestAuthority authority;
+
+  /// Asks a server with that certificate, and returns how it fails.
+  Kind failure(const CertifiedKey& certificate, TlsMaterial material,
+               std::string_view host = "127.0.0.1") {
+    ScriptedServer server{answer_ok, ServerTls{.certificate = certificate}};
+    const auto transport =
+        make_curl_transport({.base_url = server.url(host),
+                             .credentials = std::make_shared<SetCredentials>(std::move(material))});
+    return kind_of([&] { (void)transport->open({}); }, &message);
+  }
+
+  [[nodiscard]] TlsMaterial trust() const {
+    return {.ca = authority.certificate(), .has_ca = true};
+  }
+
+  std::string message;
+};
+
+TEST_F(Tls, SpeaksHttp1WhereTheServerDoesNotKnowHttp2) {
+  ScriptedServer server{answer_ok, ServerTls{.certificate = authority.issue_server()}};
+  const auto transport =
+      make_curl_transport({.base_url = server.url(), .credentials = trusting(authority)});
+
+  EXPECT_EQ(read_all(*transport->open({})), "ok");
+}
+
+TEST_F(Tls, AnExpiredCertificateIsRefused) {
+  const auto now = std::chrono::system_clock::now();
+  EXPECT_EQ(failure(authority.issue_server(
+                        {.names = {"127.0.0.1"}, .not_before = now - 48h, .not_after = now - 24h}),
+                    trust()),
+            Kind::kTls);
+  EXPECT_THAT(message, testing::HasSubstr("has expired"));
+  EXPECT_THAT(message, testing::HasSubstr("https://127.0.0.1:"));
+  EXPECT_EQ(failure(authority.issue_server(
+                        {.names = {"127.0.0.1"}, .not_before = now + 24h, .not_after = now + 48h}),
+                    trust()),
+            Kind::kTls);
+  EXPECT_THAT(message, testing::HasSubstr("not valid yet"));
+}
+
+TEST_F(Tls, ACertificateForAnotherHostIsRefused) {
+  EXPECT_EQ(failure(authority.issue_server({.names = {"other.example"}}), trust()), Kind::kTls);
+  EXPECT_THAT(message, testing::HasSubstr("another host"));
+  EXPECT_EQ(failure(authority.issue_server({.names = {"other.example"}}), trust(), "localhost"),
+            Kind::kTls);
+  EXPECT_THAT(message, testing::HasSubstr("another host"));
+}
+
+TEST_F(Tls, AnUnknownAuthorityIsRefused) {
+  const TestAuthority other{"other authority"};
+  EXPECT_EQ(failure(other.issue_server(), trust()), Kind::kTls);
+  EXPECT_THAT(message, testing::HasSubstr("unknown authority"));
+}
+
+// KC-38
+TEST_F(Tls, WithoutCaTheSystemsRootsHoldAndAnEmptyCaTrustsNobody) {
+  EXPECT_EQ(failure(authority.issue_server(), {}), Kind::kTls);
+  EXPECT_THAT(message, testing::HasSubstr("unknown authority"));
+  EXPECT_EQ(failure(authority.issue_server(), {.has_ca = true}), Kind::kTls);
+  EXPECT_THAT(message, testing::HasSubstr("unknown authority"));
+}
+
+TEST_F(Tls, MaterialThatIsNotPemIsRefused) {
+  EXPECT_EQ(failure(authority.issue_server(), {.ca = "nonsense", .has_ca = true}), Kind::kTls);
+  EXPECT_THAT(message, testing::HasSubstr("certificate-authority"));
+  TlsMaterial material = trust();
+  material.certificate = "nonsense";
+  material.key = "secret nonsense";
+  EXPECT_EQ(failure(authority.issue_server(), material), Kind::kTls);
+  EXPECT_THAT(message, testing::HasSubstr("client certificate"));
+  EXPECT_THAT(message, testing::Not(testing::HasSubstr("nonsense")));
+}
+
+// KC-38
+TEST_F(Tls, OldProtocolVersionsAreRefused) {
+  ScriptedServer server{
+      answer_ok, ServerTls{.certificate = authority.issue_server(), .max_version = TLS1_1_VERSION}};
+  const auto transport =
+      make_curl_transport({.base_url = server.url(), .credentials = trusting(authority)});
+
+  EXPECT_EQ(kind_of([&] { (void)transport->open({}); }), Kind::kTls);
+}
+
+TEST_F(Tls, VerificationCanBeSkipped) {
+  const TestAuthority other;
+  ScriptedServer server{answer_ok,
+                        ServerTls{.certificate = other.issue_server({.names = {"elsewhere"}})}};
+  const auto transport = make_curl_transport(
+      {.base_url = server.url(),
+       .credentials = std::make_shared<SetCredentials>(TlsMaterial{.insecure_skip_verify = true})});
+
+  EXPECT_EQ(read_all(*transport->open({})), "ok");
+}
+
+TEST_F(Tls, TheServersNameCanBeAnotherThanTheHost) {
+  std::string asked_for, head;
+  ScriptedServer server{
+      [&](Peer& peer) {
+        asked_for = peer.server_name();
+        head = peer.read_request();
+        peer.respond("200 OK", "ok");
+      },
+      ServerTls{.certificate = authority.issue_server({.names = {"api.example"}})}};
+  TlsMaterial material = trust();
+  material.server_name = "api.example";
+  const auto transport = make_curl_transport(
+      {.base_url = server.url(), .credentials = std::make_shared<SetCredentials>(material)});
+
+  EXPECT_EQ(read_all(*transport->open({})), "ok");
+  EXPECT_EQ(asked_for, "api.example");
+  EXPECT_THAT(head, testing::HasSubstr("Host: 127.0.0.1:"));
+
+  material.server_name = "wrong.example";
+  EXPECT_EQ(failure(authority.issue_server({.names = {"api.example", "127.0.0.1"}}), material),
+            Kind::kTls);
+  EXPECT_THAT(message, testing::HasSubstr("another host"));
+}
+
+TEST_F(Tls, TheClientShowsItsCertificate) {
+  std::string name;
+  ScriptedServer server{
+      [&](Peer& peer) {
+        name = peer.client_name();
+        answer_ok(peer);
+      },
+      ServerTls{.certificate = authority.issue_server(), .client_ca = authority.certificate()}};
+  const CertifiedKey mine = authority.issue_client({.common_name = "jane"});
+  TlsMaterial material = trust();
+  material.certificate = mine.certificate;
+  material.key = mine.key;
+  const auto transport = make_curl_transport(
+      {.base_url = server.url(), .credentials = std::make_shared<SetCredentials>(material)});
+
+  EXPECT_EQ(read_all(*transport->open({})), "ok");
+  EXPECT_EQ(name, "jane");
+}
+
+TEST_F(Tls, AMissingClientCertificateIsNamed) {
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    ScriptedServer server{answer_ok, ServerTls{.certificate = authority.issue_server(),
+                                               .client_ca = authority.certificate(),
+                                               .max_version = version}};
+    const auto transport =
+        make_curl_transport({.base_url = server.url(), .credentials = trusting(authority)});
+
+    EXPECT_EQ(kind_of([&] { (void)transport->open({}); }, &message), Kind::kTls) << message;
+    EXPECT_THAT(message, testing::HasSubstr("client certificate"));
+  }
+}
+
+TEST_F(Tls, PlainHttpOnAPortForTlsIsNamed) {
+  ScriptedServer server{[](Peer& peer) {
+    (void)peer.read_some();
+    peer.write("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
+  }};
+  std::string url = server.url();
+  url.replace(0, 4, "https");
+  const auto transport = make_curl_transport({.base_url = url, .credentials = trusting(authority)});
+
+  EXPECT_EQ(kind_of([&] { (void)transport->open({}); }, &message), Kind::kTls);
+  EXPECT_THAT(message, testing::HasSubstr("does not speak TLS"));
+}
+
+TEST_F(Tls, AServerThatClosesDuringTheHandshakeIsLost) {
+  ScriptedServer server{[](Peer& peer) { (void)peer.read_some(); }};
+  std::string url = server.url();
+  url.replace(0, 4, "https");
+  const auto transport = make_curl_transport({.base_url = url, .credentials = trusting(authority)});
+
+  EXPECT_EQ(kind_of([&] { (void)transport->open({}); }, &message), Kind::kConnectionLost)
+      << message;
+}
+
+TEST_F(Tls, ABodyThatIsCutWithoutAGoodbyeIsLost) {
+  ScriptedServer server{[](Peer& peer) {
+                          (void)peer.read_request();
+                          peer.write("HTTP/1.1 200 OK\r\n\r\nup to the");
+                          peer.cut();
+                        },
+                        ServerTls{.certificate = authority.issue_server()}};
+  const auto transport =
+      make_curl_transport({.base_url = server.url(), .credentials = trusting(authority)});
+
+  EXPECT_EQ(kind_of([&] { read_all(*transport->open({})); }, &message), Kind::kConnectionLost);
+}
+
+class Rotation : public testing::Test {
+ protected:
+  TestAuthority authority;
+  std::mutex mutex;
+  std::vector<std::shared_ptr<Http2Body>> bodies;
+  Http2Server server{authority.issue_server(),
+                     [this](const Http2Request& request) {
+                       Http2Reply reply;
+                       if (request.headers.at(":path") == "/watch") {
+                         const std::lock_guard lock{mutex};
+                         bodies.push_back(reply.body);
+                       } else {
+                         reply.body->end();
+                       }
+                       return reply;
+                     },
+                     {.client_ca = authority.certificate()}};
+
+  TlsMaterial material(std::uint64_t identity, std::uint64_t trust) {
+    const CertifiedKey mine = authority.issue_client({});
+    return {.ca = authority.certificate(),
+            .has_ca = true,
+            .certificate = mine.certificate,
+            .key = mine.key,
+            .identity = identity,
+            .trust = trust};
+  }
+  std::shared_ptr<SetCredentials> credentials = std::make_shared<SetCredentials>(material(1, 1));
+  std::unique_ptr<Transport> transport =
+      make_curl_transport({.base_url = server.url(), .credentials = credentials});
+};
+
+// KC-36
+TEST_F(Rotation, ANewIdentityEndsWatchesOfTheOldOne) {
+  const auto watch = transport->open({.target = "/watch", .lane = Lane::kWatches});
+  EXPECT_EQ(read_all(*transport->open({})), "");
+
+  credentials->set(material(2, 1));
+  EXPECT_EQ(read_all(*transport->open({})), "");  // a request tells the transport
+
+  EXPECT_EQ(kind_of([&] { (void)watch->read(); }), Kind::kConnectionLost);
+  EXPECT_EQ(server.accepted(), 3);
+  EXPECT_TRUE(eventually([&] { return server.open() == 1; }));
+}
+
+// KC-36: the credentials tell the transport, though there is no request
+TEST_F(Rotation, ANewIdentityEndsWatchesWhenNothingElseRuns) {
+  const auto watch = transport->open({.target = "/watch", .lane = Lane::kWatches});
+
+  credentials->set(material(2, 1));
+  credentials->tell();
+
+  EXPECT_EQ(kind_of([&] { (void)watch->read(); }), Kind::kConnectionLost);
+}
+
+// KC-37
+TEST_F(Rotation, NewTrustClosesIdleConnectionsAndLeavesWatches) {
+  const auto watch = transport->open({.target = "/watch", .lane = Lane::kWatches});
+  EXPECT_EQ(read_all(*transport->open({})), "");
+
+  credentials->set(material(1, 2));
+  EXPECT_EQ(read_all(*transport->open({})), "");
+
+  EXPECT_EQ(server.accepted(), 3);
+  EXPECT_TRUE(eventually([&] { return server.open() == 2; }));
+  {
+    const std::lock_guard lock{mutex};
+    bodies[0]->write("alive");
+  }
+  EXPECT_EQ(watch->read(), "alive");
+  const auto second = transport->open({.target = "/watch", .lane = Lane::kWatches});
+  EXPECT_EQ(server.accepted(), 4);
+}
+
+TEST_F(Rotation, MaterialThatComesLateChangesNothing) {
+  const auto old = credentials->tls({});
+  credentials->set(material(2, 1));
+  const auto watch = transport->open({.target = "/watch", .lane = Lane::kWatches});
+
+  credentials->set(*old);
+  EXPECT_EQ(read_all(*transport->open({})), "");
+
+  const std::lock_guard lock{mutex};
+  bodies[0]->write("alive");
+  EXPECT_EQ(watch->read(), "alive");
+}
+
+}  // namespace
+}  // namespace kube::test
