@@ -95,16 +95,13 @@ class Sweep {
     if (is_aggregated(answer.content_type)) {
       aggregated(*decode_json<apidiscovery::v2::APIGroupDiscoveryList>(answer.body));
     } else if (path == "/api") {
+      const Ref<meta::v1::APIVersions> versions = decode_json<meta::v1::APIVersions>(answer.body);
       DiscoveredGroup group;
-      for (const String& version : decode_json<meta::v1::APIVersions>(answer.body)->versions) {
-        legacy_version(group, {"", version.str()});
-      }
+      for (const String& version : versions->versions) legacy_version(group, {"", version.str()});
       api_.groups.push_back(std::move(group));
     } else {
-      for (const meta::v1::APIGroup& found :
-           decode_json<meta::v1::APIGroupList>(answer.body)->groups) {
-        legacy_group(found);
-      }
+      const Ref<meta::v1::APIGroupList> groups = decode_json<meta::v1::APIGroupList>(answer.body);
+      for (const meta::v1::APIGroup& group : groups->groups) legacy_group(group);
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/api/errors.hpp>
 #include <kube/api/meta/v1.hpp>
 #include <kube/client/log_stream.hpp>
 #include <kube/client/options.hpp>
