@@ -1,15 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Keeps the documentation true: every C++ block of README.md and docs/*.md stands, line by line, in
-# examples/readme.cpp, which is built and run; and every make target, preset, file and folder that the
+# Keeps the documentation true: every C++ block of README.md and docs/*.md stands, line by line, in one of the
+# programs in examples/, which are built and run; and every make target, preset, file and folder that the
 # pages name is there. Prints each offence as file:line: problem and then fails.
 #
 # Usage: readme_test.sh [ROOT]   (ROOT is the top folder of the project; by default the current one)
 set -eu
 
 cd "${1:-.}"
-program=examples/readme.cpp
-for file in README.md CONTRIBUTING.md Makefile CMakePresets.json "$program"; do
+for file in README.md CONTRIBUTING.md Makefile CMakePresets.json examples/readme.cpp; do
   if ! [ -f "$file" ]; then
     echo "readme_test.sh: there is no $file" >&2
     exit 2
@@ -18,7 +17,13 @@ done
 
 report=$(mktemp)
 names=$(mktemp)
-trap 'rm -f "$report" "$names"' EXIT INT TERM
+programs=$(mktemp)
+trap 'rm -f "$report" "$names" "$programs"' EXIT INT TERM
+cat examples/*.cpp >"$programs"
+for program in examples/*.cpp; do
+  name=$(basename "$program")
+  grep -q "$name" examples/CMakeLists.txt || echo "$program:1: examples/CMakeLists.txt does not build it" >>"$report"
+done
 
 # 1. C++ blocks.
 blocks=0
@@ -26,18 +31,18 @@ for page in README.md docs/*.md; do
   [ -f "$page" ] || continue
   count=$(grep -c '^```cpp$' "$page" || true)
   blocks=$((blocks + count))
-  awk -v program="$program" '
+  awk -v program="$programs" '
     FILENAME == program { whole = whole "\n" $0; next }
     /^```cpp$/ { inside = 1; block = ""; start = FNR; next }
     inside && /^```$/ {
       inside = 0
       if (index(whole "\n", block "\n") == 0) {
-        print FILENAME ":" start ": this block is not in " program
+        print FILENAME ":" start ": this block is in none of the programs in examples/"
       }
       next
     }
     inside { block = block "\n" $0 }
-  ' "$program" "$page" >>"$report"
+  ' "$programs" "$page" >>"$report"
 done
 [ "$blocks" -gt 0 ] || echo "README.md:1: no C++ block found; has the fence changed?" >>"$report"
 
