@@ -5,9 +5,12 @@
 
 #include <kube/codec/json.hpp>
 
-#include <stdexcept>
+#include <algorithm>
+#include <array>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace kube::testkit::detail {
 
@@ -37,6 +40,8 @@ class Builder {
       }
     }
     for (const auto& [kind, name] : kinds_) struct_node(name);
+    for (const auto& [field, type] : always_written_)
+      field->zero_value = zero_of(*field->node, type);
   }
 
   const SchemaNode* find(std::string_view group, std::string_view version,
@@ -82,7 +87,12 @@ class Builder {
     for (const Value& fact : type["fields"].as_array()) {
       std::string_view type_name = text_member(fact, "type");
       if (!member(fact, "inline")) {
-        node.fields[std::string{text_member(fact, "json")}] = make_field(fact, type_name);
+        SchemaField& field = node.fields[std::string{text_member(fact, "json")}];
+        field = make_field(fact, type_name);
+        // Go's omitempty never leaves out a struct.
+        if (!member(fact, "omitzero") && (is_struct(type_name) || !member(fact, "omitempty"))) {
+          always_written_.emplace_back(&field, type_name);
+        }
         continue;
       }
       if (type_name.starts_with('*')) type_name.remove_prefix(1);
@@ -148,10 +158,39 @@ class Builder {
     return &node;
   }
 
+  static bool is_named(std::string_view type) { return type.find('/') < type.find_first_of("*["); }
+  static bool is_struct(std::string_view type) {
+    static constexpr std::array kLeaves{"time",          "microtime",     "duration",
+                                        "int_or_string", "raw_extension", "quantity"};
+    return is_named(type) || std::ranges::find(kLeaves, type) != kLeaves.end();
+  }
+
+  static Value zero_of(const SchemaNode& node, std::string_view type) {
+    if (is_named(type)) return zero_struct(node);
+    if (type == "string") return "";
+    if (type == "bool") return false;
+    if (type == "int32" || type == "int64" || type == "float64" || type == "int_or_string")
+      return 0;
+    if (type == "quantity") return "0";
+    if (type == "duration") return "0s";
+    return nullptr;
+  }
+
+ public:
+  static Value zero_struct(const SchemaNode& node) {
+    Value object = Value::object();
+    for (const auto& [name, field] : node.fields) {
+      if (!field.zero_value.is_absent()) object[name] = field.zero_value;
+    }
+    return object;
+  }
+
+ private:
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>, std::string> kinds_;
   std::unordered_map<std::string, const Value*> facts_;
   std::unordered_map<std::string, const SchemaNode*> types_;
   std::map<int, const SchemaNode*> scalars_;
+  std::vector<std::pair<SchemaField*, std::string_view>> always_written_;
   SchemaNodes nodes_;
 };
 
@@ -171,6 +210,8 @@ const SchemaNode* builtin_schema(std::string_view group, std::string_view versio
                                  std::string_view kind) {
   return builder().find(group, version, kind);
 }
+
+Value zero_object(const SchemaNode& schema) { return Builder::zero_struct(schema); }
 
 const SchemaNode& object_meta_schema() { return builder().object_meta(); }
 

@@ -15,6 +15,9 @@ namespace kube::testkit::detail {
 [[nodiscard]] const SchemaNode* builtin_schema(std::string_view group, std::string_view version,
                                                std::string_view kind);
 
+/// An object of that kind in which nothing is set, as Go writes it: some fields are there nevertheless.
+[[nodiscard]] Value zero_object(const SchemaNode& schema);
+
 /// The facts that it is made from (schema/README.md says what is in there).
 [[nodiscard]] const Value& builtin_facts();
 

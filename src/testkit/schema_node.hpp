@@ -18,7 +18,8 @@ struct SchemaNode;
 /// A member of an object, with what patches need to know about it.
 struct SchemaField {
   const SchemaNode* node = nullptr;
-  Value default_value;    ///< absent if there is none
+  Value default_value;  ///< absent if there is none
+  Value zero_value;  ///< what Go clients and servers write where nothing is set; absent if nothing
   std::string merge_key;  ///< strategic merge: elements are told apart by this member
   bool merge = false;     ///< strategic merge: a list is merged, not replaced
   bool replace = false;   ///< strategic merge: an object is replaced, not merged

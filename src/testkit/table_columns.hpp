@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/base/clock.hpp>
+#include <kube/object/value.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
+
+/// The columns of built-in kinds, as data, and what their cells are made with.
+namespace kube::testkit::detail {
+
+struct TableColumn {
+  const char* name;
+  const char* type;
+  Value (*cell)(const Value& object, Clock::WallTime now);
+  int priority = 0;
+  const char* format = "";
+};
+
+struct Table {
+  std::string_view group;
+  std::string_view kind;
+  std::span<const TableColumn> columns;
+};
+
+/// The columns of a kind; empty if it has no printer of its own.
+[[nodiscard]] std::span<const TableColumn> builtin_columns(std::string_view group,
+                                                           std::string_view kind);
+/// Each knows some kinds.
+[[nodiscard]] std::span<const TableColumn> pod_columns();
+[[nodiscard]] std::span<const TableColumn> workload_columns(std::string_view group,
+                                                            std::string_view kind);
+[[nodiscard]] std::span<const TableColumn> network_columns(std::string_view group,
+                                                           std::string_view kind);
+[[nodiscard]] std::span<const TableColumn> cluster_columns(std::string_view group,
+                                                           std::string_view kind);
+
+// Parts of objects, whatever they hold: a wrong type counts as absent.
+[[nodiscard]] std::string_view text_at(const Value& object, std::string_view path);
+[[nodiscard]] std::int64_t number_at(const Value& object, std::string_view path);
+[[nodiscard]] bool bool_at(const Value& object, std::string_view path);
+[[nodiscard]] const List<Value>& list_at(const Value& object, std::string_view path);
+/// The text, or `otherwise` if it is absent or empty.
+[[nodiscard]] std::string text_or(const Value& object, std::string_view path,
+                                  std::string_view otherwise);
+
+/// How long ago the time at `path` was; "<unknown>" if it is not set.
+[[nodiscard]] std::string since(const Value& object, std::string_view path, Clock::WallTime now);
+/// The same for a time as text.
+[[nodiscard]] std::string since_text(std::string_view time, Clock::WallTime now);
+
+Value name_cell(const Value& object, Clock::WallTime now);
+Value age_cell(const Value& object, Clock::WallTime now);
+
+}  // namespace kube::testkit::detail
