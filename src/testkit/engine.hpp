@@ -101,9 +101,12 @@ struct EngineOptions {
   /// Time after which events (of the API) disappear.
   std::chrono::seconds event_ttl = std::chrono::hours{1};
   /// Delete dependents of what is gone, orphan or wait for them as the deletion asks.
-  bool garbage_collection = true;
+  bool garbage_collection = false;
   /// Empty namespaces that are being deleted and finish them.
   bool namespace_controller = true;
+  /// Requests that may be worked on at once (FC-1).
+  std::size_t max_reads_in_flight = 400;
+  std::size_t max_writes_in_flight = 200;
   /// Keep metadata.managedFields.
   bool managed_fields = true;
   /// A write-ahead log: called once per write in the order of revisions, before anybody can see it. It runs

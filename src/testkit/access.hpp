@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "engine.hpp"
+#include "http_message.hpp"
+#include "routing.hpp"
+
+/// Who asks, and whether they may (AU-1 to AU-6).
+namespace kube::testkit::detail {
+
+/// The user of a request. Throws ApiError 401.
+[[nodiscard]] User authenticate(const EngineOptions& options, const ServerRequest& request);
+
+/// The user that the request is made for: its own, or one that it impersonates. Throws ApiError 400 or 403.
+[[nodiscard]] User impersonate(const EngineOptions& options, const ServerRequest& request,
+                               User user);
+
+/// Throws ApiError 403 if the user may not do that.
+void authorize_route(const EngineOptions& options, const User& user, const Route& route,
+                     const std::string& path);
+
+}  // namespace kube::testkit::detail

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// What built-in kinds fill in by themselves.
+#include "kind_rules.hpp"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace kube::testkit::detail {
+
+namespace {
+
+bool is_unset(const Value& value) { return value.is_absent() || value.is_null(); }
+
+/// Sets a member that is not there.
+void fill(Value& object, const char* member, Value value) {
+  if (is_unset(std::as_const(object)[member])) object[member] = std::move(value);
+}
+
+/// Calls `change` for each object in a list.
+void each(Value& object, const char* member, const std::function<void(Value&)>& change) {
+  if (!std::as_const(object)[member].is_array()) return;
+  Value& list = object[member];
+  Value changed = Value::array();
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    Value element = std::as_const(list)[i];
+    if (element.is_object()) change(element);
+    changed.push_back(std::move(element));
+  }
+  list = std::move(changed);
+}
+
+/// Changes a member that is an object.
+void within(Value& object, const char* member, const std::function<void(Value&)>& change) {
+  if (std::as_const(object)[member].is_object()) change(object[member]);
+}
+
+/// An object to put defaults into, made if it is missing.
+Value& part(Value& object, const char* member) {
+  if (!std::as_const(object)[member].is_object()) object[member] = Value::object();
+  return object[member];
+}
+
+void default_probe(Value& probe) {
+  fill(probe, "timeoutSeconds", 1);
+  fill(probe, "periodSeconds", 10);
+  fill(probe, "successThreshold", 1);
+  fill(probe, "failureThreshold", 3);
+  within(probe, "httpGet", [](Value& get) {
+    fill(get, "path", "/");
+    fill(get, "scheme", "HTTP");
+  });
+}
+
+void default_container(Value& container) {
+  fill(container, "terminationMessagePath", "/dev/termination-log");
+  fill(container, "terminationMessagePolicy", "File");
+  fill(container, "resources", Value::object());
+  const Value& image = std::as_const(container)["image"];
+  const std::string name{image.is_string() ? image.as_string() : std::string_view{}};
+  const std::size_t colon =
+      name.find(':', name.rfind('/') == std::string::npos ? 0 : name.rfind('/'));
+  const bool latest = name.find('@') == std::string::npos &&
+                      (colon == std::string::npos || name.substr(colon + 1) == "latest");
+  fill(container, "imagePullPolicy", latest ? "Always" : "IfNotPresent");
+  each(container, "ports", [](Value& port) { fill(port, "protocol", "TCP"); });
+  each(container, "env", [](Value& variable) {
+    within(variable, "valueFrom", [](Value& from) {
+      within(from, "fieldRef", [](Value& field) { fill(field, "apiVersion", "v1"); });
+    });
+  });
+  for (const char* probe : {"livenessProbe", "readinessProbe", "startupProbe"}) {
+    within(container, probe, default_probe);
+  }
+}
+
+void default_pod_spec(Value& spec) {
+  fill(spec, "restartPolicy", "Always");
+  fill(spec, "terminationGracePeriodSeconds", 30);
+  fill(spec, "dnsPolicy", "ClusterFirst");
+  fill(spec, "securityContext", Value::object());
+  fill(spec, "schedulerName", "default-scheduler");
+  for (const char* list : {"initContainers", "containers", "ephemeralContainers"}) {
+    each(spec, list, default_container);
+  }
+  each(spec, "volumes", [](Value& volume) {
+    if (volume.size() == 1) volume["emptyDir"] = Value::object();
+    for (const char* source : {"secret", "configMap", "downwardAPI", "projected"}) {
+      within(volume, source, [](Value& files) { fill(files, "defaultMode", 420); });
+    }
+    within(volume, "hostPath", [](Value& path) { fill(path, "type", ""); });
+  });
+  const Value& account = std::as_const(spec)["serviceAccountName"];
+  if (account.is_string()) fill(spec, "serviceAccount", account);
+}
+
+void default_template(Value& spec) {
+  within(spec, "template", [](Value& shape) { within(shape, "spec", default_pod_spec); });
+}
+
+void default_job(Value& spec) {
+  if (is_unset(std::as_const(spec)["completions"]) &&
+      is_unset(std::as_const(spec)["parallelism"])) {
+    spec["completions"] = 1;
+  }
+  fill(spec, "parallelism", 1);
+  fill(spec, "backoffLimit", 6);
+  fill(spec, "completionMode", "NonIndexed");
+  fill(spec, "suspend", false);
+  fill(spec, "manualSelector", false);
+  fill(spec, "podReplacementPolicy", "TerminatingOrFailed");
+  default_template(spec);
+}
+
+void default_rolling(Value& spec, const char* member, const char* first, Value first_value,
+                     const char* second, Value second_value) {
+  Value& strategy = part(spec, member);
+  fill(strategy, "type", "RollingUpdate");
+  if (!(std::as_const(strategy)["type"] == Value{"RollingUpdate"})) return;
+  Value& rolling = part(strategy, "rollingUpdate");
+  fill(rolling, first, std::move(first_value));
+  if (second != nullptr) fill(rolling, second, std::move(second_value));
+}
+
+using Defaults = std::function<void(Value& object, Value& spec)>;
+
+const std::map<std::string, Defaults, std::less<>>& defaults_with_spec() {
+  static const std::map<std::string, Defaults, std::less<>> all{
+      {"pods",
+       [](Value&, Value& spec) {
+         default_pod_spec(spec);
+         fill(spec, "enableServiceLinks", true);
+       }},
+      {"podtemplates",
+       [](Value& object, Value&) {
+         within(object, "template", [](Value& shape) { within(shape, "spec", default_pod_spec); });
+       }},
+      {"replicationcontrollers",
+       [](Value&, Value& spec) {
+         fill(spec, "replicas", 1);
+         default_template(spec);
+         const Value& labels = std::as_const(spec)["template"]["metadata"]["labels"];
+         if (!labels.is_absent()) fill(spec, "selector", labels);
+       }},
+      {"deployments.apps",
+       [](Value&, Value& spec) {
+         fill(spec, "replicas", 1);
+         default_rolling(spec, "strategy", "maxUnavailable", "25%", "maxSurge", "25%");
+         fill(spec, "revisionHistoryLimit", 10);
+         fill(spec, "progressDeadlineSeconds", 600);
+         default_template(spec);
+       }},
+      {"replicasets.apps",
+       [](Value&, Value& spec) {
+         fill(spec, "replicas", 1);
+         default_template(spec);
+       }},
+      {"statefulsets.apps",
+       [](Value&, Value& spec) {
+         fill(spec, "replicas", 1);
+         fill(spec, "podManagementPolicy", "OrderedReady");
+         default_rolling(spec, "updateStrategy", "partition", 0, nullptr, {});
+         fill(spec, "revisionHistoryLimit", 10);
+         fill(spec, "persistentVolumeClaimRetentionPolicy",
+              Value::object({{"whenDeleted", "Retain"}, {"whenScaled", "Retain"}}));
+         default_template(spec);
+       }},
+      {"daemonsets.apps",
+       [](Value&, Value& spec) {
+         default_rolling(spec, "updateStrategy", "maxUnavailable", 1, "maxSurge", 0);
+         fill(spec, "revisionHistoryLimit", 10);
+         default_template(spec);
+       }},
+      {"jobs.batch", [](Value&, Value& spec) { default_job(spec); }},
+      {"cronjobs.batch",
+       [](Value&, Value& spec) {
+         fill(spec, "concurrencyPolicy", "Allow");
+         fill(spec, "suspend", false);
+         fill(spec, "successfulJobsHistoryLimit", 3);
+         fill(spec, "failedJobsHistoryLimit", 1);
+         within(spec, "jobTemplate", [](Value& shape) { within(shape, "spec", default_template); });
+       }},
+      {"services",
+       [](Value&, Value& spec) {
+         fill(spec, "type", "ClusterIP");
+         fill(spec, "sessionAffinity", "None");
+         if (!(std::as_const(spec)["type"] == Value{"ExternalName"}))
+           fill(spec, "internalTrafficPolicy", "Cluster");
+         each(spec, "ports", [](Value& port) {
+           fill(port, "protocol", "TCP");
+           if (!is_unset(std::as_const(port)["port"])) {
+             fill(port, "targetPort", std::as_const(port)["port"]);
+           }
+         });
+       }},
+      {"persistentvolumeclaims",
+       [](Value&, Value& spec) { fill(spec, "volumeMode", "Filesystem"); }},
+      {"persistentvolumes",
+       [](Value&, Value& spec) {
+         fill(spec, "persistentVolumeReclaimPolicy", "Retain");
+         fill(spec, "volumeMode", "Filesystem");
+       }},
+      {"horizontalpodautoscalers.autoscaling",
+       [](Value&, Value& spec) { fill(spec, "minReplicas", 1); }},
+      {"networkpolicies.networking.k8s.io",
+       [](Value&, Value& spec) {
+         Value types = Value::array({"Ingress"});
+         if (!is_unset(std::as_const(spec)["egress"])) types.push_back("Egress");
+         fill(spec, "policyTypes", std::move(types));
+       }},
+      {"customresourcedefinitions.apiextensions.k8s.io",
+       [](Value&, Value& spec) {
+         fill(spec, "conversion", Value::object({{"strategy", "None"}}));
+         Value& names = part(spec, "names");
+         const Value& kind = std::as_const(names)["kind"];
+         if (!kind.is_string()) return;
+         std::string singular{kind.as_string()};
+         fill(names, "listKind", singular + "List");
+         for (char& c : singular) {
+           if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+         }
+         fill(names, "singular", singular);
+       }},
+      {"flowschemas.flowcontrol.apiserver.k8s.io",
+       [](Value&, Value& spec) { fill(spec, "matchingPrecedence", 1000); }}};
+  return all;
+}
+
+const std::map<std::string, std::function<void(Value&)>, std::less<>>& defaults_without_spec() {
+  static const std::map<std::string, std::function<void(Value&)>, std::less<>> all{
+      {"secrets", [](Value& object) { fill(object, "type", "Opaque"); }},
+      {"storageclasses.storage.k8s.io",
+       [](Value& object) {
+         fill(object, "reclaimPolicy", "Delete");
+         fill(object, "volumeBindingMode", "Immediate");
+       }},
+      {"priorityclasses.scheduling.k8s.io",
+       [](Value& object) { fill(object, "preemptionPolicy", "PreemptLowerPriority"); }}};
+  return all;
+}
+
+std::string quality_of_service(const Value& pod) {
+  bool any = false;
+  bool guaranteed = pod["spec"]["containers"].size() > 0;
+  for (const Value& container : pod.get_array("spec.containers")) {
+    const Value& resources = container["resources"];
+    for (const char* name : {"cpu", "memory"}) {
+      const Value& limit = resources["limits"][name];
+      const Value& request = resources["requests"][name];
+      if (!limit.is_absent() || !request.is_absent()) any = true;
+      if (limit.is_absent() || (!request.is_absent() && !(request == limit))) guaranteed = false;
+    }
+  }
+  return !any ? "BestEffort" : guaranteed ? "Guaranteed" : "Burstable";
+}
+
+}  // namespace
+
+void apply_builtin_defaults(const Resource& resource, Value& object) {
+  const std::string id = resource.id();
+  if (const auto found = defaults_without_spec().find(id); found != defaults_without_spec().end()) {
+    found->second(object);
+  }
+  const auto found = defaults_with_spec().find(id);
+  if (found == defaults_with_spec().end()) return;
+  if (std::as_const(object)["spec"].is_object()) {
+    found->second(object, object["spec"]);
+  } else if (id == "podtemplates") {
+    Value none;
+    found->second(object, none);
+  }
+}
+
+void set_initial_state(const Resource& resource, Value& object) {
+  const std::string id = resource.id();
+  if (id == "nodes") return;  // nodes register themselves together with their status
+  if (resource.subresource("status") != nullptr) object.erase("status");
+  if (id == "pods") {
+    object["status"] =
+        Value::object({{"phase", "Pending"}, {"qosClass", quality_of_service(object)}});
+  } else if (id == "persistentvolumes" || id == "persistentvolumeclaims") {
+    object["status"] = Value::object({{"phase", "Pending"}});
+  } else if (id == "namespaces") {
+    object["status"] = Value::object({{"phase", "Active"}});
+    Value& finalizers = part(object, "spec")["finalizers"];
+    bool has_ours = false;
+    for (std::size_t i = 0; i < finalizers.size(); ++i) {
+      has_ours = has_ours || std::as_const(finalizers)[i] == Value{"kubernetes"};
+    }
+    if (!has_ours) finalizers.push_back("kubernetes");
+  } else if (id == "services") {
+    Value& spec = part(object, "spec");
+    if (!(std::as_const(spec)["type"] == Value{"ExternalName"}) &&
+        is_unset(std::as_const(spec)["clusterIP"])) {
+      // Any address will do, as there is no network; it only must not change.
+      const std::size_t hash =
+          std::hash<std::string_view>{}(object.get_string("metadata.uid").value_or(""));
+      spec["clusterIP"] =
+          fmt::format("10.{}.{}.{}", 96 + hash % 16, (hash >> 8) % 256, 1 + (hash >> 16) % 254);
+    }
+    const Value& address = std::as_const(spec)["clusterIP"];
+    if (address.is_string() && !address.as_string().empty()) {
+      fill(spec, "clusterIPs", Value::array({address}));
+      fill(spec, "ipFamilies", Value::array({"IPv4"}));
+      fill(spec, "ipFamilyPolicy", "SingleStack");
+    }
+  }
+}
+
+}  // namespace kube::testkit::detail

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "crd_registry.hpp"
+#include "garbage_collector.hpp"
+#include "rest.hpp"
+#include "services.hpp"
+
+namespace kube::testkit::detail {
+
+/// The one thread of the engine: lets time pass for watches, events and history, and runs the controllers
+/// that react to writes.
+///
+/// Thread safety: all public methods, from any thread.
+class Controllers {
+ public:
+  Controllers(Services& services, Rest& rest);
+  ~Controllers();
+
+  /// Stops reacting and joins the thread.
+  void stop();
+  /// Serves the definitions that are stored now, and looks at all objects as if they were new; for after a
+  /// change of the whole store.
+  void start_over();
+  bool settle(std::chrono::milliseconds limit);
+  std::shared_ptr<void> on_change(const GroupResource& resource,
+                                  std::function<void(const Change&)> react);
+
+ private:
+  struct Item {
+    Collection* collection;
+    EventPtr event;
+    bool quiet = false;  ///< not for hooks
+  };
+  struct Hook {
+    GroupResource resource;
+    std::function<void(const Change&)> react;
+    /// Held during a call; recursive, as a reaction may end itself.
+    std::recursive_mutex running;
+    bool active = true;  // guarded by running
+  };
+
+  void run(std::stop_token stop);
+  void tick();
+  void react(const Item& item);
+  void call_hooks(const Item& item);
+  void namespace_changed(const StoreEvent& event);
+  /// Deletes what is in a namespace; the namespace too, if nothing is left.
+  void empty_namespace(const std::string& name);
+
+  Services& services_;
+  Rest& rest_;
+  Collection& namespaces_;
+  CrdRegistry definitions_;
+  GarbageCollector garbage_;
+  std::set<std::string, std::less<>> terminating_;
+  Clock::TimePoint next_tick_ = {};
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::condition_variable settled_;
+  // Guarded by mutex_:
+  std::deque<Item> queue_;
+  bool busy_ = false;
+  std::vector<std::shared_ptr<Hook>> hooks_;
+  std::mutex run_mutex_;  ///< held while the controllers work, so that start_over() comes between
+  std::jthread thread_;   // last: it uses everything above
+};
+
+}  // namespace kube::testkit::detail

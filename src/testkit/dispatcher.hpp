@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <optional>
+
+#include "access.hpp"
+#include "controllers.hpp"
+#include "conversion.hpp"
+#include "discovery.hpp"
+#include "health.hpp"
+#include "http_message.hpp"
+#include "rest.hpp"
+#include "routing.hpp"
+
+namespace kube::testkit::detail {
+
+/// Takes a request from its first byte to the answer: limits, who may, where to, and what to say when it
+/// fails.
+///
+/// Thread safety: all methods, from any thread. Nothing is thrown.
+class Dispatcher {
+ public:
+  Dispatcher(Services& services, Rest& rest) : services_(services), rest_(rest) {}
+
+  /// Answers a request of `user`, or of whoever its credentials say.
+  ServerResponse handle(const ServerRequest& request, const std::optional<User>& user) noexcept;
+  void shut_down() noexcept { shutting_down_ = true; }
+  [[nodiscard]] Health& health() noexcept { return health_; }
+
+ private:
+  ServerResponse answer(const ServerRequest& request, const std::optional<User>& known,
+                        std::vector<std::string>& warnings);
+  ServerResponse serve_path(const ServerRequest& request, const RequestUrl& url, const Route& route,
+                            const User& user, std::vector<std::string>& warnings);
+  ServerResponse serve_resource(RestRequest& request, const Route& route);
+  ServerResponse version() const;
+
+  Services& services_;
+  Rest& rest_;
+  Health health_;
+  std::atomic<bool> shutting_down_ = false;
+  std::atomic<std::size_t> reads_ = 0;
+  std::atomic<std::size_t> writes_ = 0;
+};
+
+}  // namespace kube::testkit::detail

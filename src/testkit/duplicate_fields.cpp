@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "duplicate_fields.hpp"
+
+#include <kube/codec/json_scanner.hpp>
+#include <kube/codec/options.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace kube::testkit::detail {
+
+namespace {
+
+constexpr std::size_t kMostTold = 100;
+constexpr int kMaxDepth = DecodeLimits{}.max_depth;
+
+class Finder {
+ public:
+  explicit Finder(std::string_view json) : scan_(json, 0, kMaxDepth) {}
+
+  std::vector<std::string> run() {
+    value("", 0);
+    return std::move(found_);
+  }
+
+ private:
+  void value(const std::string& path, int depth) {
+    scan_.white_space();
+    if (depth >= kMaxDepth) scan_.fail(nullptr, "nested too deeply");
+    if (scan_.peek() == '{') {
+      object(path, depth);
+    } else if (scan_.peek() == '[') {
+      array(path, depth);
+    } else {
+      scan_.skip_value(nullptr, depth);
+    }
+  }
+
+  void object(const std::string& path, int depth) {
+    scan_.consume('{');
+    scan_.white_space();
+    if (scan_.consume('}')) return;
+    std::set<std::string, std::less<>> names;
+    do {
+      scan_.expect('"', "a name", nullptr);
+      std::string_view raw;
+      scan_.string(raw, nullptr);
+      const std::string inner = path.empty() ? std::string{raw} : path + '.' + std::string{raw};
+      if (!names.emplace(raw).second && found_.size() < kMostTold &&
+          std::ranges::find(found_, inner) == found_.end()) {
+        found_.push_back(inner);
+      }
+      scan_.expect(':', "':'", nullptr);
+      value(inner, depth + 1);
+      scan_.white_space();
+    } while (scan_.consume(','));
+    scan_.expect('}', "',' or '}'", nullptr);
+  }
+
+  void array(const std::string& path, int depth) {
+    scan_.consume('[');
+    scan_.white_space();
+    if (scan_.consume(']')) return;
+    std::size_t index = 0;
+    do {
+      value(path + '[' + std::to_string(index++) + ']', depth + 1);
+      scan_.white_space();
+    } while (scan_.consume(','));
+    scan_.expect(']', "',' or ']'", nullptr);
+  }
+
+  kube::detail::JsonScanner scan_;
+  std::vector<std::string> found_;
+};
+
+}  // namespace
+
+std::vector<std::string> duplicate_fields(std::string_view json) { return Finder{json}.run(); }
+
+}  // namespace kube::testkit::detail

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "request_url.hpp"
+
+#include <kube/api/validation.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+
+#include "failures.hpp"
+
+namespace kube::testkit::detail {
+
+namespace {
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+bool equals_ignoring_case(std::string_view a, std::string_view b) {
+  return std::ranges::equal(
+      a, b, [](char x, char y) { return (x >= 'A' && x <= 'Z' ? x - 'A' + 'a' : x) == y; });
+}
+
+}  // namespace
+
+std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%') {
+      if (i + 2 >= text.size()) return std::nullopt;
+      const int high = hex_digit(text[i + 1]);
+      const int low = hex_digit(text[i + 2]);
+      if (high < 0 || low < 0) return std::nullopt;
+      out.push_back(static_cast<char>(high * 16 + low));
+      i += 2;
+    } else {
+      out.push_back(plus_is_space && text[i] == '+' ? ' ' : text[i]);
+    }
+  }
+  return out;
+}
+
+Query::Query(std::string_view encoded) {
+  while (!encoded.empty()) {
+    const std::string_view pair = encoded.substr(0, encoded.find('&'));
+    encoded.remove_prefix(std::min(encoded.size(), pair.size() + 1));
+    if (pair.empty()) continue;
+    const std::size_t equals = pair.find('=');
+    auto name = percent_decode(pair.substr(0, equals), true);
+    auto value = percent_decode(
+        equals == std::string_view::npos ? std::string_view{} : pair.substr(equals + 1), true);
+    if (name && value) values_.emplace_back(std::move(*name), std::move(*value));
+  }
+}
+
+std::string_view Query::text(std::string_view name) const noexcept {
+  for (const auto& [key, value] : values_) {
+    if (key == name) return value;
+  }
+  return {};
+}
+
+bool Query::has(std::string_view name) const noexcept {
+  return std::ranges::any_of(values_, [&](const auto& pair) { return pair.first == name; });
+}
+
+bool Query::flag(std::string_view name) const noexcept {
+  if (!has(name)) return false;
+  const std::string_view value = text(name);
+  return value != "0" && !equals_ignoring_case(value, "false");
+}
+
+std::optional<std::int64_t> Query::integer(std::string_view name) const {
+  const std::string_view value = text(name);
+  if (value.empty()) return std::nullopt;
+  std::int64_t number = 0;
+  const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (problem != std::errc{} || end != value.data() + value.size()) {
+    throw bad_request(
+        fmt::format("parameter {}: {} is not an integer", name, kube::detail::quoted(value)));
+  }
+  return number;
+}
+
+std::vector<std::string_view> Query::all(std::string_view name) const {
+  std::vector<std::string_view> found;
+  for (const auto& [key, value] : values_) {
+    if (key == name) found.push_back(value);
+  }
+  return found;
+}
+
+RequestUrl RequestUrl::parse(std::string_view target) {
+  const std::size_t question = target.find('?');
+  const std::string_view path = target.substr(0, question);
+  RequestUrl url;
+  auto decoded = percent_decode(path, false);
+  if (!decoded || path.empty() || path[0] != '/') throw bad_request("malformed request target");
+  url.path = std::move(*decoded);
+  for (std::string_view rest = path.substr(1); !rest.empty();) {
+    const std::size_t slash = rest.find('/');
+    url.segments.push_back(*percent_decode(rest.substr(0, slash), false));
+    rest = slash == std::string_view::npos ? std::string_view{} : rest.substr(slash + 1);
+  }
+  if (question != std::string_view::npos) url.query = Query{target.substr(question + 1)};
+  return url;
+}
+
+}  // namespace kube::testkit::detail

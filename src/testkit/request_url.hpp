@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace kube::testkit::detail {
+
+/// The query of a request, decoded, in the order sent.
+class Query {
+ public:
+  Query() = default;
+  explicit Query(std::string_view encoded);
+
+  /// The first value of that name; empty if there is none.
+  [[nodiscard]] std::string_view text(std::string_view name) const noexcept;
+  [[nodiscard]] bool has(std::string_view name) const noexcept;
+  /// RQ-5: absent, `false` and `0` are false, anything else is true.
+  [[nodiscard]] bool flag(std::string_view name) const noexcept;
+  /// Throws ApiError 400 that names the parameter if it is not an integer. An empty one counts as absent.
+  [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name) const;
+  [[nodiscard]] std::vector<std::string_view> all(std::string_view name) const;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> values_;
+};
+
+/// A request target, taken apart.
+struct RequestUrl {
+  /// Decoded, with leading slash.
+  std::string path;
+  /// The parts between the slashes; a trailing slash adds none, a doubled one adds an empty part.
+  std::vector<std::string> segments;
+  Query query;
+
+  /// Throws ApiError 400 if it is malformed.
+  static RequestUrl parse(std::string_view target);
+};
+
+/// Decodes %XX, and '+' as a space if asked for; nothing if it is malformed.
+[[nodiscard]] std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space);
+
+}  // namespace kube::testkit::detail

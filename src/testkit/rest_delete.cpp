@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// delete and deletecollection.
+#include "rest.hpp"
+
+#include <kube/api/meta/v1.hpp>
+#include <kube/api/time.hpp>
+#include <kube/codec/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "conversion.hpp"
+#include "failures.hpp"
+#include "rest_metadata.hpp"
+#include "value_text.hpp"
+
+namespace kube::testkit::detail {
+
+namespace {
+
+constexpr const char* kOrphan = "orphan";
+constexpr const char* kForeground = "foregroundDeletion";
+
+bool has_finalizer(const Value& object, std::string_view name) {
+  const Value& finalizers = object["metadata"]["finalizers"];
+  for (std::size_t i = 0; i < finalizers.size(); ++i) {
+    if (finalizers[i] == Value{name}) return true;
+  }
+  return false;
+}
+
+void set_finalizer(Value& object, std::string_view name, bool wanted) {
+  if (has_finalizer(object, name) == wanted) return;
+  Value kept = Value::array();
+  const Value& finalizers = std::as_const(object)["metadata"]["finalizers"];
+  for (std::size_t i = 0; i < finalizers.size(); ++i) {
+    if (!(finalizers[i] == Value{name})) kept.push_back(finalizers[i]);
+  }
+  if (wanted) kept.push_back(name);
+  if (kept.size() == 0) {
+    object["metadata"].erase("finalizers");
+  } else {
+    object["metadata"]["finalizers"] = std::move(kept);
+  }
+}
+
+/// Adds and removes the finalizers that stand for a policy (DL-5).
+void apply_policy(const KindRules& rules, const DeleteRequest& options, Value& object) {
+  bool orphan = has_finalizer(object, kOrphan);
+  bool foreground = has_finalizer(object, kForeground);
+  if (options.orphan_dependents) {
+    orphan = *options.orphan_dependents;
+    foreground = false;
+  } else if (!options.propagation.empty()) {
+    orphan = options.propagation == "Orphan";
+    foreground = options.propagation == "Foreground";
+  } else if (!orphan && !foreground) {
+    orphan = rules.orphans_by_default;
+  }
+  set_finalizer(object, kOrphan, orphan);
+  set_finalizer(object, kForeground, foreground);
+}
+
+[[noreturn]] void refuse(const FieldError& error) {
+  throw invalid({"meta.k8s.io", "DeleteOptions"}, "", error);
+}
+
+void check_preconditions(const Resource& resource, const Value& object,
+                         const DeleteRequest& options) {
+  const auto check = [&](std::string_view label, std::string_view wanted, const std::string& actual,
+                         std::string_view guess) {
+    if (wanted.empty() || wanted == actual) return;
+    throw conflict({resource.group, resource.kind}, metadata_text(object, "name"),
+                   fmt::format("the {} in the precondition ({}) does not match the {} in record "
+                               "({}). The object might have been {}",
+                               label, wanted, label, actual, guess));
+  };
+  check("UID", options.uid, metadata_text(object, "uid"), "deleted and then recreated");
+  check("ResourceVersion", options.version, metadata_text(object, "resourceVersion"), "modified");
+}
+
+void raise_generation(Value& object) {
+  const auto generation = object.get_integer("metadata.generation");
+  if (generation.value_or(0) > 0) object["metadata"]["generation"] = *generation + 1;
+}
+
+/// How long a pod may take to go (DL-7).
+std::int64_t grace_of(const Value& pod, const DeleteRequest& options) {
+  std::int64_t grace =
+      options.grace.value_or(pod.get_integer("spec.terminationGracePeriodSeconds").value_or(30));
+  if (grace < 0) grace = 1;
+  const std::string_view phase = pod.get_string("status.phase").value_or("");
+  if (pod.get_string("spec.nodeName").value_or("").empty() || phase == "Failed" ||
+      phase == "Succeeded") {
+    grace = 0;
+  }
+  return grace;
+}
+
+}  // namespace
+
+DeleteRequest Rest::delete_options(RestRequest& request) {
+  meta::v1::DeleteOptions given;
+  const Query& query = request.url.query;
+  if (!request.http.body.empty()) {
+    const Format format = body_format(request.header("Content-Type"), false);
+    const Type& type = type_of<meta::v1::DeleteOptions>();
+    try {
+      const StoredObject object =
+          format == Format::kProtobuf
+              ? services_.codec.from_protobuf(type, request.http.body)
+              : services_.codec.from_value(type, [&] {
+                  Value value = format == Format::kYaml
+                                    ? *parse_yaml(request.http.body)
+                                    : *services_.codec.value_from_json(request.http.body);
+                  if (!value.is_object()) throw bad_request("DeleteOptions must be an object");
+                  // Clients send them in the version of the group that they delete from.
+                  value.erase("apiVersion");
+                  return value;
+                }());
+      given = *reinterpret_cast<const meta::v1::DeleteOptions*>(object.data());
+    } catch (const CodecError& error) {
+      throw bad_request(fmt::format("couldn't decode DeleteOptions: {}", error.what()));
+    }
+  } else {
+    given.grace_period_seconds = query.integer("gracePeriodSeconds");
+    if (query.has("propagationPolicy")) given.propagation_policy = query.text("propagationPolicy");
+    if (query.has("orphanDependents")) given.orphan_dependents = query.flag("orphanDependents");
+    for (const std::string_view value : query.all("dryRun")) {
+      if (!value.empty()) given.dry_run.push_back(value);
+    }
+  }
+  DeleteRequest options;
+  options.grace = given.grace_period_seconds;
+  if (given.preconditions) {
+    options.uid = given.preconditions->uid.value_or("");
+    options.version = given.preconditions->resource_version.value_or("");
+  }
+  options.orphan_dependents = given.orphan_dependents;
+  options.propagation = given.propagation_policy.value_or("");
+  if (!options.propagation.empty()) {
+    if (options.orphan_dependents) {
+      refuse(invalid_value("propagationPolicy", options.propagation,
+                           "orphanDependents and deletionPropagation cannot be both set"));
+    }
+    const std::array<std::string, 3> known{"Foreground", "Background", "Orphan"};
+    if (std::ranges::find(known, options.propagation) == known.end()) {
+      refuse(not_supported("propagationPolicy", options.propagation, known));
+    }
+  }
+  for (const String& value : given.dry_run) {
+    if (value != "All") {
+      const std::array<std::string, 1> known{"All"};
+      refuse(not_supported("dryRun", value, known));
+    }
+    options.dry_run = true;
+  }
+  return options;
+}
+
+DeleteOutcome Rest::remove_object(const Resource& resource, const std::string& key,
+                                  const DeleteRequest& options) {
+  Collection& collection = *resource.collection;
+  const KindRules rules = rules_of(resource);
+  const std::string name = key.substr(key.find('/') + 1);
+  const bool is_namespace = resource.id() == "namespaces";
+  const bool is_event = collection.resource() == GroupResource{"", "events"};
+  while (true) {
+    const StoredObject current = services_.store.get(collection, key);
+    if (!current) throw not_found(resource.group_resource(), name);
+    Value object = *current.value();
+    check_preconditions(resource, object, options);
+    const std::string deletion = metadata_text(object, "deletionTimestamp");
+    const Clock::WallTime now = services_.clock.wall_now();
+    std::int64_t grace = 0;
+    if (rules.is_graceful) {
+      grace = grace_of(object, options);
+      const auto pending = object.get_integer("metadata.deletionGracePeriodSeconds");
+      if (!deletion.empty() && pending) {
+        // A later request may only shorten it.
+        if (*pending > 0 && grace >= *pending) return {current, false, true};
+        if (*pending == 0) grace = 0;
+      }
+    }
+    if (!is_event && (deletion.empty() || grace == 0)) apply_policy(rules, options, object);
+    if (resource.id() == "customresourcedefinitions.apiextensions.k8s.io" && deletion.empty()) {
+      set_finalizer(object, "customresourcecleanup.apiextensions.k8s.io", true);
+    }
+    const bool blocked = std::as_const(object)["metadata"]["finalizers"].size() > 0 ||
+                         (is_namespace && std::as_const(object)["spec"]["finalizers"].size() > 0);
+    if (!blocked && grace == 0) {
+      if (options.dry_run || services_.commit(collection, key, current, {})) {
+        if (!rules.is_graceful) return {current, true, false};
+        object["metadata"]["deletionTimestamp"] = deletion.empty() ? Time{now}.str() : deletion;
+        object["metadata"]["deletionGracePeriodSeconds"] = 0;
+        if (deletion.empty()) raise_generation(object);
+        return {services_.codec.from_value(current.type(), object), true, false};
+      }
+      continue;
+    }
+    Value& metadata = object["metadata"];
+    if (deletion.empty()) {
+      metadata["deletionTimestamp"] = Time{now + std::chrono::seconds{grace}}.str();
+      if (!is_namespace) metadata["deletionGracePeriodSeconds"] = grace;
+      raise_generation(object);
+    } else if (rules.is_graceful) {
+      const auto pending = object.get_integer("metadata.deletionGracePeriodSeconds").value_or(0);
+      if (grace < pending) {
+        const auto started = Time::parse(deletion).time_point() - std::chrono::seconds{pending};
+        const auto due = std::max(started + std::chrono::seconds{grace}, Time{now}.time_point());
+        metadata["deletionTimestamp"] = Time{due}.str();
+        metadata["deletionGracePeriodSeconds"] = grace;
+      }
+    }
+    if (is_namespace) object["status"]["phase"] = "Terminating";
+    StoredObject next = services_.codec.from_value(current.type(), object);
+    next.schema_id = current.schema_id;
+    if (next.same_content(current)) return {current, false, true};
+    if (options.dry_run) return {next, false, false};
+    if (auto written = services_.commit(collection, key, current, std::move(next))) {
+      return {*written, false, false};
+    }
+  }
+}
+
+ServerResponse Rest::remove(RestRequest& request) {
+  const Resource& resource = *request.resource;
+  request.choose_output({.custom = resource.is_custom()});
+  const DeleteRequest options = delete_options(request);
+  if (resource.id() == "namespaces") {
+    for (const char* kept : {"default", "kube-system", "kube-public"}) {
+      if (request.name == kept) {
+        throw forbidden(resource.group_resource(), request.name,
+                        "this namespace may not be deleted");
+      }
+    }
+  }
+  const DeleteOutcome outcome = remove_object(resource, request.key(), options);
+  if (!outcome.gone || rules_of(resource).deletion_returns_object) {
+    const bool accepted = !outcome.gone && options.orphan_dependents == false;
+    return respond(request, accepted ? 202 : 200, outcome.object);
+  }
+  meta::v1::Status status;
+  status.status = "Success";
+  meta::v1::StatusDetails& details = status.details.emplace();
+  details.name = request.name;
+  details.group = resource.group;
+  details.kind = resource.plural;
+  details.uid = outcome.object.metadata_text("uid");
+  Output plain = request.output;
+  plain.transform = Transform::kNone;
+  return make_response(200, plain.content_type(), encode_as(plain, status));
+}
+
+ServerResponse Rest::remove_collection(RestRequest& request) {
+  request.choose_output({.custom = request.resource->is_custom()});
+  const ListOptions list_options = ListOptions::parse(request.url.query, false);
+  const DeleteRequest options = delete_options(request);
+  const ListPage page = read_page(request, list_options);
+  for (const StoredObject& object : page.objects) {
+    try {
+      remove_object(*request.resource,
+                    key_of(object.metadata_text("namespace"), object.metadata_text("name")),
+                    options);
+    } catch (const ApiError& error) {
+      if (!is_not_found(error)) throw;
+    }
+  }
+  return make_response(200, request.output.content_type(), encoder(request).list(page));
+}
+
+}  // namespace kube::testkit::detail

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rest_metadata.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "conversion.hpp"
+#include "failures.hpp"
+
+namespace kube::testkit::detail {
+
+namespace {
+
+bool contains(const Value& list, const Value& element) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (list[i] == element) return true;
+  }
+  return false;
+}
+
+/// Makes `member` what it is in `from`.
+void take_over(Value& to, const Value& from, std::string_view member) {
+  if (from[member].is_absent()) {
+    to.erase(member);
+  } else {
+    to[member] = from[member];
+  }
+}
+
+}  // namespace
+
+std::string metadata_text(const Value& object, std::string_view field) {
+  const Value& value = object["metadata"][field];
+  return value.is_string() ? std::string{value.as_string()} : std::string{};
+}
+
+void set_namespace(const RestRequest& request, Value& object) {
+  if (!std::as_const(object)["metadata"].is_object()) object["metadata"] = Value::object();
+  if (!request.resource->namespaced) {
+    object["metadata"].erase("namespace");
+    return;
+  }
+  const std::string given = metadata_text(object, "namespace");
+  if (!given.empty() && given != request.namespace_) {
+    throw bad_request(
+        "the namespace of the provided object does not match the namespace sent on the request");
+  }
+  object["metadata"]["namespace"] = request.namespace_;
+}
+
+void check_update_version(const Resource& resource, const Value& object) {
+  const std::string version = metadata_text(object, "resourceVersion");
+  if (!version.empty() && !parse_version(version)) throw malformed_version(version);
+  if ((version.empty() || version == "0") && rules_of(resource).needs_version) {
+    throw invalid({resource.group, resource.plural}, metadata_text(object, "name"),
+                  invalid_value("metadata.resourceVersion", 0, "must be specified for an update"));
+  }
+}
+
+void keep_server_fields(const RestRequest& request, const Value& live, Value& next) {
+  const Resource& resource = *request.resource;
+  const GroupResource id = resource.group_resource();
+  const bool is_patch = request.verb == "patch";
+  if (!std::as_const(next)["metadata"].is_object()) next["metadata"] = Value::object();
+  Value& metadata = next["metadata"];
+  if (metadata_text(next, "name") != request.name) {
+    throw bad_request(
+        fmt::format("the name of the object ({}) does not match the name on the URL ({})",
+                    metadata_text(next, "name"), request.name));
+  }
+  set_namespace(request, next);
+  const std::string version = metadata_text(next, "resourceVersion");
+  if (!version.empty() && version != "0" && version != metadata_text(live, "resourceVersion")) {
+    if (!parse_version(version)) throw malformed_version(version);
+    throw modified_meanwhile(id, request.name);
+  }
+  const std::string uid = metadata_text(next, "uid");
+  const std::string live_uid = metadata_text(live, "uid");
+  if (!uid.empty() && uid != live_uid) {
+    if (is_patch) {
+      throw invalid(resource.group_kind(), request.name,
+                    invalid_value("metadata.uid", uid, "field is immutable"));
+    }
+    throw conflict(
+        id, request.name,
+        fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid,
+                    live_uid));
+  }
+  const std::string deletion = metadata_text(next, "deletionTimestamp");
+  const std::string live_deletion = metadata_text(live, "deletionTimestamp");
+  if (!deletion.empty() && deletion != live_deletion) {
+    throw invalid(resource.group_kind(), request.name,
+                  invalid_value("metadata.deletionTimestamp", deletion, "field is immutable"));
+  }
+  if (!live_deletion.empty()) {
+    const Value& finalizers = std::as_const(metadata)["finalizers"];
+    for (std::size_t i = 0; i < finalizers.size(); ++i) {
+      if (contains(live["metadata"]["finalizers"], finalizers[i])) continue;
+      throw invalid(
+          resource.group_kind(), request.name,
+          forbidden_value("metadata.finalizers",
+                          fmt::format("no new finalizers can be added if the object is "
+                                      "being deleted, found new finalizers "
+                                      "[]string{{\"{}\"}}",
+                                      finalizers[i].is_string() ? finalizers[i].as_string() : "")));
+    }
+  }
+  metadata.erase("selfLink");
+  for (const char* field : {"uid", "creationTimestamp", "deletionTimestamp",
+                            "deletionGracePeriodSeconds", "resourceVersion"}) {
+    take_over(metadata, live["metadata"], field);
+  }
+  if (rules_of(resource).has_generation) take_over(metadata, live["metadata"], "generation");
+}
+
+Value merge_parts(const Resource& resource, std::string_view subresource, const Value& live,
+                  Value next) {
+  const auto taking = [](const Value& base, const Value& from,
+                         std::initializer_list<std::string_view> members) {
+    Value merged = base;
+    for (const std::string_view member : members) take_over(merged, from, member);
+    take_over(merged["metadata"], from["metadata"], "managedFields");
+    return merged;
+  };
+  if (subresource == "status") {
+    if (resource.is_custom()) return taking(live, next, {"status"});
+    Value merged = taking(live, next, {"status", "metadata"});
+    if (resource.id() == "deployments.apps") {
+      take_over(merged["metadata"], live["metadata"], "labels");
+    }
+    return merged;
+  }
+  if (subresource == "ephemeralcontainers") {
+    Value merged = taking(live, next, {});
+    take_over(merged["spec"], next["spec"], "ephemeralContainers");
+    return merged;
+  }
+  if (subresource == "finalize") {
+    Value merged = taking(live, next, {});
+    take_over(merged["spec"], next["spec"], "finalizers");
+    return merged;
+  }
+  if (subresource == "approval") {
+    Value merged = taking(live, next, {});
+    if (!std::as_const(merged)["status"].is_object()) merged["status"] = Value::object();
+    take_over(merged["status"], next["status"], "conditions");
+    return merged;
+  }
+  if (subresource == "resize") return taking(live, next, {"spec"});
+  if (rules_of(resource).has_status) take_over(next, live, "status");
+  if (resource.id() == "namespaces") {
+    if (!std::as_const(next)["spec"].is_object()) next["spec"] = Value::object();
+    take_over(next["spec"], live["spec"], "finalizers");
+  }
+  if (resource.id() == "services" && live["spec"]["type"] != Value{"ExternalName"} &&
+      std::as_const(next)["spec"].is_object()) {
+    for (const char* field : {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"}) {
+      if (std::as_const(next)["spec"][field].is_absent()) {
+        take_over(next["spec"], live["spec"], field);
+      }
+    }
+  }
+  return next;
+}
+
+bool deduplicate_owners(Value& object) {
+  const Value& references = std::as_const(object)["metadata"]["ownerReferences"];
+  if (references.size() < 2) return false;
+  Value kept = Value::array();
+  for (std::size_t i = 0; i < references.size(); ++i) {
+    if (!contains(kept, references[i])) kept.push_back(references[i]);
+  }
+  if (kept.size() == references.size()) return false;
+  object["metadata"]["ownerReferences"] = std::move(kept);
+  return true;
+}
+
+void refuse_invalid(const Resource& resource, const Value& object, const Value* live) {
+  std::vector<FieldError> errors = validate_metadata(resource, object);
+  std::vector<FieldError> more;
+  if (resource.is_custom()) {
+    if (resource.custom->schema) more = resource.custom->schema->validate(object, live);
+  } else if (resource.type == resource.storage_type) {
+    more = validate_builtin(resource, object, live);
+  } else {
+    Value stored_live;
+    if (live != nullptr) stored_live = to_storage_form(resource, *live);
+    more = validate_builtin(resource, to_storage_form(resource, object),
+                            live != nullptr ? &stored_live : nullptr);
+  }
+  errors.insert(errors.end(), more.begin(), more.end());
+  if (!errors.empty()) {
+    throw invalid(resource.group_kind(), metadata_text(object, "name"), errors);
+  }
+}
+
+const SchemaNode& schema_of(const Resource& resource) {
+  if (resource.is_custom() && resource.custom->schema) {
+    return resource.custom->schema->apply_schema();
+  }
+  return resource.schema != nullptr ? *resource.schema : deduced_schema();
+}
+
+FieldManager field_manager(const Services& services, const RestRequest& request,
+                           const WriteOptions& options) {
+  return {.name = options.field_manager.empty()
+                      ? manager_from_user_agent(request.header("User-Agent"))
+                      : options.field_manager,
+          .api_version = request.resource->api_version(),
+          .subresource = request.subresource,
+          .now = services.clock.wall_now(),
+          .custom_resource = request.resource->is_custom()};
+}
+
+ApiError method_not_allowed_while_terminating(const Resource& resource, std::string_view name) {
+  return forbidden(resource.group_resource(), name,
+                   "create not allowed while custom resource definition is terminating");
+}
+
+}  // namespace kube::testkit::detail

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// patch, of all kinds.
+#include "rest.hpp"
+
+#include <kube/codec/error.hpp>
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "apply.hpp"
+#include "conversion.hpp"
+#include "duplicate_fields.hpp"
+#include "failures.hpp"
+#include "json_patch.hpp"
+#include "merge_patch.hpp"
+#include "rest_metadata.hpp"
+#include "strategic_merge.hpp"
+#include "value_text.hpp"
+
+namespace kube::testkit::detail {
+
+namespace {
+
+constexpr std::string_view kJsonPatch = "application/json-patch+json";
+constexpr std::string_view kMergePatch = "application/merge-patch+json";
+constexpr std::string_view kStrategicPatch = "application/strategic-merge-patch+json";
+constexpr std::string_view kApplyPatch = "application/apply-patch+yaml";
+
+ApiError invalid_patch(std::string_view patch, std::string_view why) {
+  return invalid(GroupKind{}, "", invalid_value("patch", patch, why));
+}
+
+std::string_view text_of(const Value& object, std::string_view member) {
+  const Value& value = object[member];
+  return value.is_string() ? value.as_string() : std::string_view{};
+}
+
+}  // namespace
+
+ServerResponse Rest::patch(RestRequest& request) {
+  const Resource& resource = *request.resource;
+  const std::string type = parse_media_type(request.header("Content-Type")).type;
+  const bool known = type == kJsonPatch || type == kMergePatch || type == kApplyPatch ||
+                     (type == kStrategicPatch && !resource.is_custom());
+  if (!known) {
+    if (!resource.is_custom()) {
+      return make_response(415, "text/plain; charset=utf-8", "415: Unsupported Media Type");
+    }
+    throw unsupported_media_type(fmt::format("{}, {}, {}", kJsonPatch, kMergePatch, kApplyPatch));
+  }
+  request.choose_output({.custom = resource.is_custom()});
+  const WriteOptions options = WriteOptions::parse(request.url.query, "PatchOptions");
+  const GroupKind patch_options{"meta.k8s.io", "PatchOptions"};
+  if (type != kApplyPatch && options.force) {
+    throw invalid(patch_options, "",
+                  forbidden_value("force", "may not be specified for non-apply patch"));
+  }
+  if (type == kApplyPatch && options.field_manager.empty()) {
+    throw invalid(patch_options, "", required_value("fieldManager", "is required for apply patch"));
+  }
+  Ref<Value> patch;
+  try {
+    patch = type == kApplyPatch ? parse_yaml(request.http.body)
+                                : services_.codec.value_from_json(request.http.body);
+  } catch (const CodecError& error) {
+    throw bad_request(fmt::format("error decoding patch: {}", error.what()));
+  }
+  const Written written = type == kApplyPatch ? apply_object(request, options, *patch)
+                                              : patch_object(request, options, type, *patch);
+  return respond(request, written.created ? 201 : 200, written.object);
+}
+
+Rest::Written Rest::patch_object(RestRequest& request, const WriteOptions& options,
+                                 std::string_view type, const Value& patch) {
+  const Resource& resource = *request.resource;
+  const std::vector<std::string> duplicates =
+      type == kJsonPatch ? std::vector<std::string>{} : duplicate_fields(request.http.body);
+  return update_object(
+      request, options,
+      [&](const Value& live) {
+        Value patched = type == kJsonPatch    ? json_patch(live, patch)
+                        : type == kMergePatch ? merge_patch(live, patch)
+                                              : strategic_merge(live, patch, schema_of(resource));
+        if (text_of(patched, "kind") != resource.kind ||
+            text_of(patched, "apiVersion") != resource.api_version()) {
+          throw invalid_patch(
+              request.http.body,
+              fmt::format("no kind \"{}\" is registered for version \"{}\"",
+                          text_of(patched, "kind"), text_of(patched, "apiVersion")));
+        }
+        std::vector<std::string> unknown;
+        if (resource.is_custom()) {
+          if (resource.custom->schema) unknown = resource.custom->schema->prune(patched);
+        } else if (resource.schema != nullptr) {
+          unknown = unknown_fields(*resource.schema, patched);
+        }
+        report_fields(request, options, unknown, duplicates, [&](const std::string& problem) {
+          return invalid_patch(request.http.body, problem);
+        });
+        try {
+          patched = normalized(services_.codec, resource, patched);
+        } catch (const CodecError& error) {
+          throw invalid_patch(request.http.body, error.what());
+        }
+        if (metadata_text(patched, "name") != request.name) {
+          throw bad_request("a patch may not change the name of the object");
+        }
+        return patched;
+      },
+      false, false);
+}
+
+Rest::Written Rest::apply_object(RestRequest& request, const WriteOptions& options,
+                                 const Value& config) {
+  const Resource& resource = *request.resource;
+  if (!config.is_object()) throw bad_request("an applied configuration must be an object");
+  if (text_of(config, "apiVersion") != resource.api_version()) {
+    throw bad_request(
+        fmt::format("the API version in the data ({}) does not match the expected API version ({})",
+                    text_of(config, "apiVersion"), resource.api_version()));
+  }
+  if (text_of(config, "kind") != resource.kind) {
+    throw bad_request(fmt::format("the kind in the data ({}) does not match the expected kind ({})",
+                                  text_of(config, "kind"), resource.kind));
+  }
+  if (metadata_text(config, "name") != request.name) {
+    throw bad_request(
+        fmt::format("the name of the object ({}) does not match the name on the URL ({})",
+                    metadata_text(config, "name"), request.name));
+  }
+  const std::vector<std::string> duplicates = request.http.body.starts_with('{')
+                                                  ? duplicate_fields(request.http.body)
+                                                  : std::vector<std::string>{};
+  report_fields(request, options, {}, duplicates, bad_request);
+  Value applied = config;
+  set_namespace(request, applied);
+  if (request.subresource == "status") applied = restrict_to_status(std::move(applied));
+  const FieldManager manager = field_manager(services_, request, options);
+  return update_object(
+      request, options,
+      [&](const Value& live) {
+        if (live.is_absent()) {
+          if (!metadata_text(applied, "uid").empty()) {
+            throw conflict(resource.group_resource(), request.name,
+                           fmt::format("uid mismatch: the provided object specified uid {}, and no "
+                                       "existing object was found",
+                                       metadata_text(applied, "uid")));
+          }
+          const AccessDecision may = authorize({.user = request.user,
+                                                .verb = "create",
+                                                .group = resource.group,
+                                                .version = resource.version,
+                                                .resource = resource.plural,
+                                                .subresource = {},
+                                                .namespace_ = request.namespace_,
+                                                .name = request.name,
+                                                .path = {}});
+          if (!may.allowed) {
+            throw forbidden(resource.group_resource(), request.name, may.reason);
+          }
+          applied["metadata"].erase("resourceVersion");
+        }
+        Value next =
+            apply_patch(schema_of(resource), live, applied, manager, options.force.value_or(false));
+        try {
+          return normalized(services_.codec, resource, next);
+        } catch (const CodecError& error) {
+          throw invalid_patch(request.http.body, error.what());
+        }
+      },
+      request.subresource.empty(), true);
+}
+
+}  // namespace kube::testkit::detail

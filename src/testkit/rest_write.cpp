@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+// create and update, and what both have in common with patch.
+#include "rest.hpp"
+
+#include <kube/api/meta/v1.hpp>
+#include <kube/codec/envelope.hpp>
+#include <kube/codec/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "apply.hpp"
+#include "conversion.hpp"
+#include "duplicate_fields.hpp"
+#include "failures.hpp"
+#include "rest_metadata.hpp"
+#include "value_text.hpp"
+
+namespace kube::testkit::detail {
+
+namespace {
+
+constexpr int kNameAttempts = 8;
+constexpr int kMostRaces = 1000;
+
+GroupResource namespaces() { return {"", "namespaces"}; }
+
+[[noreturn]] void refuse_option(std::string_view kind, const FieldError& error) {
+  throw invalid({"meta.k8s.io", std::string{kind}}, "", error);
+}
+
+bool is_printable(std::string_view text) {
+  return std::ranges::all_of(text, [](unsigned char c) { return c >= 0x20 && c != 0x7f; });
+}
+
+void check_type(const Resource& resource, std::string_view api_version, std::string_view kind) {
+  if (resource.is_custom() && (api_version.empty() || kind.empty())) {
+    throw bad_request(
+        fmt::format("Object '{}' is missing in the body", kind.empty() ? "Kind" : "apiVersion"));
+  }
+  const std::string expected = resource.api_version();
+  if (!api_version.empty() && api_version != expected) {
+    throw bad_request(
+        fmt::format("the API version in the data ({}) does not match the expected API version ({})",
+                    api_version, expected));
+  }
+  if (!kind.empty() && kind != resource.kind) {
+    throw bad_request(fmt::format("{} in version \"{}\" cannot be handled as a {}", kind,
+                                  resource.version, resource.kind));
+  }
+}
+
+ApiError undecodable(const Resource& resource, const std::exception& error) {
+  return bad_request(fmt::format("{} in version \"{}\" cannot be handled as a {}: {}",
+                                 resource.kind, resource.version, resource.kind, error.what()));
+}
+
+}  // namespace
+
+WriteOptions WriteOptions::parse(const Query& query, std::string_view kind) {
+  WriteOptions options;
+  for (const std::string_view value : query.all("dryRun")) {
+    if (value.empty()) continue;
+    if (value != "All") {
+      const std::array<std::string, 1> known{"All"};
+      refuse_option(kind, not_supported("dryRun", value, known));
+    }
+    options.dry_run = true;
+  }
+  options.field_manager = query.text("fieldManager");
+  if (options.field_manager.size() > 128) refuse_option(kind, too_long("fieldManager", 128));
+  if (!is_printable(options.field_manager)) {
+    refuse_option(kind, invalid_value("fieldManager", options.field_manager,
+                                      "should only contain printable characters"));
+  }
+  const std::string_view validation = query.text("fieldValidation");
+  if (validation == "Ignore") {
+    options.field_validation = FieldValidation::kIgnore;
+  } else if (validation == "Strict") {
+    options.field_validation = FieldValidation::kStrict;
+  } else if (!validation.empty() && validation != "Warn") {
+    const std::array<std::string, 3> known{"Ignore", "Warn", "Strict"};
+    refuse_option(kind, not_supported("fieldValidation", validation, known));
+  }
+  if (query.has("force")) options.force = query.flag("force");
+  return options;
+}
+
+void report_fields(RestRequest& request, const WriteOptions& options,
+                   const std::vector<std::string>& unknown,
+                   const std::vector<std::string>& duplicate,
+                   const std::function<ApiError(const std::string&)>& refuse) {
+  if (options.field_validation == WriteOptions::FieldValidation::kIgnore) return;
+  std::vector<std::string> problems;
+  for (const std::string& field : unknown)
+    problems.push_back(fmt::format("unknown field \"{}\"", field));
+  for (const std::string& field : duplicate) {
+    problems.push_back(fmt::format("duplicate field \"{}\"", field));
+  }
+  if (problems.empty()) return;
+  if (options.field_validation == WriteOptions::FieldValidation::kStrict) {
+    throw refuse(fmt::format("strict decoding error: {}", fmt::join(problems, ", ")));
+  }
+  for (std::string& problem : problems) request.warn(std::move(problem));
+}
+
+Value normalized(ObjectCodec& codec, const Resource& resource, const Value& object) {
+  if (!resource.is_custom()) return *codec.from_value(*resource.type, object).value();
+  Value copy = object;
+  const Value& metadata = object["metadata"];
+  if (metadata.is_absent()) return copy;
+  const StoredObject typed = codec.from_value(type_of<meta::v1::PartialObjectMetadata>(),
+                                              Value::object({{"metadata", metadata}}));
+  copy["metadata"] = (*typed.value())["metadata"];
+  return copy;
+}
+
+Value Rest::decode_body(RestRequest& request, const Resource& as, const WriteOptions& options) {
+  const std::string& body = request.http.body;
+  const Format format = body_format(request.header("Content-Type"), as.is_custom());
+  std::string json;
+  try {
+    if (format == Format::kProtobuf) {
+      const Envelope envelope = open_envelope(body);
+      check_type(as, envelope.api_version, envelope.kind);
+      return *services_.codec.from_protobuf(*as.type, body).value();
+    }
+    json = format == Format::kYaml ? json_text(*parse_yaml(body)) : body;
+    Value object = *services_.codec.value_from_json(json);
+    if (!object.is_object()) throw bad_request("the body of the request is not an object");
+    const auto text = [&](std::string_view member) {
+      const Value& value = std::as_const(object)[member];
+      return value.is_string() ? value.as_string() : std::string_view{};
+    };
+    check_type(as, text("apiVersion"), text("kind"));
+    object["apiVersion"] = as.api_version();
+    object["kind"] = as.kind;
+    std::vector<std::string> unknown;
+    if (as.is_custom()) {
+      if (as.custom->schema) unknown = as.custom->schema->prune(object);
+    } else if (as.schema != nullptr &&
+               options.field_validation != WriteOptions::FieldValidation::kIgnore) {
+      unknown = unknown_fields(*as.schema, object);
+    }
+    report_fields(request, options, unknown, duplicate_fields(json), bad_request);
+    object = normalized(services_.codec, as, object);
+    if (as.is_custom() && as.custom->schema) as.custom->schema->apply_defaults(object);
+    return object;
+  } catch (const CodecError& error) {
+    throw undecodable(as, error);
+  }
+}
+
+StoredObject Rest::to_stored(const Resource& resource, const Value& object) {
+  // A place for the version that the store writes; see ObjectCodec::with_revision.
+  Value copy = to_storage_form(resource, object);
+  if (std::as_const(copy)["metadata"]["resourceVersion"].size() == 0 &&
+      !std::as_const(copy)["metadata"]["resourceVersion"].is_string()) {
+    copy["metadata"]["resourceVersion"] = std::to_string(services_.store.revision() + 1);
+  }
+  StoredObject stored = services_.codec.from_value(*resource.storage_type, copy);
+  if (resource.is_custom()) stored.schema_id = resource.custom->schema_id;
+  return stored;
+}
+
+void Rest::check_new_namespace(const RestRequest& request) {
+  const Resource& resource = *request.resource;
+  if (!resource.namespaced) return;
+  const StoredObject found =
+      services_.store.get(services_.store.collection(namespaces()), request.namespace_);
+  if (!found) throw not_found(namespaces(), request.namespace_);
+  if (found.metadata_text("deletionTimestamp").empty()) return;
+  meta::v1::Status status =
+      forbidden(resource.group_resource(), request.name,
+                fmt::format("unable to create new content in namespace {} because it is being "
+                            "terminated",
+                            request.namespace_))
+          .status();
+  meta::v1::StatusCause cause;
+  cause.reason = "NamespaceTerminating";
+  cause.message = fmt::format("namespace {} is being terminated", request.namespace_);
+  cause.field = "metadata.namespace";
+  status.details->causes.push_back(std::move(cause));
+  throw ApiError{std::move(status)};
+}
+
+void Rest::finish_new(RestRequest& request, Value& object, const WriteOptions&) {
+  const Resource& resource = *request.resource;
+  const KindRules rules = rules_of(resource);
+  Value& metadata = object["metadata"];
+  metadata["uid"] = services_.ids.uuid();
+  metadata["creationTimestamp"] = services_.now_text();
+  if (rules.has_generation) metadata["generation"] = 1;
+  if (resource.is_custom()) {
+    if (rules.has_status) object.erase("status");
+  } else {
+    apply_builtin_defaults(resource, object);
+    set_initial_state(resource, object);
+    if (resource.id() == "namespaces") {
+      metadata["labels"]["kubernetes.io/metadata.name"] = request.name;
+    }
+  }
+  if (deduplicate_owners(object)) {
+    request.warn(
+        ".metadata.ownerReferences contains duplicate entries after mutating admission happens; "
+        "API server dedups owner references in 1.20+, and may reject such requests as early as "
+        "1.24; please fix your requests");
+  }
+  refuse_invalid(resource, object, nullptr);
+}
+
+Rest::Written Rest::create_object(RestRequest& request, Value object, const WriteOptions& options,
+                                  bool track) {
+  const Resource& resource = *request.resource;
+  if (!std::as_const(object)["metadata"].is_object()) object["metadata"] = Value::object();
+  Value& metadata = object["metadata"];
+  if (!metadata_text(object, "resourceVersion").empty()) {
+    throw plain_failure("resourceVersion should not be set on objects to be created");
+  }
+  for (const char* field : {"uid", "creationTimestamp", "deletionTimestamp",
+                            "deletionGracePeriodSeconds", "selfLink", "resourceVersion"}) {
+    metadata.erase(field);
+  }
+  set_namespace(request, object);
+  if (!request.name.empty()) {
+    metadata["name"] = request.name;
+  } else {
+    request.name = metadata_text(object, "name");
+  }
+  const std::string prefix = metadata_text(object, "generateName").substr(0, 58);
+  const bool generate = request.name.empty() && !prefix.empty();
+  if (resource.is_custom() && resource.custom->terminating) {
+    throw method_not_allowed_while_terminating(resource, request.name);
+  }
+  check_new_namespace(request);
+  for (int attempt = 1;; ++attempt) {
+    Value fresh = object;
+    if (generate) {
+      request.name = prefix + services_.ids.suffix();
+      fresh["metadata"]["name"] = request.name;
+    }
+    finish_new(request, fresh, options);
+    if (track && services_.options.managed_fields) {
+      fresh = track_update(schema_of(resource), Value{}, std::move(fresh),
+                           field_manager(services_, request, options));
+    }
+    const std::string key = request.key();
+    StoredObject stored = to_stored(resource, fresh);
+    const StoredObject existing = services_.store.get(*resource.collection, key);
+    if (!existing && options.dry_run) {
+      fresh["metadata"].erase("resourceVersion");
+      return {services_.codec.from_value(*resource.storage_type, to_storage_form(resource, fresh)),
+              true};
+    }
+    if (!existing) {
+      if (auto written = services_.commit(*resource.collection, key, {}, std::move(stored))) {
+        return {*written, true};
+      }
+    }
+    if (!generate) {
+      throw already_exists(resource.group_resource(), request.name,
+                           existing && !existing.metadata_text("deletionTimestamp").empty());
+    }
+    if (attempt == kNameAttempts) {
+      meta::v1::Status status =
+          already_exists(resource.group_resource(), request.name, false).status();
+      status.message = fmt::format(
+          "{}, the server was not able to generate a unique name for the "
+          "object",
+          status.message.view());
+      status.details->retry_after_seconds = 1;
+      throw ApiError{std::move(status)};
+    }
+  }
+}
+
+ServerResponse Rest::create(RestRequest& request) {
+  request.choose_output({.custom = request.resource->is_custom()});
+  const WriteOptions options = WriteOptions::parse(request.url.query, "CreateOptions");
+  Value body = decode_body(request, *request.resource, options);
+  return respond(request, 201, create_object(request, std::move(body), options).object);
+}
+
+Value Rest::finish_update(RestRequest& request, const Value& live, Value next,
+                          const WriteOptions& options, bool track) {
+  const Resource& resource = *request.resource;
+  const KindRules rules = rules_of(resource);
+  keep_server_fields(request, live, next);
+  next = merge_parts(resource, request.subresource, live, std::move(next));
+  if (resource.is_custom()) {
+    if (resource.custom->schema) {
+      resource.custom->schema->prune(next);
+      resource.custom->schema->apply_defaults(next);
+    }
+  } else {
+    apply_builtin_defaults(resource, next);
+  }
+  if (deduplicate_owners(next)) {
+    request.warn(".metadata.ownerReferences contains duplicate entries");
+  }
+  if (rules.has_generation && spec_differs(resource, live, next)) {
+    next["metadata"]["generation"] = live.get_integer("metadata.generation").value_or(0) + 1;
+  }
+  refuse_invalid(resource, next, &live);
+  if (services_.options.managed_fields) {
+    if (track) {
+      next = track_update(schema_of(resource), live, std::move(next),
+                          field_manager(services_, request, options));
+    }
+    next = keep_old_timestamps(live, std::move(next));
+  } else {
+    next["metadata"].erase("managedFields");
+  }
+  return next;
+}
+
+Rest::Written Rest::update_object(RestRequest& request, const WriteOptions& options,
+                                  const Change& change, bool may_create, bool is_apply) {
+  const Resource& resource = *request.resource;
+  Collection& collection = *resource.collection;
+  const std::string key = request.key();
+  for (int race = 0; race < kMostRaces; ++race) {
+    const StoredObject current = services_.store.get(collection, key);
+    if (!current) {
+      if (!may_create) throw not_found(resource.group_resource(), request.name);
+      Value fresh = change(Value{});
+      fresh["metadata"].erase("resourceVersion");
+      return create_object(request, std::move(fresh), options, !is_apply);
+    }
+    const Value live = *as_served(services_.codec, resource, current).value();
+    Value next = finish_update(request, live, change(live), options, !is_apply);
+    const StoredObject stored = to_stored(resource, next);
+    if (stored.same_content(current)) return {current, false};
+    const bool goes = !metadata_text(next, "deletionTimestamp").empty() &&
+                      next["metadata"]["finalizers"].size() == 0 &&
+                      next.get_integer("metadata.deletionGracePeriodSeconds").value_or(0) == 0 &&
+                      (resource.id() != "namespaces" || next["spec"]["finalizers"].size() == 0);
+    if (options.dry_run) return {stored, false};
+    if (goes) {
+      if (services_.commit(collection, key, current, {})) return {stored, false};
+    } else if (auto written = services_.commit(collection, key, current, stored)) {
+      return {*written, false};
+    }
+  }
+  throw modified_meanwhile(resource.group_resource(), request.name);
+}
+
+ServerResponse Rest::update(RestRequest& request) {
+  const Resource& resource = *request.resource;
+  request.choose_output({.custom = resource.is_custom()});
+  const WriteOptions options = WriteOptions::parse(request.url.query, "UpdateOptions");
+  const Value body = decode_body(request, resource, options);
+  const std::string name = metadata_text(body, "name");
+  if (name != request.name) {
+    throw bad_request(
+        name.empty()
+            ? "the name of the object is not set in the body"
+            : fmt::format("the name of the object ({}) does not match the name on the URL ({})",
+                          name, request.name));
+  }
+  Value checked = body;
+  set_namespace(request, checked);
+  const bool may_create = request.subresource.empty() && rules_of(resource).created_by_update;
+  const Written written = update_object(
+      request, options,
+      [&](const Value& live) {
+        if (!live.is_absent()) check_update_version(resource, checked);
+        return checked;
+      },
+      may_create, false);
+  return respond(request, written.created ? 201 : 200, written.object);
+}
+
+StoredObject Rest::edit(Collection& collection, const std::string& key,
+                        const std::function<bool(Value&)>& change) {
+  for (int race = 0; race < kMostRaces; ++race) {
+    const StoredObject current = services_.store.get(collection, key);
+    if (!current) return {};
+    Value object = *current.value();
+    if (!change(object)) return current;
+    const bool goes = !metadata_text(object, "deletionTimestamp").empty() &&
+                      std::as_const(object)["metadata"]["finalizers"].size() == 0 &&
+                      object.get_integer("metadata.deletionGracePeriodSeconds").value_or(0) == 0 &&
+                      (collection.resource() != namespaces() ||
+                       std::as_const(object)["spec"]["finalizers"].size() == 0);
+    StoredObject next;
+    if (!goes) {
+      next = services_.codec.from_value(current.type(), object);
+      next.schema_id = current.schema_id;
+      if (next.same_content(current)) return current;
+    }
+    if (auto written = services_.commit(collection, key, current, std::move(next))) return *written;
+  }
+  return {};
+}
+
+}  // namespace kube::testkit::detail

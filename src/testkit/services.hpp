@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/base/clock.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "engine.hpp"
+#include "resource_catalog.hpp"
+#include "store.hpp"
+#include "stored_object.hpp"
+
+namespace kube::testkit::detail {
+
+/// Random names and numbers, from one seed.
+/// Thread safety: all methods, from any thread.
+class RandomIds {
+ public:
+  explicit RandomIds(std::uint64_t seed);
+  /// A random UUID, version 4.
+  [[nodiscard]] std::string uuid();
+  /// Five characters for generateName (CR-2).
+  [[nodiscard]] std::string suffix();
+  /// Uniform in [0, bound).
+  [[nodiscard]] std::uint64_t below(std::uint64_t bound);
+
+ private:
+  std::mutex mutex_;
+  // Guarded by mutex_:
+  std::mt19937_64 engine_;
+};
+
+/// What the clock has to do with a running watch.
+struct WatchTimer {
+  std::shared_ptr<WatchCursor> cursor;
+  bool bookmarks = false;
+  std::uint64_t start_revision = 0;
+  Clock::TimePoint next_bookmark = {};
+  Clock::TimePoint deadline = {};
+};
+
+/// What the parts of the engine share.
+struct Services {
+  explicit Services(EngineOptions given);
+
+  [[nodiscard]] std::shared_ptr<const Catalog> catalog() const;
+  void set_catalog(std::shared_ptr<const Catalog> next);
+  /// Seconds since the epoch as RFC 3339.
+  [[nodiscard]] std::string now_text() const;
+
+  /// Store::commit, with what belongs to every write.
+  std::optional<StoredObject> commit(Collection& collection, const std::string& key,
+                                     const StoredObject& expected, StoredObject next);
+  /// Lets an event disappear when its time has come (BK-3).
+  void schedule_expiry(Collection& collection, const std::string& key, std::uint64_t revision);
+
+  EngineOptions options;
+  Clock& clock;
+  ObjectCodec codec;
+  Store store;
+  RandomIds ids;
+  /// Requested when the engine goes: nobody waits any longer.
+  std::stop_source stopping;
+
+  struct Expiry {
+    Clock::TimePoint at;
+    Collection* collection = nullptr;
+    std::string key;
+    std::uint64_t revision = 0;
+  };
+  std::mutex timers_mutex;
+  // Guarded by timers_mutex:
+  std::list<WatchTimer> watch_timers;
+  std::deque<Expiry> expiries;
+
+ private:
+  Collection& events_;
+  mutable std::mutex catalog_mutex_;
+  std::shared_ptr<const Catalog> catalog_;  // guarded by catalog_mutex_
+};
+
+/// "default/web-0", or the name alone.
+[[nodiscard]] std::string key_of(std::string_view namespace_, std::string_view name);
+
+}  // namespace kube::testkit::detail

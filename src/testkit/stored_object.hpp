@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/api/labels.hpp>
+#include <kube/api/meta/v1.hpp>
+#include <kube/object/ref.hpp>
+#include <kube/object/value.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace kube::detail {
+class DecoderCore;
+}
+
+namespace kube::testkit::detail {
+
+/// One state of an object as the store keeps it: an immutable block of a built-in type, or a Value for custom
+/// resources. Null by default. Copies share the block.
+class StoredObject {
+ public:
+  StoredObject() = default;
+  StoredObject(const Type& type, kube::detail::Block* block)
+      : type_(&type), data_(block, block->image() + block->root) {}
+
+  explicit operator bool() const noexcept { return data_.get() != nullptr; }
+  [[nodiscard]] const Type& type() const noexcept { return *type_; }
+  [[nodiscard]] const std::byte* data() const noexcept { return data_.get(); }
+  [[nodiscard]] bool is_dynamic() const noexcept { return type_->kind == Kind::kValue; }
+  [[nodiscard]] const Value& dynamic() const noexcept {
+    return *reinterpret_cast<const Value*>(data());
+  }
+
+  /// The version of its last write; 0 before it is stored.
+  [[nodiscard]] std::uint64_t revision() const noexcept { return revision_; }
+  /// Which schema a custom resource was last checked with.
+  std::uint32_t schema_id = 0;
+
+  /// Metadata of a built-in type, or null.
+  [[nodiscard]] const meta::v1::ObjectMeta* metadata() const noexcept;
+  /// One text of the metadata: "name", "uid", "deletionTimestamp".
+  [[nodiscard]] std::string metadata_text(std::string_view field) const;
+  [[nodiscard]] bool matches(const labels::Selector& selector) const;
+  /// What a field selector compares: the field as text, empty if unset.
+  [[nodiscard]] std::string field_text(std::string_view path) const;
+  /// Whether both are of one type and have the same content.
+  [[nodiscard]] bool same_content(const StoredObject& other) const noexcept;
+
+  /// JSON with kind and apiVersion.
+  [[nodiscard]] std::string json() const;
+  /// Appends the JSON that stands in a list: built-in kinds without kind and apiVersion (CT-7).
+  void append_item(std::string& out) const;
+  /// Protobuf in its envelope. Only of built-in types.
+  [[nodiscard]] std::string protobuf() const;
+  [[nodiscard]] Ref<Value> value() const;
+
+ private:
+  friend class ObjectCodec;
+
+  const Type* type_ = nullptr;
+  Ref<std::byte> data_;
+  std::uint64_t revision_ = 0;
+};
+
+/// Makes stored objects. Keeps decoders for re-use.
+/// Thread safety: all methods, from any thread.
+class ObjectCodec {
+ public:
+  ObjectCodec();
+  ~ObjectCodec();
+
+  /// Throws CodecError.
+  [[nodiscard]] StoredObject from_json(const Type& type, std::string_view json);
+  /// A protobuf object in its envelope. Throws CodecError.
+  [[nodiscard]] StoredObject from_protobuf(const Type& type, std::string_view bytes);
+  [[nodiscard]] StoredObject from_value(const Type& type, const Value& value);
+  [[nodiscard]] Ref<Value> value_from_json(std::string_view json);
+
+  /// The object with that version in its metadata. `object` may be changed if nobody else holds it.
+  [[nodiscard]] StoredObject with_revision(StoredObject object, std::uint64_t revision);
+
+ private:
+  template <typename Use>
+  auto with_decoder(const Type& type, Use use);
+
+  std::mutex mutex_;
+  // Guarded by mutex_:
+  std::unordered_map<const Type*, std::vector<std::unique_ptr<kube::detail::DecoderCore>>> idle_;
+};
+
+}  // namespace kube::testkit::detail

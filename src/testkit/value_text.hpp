@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/object/ref.hpp>
+#include <kube/object/value.hpp>
+
+#include <string>
+#include <string_view>
+
+/// Documents as text.
+namespace kube::testkit::detail {
+
+[[nodiscard]] std::string json_text(const Value& value);
+[[nodiscard]] std::string yaml_text(const Value& value);
+/// Throw CodecError.
+[[nodiscard]] Ref<Value> parse_json(std::string_view json);
+[[nodiscard]] Ref<Value> parse_yaml(std::string_view yaml);
+/// Appends `text` as a JSON string.
+void append_json_string(std::string& out, std::string_view text);
+
+}  // namespace kube::testkit::detail

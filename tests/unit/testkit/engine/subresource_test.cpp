@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "engine_fixture.hpp"
+
+namespace kube::testkit::detail {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kReplicaSets = "/apis/apps/v1/namespaces/default/replicasets";
+const char* const kReplicaSet =
+    R"({"metadata":{"name":"r"},"spec":{"replicas":2,"selector":{"matchLabels":{"app":"x"}},)"
+    R"("template":{"metadata":{"labels":{"app":"x"}},"spec":{"containers":[{"name":"c","image":"i:1"}]}}}})";
+
+// ST-4
+TEST(Scale, ReadsAndWritesReplicas) {
+  Api api;
+  api.post(kReplicaSets, kReplicaSet);
+  const std::string path = std::string{kReplicaSets} + "/r/scale";
+  const Reply read = api.get(path);
+  EXPECT_EQ(read.at("kind"), "Scale");
+  EXPECT_EQ(read.at("apiVersion"), "autoscaling/v1");
+  EXPECT_EQ(read.at("spec.replicas"), "2");
+  EXPECT_EQ(read.at("status.replicas"), "0");
+  EXPECT_EQ(read.at("status.selector"), "app=x");
+  EXPECT_NE(read.at("metadata.uid"), "");
+
+  Value scale = *read.json;
+  scale["spec"]["replicas"] = 5;
+  EXPECT_EQ(api.put(path, scale).at("spec.replicas"), "5");
+  EXPECT_EQ(api.put(path, scale).status(), 409);
+  scale["metadata"].erase("resourceVersion");
+  scale["spec"]["replicas"] = 6;
+  EXPECT_EQ(api.put(path, scale).status(), 200);
+  EXPECT_EQ(api.patch(path, R"({"spec":{"replicas":7}})").at("spec.replicas"), "7");
+  const Reply parent = api.get(std::string{kReplicaSets} + "/r");
+  EXPECT_EQ(parent.at("spec.replicas"), "7");
+  EXPECT_EQ(parent.at("metadata.generation"), "4");
+  EXPECT_EQ(api.patch(path, R"({"spec":{"replicas":-1}})").status(), 422);
+  EXPECT_EQ(api.get(std::string{kReplicaSets} + "/none/scale").status(), 404);
+}
+
+// ST-4, CD-11
+TEST(Scale, OfCustomResources) {
+  Api api;
+  api.make_widgets(
+      R"(,"subresources":{"status":{},"scale":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas","labelSelectorPath":".status.selector"}})");
+  api.post(kWidgets,
+           R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"},"spec":{}})");
+  const std::string path = std::string{kWidgets} + "/w";
+  const Reply absent = api.get(path + "/scale");
+  EXPECT_EQ(absent.status(), 500);
+  EXPECT_EQ(absent.reason(), "InternalError");
+  EXPECT_THAT(absent.message(),
+              HasSubstr("the spec replicas field \".spec.replicas\" does not exist"));
+  api.patch(path, R"({"spec":{"replicas":1}})");
+  api.patch(path + "/status", R"({"status":{"replicas":1,"selector":"a=b"}})");
+  EXPECT_EQ(api.get(path + "/scale").at("status.selector"), "a=b");
+  EXPECT_EQ(api.patch(path + "/scale", R"({"spec":{"replicas":4}})").at("spec.replicas"), "4");
+  EXPECT_EQ(api.get(path).at("spec.replicas"), "4");
+}
+
+std::string budget(int allowed, const char* name = "b", int observed = 1) {
+  return R"({"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":")" +
+         std::string{name} +
+         R"(","generation":1},"spec":{"selector":{"matchLabels":{"app":"x"}}},"status":{"observedGeneration":)" +
+         std::to_string(observed) + R"(,"disruptionsAllowed":)" + std::to_string(allowed) +
+         R"(,"currentHealthy":1,"desiredHealthy":1,"expectedPods":1}})";
+}
+
+void run_pod(Api& api, const std::string& name) {
+  api.engine.seed(
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + name +
+      R"(","labels":{"app":"x"}},"spec":{"containers":[{"name":"c","image":"i"}]},"status":{"phase":"Running"}})");
+}
+
+// DL-11
+TEST(Eviction, AsksTheBudget) {
+  Api api;
+  run_pod(api, "p");
+  const auto evict = [&](const char* name) {
+    return api.post(std::string{kPods} + "/" + name + "/eviction",
+                    R"({"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":")" +
+                        std::string{name} + "\"}}");
+  };
+  api.engine.seed(budget(0));
+  const Reply refused = evict("p");
+  EXPECT_EQ(refused.status(), 429);
+  EXPECT_EQ(refused.reason(), "TooManyRequests");
+  EXPECT_EQ(refused.message(), "Cannot evict pod as it would violate the pod's disruption budget.");
+  EXPECT_EQ(refused.at("details.causes[0].reason"), "DisruptionBudget");
+  EXPECT_EQ(refused.header("Retry-After"), "");
+  api.engine.seed(budget(1, "b", 0));
+  EXPECT_EQ(evict("p").header("Retry-After"), "10");
+  api.engine.seed(budget(1));
+  api.engine.seed(budget(1, "b2"));
+  const Reply two = evict("p");
+  EXPECT_EQ(two.status(), 500);
+  EXPECT_EQ(two.reason(), "");
+  api.engine.remove({"policy", "poddisruptionbudgets"}, "default", "b2");
+  const Reply done = evict("p");
+  EXPECT_EQ(done.status(), 201);
+  EXPECT_EQ(done.at("status"), "Success");
+  EXPECT_EQ(done.at("code"), "201");
+  EXPECT_EQ(api.get(std::string{kPods} + "/p").status(), 404);
+  run_pod(api, "q");
+  EXPECT_EQ(evict("q").status(), 429);  // the budget was used up
+  EXPECT_EQ(evict("none").status(), 404);
+}
+
+TEST(Binding, PutsAPodOnANode) {
+  Api api;
+  api.make_pod("p");
+  const std::string body =
+      R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":"p"},"target":{"kind":"Node","name":"n1"}})";
+  EXPECT_EQ(api.post(std::string{kPods} + "/p/binding", body).status(), 201);
+  EXPECT_EQ(api.get(std::string{kPods} + "/p").at("spec.nodeName"), "n1");
+  EXPECT_EQ(api.post("/api/v1/namespaces/default/bindings", body).status(), 409);
+  EXPECT_EQ(api.post(std::string{kPods} + "/x/binding", body).status(), 404);
+}
+
+TEST(Tokens, AreMadeForServiceAccounts) {
+  Api api;
+  const std::string accounts = "/api/v1/namespaces/default/serviceaccounts";
+  api.post(accounts, R"({"metadata":{"name":"s"}})");
+  const Reply token = api.post(accounts + "/s/token", R"({"spec":{"expirationSeconds":600}})");
+  EXPECT_EQ(token.status(), 201);
+  EXPECT_NE(token.at("status.token"), "");
+  EXPECT_EQ(token.at("status.expirationTimestamp"), "2026-01-01T00:10:00Z");
+  EXPECT_EQ(api.post(accounts + "/none/token", "{}").status(), 404);
+}
+
+// KU-6
+TEST(Reviews, AskTheAuthorizer) {
+  Api api{{.tokens = {{"t", {.name = "jane", .uid = "1", .groups = {"dev"}}}},
+           .authorize = [](const AccessRequest& access) -> AccessDecision {
+             return {access.verb != "delete", "no deletions"};
+           }}};
+  const std::string reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+  EXPECT_EQ(api.post(reviews, R"({"spec":{"resourceAttributes":{"verb":"get","resource":"pods"}}})")
+                .at("status.allowed"),
+            "true");
+  const Reply no =
+      api.post(reviews, R"({"spec":{"resourceAttributes":{"verb":"delete","resource":"pods"}}})");
+  EXPECT_EQ(no.status(), 201);
+  EXPECT_EQ(no.at("status.allowed"), "false");
+  EXPECT_EQ(no.at("status.reason"), "no deletions");
+  EXPECT_EQ(api.send("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", "{}",
+                     {{"Authorization", "Bearer t"}})
+                .at("status.userInfo.username"),
+            "jane");
+  EXPECT_EQ(api.post("/apis/authentication.k8s.io/v1/tokenreviews", R"({"spec":{"token":"t"}})")
+                .at("status.user.username"),
+            "jane");
+  EXPECT_EQ(api.get(reviews).status(), 405);
+}
+
+}  // namespace
+}  // namespace kube::testkit::detail
