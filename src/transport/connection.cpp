@@ -3,18 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 namespace kube::detail {
 
 namespace {
 
 using Kind = TransportError::Kind;
 
-// A TLS record; libcurl hands out no more at once.
-constexpr std::size_t kReadSize = std::size_t{16} << 10;
 // Then it is the turn of others.
-constexpr int kReadsInARow = 16;
+constexpr int kRoundsInARow = 4;
 
 }  // namespace
 
@@ -41,11 +37,18 @@ void Connection::begin(const std::shared_ptr<Exchange>& exchange) {
   session_->begin(exchange);
 }
 
-void Connection::pump(bool readable) {
+void Connection::pump(bool readable, std::span<char> buffer) {
   const bool was_idle = idle();
   try {
-    write_all();
-    if (readable || more_) read_some();
+    try {
+      write_all();
+    } catch (const TransportError&) {
+      // Perhaps it said why before it closed.
+      if (buffer.empty()) throw;
+      read_some(buffer);
+      throw;
+    }
+    if ((readable || more_) && !buffer.empty()) read_some(buffer);
     if (!broken_) write_all();
   } catch (const TransportError& error) {
     fail(error);
@@ -53,12 +56,28 @@ void Connection::pump(bool readable) {
   if (!was_idle && idle()) idle_since_ = system_clock().now();
 }
 
-void Connection::read_some() {
-  std::array<char, kReadSize> buffer;
-  more_ = true;
-  for (int count = 0; count < kReadsInARow && session_->wants_input(); ++count) {
-    std::size_t size = 0;
-    const Dial::Result result = dial_->receive(buffer.data(), buffer.size(), size);
+void Connection::read_some(std::span<char> buffer) {
+  for (int round = 0; round < kRoundsInARow && session_->wants_input(); ++round) {
+    std::size_t filled = 0;
+    std::optional<TransportError> error;
+    auto result = Dial::Result::kBytes;
+    // A TLS record at a time is what there is; several make fewer calls, and wake the reader less often.
+    while (result == Dial::Result::kBytes && filled < buffer.size()) {
+      std::size_t size = 0;
+      try {
+        result = dial_->receive(buffer.data() + filled, buffer.size() - filled, size);
+      } catch (const TransportError& caught) {
+        error = caught;
+        break;
+      }
+      filled += size;
+    }
+    if (filled > 0) {
+      last_received_ = system_clock().now();
+      ping_sent_.reset();
+      session_->receive({buffer.data(), filled});
+    }
+    if (error) throw *error;
     if (result == Dial::Result::kAgain) {
       more_ = false;
       return;
@@ -68,10 +87,8 @@ void Connection::read_some() {
       session_->end_of_input();
       return;
     }
-    last_received_ = system_clock().now();
-    ping_sent_.reset();
-    session_->receive({buffer.data(), size});
   }
+  more_ = true;
 }
 
 void Connection::write_all() {
@@ -93,7 +110,7 @@ void Connection::check_peer(TimePoint now) {
   if (!ping_sent_) {
     if (session_->ping()) {
       ping_sent_ = now;
-      pump(false);
+      pump();
     } else {
       last_received_ = now;
     }

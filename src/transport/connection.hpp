@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "dial.hpp"
 #include "session.hpp"
@@ -30,8 +31,8 @@ class Connection {
   void begin(const std::shared_ptr<Exchange>& exchange);
   /// How many exchanges may begin now.
   [[nodiscard]] std::size_t room() const { return session_ && !retired_ ? session_->room() : 0; }
-  /// Reads and writes what can be, without waiting, and not for ever.
-  void pump(bool readable);
+  /// Writes, and with a buffer also reads, what can be, without waiting, and not for ever.
+  void pump(bool readable = false, std::span<char> buffer = {});
   /// Sends PING when it is time to, and gives up a connection whose peer does not answer.
   void check_peer(TimePoint now);
   /// When check_peer() has something to do.
@@ -50,7 +51,7 @@ class Connection {
   [[nodiscard]] bool has_more() const { return more_ && session_->wants_input(); }
 
  private:
-  void read_some();
+  void read_some(std::span<char> buffer);
   void write_all();
 
   const SessionSettings& settings_;

@@ -50,6 +50,12 @@ Url parse_url(const std::string& text, const char* scheme, const char* what) {
   return url;
 }
 
+/// Where an SSL_CTX keeps its Dial.
+int dial_index() {
+  static const int index = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+  return index;
+}
+
 curl_blob blob(const std::string& text) {
   return {.data = const_cast<char*>(text.data()), .len = text.size(), .flags = CURL_BLOB_NOCOPY};
 }
@@ -200,10 +206,23 @@ void Dial::configure_tls() {
   }
 }
 
+/// What the peer complains of. libcurl may have lost its text: it keeps the first of each connection.
+void Dial::on_ssl_info(const SSL* ssl, int where, int value) noexcept {
+  constexpr int kCloseNotify = 0;
+  constexpr int kCertificateRequired = 116;
+  const int code = value & 0xff;
+  if ((where & SSL_CB_READ_ALERT) != SSL_CB_READ_ALERT || code == kCloseNotify) return;
+  auto* dial = static_cast<Dial*>(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), dial_index()));
+  dial->alert_ =
+      code == kCertificateRequired ? "certificate required" : SSL_alert_desc_string_long(value);
+}
+
 CURLcode Dial::on_ssl_context(CURL*, void* context, void* self) noexcept {
   auto* dial = static_cast<Dial*>(self);
   auto* ssl = static_cast<SSL_CTX*>(context);
   dial->tls_started_ = system_clock().now();
+  SSL_CTX_set_ex_data(ssl, dial_index(), dial);
+  SSL_CTX_set_info_callback(ssl, on_ssl_info);
   SSL_CTX_set_read_ahead(ssl, 1);  // fewer system calls: receive() always empties it
   // A proxy with TLS comes first, and only tunnels.
   const bool for_proxy = dial->tls_contexts_++ == 0 && dial->origin_.proxy.starts_with("https://");
@@ -251,8 +270,9 @@ TransportError Dial::timeout_error() const {
 }
 
 TransportError Dial::error(CURLcode code) const {
+  const char* text = detail_[0] != '\0' ? detail_.data() : curl_easy_strerror(code);
   DialFailure failure{.code = code,
-                      .detail = detail_[0] != '\0' ? detail_.data() : curl_easy_strerror(code),
+                      .detail = alert_ != nullptr ? fmt::format("TLS alert: {}", alert_) : text,
                       .has_certificate = !material_->certificate.empty()};
   curl_easy_getinfo(easy_, CURLINFO_SSL_VERIFYRESULT, &failure.verify_result);
   curl_easy_getinfo(easy_, CURLINFO_HTTP_CONNECTCODE, &failure.connect_status);
@@ -317,13 +337,11 @@ std::size_t Dial::send(std::string_view bytes) {
 }
 
 TransportError Dial::lost(const char* when, CURLcode code) const {
-  const std::string_view detail = detail_[0] != '\0' ? detail_.data() : curl_easy_strerror(code);
   // With TLS 1.3 the server says only now what it thinks of our certificate.
-  if (detail.find("alert") != std::string_view::npos) {
-    return error(CURLE_SSL_CONNECT_ERROR);
-  }
+  if (alert_ != nullptr) return error(CURLE_SSL_CONNECT_ERROR);
   return {Kind::kConnectionLost,
-          fmt::format("{}: connection lost while {}: {}", origin_.name, when, detail)};
+          fmt::format("{}: connection lost while {}: {}", origin_.name, when,
+                      detail_[0] != '\0' ? detail_.data() : curl_easy_strerror(code))};
 }
 
 }  // namespace kube::detail

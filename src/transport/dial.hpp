@@ -88,6 +88,7 @@ class Dial {
   [[nodiscard]] std::chrono::microseconds time(CURLINFO what) const;
   [[nodiscard]] const SSL* ssl() const;
   [[nodiscard]] TransportError lost(const char* when, CURLcode code) const;
+  static void on_ssl_info(const SSL* ssl, int where, int value) noexcept;
   static CURLcode on_ssl_context(CURL* easy, void* context, void* self) noexcept;
   static int on_socket(void* self, curl_socket_t socket, curlsocktype purpose) noexcept;
 
@@ -101,6 +102,7 @@ class Dial {
   bool has_address_ = false;
   std::optional<TimePoint> tls_started_;
   int tls_contexts_ = 0;
+  const char* alert_ = nullptr;
   int socket_ = -1;
   std::string early_;
   std::optional<Result> early_result_;

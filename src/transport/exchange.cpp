@@ -6,6 +6,12 @@
 
 namespace kube::detail {
 
+namespace {
+
+constexpr std::chrono::seconds kRest{1};
+
+}  // namespace
+
 bool Mailbox::post(std::shared_ptr<Exchange> exchange) noexcept {
   const std::lock_guard lock{mutex_};
   if (wake_ == nullptr) return false;
@@ -71,7 +77,7 @@ void Exchange::take(std::string& bytes) {
   {
     std::unique_lock lock{mutex_};
     const auto ready = [this] { return !bytes_.empty() || ended_ || canceled_ || error_; };
-    if (!ready()) {
+    if (!changed_.wait_for(lock, kRest, ready)) {
       // A watch at rest should not hold the memory that it needed when it was busy.
       bytes.shrink_to_fit();
       bytes_.shrink_to_fit();
@@ -111,8 +117,11 @@ void Exchange::on_bytes(std::string_view bytes) {
   last_byte = system_clock().now();
   received += bytes.size();
   const std::lock_guard lock{mutex_};
-  if (canceled_) return;
-  bytes_.append(bytes);
+  if (!canceled_) bytes_.append(bytes);
+}
+
+void Exchange::flush() {
+  const std::lock_guard lock{mutex_};
   changed_.notify_all();
 }
 

@@ -84,7 +84,9 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
 
   // --- the side of the loop -------------------------------------------------------------------------------
   void on_head(HttpResponseHead head);
+  /// Adds them; the reader is told by flush(), on_end() or fail().
   void on_bytes(std::string_view bytes);
+  void flush();
   void on_end();
   void fail(const TransportError& error);
   /// The reader is behind: no more bytes until it has made room.

@@ -100,6 +100,7 @@ class Http1Session final : public Session {
           break;
       }
     }
+    if (exchange_ != nullptr) exchange_->flush();
     if (!bytes.empty()) closing_ = true;  // more than was asked for
   }
 

@@ -130,6 +130,10 @@ class Http2Session final : public Session {
   void receive(std::string_view bytes) override {
     const auto taken = nghttp2_session_mem_recv(
         session_.get(), reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+    // One frame after the other is most often of one stream, whose reader wakes up once.
+    touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
+    for (const auto& exchange : touched_) exchange->flush();
+    touched_.clear();
     if (taken < 0) {
       throw TransportError(
           Kind::kProtocol,
@@ -292,6 +296,7 @@ class Http2Session final : public Session {
       nghttp2_session_consume_connection(session, size);
       if (Stream* stream = self->find(id)) {
         stream->exchange->on_bytes({reinterpret_cast<const char*>(data), size});
+        self->touched_.push_back(stream->exchange);
       }
       return 0;
     });
@@ -354,6 +359,7 @@ class Http2Session final : public Session {
   const SessionSettings& settings_;
   std::unique_ptr<nghttp2_session, Delete> session_;
   std::unordered_map<std::int32_t, Stream> streams_;
+  std::vector<std::shared_ptr<Exchange>> touched_;  // have bytes that their readers do not know of
   bool settled_ = false;
   bool going_away_ = false;
   std::string goodbye_;    // what a GOAWAY said

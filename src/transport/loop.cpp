@@ -103,7 +103,7 @@ void Loop::read_mail() {
       drop(exchange, {Kind::kCanceled, origin_.name + ": canceled"});
     } else if (exchange->connection != nullptr) {
       exchange->connection->session()->attend(exchange);
-      exchange->connection->pump(false);
+      exchange->connection->pump();
     }
   }
 }
@@ -120,7 +120,7 @@ void Loop::drop(const std::shared_ptr<Exchange>& exchange, const TransportError&
   exchange->fail(error);
   if (Connection* connection = exchange->connection) {
     connection->session()->attend(exchange);
-    connection->pump(false);
+    connection->pump();
   } else {
     std::erase(pools_[static_cast<std::size_t>(exchange->request.lane)].waiting, exchange);
   }
@@ -222,7 +222,7 @@ void Loop::move_bytes() {
         if (polled_[i] == connection.get())
           readable = (sockets_[i].revents & CURL_WAIT_POLLIN) != 0;
       }
-      connection->pump(readable);
+      connection->pump(readable, buffer_);
       if (connection->session()->settled()) pool.width = connection->session()->width();
     }
   }

@@ -34,6 +34,8 @@ class Loop {
   void run(const std::stop_token& stop) noexcept;
 
  private:
+  static constexpr std::size_t kReadSize = std::size_t{64} << 10;
+
   using Connections = std::vector<std::unique_ptr<Connection>>;
 
   /// What the requests of one lane have to themselves.
@@ -69,6 +71,7 @@ class Loop {
   std::shared_ptr<const TlsMaterial> material_;
   std::unordered_set<std::shared_ptr<Exchange>> exchanges_;
   std::vector<std::shared_ptr<Exchange>> finished_;
+  std::vector<char> buffer_ = std::vector<char>(kReadSize);
   std::vector<curl_waitfd> sockets_;
   std::vector<Connection*> polled_;
   /// No exchange has a deadline before.
