@@ -121,7 +121,7 @@ void DeltaFifo::replace(std::vector<detail::ObjectRef> objects, std::string /*ve
 }
 
 void DeltaFifo::resync(std::shared_ptr<const ResyncRequest> request) {
-  auto lock = lock_for_producer();
+  std::unique_lock lock{mutex_};  // the consumer may ask for it, who must not wait for itself
   if (known_ != nullptr) {
     known_->snapshot().for_each([&](const detail::ObjectRef& object) {
       std::string key = access_.key(object.get());

@@ -90,7 +90,8 @@ void InOrderQueue::push(Delta delta, bool populates) {
   if (!is_about_all(delta.type) && access_.name(delta.object.get()).empty()) {
     throw KeyError("object has no meta: metadata.name is empty");
   }
-  auto lock = lock_for_producer();
+  // A resync may be asked for by the consumer, who must not wait for itself.
+  auto lock = delta.type == DeltaType::kSyncAll ? std::unique_lock{mutex_} : lock_for_producer();
   if (options_.compress) queued_->compress(access_, delta);
   queued_->deltas.push_back({std::move(delta)});
   ++queued_->live;

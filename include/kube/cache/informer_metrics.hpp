@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/base/metrics.hpp>
+
+#include <memory>
+
+namespace kube {
+
+/// What an informer counts. Made by default, it counts nothing.
+struct InformerMetrics {
+  // Under the names and labels that Kubernetes itself uses.
+  Gauge queued_items;            ///< informer_queued_items
+  Histogram processing_latency;  ///< informer_processing_latency_seconds
+  Gauge store_version;           ///< informer_store_resource_version
+
+  Counter lists;              ///< reflector_lists_total
+  Histogram list_duration;    ///< reflector_list_duration_seconds
+  Histogram items_per_list;   ///< reflector_items_per_list
+  Counter watches;            ///< reflector_watches_total
+  Counter short_watches;      ///< reflector_short_watches_total
+  Histogram watch_duration;   ///< reflector_watch_duration_seconds
+  Histogram items_per_watch;  ///< reflector_items_per_watch
+  Gauge last_version;         ///< reflector_last_resource_version
+
+  // reflector_relists_total, by reason
+  Counter relists_after_expiry;
+  Counter relists_after_error;
+  Counter relists_after_short_watch;
+  Counter relists_after_rejected_event;
+
+  Counter watch_list_fallbacks;  ///< reflector_watch_list_fallbacks_total
+  Counter rejected_objects;      ///< reflector_rejected_objects_total
+  Counter processing_errors;     ///< informer_processing_errors_total
+  Gauge listener_backlog;  ///< informer_listener_backlog: notifications that wait, of all handlers
+  Counter handler_failures;  ///< informer_handler_failures_total
+  Counter coalesced;         ///< informer_coalesced_notifications_total
+
+  /// Series in a registry, told apart by `labels` (name, group, version, resource).
+  static InformerMetrics in(const std::shared_ptr<Metrics>& metrics, const MetricLabels& labels);
+};
+
+}  // namespace kube

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/cache/informer_metrics.hpp>
+
+#include <string>
+#include <vector>
+
+namespace kube {
+
+InformerMetrics InformerMetrics::in(const std::shared_ptr<Metrics>& metrics,
+                                    const MetricLabels& labels) {
+  const std::vector<double> latency{0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10};
+  const std::vector<double> durations{0.01, 0.1, 1, 10, 60, 300, 600};
+  const std::vector<double> amounts{1, 10, 100, 1000, 10'000, 100'000};
+  const auto relists = [&](std::string reason) {
+    MetricLabels with_reason = labels;
+    with_reason.emplace_back("reason", std::move(reason));
+    return counter(metrics, "reflector_relists_total", "Lists that replaced a watch, by reason.",
+                   with_reason);
+  };
+  return {
+      .queued_items = gauge(metrics, "informer_queued_items",
+                            "Deltas that wait to be applied to the store.", labels),
+      .processing_latency =
+          histogram(metrics, "informer_processing_latency_seconds",
+                    "Time to apply deltas and to hand over their notifications.", latency, labels),
+      .store_version = gauge(metrics, "informer_store_resource_version",
+                             "The last 15 digits of the store's resourceVersion.", labels),
+      .lists = counter(metrics, "reflector_lists_total", "Lists that were begun.", labels),
+      .list_duration = histogram(metrics, "reflector_list_duration_seconds",
+                                 "Time from the request to the last object.", durations, labels),
+      .items_per_list =
+          histogram(metrics, "reflector_items_per_list", "Objects per list.", amounts, labels),
+      .watches = counter(metrics, "reflector_watches_total", "Watches that were opened.", labels),
+      .short_watches = counter(metrics, "reflector_short_watches_total",
+                               "Watches that ended at once, without an event.", labels),
+      .watch_duration = histogram(metrics, "reflector_watch_duration_seconds",
+                                  "How long watches lived.", durations, labels),
+      .items_per_watch =
+          histogram(metrics, "reflector_items_per_watch", "Events per watch.", amounts, labels),
+      .last_version = gauge(metrics, "reflector_last_resource_version",
+                            "The last 15 digits of the resourceVersion read last.", labels),
+      .relists_after_expiry = relists("expired"),
+      .relists_after_error = relists("error"),
+      .relists_after_short_watch = relists("short_watch"),
+      .relists_after_rejected_event = relists("rejected_event"),
+      .watch_list_fallbacks = counter(metrics, "reflector_watch_list_fallbacks_total",
+                                      "Initial states that had to be listed after all.", labels),
+      .rejected_objects = counter(metrics, "reflector_rejected_objects_total",
+                                  "Objects that were of no use: no name, or another kind.", labels),
+      .processing_errors = counter(metrics, "informer_processing_errors_total",
+                                   "Deltas that could not be applied.", labels),
+      .listener_backlog = gauge(metrics, "informer_listener_backlog",
+                                "Notifications that wait for their handlers.", labels),
+      .handler_failures = counter(metrics, "informer_handler_failures_total",
+                                  "Calls of handlers that threw.", labels),
+      .coalesced = counter(metrics, "informer_coalesced_notifications_total",
+                           "Notifications merged into one that waited already.", labels),
+  };
+}
+
+}  // namespace kube

@@ -1,0 +1,898 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/cache/delta_queue.hpp>
+#include <kube/cache/reflector.hpp>
+#include <kube/testkit/fake_clock.hpp>
+#include <kube/transport/error.hpp>
+
+#include "support/fake_list_watch.hpp"
+#include "support/items.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <thread>
+
+namespace kube {
+namespace {
+
+using namespace std::chrono_literals;
+using testing_support::api_error;
+using testing_support::FakeListWatch;
+using testing_support::Item;
+using testing_support::item;
+using testing_support::show;
+using testing_support::status;
+using What = ReflectorEvent::Kind;
+using Strings = std::vector<std::string>;
+
+std::exception_ptr lost(TransportError::Kind kind) {
+  return std::make_exception_ptr(TransportError{kind, "gone"});
+}
+
+/// A reflector in a thread of its own, with everything that it reports.
+class ReflectorTest : public ::testing::Test {
+ protected:
+  ReflectorTest() {
+    options.clock = &clock;
+    options.random = [] { return 0.5; };
+    options.backoff.random = [] { return 0.0; };
+    options.reconnect_floor = {};
+    options.on_error = [this](const ReflectorError& error) {
+      const std::lock_guard guard{mutex};
+      errors.emplace_back(error.what());
+      changed.notify_all();
+    };
+    options.on_state = [this](const ReflectorEvent& event) {
+      const std::lock_guard guard{mutex};
+      events.push_back(event);
+      changed.notify_all();
+    };
+  }
+  ~ReflectorTest() override { stop(); }
+
+  void start() {
+    reflector = std::make_unique<Reflector<Item>>(server, store, options);
+    thread = std::jthread{[this](std::stop_token token) { reflector->run(std::move(token)); }};
+  }
+  void stop() {
+    thread.request_stop();
+    if (thread.joinable()) thread.join();
+  }
+  std::size_t count(What kind) {
+    const std::lock_guard guard{mutex};
+    return static_cast<std::size_t>(
+        std::count_if(events.begin(), events.end(), [&](const auto& e) { return e.kind == kind; }));
+  }
+  bool wait_for(What kind, std::size_t times = 1) {
+    std::unique_lock lock{mutex};
+    return changed.wait_for(lock, 10s, [&] {
+      return static_cast<std::size_t>(std::count_if(
+                 events.begin(), events.end(), [&](const auto& e) { return e.kind == kind; })) >=
+             times;
+    });
+  }
+  ReflectorEvent last(What kind) {
+    const std::lock_guard guard{mutex};
+    for (auto event = events.rbegin(); event != events.rend(); ++event) {
+      if (event->kind == kind) return *event;
+    }
+    return {};
+  }
+  /// Lets a wait of the reflector's end.
+  void pass(Clock::Duration time) {
+    ASSERT_TRUE(clock.wait_for_sleepers(1));
+    clock.advance(time);
+  }
+  std::string error(std::size_t number) {
+    std::unique_lock lock{mutex};
+    return changed.wait_for(lock, 10s, [&] { return errors.size() > number; }) ? errors[number]
+                                                                               : "no error";
+  }
+  Strings seen_errors() {
+    const std::lock_guard guard{mutex};
+    return errors;
+  }
+  /// Waits until the store shows this.
+  ::testing::AssertionResult shows(const std::string& expected) {
+    (void)server->wait_until_read();
+    std::string found;
+    for (int i = 0; i < 10'000; ++i) {
+      found = show(store.list());
+      if (found == expected) return ::testing::AssertionSuccess();
+      std::this_thread::sleep_for(1ms);
+    }
+    return ::testing::AssertionFailure() << "found " << found;
+  }
+
+  testkit::FakeClock clock;
+  std::shared_ptr<FakeListWatch> server = std::make_shared<FakeListWatch>();
+  Indexer<Item> store;
+  ReflectorOptions options;
+  std::mutex mutex;
+  std::condition_variable changed;
+  Strings errors;
+  std::vector<ReflectorEvent> events;
+  std::unique_ptr<Reflector<Item>> reflector;
+  std::jthread thread;
+};
+
+//
+TEST_F(ReflectorTest, ListsThenWatchesFromThere) {
+  server->put("a", "x");
+  server->put("a", "y");
+  EXPECT_EQ(Reflector<Item>(server, store, options).last_sync_resource_version(), "");
+  start();
+  ASSERT_TRUE(server->wait_for_watches(1));
+  EXPECT_EQ(show(store.list()), "a/x@1 a/y@2");
+  EXPECT_EQ(reflector->last_sync_resource_version(), "2");
+  EXPECT_EQ(store.resource_version(), "2");
+  EXPECT_EQ(server->requests(), (Strings{"list rv=0 limit=500", "watch rv=2 bookmarks"}));
+  EXPECT_EQ(server->timeouts(), (std::vector<std::int64_t>{450}));  // 300 * (1 + 0.5)
+
+  server->put("a", "z");
+  server->put("a", "x");
+  server->remove("a", "y");
+  EXPECT_TRUE(shows("a/x@4 a/z@3"));
+  EXPECT_EQ(reflector->last_sync_resource_version(), "5");
+  EXPECT_EQ(store.resource_version(), "5");
+}
+
+//
+TEST_F(ReflectorTest, HonoursOnlyALongerWatchTimeout) {
+  options.min_watch_timeout = 10s;
+  start();
+  ASSERT_TRUE(server->wait_for_watches(1));
+  EXPECT_EQ(server->timeouts().at(0), 450);
+  stop();
+  options.min_watch_timeout = 600s;
+  options.random = [] { return 0.999; };
+  start();
+  ASSERT_TRUE(server->wait_for_watches(1));
+  EXPECT_EQ(server->timeouts().at(1), 1199);
+}
+
+//
+TEST_F(ReflectorTest, ResumesAtTheVersionOfABookmark) {
+  start();
+  ASSERT_TRUE(server->wait_for_watches(1));
+  server->jump_version(40);
+  server->bookmark();
+  ASSERT_TRUE(server->wait_until_read());
+  EXPECT_EQ(reflector->last_sync_resource_version(), "40");
+  EXPECT_EQ(store.resource_version(), "40");
+  server->end_watches();
+  ASSERT_TRUE(server->wait_for_requests(3));
+  EXPECT_EQ(server->requests().at(2), "watch rv=40 bookmarks");  // at once: no list, no pause
+  EXPECT_TRUE(seen_errors().empty());
+  EXPECT_EQ(count(What::kWatchClosed), 1U);
+}
+
+// K-7
+TEST_F(ReflectorTest, BacksOffWhenListsFail) {
+  server->script_lists({api_error(403, "Forbidden"), api_error(500, "InternalError"),
+                        api_error(503, "ServiceUnavailable")});
+  start();
+  pass(800ms);
+  pass(1600ms);
+  pass(3200ms);
+  ASSERT_TRUE(server->wait_for_watches(1));
+  const Strings failed = seen_errors();
+  ASSERT_EQ(failed.size(), 3U);
+  EXPECT_EQ(failed[0],
+            "failed to list PartialObjectMetadata: the server answered with code 403 (Forbidden)");
+  EXPECT_EQ(last(What::kBackingOff).duration, 3200ms);
+  EXPECT_EQ(reflector->last_error(), "");  // it works now
+}
+
+// K-7: a stop ends every wait.
+TEST_F(ReflectorTest, StopsWhileBackingOff) {
+  server->script_lists({api_error(403, "Forbidden")});
+  start();
+  ASSERT_TRUE(clock.wait_for_sleepers(1));
+  stop();
+  EXPECT_EQ(server->requests().size(), 1U);
+}
+
+// jitter and cap
+TEST_F(ReflectorTest, GrowsItsDelaysUpToTheCap) {
+  options.backoff.random = [] { return 0.5; };
+  std::vector<std::exception_ptr> failures(9, api_error(403, "Forbidden"));
+  server->script_lists(failures);
+  start();
+  for (const auto delay : {1200ms, 2400ms, 4800ms, 9600ms, 19200ms, 38400ms, 45000ms, 45000ms}) {
+    ASSERT_TRUE(clock.wait_for_sleepers(1));
+    EXPECT_EQ(last(What::kBackingOff).duration, delay);
+    clock.advance(delay);
+    ASSERT_TRUE(wait_for(What::kBackingOff, count(What::kBackingOff)));
+    while (count(What::kListing) < count(What::kBackingOff)) std::this_thread::yield();
+  }
+}
+
+// R-7, K-6: begins anew when there was no delay for two minutes.
+TEST_F(ReflectorTest, BeginsWithShortDelaysAfterAQuietTime) {
+  server->script_lists({api_error(403, "Forbidden"), api_error(403, "Forbidden")});
+  start();
+  pass(800ms);
+  pass(1600ms);
+  ASSERT_TRUE(server->wait_for_watches(1));
+  clock.advance(3min);
+  server->end_watches(status(410, "Expired"));
+  ASSERT_TRUE(wait_for(What::kBackingOff, 3));
+  EXPECT_EQ(last(What::kBackingOff).duration, 800ms);
+}
+
+// expired in the stream.
+TEST_F(ReflectorTest, ListsAgainAtTheLastVersionWhenTheWatchExpires) {
+  server->put("a", "x");
+  start();
+  ASSERT_TRUE(server->wait_for_watches(1));
+  server->end_watches(status(410, "Expired"));
+  pass(800ms);
+  ASSERT_TRUE(server->wait_for_requests(4));
+  EXPECT_EQ(server->requests(), (Strings{"list rv=0 limit=500", "watch rv=1 bookmarks",
+                                         "list rv=1 limit=0", "watch rv=1 bookmarks"}));
+  EXPECT_TRUE(seen_errors().empty());
+  EXPECT_EQ(count(What::kWatchExpired), 1U);  // K-25
+}
+
+//
+TEST_F(ReflectorTest, AsksForTheNewestStateWhenAVersionIsNotAvailable) {
+  server->put("a", "x");
+  start();
+  ASSERT_TRUE(server->wait_for_watches(1));
+  // Once expired, once with another reason of the same code; both repetitions as well, once.
+  server->script_lists({api_error(410, "Gone"), api_error(500, "InternalError"), nullptr});
+  server->end_watches(status(500, "InternalError"));
+  pass(800ms);
+  ASSERT_TRUE(server->wait_for_requests(4));
+  pass(1600ms);
+  ASSERT_TRUE(server->wait_for_requests(6));
+  EXPECT_EQ(server->requests(), (Strings{"list rv=0 limit=500", "watch rv=1 bookmarks",
+                                         "list rv=1 limit=0",   // the version it has
+                                         "list rv= limit=0",    // at once, with the same limit
+                                         "list rv= limit=500",  // the mark stays, as that failed
+                                         "watch rv=1 bookmarks"}));
+  EXPECT_EQ(seen_errors().size(), 1U);
+  ASSERT_TRUE(server->wait_for_watches(1));
+  server->end_watches(status(410, "Expired"));
+  pass(3200ms);
+  ASSERT_TRUE(server->wait_for_requests(7));
+  EXPECT_EQ(server->requests().at(6), "list rv=1 limit=0");  // the mark is gone
+}
+
+//
+TEST_F(ReflectorTest, KnowsAVersionThatIsTooLarge) {
+  server->put("a", "x");
+  start();
+  ASSERT_TRUE(server->wait_for_watches(1));
+  server->jump_version(-1);  // another server, which is behind
+  server->end_watches(status(410, "Gone"));
+  pass(800ms);
+  ASSERT_TRUE(server->wait_for_requests(4));
+  EXPECT_EQ(server->requests().at(2), "list rv=1 limit=0");
+  EXPECT_EQ(server->requests().at(3), "list rv= limit=0");
+  EXPECT_EQ(count(What::kListRestarted), 1U);
+}
+
+//
+TEST_F(ReflectorTest, ReadsAllPages) {
+  options.page_size = 2;
+  for (const char* name : {"a", "b", "c", "d", "e"}) server->put("n", name);
+  start();
+  ASSERT_TRUE(server->wait_for_watches(1));
+  EXPECT_EQ(show(store.list()), "n/a@1 n/b@2 n/c@3 n/d@4 n/e@5");
+  EXPECT_EQ(server->requests(), (Strings{"list rv=0 limit=2", "list rv= limit=2 continue=2",
+                                         "list rv= limit=2 continue=4", "watch rv=5 bookmarks"}));
+}
+
+// a server that answers "0" in pages gets a limit from then on.
+TEST_F(ReflectorTest, RemembersThatTheServerSendsPages) {
+  for (int i = 0; i < 501; ++i) server->put("n", fmt::format("x{}", i));
+  start();
+  ASSERT_TRUE(server->wait_for_watches(1));
+  EXPECT_EQ(store.size(), 501U);
+  server->end_watches(status(410, "Expired"));
+  pass(800ms);
+  ASSERT_TRUE(server->wait_for_requests(5));
+  EXPECT_EQ(server->requests().at(3), "list rv=501 limit=500");
+}
+
+//
+TEST_F(ReflectorTest, ListsAllAtOnceWhenALaterPageExpires) {
+  options.page_size = 2;
+  for (const char* name : {"a", "b", "c"}) server->put("n", name);
+  server->script_lists({nullptr, api_error(410, "Expired")});
+  start();
+  ASSERT_TRUE(server->wait_for_watches(1));
+  EXPECT_EQ(show(store.list()), "n/a@1 n/b@2 n/c@3");
+  EXPECT_EQ(server->requests(), (Strings{"list rv=0 limit=2", "list rv= limit=2 continue=2",
+                                         "list rv=0 limit=0", "watch rv=3 bookmarks"}));
+}
+
+//
+TEST_F(ReflectorTest, RefusesATable) {
+  server->set_list_kind("meta.k8s.io/v1", "Table");
+  start();
+  ASSERT_TRUE(wait_for(What::kListFailed));
+  EXPECT_NE(error(0).find("Table"), std::string::npos);
+}
+
+// K-4: one bad object does not void a list.
+TEST_F(ReflectorTest, LeavesOutAnObjectWithoutName) {
+  server->put("a", "x");
+  server->add_to_lists(item("a", ""));
+  start();
+  ASSERT_TRUE(server->wait_for_watches(1));
+  EXPECT_EQ(show(store.list()), "a/x@1");
+  EXPECT_EQ(count(What::kRejectedObject), 1U);
+}
+
+// K-26: a stop cancels the list; the store stays as it is.
+TEST_F(ReflectorTest, StopsWhileListing) {
+  server->put("a", "x");
+  server->hang_lists();
+  start();
+  ASSERT_TRUE(server->wait_for_requests(1));
+  stop();
+  EXPECT_EQ(store.size(), 0U);
+  EXPECT_EQ(count(What::kListed), 0U);
+  EXPECT_EQ(count(What::kStopped), 1U);
+  EXPECT_TRUE(seen_errors().empty());
+  EXPECT_EQ(server->requests().size(), 1U);
+
+  std::stop_source stopped;
+  stopped.request_stop();
+  reflector->run(stopped.get_token());  // may list once more, but never watches
+  EXPECT_EQ(server->open_watches(), 0U);
+}
+
+// L-7
+TEST_F(ReflectorTest, StopsWhileWatchingAndEndsTheStream) {
+  start();
+  ASSERT_TRUE(server->wait_for_watches(1));
+  stop();
+  EXPECT_EQ(server->open_watches(), 0U);
+  EXPECT_TRUE(seen_errors().empty());
+}
+
+//
+TEST_F(ReflectorTest, OpensTheWatchAgainWhenRefusedOrThrottled) {
+  server->script_watches({lost(TransportError::Kind::kConnect), api_error(429, "TooManyRequests")});
+  start();
+  pass(800ms);
+  pass(1600ms);
+  ASSERT_TRUE(server->wait_for_watches(1));
+  EXPECT_EQ(server->requests(), (Strings{"list rv=0 limit=500", "watch rv=0 bookmarks",
+                                         "watch rv=0 bookmarks", "watch rv=0 bookmarks"}));
+  EXPECT_TRUE(seen_errors().empty());
+}
+
+// any other error of the request lists again.
+TEST_F(ReflectorTest, ListsAgainWhenAWatchCannotBeOpened) {
+  server->script_watches({api_error(403, "Forbidden")});
+  start();
+  pass(800ms);
+  ASSERT_TRUE(server->wait_for_watches(1));
+  EXPECT_EQ(server->requests().size(), 4U);
+  EXPECT_EQ(seen_errors().size(), 1U);
+}
+
+// L-12
+TEST_F(ReflectorTest, TakesAVeryShortWatchForTrouble) {
+  start();
+  ASSERT_TRUE(server->wait_for_watches(1));
+  server->end_watches();
+  ASSERT_TRUE(wait_for(What::kVeryShortWatch));
+  EXPECT_EQ(
+      last(What::kVeryShortWatch).message,
+      "very short watch: PartialObjectMetadata: Unexpected watch close - watch lasted less than a "
+      "second and no items received");
+  pass(800ms);
+  ASSERT_TRUE(server->wait_for_requests(4));
+  EXPECT_EQ(server->requests().at(2), "list rv=0 limit=500");
+  EXPECT_TRUE(seen_errors().empty());
+  ASSERT_TRUE(server->wait_for_watches(1));
+
+  server->bookmark();  // counts as an event
+  server->end_watches();
+  ASSERT_TRUE(server->wait_for_requests(5));
+  EXPECT_EQ(count(What::kVeryShortWatch), 1U);
+
+  ASSERT_TRUE(server->wait_for_watches(1));
+  server->script_watches({lost(TransportError::Kind::kConnectionLost)});
+  clock.advance(5s);
+  server->end_watches();  // long enough; but the next one fails at once, as if it had been empty
+  ASSERT_TRUE(wait_for(What::kVeryShortWatch, 2));
+}
+
+// L-13
+TEST_F(ReflectorTest, TellsErrorsOfTheStreamApart) {
+  start();
+  ASSERT_TRUE(server->wait_for_watches(1));
+  server->end_watches(status(429, "TooManyRequests"));
+  pass(800ms);
+  ASSERT_TRUE(server->wait_for_requests(3));
+  EXPECT_EQ(server->requests().at(2), "watch rv=0 bookmarks");  // no list
+
+  ASSERT_TRUE(server->wait_for_watches(1));
+  server->emit({EventType::kError, {}, {}});
+  pass(1600ms);
+  ASSERT_TRUE(server->wait_for_requests(5));
+  EXPECT_EQ(server->requests().at(3), "list rv=0 limit=500");
+  EXPECT_EQ(last(What::kWatchFailed).message, "unexpected object in an ERROR event");
+
+  ASSERT_TRUE(server->wait_for_watches(1));
+  server->break_watches(std::make_exception_ptr(Error("cannot decode")));
+  pass(3200ms);
+  ASSERT_TRUE(server->wait_for_requests(7));
+  EXPECT_EQ(last(What::kWatchFailed).message, "cannot decode");
+
+  ASSERT_TRUE(server->wait_for_watches(1));
+  clock.advance(2s);
+  server->break_watches(lost(TransportError::Kind::kConnectionLost));  // L-10: how watches end
+  ASSERT_TRUE(server->wait_for_requests(8));
+  EXPECT_EQ(server->requests().at(7), "watch rv=0 bookmarks");
+  EXPECT_TRUE(seen_errors().empty());
+}
+
+//
+TEST_F(ReflectorTest, RetriesInternalErrorsWhileTheBudgetLasts) {
+  options.max_internal_error_retry = 10s;
+  start();
+  const auto fail = [&] {
+    ASSERT_TRUE(server->wait_for_watches(1));
+    server->end_watches(status(500, "InternalError"));
+  };
+  fail();  // starts the period
+  ASSERT_TRUE(server->wait_for_requests(3));
+  clock.advance(10s);
+  fail();  // within it
+  ASSERT_TRUE(server->wait_for_requests(4));
+  EXPECT_EQ(server->requests().at(3), "watch rv=0 bookmarks");
+  clock.advance(1s);
+  fail();  // the budget is used up
+  pass(800ms);
+  ASSERT_TRUE(server->wait_for_requests(6));
+  EXPECT_EQ(server->requests().at(4), "list rv=0 limit=500");
+  clock.advance(2min);
+  fail();  // a new period
+  ASSERT_TRUE(server->wait_for_requests(7));
+  EXPECT_EQ(server->requests().at(6), "watch rv=0 bookmarks");
+}
+
+//
+TEST_F(ReflectorTest, DoesNotTrustVersionsOfSyntheticEvents) {
+  start();  // an empty server: the list has version 0
+  ASSERT_TRUE(server->wait_for_watches(1));
+  server->put("a", "x");
+  ASSERT_TRUE(server->wait_until_read());
+  EXPECT_EQ(reflector->last_sync_resource_version(), "0");
+  server->put("a", "x");
+  EXPECT_TRUE(shows("a/x@2"));
+  EXPECT_EQ(reflector->last_sync_resource_version(), "2");
+  server->put("a", "y");
+  EXPECT_TRUE(shows("a/x@2 a/y@3"));
+  EXPECT_EQ(reflector->last_sync_resource_version(), "3");
+}
+
+//
+TEST_F(ReflectorTest, SkipsEventsThatAreOfNoUse) {
+  server->put("a", "x");
+  start();
+  ASSERT_TRUE(server->wait_for_watches(1));
+  server->emit({EventType::kAdded, item("a", "", "50"), {}});
+  server->emit({EventType::kModified, {}, {}});
+  server->put("a", "y");
+  EXPECT_TRUE(shows("a/x@1 a/y@2"));
+  EXPECT_EQ(reflector->last_sync_resource_version(), "2");
+  EXPECT_EQ(count(What::kRejectedObject), 2U);
+}
+
+// K-5: an event that cannot be taken is not lost.
+class RefusingTarget final : public ReflectorTarget {
+ public:
+  explicit RefusingTarget(std::shared_ptr<detail::IndexerCore> store) : inner(std::move(store)) {}
+  void add(detail::ObjectRef object) override {
+    if (refuse.exchange(false)) throw Error("no room");
+    inner.add(std::move(object));
+  }
+  void update(detail::ObjectRef object) override { inner.update(std::move(object)); }
+  void erase(detail::ObjectRef last) override { inner.erase(std::move(last)); }
+  void replace(std::vector<detail::ObjectRef> objects, std::string version) override {
+    if (refuse_list.exchange(false)) throw Error("no room");
+    inner.replace(std::move(objects), std::move(version));
+  }
+  void resync(std::shared_ptr<const ResyncRequest>) override {}
+  void bookmark(std::string version) override { inner.bookmark(std::move(version)); }
+  [[nodiscard]] detail::ObjectRef known(const void* object) const override {
+    return inner.known(object);
+  }
+
+  detail::IndexerTarget inner;
+  std::atomic<bool> refuse = false;
+  std::atomic<bool> refuse_list = false;
+};
+
+// K-5, R-47, R-30, K-9
+TEST_F(ReflectorTest, ListsAgainWhenTheStoreRefuses) {
+  server->put("a", "x");
+  server->set_watch_list(true);
+  RefusingTarget target{store.core()};
+  target.refuse_list = true;
+  detail::ReflectorCore core{detail::kObjectAccess<Item>,
+                             std::make_shared<detail::ErasedListWatch<Item>>(server), target,
+                             options};
+  thread = std::jthread{[&](std::stop_token token) { core.run(std::move(token)); }};
+  const std::shared_ptr<void> at_end{nullptr, [&](void*) { stop(); }};
+  ASSERT_TRUE(wait_for(What::kListFailed));
+  EXPECT_EQ(error(0), "unable to sync list result: no room");
+  EXPECT_EQ(core.last_version(), "");
+  EXPECT_TRUE(server->wait_for_watches(0));  // the stream is not leaked
+  pass(800ms);
+  ASSERT_TRUE(wait_for(What::kStateStreamed));
+
+  target.refuse = true;
+  server->put("a", "y");
+  ASSERT_TRUE(wait_for(What::kRejectedEvent));
+  EXPECT_EQ(core.last_version(), "1");  // not moved on
+  pass(1600ms);
+  EXPECT_TRUE(shows("a/x@1 a/y@2"));
+  stop();
+}
+
+// S-28, S-29, K-10: the transform runs once per object, before anything sees it.
+TEST_F(ReflectorTest, TransformsEachObjectOnce) {
+  server->put("a", "x");
+  server->put("a", "bad");
+  server->set_watch_list(true);
+  std::atomic<int> calls = 0;
+  std::atomic<bool> fail = true;
+  detail::IndexerTarget target{store.core()};
+  detail::ReflectorHooks hooks;
+  hooks.transform = [&](const detail::ObjectRef& object) {
+    Item edited = object.as<Item>();
+    if (edited.metadata.name == "bad" && fail) throw Error("too bad");
+    ++calls;
+    edited.metadata.labels["seen"] = "yes";
+    return detail::ObjectRef::from(freeze(edited));
+  };
+  detail::ReflectorCore core{detail::kObjectAccess<Item>,
+                             std::make_shared<detail::ErasedListWatch<Item>>(server), target,
+                             options, hooks};
+  thread = std::jthread{[&](std::stop_token token) { core.run(std::move(token)); }};
+  const std::shared_ptr<void> at_end{nullptr, [&](void*) { stop(); }};
+  ASSERT_TRUE(wait_for(What::kListFailed));
+  EXPECT_EQ(error(0), "unable to sync list result: transforming: a/bad: too bad");
+  EXPECT_EQ(store.size(), 0U);
+  fail = false;
+  calls = 0;
+  pass(800ms);
+  ASSERT_TRUE(wait_for(What::kStateStreamed));
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(store.list("", labels::Selector::parse("seen=yes")).size(), 2U);
+
+  fail = true;
+  server->put("a", "bad");
+  ASSERT_TRUE(wait_for(What::kRejectedEvent));
+  fail = false;
+  calls = 0;
+  pass(1600ms);
+  EXPECT_TRUE(shows("a/bad@3 a/x@1"));
+  EXPECT_EQ(calls, 1);  // the unchanged object was not touched again
+  stop();
+}
+
+// W-1, W-2, W-4, W-5, W-6, W-7
+TEST_F(ReflectorTest, StreamsTheInitialState) {
+  server->put("a", "x");
+  server->put("a", "y");
+  server->set_watch_list(true);
+  start();
+  ASSERT_TRUE(wait_for(What::kStateStreamed));
+  EXPECT_EQ(show(store.list()), "a/x@1 a/y@2");
+  EXPECT_EQ(store.resource_version(), "2");
+  server->put("a", "z");
+  EXPECT_TRUE(shows("a/x@1 a/y@2 a/z@3"));
+  EXPECT_EQ(server->requests(), (Strings{"watch rv= bookmarks initial NotOlderThan"}));
+  EXPECT_EQ(reflector->last_sync_resource_version(), "3");
+  clock.advance(5s);
+  server->end_watches();
+  ASSERT_TRUE(server->wait_for_requests(2));
+  EXPECT_EQ(server->requests().at(1), "watch rv=3 bookmarks");
+}
+
+// W-3, W-4: changes during the initial state; bookmarks that do not end it.
+TEST_F(ReflectorTest, AppliesChangesToAStateThatIsArriving) {
+  server->put("a", "x");
+  server->put("a", "y");
+  server->set_watch_list(true);
+  server->omit_end_of_state();
+  start();
+  ASSERT_TRUE(server->wait_for_watches(1));
+  server->put("a", "x");
+  server->remove("a", "y");
+  server->put("a", "z");
+  server->bookmark();
+  ASSERT_TRUE(server->wait_until_read());
+  EXPECT_EQ(store.size(), 0U);
+  EXPECT_EQ(reflector->last_sync_resource_version(), "");
+  server->bookmark(true);
+  ASSERT_TRUE(wait_for(What::kStateStreamed));
+  EXPECT_EQ(show(store.list()), "a/x@3 a/z@5");
+  EXPECT_EQ(reflector->last_sync_resource_version(), "5");
+}
+
+// W-1, L-6
+TEST_F(ReflectorTest, ListsIfTheSourceCannotStreamTheState) {
+  start();
+  ASSERT_TRUE(server->wait_for_watches(1));
+  EXPECT_EQ(server->requests().at(0), "list rv=0 limit=500");
+  stop();
+  options.watch_list = false;
+  server->set_watch_list(true);
+  start();
+  ASSERT_TRUE(server->wait_for_watches(1));
+  EXPECT_EQ(server->requests().at(2), "list rv=0 limit=500");
+}
+
+// W-11, W-12
+TEST_F(ReflectorTest, FallsBackToAListAndTriesTheStreamAgainLater) {
+  server->put("a", "x");
+  server->set_watch_list(true);
+  server->script_watches({api_error(422, "Invalid")});
+  start();
+  ASSERT_TRUE(server->wait_for_watches(1));
+  EXPECT_EQ(server->requests(), (Strings{"watch rv= bookmarks initial NotOlderThan",
+                                         "list rv=0 limit=500", "watch rv=1 bookmarks"}));
+  EXPECT_TRUE(seen_errors().empty());
+  EXPECT_EQ(count(What::kFellBackToList), 1U);
+  server->end_watches(status(410, "Expired"));
+  pass(800ms);
+  ASSERT_TRUE(server->wait_for_requests(4));
+  EXPECT_EQ(server->requests().at(3), "watch rv=1 bookmarks initial NotOlderThan");
+}
+
+// W-9
+TEST_F(ReflectorTest, StreamsTheStateAgainWhenRefused) {
+  server->set_watch_list(true);
+  server->script_watches({lost(TransportError::Kind::kConnect), api_error(429, "TooManyRequests")});
+  start();
+  pass(800ms);
+  pass(1600ms);
+  ASSERT_TRUE(wait_for(What::kStateStreamed));
+  EXPECT_EQ(server->requests().size(), 3U);
+  EXPECT_EQ(count(What::kStateRestarted), 2U);
+}
+
+// W-10
+TEST_F(ReflectorTest, StreamsTheNewestStateWhenTheVersionIsNotAvailable) {
+  server->put("a", "x");
+  server->set_watch_list(true);
+  start();
+  ASSERT_TRUE(wait_for(What::kStateStreamed));
+  server->script_watches({api_error(410, "Expired"), nullptr});
+  server->end_watches(status(410, "Expired"));
+  pass(800ms);
+  ASSERT_TRUE(wait_for(What::kStateStreamed, 2));
+  EXPECT_EQ(server->requests().at(1), "watch rv=1 bookmarks initial NotOlderThan");
+  EXPECT_EQ(server->requests().at(2), "watch rv= bookmarks initial NotOlderThan");
+  EXPECT_EQ(server->requests().size(), 3U);
+}
+
+// W-13, K-8: a stream that ends before the state is complete is tried again, at growing distances.
+TEST_F(ReflectorTest, StreamsTheStateAgainWhenTheStreamEnds) {
+  options.reconnect_floor = 20ms;
+  server->put("a", "x");
+  server->set_watch_list(true);
+  server->omit_end_of_state();
+  start();
+  for (const auto pause : {20ms, 40ms, 80ms}) {
+    ASSERT_TRUE(server->wait_for_watches(1));
+    ASSERT_TRUE(server->wait_until_read());
+    server->end_watches();
+    ASSERT_TRUE(clock.wait_for_sleepers(1));
+    EXPECT_EQ(clock.next_deadline() - clock.now(), pause);
+    clock.advance(pause);
+  }
+  ASSERT_TRUE(server->wait_for_requests(4));
+  EXPECT_EQ(store.size(), 0U);
+}
+
+// K-8, R-37: watches that end soon are not reopened in a tight loop; one that lives makes up for it.
+TEST_F(ReflectorTest, ReopensShortWatchesAtGrowingDistances) {
+  options.reconnect_floor = 20ms;
+  start();
+  for (const auto pause : {20ms, 40ms, 80ms}) {
+    ASSERT_TRUE(server->wait_for_watches(1));
+    server->put("a", "x");
+    ASSERT_TRUE(server->wait_until_read());
+    server->end_watches();
+    ASSERT_TRUE(clock.wait_for_sleepers(1));
+    EXPECT_EQ(clock.next_deadline() - clock.now(), pause);
+    clock.advance(pause);
+  }
+  ASSERT_TRUE(server->wait_for_watches(1));
+  clock.advance(1min);
+  const std::size_t asked = server->requests().size();
+  server->end_watches();
+  ASSERT_TRUE(server->wait_for_requests(asked + 1));  // at once
+  EXPECT_EQ(count(What::kListing), 1U);
+}
+
+// W-14
+TEST_F(ReflectorTest, StopsWhileTheStateArrives) {
+  server->put("a", "x");
+  server->set_watch_list(true);
+  server->omit_end_of_state();
+  start();
+  ASSERT_TRUE(server->wait_for_watches(1));
+  stop();
+  EXPECT_EQ(store.size(), 0U);
+  EXPECT_EQ(server->open_watches(), 0U);
+  EXPECT_TRUE(seen_errors().empty());
+}
+
+// W-15
+TEST_F(ReflectorTest, WarnsWhenTheStateDoesNotArrive) {
+  std::vector<std::string> lines;
+  options.log = Logger{[&](LogLevel level, std::string_view, std::string_view text) {
+    const std::lock_guard guard{mutex};
+    if (level == LogLevel::kWarning) lines.emplace_back(text);
+  }};
+  server->set_watch_list(true);
+  server->omit_end_of_state();
+  detail::IndexerTarget target{store.core()};
+  detail::ReflectorHooks hooks;
+  std::atomic<Clock::TimePoint> timer{Clock::TimePoint::max()};
+  hooks.set_timer = [&](Clock::TimePoint at) { timer = at; };
+  detail::ReflectorCore core{detail::kObjectAccess<Item>,
+                             std::make_shared<detail::ErasedListWatch<Item>>(server), target,
+                             options, hooks};
+  thread = std::jthread{[&](std::stop_token token) { core.run(std::move(token)); }};
+  const std::shared_ptr<void> at_end{nullptr, [&](void*) { stop(); }};
+  ASSERT_TRUE(server->wait_for_watches(1));
+  EXPECT_EQ(timer.load() - clock.now(), 10s);
+  clock.advance(10s);
+  core.tick();
+  server->put("a", "x");
+  ASSERT_TRUE(server->wait_until_read());
+  clock.advance(10s);
+  core.tick();
+  stop();
+  EXPECT_EQ(timer.load(), Clock::TimePoint::max());
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_NE(lines[0].find("not a single event"), std::string::npos);
+  EXPECT_NE(lines[1].find("no further event"), std::string::npos);
+}
+
+// W-16
+TEST_F(ReflectorTest, ComparesAStreamedStateWithAList) {
+  options.check_consistency = true;
+  server->put("a", "x");
+  server->set_watch_list(true);
+  start();
+  ASSERT_TRUE(wait_for(What::kStateStreamed));
+  EXPECT_EQ(server->requests().at(1), "list rv=1 limit=0 Exact");
+  EXPECT_EQ(count(What::kInconsistent), 0U);
+  stop();
+
+  server->add_to_lists(item("a", "hidden", "1"));
+  server->script_lists({api_error(500, "InternalError")});
+  start();
+  pass(1s);  // the check is repeated until it gets an answer
+  ASSERT_TRUE(wait_for(What::kInconsistent));
+  ASSERT_TRUE(wait_for(What::kListed));  // the list counts
+  EXPECT_TRUE(shows("a/hidden@1 a/x@1"));
+}
+
+//
+TEST_F(ReflectorTest, IsNamedAfterItsType) {
+  std::vector<std::string> lines;
+  options.log = Logger{[&](LogLevel, std::string_view component, std::string_view text) {
+                         const std::lock_guard guard{mutex};
+                         lines.push_back(fmt::format("{}: {}", component, text));
+                       },
+                       LogLevel::kDebug};
+  start();
+  ASSERT_TRUE(server->wait_for_watches(1));
+  stop();
+  EXPECT_EQ(lines.at(0).find("reflector: PartialObjectMetadata: listing PartialObjectMetadata"), 0U)
+      << lines.at(0);
+}
+
+// N-2: documents without a type.
+TEST(ReflectorOfValues, TakesOnlyTheExpectedKind) {
+  struct Stream final : WatchStream<Value> {
+    std::optional<StreamEvent<Value>> next(std::stop_token stop) override {
+      const auto document = [](const char* kind, const char* name, const char* version) {
+        return freeze(Value::object(
+            {{"apiVersion",
+              std::string_view{kind} == "Table" ? "meta.k8s.io/v1" : "example.com/v1"},
+             {"kind", kind},
+             {"metadata", Value::object({{"name", name}, {"resourceVersion", version}})}}));
+      };
+      switch (step++) {
+        case 0:
+          return StreamEvent<Value>{EventType::kAdded, document("Table", "t", "2"), {}};
+        case 1:
+          return StreamEvent<Value>{EventType::kAdded, document("Bar", "b", "3"), {}};
+        case 2:
+          return StreamEvent<Value>{EventType::kAdded, document("Foo", "f", "4"), {}};
+        default:
+          break;
+      }
+      std::mutex mutex;
+      std::condition_variable_any never;
+      std::unique_lock lock{mutex};
+      never.wait(lock, stop, [] { return false; });
+      return std::nullopt;
+    }
+    int step = 0;
+  };
+  auto source = std::make_shared<FunctionListWatch<Value>>(
+      [](const ListOptions&, const auto&, std::stop_token) {
+        return ListResult{.resource_version = "1"};
+      },
+      [](const ListOptions& options, std::stop_token) -> std::unique_ptr<WatchStream<Value>> {
+        EXPECT_EQ(options.label_selector, "app=web");
+        return std::make_unique<Stream>();
+      },
+      [](ListOptions& options) { options.label_selector = "app=web"; }, false);
+  Indexer<Value> store;
+  std::vector<std::string> rejected;
+  Reflector<Value> reflector{source,
+                             store,
+                             {.expected_kind = GroupVersionKind{"example.com", "v1", "Foo"},
+                              .on_state = [&](const ReflectorEvent& event) {
+                                if (event.kind == What::kRejectedObject)
+                                  rejected.push_back(event.message);
+                              }}};
+  std::jthread thread{[&](std::stop_token stop) { reflector.run(std::move(stop)); }};
+  EXPECT_TRUE(store.wait_for_version("4", {}, std::chrono::steady_clock::now() + 10s));
+  thread.request_stop();
+  thread.join();
+  EXPECT_EQ(store.keys(), (std::vector<std::string>{"f"}));
+  EXPECT_EQ(rejected.size(), 2U);
+}
+
+// L-2, L-4, L-3: the tweak sees each request's own options.
+TEST(FunctionListWatch, TweaksACopyOfTheOptionsOfEachRequest) {
+  std::vector<std::string> selectors;
+  FunctionListWatch<Item> source{
+      [&](const ListOptions& options, const auto&, std::stop_token) {
+        selectors.push_back(options.field_selector + "/" + std::to_string(options.limit));
+        return ListResult{};
+      },
+      [&](const ListOptions& options, std::stop_token) -> std::unique_ptr<WatchStream<Item>> {
+        selectors.push_back(options.field_selector);
+        return nullptr;
+      },
+      [](ListOptions& options) { options.field_selector += "x=1"; }};
+  ListOptions options;
+  options.limit = 7;
+  (void)source.list(options, [](const Ref<Item>&) {}, {});
+  (void)source.watch(options, {});
+  EXPECT_EQ(selectors, (Strings{"x=1/7", "x=1"}));
+  EXPECT_EQ(options.field_selector, "");
+  EXPECT_TRUE(source.supports_watch_list());
+}
+
+//
+TEST(ReflectorErrors, AreLoggedAsLoudAsTheyMatter) {
+  std::vector<std::string> lines;
+  ReflectorOptions options{.name = "r", .type_description = "Item"};
+  options.log = Logger{[&](LogLevel level, std::string_view, std::string_view) {
+                         lines.push_back(level == LogLevel::kError  ? "error"
+                                         : level == LogLevel::kInfo ? "info"
+                                                                    : "debug");
+                       },
+                       LogLevel::kDebug};
+  default_watch_error_handler(options, {"x", api_error(410, "Expired")});
+  default_watch_error_handler(options, {"x", lost(TransportError::Kind::kConnectionLost)});
+  default_watch_error_handler(options, {"x", api_error(403, "Forbidden")});
+  EXPECT_EQ(lines, (Strings{"debug", "info", "error"}));
+}
+
+}  // namespace
+}  // namespace kube
