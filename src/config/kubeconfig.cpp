@@ -7,17 +7,21 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 
 namespace kube {
 
 namespace {
 
 void resolve(std::string& path, const std::filesystem::path& folder) {
-  if (!path.empty()) path = (folder / path).lexically_normal().string();  // absolute ones stay
+  if (path.empty() || path.starts_with('/')) return;
+  path = (folder / path).lexically_normal().string();
 }
 
 std::filesystem::path folder_of(const std::string& origin) {
-  return std::filesystem::absolute(origin).parent_path();
+  std::error_code no_current_folder;
+  const std::filesystem::path file = std::filesystem::absolute(origin, no_current_folder);
+  return (no_current_folder ? std::filesystem::path{origin} : file).parent_path();
 }
 
 /// KUBECONFIG, or the file in the home folder if that is not set.

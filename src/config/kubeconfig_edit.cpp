@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <set>
+#include <system_error>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -16,17 +17,17 @@ namespace kube {
 
 namespace {
 
+bool exists(const std::string& file) {
+  std::error_code ignored;
+  return std::filesystem::exists(file, ignored);
+}
+
 void make_folders(const std::filesystem::path& folder) {
-  if (folder.empty() || std::filesystem::exists(folder)) return;
+  if (folder.empty() || exists(folder.string())) return;
   make_folders(folder.parent_path());
   if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
     throw ConfigError("cannot make " + folder.string() + ": " + detail::error_text(errno));
   }
-}
-
-bool exists(const std::string& file) {
-  std::error_code ignored;
-  return std::filesystem::exists(file, ignored);
 }
 
 /// The files that an edit works on, each with its own content.

@@ -41,7 +41,8 @@ class Credentials {
   /// The value of the Authorization header, or empty for none. May run a plugin or read a file, and blocks
   /// for that long. Throws ConfigError.
   [[nodiscard]] virtual std::string authorization(std::stop_token stop = {}) = 0;
-  /// What to make connections with now; the same object until something changes.
+  /// What to make connections with now; the same object until something changes. As cheap, as slow and as
+  /// likely to throw as authorization().
   [[nodiscard]] virtual std::shared_ptr<const TlsMaterial> tls(std::stop_token stop = {}) = 0;
   /// The server answered 401 to a request that was sent with this Authorization. A plugin runs again before the
   /// next request, unless it has done so meanwhile. Never blocks.

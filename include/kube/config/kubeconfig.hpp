@@ -83,8 +83,8 @@ struct Kubeconfig {
   bool operator==(const Kubeconfig&) const = default;
 };
 
-/// Larger files are refused.
-inline constexpr std::size_t kMaxKubeconfigSize = std::size_t{16} << 20;
+/// Larger files are refused: some thousand clusters, each with its certificates, fit.
+inline constexpr std::size_t kMaxKubeconfigSize = std::size_t{4} << 20;
 
 /// A kubeconfig in YAML or JSON. `origin` is the file it comes from, for messages and for paths. Throws
 /// ConfigError.

@@ -191,12 +191,12 @@ TEST(Kubeconfig, RefusesMalformedCyclicAndGiantDocuments) {
   EXPECT_THAT(message(laughs), HasSubstr("too many values"));
   EXPECT_THAT(message(std::string(100'000, '[')), HasSubstr("kubeconfig /f: "));
   EXPECT_THAT(message(std::string(kMaxKubeconfigSize + 1, ' ')),
-              HasSubstr("more than 16777216 bytes"));
+              HasSubstr("more than 4194304 bytes"));
 }
 
 TEST(Kubeconfig, RefusesAGiantFileWithoutReadingItAll) {
   EXPECT_THAT(message_of<ConfigError>([] { return read_kubeconfig("/dev/zero"); }),
-              HasSubstr("/dev/zero: it has more than 16777216 bytes"));
+              HasSubstr("/dev/zero: it has more than 4194304 bytes"));
 }
 
 // KC-16: what is written reads back.
