@@ -37,26 +37,39 @@ Config with_known_content_types(Config config) {
 
 std::shared_ptr<Credentials> connect_credentials(const Config& config,
                                                  const ClientOptions& options) {
-  if (!config.auth_provider.empty()) return make_credentials(config);  // says why that cannot be
-  if ((!config.bearer_token.empty() || !config.bearer_token_file.empty()) &&
-      !config.username.empty()) {
-    throw ConfigError(
-        "the user has both a token and a user name with password; remove one of them");
-  }
   if (options.credentials) return options.credentials;
   return make_credentials(
       config, {.clock = options.clock, .log = options.log, .environment = options.environment});
 }
 
+namespace {
+
+/// Counts how long names took to resolve; the rest is counted where requests are sent.
+std::function<void(const ExchangeReport&)> resolution_counter(std::shared_ptr<Metrics> metrics) {
+  if (!metrics) return nullptr;
+  return [metrics = std::move(metrics)](const ExchangeReport& report) {
+    if (!report.resolved) return;
+    metrics
+        ->histogram("rest_client_dns_resolution_duration_seconds",
+                    "Time to find the address of the server for a new connection.",
+                    {0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30}, {{"host", report.host}})
+        .observe(std::chrono::duration<double>(*report.resolved).count());
+  };
+}
+
+}  // namespace
+
 std::shared_ptr<Transport> connect_transport(const Config& config, const ClientOptions& options,
                                              const ServerUrl& server,
                                              const std::shared_ptr<Credentials>& credentials) {
   if (options.transport) return options.transport;
-  return make_curl_transport(with_environment({.base_url = server.str(),
-                                               .credentials = credentials,
-                                               .proxy_url = config.proxy_url,
-                                               .disable_compression = config.disable_compression,
-                                               .log = options.log}));
+  return make_curl_transport(
+      with_environment({.base_url = server.str(),
+                        .credentials = credentials,
+                        .proxy_url = config.proxy_url,
+                        .disable_compression = config.disable_compression,
+                        .log = options.log,
+                        .on_exchange = resolution_counter(options.metrics)}));
 }
 
 }  // namespace kube::detail

@@ -235,6 +235,7 @@ TEST_F(Identity, IsTheCredentialsUnlessTheRequestHasItsOwn) {
 
 // KC-34
 TEST_F(Identity, IsNotATokenAndAPasswordAtOnce) {
+  scripted.options.credentials = nullptr;
   scripted.config.bearer_token = "t";
   scripted.config.username = "u";
   EXPECT_THROW(scripted.client(), ConfigError);

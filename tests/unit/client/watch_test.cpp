@@ -238,6 +238,7 @@ TEST_F(Watching, CanBeStoppedFromAnyThreadAnyNumberOfTimes) {
     pods.stop();
   }};
   EXPECT_EQ(pods.next(), std::nullopt);
+  stopper.join();
   pods.stop();
   EXPECT_EQ(pods.next(), std::nullopt);
   EXPECT_EQ(scripted.transport->totals().canceled, 1);
