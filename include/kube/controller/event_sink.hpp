@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/api/core/v1.hpp>
+#include <kube/api/events/v1.hpp>
+
+#include <chrono>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+namespace kube {
+
+/// Where events go: an API server, or a list in a test. Thread safety: both methods are called from several threads
+/// at once. They return the event as stored, and throw ApiError if it is refused and another kube::Error if
+/// there is no answer.
+template <typename Event>
+class EventSinkFor {
+ public:
+  virtual ~EventSinkFor() = default;
+
+  virtual Event create(const Event& event, std::stop_token stop) = 0;
+  /// Applies a strategic merge patch to the event of that name and namespace.
+  virtual Event patch(const Event& event, const std::string& patch, std::stop_token stop) = 0;
+};
+
+using EventSink = EventSinkFor<core::v1::Event>;
+using EventsV1Sink = EventSinkFor<events::v1::Event>;
+
+/// What an event says of the object it is about.
+template <typename T>
+[[nodiscard]] core::v1::ObjectReference reference_to(const T& object) {
+  return {.kind = T::kube_type.name,
+          .namespace_ = object.metadata.namespace_,
+          .name = object.metadata.name,
+          .uid = object.metadata.uid,
+          .api_version = T::kube_type.api_version,
+          .resource_version = object.metadata.resource_version};
+}
+
+namespace detail {
+/// Whether it is one of the two types that events may have.
+[[nodiscard]] bool is_event_type(std::string_view type) noexcept;
+/// "<object name>.<nanoseconds since 1970 in hex>", or a UUID if that is no name for an object.
+[[nodiscard]] std::string event_name(std::string_view object_name,
+                                     std::chrono::system_clock::time_point now);
+}  // namespace detail
+
+}  // namespace kube

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <exception>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace kube {
+
+template <typename T>
+[[nodiscard]] bool has_finalizer(const T& object, std::string_view name) noexcept {
+  const auto& finalizers = object.metadata.finalizers;
+  return std::find(finalizers.begin(), finalizers.end(), name) != finalizers.end();
+}
+/// Returns false if it was there.
+template <typename T>
+bool add_finalizer(T& object, std::string_view name) {
+  if (has_finalizer(object, name)) return false;
+  object.metadata.finalizers.push_back(name);
+  return true;
+}
+/// Returns false if it was not there.
+template <typename T>
+bool remove_finalizer(T& object, std::string_view name) {
+  return object.metadata.finalizers.erase_if([&](const auto& one) { return one == name; }) > 0;
+}
+
+/// What became of an object, and so what has to be written.
+struct FinalizerResult {
+  bool updated = false;
+  bool status_updated = false;
+  /// "<finalizer>: <why>" for each that failed and so stays.
+  std::vector<std::string> failures{};
+};
+
+/// What has to be done before an object may go. run() on each reconcile, then write the object if it was updated.
+///
+/// Thread safety: add() before anything else; then run() from any thread.
+template <typename T>
+class Finalizers {
+ public:
+  /// May change the object, and says whether it did. What it throws keeps the finalizer in place.
+  using Finalize = std::function<FinalizerResult(T& object)>;
+
+  /// Throws std::invalid_argument if there is one of that name.
+  void add(std::string name, Finalize finalize) {
+    if (!finalizers_.emplace(name, std::move(finalize)).second) {
+      throw std::invalid_argument{"there are two finalizers " + name};
+    }
+  }
+  /// Puts the finalizers onto an object that lives. Of one that is being deleted, runs those that it has, and takes
+  /// away those that succeed.
+  [[nodiscard]] FinalizerResult run(T& object) const {
+    FinalizerResult result;
+    for (const auto& [name, finalize] : finalizers_) {
+      if (!object.metadata.deletion_timestamp) {
+        result.updated |= add_finalizer(object, name);
+      } else if (has_finalizer(object, name)) {
+        run_one(name, finalize, object, result);
+      }
+    }
+    return result;
+  }
+
+ private:
+  static void run_one(const std::string& name, const Finalize& finalize, T& object,
+                      FinalizerResult& result) {
+    try {
+      FinalizerResult one = finalize(object);
+      result.updated |= one.updated;
+      result.status_updated |= one.status_updated;
+      for (const std::string& failure : one.failures)
+        result.failures.push_back(name + ": " + failure);
+      if (one.failures.empty()) result.updated |= remove_finalizer(object, name);
+    } catch (const std::exception& error) {
+      result.failures.push_back(name + ": " + error.what());
+    }
+  }
+
+  std::map<std::string, Finalize> finalizers_;
+};
+
+}  // namespace kube
