@@ -138,4 +138,9 @@ bool Connection::closed() const {
   return session_ && session_->active() == 0 && (retired_ || !session_->reusable()) && !blocked_;
 }
 
+bool Connection::promising() const {
+  if (closed() || retired_) return false;
+  return !session_ || !session_->settled() || session_->active() == 0;
+}
+
 }  // namespace kube::detail

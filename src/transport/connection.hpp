@@ -43,6 +43,9 @@ class Connection {
   void retire() noexcept { retired_ = true; }
 
   [[nodiscard]] bool closed() const;
+  /// It has no room now, but will have: it is being made, or the server has not said yet how many streams it
+  /// allows, or none at all.
+  [[nodiscard]] bool promising() const;
   [[nodiscard]] bool idle() const { return session_ && session_->active() == 0; }
   [[nodiscard]] TimePoint idle_since() const noexcept { return idle_since_; }
   [[nodiscard]] bool wants_read() const { return session_->wants_input(); }

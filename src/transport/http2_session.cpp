@@ -38,8 +38,10 @@ class Http2Session final : public Session {
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data);
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_close);
+    nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks, on_not_sent);
     nghttp2_session_callbacks_set_error_callback2(callbacks, on_complaint);
     nghttp2_option_set_no_auto_window_update(option, 1);
+    nghttp2_option_set_max_send_header_block_length(option, settings.max_header_bytes);
     nghttp2_session* session = nullptr;
     check(nghttp2_session_client_new2(&session, callbacks, this, option));
     session_.reset(session);
@@ -312,6 +314,13 @@ class Http2Session final : public Session {
       if (!stream.dropped) self->finish(stream.exchange, stream.complete, code);
       return 0;
     });
+  }
+
+  /// A request that was still in line when GOAWAY came.
+  static int on_not_sent(nghttp2_session*, const nghttp2_frame* frame, int error, void* user) {
+    const bool refused = error == NGHTTP2_ERR_START_STREAM_NOT_ALLOWED;
+    if (frame->hd.type != NGHTTP2_HEADERS || !refused) return 0;
+    return on_close(nullptr, frame->hd.stream_id, NGHTTP2_REFUSED_STREAM, user);
   }
 
   static int on_complaint(nghttp2_session*, int, const char* text, std::size_t size, void* user) {

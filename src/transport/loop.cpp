@@ -185,16 +185,12 @@ void Loop::dispatch(Pool& pool) {
   std::size_t coming = 0;
   for (const auto& connection : pool.connections) {
     if (connection->closed()) continue;
-    if (connection->session() == nullptr) {
-      ++coming;
-      continue;
-    }
     while (!pool.waiting.empty() && connection->room() > 0) {
       const std::shared_ptr<Exchange> exchange = std::move(pool.waiting.front());
       pool.waiting.pop_front();
       connection->begin(exchange);
     }
-    if (!connection->session()->settled()) ++coming;
+    if (connection->promising()) ++coming;
   }
   const std::size_t wanted = pool.waiting.empty() ? 0 : (pool.waiting.size() - 1) / pool.width + 1;
   if (wanted == 0) {
@@ -341,14 +337,15 @@ void Loop::wait() {
   TimePoint until = next_deadline_;
   bool at_once = false;
   for (Pool& pool : pools_) {
-    bool coming = pool.waiting.empty();
+    bool coming = false;
+    bool room = false;
     for (const auto& connection : pool.connections) {
+      coming |= connection->promising();
+      room |= connection->room() > 0;
       if (!connection->session()) {
-        coming = true;
         until = std::min(until, connection->dial().deadline());
         continue;
       }
-      coming |= !connection->session()->settled();
       until = std::min(until, connection->next_check());
       if (connection->idle() && options_.idle_connection_timeout.count() > 0) {
         until = std::min(until, connection->idle_since() + options_.idle_connection_timeout);
@@ -360,7 +357,7 @@ void Loop::wait() {
       sockets_.push_back({.fd = connection->dial().socket(), .events = events, .revents = 0});
       polled_.push_back(connection.get());
     }
-    at_once |= !coming;  // somebody waits, and nothing is under way for it yet
+    at_once |= !pool.waiting.empty() && (room || !coming);  // there is something to dispatch
   }
   int timeout = 60'000;
   if (at_once) {

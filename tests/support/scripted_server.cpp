@@ -5,6 +5,7 @@
 #include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
+#include <poll.h>
 #include <signal.h>
 #include <strings.h>
 #include <sys/socket.h>
@@ -162,6 +163,11 @@ bool Peer::respond(std::string_view status, std::string_view body, std::string_v
 void Peer::wait_for_end() {
   while (!read_some().empty()) {
   }
+}
+
+bool Peer::ends_within(std::chrono::milliseconds limit) const {
+  pollfd socket{.fd = socket_, .events = POLLIN, .revents = 0};
+  return ::poll(&socket, 1, static_cast<int>(limit.count())) > 0;
 }
 
 void Peer::reset() {

@@ -4,6 +4,7 @@
 #include <openssl/ssl.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <list>
 #include <memory>
@@ -52,6 +53,8 @@ class Peer {
   bool respond(std::string_view status, std::string_view body, std::string_view headers = {});
   /// Waits until the client has gone.
   void wait_for_end();
+  /// Waits that long; returns true if the client has gone, or sent something, before.
+  [[nodiscard]] bool ends_within(std::chrono::milliseconds limit) const;
   /// Ends the connection with a RST.
   void reset();
   /// Ends it without the close_notify of TLS.

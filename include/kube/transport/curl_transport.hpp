@@ -29,7 +29,7 @@ struct ExchangeReport {
   std::uint64_t bytes_received = 0;
   std::chrono::microseconds until_head{0};
   std::chrono::microseconds total{0};
-  /// How long it took to make the connection that was used, if it was new: name, TCP, TLS.
+  /// If a connection was made for it: how long that took until the name was found, TCP and TLS were up.
   std::optional<std::chrono::microseconds> resolved = std::nullopt;
   std::optional<std::chrono::microseconds> connected = std::nullopt;
   std::optional<std::chrono::microseconds> secured = std::nullopt;
