@@ -104,7 +104,13 @@ class ConfiguredCredentials final : public Credentials {
     return {.certificate = latest->certificate, .key = latest->key};
   }
   void check_certificate(std::stop_token stop) {
-    while (options_.clock->sleep_for(kCertificateCheck, stop)) static_cast<void>(current());
+    while (options_.clock->sleep_for(kCertificateCheck, stop)) {
+      try {
+        static_cast<void>(current());
+      } catch (const std::exception& error) {
+        options_.log.error("cannot check the client certificate: {}", error.what());
+      }
+    }
   }
 
   const CredentialsOptions options_;

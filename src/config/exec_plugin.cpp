@@ -92,6 +92,8 @@ std::shared_ptr<const ExecCredential> ExecPlugin::run_shared(std::unique_lock<st
     run->problem = stopped.what();
   } catch (const std::exception& error) {
     run->problem = "exec plugin " + quoted(config_.command) + ": " + error.what();
+  } catch (...) {  // of a hook; those who wait must not wait for ever
+    run->problem = "exec plugin " + quoted(config_.command) + ": unknown error";
   }
   lock.lock();
   bool has_new_certificate = false;
