@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/controller/lease_lock.hpp>
+
+#include <kube/controller/leader_elector.hpp>
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+namespace kube {
+namespace {
+
+/// Calls `request(stop)` with a token that is stopped with the call's own, and at its deadline.
+template <typename Request>
+auto within(const LockCall& call, Clock& clock, Request request) {
+  std::stop_source stop;
+  const std::stop_callback forward{call.stop, [&] { stop.request_stop(); }};
+  const std::jthread timer{[&](std::stop_token answered) {
+    if (clock.sleep_until(call.deadline, std::move(answered))) stop.request_stop();
+  }};
+  return request(stop.get_token());
+}
+
+}  // namespace
+
+LeaseLock::LeaseLock(const Client& client, LeaseLockOptions options)
+    : leases_(client.resource<coordination::v1::Lease>(options.namespace_)),
+      options_(std::move(options)) {}
+
+std::optional<LeaderElectionRecord> LeaseLock::get(const LockCall& call) {
+  const auto lease = within(call, *options_.clock, [&](std::stop_token stop) {
+    return leases_.find(options_.name, {}, std::move(stop));
+  });
+  if (!lease) return std::nullopt;
+  seen_ = *lease;
+  return to_record(seen_->spec);
+}
+
+void LeaseLock::create(const LeaderElectionRecord& record, const LockCall& call) {
+  coordination::v1::Lease lease{.spec = to_lease_spec(record)};
+  lease.metadata.name = options_.name;
+  lease.metadata.namespace_ = options_.namespace_;
+  put_labels(lease);
+  seen_ = *within(call, *options_.clock,
+                  [&](std::stop_token stop) { return leases_.create(lease, {}, std::move(stop)); });
+}
+
+void LeaseLock::update(const LeaderElectionRecord& record, const LockCall& call) {
+  if (!seen_) throw Error{"the lease " + describe() + " has not been read yet"};
+  coordination::v1::Lease lease = *seen_;
+  lease.spec = to_lease_spec(record);
+  put_labels(lease);
+  seen_ = *within(call, *options_.clock,
+                  [&](std::stop_token stop) { return leases_.update(lease, {}, std::move(stop)); });
+}
+
+void LeaseLock::record_event(std::string_view message) noexcept {
+  if (!options_.recorder) return;
+  try {
+    coordination::v1::Lease lease;
+    lease.metadata.name = options_.name;
+    lease.metadata.namespace_ = options_.namespace_;
+    options_.recorder->record(seen_.value_or(lease), "Normal", "LeaderElection", message);
+  } catch (...) {  // NOLINT(bugprone-empty-catch): no event is worth an election
+  }
+}
+
+void LeaseLock::put_labels(coordination::v1::Lease& lease) const {
+  for (const auto& [key, value] : options_.labels) lease.metadata.labels[key] = value;
+}
+
+Config election_config(Config config, Clock::Duration renew_deadline) {
+  config.timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
+      election_request_timeout(renew_deadline));
+  return config;
+}
+
+}  // namespace kube
