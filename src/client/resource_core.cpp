@@ -204,19 +204,27 @@ ListHead ResourceCore::list(const ListOptions& options, const OnItem& on_item,
   request.query.add(options);
   if (options.timeout && options.timeout->count() > 0) request.timeout = *options.timeout;
   Answer answer = exchange(request, nullptr, *target_.type, Many::kYes, stop);
-  ListBody body{answer.format, wire_type(*target_.type), decoding_};
-  std::string_view chunk = answer.stream->read(stop);
+  const auto read = [&] {
+    try {
+      return answer.stream->read(stop);
+    } catch (const TransportError& error) {
+      throw rest_->in_context(request, error);
+    }
+  };
+  std::string_view chunk = read();
   if (chunk.empty()) {
     throw unexpected_answer(request, answer.stream->head(), "the answer has an empty body");
   }
   if (begins_status(chunk, answer.format)) {
-    std::string text{chunk};
-    text += rest_->read_body(request, *answer.stream, stop);
+    const std::string text =
+        std::string{chunk} + rest_->read_body(request, *answer.stream, std::move(stop));
     if (const Ref<meta::v1::Status> status = find_status(text, answer.format)) {
       throw ApiError{*status};
     }
+    throw unexpected_answer(request, answer.stream->head(), "the answer is a damaged Status");
   }
-  for (; !chunk.empty(); chunk = answer.stream->read(stop)) body.feed(chunk, on_item);
+  ListBody body{answer.format, wire_type(*target_.type), decoding_};
+  for (; !chunk.empty(); chunk = read()) body.feed(chunk, on_item);
   return body.finish(on_item);
 }
 

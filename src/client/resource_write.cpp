@@ -69,11 +69,11 @@ void remove_nulls(Value& value) {
 std::string apply_body(const Sendable& object, bool is_status) {
   Value document = *kube::decode_json<Value>(encode_json(*object.type, object.object));
   remove_nulls(document);
-  if (Value* metadata = &document["metadata"]; metadata->is_object()) {
-    metadata->erase("managedFields");
-  }
-  if (!is_status && object.type->kind == Kind::kStruct && document["status"].is_object() &&
-      document["status"].size() == 0) {
+  // Reading through a constant: a document that can be changed would get what it does not have.
+  const Value& read = document;
+  if (read["metadata"].is_object()) document["metadata"].erase("managedFields");
+  if (!is_status && object.type->kind == Kind::kStruct && read["status"].is_object() &&
+      read["status"].size() == 0) {
     document.erase("status");
   }
   return kube::encode_json(document);

@@ -124,18 +124,22 @@ std::unique_ptr<ResponseStream> RestClient::open(const Request& request, const A
     http.timeout = std::max(1ms, std::min(left, http.timeout.value_or(left)));
   }
   const std::size_t body_size = http.body.size();
+  const std::string url = server_.str() + request.path;
   const Clock::TimePoint start = clock().now();
   const auto count = [&](int status) {
     const Clock::TimePoint now = clock().now();
     metrics_.sent(request.method, status, attempt.number, now - start, body_size);
     backoff_.answered(status, now);
+    if (options_.on_attempt) {
+      options_.on_attempt({request.method, url, status, attempt.number, now - start});
+    }
   };
   std::unique_ptr<ResponseStream> stream;
   try {
     stream = transport_->open(std::move(http), std::move(stop));
   } catch (const TransportError& error) {
     count(0);
-    throw TransportError(error.kind(), fmt::format("{}: {}", describe(request), error.what()));
+    throw in_context(request, error);
   }
   count(stream->head().status);
   if (stream->head().status == 401 && credentials_) credentials_->refused(shown);
@@ -261,7 +265,12 @@ void RestClient::fail(const Request& request, ResponseStream& stream, std::stop_
 std::string RestClient::read_body(const Request& request, ResponseStream& stream,
                                   std::stop_token stop) const {
   bool complete = false;
-  std::string body = read_some(stream, options_.max_body, std::move(stop), &complete);
+  std::string body;
+  try {
+    body = read_some(stream, options_.max_body, std::move(stop), &complete);
+  } catch (const TransportError& error) {
+    throw in_context(request, error);
+  }
   if (!complete) {
     throw unexpected_answer(
         request, stream.head(),
@@ -279,6 +288,10 @@ void RestClient::use_json(const std::string& group_version) {
 bool RestClient::uses_json(const std::string& group_version) const {
   const std::lock_guard guard{mutex_};
   return json_only_.contains(group_version);
+}
+
+TransportError RestClient::in_context(const Request& request, const TransportError& error) const {
+  return {error.kind(), fmt::format("{}: {}", describe(request), error.what())};
 }
 
 std::string RestClient::describe(const Request& request) const {

@@ -50,6 +50,10 @@ class RestClient {
   [[nodiscard]] std::string read_body(const Request& request, ResponseStream& stream,
                                       std::stop_token stop) const;
 
+  /// The same error, which says what was asked.
+  [[nodiscard]] TransportError in_context(const Request& request,
+                                          const TransportError& error) const;
+
   /// For a body of type `sent` (null if there is none) and an answer of type `wanted`.
   [[nodiscard]] Negotiated negotiate(const std::string& group_version, const Type* sent,
                                      const Type& wanted) const;

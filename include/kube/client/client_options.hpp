@@ -13,8 +13,22 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string_view>
 
 namespace kube {
+
+/// What became of one attempt to send a request.
+struct AttemptReport {
+  std::string_view method;
+  /// "https://10.0.0.1:6443/api/v1/pods", without the query.
+  std::string_view url;
+  /// 0 if there was no answer.
+  int status = 0;
+  /// 0 for the first.
+  int attempt = 0;
+  /// Until the head of the answer.
+  Clock::Duration took{};
+};
 
 /// What a Client works with besides its Config. Any field may be left out.
 struct ClientOptions {
@@ -30,6 +44,8 @@ struct ClientOptions {
   /// Sees each request before it is sent, retries included, and may add headers (a trace id). An
   /// Authorization, User-Agent or Impersonate-User that it sets is kept.
   std::function<void(HttpRequest& request)> on_request = nullptr;
+  /// Told about each attempt, in the thread of the caller: for traces. What it throws reaches the caller.
+  std::function<void(const AttemptReport& report)> on_attempt = nullptr;
   /// How often a request is sent again when the server asks for it; 0 never.
   int max_retries = 10;
   /// The most that one object or document may take, encoded. Lists have no limit, only their items.

@@ -177,6 +177,8 @@ TEST_F(Errors, MayHideInASuccess) {
   EXPECT_TRUE(is_forbidden(api_error([&] { (void)pods.list(); })));
   scripted.transport->answer(FakeAnswer::protobuf(encode_protobuf(status)));
   EXPECT_TRUE(is_conflict(api_error([&] { (void)pods.list(); })));
+  scripted.transport->answer(FakeAnswer::json(R"({"kind":"Status","apiVersion":"v1","stat)"));
+  EXPECT_TRUE(is_unexpected_server_error(api_error([&] { (void)pods.list(); })));
   scripted.transport->answer(FakeAnswer::json(status_json(403, "Forbidden")));
   EXPECT_TRUE(is_forbidden(api_error([&] { pods.delete_("web-0"); })));
 }
@@ -221,9 +223,18 @@ TEST_F(Errors, OfDecodingNameTheField) {
 TEST_F(Errors, OfALostConnectionWithinABodyAreNotRetried) {
   FakeAnswer cut = FakeAnswer::json(R"({"kind":"Pod")");
   cut.cut = TransportError::Kind::kConnectionLost;
-  scripted.transport->answer(std::move(cut));
-  EXPECT_THROW((void)pods.get("a"), TransportError);
-  EXPECT_EQ(scripted.transport->requests().size(), 1U);
+  for (const auto& call : std::vector<std::function<void()>>{[&] { (void)pods.get("a"); },
+                                                             [&] { (void)pods.list(); }}) {
+    scripted.transport->answer(cut);
+    try {
+      call();
+      FAIL();
+    } catch (const TransportError& error) {
+      EXPECT_EQ(error.kind(), TransportError::Kind::kConnectionLost);
+      EXPECT_THAT(error.what(), HasSubstr("GET https://server/api/v1/namespaces/shop/pods"));
+    }
+  }
+  EXPECT_EQ(scripted.transport->requests().size(), 2U);
 }
 
 TEST_F(Errors, AreAnswersThatAreTooLong) {

@@ -398,6 +398,20 @@ TEST_F(Retries, AreCounted) {
   EXPECT_THAT(text, testing::Not(HasSubstr(R"(retries_total{code="429")")));
 }
 
+TEST_F(Retries, AreReported) {
+  std::vector<std::string> reports;
+  scripted.options.on_attempt = [&](const AttemptReport& report) {
+    reports.push_back(std::string{report.method} + ' ' + std::string{report.url} + ' ' +
+                      std::to_string(report.attempt) + ' ' + std::to_string(report.status));
+  };
+  scripted.transport->answer(busy(429, "0"))
+      .answer(FakeAnswer::error(TransportError::Kind::kConnectionLost));
+  ask(scripted.client(), 1);
+  EXPECT_THAT(reports, ElementsAre("GET https://server/api/v1/pods 0 429",
+                                   "GET https://server/api/v1/pods 1 0",
+                                   "GET https://server/api/v1/pods 2 200"));
+}
+
 // RC-70
 TEST_F(Limits, AreCounted) {
   const auto metrics = std::make_shared<Metrics>();

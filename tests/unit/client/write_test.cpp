@@ -112,6 +112,19 @@ TEST_F(Writing, AppliesWhatTheObjectSays) {
   EXPECT_EQ(decode_json<Value>(last().body)->get_integer("status.replicas"), 3);
 }
 
+// RC-51: nothing is added, either; a server refuses fields that a kind does not have.
+TEST_F(Writing, AppliesNothingElse) {
+  answer(FakeAnswer::json(R"({"kind":"ConfigMap","apiVersion":"v1"})"));
+  client.resource<core::v1::ConfigMap>("shop").apply(
+      {.metadata = {.name = "m"}, .data = {{"a", "b"}}}, {.field_manager = "me"});
+  EXPECT_EQ(last().body,
+            R"({"apiVersion":"v1","data":{"a":"b"},"kind":"ConfigMap","metadata":{"name":"m"}})");
+  answer(FakeAnswer::json("{}"));
+  client.dynamic({"", "v1", "configmaps"}, "shop")
+      .patch("m", PatchType::kApply, "a: yaml document", {.field_manager = "me"});
+  EXPECT_EQ(last().body, "a: yaml document");
+}
+
 // RC-51
 TEST_F(Writing, AppliesOnlyForSomebodyAndWithAName) {
   const Deployment web{.metadata = {.name = "web"}};
