@@ -144,6 +144,7 @@ ReflectorCore::Initial ReflectorCore::stream_state_once(std::unique_ptr<AnyWatch
         }
         report({.kind = What::kStateRestarted, .items = events, .duration = lived});
         again = true;
+        opened.reset();
         (void)pause_before_reconnect(lived, stop);
         return Initial::kStopped;
       }
@@ -182,6 +183,7 @@ ReflectorCore::Initial ReflectorCore::stream_state_once(std::unique_ptr<AnyWatch
   } catch (const ReflectorError&) {
     throw;
   } catch (const std::exception& error) {
+    opened.reset();
     return state_failed(error, options.resource_version, again, std::move(stop));
   }
 

@@ -104,21 +104,20 @@ void ReflectorCore::watch(std::unique_ptr<AnyWatchStream> stream, std::stop_toke
     if (stream == nullptr) {
       next = watch_ended(nullptr, 0, options_.clock->now() - start, stop);
     } else {
-      next = follow(*stream, synthetic, start, stop);
-      stream.reset();
+      next = follow(std::move(stream), synthetic, start, stop);
     }
   }
 }
 
 /// Takes events until the stream ends.
-ReflectorCore::Next ReflectorCore::follow(AnyWatchStream& stream, bool synthetic,
+ReflectorCore::Next ReflectorCore::follow(std::unique_ptr<AnyWatchStream> stream, bool synthetic,
                                           Clock::TimePoint start, std::stop_token stop) {
   std::size_t events = 0;
   std::exception_ptr ended;
   for (;;) {
     std::optional<AnyEvent> event;
     try {
-      event = stream.next(stop);
+      event = stream->next(stop);
     } catch (const std::exception& error) {
       if (!is_end_of_stream(error)) ended = std::current_exception();
     }
@@ -152,6 +151,7 @@ ReflectorCore::Next ReflectorCore::follow(AnyWatchStream& stream, bool synthetic
     const std::string_view version = access_.resource_version(event->object.get());
     if (!synthetic && !version.empty()) set_last_version(std::string{version});
   }
+  stream.reset();  // before any pause
   return watch_ended(ended, events, options_.clock->now() - start, std::move(stop));
 }
 

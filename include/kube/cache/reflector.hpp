@@ -58,7 +58,8 @@ class ReflectorCore {
                        std::stop_token stop);
   void watch(std::unique_ptr<AnyWatchStream> stream, std::stop_token stop);
   std::unique_ptr<AnyWatchStream> open_watch(std::stop_token stop);
-  Next follow(AnyWatchStream& stream, bool synthetic, Clock::TimePoint start, std::stop_token stop);
+  Next follow(std::unique_ptr<AnyWatchStream> stream, bool synthetic, Clock::TimePoint start,
+              std::stop_token stop);
   Next watch_ended(std::exception_ptr error, std::size_t events, Clock::Duration lived,
                    std::stop_token stop);
   void take(const AnyEvent& event);

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/cache/event_handler.hpp>
+#include <kube/cache/indexer.hpp>
+#include <kube/cache/shared_informer.hpp>
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+namespace kube {
+namespace detail {
+
+/// The informer behind Informer.
+class InformerCore {
+ public:
+  InformerCore(const ObjectAccess& access, std::shared_ptr<AnyListWatch> source, AnyHandler handler,
+               InformerBehaviour behaviour, ReflectorOptions reflector, DeltaQueueOptions queue,
+               IndexerOptions indexer, std::function<ObjectRef(const ObjectRef&)> transform);
+  ~InformerCore();
+
+  void run(std::stop_token stop);
+  [[nodiscard]] const std::shared_ptr<IndexerCore>& store() const noexcept { return store_; }
+  [[nodiscard]] const DoneSignal& synced() const noexcept;
+  [[nodiscard]] std::string last_version() const;
+  [[nodiscard]] std::string last_error() const;
+
+ private:
+  struct Parts;
+  const std::shared_ptr<IndexerCore> store_;
+  const std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace detail
+
+/// A cache with one handler, which is called by the thread that fills the cache: a slow handler delays
+/// everything. See SharedIndexInformer for the usual thing.
+///
+/// Thread safety: any method from any thread. The store is to be read only.
+template <typename T>
+class Informer {
+ public:
+  Informer(std::shared_ptr<ListWatch<T>> source, EventHandler<T> handler,
+           InformerOptions<T> options = {})
+      : core_(detail::kObjectAccess<T>,
+              std::make_shared<detail::ErasedListWatch<T>>(std::move(source)),
+              detail::erase_handler(std::move(handler)), std::move(options.behaviour),
+              std::move(options.reflector), std::move(options.queue), std::move(options.indexer),
+              options.transform.erase()),
+        store_(core_.store()) {
+    Indexers<T> own = std::move(options.indexers);
+    own.erase(std::string{kNamespaceIndex});
+    store_.add_indexers(own);
+  }
+
+  /// Works until a stop is requested, once. What the handler throws is reported to
+  /// InformerBehaviour::on_processing_error.
+  void run(std::stop_token stop) { core_.run(std::move(stop)); }
+  [[nodiscard]] const Indexer<T>& store() const noexcept { return store_; }
+  [[nodiscard]] bool has_synced() const { return core_.synced().done(); }
+  [[nodiscard]] const DoneSignal& synced() const noexcept { return core_.synced(); }
+  [[nodiscard]] std::string last_sync_resource_version() const { return core_.last_version(); }
+  [[nodiscard]] std::string last_error() const { return core_.last_error(); }
+
+ private:
+  detail::InformerCore core_;
+  Indexer<T> store_;
+};
+
+/// As in client-go: an informer with a store and one handler.
+template <typename T>
+[[nodiscard]] std::unique_ptr<Informer<T>> new_informer(std::shared_ptr<ListWatch<T>> source,
+                                                        EventHandler<T> handler,
+                                                        InformerOptions<T> options = {}) {
+  return std::make_unique<Informer<T>>(std::move(source), std::move(handler), std::move(options));
+}
+
+/// The same with indexes.
+template <typename T>
+[[nodiscard]] std::unique_ptr<Informer<T>> new_indexer_informer(
+    std::shared_ptr<ListWatch<T>> source, EventHandler<T> handler, Indexers<T> indexers,
+    InformerOptions<T> options = {}) {
+  options.indexers.merge(indexers);
+  return new_informer<T>(std::move(source), std::move(handler), std::move(options));
+}
+
+}  // namespace kube

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/cache/object_ref.hpp>
+#include <kube/object/ref.hpp>
+
+#include <concepts>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+namespace kube {
+
+/// Changes each object before it goes into the cache, mostly to leave out what nobody needs. Made of a function
+/// that changes a copy in place, `[](Pod& pod) {...}`, or of one that returns what to store,
+/// `[](const Ref<Pod>& pod) -> Ref<Pod> {...}`.
+///
+/// It is called once per object, in the reflector's thread, and not for what is cached already. It must keep
+/// the name and namespace; an object whose version it clears is never seen as unchanged, so that every event
+/// for it is told. What it throws makes the reflector list again.
+template <typename T>
+class Transform {
+ public:
+  Transform() = default;
+  Transform(std::nullptr_t) {}  // NOLINT: none
+  template <typename F>
+  requires(!std::same_as<std::remove_cvref_t<F>, Transform>) Transform(F function)  // NOLINT
+      : call_([function = std::move(function)](const Ref<T>& object) mutable -> Ref<T> {
+          if constexpr (std::is_invocable_r_v<Ref<T>, F&, const Ref<T>&>) {
+            return function(object);
+          } else {
+            T copy = *object;
+            function(copy);
+            return freeze(copy);
+          }
+        }) {}
+
+  explicit operator bool() const noexcept { return static_cast<bool>(call_); }
+  /// Without the type; nothing if there is none.
+  [[nodiscard]] std::function<detail::ObjectRef(const detail::ObjectRef&)> erase() const {
+    if (!call_) return nullptr;
+    return [call = call_](const detail::ObjectRef& object) {
+      return detail::ObjectRef::from(call(object.template to<T>()));
+    };
+  }
+
+ private:
+  std::function<Ref<T>(const Ref<T>&)> call_;
+};
+
+}  // namespace kube

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "listener.hpp"
+
+#include "store_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace kube {
+
+using namespace std::chrono_literals;
+
+DoneSignal HandlerRegistration::synced() const {
+  return listener_ ? listener_->synced() : DoneSignal{};
+}
+std::size_t HandlerRegistration::backlog() const { return listener_ ? listener_->backlog() : 0; }
+std::uint64_t HandlerRegistration::failures() const {
+  return listener_ ? listener_->failures() : 0;
+}
+std::string HandlerRegistration::last_failure() const {
+  return listener_ ? listener_->last_failure() : std::string{};
+}
+
+namespace detail {
+
+Listener::Listener(const ListenerContext& context, std::uint64_t number, AnyHandler handler,
+                   HandlerOptions options, StoreSnapshot existing, bool upstream_synced)
+    : context_(context),
+      number_(number),
+      handler_(std::move(handler)),
+      options_(std::move(options)),
+      synced_(fmt::format("{} + event handler {}", context.informer_name, options_.name)),
+      start_(existing.sequence()),
+      existing_(std::move(existing)),
+      upstream_synced_(upstream_synced),
+      initial_(existing_.size()) {
+  if (upstream_synced_ && initial_ == 0) synced_.fire();
+}
+
+std::uint64_t Listener::hash(const Notification& note) const {
+  const void* object = note.object.get();
+  if (object != nullptr) {
+    return hash_key(context_.access.namespace_(object), context_.access.name(object));
+  }
+  const KeyParts parts = KeyParts::of(*note.key);
+  return hash_key(parts.namespace_, parts.name);
+}
+
+std::string Listener::key(const Notification& note) const {
+  return note.object ? context_.access.key(note.object.get()) : *note.key;
+}
+
+void Listener::push(const NotificationBatch& batch, bool flagged) {
+  if (batch.sequence <= start_) return;
+  using Audience = Notification::Audience;
+  const bool receives = batch.resync == nullptr ||
+                        std::find(batch.resync->receivers.begin(), batch.resync->receivers.end(),
+                                  number_) != batch.resync->receivers.end();
+  std::size_t crossed = 0;
+  {
+    std::unique_lock lock{mutex_};
+    if (draining_) return;
+    const std::size_t before = waiting_.size() - void_;
+    for (const Notification& note : batch.notifications) {
+      if (note.audience == Audience::kFlagged && !flagged) continue;
+      if (note.audience == Audience::kReceivers && !receives) continue;
+      if (options_.backlog == BacklogPolicy::kBlock) {
+        room_.wait(lock, [&] {
+          return no_wait_ || draining_ ||
+                 waiting_.size() < std::max<std::size_t>(options_.high_water, 1);
+        });
+      }
+      append_locked(note);
+      if (options_.backlog == BacklogPolicy::kBlock) work_.notify_one();
+    }
+    const std::size_t now = waiting_.size() - void_;
+    context_.metrics.listener_backlog.add(static_cast<double>(now) - static_cast<double>(before));
+    if (now > options_.high_water && !above_) {
+      above_ = true;
+      crossed = now;
+    }
+    work_.notify_one();
+  }
+  if (crossed == 0) return;
+  context_.log.warning("{}: {} notifications wait for their handler", synced_.name(), crossed);
+  if (options_.on_high_water) options_.on_high_water(crossed);
+}
+
+void Listener::append_locked(Notification note) {
+  const bool initial = note.kind == Notification::Kind::kAdd && note.initial;
+  if (options_.backlog == BacklogPolicy::kCoalesce &&
+      (indexed_ || waiting_.size() >= options_.high_water) && coalesce_locked(note)) {
+    context_.metrics.coalesced.add();
+    return;
+  }
+  if (initial) ++initial_;
+  waiting_.push_back(std::move(note));
+}
+
+/// True if `note` went into one that waits already.
+bool Listener::coalesce_locked(Notification& note) {
+  if (!indexed_) compact_locked();
+  const std::uint64_t hashed = hash(note);
+  if (const auto found = last_.find(hashed); found != last_.end() && found->second >= taken_) {
+    Notification& last = waiting_[found->second - taken_];
+    if (last.kind != Notification::Kind::kNone && key(last) == key(note)) {
+      if (!merge_locked(last, note)) {
+        last_.erase(found);
+        ++void_;
+        if (void_ > 64 && void_ > waiting_.size() / 2) compact_locked();
+      }
+      return true;
+    }
+  }
+  last_[hashed] = taken_ + waiting_.size();
+  return false;
+}
+
+/// Drops what was merged away and finds out where the last notification of each object waits.
+void Listener::compact_locked() {
+  std::erase_if(waiting_,
+                [](const Notification& note) { return note.kind == Notification::Kind::kNone; });
+  void_ = 0;
+  last_.clear();
+  for (std::size_t i = 0; i < waiting_.size(); ++i) last_[hash(waiting_[i])] = taken_ + i;
+  indexed_ = true;
+}
+
+/// Makes one of two notifications that follow each other. False if nothing is left to tell.
+bool Listener::merge_locked(Notification& waiting, Notification& note) {
+  using Kind = Notification::Kind;
+  switch (note.kind) {
+    case Kind::kUpdate:
+      waiting.object = std::move(note.object);  // of an addition or an update
+      return true;
+    case Kind::kDelete:
+      if (waiting.kind == Kind::kAdd) {
+        // The handler has never heard of it.
+        if (waiting.initial) --initial_;
+        waiting = {};
+        return false;
+      }
+      note.before = {};
+      waiting = std::move(note);
+      return true;
+    case Kind::kAdd:
+      if (waiting.kind == Kind::kDelete && waiting.object) {
+        // Deleted and made again: for the handler, which knows the old one, a change.
+        waiting.before = std::move(waiting.object);
+        waiting.kind = Kind::kUpdate;
+        waiting.tombstone = false;
+      } else {
+        waiting.kind = Kind::kAdd;
+      }
+      waiting.object = std::move(note.object);
+      return true;
+    case Kind::kNone:
+      break;
+  }
+  return true;
+}
+
+void Listener::settle_initial(std::size_t count) {
+  bool synced = false;
+  {
+    const std::lock_guard guard{mutex_};
+    initial_ -= std::min(initial_, count);
+    synced = upstream_synced_ && initial_ == 0;
+  }
+  if (synced) synced_.fire();
+}
+
+void Listener::upstream_synced() {
+  {
+    const std::lock_guard guard{mutex_};
+    upstream_synced_ = true;
+  }
+  settle_initial(0);
+}
+
+void Listener::do_not_wait() {
+  const std::lock_guard guard{mutex_};
+  no_wait_ = true;
+  room_.notify_all();
+}
+
+void Listener::drain() {
+  const std::lock_guard guard{mutex_};
+  draining_ = true;
+  room_.notify_all();
+  work_.notify_all();
+}
+
+void Listener::wait_until_ended() const {
+  {
+    const std::lock_guard guard{mutex_};
+    if (thread_ == std::this_thread::get_id()) return;
+  }
+  (void)ended_.wait({});
+}
+
+void Listener::run(std::stop_token stop) {
+  StoreSnapshot existing;
+  {
+    const std::lock_guard guard{mutex_};
+    thread_ = std::this_thread::get_id();
+    std::swap(existing, existing_);
+  }
+  existing.for_each([&](const ObjectRef& object) {
+    if (stop.stop_requested()) return false;
+    deliver({.kind = Notification::Kind::kAdd, .initial = true, .object = object}, stop);
+    return true;
+  });
+  existing = {};
+  // A few at a time: the lock is not taken for each, and the rest can still be merged.
+  constexpr std::size_t kAtOnce = 32;
+  std::vector<Notification> notes;
+  while (!stop.stop_requested()) {
+    notes.clear();
+    {
+      std::unique_lock lock{mutex_};
+      work_.wait(lock, stop, [&] { return !waiting_.empty() || draining_; });
+      if (stop.stop_requested() || waiting_.empty()) break;
+      std::size_t live = 0;
+      while (!waiting_.empty() && notes.size() < kAtOnce) {
+        Notification& next = waiting_.front();
+        if (next.kind == Notification::Kind::kNone) {
+          --void_;
+        } else {
+          ++live;
+          notes.push_back(std::move(next));
+        }
+        waiting_.pop_front();
+        ++taken_;
+      }
+      context_.metrics.listener_backlog.add(-static_cast<double>(live));
+      if (waiting_.size() <= options_.high_water / 2) {
+        above_ = false;
+        indexed_ = false;
+        last_ = {};
+      }
+      room_.notify_all();
+    }
+    for (const Notification& note : notes) {
+      if (stop.stop_requested()) break;
+      deliver(note, stop);
+    }
+  }
+  const std::lock_guard guard{mutex_};
+  context_.metrics.listener_backlog.add(-static_cast<double>(waiting_.size() - void_));
+  waiting_.clear();
+  last_.clear();
+  void_ = 0;
+  draining_ = true;  // nothing more is queued
+  thread_ = {};
+}
+
+void Listener::deliver(const Notification& note, std::stop_token stop) {
+  if (std::exchange(pause_, false) && !context_.clock.sleep_for(options_.failure_pause, stop))
+    return;
+  const Clock::TimePoint start = context_.clock.now();
+  const auto failed = [&](const std::exception& error) {
+    pause_ = true;
+    context_.metrics.handler_failures.add();
+    context_.log.error("{}: the handler failed: {}", synced_.name(), error.what());
+    {
+      const std::lock_guard guard{mutex_};
+      ++failures_;
+      last_failure_ = error.what();
+    }
+    if (!options_.on_failure) return;
+    try {
+      options_.on_failure(error);
+    } catch (...) {
+      context_.log.error("{}: on_failure failed", synced_.name());
+    }
+  };
+  try {
+    switch (note.kind) {
+      case Notification::Kind::kAdd:
+        if (handler_.on_add) handler_.on_add(note.object, note.initial);
+        break;
+      case Notification::Kind::kUpdate:
+        if (handler_.on_update) handler_.on_update(note.before, note.object);
+        break;
+      case Notification::Kind::kDelete:
+        if (handler_.on_delete) handler_.on_delete(note.object, key(note), !note.tombstone);
+        break;
+      case Notification::Kind::kNone:
+        break;
+    }
+  } catch (const std::exception& error) {
+    failed(error);
+  } catch (...) {
+    failed(Error("something that is no std::exception was thrown"));
+  }
+  if (note.kind == Notification::Kind::kAdd && note.initial) settle_initial(1);
+  const auto took = context_.clock.now() - start;
+  if (took > 100ms && context_.log.enabled(LogLevel::kInfo)) {
+    if (const std::size_t wait = backlog(); wait > 1024) {
+      context_.log.info("{}: slow handler: a call took {} ms, {} notifications wait",
+                        synced_.name(), took / 1ms, wait);
+    }
+  }
+}
+
+std::size_t Listener::backlog() const {
+  const std::lock_guard guard{mutex_};
+  return waiting_.size() - void_;
+}
+std::uint64_t Listener::failures() const {
+  const std::lock_guard guard{mutex_};
+  return failures_;
+}
+std::string Listener::last_failure() const {
+  const std::lock_guard guard{mutex_};
+  return last_failure_;
+}
+
+}  // namespace detail
+}  // namespace kube

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/cache/shared_informer_core.hpp>
+
+#include "delta_processor.hpp"
+#include "processor.hpp"
+
+#include <kube/cache/controller.hpp>
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <utility>
+
+namespace kube::detail {
+namespace {
+
+std::string describe(const ReflectorOptions& options, const ObjectAccess& access) {
+  if (!options.type_description.empty()) return options.type_description;
+  return std::string{access.type->name};
+}
+
+}  // namespace
+
+/// What exists only while the informer runs.
+struct SharedInformerCore::Running {
+  std::shared_ptr<DeltaQueue> queue;
+  std::unique_ptr<DeltaProcessor> processor;
+  std::unique_ptr<Controller> controller;
+};
+
+SharedInformerCore::SharedInformerCore(const ObjectAccess& access,
+                                       std::shared_ptr<AnyListWatch> source,
+                                       InformerBehaviour behaviour, ReflectorOptions reflector,
+                                       DeltaQueueOptions queue, IndexerOptions indexer)
+    : access_(access),
+      source_(std::move(source)),
+      behaviour_(std::move(behaviour)),
+      reflector_(std::move(reflector)),
+      queue_(std::move(queue)),
+      store_(std::make_shared<IndexerCore>(access, std::move(indexer))),
+      synced_("SharedIndexInformer " + describe(reflector_, access)),
+      processor_(std::make_unique<Processor>(
+          ListenerContext{access, *reflector_.clock, reflector_.log.named("informer"),
+                          reflector_.metrics, synced_.name()},
+          behaviour_.resync)) {
+  reflector_.type_description = describe(reflector_, access);
+  queue_.clock = reflector_.clock;
+  queue_.log = reflector_.log.named("queue");
+  queue_.queued = reflector_.metrics.queued_items;
+  if (queue_.name.empty()) {
+    queue_.name = fmt::format(
+        "{} {}", behaviour_.queue_kind == QueueKind::kInOrder ? "RealFIFO" : "DeltaFIFO",
+        reflector_.type_description);
+  }
+}
+
+SharedInformerCore::~SharedInformerCore() = default;
+
+void SharedInformerCore::run(std::stop_token stop) {
+  auto running = std::make_shared<Running>();
+  {
+    const std::lock_guard guard{mutex_};
+    if (!std::exchange(started_, true)) {
+      if (behaviour_.queue_kind == QueueKind::kInOrder) {
+        running->queue = std::make_shared<InOrderQueue>(access_, store_.get(), queue_);
+      } else {
+        running->queue = std::make_shared<DeltaFifo>(access_, store_.get(), queue_);
+      }
+      running->processor = std::make_unique<DeltaProcessor>(
+          *store_,
+          DeltaProcessorOptions{
+              .notify_unchanged = behaviour_.notify_unchanged,
+              .notify_unknown_deletes = behaviour_.notify_unknown_deletes,
+              .resync_chunk = behaviour_.resync_chunk,
+              .clock = reflector_.clock,
+              .metrics = reflector_.metrics,
+              .on_error = [&parts = *running](
+                              const std::exception& error) { parts.controller->report(error); }},
+          [this](NotificationBatch& batch) { processor_->distribute(batch); });
+      DeltaProcessor& processor = *running->processor;
+      running->controller = std::make_unique<Controller>(
+          access_, source_, running->queue,
+          ControllerHooks{
+              .process = [&processor](std::vector<Delta>& deltas,
+                                      bool initial) { processor.process(deltas, initial); },
+              .go_on = [&processor] { return processor.go_on(); },
+              .on_error = behaviour_.on_processing_error},
+          reflector_,
+          ReflectorHooks{.transform = transform_,
+                         .resync_period = processor_->check_period(),
+                         .due_for_resync = [this] { return processor_->due_for_resync(); }});
+      running_ = running;
+    }
+  }
+  if (running->controller == nullptr) {
+    reflector_.log.warning("{} has been started already", synced_.name());
+    return;
+  }
+  running->queue->synced().on_done([this] {
+    synced_.fire();
+    processor_->upstream_synced();
+  });
+  processor_->start();
+  {
+    const std::stop_callback unblock{stop, [this] { processor_->do_not_wait(); }};
+    running->controller->run(stop);
+  }
+  {
+    const std::lock_guard guard{mutex_};
+    stopped_ = true;
+  }
+  processor_->stop();
+}
+
+std::shared_ptr<SharedInformerCore::Running> SharedInformerCore::running() const {
+  const std::lock_guard guard{mutex_};
+  return running_;
+}
+
+HandlerRegistration SharedInformerCore::add_handler(AnyHandler handler, HandlerOptions options) {
+  bool started = false;
+  {
+    const std::lock_guard guard{mutex_};
+    started = started_;
+    if (stopped_) {
+      throw std::logic_error(
+          fmt::format("handler {} was not added to shared informer because it has stopped already",
+                      options.name));
+    }
+  }
+  return HandlerRegistration{processor_->add(
+      std::move(handler), std::move(options), [this] { return store_->snapshot(); }, started)};
+}
+
+void SharedInformerCore::remove_handler(const HandlerRegistration& registration, Removal how) {
+  if (registration.listener()) processor_->remove(registration.listener(), how);
+}
+
+void SharedInformerCore::set_transform(Transform transform) {
+  const std::lock_guard guard{mutex_};
+  if (started_) throw std::logic_error("informer has already started");
+  transform_ = std::move(transform);
+}
+
+void SharedInformerCore::set_watch_error_handler(
+    std::function<void(const ReflectorError&)> handler) {
+  const std::lock_guard guard{mutex_};
+  if (started_) throw std::logic_error("informer has already started");
+  reflector_.on_error = std::move(handler);
+}
+
+void SharedInformerCore::check_not_stopped() const {
+  if (is_stopped()) {
+    throw std::logic_error("indexer was not added because it has stopped already");
+  }
+}
+
+bool SharedInformerCore::is_stopped() const {
+  const std::lock_guard guard{mutex_};
+  return stopped_;
+}
+
+std::string SharedInformerCore::last_version() const {
+  const auto now = running();
+  return now ? now->controller->last_sync_resource_version() : std::string{};
+}
+
+std::string SharedInformerCore::last_error() const {
+  const auto now = running();
+  return now ? now->controller->last_error() : std::string{"not started"};
+}
+
+std::size_t SharedInformerCore::backlog() const { return processor_->backlog(); }
+
+}  // namespace kube::detail

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/cache/event_handler.hpp>
+
+#include "support/items.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace kube::testing_support {
+
+/// Writes down what a handler is told: "add* a/x@1" (initial), "add a/x@1", "update a/x@1>2", "delete a/x@3",
+/// "delete? a/x@1" (final state unknown).
+///
+/// Also checks that what it hears fits together. Thread safety: all methods, from any thread.
+class Recorder {
+ public:
+  EventHandler<Item> handler() {
+    return {.on_add =
+                [this](const Item& now, bool initial) {
+                  note((initial ? "add* " : "add ") + name(now), key(now), "", version(now));
+                },
+            .on_update =
+                [this](const Ref<Item>& before, const Ref<Item>& now) {
+                  note("update " + name(*before) + '>' + version(*now), key(*now), version(*before),
+                       version(*now));
+                },
+            .on_delete =
+                [this](const Deleted<Item>& gone) {
+                  note(std::string{gone.final_state_known ? "delete " : "delete? "} +
+                           (gone.object ? name(*gone.object) : "key " + gone.key.str()),
+                       gone.key.str(), "known", "");
+                }};
+  }
+
+  [[nodiscard]] std::vector<std::string> events() const {
+    const std::lock_guard guard{mutex_};
+    return events_;
+  }
+  [[nodiscard]] bool wait_for(const std::string& event) const {
+    return wait([&] { return std::find(events_.begin(), events_.end(), event) != events_.end(); });
+  }
+  [[nodiscard]] bool wait_for_count(std::size_t count) const {
+    return wait([&] { return events_.size() >= count; });
+  }
+  void clear() {
+    const std::lock_guard guard{mutex_};
+    events_.clear();
+  }
+  /// What the handler would believe to exist, as show() writes it.
+  [[nodiscard]] std::string believes() const {
+    const std::lock_guard guard{mutex_};
+    std::vector<std::string> texts;
+    for (const auto& [key, version] : state_) texts.push_back(key + '@' + version);
+    std::sort(texts.begin(), texts.end());
+    std::string all;
+    for (const std::string& text : texts) all += (all.empty() ? "" : " ") + text;
+    return all;
+  }
+  /// The first event that did not fit to those before; empty if all did.
+  [[nodiscard]] std::string contradiction() const {
+    const std::lock_guard guard{mutex_};
+    return contradiction_;
+  }
+
+ private:
+  static std::string version(const Item& object) { return object.metadata.resource_version.str(); }
+  static std::string key(const Item& object) { return key_of(object).str(); }
+  static std::string name(const Item& object) { return key(object) + '@' + version(object); }
+
+  void note(std::string event, const std::string& key, const std::string& before,
+            const std::string& now) {
+    const std::lock_guard guard{mutex_};
+    const auto known = state_.find(key);
+    const bool fits = before.empty()      ? known == state_.end()
+                      : before == "known" ? known != state_.end()
+                                          : known != state_.end() && known->second == before;
+    if (!fits && contradiction_.empty()) contradiction_ = event;
+    if (now.empty()) {
+      state_.erase(key);
+    } else {
+      state_[key] = now;
+    }
+    events_.push_back(std::move(event));
+    changed_.notify_all();
+  }
+  template <typename Ready>
+  bool wait(Ready ready) const {
+    std::unique_lock lock{mutex_};
+    return changed_.wait_for(lock, std::chrono::seconds{10}, ready);
+  }
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  std::vector<std::string> events_;
+  std::map<std::string, std::string> state_;
+  std::string contradiction_;
+};
+
+}  // namespace kube::testing_support

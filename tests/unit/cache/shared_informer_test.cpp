@@ -1,0 +1,876 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/cache/informer.hpp>
+#include <kube/cache/lister.hpp>
+#include <kube/cache/shared_informer.hpp>
+#include <kube/testkit/fake_clock.hpp>
+
+#include "support/fake_list_watch.hpp"
+#include "support/items.hpp"
+#include "support/recorder.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <latch>
+#include <stdexcept>
+#include <thread>
+
+namespace kube {
+namespace {
+
+using namespace std::chrono_literals;
+using testing_support::api_error;
+using testing_support::FakeListWatch;
+using testing_support::Item;
+using testing_support::item;
+using testing_support::Recorder;
+using testing_support::show;
+using testing_support::status;
+using testing_support::thread_count;
+using Strings = std::vector<std::string>;
+
+class SharedInformerTest : public ::testing::Test {
+ protected:
+  SharedInformerTest() {
+    options.reflector.clock = &clock;
+    options.reflector.random = [] { return 0.0; };
+    options.reflector.backoff.random = [] { return 0.0; };
+    options.reflector.reconnect_floor = {};
+  }
+  ~SharedInformerTest() override {
+    stop();
+    EXPECT_EQ(thread_count(), threads_before);  // K-36
+  }
+
+  SharedIndexInformer<Item>& make() {
+    informer = std::make_unique<SharedIndexInformer<Item>>(server, options);
+    return *informer;
+  }
+  void start() {
+    if (!informer) make();
+    thread = std::jthread{[this](std::stop_token token) { informer->run(std::move(token)); }};
+  }
+  void start_and_sync() {
+    start();
+    ASSERT_TRUE(wait(informer->synced()));
+    ASSERT_TRUE(server->wait_for_watches(1));
+  }
+  void stop() {
+    thread.request_stop();
+    if (thread.joinable()) thread.join();
+  }
+  static bool wait(const DoneSignal& signal) {
+    auto done = std::async(std::launch::async, [&] {
+      std::stop_source limit;
+      std::jthread timer{[&](std::stop_token token) {
+        if (system_clock().sleep_for(10s, std::move(token))) limit.request_stop();
+      }};
+      return signal.wait(limit.get_token());
+    });
+    return done.get();
+  }
+  /// Waits until the cache has everything the server has.
+  void settle() {
+    ASSERT_TRUE(informer->indexer().wait_for_version(server->version(), {},
+                                                     std::chrono::steady_clock::now() + 10s));
+  }
+  void pass(Clock::Duration time) {
+    ASSERT_TRUE(clock.wait_for_sleepers(1));
+    clock.advance(time);
+  }
+  /// Lets the reflector list again.
+  void relist(std::size_t requests = 2) {
+    const std::size_t asked = server->requests().size();
+    server->end_watches(status(410, "Expired"));
+    while (server->requests().size() == asked) {
+      clock.advance(1min);
+      std::this_thread::yield();
+    }
+    ASSERT_TRUE(server->wait_for_requests(asked + requests));
+    ASSERT_TRUE(server->wait_for_watches(1));
+  }
+
+  std::size_t threads_before = thread_count();
+  testkit::FakeClock clock;
+  std::shared_ptr<FakeListWatch> server = std::make_shared<FakeListWatch>();
+  InformerOptions<Item> options;
+  std::unique_ptr<SharedIndexInformer<Item>> informer;
+  std::jthread thread;
+};
+
+// C-7, C-8, P-4, S-6, S-12, S-15
+TEST_F(SharedInformerTest, TellsWhatExistsAndWhatChanges) {
+  server->put("a", "x");
+  Recorder recorder;
+  make();
+  const auto registration = informer->add_event_handler(recorder.handler());
+  EXPECT_FALSE(informer->has_synced());
+  EXPECT_EQ(informer->last_sync_resource_version(), "");
+  EXPECT_EQ(informer->last_error(), "not started");
+  start_and_sync();
+  EXPECT_TRUE(wait(registration.synced()));
+  EXPECT_EQ(informer->last_sync_resource_version(), "1");
+  EXPECT_EQ(informer->last_error(), "");
+
+  server->put("a", "y");
+  server->put("a", "x");
+  server->remove("a", "y");
+  ASSERT_TRUE(recorder.wait_for_count(4));
+  EXPECT_EQ(recorder.events(),
+            (Strings{"add* a/x@1", "add a/y@2", "update a/x@1>3", "delete a/y@4"}));
+  EXPECT_EQ(show(informer->indexer().list()), "a/x@3");
+}
+
+// C-8: events that do not fit to the cache.
+TEST_F(SharedInformerTest, DecidesByTheCacheWhetherSomethingIsNew) {
+  server->put("a", "x");
+  Recorder recorder;
+  make().add_event_handler(recorder.handler());
+  start_and_sync();
+  server->emit({EventType::kAdded, item("a", "x", "7"), {}});
+  server->emit({EventType::kModified, item("a", "y", "8"), {}});
+  server->emit({EventType::kDeleted, item("a", "never", "9"), {}});  // K-30
+  server->emit({EventType::kDeleted, item("a", "y", "10"), {}});
+  ASSERT_TRUE(recorder.wait_for_count(4));
+  EXPECT_EQ(recorder.events(),
+            (Strings{"add* a/x@1", "update a/x@1>7", "add a/y@8", "delete a/y@10"}));
+}
+
+// C-8: as client-go does, when asked.
+TEST_F(SharedInformerTest, TellsOfUnknownDeletionsWhenAsked) {
+  options.behaviour.notify_unknown_deletes = true;
+  Recorder recorder;
+  make().add_event_handler(recorder.handler());
+  start_and_sync();
+  server->emit({EventType::kDeleted, item("a", "never", "9"), {}});
+  EXPECT_TRUE(recorder.wait_for("delete a/never@9"));
+}
+
+// C-9, S-15, S-20, S-21, K-16: a new list tells what was missed, and nothing else.
+TEST_F(SharedInformerTest, TellsWhatANewListBrings) {
+  server->put("a", "same");
+  server->put("a", "gone");
+  server->put("a", "changed");
+  Recorder recorder;
+  make();
+  const auto registration = informer->add_event_handler(recorder.handler());
+  start_and_sync();
+  ASSERT_TRUE(wait(registration.synced()));
+  recorder.clear();
+  const Ref<Item> same = informer->indexer().find("a/same");
+  server->remove("a", "gone", true);
+  server->put("a", "changed", {}, true);
+  server->put("a", "new", {}, true);
+  relist();
+  ASSERT_TRUE(recorder.wait_for_count(3));
+  settle();
+  server->put("a", "last");
+  ASSERT_TRUE(recorder.wait_for("add a/last@7"));
+  EXPECT_EQ(recorder.events(),
+            (Strings{"delete? a/gone@2", "update a/changed@3>5", "add a/new@6", "add a/last@7"}));
+  EXPECT_EQ(informer->indexer().find("a/same"), same);  // the same block
+}
+
+// C-9: handlers see the complete new store.
+TEST_F(SharedInformerTest, HasTheWholeListBeforeItTellsOfIt) {
+  for (int i = 0; i < 100; ++i) server->put("a", fmt::format("x{}", i));
+  std::atomic<std::size_t> least = 1000;
+  make().add_event_handler(
+      {.on_add = [&](const Item&) { least = std::min(least.load(), informer->indexer().size()); }});
+  start_and_sync();
+  stop();
+  EXPECT_GE(least, 100U);
+}
+
+// S-21: compatibility
+TEST_F(SharedInformerTest, TellsOfUnchangedObjectsWhenAsked) {
+  options.behaviour.notify_unchanged = true;
+  server->put("a", "x");
+  Recorder recorder;
+  make().add_event_handler(recorder.handler());
+  start_and_sync();
+  relist();
+  EXPECT_TRUE(recorder.wait_for("update a/x@1>1"));
+}
+
+// S-22: an object whose version was cleared is told again, as nobody can say whether it changed.
+TEST_F(SharedInformerTest, NeverTakesObjectsWithoutVersionForUnchanged) {
+  options.transform = [](Item& object) { object.metadata.resource_version = ""; };
+  server->put("a", "x");
+  Recorder recorder;
+  make().add_event_handler(recorder.handler());
+  start_and_sync();
+  server->put("a", "x");
+  EXPECT_TRUE(recorder.wait_for("update a/x@>"));
+}
+
+// S-13, S-14, K-19, P-11
+TEST_F(SharedInformerTest, ReplaysTheCacheToALateHandler) {
+  server->put("a", "x");
+  start_and_sync();
+  server->put("a", "x");
+  server->put("a", "y");
+  settle();
+  Recorder late;
+  const auto registration = informer->add_event_handler(late.handler());
+  server->put("a", "x");
+  server->remove("a", "y");
+  ASSERT_TRUE(late.wait_for_count(4));
+  ASSERT_TRUE(wait(registration.synced()));
+  EXPECT_EQ(late.believes(), "a/x@4");
+  EXPECT_EQ(late.contradiction(), "");
+  const Strings events = late.events();
+  EXPECT_EQ(events[2], "update a/x@2>4");
+  EXPECT_EQ(events[3], "delete a/y@5");
+
+  server->remove("a", "x");
+  settle();
+  Recorder empty;
+  EXPECT_TRUE(wait(informer->add_event_handler(empty.handler()).synced()));
+}
+
+// S-13, S-19, K-19: no gap and no repetition, whenever handlers come and go.
+TEST_F(SharedInformerTest, TellsEveryHandlerAConsistentStory) {
+  start_and_sync();
+  std::atomic<bool> done = false;
+  std::jthread writer{[&] {
+    for (int i = 0; i < 600; ++i) {
+      const std::string name = fmt::format("x{}", i % 17);
+      if (i % 5 == 4) {
+        server->remove("a", name);
+      } else {
+        server->put("a", name);
+      }
+    }
+    done = true;
+  }};
+  std::vector<std::unique_ptr<Recorder>> recorders;
+  std::vector<HandlerRegistration> registrations;
+  while (!done || recorders.size() < 5) {
+    recorders.push_back(std::make_unique<Recorder>());
+    registrations.push_back(informer->add_event_handler(recorders.back()->handler()));
+    if (recorders.size() % 3 == 0) informer->remove_event_handler(registrations.back());
+    if (recorders.size() > 200) break;
+    std::this_thread::sleep_for(100us);
+  }
+  writer.join();
+  settle();
+  const std::string truth = show(server->objects());
+  for (std::size_t i = 0; i < recorders.size(); ++i) {
+    EXPECT_EQ(recorders[i]->contradiction(), "") << i;
+    if (i % 3 == 2) continue;
+    informer->remove_event_handler(registrations[i], Removal::kDrainAndWait);
+    EXPECT_EQ(recorders[i]->believes(), truth) << i;
+  }
+}
+
+// S-11, P-2
+TEST_F(SharedInformerTest, TakesAHandlerSeveralTimes) {
+  server->put("a", "x");
+  Recorder recorder;
+  make();
+  const auto first = informer->add_event_handler(recorder.handler());
+  const auto second = informer->add_event_handler(recorder.handler());
+  start_and_sync();
+  ASSERT_TRUE(recorder.wait_for_count(2));
+  informer->remove_event_handler(first, Removal::kAtOnceAndWait);
+  server->put("a", "x");
+  ASSERT_TRUE(recorder.wait_for_count(3));
+  settle();
+  EXPECT_EQ(recorder.events().size(), 3U);
+}
+
+// S-1, S-2, K-20
+TEST_F(SharedInformerTest, RunsOnce) {
+  start_and_sync();
+  EXPECT_FALSE(informer->is_stopped());
+  informer->run({});  // returns at once
+  stop();
+  EXPECT_TRUE(informer->is_stopped());
+  EXPECT_TRUE(informer->has_synced());
+  informer->run({});
+}
+
+// S-2, S-8, S-10, I-20, S-9, Y-9
+TEST_F(SharedInformerTest, RefusesWhatComesTooLate) {
+  server->put("a", "x");
+  make().set_transform([](Item& object) { object.metadata.labels["t"] = "1"; });
+  start_and_sync();
+  const auto too_late = [](const auto& call) -> std::string {
+    try {
+      call();
+    } catch (const std::logic_error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(too_late([&] { informer->set_transform({}); }), "informer has already started");
+  EXPECT_EQ(too_late([&] { informer->set_watch_error_handler({}); }),
+            "informer has already started");
+  informer->add_indexers({{"one", [](const Item&) { return Strings{"1"}; }}});
+  EXPECT_EQ(informer->indexer().by_index("one", "1").size(), 1U);
+  stop();
+  EXPECT_EQ(too_late([&] { informer->add_event_handler({}, {.name = "late"}); }),
+            "handler late was not added to shared informer because it has stopped already");
+  EXPECT_EQ(too_late([&] { informer->add_indexers({}); }),
+            "indexer was not added because it has stopped already");
+  EXPECT_EQ(informer->indexer().size(), 1U);
+}
+
+// S-5
+TEST_F(SharedInformerTest, HasNoThreadsUnlessItRuns) {
+  Recorder recorder;
+  make();
+  const auto registration = informer->add_event_handler(recorder.handler());
+  EXPECT_EQ(thread_count(), threads_before);
+  informer->remove_event_handler(registration, Removal::kAtOnceAndWait);  // S-18: returns at once
+  informer->add_event_handler(recorder.handler());
+  start_and_sync();
+  EXPECT_EQ(thread_count(), threads_before + 3);  // loop, reflector, handler
+}
+
+// S-6: stop before sync.
+TEST_F(SharedInformerTest, IsNotSyncedIfStoppedBefore) {
+  server->hang_lists();
+  Recorder recorder;
+  make();
+  const auto registration = informer->add_event_handler(recorder.handler());
+  start();
+  ASSERT_TRUE(server->wait_for_requests(1));
+  stop();
+  EXPECT_FALSE(informer->has_synced());
+  EXPECT_FALSE(registration.has_synced());
+}
+
+// S-16, S-17
+TEST_F(SharedInformerTest, ForgetsHandlersAsOftenAsAsked) {
+  Recorder recorder;
+  make();
+  const auto before = informer->add_event_handler(recorder.handler());
+  informer->remove_event_handler(before);
+  informer->remove_event_handler(before);
+  informer->remove_event_handler(HandlerRegistration{});
+  SharedIndexInformer<Item> other{server};
+  const auto foreign = other.add_event_handler({});
+  informer->remove_event_handler(foreign);
+  start_and_sync();
+  const auto running = informer->add_event_handler(recorder.handler());
+  informer->remove_event_handler(running, Removal::kAtOnceAndWait);
+  server->put("a", "x");
+  settle();
+  stop();
+  informer->remove_event_handler(running, Removal::kDrainAndWait);
+  EXPECT_TRUE(recorder.events().empty());
+}
+
+// S-18, K-18: waits for the call under way; what waits is dropped, or delivered when draining.
+TEST_F(SharedInformerTest, RemovesAHandlerAndWaitsForIt) {
+  server->put("a", "x");
+  for (const Removal how : {Removal::kAtOnceAndWait, Removal::kDrainAndWait}) {
+    informer.reset();
+    make();
+    std::latch entered{1};
+    std::latch leave{1};
+    std::atomic<int> calls = 0;
+    const auto registration = informer->add_event_handler({.on_add = [&](const Item&) {
+      if (calls++ == 0) {
+        entered.count_down();
+        leave.wait();
+      }
+    }});
+    start_and_sync();
+    entered.wait();
+    server->put("a", fmt::format("y{}", static_cast<int>(how)));
+    server->put("a", fmt::format("z{}", static_cast<int>(how)));
+    while (registration.backlog() < 2) std::this_thread::yield();
+    auto removed =
+        std::async(std::launch::async, [&] { informer->remove_event_handler(registration, how); });
+    EXPECT_EQ(removed.wait_for(10ms), std::future_status::timeout);
+    leave.count_down();
+    ASSERT_EQ(removed.wait_for(10s), std::future_status::ready);
+    EXPECT_EQ(calls,
+              how == Removal::kDrainAndWait ? static_cast<int>(server->objects().size()) : 1);
+    stop();
+  }
+}
+
+// K-18: a handler may remove itself.
+TEST_F(SharedInformerTest, LetsAHandlerRemoveItself) {
+  server->put("a", "x");
+  make();
+  std::atomic<int> calls = 0;
+  std::promise<HandlerRegistration> registered;
+  auto registration = registered.get_future().share();
+  registered.set_value(informer->add_event_handler({.on_add = [&](const Item&) {
+    ++calls;
+    informer->remove_event_handler(registration.get(), Removal::kAtOnceAndWait);
+  }}));
+  start_and_sync();
+  while (calls == 0) std::this_thread::yield();
+  server->put("a", "y");
+  settle();
+  stop();
+  EXPECT_EQ(calls, 1);
+}
+
+// P-3, K-1: a stuck handler delays nobody, and what waits for it is bounded.
+TEST_F(SharedInformerTest, MergesWhatWaitsForASlowHandler) {
+  std::latch leave{1};
+  std::atomic<bool> stuck = false;
+  std::atomic<std::size_t> crossed = 0;
+  Recorder slow;
+  Recorder quick;
+  EventHandler<Item> handler = slow.handler();
+  make();
+  const auto registration = informer->add_event_handler(
+      {.on_add =
+           [&, add = handler.on_add](const Ref<Item>& now, bool initial) {
+             if (!stuck.exchange(true)) leave.wait();
+             add(now, initial);
+           },
+       .on_update = handler.on_update,
+       .on_delete = handler.on_delete},
+      {.high_water = 10, .on_high_water = [&](std::size_t backlog) { crossed = backlog; }});
+  informer->add_event_handler(quick.handler(), {.backlog = BacklogPolicy::kUnbounded});
+  start_and_sync();
+  server->put("a", "first");
+  while (!stuck) std::this_thread::yield();
+  for (int i = 0; i < 2'000; ++i) {
+    server->put("a", fmt::format("x{}", i % 20));
+    if (i % 3 == 0) server->put("a", fmt::format("short-lived-{}", i));
+    if (i % 3 == 0) server->remove("a", fmt::format("short-lived-{}", i));
+    if (i % 100 == 7) server->remove("a", "x7");
+  }
+  settle();
+  ASSERT_TRUE(quick.wait_for_count(1 + 2'000 + 2 * 667 + 20));
+  EXPECT_LE(registration.backlog(), 60U);
+  EXPECT_GT(crossed, 10U);
+  leave.count_down();
+  informer->remove_event_handler(registration, Removal::kDrainAndWait);
+  EXPECT_EQ(slow.contradiction(), "");
+  EXPECT_EQ(slow.believes(), show(server->objects()));
+  EXPECT_LT(slow.events().size(), 100U);
+  EXPECT_EQ(quick.contradiction(), "");
+}
+
+// P-3: or everything is kept, as in client-go.
+TEST_F(SharedInformerTest, KeepsEverythingForASlowHandlerWhenAsked) {
+  std::latch leave{1};
+  std::atomic<bool> stuck = false;
+  std::atomic<int> updates = 0;
+  make();
+  const auto registration =
+      informer->add_event_handler({.on_add =
+                                       [&](const Item&) {
+                                         stuck = true;
+                                         leave.wait();
+                                       },
+                                   .on_update = [&](const Item&, const Item&) { ++updates; }},
+                                  {.backlog = BacklogPolicy::kUnbounded, .high_water = 10});
+  start_and_sync();
+  for (int i = 0; i < 500; ++i) server->put("a", "x");
+  settle();
+  while (!stuck) std::this_thread::yield();
+  EXPECT_GE(registration.backlog(), 400U);
+  leave.count_down();
+  informer->remove_event_handler(registration, Removal::kDrainAndWait);
+  EXPECT_EQ(updates, 499);
+}
+
+// K-1, K-2: with the blocking policy the brake reaches the stream; a stop releases it.
+TEST_F(SharedInformerTest, LetsASlowHandlerHoldTheStreamBack) {
+  options.queue.max_items = 5;
+  options.queue.batch_size = 1;
+  std::latch leave{1};
+  make();
+  const auto registration = informer->add_event_handler(
+      {.on_add = [&](const Item&) { leave.wait(); }, .on_update = [](const Item&, const Item&) {}},
+      {.backlog = BacklogPolicy::kBlock, .high_water = 10});
+  start_and_sync();
+  for (int i = 0; i < 500; ++i) server->put("a", "x");
+  while (registration.backlog() < 10) std::this_thread::yield();
+  std::this_thread::sleep_for(20ms);
+  EXPECT_LE(registration.backlog(), 10U);
+  EXPECT_NE(informer->indexer().resource_version(), "500");
+  EXPECT_LT(std::stoi(informer->last_sync_resource_version()), 60);
+  auto stopped = std::async(std::launch::async, [&] { stop(); });
+  leave.count_down();
+  ASSERT_EQ(stopped.wait_for(10s), std::future_status::ready);
+}
+
+TEST_F(SharedInformerTest, LosesNothingWhenAHandlerHoldsTheStreamBack) {
+  options.queue.max_items = 3;
+  Recorder recorder;
+  make();
+  const auto registration = informer->add_event_handler(
+      recorder.handler(), {.backlog = BacklogPolicy::kBlock, .high_water = 2});
+  start_and_sync();
+  for (int i = 0; i < 300; ++i) server->put("a", fmt::format("x{}", i % 7));
+  settle();
+  ASSERT_TRUE(recorder.wait_for_count(300));
+  EXPECT_EQ(recorder.contradiction(), "");
+  EXPECT_EQ(recorder.believes(), show(server->objects()));
+}
+
+// P-8, P-9, K-17
+TEST_F(SharedInformerTest, GoesOnAfterAHandlerFails) {
+  server->put("a", "x");
+  server->put("a", "y");
+  std::vector<std::string> failures;
+  std::atomic<int> calls = 0;
+  make();
+  const auto registration = informer->add_event_handler(
+      {.on_add =
+           [&](const Item& now) {
+             if (calls++ == 0) throw std::runtime_error("failed on " + now.metadata.name.str());
+           }},
+      {.name = "fragile",
+       .on_failure = [&](const std::exception& error) { failures.emplace_back(error.what()); }});
+  start_and_sync();
+  ASSERT_TRUE(clock.wait_for_sleepers(1));
+  EXPECT_EQ(calls, 1);
+  clock.advance(1s);
+  EXPECT_TRUE(wait(registration.synced()));  // the failure counts as processed
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(registration.failures(), 1U);
+  EXPECT_EQ(registration.last_failure(), "failed on x");
+  EXPECT_EQ(failures, (Strings{"failed on x"}));
+  EXPECT_EQ(registration.synced().name(),
+            "SharedIndexInformer PartialObjectMetadata + event handler fragile");  // P-12
+}
+
+// P-11, P-12, S-6
+TEST_F(SharedInformerTest, IsSyncedBeforeASlowHandlerIs) {
+  server->put("a", "x");
+  std::latch leave{1};
+  make();
+  const auto registration =
+      informer->add_event_handler({.on_add = [&](const Item&) { leave.wait(); }});
+  start_and_sync();
+  EXPECT_FALSE(registration.has_synced());
+  leave.count_down();
+  EXPECT_TRUE(wait(registration.synced()));
+  EXPECT_EQ(informer->synced().name(), "SharedIndexInformer PartialObjectMetadata");
+}
+
+// P-13, S-3: a stop waits for the call under way and drops the rest.
+TEST_F(SharedInformerTest, WaitsForACallUnderWayWhenStopped) {
+  for (int i = 0; i < 50; ++i) server->put("a", fmt::format("x{}", i));
+  std::latch entered{1};
+  std::latch leave{1};
+  std::atomic<int> calls = 0;
+  make().add_event_handler({.on_add = [&](const Item&) {
+    if (calls++ == 0) {
+      entered.count_down();
+      leave.wait();
+    }
+  }});
+  start_and_sync();
+  entered.wait();
+  auto stopped = std::async(std::launch::async, [&] { stop(); });
+  EXPECT_EQ(stopped.wait_for(10ms), std::future_status::timeout);
+  leave.count_down();
+  ASSERT_EQ(stopped.wait_for(10s), std::future_status::ready);
+  EXPECT_EQ(calls, 1);
+}
+
+// P-14, P-15
+TEST(EventHandlers, FilterTurnsChangesIntoAdditionsAndDeletions) {
+  Recorder recorder;
+  const EventHandler<Item> handler =
+      filtered<Item>([](const Item& object) { return object.metadata.labels.contains("yes"); },
+                     recorder.handler());
+  const Ref<Item> yes1 = item("a", "x", "1", {{"yes", ""}});
+  const Ref<Item> yes2 = item("a", "x", "2", {{"yes", ""}});
+  const Ref<Item> no = item("a", "x", "3");
+  handler.on_add(no, true);
+  handler.on_add(yes1, true);
+  handler.on_update(yes1, yes2);
+  handler.on_update(yes2, no);
+  handler.on_update(no, no);
+  handler.on_update(no, yes1);
+  handler.on_delete({key_of(*no), no, true});
+  handler.on_delete({key_of(*yes1), yes1, false});
+  EXPECT_EQ(recorder.events(), (Strings{"add* a/x@1", "update a/x@1>2", "delete a/x@2", "add a/x@1",
+                                        "delete? a/x@1"}));
+  const EventHandler<Item> nothing = filtered<Item>([](const Item&) { return true; }, {});
+  nothing.on_add(yes1, false);
+  nothing.on_update(yes1, yes2);
+  nothing.on_delete({key_of(*yes1), yes1, true});
+}
+
+// P-15, S-33, I-3
+TEST(EventHandlers, TakeFunctionsOfEachForm) {
+  int calls = 0;
+  const EventHandler<Item> handlers[] = {
+      {.on_add = [&](const Item&) { ++calls; }},
+      {.on_add = [&](const Item&, bool) { ++calls; }},
+      {.on_add = [&](const Ref<Item>&) { ++calls; }},
+      {.on_add = [&](const Ref<Item>&, bool) { ++calls; }},
+      {.on_update = [&](const Item&, const Item&) { ++calls; }},
+      {.on_update = [&](const Ref<Item>&, const Ref<Item>&) { ++calls; }},
+  };
+  const Ref<Item> object = item("a", "x", "1");
+  for (const auto& handler : handlers) {
+    if (handler.on_add) handler.on_add(object, true);
+    if (handler.on_update) handler.on_update(object, object);
+  }
+  EXPECT_EQ(calls, 6);
+
+  Deleted<Item> seen;
+  const auto any =
+      detail::erase_handler<Item>({.on_delete = [&](const Deleted<Item>& gone) { seen = gone; }});
+  any.on_delete({}, "a/x", false);
+  EXPECT_EQ(seen.key, (ObjectKey{"a", "x"}));
+  EXPECT_EQ(seen.object, nullptr);
+  EXPECT_FALSE(seen.final_state_known);
+  EXPECT_FALSE(any.on_add);
+}
+
+// S-23 to S-27, P-6, P-7, C-7
+TEST_F(SharedInformerTest, ShowsAllObjectsAgainToThoseWhoAreDue) {
+  options.behaviour.resync = 30s;
+  options.behaviour.resync_chunk = 2;
+  for (int i = 0; i < 5; ++i) server->put("a", fmt::format("x{}", i));
+  Recorder often;
+  Recorder seldom;
+  Recorder never;
+  make();
+  informer->add_event_handler(often.handler());                    // the informer's period
+  informer->add_event_handler(seldom.handler(), {.resync = 45s});  // rounded up to 60 s
+  informer->add_event_handler(never.handler(), {.resync = 0s});
+  start_and_sync();
+  ASSERT_TRUE(never.wait_for_count(5));
+  pass(30s);
+  ASSERT_TRUE(often.wait_for_count(10));
+  pass(30s);
+  ASSERT_TRUE(often.wait_for_count(15));
+  ASSERT_TRUE(seldom.wait_for_count(10));
+  ASSERT_TRUE(clock.wait_for_sleepers(1));
+  EXPECT_EQ(often.events().size(), 15U);
+  EXPECT_EQ(seldom.events().size(), 10U);
+  EXPECT_EQ(never.events().size(), 5U);
+  EXPECT_EQ(seldom.events().at(7), "update a/x2@3>3");
+  EXPECT_EQ(server->requests().size(), 2U);  // S-27: nothing was asked of the server
+}
+
+// S-24, S-25
+TEST_F(SharedInformerTest, AdaptsItsResyncToHandlers) {
+  options.behaviour.resync = 1h;
+  server->put("a", "x");
+  Recorder quick;
+  Recorder hourly;
+  make();
+  informer->add_event_handler(hourly.handler());
+  informer->add_event_handler(quick.handler(), {.resync = 1ms});  // raised to a second
+  start_and_sync();
+  ASSERT_TRUE(clock.wait_for_sleepers(1));
+  EXPECT_EQ(clock.next_deadline() - clock.now(), 1s);
+  Recorder late;
+  informer->add_event_handler(late.handler(), {.resync = 1ms});
+  pass(1s);
+  ASSERT_TRUE(quick.wait_for_count(2));
+  ASSERT_TRUE(late.wait_for_count(2));
+  ASSERT_TRUE(hourly.wait_for_count(1));
+  EXPECT_EQ(hourly.events().size(), 1U);
+}
+
+// S-23, R-5
+TEST_F(SharedInformerTest, NeverResyncsIfTheInformerDoesNot) {
+  std::vector<std::string> lines;
+  options.reflector.log =
+      Logger{[&](LogLevel, std::string_view, std::string_view text) { lines.emplace_back(text); },
+             LogLevel::kWarning};
+  make();
+  informer->add_event_handler({}, {.name = "hopeful", .resync = 10s});
+  EXPECT_EQ(lines, (Strings{"handler hopeful: no resync, as the informer has none"}));
+  start_and_sync();
+  EXPECT_EQ(clock.sleepers(), 0U);
+}
+
+// K-15: the first resync is put off a little, differently in each informer.
+TEST_F(SharedInformerTest, SpreadsResyncs) {
+  options.behaviour.resync = 100s;
+  options.reflector.random = [] { return 0.5; };
+  make();
+  start_and_sync();
+  ASSERT_TRUE(clock.wait_for_sleepers(1));
+  EXPECT_EQ(clock.next_deadline() - clock.now(), 105s);
+}
+
+// no resync while there is no watch.
+TEST_F(SharedInformerTest, DoesNotResyncWithoutAWatch) {
+  options.behaviour.resync = 30s;
+  server->put("a", "x");
+  Recorder recorder;
+  make().add_event_handler(recorder.handler());
+  start_and_sync();
+  ASSERT_TRUE(recorder.wait_for_count(1));
+  server->script_lists({api_error(403, "Forbidden"), api_error(403, "Forbidden")});
+  options.reflector.backoff.initial = 10s;
+  server->end_watches(status(410, "Expired"));
+  while (informer->last_error().find("Expired") == std::string::npos &&
+         informer->last_error().find("too old") == std::string::npos && clock.sleepers() != 1) {
+    std::this_thread::yield();
+  }
+  ASSERT_TRUE(clock.wait_for_sleepers(1));
+  EXPECT_LT(clock.next_deadline() - clock.now(), 2s);  // only the backoff waits, no resync
+  EXPECT_EQ(recorder.events().size(), 1U);
+}
+
+// S-28, S-29, K-10
+TEST_F(SharedInformerTest, ShowsOnlyTransformedObjects) {
+  server->set_watch_list(true);
+  std::atomic<int> calls = 0;
+  options.transform = [&](const Ref<Item>& object) {
+    ++calls;
+    Item copy = *object;
+    copy.metadata.labels["seen"] = "yes";
+    return freeze(copy);
+  };
+  server->put("a", "x");
+  std::atomic<int> unlabelled = 0;
+  make().add_event_handler({.on_add = [&](const Item& now) {
+    if (!now.metadata.labels.contains("seen")) ++unlabelled;
+  }});
+  start_and_sync();
+  server->put("a", "y");
+  settle();
+  relist(1);
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(unlabelled, 0);
+  EXPECT_EQ(informer->indexer().list("", labels::Selector::parse("seen=yes")).size(), 2U);
+}
+
+// S-8, R-11, R-13
+TEST_F(SharedInformerTest, HandsListErrorsToItsHandler) {
+  server->script_lists({api_error(403, "Forbidden")});
+  std::promise<std::string> seen;
+  make().set_watch_error_handler([](const ReflectorError&) { FAIL() << "the last one wins"; });
+  informer->set_watch_error_handler([&](const ReflectorError& error) {
+    try {
+      std::rethrow_exception(error.cause());
+    } catch (const ApiError& cause) {
+      seen.set_value(cause.status().reason.str());
+    }
+  });
+  start();
+  auto reason = seen.get_future();
+  ASSERT_EQ(reason.wait_for(10s), std::future_status::ready);
+  EXPECT_EQ(reason.get(), "Forbidden");
+  EXPECT_NE(informer->last_error().find("Forbidden"), std::string::npos);  // why it is not synced
+  EXPECT_FALSE(informer->has_synced());
+}
+
+// The classic queue gives the same.
+TEST_F(SharedInformerTest, WorksWithTheDeltaFifo) {
+  options.behaviour.queue_kind = QueueKind::kDeltaFifo;
+  options.behaviour.resync = 30s;
+  server->put("a", "x");
+  server->put("a", "gone");
+  Recorder recorder;
+  make();
+  const auto registration = informer->add_event_handler(recorder.handler());
+  start_and_sync();
+  ASSERT_TRUE(wait(registration.synced()));
+  server->remove("a", "gone", true);
+  server->put("a", "y", {}, true);
+  relist();
+  ASSERT_TRUE(recorder.wait_for_count(4));
+  EXPECT_EQ(recorder.believes(), "a/x@1 a/y@4");
+  EXPECT_TRUE(recorder.wait_for("delete? a/gone@2"));
+  EXPECT_TRUE(recorder.wait_for("add a/y@4"));
+  recorder.clear();
+  pass(30s);
+  EXPECT_TRUE(recorder.wait_for("update a/x@1>1"));
+  EXPECT_EQ(recorder.contradiction(), "");
+}
+
+// C-1, C-2, C-6, C-12, K-3
+TEST_F(SharedInformerTest, HasASimplerSiblingWithOneHandler) {
+  server->put("a", "x");
+  Recorder recorder;
+  EventHandler<Item> handler = recorder.handler();
+  std::vector<std::string> errors;
+  options.behaviour.on_processing_error = [&](const std::exception& error) {
+    errors.emplace_back(error.what());
+  };
+  options.indexers = {{"one", [](const Item&) { return Strings{"1"}; }}};
+  auto simple = new_indexer_informer<Item>(
+      server,
+      {.on_add =
+           [&, add = handler.on_add](const Ref<Item>& now, bool initial) {
+             add(now, initial);
+             throw std::runtime_error("failed");
+           },
+       .on_update = handler.on_update,
+       .on_delete = handler.on_delete},
+      {{"two", [](const Item&) { return Strings{"2"}; }}}, options);
+  EXPECT_EQ(simple->last_sync_resource_version(), "");
+  {
+    std::jthread run{[&](std::stop_token token) { simple->run(std::move(token)); }};
+    ASSERT_TRUE(wait(simple->synced()));
+    ASSERT_TRUE(server->wait_for_watches(1));
+    EXPECT_EQ(thread_count(), threads_before + 2);
+    server->put("a", "x");
+    server->remove("a", "x");
+    ASSERT_TRUE(recorder.wait_for_count(3));
+  }
+  EXPECT_EQ(recorder.events(), (Strings{"add* a/x@1", "update a/x@1>2", "delete a/x@3"}));
+  EXPECT_EQ(errors, (Strings{"failed"}));
+  EXPECT_TRUE(simple->has_synced());
+  EXPECT_EQ(simple->store().index_names(), (Strings{"namespace", "one", "two"}));
+  simple->run({});  // once
+  EXPECT_EQ(new_informer<Item>(server, recorder.handler())->has_synced(), false);
+}
+
+// M-1, M-2, M-3, M-7, K-23
+TEST_F(SharedInformerTest, CountsWhatItDoes) {
+  const auto metrics = std::make_shared<Metrics>();
+  options.reflector.metrics = InformerMetrics::in(
+      metrics, {{"name", "n"}, {"group", ""}, {"version", "v1"}, {"resource", "items"}});
+  const InformerMetrics counts = options.reflector.metrics;
+  server->put("a", "x");
+  Recorder recorder;
+  make().add_event_handler(recorder.handler());
+  start_and_sync();
+  server->put("a", "y");
+  settle();
+  ASSERT_TRUE(recorder.wait_for_count(2));
+  EXPECT_EQ(counts.lists.value(), 1U);
+  EXPECT_EQ(counts.watches.value(), 1U);
+  EXPECT_EQ(counts.last_version.value(), 2);
+  relist();
+  EXPECT_EQ(counts.lists.value(), 2U);
+  EXPECT_EQ(counts.relists_after_expiry.value(), 1U);
+  EXPECT_EQ(counts.items_per_list.sum(), 3);
+  EXPECT_EQ(counts.items_per_watch.sum(), 1);
+  stop();
+  EXPECT_EQ(counts.store_version.value(), 2);
+  EXPECT_EQ(counts.queued_items.value(), 0);
+  EXPECT_EQ(counts.listener_backlog.value(), 0);
+  EXPECT_EQ(counts.processing_latency.count(), 3U);
+  EXPECT_NE(metrics->text().find(
+                "informer_queued_items{group=\"\",name=\"n\",resource=\"items\",version=\"v1\"} 0"),
+            std::string::npos)
+      << metrics->text();
+}
+
+// S-31, S-32, K-34
+TEST_F(SharedInformerTest, IsWaitedForTogetherWithOthers) {
+  SharedIndexInformer<Item> other{server, options};
+  make();
+  std::stop_source source;
+  start();
+  source.request_stop();
+  EXPECT_FALSE(wait_for({informer->synced(), other.synced()}, source.get_token()));
+  std::jthread second{[&](std::stop_token token) { other.run(std::move(token)); }};
+  ASSERT_TRUE(wait(informer->synced()));
+  ASSERT_TRUE(wait(other.synced()));
+  EXPECT_TRUE(wait_for({informer->synced(), other.synced()}, source.get_token()));
+}
+
+}  // namespace
+}  // namespace kube
