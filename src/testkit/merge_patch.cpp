@@ -25,7 +25,8 @@ Value without_nulls(const Value& value) {
 }
 
 Value merge(Value target, const Value& patch) {
-  if (!patch.is_object() || !target.is_object()) return without_nulls(patch);
+  if (!target.is_object()) return without_nulls(patch);
+  if (!patch.is_object()) return patch;
   // Both are sorted: walk along, and append.
   Value result = Value::object();
   auto next = patch.as_object().begin();

@@ -352,6 +352,7 @@ class ObjectMerger {
     }
     const Positions positions = positions_of(order.as_array(), known->merge_key);
     Value before = found == fields_.end() ? Value::array() : std::move(found->second);
+    if (before.size() == 0 && elements.empty()) internal("no elements in any of the given slices");
     fields_.insert_or_assign(std::string{name},
                              merge_list(std::move(before), elements, *known, &positions));
   }
