@@ -10,7 +10,7 @@
 #include <kube/api/validation.hpp>
 #include <kube/codec/base64.hpp>
 
-#include <mutex>
+#include <memory>
 #include <optional>
 #include <thread>
 
@@ -42,7 +42,8 @@ bool is_identified(const Config& config) {
          !config.tls.certificate_file.empty() || !config.tls.certificate_data.empty();
 }
 
-class ConfiguredCredentials final : public Credentials {
+class ConfiguredCredentials final : public Credentials,
+                                    public std::enable_shared_from_this<ConfiguredCredentials> {
  public:
   ConfiguredCredentials(const Config& config, CredentialsOptions options)
       : options_(std::move(options)), tls_(config.tls, *options_.clock, options_.log) {
@@ -60,9 +61,9 @@ class ConfiguredCredentials final : public Credentials {
   }
 
   /// Tells listeners also when others make the plugin change its mind.
-  void follow_plugin(const std::weak_ptr<ConfiguredCredentials>& self) {
+  void follow_plugin() {
     if (!plugin_) return;
-    plugin_changes_ = plugin_->on_certificate_change([self] {
+    plugin_changes_ = plugin_->on_certificate_change([self = weak_from_this()] {
       if (const auto alive = self.lock()) static_cast<void>(alive->current());
     });
   }
@@ -82,12 +83,21 @@ class ConfiguredCredentials final : public Credentials {
   }
 
   std::shared_ptr<void> on_identity_change(std::function<void()> changed) override {
-    std::shared_ptr<void> handle = changed_.add(std::move(changed));
+    // The thread belongs to the listener and not to the credentials: `changed` may hold their last reference
+    // for a moment, and they must be able to go on any thread.
+    struct Handle {
+      std::shared_ptr<void> listener;
+      std::jthread checker;
+    };
+    auto handle = std::make_shared<Handle>();
+    handle->listener = changed_.add(std::move(changed));
     if (!tls_.has_certificate_files()) return handle;
-    const std::scoped_lock lock{checker_mutex_};
-    if (!checker_.joinable()) {
-      checker_ = std::jthread{[this](std::stop_token stop) { check_certificate(stop); }};
-    }
+    handle->checker =
+        std::jthread{[clock = options_.clock, self = weak_from_this()](std::stop_token stop) {
+          while (clock->sleep_for(kCertificateCheck, stop)) {
+            if (const auto alive = self.lock()) alive->check_certificate();
+          }
+        }};
     return handle;
   }
 
@@ -103,13 +113,11 @@ class ConfiguredCredentials final : public Credentials {
     if (!latest) return {};
     return {.certificate = latest->certificate, .key = latest->key};
   }
-  void check_certificate(std::stop_token stop) {
-    while (options_.clock->sleep_for(kCertificateCheck, stop)) {
-      try {
-        static_cast<void>(current());
-      } catch (const std::exception& error) {
-        options_.log.error("cannot check the client certificate: {}", error.what());
-      }
+  void check_certificate() noexcept {
+    try {
+      static_cast<void>(current());
+    } catch (const std::exception& error) {
+      options_.log.error("cannot check the client certificate: {}", error.what());
     }
   }
 
@@ -120,8 +128,6 @@ class ConfiguredCredentials final : public Credentials {
   std::shared_ptr<detail::ExecPlugin> plugin_;
   std::shared_ptr<void> plugin_changes_;
   detail::Listeners changed_;
-  std::mutex checker_mutex_;
-  std::jthread checker_;  // last member: it uses the others
 };
 
 void refuse_auth_provider(const std::string& name) {
@@ -150,7 +156,7 @@ std::shared_ptr<Credentials> make_credentials(const Config& config, CredentialsO
   }
   options.log = options.log.named("credentials");
   const auto credentials = std::make_shared<ConfiguredCredentials>(config, std::move(options));
-  credentials->follow_plugin(credentials);
+  credentials->follow_plugin();
   return credentials;
 }
 

@@ -48,9 +48,9 @@ class Credentials {
   /// next request, unless it has done so meanwhile. Never blocks.
   virtual void refused(const std::string& authorization) = 0;
   /// Calls `changed` whenever the identity of tls() has changed, so that connections can be closed although
-  /// nobody makes new ones; from now on, files are looked at every five minutes. The calls come from any
-  /// thread, also from within the methods above, and end soon after the returned object is gone. They must
-  /// not destroy the credentials.
+  /// nobody makes new ones; files are looked at every five minutes for that, as long as the returned object
+  /// lives. The calls come from any thread, also from within the methods above, and end soon after that
+  /// object is gone; they must not destroy it.
   [[nodiscard]] virtual std::shared_ptr<void> on_identity_change(std::function<void()> changed) {
     static_cast<void>(changed);
     return nullptr;  // for identities that never change
@@ -59,7 +59,7 @@ class Credentials {
 
 /// What credentials work with besides the Config. Any field may be left out.
 struct CredentialsOptions {
-  /// Must outlive the credentials.
+  /// Must outlive the credentials and what their on_identity_change() returned.
   Clock* clock = &system_clock();
   Logger log = {};
   Environment environment = {};

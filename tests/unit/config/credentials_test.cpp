@@ -9,8 +9,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
+#include <condition_variable>
 #include <filesystem>
+#include <future>
+#include <mutex>
 
 namespace kube {
 namespace {
@@ -230,6 +232,35 @@ TEST_F(CertificateTest, TheVeryFirstLoadTellsNobody) {
   clock_.advance(2s);
   static_cast<void>(credentials->tls());
   EXPECT_EQ(changes, 1);
+}
+
+// A listener that asks for the new material holds the credentials meanwhile; if everybody else lets go of them,
+// they end on the thread that checks files.
+TEST_F(CertificateTest, MayEndOnTheThreadThatChecksFiles) {
+  write_pair(first_);
+  auto credentials = make(with_files());
+  static_cast<void>(credentials->tls());
+  std::promise<void> called;
+  std::promise<void> released;
+  std::promise<void> ended;
+  const auto handle = credentials->on_identity_change(
+      [&, weak = std::weak_ptr{credentials}, released = released.get_future().share()] {
+        auto alive = weak.lock();
+        called.set_value();
+        released.wait();
+        alive.reset();
+        ended.set_value();
+      });
+  ASSERT_TRUE(clock_.wait_for_sleepers(1));
+  write_pair(second_);
+  clock_.advance(5min);
+  ASSERT_EQ(called.get_future().wait_for(10s), std::future_status::ready);
+
+  credentials.reset();
+  released.set_value();
+
+  EXPECT_EQ(ended.get_future().wait_for(10s), std::future_status::ready);
+  EXPECT_TRUE(clock_.wait_for_sleepers(1));  // the thread goes on, and stops with the handle
 }
 
 TEST_F(CertificateTest, RefusesAPairThatCannotBeUsed) {
