@@ -6,6 +6,7 @@
 #include <kube/client/user_agent.hpp>
 
 #include <fmt/format.h>
+#include <strings.h>
 
 #include <algorithm>
 #include <optional>
@@ -238,7 +239,7 @@ void RestClient::sleep(const Request& request, Clock::Duration wait, const Attem
 
 void RestClient::hand_on_warnings(const Headers& headers) const {
   for (const Header& header : headers) {
-    if (find_header({header}, "Warning") == nullptr) continue;
+    if (::strcasecmp(header.name.c_str(), "Warning") != 0) continue;
     for (const Warning& warning : parse_warnings(header.value)) {
       if (warning.code != 299 || warning.text.empty()) continue;
       if (options_.on_warning) {
