@@ -2,6 +2,7 @@
 #include "http_front_pipeline.hpp"
 
 #include "request_log_info.hpp"
+#include "request_url.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -32,20 +33,19 @@ bool accepts_gzip(const Headers& headers) {
 }
 
 /// WT-24: a watch that begins with the present state and ends that with a bookmark.
-bool streams_initial_events(const RequestInfo& info) {
-  if (!query_flag(info.query, "allowWatchBookmarks")) return false;
-  const auto initial = query_parameter(info.query, "sendInitialEvents");
-  if (initial && !initial->empty()) return query_flag(info.query, "sendInitialEvents");
-  const std::string match = query_parameter(info.query, "resourceVersionMatch").value_or("");
-  const std::string version = query_parameter(info.query, "resourceVersion").value_or("");
-  return match.empty() && (version.empty() || version == "0");
+bool streams_initial_events(const Query& query) {
+  if (!query.flag("allowWatchBookmarks")) return false;
+  if (!query.text("sendInitialEvents").empty()) return query.flag("sendInitialEvents");
+  const std::string_view version = query.text("resourceVersion");
+  return query.text("resourceVersionMatch").empty() && (version.empty() || version == "0");
 }
 
 /// Whether the engine may have to wait for a version that is still to come (RV-8, WT-12).
 bool may_wait(const RequestInfo& info) {
-  if (info.resource.empty() || info.method != "GET") return false;
-  const std::string version = query_parameter(info.query, "resourceVersion").value_or("");
-  return (!version.empty() && version != "0") || query_parameter(info.query, "continue");
+  if (info.resource.empty() || info.method != "GET" || info.query.empty()) return false;
+  const Query query{info.query};
+  const std::string_view version = query.text("resourceVersion");
+  return (!version.empty() && version != "0") || query.has("continue");
 }
 
 class StreamBody final : public BodySource {
@@ -80,7 +80,7 @@ void sanitize(Headers& headers) {
 void compress(Reply& reply, bool watch, const RequestInfo& info, const Headers& request) {
   if (!accepts_gzip(request) || find_header(reply.headers, "Content-Encoding") != nullptr) return;
   if (watch) {
-    if (reply.status != 200 || !streams_initial_events(info)) return;
+    if (reply.status != 200 || !streams_initial_events(Query{info.query})) return;
     reply.gzip_flushes = true;
   } else {
     if (reply.body.size() <= kGzipFrom) return;

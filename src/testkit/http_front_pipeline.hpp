@@ -32,8 +32,8 @@ class Pipeline final : public Service {
   ~Pipeline() override { stop(); }
 
   void serve(ServerRequest request, std::function<void(Reply)> done) override;
-  /// From now on every request is answered as during shutdown (FC-2).
-  void refuse_all() { refusing_ = true; }
+  /// Whether every request is answered as during shutdown (FC-2).
+  void refuse_all(bool refuse) { refusing_ = refuse; }
   void stop();
 
  private:

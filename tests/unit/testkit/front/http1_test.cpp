@@ -323,7 +323,7 @@ TEST(HttpFront, DrainEndsStreamsProperlyAndRefusesTheRest) {
   (void)watching.read_head();
   RawClient idle{server.port()};
 
-  server.pipeline.refuse_all();
+  server.pipeline.refuse_all(true);
   RawClient late{server.port()};
   late.get("/x");
   const RawResponse refused = late.read_response();

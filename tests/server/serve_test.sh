@@ -1,0 +1,121 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# `kubecxx serve` as people run it: options, exit status, signals, and what survives kill -9.
+#   serve_test.sh KUBECXX
+set -eu
+
+kubecxx=$1
+work=$(mktemp -d)
+server=
+cleanup() {
+  [ -z "$server" ] || kill -9 "$server" 2>/dev/null || true
+  rm -rf "$work"
+}
+trap cleanup EXIT INT TERM
+
+failures=0
+# expect NAME STATUS PATTERN COMMAND...: exit status, and a line of output that matches (grep -E).
+expect() {
+  name=$1 wanted=$2 pattern=$3
+  shift 3
+  status=0
+  timeout 20 "$@" >"$work/out" 2>&1 || status=$?
+  if [ "$status" -eq "$wanted" ] && grep -Eq -- "$pattern" "$work/out"; then
+    echo "ok      $name"
+  else
+    failures=$((failures + 1))
+    echo "FAILED  $name: status $status, $*"
+    sed 's/^/        /' "$work/out" | head -n 12
+  fi
+}
+# start ARGUMENT...: sets server and url.
+start() {
+  : >"$work/log"
+  "$kubecxx" serve "$@" >"$work/log" 2>&1 &
+  server=$!
+  url=
+  for _ in $(seq 200); do
+    url=$(sed -n 's/^listening on //p' "$work/log")
+    if [ -n "$url" ] || ! kill -0 "$server" 2>/dev/null; then break; fi
+    sleep 0.05
+  done
+  [ -n "$url" ] || { cat "$work/log"; echo "FAILED  the server does not start"; exit 1; }
+}
+stop() {
+  kill "-$1" "$server"
+  status=0
+  wait "$server" || status=$?
+  server=
+}
+post() {
+  curl -sf -o /dev/null -H 'Content-Type: application/json' "$url/api/v1/namespaces/default/configmaps" \
+    -d "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"$1\"}}"
+}
+names() {
+  curl -sf "$url/api/v1/namespaces/default/configmaps" -H 'User-Agent: test' |
+    grep -o '"name":"w[0-9]*"' | sort -u | wc -l
+}
+
+expect help 0 '--kubeconfig-out' "$kubecxx" serve --help
+expect version 0 '^kubecxx [0-9]+\.' "$kubecxx" --version
+expect no-command 2 'subcommand' "$kubecxx"
+expect unknown-option 2 'not expected|unknown' "$kubecxx" serve --nonsense
+expect open-to-others 2 'not a loopback address' "$kubecxx" serve --listen 0.0.0.0
+expect open-with-tls-only 2 'not a loopback address' "$kubecxx" serve --listen 0.0.0.0 --tls
+expect no-such-folder 2 'does not exist' "$kubecxx" serve --load "$work/none"
+expect bad-data 1 'data' "$kubecxx" serve --data "$work/none/data"
+printf 'apiVersion: v1\nkind: Unicorn\nmetadata: {name: u}\n' >"$work/bad.yaml"
+expect bad-manifest 1 'bad.yaml: u: .*Unicorn' "$kubecxx" serve --load "$work/bad.yaml"
+
+for signal in INT TERM; do
+  start
+  expect "answers before SIG$signal" 0 '"Namespace"|NamespaceList' curl -sf "$url/api/v1/namespaces"
+  stop "$signal"
+  expect "clean end after SIG$signal" 0 '^0$' echo "$status"
+done
+
+mkdir "$work/manifests"
+printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: loaded, namespace: default}\n' >"$work/manifests/a.yaml"
+start --load "$work/manifests" --kubeconfig-out "$work/config"
+expect loads 0 '"loaded"' curl -sf "$url/api/v1/namespaces/default/configmaps/loaded"
+expect kubeconfig 0 "server: $url" cat "$work/config"
+expect private 0 '^600$' stat -c %a "$work/config"
+stop TERM
+
+start --tls --token secret
+expect needs-the-token 22 '401' curl -sfk "$url/api/v1/namespaces" -w '%{http_code}'
+expect takes-the-token 0 'NamespaceList' curl -sfk -H 'Authorization: Bearer secret' "$url/api/v1/namespaces"
+stop TERM
+
+# Every write that was acknowledged is there after kill -9, and nothing else is half there.
+start --data "$work/data.sqlite"
+(
+  i=0
+  while post "w$i"; do
+    i=$((i + 1))
+    echo "$i" >"$work/acknowledged"
+  done
+) 2>/dev/null &
+writer=$!
+for _ in $(seq 200); do
+  [ "$(cat "$work/acknowledged" 2>/dev/null || echo 0)" -lt 20 ] || break
+  sleep 0.05
+done
+stop KILL
+wait "$writer" || true
+acknowledged=$(cat "$work/acknowledged")
+start --data "$work/data.sqlite"
+found=$(names)
+if [ "$acknowledged" -ge 20 ] && [ "$found" -ge "$acknowledged" ] && [ "$found" -le $((acknowledged + 1)) ]; then
+  echo "ok      kill -9: $acknowledged writes acknowledged, $found found"
+else
+  failures=$((failures + 1))
+  echo "FAILED  kill -9: $acknowledged writes acknowledged, $found found"
+fi
+expect one-server-per-file 1 'locked|data.sqlite' "$kubecxx" serve --data "$work/data.sqlite"
+post after || { failures=$((failures + 1)); echo "FAILED  write after the restart"; }
+stop TERM
+
+[ "$failures" -eq 0 ] || { echo "$failures checks failed"; exit 1; }
+echo "all checks passed"

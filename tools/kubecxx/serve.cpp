@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve.hpp"
+
+#include "log.hpp"
+
+#include <kube/base/error.hpp>
+#include <kube/testkit/api_server.hpp>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+struct ServeOptions {
+  kube::testkit::ApiServerOptions server;
+  std::vector<std::string> load;
+  std::string kubeconfig_out;
+  std::string data;
+  std::string log_level = "warning";
+};
+
+bool is_loopback(std::string_view address) {
+  return address.starts_with("127.") || address == "::1";
+}
+
+/// Readable by the owner only, since it holds a token; put in place as a whole.
+void write_private_file(const std::string& file, std::string_view text) {
+  const std::string temporary = file + ".tmp";
+  const auto fail = [&](const char* what) {
+    throw kube::Error(fmt::format("{}: {}: {}", file, what, std::strerror(errno)));
+  };
+  ::unlink(temporary.c_str());
+  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (descriptor < 0) fail("cannot be created");
+  const ssize_t written = ::write(descriptor, text.data(), text.size());
+  ::close(descriptor);
+  if (written != static_cast<ssize_t>(text.size())) fail("cannot be written");
+  if (::rename(temporary.c_str(), file.c_str()) != 0) fail("cannot be put in place");
+}
+
+void say_what_next(const kube::testkit::ApiServer& server, const ServeOptions& options) {
+  fmt::print("listening on {}\n\n", server.url());
+  if (!options.kubeconfig_out.empty()) {
+    fmt::print("Try, in another terminal:\n  export KUBECONFIG={}\n  kubectl get namespaces\n",
+               options.kubeconfig_out);
+  } else if (options.server.tls) {
+    fmt::print(
+        "Start with --kubeconfig-out FILE for a configuration that kubectl can use; or try:\n"
+        "  kubectl --server {} --insecure-skip-tls-verify --token {} get namespaces\n",
+        server.url(), server.config().bearer_token);
+  } else {
+    fmt::print(
+        "Try, in another terminal:\n  kubectl --server {} get namespaces\n  curl "
+        "{}/api/v1/namespaces\n",
+        server.url(), server.url());
+  }
+  fmt::print("Ctrl-C ends it{}.\n", options.data.empty() ? "; nothing is kept" : "");
+  std::fflush(stdout);
+}
+
+void serve(ServeOptions& options) {
+  if (!is_loopback(options.server.listen) &&
+      (!options.server.tls || options.server.token.empty())) {
+    throw CLI::ValidationError("--listen",
+                               fmt::format("{} is not a loopback address: others could reach the "
+                                           "server, so --tls and --token are needed",
+                                           options.server.listen));
+  }
+  // Whoever sets a token does not want strangers.
+  options.server.allow_anonymous = options.server.token.empty();
+  options.server.data = options.data;
+  options.server.logger = make_logger(options.log_level);
+
+  // Before any thread starts, so that none of them takes the signals.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+
+  kube::testkit::ApiServer server{options.server};
+  for (const std::string& path : options.load) {
+    const std::size_t count = server.load(path);
+    fmt::print("loaded {} objects from {}\n", count, path);
+  }
+  if (!options.kubeconfig_out.empty()) {
+    write_private_file(options.kubeconfig_out, server.kubeconfig());
+  }
+  say_what_next(server, options);
+
+  int signal = 0;
+  sigwait(&signals, &signal);
+  fmt::print("\nstopping\n");
+  std::fflush(stdout);
+  server.stop(std::chrono::seconds{2});
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app) {
+  auto options = std::make_shared<ServeOptions>();
+  options->server.port = 0;
+  CLI::App* command = app.add_subcommand("serve", "Run an API server for development and tests");
+  command->add_option("--port", options->server.port, "Port; 0 takes any that is free")
+      ->capture_default_str();
+  command
+      ->add_option("--listen", options->server.listen,
+                   "Address; others than loopback need --tls and --token")
+      ->capture_default_str();
+  command->add_flag("--tls", options->server.tls,
+                    "Serve HTTPS with a certificate made at the start");
+  command->add_option("--token", options->server.token,
+                      "The administrator's bearer token; nobody else is let in then");
+  command
+      ->add_option("--load", options->load, "YAML or JSON file, or folder of such, to begin with")
+      ->check(CLI::ExistingPath);
+  command->add_flag("--simulate", options->server.simulate,
+                    "Play controllers and a node: deployments get pods, and pods run");
+  command->add_option("--kubeconfig-out", options->kubeconfig_out,
+                      "Write a configuration for kubectl to this file");
+  command->add_option("--data", options->data, "Keep the objects in this SQLite file");
+  command->add_option("--log-level", options->log_level, "What to log to standard error")
+      ->check(CLI::IsMember({"debug", "info", "warning", "error"}))
+      ->capture_default_str();
+  command->callback([options] { serve(*options); });
+}
