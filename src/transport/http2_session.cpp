@@ -153,7 +153,12 @@ class Http2Session final : public Session {
     while (pending_.empty()) {
       const std::uint8_t* data = nullptr;
       const auto size = nghttp2_session_mem_send(session_.get(), &data);
-      if (size <= 0) break;
+      if (size < 0) {
+        throw TransportError(Kind::kProtocol,
+                             fmt::format("{}: HTTP/2 cannot go on: {}", settings_.authority,
+                                         nghttp2_strerror(static_cast<int>(size))));
+      }
+      if (size == 0) break;
       // Small frames leave together.
       gathered_.append(reinterpret_cast<const char*>(data), static_cast<std::size_t>(size));
       if (gathered_.size() < kGather) continue;
@@ -195,7 +200,6 @@ class Http2Session final : public Session {
     std::shared_ptr<Exchange> exchange;
     HttpResponseHead head = {};
     std::size_t header_bytes = 0;
-    bool complete = false;
     bool dropped = false;
   };
 
@@ -263,7 +267,7 @@ class Http2Session final : public Session {
     });
   }
 
-  static int on_frame(nghttp2_session*, const nghttp2_frame* frame, void* user) {
+  static int on_frame(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
     auto* self = static_cast<Http2Session*>(user);
     return guarded([&] {
       const nghttp2_frame_hd& header = frame->hd;
@@ -284,8 +288,12 @@ class Http2Session final : public Session {
         stream->exchange->on_head(std::move(stream->head));
       }
       if ((header.type == NGHTTP2_HEADERS || header.type == NGHTTP2_DATA) &&
-          (header.flags & NGHTTP2_FLAG_END_STREAM) != 0) {
-        stream->complete = true;
+          (header.flags & NGHTTP2_FLAG_END_STREAM) != 0 && stream->exchange->has_head()) {
+        stream->exchange->on_end();
+        if (stream->exchange->offset < stream->exchange->request.body.size()) {
+          // It does not want to hear the rest.
+          nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, header.stream_id, NGHTTP2_CANCEL);
+        }
       }
       return 0;
     });
@@ -311,7 +319,7 @@ class Http2Session final : public Session {
       if (found == self->streams_.end()) return 0;
       const Stream stream = std::move(found->second);
       self->streams_.erase(found);
-      if (!stream.dropped) self->finish(stream.exchange, stream.complete, code);
+      if (!stream.dropped && !stream.exchange->done()) self->fail(stream.exchange, code);
       return 0;
     });
   }
@@ -330,11 +338,9 @@ class Http2Session final : public Session {
     });
   }
 
-  void finish(const std::shared_ptr<Exchange>& exchange, bool complete, std::uint32_t code) {
-    // A server may answer early and ask not to be sent the rest: that is a reset after the end.
-    if (complete && exchange->has_head()) {
-      exchange->on_end();
-    } else if (code == NGHTTP2_REFUSED_STREAM && !exchange->has_head()) {
+  /// The stream was closed before the end of the answer.
+  void fail(const std::shared_ptr<Exchange>& exchange, std::uint32_t code) {
+    if (code == NGHTTP2_REFUSED_STREAM && !exchange->has_head()) {
       returned_.push_back(exchange);
     } else if (code == NGHTTP2_PROTOCOL_ERROR || code == NGHTTP2_NO_ERROR) {
       exchange->fail({Kind::kProtocol, fmt::format("{}: the answer violates HTTP/2: {}",

@@ -34,8 +34,9 @@ class Http2Connection {
       }
       const bool frozen = server_.frozen_;
       if (!frozen) {
+        if (!read_all()) return;
         look_at_bodies();
-        if (!write_all() || !read_all() || !write_all()) return;
+        if (!write_all()) return;
         if (nghttp2_session_want_read(session_) == 0 && nghttp2_session_want_write(session_) == 0 &&
             pending_.empty()) {
           return;

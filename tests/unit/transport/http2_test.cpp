@@ -238,6 +238,17 @@ TEST_F(Http2, AResetStreamIsLostAndTheOthersGoOn) {
   EXPECT_EQ(server.accepted(), 1);
 }
 
+TEST_F(Http2, ABodyThatIsNotAsLongAsItSaysIsRefused) {
+  Http2Server server{authority.issue_server(), [&](const Http2Request&) {
+                       Http2Reply reply = reply_with("abc");
+                       reply.headers = {{"content-length", "10"}};
+                       return reply;
+                     }};
+  const auto transport = connect(server);
+
+  EXPECT_EQ(kind_of([&] { read_all(*transport->open({})); }), Kind::kProtocol);
+}
+
 TEST_F(Http2, ARefusedStreamIsSentAgain) {
   std::atomic<int> requests = 0;
   Http2Server server{authority.issue_server(), [&](const Http2Request&) {
