@@ -70,7 +70,10 @@ User authenticate(const EngineOptions& options, const ServerRequest& request) {
                           .uid = {},
                           .groups = request.certificate->organizations});
   }
-  if (authorization != nullptr || !options.allow_anonymous) throw unauthorized();
+  // A certificate that tells no name could not be verified (AU-5).
+  if (authorization != nullptr || request.certificate || !options.allow_anonymous) {
+    throw unauthorized();
+  }
   return {.name = kAnonymous, .uid = {}, .groups = {"system:unauthenticated"}};
 }
 
