@@ -57,12 +57,10 @@ class Recorder {
   /// What the handler would believe to exist, as show() writes it.
   [[nodiscard]] std::string believes() const {
     const std::lock_guard guard{mutex_};
-    std::vector<std::string> texts;
-    for (const auto& [key, version] : state_) texts.push_back(key + '@' + version);
-    std::sort(texts.begin(), texts.end());
-    std::string all;
-    for (const std::string& text : texts) all += (all.empty() ? "" : " ") + text;
-    return all;
+    return believes_locked();
+  }
+  [[nodiscard]] bool wait_until_believes(const std::string& state) const {
+    return wait([&] { return believes_locked() == state; });
   }
   /// The first event that did not fit to those before; empty if all did.
   [[nodiscard]] std::string contradiction() const {
@@ -71,6 +69,15 @@ class Recorder {
   }
 
  private:
+  [[nodiscard]] std::string believes_locked() const {
+    std::vector<std::string> texts;
+    for (const auto& [key, version] : state_) texts.push_back(key + '@' + version);
+    std::sort(texts.begin(), texts.end());
+    std::string all;
+    for (const std::string& text : texts) all += (all.empty() ? "" : " ") + text;
+    return all;
+  }
+
   static std::string version(const Item& object) { return object.metadata.resource_version.str(); }
   static std::string key(const Item& object) { return key_of(object).str(); }
   static std::string name(const Item& object) { return key(object) + '@' + version(object); }
