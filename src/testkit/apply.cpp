@@ -218,8 +218,8 @@ class Applier {
     throw ApiError{failure_status(
         500, "",
         fmt::format("failed to create typed patch object ({}/{}; {}): {}",
-                    config_.get_string("metadata.namespace").value_or(""),
-                    config_.get_string("metadata.name").value_or(""),
+                    text_member(config_["metadata"], "namespace"),
+                    text_member(config_["metadata"], "name"),
                     to_string(version.with_kind(text_member(config_, "kind"))), shown))};
   }
 

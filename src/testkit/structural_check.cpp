@@ -45,6 +45,20 @@ std::string nth(std::string_view path, std::string_view name, std::size_t i) {
 
 constexpr std::array kJunctors{"allOf", "anyOf", "oneOf"};
 
+/// Throws ValueError if a keyword is not of the type that all code here relies on.
+void check_types(const Value& schema) {
+  for (const auto& [name, property] : schema.get_object("properties")) {
+    static_cast<void>(property.as_object());
+  }
+  for (const char* junctor : kJunctors) {
+    for (const Value& part : schema.get_array(junctor)) static_cast<void>(part.as_object());
+  }
+  static_cast<void>(schema.get_array("enum"));
+  for (const char* names : {"required", "x-kubernetes-list-map-keys"}) {
+    for (const Value& name : schema.get_array(names)) static_cast<void>(name.as_string());
+  }
+}
+
 /// anyOf that says integer or string and nothing else, the one place where `type` may stand in a junctor.
 bool is_int_or_string_any_of(const Value& schema) {
   const Value& any_of = schema["anyOf"];
@@ -94,6 +108,7 @@ class Checker {
 
   /// What no schema may have, inside junctors or not.
   void keywords(const Value& schema, const std::string& path, bool is_root, bool in_meta) {
+    check_types(schema);
     for (const char* name :
          {"id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"}) {
       const Value* value = member(schema, name);
