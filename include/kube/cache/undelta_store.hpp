@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/api/object_key.hpp>
+#include <kube/cache/indexer.hpp>
+
+#include <functional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace kube {
+
+/// A store that hands its complete content to a function after each write that succeeded.
+///
+/// Thread safety: any method from any thread; two writes at once may hand over the same content twice.
+template <typename T>
+class UndeltaStore {
+ public:
+  using Push = std::function<void(const std::vector<Ref<T>>& all)>;
+
+  explicit UndeltaStore(Push push) : push_(std::move(push)) {}
+
+  void upsert(const Ref<T>& object) {
+    store_.upsert(object);
+    push();
+  }
+  void erase(const ObjectKey& key) {
+    store_.erase(key);
+    push();
+  }
+  void replace(const std::vector<Ref<T>>& objects, std::string_view resource_version) {
+    store_.replace(objects, resource_version);
+    push();
+  }
+  /// For reading.
+  [[nodiscard]] const Indexer<T>& store() const noexcept { return store_; }
+
+ private:
+  void push() { push_(store_.list()); }
+
+  Indexer<T> store_;
+  const Push push_;
+};
+
+}  // namespace kube
