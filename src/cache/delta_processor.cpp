@@ -53,7 +53,8 @@ void DeltaProcessor::note(NotificationBatch& batch, StoreResult& result, const D
     if (!result.before && !options_.notify_unknown_deletes) return;
     note.kind = Kind::kDelete;
     note.tombstone = delta.tombstone;
-    if (!note.object) note.object = std::move(result.before);
+    if (!note.object) note.object = result.before;
+    note.before = std::move(result.before);
     if (!note.object) note.key = std::make_shared<const std::string>(delta.key);
   } else if (!result.before) {
     note.kind = Kind::kAdd;
@@ -107,9 +108,11 @@ void DeltaProcessor::replace(Delta& list, bool in_initial_list, std::string& err
   std::vector<ObjectRef> removed;
   NotificationBatch batch;
   batch.sequence = store_.replace(list.objects, list.version, results, removed);
-  for (ObjectRef& object : removed) {
-    batch.notifications.push_back(
-        {.kind = Notification::Kind::kDelete, .tombstone = true, .object = std::move(object)});
+  for (const ObjectRef& object : removed) {
+    batch.notifications.push_back({.kind = Notification::Kind::kDelete,
+                                   .tombstone = true,
+                                   .before = object,
+                                   .object = object});
   }
   Delta one{.type = DeltaType::kReplaced};
   for (std::size_t i = 0; i < list.objects.size(); ++i) {

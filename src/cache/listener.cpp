@@ -143,13 +143,12 @@ bool Listener::merge_locked(Notification& waiting, Notification& note) {
         waiting = {};
         return false;
       }
-      note.before = {};
+      note.before = std::move(waiting.before);  // what the handler knows
       waiting = std::move(note);
       return true;
     case Kind::kAdd:
-      if (waiting.kind == Kind::kDelete && waiting.object) {
+      if (waiting.kind == Kind::kDelete && waiting.before) {
         // Deleted and made again: for the handler, which knows the old one, a change.
-        waiting.before = std::move(waiting.object);
         waiting.kind = Kind::kUpdate;
         waiting.tombstone = false;
       } else {

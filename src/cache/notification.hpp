@@ -22,7 +22,7 @@ struct Notification {
   Audience audience = Audience::kAll;
   bool initial = false;    ///< of an addition: part of the state to begin with
   bool tombstone = false;  ///< of a deletion: `object` may be older than the last state
-  ObjectRef before = {};
+  ObjectRef before = {};   ///< what was stored until then
   ObjectRef object =
       {};  ///< null only for the deletion of something of which just the key is known
   std::shared_ptr<const std::string> key = nullptr;
