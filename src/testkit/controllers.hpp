@@ -75,8 +75,9 @@ class Controllers {
   std::deque<Item> queue_;
   bool busy_ = false;
   std::vector<std::shared_ptr<Hook>> hooks_;
-  std::mutex run_mutex_;  ///< held while the controllers work, so that start_over() comes between
-  std::jthread thread_;   // last: it uses everything above
+  /// Held while the controllers work, so that start_over() comes between; recursive, as hooks may call it.
+  std::recursive_mutex run_mutex_;
+  std::jthread thread_;  // last: it uses everything above
 };
 
 }  // namespace kube::testkit::detail

@@ -249,18 +249,30 @@ void CrdRegistry::update_status(const std::string& name) {
 void CrdRegistry::rebuild() {
   std::vector<ResourcePtr> resources;
   std::map<GroupResource, std::string> serving;
+  std::map<std::string, Built> built;
   for (const auto& [key, object] : services_.store.list(definitions_, {}).objects) {
-    const Value definition = *object.value();
-    if (!is_true(definition, "Established")) continue;
-    for (const ResourcePtr& resource : resources_of(services_.store, definition)) {
-      serving[resource->group_resource()] = json_text(definition["spec"]);
+    Built& made = built[key];
+    if (const auto known = built_.find(key);
+        known != built_.end() && known->second.revision == object.revision()) {
+      made = known->second;
+    } else {
+      made.revision = object.revision();
+      const Value definition = *object.value();
+      if (is_true(definition, "Established")) {
+        made.resources = resources_of(services_.store, definition);
+      }
+    }
+    for (const ResourcePtr& resource : made.resources) {
+      std::string& schemas = serving[resource->group_resource()];
+      schemas += fmt::format("{}:{};", resource->version, resource->custom->schema_id);
       resources.push_back(resource);
     }
   }
+  built_ = std::move(built);
   services_.set_catalog(services_.catalog()->with_custom(resources));
-  for (const auto& [resource, spec] : served_) {
+  for (const auto& [resource, schemas] : served_) {
     const auto found = serving.find(resource);
-    if (found == serving.end() || found->second != spec) {
+    if (found == serving.end() || found->second != schemas) {
       services_.store.end_watches(&services_.store.collection(resource));
     }
   }

@@ -34,6 +34,12 @@ class CrdRegistry {
   Services& services_;
   Rest& rest_;
   Collection& definitions_;
+  struct Built {
+    std::uint64_t revision = 0;  ///< of the definition
+    std::vector<ResourcePtr> resources;
+  };
+  /// What was made of each established definition, by name.
+  std::map<std::string, Built> built_;
   /// What each resource was served with, to end watches when that changes.
   std::map<GroupResource, std::string> served_;
 };

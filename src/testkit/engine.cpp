@@ -58,9 +58,8 @@ class Engine::State {
     }
     Value object = given;
     if (!std::as_const(object)["metadata"].is_object()) object["metadata"] = Value::object();
-    Value& metadata = object["metadata"];
     if (resource->namespaced && metadata_text(object, "namespace").empty()) {
-      metadata["namespace"] = "default";
+      object["metadata"]["namespace"] = "default";
     }
     if (metadata_text(object, "name").empty()) throw Error("the object has no name");
     const std::string namespace_ = metadata_text(object, "namespace");
@@ -70,24 +69,25 @@ class Engine::State {
                           {"kind", "Namespace"},
                           {"metadata", Value::object({{"name", namespace_}})}}));
     }
-    if (metadata_text(object, "uid").empty()) metadata["uid"] = services.ids.uuid();
+    if (metadata_text(object, "uid").empty()) object["metadata"]["uid"] = services.ids.uuid();
     if (metadata_text(object, "creationTimestamp").empty()) {
-      metadata["creationTimestamp"] = services.now_text();
+      object["metadata"]["creationTimestamp"] = services.now_text();
     }
     if (resource->id() == "namespaces") {
-      metadata["labels"]["kubernetes.io/metadata.name"] = metadata_text(object, "name");
+      object["metadata"]["labels"]["kubernetes.io/metadata.name"] = metadata_text(object, "name");
       if (std::as_const(object)["status"].is_absent()) set_initial_state(*resource, object);
     }
-    if (rules_of(*resource).has_generation && std::as_const(metadata)["generation"].is_absent()) {
-      metadata["generation"] = 1;
+    if (rules_of(*resource).has_generation &&
+        std::as_const(object)["metadata"]["generation"].is_absent()) {
+      object["metadata"]["generation"] = 1;
     }
-    metadata["resourceVersion"] = std::to_string(services.store.revision() + 1);
-    StoredObject stored =
-        services.codec.from_value(*resource->storage_type, to_storage_form(*resource, object));
+    object["metadata"]["resourceVersion"] = std::to_string(services.store.revision() + 1);
+    object = to_storage_form(*resource, std::move(object));
     const std::string key = key_of(namespace_, metadata_text(object, "name"));
     while (true) {
       const StoredObject current = services.store.get(*resource->collection, key);
-      if (auto written = services.commit(*resource->collection, key, current, stored)) {
+      StoredObject stored = services.codec.from_value(*resource->storage_type, object);
+      if (auto written = services.commit(*resource->collection, key, current, std::move(stored))) {
         return as_served(services.codec, *resource, *written).value();
       }
     }

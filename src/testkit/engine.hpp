@@ -132,12 +132,14 @@ class Engine final : public RequestHandler {
   /// The same, as a user that is known already; authorization is not asked.
   ServerResponse handle_as(const User& user, const ServerRequest& request);
 
-  /// Stores an object, JSON or Value with kind and apiVersion, as it is: no admission, status included. uid,
+  /// Stores an object, a Value or JSON text with kind and apiVersion, as it is: no admission, status included. uid,
   /// creationTimestamp and namespace are filled in where they are missing; an object of the same name is
   /// replaced, and a missing namespace is made. Returns what was stored. Throws kube::Error if it is of no
   /// known kind or malformed.
   Ref<Value> seed(const Value& object);
   Ref<Value> seed(std::string_view json);
+  Ref<Value> seed(const std::string& json) { return seed(std::string_view{json}); }
+  Ref<Value> seed(const char* json) { return seed(std::string_view{json}); }
   /// The object as it is now, or null.
   [[nodiscard]] Ref<Value> find(const GroupResource& resource, std::string_view namespace_,
                                 std::string_view name) const;

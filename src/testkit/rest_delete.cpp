@@ -111,7 +111,7 @@ DeleteRequest Rest::delete_options(RestRequest& request) {
     try {
       const StoredObject object =
           format == Format::kProtobuf
-              ? services_.codec.from_protobuf(type, request.http.body)
+              ? services_.codec.from_any_protobuf(type, request.http.body)
               : services_.codec.from_value(type, [&] {
                   Value value = format == Format::kYaml
                                     ? *parse_yaml(request.http.body)

@@ -2,9 +2,11 @@
 // Subresources that are not just a part of the object, and kinds that are never stored.
 #include "rest.hpp"
 
+#include <kube/api/authentication/v1.hpp>
 #include <kube/api/autoscaling/v1.hpp>
 #include <kube/api/label_selector.hpp>
 #include <kube/api/meta/v1.hpp>
+#include <kube/api/policy/v1.hpp>
 #include <kube/api/time.hpp>
 #include <kube/codec/error.hpp>
 
@@ -19,27 +21,28 @@
 #include "merge_patch.hpp"
 #include "rest_metadata.hpp"
 #include "strategic_merge.hpp"
-#include "value_text.hpp"
 
 namespace kube::testkit::detail {
 
 namespace {
 
-/// Scale as a resource, for decoding and encoding.
-ResourcePtr scale_resource() {
-  static const ResourcePtr scale = [] {
-    Resource resource;
-    resource.group = "autoscaling";
-    resource.version = "v1";
-    resource.kind = "Scale";
-    resource.plural = "scales";
-    resource.type = &type_of<autoscaling::v1::Scale>();
-    resource.storage_type = resource.type;
-    resource.printer =
-        std::make_shared<const TablePrinter>(TablePrinter::for_builtin("autoscaling", "Scale"));
-    resource.schema = builtin_schema("autoscaling", "v1", "Scale");
-    return std::make_shared<const Resource>(std::move(resource));
-  }();
+/// A kind that only subresources take, as a resource to decode and encode with.
+template <typename T>
+ResourcePtr pseudo_resource(const char* group) {
+  Resource resource;
+  resource.group = group;
+  resource.version = "v1";
+  resource.kind = T::kube_type.name;
+  resource.type = &type_of<T>();
+  resource.storage_type = resource.type;
+  resource.printer =
+      std::make_shared<const TablePrinter>(TablePrinter::for_builtin(group, resource.kind));
+  resource.schema = builtin_schema(group, "v1", resource.kind);
+  return std::make_shared<const Resource>(std::move(resource));
+}
+
+const ResourcePtr& scale_resource() {
+  static const ResourcePtr scale = pseudo_resource<autoscaling::v1::Scale>("autoscaling");
   return scale;
 }
 
@@ -207,10 +210,7 @@ ServerResponse Rest::evict(RestRequest& request) {
       services_.catalog()->find("policy", "v1", "poddisruptionbudgets");
   DeleteRequest options;
   if (!request.http.body.empty()) {
-    const Value body = *services_.codec.value_from_json(
-        body_format(request.header("Content-Type"), true) == Format::kYaml
-            ? json_text(*parse_yaml(request.http.body))
-            : request.http.body);
+    const Value body = decode_body(request, *pseudo_resource<policy::v1::Eviction>("policy"), {});
     const Value& given = body["deleteOptions"];
     options.grace = given.get_integer("gracePeriodSeconds");
     options.uid = member_text(given, "preconditions.uid");
@@ -303,17 +303,19 @@ ServerResponse Rest::token(RestRequest& request) {
   if (!services_.store.get(*request.resource->collection, request.key())) {
     throw not_found(request.resource->group_resource(), request.name);
   }
-  Value body = request.http.body.empty() ? Value::object()
-                                         : *services_.codec.value_from_json(request.http.body);
+  const ResourcePtr tokens =
+      pseudo_resource<authentication::v1::TokenRequest>("authentication.k8s.io");
+  Value body = Value::object();
+  if (!request.http.body.empty()) body = decode_body(request, *tokens, {});
   const auto lifetime = body.get_integer("spec.expirationSeconds").value_or(3600);
-  body["kind"] = "TokenRequest";
-  body["apiVersion"] = "authentication.k8s.io/v1";
   body["spec"]["expirationSeconds"] = lifetime;
   body["status"] =
       Value::object({{"token", "kubecxx-" + services_.ids.uuid()},
                      {"expirationTimestamp",
                       Time{services_.clock.wall_now() + std::chrono::seconds{lifetime}}.str()}});
-  return make_response(201, "application/json", finish_json(request.output, json_text(body)));
+  const StoredObject answer = services_.codec.from_value(*tokens->type, body);
+  return make_response(201, request.output.content_type(),
+                       encode_as(request.output, answer.type(), answer.data()));
 }
 
 ServerResponse Rest::subresource(RestRequest& request) {

@@ -190,17 +190,16 @@ void Rest::check_new_namespace(const RestRequest& request) {
 void Rest::finish_new(RestRequest& request, Value& object, const WriteOptions&) {
   const Resource& resource = *request.resource;
   const KindRules rules = rules_of(resource);
-  Value& metadata = object["metadata"];
-  metadata["uid"] = services_.ids.uuid();
-  metadata["creationTimestamp"] = services_.now_text();
-  if (rules.has_generation) metadata["generation"] = 1;
+  object["metadata"]["uid"] = services_.ids.uuid();
+  object["metadata"]["creationTimestamp"] = services_.now_text();
+  if (rules.has_generation) object["metadata"]["generation"] = 1;
   if (resource.is_custom()) {
     if (rules.has_status) object.erase("status");
   } else {
     apply_builtin_defaults(resource, object);
     set_initial_state(resource, object);
     if (resource.id() == "namespaces") {
-      metadata["labels"]["kubernetes.io/metadata.name"] = request.name;
+      object["metadata"]["labels"]["kubernetes.io/metadata.name"] = request.name;
     }
   }
   if (deduplicate_owners(object)) {
@@ -332,7 +331,7 @@ Rest::Written Rest::update_object(RestRequest& request, const WriteOptions& opti
     }
     const Value live = *as_served(services_.codec, resource, current).value();
     Value next = finish_update(request, live, change(live), options, !is_apply);
-    const StoredObject stored = to_stored(resource, next);
+    StoredObject stored = to_stored(resource, next);
     if (stored.same_content(current)) return {current, false};
     const bool goes = !metadata_text(next, "deletionTimestamp").empty() &&
                       next["metadata"]["finalizers"].size() == 0 &&
@@ -341,7 +340,7 @@ Rest::Written Rest::update_object(RestRequest& request, const WriteOptions& opti
     if (options.dry_run) return {stored, false};
     if (goes) {
       if (services_.commit(collection, key, current, {})) return {stored, false};
-    } else if (auto written = services_.commit(collection, key, current, stored)) {
+    } else if (auto written = services_.commit(collection, key, current, std::move(stored))) {
       return {*written, false};
     }
   }

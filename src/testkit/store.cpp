@@ -2,6 +2,7 @@
 #include "store.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace kube::testkit::detail {
 
@@ -103,8 +104,12 @@ std::optional<StoredObject> Store::commit(Collection& collection, const std::str
     event->object = codec_.with_revision(next ? std::move(next) : expected, event->revision);
     if (options_.journal) {
       const auto [namespace_, name] = split_key(key);
-      options_.journal({event->type, collection.resource_.group, collection.resource_.resource,
-                        namespace_, name, event->revision, [&] { return event->object.json(); }});
+      try {
+        options_.journal({event->type, collection.resource_.group, collection.resource_.resource,
+                          namespace_, name, event->revision, [&] { return event->object.json(); }});
+      } catch (const std::exception& error) {
+        throw std::runtime_error(std::string{"the journal failed: "} + error.what());
+      }
     }
     if (event->type == Change::Type::kDeleted) {
       collection.objects_.erase(found);

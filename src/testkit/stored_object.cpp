@@ -2,6 +2,7 @@
 #include "stored_object.hpp"
 
 #include <kube/codec/decoder.hpp>
+#include <kube/codec/envelope.hpp>
 #include <kube/codec/json.hpp>
 #include <kube/codec/protobuf.hpp>
 #include <kube/object/operations.hpp>
@@ -179,6 +180,11 @@ StoredObject ObjectCodec::from_json(const Type& type, std::string_view json) {
 
 StoredObject ObjectCodec::from_protobuf(const Type& type, std::string_view bytes) {
   return {type, with_decoder(type, [&](auto& decoder) { return decoder.enveloped(bytes, 0); })};
+}
+
+StoredObject ObjectCodec::from_any_protobuf(const Type& type, std::string_view bytes) {
+  const std::string_view message = open_envelope(bytes).raw;
+  return {type, with_decoder(type, [&](auto& decoder) { return decoder.protobuf(message, 0); })};
 }
 
 StoredObject ObjectCodec::from_value(const Type& type, const Value& value) {

@@ -79,6 +79,8 @@ class ObjectCodec {
   [[nodiscard]] StoredObject from_json(const Type& type, std::string_view json);
   /// A protobuf object in its envelope. Throws CodecError.
   [[nodiscard]] StoredObject from_protobuf(const Type& type, std::string_view bytes);
+  /// The same, whatever kind and version the envelope names.
+  [[nodiscard]] StoredObject from_any_protobuf(const Type& type, std::string_view bytes);
   [[nodiscard]] StoredObject from_value(const Type& type, const Value& value);
   [[nodiscard]] Ref<Value> value_from_json(std::string_view json);
 

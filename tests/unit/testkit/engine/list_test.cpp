@@ -2,6 +2,8 @@
 // get and list: versions, paging, selectors.
 #include <gmock/gmock.h>
 
+#include <thread>
+
 #include "engine_fixture.hpp"
 #include "list_options.hpp"
 

@@ -153,16 +153,16 @@ TEST(Watch, TooOldVersionsEndWithAnError) {
   const std::uint64_t floor = api.engine.revision();
   api.engine.compact();
   WatchReader watch = api.watch(from("1"));
-  EXPECT_EQ(watch.next_chunk()->bytes,
-            R"({"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version: 1 ()" +
-                std::to_string(floor) + R"()","reason":"Expired","code":410
-}
-})" + "\n");
+  const std::string expected =
+      R"x({"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",)x"
+      R"x("message":"too old resource version: 1 ()x" +
+      std::to_string(floor) + R"x()","reason":"Expired","code":410}})x";
+  EXPECT_EQ(watch.next_chunk()->bytes, expected + "\n");
   EXPECT_EQ(watch.next().type, "END");
-EXPECT_TRUE(api.watch(from(std::to_string(floor))).is_quiet());
+  EXPECT_TRUE(api.watch(from(std::to_string(floor))).is_quiet());
 
-WatchReader events = api.watch("/api/v1/events?watch=1&resourceVersion=1");
-EXPECT_EQ(events.next().at("message"), "The resourceVersion for the provided watch is too old.");
+  WatchReader events = api.watch("/api/v1/events?watch=1&resourceVersion=1");
+  EXPECT_EQ(events.next().at("message"), "The resourceVersion for the provided watch is too old.");
 }
 
 // WT-11, WT-13
