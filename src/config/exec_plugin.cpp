@@ -189,7 +189,9 @@ ExecCredential ExecPlugin::run(const CredentialsOptions& caller, std::stop_token
   for (const auto& [name, value] : config_.env) variables[name] = value;
   variables["KUBERNETES_EXEC_INFO"] =
       exec_info(config_.api_version, interactive, config_.provide_cluster_info ? cluster_ : "");
-  for (const auto& [name, value] : variables) process.environment.push_back(name + '=' + value);
+  for (const auto& [name, value] : variables) {
+    process.environment.push_back(fmt::format("{}={}", name, value));
+  }
 
   ProcessResult result;
   try {

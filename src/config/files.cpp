@@ -29,7 +29,7 @@ std::string read_file(const std::string& path, std::size_t limit) {
   const FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (!file) fail(errno);
   std::string content;
-  std::string chunk(64 * 1024, '\0');
+  std::string chunk(65536, '\0');
   for (;;) {
     const ssize_t count = ::read(file.get(), chunk.data(), chunk.size());
     if (count < 0 && errno == EINTR) continue;

@@ -3,6 +3,8 @@
 
 #include "files.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
@@ -94,10 +96,11 @@ KubeconfigLock::KubeconfigLock(std::vector<std::string> files) {
       const std::string lock = file + ".lock";
       if (!detail::FileDescriptor{
               ::open(lock.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0)}) {
-        throw ConfigError(errno == EEXIST
-                              ? "kubeconfig " + file + " is being written by another program; if " +
-                                    "there is none, remove " + lock
-                              : "cannot make " + lock + ": " + detail::error_text(errno));
+        if (errno != EEXIST)
+          throw ConfigError("cannot make " + lock + ": " + detail::error_text(errno));
+        throw ConfigError(fmt::format(
+            "kubeconfig {} is being written by another program; if there is none, remove {}", file,
+            lock));
       }
       locks_.push_back(lock);
     }

@@ -31,7 +31,7 @@ Owned<BIO> reader(const std::string& pem) {
 }
 
 /// OpenSSL would ask at the terminal for the password of an encrypted key.
-int no_password(char*, int, int, void*) { return -1; }
+int no_password(char* /*to*/, int /*size*/, int /*writes*/, void* /*data*/) { return -1; }
 
 Owned<X509> first_certificate(const std::string& pem) {
   const Owned<BIO> bio = reader(pem);

@@ -39,6 +39,7 @@ bool has_terminal() {
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
   for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
   pointers.push_back(nullptr);
   return pointers;
@@ -130,7 +131,7 @@ class Child {
 
 /// Appends all that can be read now; the pipe is closed at its end. False if it is more than `limit`.
 bool drain(FileDescriptor& pipe, std::string& output, std::size_t limit) {
-  std::array<char, 16 * 1024> chunk{};
+  std::array<char, 16384> chunk{};
   while (pipe) {
     const ssize_t count = ::read(pipe.get(), chunk.data(), chunk.size());
     if (count > 0) {
@@ -153,10 +154,10 @@ std::string find_program(const std::string& name, const std::string& search_path
   if (name.find('/') != std::string::npos) return can_run(name) ? name : std::string{};
   for (std::size_t begin = 0; begin < search_path.size();) {
     const std::size_t end = std::min(search_path.find(':', begin), search_path.size());
-    const std::string folder = search_path.substr(begin, end - begin);
+    std::string path = search_path.substr(begin, end - begin);
     begin = end + 1;
-    if (!folder.starts_with('/')) continue;
-    const std::string path = folder + '/' + name;
+    if (!path.starts_with('/')) continue;
+    path.append("/").append(name);
     if (can_run(path)) return path;
   }
   return {};

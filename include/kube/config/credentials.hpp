@@ -51,9 +51,9 @@ class Credentials {
   /// nobody makes new ones; files are looked at every five minutes for that, as long as the returned object
   /// lives. The calls come from any thread, also from within the methods above, and end soon after that
   /// object is gone; they must not destroy it.
-  [[nodiscard]] virtual std::shared_ptr<void> on_identity_change(std::function<void()> changed) {
-    static_cast<void>(changed);
-    return nullptr;  // for identities that never change
+  [[nodiscard]] virtual std::shared_ptr<void> on_identity_change(
+      std::function<void()> /*changed*/) {  // NOLINT: those who override it keep it
+    return nullptr;                         // for identities that never change
   }
 };
 
