@@ -17,8 +17,6 @@ namespace kube::testkit::detail {
 
 namespace {
 
-bool is_true(const Value& value) { return value.kind() == Value::Kind::kBool && value.as_bool(); }
-
 Value info() {
   return Value::object(
       {{"title", "Kubernetes"},
@@ -57,7 +55,7 @@ void add_builtin(Document& document, const Value& group) {
   using Verbs = decltype(OpenApiResource::verbs);
   const std::string_view version = text_member(group, "version");
   for (const Value& fact : group["resources"].as_array()) {
-    if (!is_true(fact["served_by_default"])) continue;
+    if (!is_true_member(fact, "served_by_default")) continue;
     const std::string type =
         fmt::format("{}/{}.{}", text_member(group, "name"), version, text_member(fact, "kind"));
     OpenApiResource resource;
@@ -65,7 +63,7 @@ void add_builtin(Document& document, const Value& group) {
     resource.version = version;
     resource.kind = text_member(fact, "kind");
     resource.plural = text_member(fact, "plural");
-    resource.namespaced = is_true(fact["namespaced"]);
+    resource.namespaced = is_true_member(fact, "namespaced");
     resource.verbs = texts<Verbs>(fact["verbs"]);
     resource.reference = document.schemas.reference(type);
     if (const std::string_view list_kind = text_member(fact, "list_kind"); !list_kind.empty()) {
@@ -134,7 +132,7 @@ void for_each_served(std::span<const Value> definitions, Visit visit) {
   for (const Value& definition : definitions) {
     if (!definition["spec"]["versions"].is_array()) continue;
     for (const Value& version : definition["spec"]["versions"].as_array()) {
-      if (is_true(version["served"])) visit(definition, version);
+      if (is_true_member(version, "served")) visit(definition, version);
     }
   }
 }
@@ -152,7 +150,7 @@ OpenApiDocument finished(std::string path, Document& document) {
 
 bool serves_something(const Value& group) {
   return std::ranges::any_of(group["resources"].as_array(), [](const Value& resource) {
-    return is_true(resource["served_by_default"]);
+    return is_true_member(resource, "served_by_default");
   });
 }
 

@@ -41,11 +41,6 @@ Value typed(std::string_view type, std::string_view format = {}) {
   return schema;
 }
 
-bool is_set(const Value& schema, std::string_view key) {
-  const Value* value = member(schema, key);
-  return value != nullptr && value->kind() == Value::Kind::kBool && value->as_bool();
-}
-
 struct Leaf {
   const char* type;
   const char* name;  ///< of its schema; null if it is written in place
@@ -112,7 +107,7 @@ void OpenApiSchemas::add_type(std::string_view type) {
   if (text_member(fact, "json_shape").empty()) {
     schema = typed("object");
     Value required = Value::array();
-    if (is_set(fact, "type_meta")) {
+    if (is_true_member(fact, "type_meta")) {
       schema["properties"]["apiVersion"] = typed("string");
       schema["properties"]["kind"] = typed("string");
       const Group& group = groups_.find(type.substr(0, type.rfind('.')))->second;
@@ -138,7 +133,7 @@ void OpenApiSchemas::add_fields(Value& schema, Value& required, const Value& typ
     }
     const std::string_view name = text_member(fact, "json");
     schema["properties"][name] = field_schema(fact);
-    if (is_set(fact, "required")) required.push_back(name);
+    if (is_true_member(fact, "required")) required.push_back(name);
   }
 }
 
@@ -253,9 +248,9 @@ Value OpenApiSchemas::all() {
 Value custom_schema_v2(const Value& schema) {
   Value result = Value::object();
   // Version 2 has neither null nor alternatives, and its clients take a schema without type as anything.
-  const bool anything = is_set(schema, "nullable") ||
-                        is_set(schema, "x-kubernetes-preserve-unknown-fields") ||
-                        is_set(schema, "x-kubernetes-int-or-string");
+  const bool anything = is_true_member(schema, "nullable") ||
+                        is_true_member(schema, "x-kubernetes-preserve-unknown-fields") ||
+                        is_true_member(schema, "x-kubernetes-int-or-string");
   static constexpr const char* kKept[] = {"default",
                                           "description",
                                           "enum",

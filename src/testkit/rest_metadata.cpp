@@ -211,7 +211,8 @@ FieldManager field_manager(const Services& services, const RestRequest& request,
           .api_version = request.resource->api_version(),
           .subresource = request.subresource,
           .now = services.clock.wall_now(),
-          .custom_resource = request.resource->is_custom()};
+          .custom_resource = request.resource->is_custom(),
+          .ignore_status = request.subresource.empty() && rules_of(*request.resource).has_status};
 }
 
 ApiError method_not_allowed_while_terminating(const Resource& resource, std::string_view name) {

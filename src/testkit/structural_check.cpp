@@ -18,11 +18,6 @@ namespace {
 
 enum class Level { kRoot, kItem, kField };
 
-bool is_set(const Value& schema, std::string_view key) {
-  const Value* value = member(schema, key);
-  return value != nullptr && value->kind() == Value::Kind::kBool && value->as_bool();
-}
-
 bool has_members(const Value& schema, std::string_view key) {
   const Value* value = member(schema, key);
   return value != nullptr && value->size() > 0;
@@ -81,7 +76,7 @@ class Checker {
       structural(schema["items"], Level::kItem, child(path, "items"), in_meta);
     }
     const bool is_resource =
-        level == Level::kRoot || is_set(schema, "x-kubernetes-embedded-resource");
+        level == Level::kRoot || is_true_member(schema, "x-kubernetes-embedded-resource");
     for (const auto& [name, property_schema] : schema.get_object("properties")) {
       const bool meta =
           is_resource && (name == "metadata" || name == "apiVersion" || name == "kind");
@@ -132,18 +127,18 @@ class Checker {
     if (schema["items"].is_array()) {
       add(forbidden_value(child(path, "items"), "items must be a schema object and not an array"));
     }
-    if (is_set(schema, "uniqueItems")) {
+    if (is_true_member(schema, "uniqueItems")) {
       add(forbidden_value(child(path, "uniqueItems"),
                           "uniqueItems cannot be set to true since the runtime complexity becomes "
                           "quadratic"));
     }
     const Value* additional = member(schema, "additionalProperties");
     if (additional != nullptr && has_members(schema, "properties") &&
-        (additional->is_object() || !is_set(schema, "additionalProperties"))) {
+        (additional->is_object() || !is_true_member(schema, "additionalProperties"))) {
       add(forbidden_value(child(path, "additionalProperties"),
                           "additionalProperties and properties are mutual exclusive"));
     }
-    if (in_meta && is_set(schema, "x-kubernetes-embedded-resource")) {
+    if (in_meta && is_true_member(schema, "x-kubernetes-embedded-resource")) {
       add(forbidden_value(child(path, "x-kubernetes-embedded-resource"),
                           "must not be used inside of resource meta"));
     }
@@ -163,12 +158,12 @@ class Checker {
 
   void types(const Value& schema, Level level, const std::string& path, std::string_view type) {
     const std::string where = child(path, "type");
-    const bool embedded = is_set(schema, "x-kubernetes-embedded-resource");
+    const bool embedded = is_true_member(schema, "x-kubernetes-embedded-resource");
     if (embedded && type != "object") {
       constexpr std::string_view kWhy = "must be object if x-kubernetes-embedded-resource is true";
       add(type.empty() ? required_value(where, kWhy) : invalid_value(where, type, kWhy));
-    } else if (type.empty() && !is_set(schema, "x-kubernetes-int-or-string") &&
-               !is_set(schema, "x-kubernetes-preserve-unknown-fields")) {
+    } else if (type.empty() && !is_true_member(schema, "x-kubernetes-int-or-string") &&
+               !is_true_member(schema, "x-kubernetes-preserve-unknown-fields")) {
       add(required_value(where, level == Level::kRoot ? "must not be empty at the root"
                                 : level == Level::kItem
                                     ? "must not be empty for specified array items"
@@ -181,7 +176,7 @@ class Checker {
       add(forbidden_value(child(path, "additionalProperties"),
                           "must not be used if x-kubernetes-embedded-resource is set"));
     }
-    if (embedded && !is_set(schema, "x-kubernetes-preserve-unknown-fields") &&
+    if (embedded && !is_true_member(schema, "x-kubernetes-preserve-unknown-fields") &&
         !has_members(schema, "properties")) {
       add(required_value(child(path, "properties"),
                          "must not be empty if x-kubernetes-embedded-resource is true without "
@@ -190,10 +185,10 @@ class Checker {
   }
 
   void extensions(const Value& schema, const std::string& path, std::string_view type) {
-    if (is_set(schema, "x-kubernetes-int-or-string")) {
+    if (is_true_member(schema, "x-kubernetes-int-or-string")) {
       for (const char* other :
            {"x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"}) {
-        if (is_set(schema, other)) {
+        if (is_true_member(schema, other)) {
           add(invalid_value(child(path, other), true,
                             "must be false if x-kubernetes-int-or-string is true"));
         }
@@ -248,7 +243,7 @@ class Checker {
                           "must be atomic as item of a list with x-kubernetes-list-type=set"));
       }
     }
-    if ((list_type == "set" || list_type == "map") && is_set(items, "nullable")) {
+    if ((list_type == "set" || list_type == "map") && is_true_member(items, "nullable")) {
       add(forbidden_value(
           child(items_path, "nullable"),
           fmt::format("cannot be nullable when x-kubernetes-list-type is {}", list_type)));
@@ -299,7 +294,7 @@ class Checker {
             "this property is in x-kubernetes-list-map-keys, so it must have a default "
             "or be a required property"));
       }
-      if (is_set(*schema, "nullable")) {
+      if (is_true_member(*schema, "nullable")) {
         add(forbidden_value(
             child(where, "nullable"),
             "this property is in x-kubernetes-list-map-keys, so it cannot be nullable"));

@@ -13,17 +13,8 @@ namespace kube::testkit::detail {
 
 namespace {
 
-bool is_set(const Value& schema, std::string_view key) {
-  const Value* value = member(schema, key);
-  return value != nullptr && value->kind() == Value::Kind::kBool && value->as_bool();
-}
-
 bool is_meta_field(std::string_view name) {
   return name == "apiVersion" || name == "kind" || name == "metadata";
-}
-
-std::string below(const std::string& path, std::string_view name) {
-  return path.empty() ? std::string{name} : fmt::format("{}.{}", path, name);
 }
 
 const Value& nothing() {
@@ -41,7 +32,7 @@ const Value* member_schema(const Value& schema, std::string_view name) {
 }
 
 bool is_forbidden_null(const Value& value, const Value& schema) {
-  return value.is_null() && schema.is_object() && !is_set(schema, "nullable");
+  return value.is_null() && schema.is_object() && !is_true_member(schema, "nullable");
 }
 
 /// Turns a structural schema into what server-side apply sees.
@@ -50,9 +41,10 @@ class Converter {
   explicit Converter(SchemaNodes& nodes) : nodes_(nodes) {}
 
   const SchemaNode* convert(const Value& schema, bool is_resource, bool preserve) {
-    preserve = preserve || is_set(schema, "x-kubernetes-preserve-unknown-fields");
+    preserve = preserve || is_true_member(schema, "x-kubernetes-preserve-unknown-fields");
     const std::string_view type = text_member(schema, "type");
-    if (is_set(schema, "x-kubernetes-int-or-string")) return &make(SchemaNode::Shape::kScalar);
+    if (is_true_member(schema, "x-kubernetes-int-or-string"))
+      return &make(SchemaNode::Shape::kScalar);
     if (type.empty()) return &deduced_schema();
     if (type == "object") return object(schema, is_resource, preserve);
     if (type == "array") return list(schema, preserve);
@@ -77,7 +69,7 @@ class Converter {
     SchemaNode& node = make(SchemaNode::Shape::kObject);
     node.atomic = text_member(schema, "x-kubernetes-map-type") == "atomic";
     for (const auto& [name, property] : schema.get_object("properties")) {
-      const bool embedded = is_set(property, "x-kubernetes-embedded-resource");
+      const bool embedded = is_true_member(property, "x-kubernetes-embedded-resource");
       SchemaField field;
       field.node = convert(property, embedded, preserve);
       field.default_value = property["default"];
@@ -103,7 +95,7 @@ class Converter {
   const SchemaNode* list(const Value& schema, bool preserve) {
     SchemaNode& node = make(SchemaNode::Shape::kList);
     const Value& items = schema["items"];
-    const bool embedded = is_set(items, "x-kubernetes-embedded-resource");
+    const bool embedded = is_true_member(items, "x-kubernetes-embedded-resource");
     node.element = items.is_object() ? convert(items, embedded, preserve) : &any_schema();
     const std::string_view type = text_member(schema, "x-kubernetes-list-type");
     if (type == "set") node.list_type = SchemaNode::ListType::kSet;
@@ -146,8 +138,8 @@ void check_defaults_at(const Value& schema, const std::string& path,
 
 void prune_value(const Value& schema, Value& value, bool is_resource, const std::string& path,
                  std::vector<std::string>& removed) {
-  const bool preserve = is_set(schema, "x-kubernetes-preserve-unknown-fields");
-  is_resource = is_resource || is_set(schema, "x-kubernetes-embedded-resource");
+  const bool preserve = is_true_member(schema, "x-kubernetes-preserve-unknown-fields");
+  is_resource = is_resource || is_true_member(schema, "x-kubernetes-embedded-resource");
   if (value.is_array()) {
     std::size_t i = 0;
     const Value& items = schema["items"];

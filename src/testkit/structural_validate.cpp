@@ -23,15 +23,6 @@ namespace {
 using Errors = std::vector<FieldError>;
 using ValueKind = Value::Kind;
 
-std::string below(const std::string& path, std::string_view name) {
-  return path.empty() ? std::string{name} : fmt::format("{}.{}", path, name);
-}
-
-bool is_set(const Value& schema, std::string_view key) {
-  const Value* value = member(schema, key);
-  return value != nullptr && value->kind() == ValueKind::kBool && value->as_bool();
-}
-
 std::optional<double> number_of(const Value& schema, std::string_view key) {
   const Value* value = member(schema, key);
   if (value == nullptr ||
@@ -115,12 +106,12 @@ class Validator {
   }
 
   void type(const Value& value) {
-    const bool either = is_set(schema_, "x-kubernetes-int-or-string");
+    const bool either = is_true_member(schema_, "x-kubernetes-int-or-string");
     const std::string_view wanted = either ? "integer,string" : text_member(schema_, "type");
     if (wanted.empty()) return;
     const std::string_view found = type_name(value);
     if (value.is_null()) {
-      if (!is_set(schema_, "nullable")) wrong_type(wanted, "null");
+      if (!is_true_member(schema_, "nullable")) wrong_type(wanted, "null");
       return;
     }
     const bool whole =
@@ -193,7 +184,7 @@ class Validator {
       }
     }
     if (const auto limit = number_of(schema_, "maximum")) {
-      const bool exclusive = is_set(schema_, "exclusiveMaximum");
+      const bool exclusive = is_true_member(schema_, "exclusiveMaximum");
       if (exclusive ? found >= *limit : found > *limit) {
         errors_.push_back(invalid_value(
             path_, value,
@@ -201,7 +192,7 @@ class Validator {
       }
     }
     if (const auto limit = number_of(schema_, "minimum")) {
-      const bool exclusive = is_set(schema_, "exclusiveMinimum");
+      const bool exclusive = is_true_member(schema_, "exclusiveMinimum");
       if (exclusive ? found <= *limit : found < *limit) {
         errors_.push_back(invalid_value(
             path_, value,
@@ -222,7 +213,8 @@ class Validator {
       if (one == value) return;
       texts.push_back(one.is_string() ? std::string{one.as_string()} : encode_json(one));
     }
-    if (value.is_null() && is_set(schema_, "nullable") && text_member(schema_, "type").empty())
+    if (value.is_null() && is_true_member(schema_, "nullable") &&
+        text_member(schema_, "type").empty())
       return;
     errors_.push_back(not_supported(path_, value, texts));
   }
@@ -245,7 +237,7 @@ class Validator {
     if (const auto limit = size_of(schema_, "maxItems"); limit && value.size() > *limit) {
       errors_.push_back(too_many(path_, value.size(), *limit));
     }
-    if (is_set(schema_, "uniqueItems")) unique(value);
+    if (is_true_member(schema_, "uniqueItems")) unique(value);
   }
 
   void unique(const Value& value) {
@@ -305,7 +297,7 @@ class Validator {
         errors_.push_back(required_value(below(path_, name.as_string())));
       }
     }
-    if (is_set(schema_, "x-kubernetes-embedded-resource")) {
+    if (is_true_member(schema_, "x-kubernetes-embedded-resource")) {
       for (const char* name : {"apiVersion", "kind"}) {
         if (text_member(value, name).empty()) {
           errors_.push_back(required_value(below(path_, name), "must not be empty"));
@@ -371,7 +363,7 @@ class Validator {
   }
 
   bool is_int_or_string(const List<Value>& any_of) const {
-    return is_set(schema_, "x-kubernetes-int-or-string") && any_of.size() == 2 &&
+    return is_true_member(schema_, "x-kubernetes-int-or-string") && any_of.size() == 2 &&
            text_member(any_of[0], "type") == "integer" &&
            text_member(any_of[1], "type") == "string";
   }

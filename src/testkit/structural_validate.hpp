@@ -13,6 +13,11 @@
 /// The parts of StructuralSchema, for any node of a schema.
 namespace kube::testkit::detail {
 
+/// The path of a member: "spec.x".
+[[nodiscard]] inline std::string below(const std::string& path, std::string_view name) {
+  return path.empty() ? std::string{name} : path + '.' + std::string{name};
+}
+
 /// Errors of `value`, which stands at `path`. Values equal to those in `old` (may be null) are not looked at.
 void validate_value(const Value& schema, const Value& value, const Value* old,
                     const std::string& path, std::vector<FieldError>& errors);

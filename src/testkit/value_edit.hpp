@@ -37,6 +37,12 @@ inline std::string_view text_member(const Value& object, std::string_view key) {
   return found != nullptr && found->is_string() ? found->as_string() : std::string_view{};
 }
 
+/// Whether a member is there and true.
+inline bool is_true_member(const Value& object, std::string_view key) {
+  const Value* found = member(object, key);
+  return found != nullptr && found->kind() == Value::Kind::kBool && found->as_bool();
+}
+
 inline void insert_element(Value& array, std::size_t index, Value element) {
   array.push_back(std::move(element));
   List<Value>& list = elements(array);
