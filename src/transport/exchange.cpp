@@ -66,7 +66,7 @@ void Mailbox::wake_locked() noexcept {
 
 const HttpResponseHead& Exchange::wait_head() {
   std::unique_lock lock{mutex_};
-  changed_.wait(lock, [this] { return head_there_ || canceled_ || error_; });
+  changed_.wait(lock, [this] { return head_there_ || canceled_ || failed_; });
   if (!head_there_ || canceled_) throw_locked();
   return head_;
 }
@@ -76,7 +76,7 @@ void Exchange::take(std::string& bytes) {
   bool tell = false;
   {
     std::unique_lock lock{mutex_};
-    const auto ready = [this] { return !bytes_.empty() || ended_ || canceled_ || error_; };
+    const auto ready = [this] { return !bytes_.empty() || ended_ || canceled_ || failed_; };
     if (!changed_.wait_for(lock, kRest, ready)) {
       // A watch at rest should not hold the memory that it needed when it was busy.
       bytes.shrink_to_fit();
@@ -84,12 +84,12 @@ void Exchange::take(std::string& bytes) {
       changed_.wait(lock, ready);
     }
     if (canceled_) throw_locked();
-    if (bytes_.empty() && error_) throw_locked();
+    if (bytes_.empty() && failed_) throw_locked();
     bytes.swap(bytes_);
     const std::size_t before = credit_;
     credit_ += bytes.size();
     // The window is opened again by the half, so that a fast reader does not wake the loop each time.
-    tell = !ended_ && !error_ && before < buffer_bytes_ / 2 && credit_ >= buffer_bytes_ / 2;
+    tell = !ended_ && !failed_ && before < buffer_bytes_ / 2 && credit_ >= buffer_bytes_ / 2;
   }
   if (tell) mailbox_->post(shared_from_this());
 }
@@ -138,7 +138,8 @@ void Exchange::fail(const TransportError& error) {
   failure_ = error.kind();
   finish();
   const std::lock_guard lock{mutex_};
-  error_ = error;
+  message_ = error.what();
+  failed_ = true;
   changed_.notify_all();
 }
 
@@ -163,12 +164,12 @@ std::size_t Exchange::take_credit() {
 }
 
 void Exchange::throw_locked() const {
-  if (canceled_ || !error_) {
+  if (canceled_ || !failed_) {
     throw TransportError(
         TransportError::Kind::kCanceled,
         request.method + " " + request.target.substr(0, request.target.find('?')) + ": canceled");
   }
-  throw *error_;
+  throw TransportError(*failure_, message_);
 }
 
 }  // namespace kube::detail

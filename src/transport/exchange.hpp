@@ -125,7 +125,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   const std::size_t buffer_bytes_;
   // For the loop alone:
   bool done_ = false;
-  std::optional<TransportError::Kind> failure_;
+  std::optional<TransportError::Kind> failure_;  // constant once failed_
   // Guarded by the mailbox:
   bool posted_ = false;
   std::shared_ptr<Exchange> next_;
@@ -137,7 +137,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   bool head_there_ = false;
   bool ended_ = false;
   bool canceled_ = false;
-  std::optional<TransportError> error_;
+  bool failed_ = false;
+  std::string message_;  // copies of an exception would share theirs between threads
   std::string bytes_;
   std::size_t credit_ = 0;
 };

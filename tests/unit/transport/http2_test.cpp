@@ -329,7 +329,7 @@ TEST_F(Http2, ASilentPeerIsAskedAndThenGivenUp) {
 TEST_F(Http2, AHalfOpenConnectionIsGivenUp) {
   Watches watches;
   Http2Server server{authority.issue_server(), watches.handler()};
-  const auto transport = connect(server, {.read_idle_timeout = 100ms, .ping_timeout = 500ms});
+  const auto transport = connect(server, {.read_idle_timeout = 100ms, .ping_timeout = 1s});
   const auto watch = transport->open({.target = "/watch"});
 
   server.freeze();
@@ -355,9 +355,12 @@ TEST_F(Http2, PingsCanBeDisabled) {
   Watches watches;
   Http2Server server{authority.issue_server(), watches.handler(), {.ignore_ping = true}};
   const auto transport = connect(server, {.read_idle_timeout = 0ms, .ping_timeout = 1ms});
-  const auto watch = transport->open({.target = "/watch", .idle_timeout = 100ms});
 
-  EXPECT_EQ(kind_of([&] { (void)watch->read(); }), Kind::kTimeout);
+  EXPECT_EQ(kind_of([&] {
+              const auto watch = transport->open({.target = "/watch", .idle_timeout = 100ms});
+              (void)watch->read();
+            }),
+            Kind::kTimeout);
   EXPECT_EQ(server.pings(), 0);
 }
 

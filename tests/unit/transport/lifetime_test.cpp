@@ -168,12 +168,12 @@ TEST(Timeout, OfIdlenessIsPutOffByEachByte) {
     peer.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n");
     for (int i = 0; i < 5; ++i) {  // for longer than the limit, though never as long at once
       peer.write("x");
-      if (peer.ends_within(100ms)) return;
+      if (peer.ends_within(200ms)) return;
     }
     peer.wait_for_end();
   }};
   const auto transport = make_curl_transport({.base_url = server.url()});
-  const auto stream = transport->open({.idle_timeout = 400ms});
+  const auto stream = transport->open({.idle_timeout = 700ms});
 
   std::string all;
   EXPECT_EQ(kind_of([&] {

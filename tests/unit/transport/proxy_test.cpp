@@ -3,6 +3,7 @@
 #include "../../../src/transport/proxy.hpp"
 
 #include <arpa/inet.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -38,22 +39,22 @@ class WithVariables {
   std::map<std::string, std::string> before_;
 };
 
-/// Copies bytes between two sockets until one side ends.
+/// Copies bytes between two connections until one side ends.
 void relay(Peer& peer, int other) {
-  std::jthread back{[&] {
-    std::array<char, 16384> bytes;
-    while (true) {
+  std::array<char, 16384> bytes;
+  while (true) {
+    std::array<pollfd, 2> fds = {{{peer.socket(), POLLIN, 0}, {other, POLLIN, 0}}};
+    const bool pending = peer.ssl() != nullptr && SSL_pending(peer.ssl()) > 0;
+    ::poll(fds.data(), fds.size(), pending ? 0 : -1);
+    if (pending || fds[0].revents != 0) {
+      const std::string more = peer.read_some();
+      if (more.empty() || ::send(other, more.data(), more.size(), MSG_NOSIGNAL) < 0) break;
+    }
+    if (fds[1].revents != 0) {
       const auto size = ::recv(other, bytes.data(), bytes.size(), 0);
       if (size <= 0 || !peer.write({bytes.data(), static_cast<std::size_t>(size)})) break;
     }
-    peer.cut();
-  }};
-  while (true) {
-    const std::string bytes = peer.read_some();
-    if (bytes.empty() || ::send(other, bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0) break;
   }
-  ::shutdown(other, SHUT_RDWR);
-  back.join();
   ::close(other);
 }
 
