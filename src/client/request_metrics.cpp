@@ -22,8 +22,9 @@ double seconds(Clock::Duration duration) { return std::chrono::duration<double>(
 
 class MeasuredStream final : public ResponseStream {
  public:
-  MeasuredStream(std::unique_ptr<ResponseStream> stream, Histogram sizes)
-      : stream_(std::move(stream)), sizes_(std::move(sizes)) {}
+  MeasuredStream(std::unique_ptr<ResponseStream> stream, std::shared_ptr<Transport> transport,
+                 Histogram sizes)
+      : transport_(std::move(transport)), stream_(std::move(stream)), sizes_(std::move(sizes)) {}
   MeasuredStream(const MeasuredStream&) = delete;
   MeasuredStream& operator=(const MeasuredStream&) = delete;
   ~MeasuredStream() override { sizes_.observe(static_cast<double>(bytes_)); }
@@ -37,6 +38,7 @@ class MeasuredStream final : public ResponseStream {
   void cancel() noexcept override { stream_->cancel(); }
 
  private:
+  std::shared_ptr<Transport> transport_;  // before the stream, which needs it
   std::unique_ptr<ResponseStream> stream_;
   Histogram sizes_;
   std::size_t bytes_ = 0;
@@ -79,12 +81,12 @@ void RequestMetrics::limited(const std::string& method, Clock::Duration waited) 
 }
 
 std::unique_ptr<ResponseStream> RequestMetrics::measure(
-    const std::string& method, std::unique_ptr<ResponseStream> stream) const {
-  if (!metrics_ || !stream) return stream;
+    const std::string& method, std::unique_ptr<ResponseStream> stream,
+    std::shared_ptr<Transport> transport) const {
   return std::make_unique<MeasuredStream>(
-      std::move(stream),
-      metrics_->histogram("rest_client_response_size_bytes", "Size of the body of an answer.",
-                          bytes_bounds(), {{"verb", method}, {"host", host_}}));
+      std::move(stream), std::move(transport),
+      histogram(metrics_, "rest_client_response_size_bytes", "Size of the body of an answer.",
+                bytes_bounds(), {{"verb", method}, {"host", host_}}));
 }
 
 }  // namespace kube::detail

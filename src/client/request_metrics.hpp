@@ -24,9 +24,10 @@ class RequestMetrics {
   void sent(const std::string& method, int status, int attempt, Clock::Duration took,
             std::size_t body) const;
   void limited(const std::string& method, Clock::Duration waited) const;
-  /// The same stream; how many bytes are read from it is counted.
-  [[nodiscard]] std::unique_ptr<ResponseStream> measure(
-      const std::string& method, std::unique_ptr<ResponseStream> stream) const;
+  /// The same stream, which now keeps `transport` alive; how many bytes are read from it is counted.
+  [[nodiscard]] std::unique_ptr<ResponseStream> measure(const std::string& method,
+                                                        std::unique_ptr<ResponseStream> stream,
+                                                        std::shared_ptr<Transport> transport) const;
 
  private:
   std::shared_ptr<Metrics> metrics_;

@@ -93,7 +93,7 @@ std::unique_ptr<ResponseStream> RestClient::send(const Request& request, std::st
       const HttpResponseHead& head = stream->head();
       if (is_success(request, head.status)) {
         hand_on_warnings(head.headers);
-        return metrics_.measure(request.method, std::move(stream));
+        return metrics_.measure(request.method, std::move(stream), transport_);
       }
       const std::optional<int> seconds = retry_after_of(head.headers);
       if (!may_retry || !seconds || (head.status != 429 && head.status < 500)) {

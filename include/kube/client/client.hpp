@@ -24,7 +24,8 @@ namespace kube {
 ///
 /// Copies are cheap and share connections, limits and credentials; the last one closes the connections.
 /// The functions core(), apps(), ... lead to the resources of each group; include the header of the types
-/// (<kube/api/core/v1.hpp>) to use what they return. Resources outlive the Client that made them.
+/// (<kube/api/core/v1.hpp>) to use what they return. Resources, watches and logs outlive the Client that made
+/// them.
 ///
 /// Thread safety: all methods may be called from any thread.
 class Client : public chain::Groups<Client> {

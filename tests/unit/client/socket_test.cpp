@@ -110,6 +110,7 @@ TEST(ClientOverSockets, WatchesUntilTheServerEndsIt) {
     peer.write("0\r\n\r\n");
     peer.wait_for_end();
   }};
+  // The client itself is gone when the first event comes.
   std::vector<std::string> seen;
   for (const Event<Pod>& event : Client{config_of(server)}.resource<Pod>().watch()) {
     seen.push_back(std::string{to_string(event.type)} + ' ' + event.object->metadata.name.str());
