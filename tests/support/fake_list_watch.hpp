@@ -13,6 +13,7 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -133,6 +134,8 @@ class FakeListWatch final : public ListWatch<Item> {
     list_kind_ = std::move(kind);
   }
   void add_to_lists(Ref<Item> odd) { odd_ = std::move(odd); }
+  /// Called with each list.
+  void on_list(std::function<void()> then) { on_list_ = std::move(then); }
   /// Lists wait until a stop.
   void hang_lists() {
     const std::lock_guard guard{mutex_};
@@ -195,6 +198,7 @@ class FakeListWatch final : public ListWatch<Item> {
       if (next != objects_.end()) result.continue_token = std::to_string(at);
       result.resource_version = std::to_string(version_);
     }
+    if (on_list_) on_list_();
     for (Ref<Item>& object : page) on_item(std::move(object));
     if (odd_) on_item(odd_);
     return result;
@@ -210,10 +214,10 @@ class FakeListWatch final : public ListWatch<Item> {
         options.resource_version_match.empty() ? "" : " " + options.resource_version_match));
     timeouts_.push_back(options.timeout ? options.timeout->count() : 0);
     throw_next(watch_errors_);
-    auto stream = std::make_unique<Stream>(*this);
     const std::string& version = options.resource_version;
     const bool initial = options.send_initial_events.value_or(false);
     if (!version.empty() && std::stol(version) > version_) throw ApiError{too_large()};
+    auto stream = std::make_unique<Stream>(*this);
     if (initial || version.empty() || version == "0") {
       for (const auto& [key, object] : objects_) {
         stream->channel.events.push_back({EventType::kAdded, object, {}});
@@ -326,6 +330,7 @@ class FakeListWatch final : public ListWatch<Item> {
   std::string list_api_version_;
   std::string list_kind_;
   Ref<Item> odd_;
+  std::function<void()> on_list_;
   bool watch_list_ = false;
   bool end_of_state_ = true;
   bool hang_ = false;

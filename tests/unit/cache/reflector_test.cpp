@@ -406,7 +406,7 @@ TEST_F(ReflectorTest, TakesAVeryShortWatchForTrouble) {
   ASSERT_TRUE(wait_for(What::kVeryShortWatch, 2));
 }
 
-// L-13
+// L-13: one backoff for all.
 TEST_F(ReflectorTest, TellsErrorsOfTheStreamApart) {
   start();
   ASSERT_TRUE(server->wait_for_watches(1));
@@ -541,7 +541,7 @@ TEST_F(ReflectorTest, ListsAgainWhenTheStoreRefuses) {
   stop();
 }
 
-// S-28, S-29, K-10: the transform runs once per object, before anything sees it.
+// S-28, S-29, W-8, K-10: the transform runs once per object, before anything sees it.
 TEST_F(ReflectorTest, TransformsEachObjectOnce) {
   server->put("a", "x");
   server->put("a", "bad");

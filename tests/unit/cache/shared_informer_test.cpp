@@ -327,7 +327,7 @@ TEST_F(SharedInformerTest, RefusesWhatComesTooLate) {
   EXPECT_EQ(informer->indexer().size(), 1U);
 }
 
-// S-5
+// S-5, P-1
 TEST_F(SharedInformerTest, HasNoThreadsUnlessItRuns) {
   Recorder recorder;
   make();
