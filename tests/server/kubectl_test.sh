@@ -70,7 +70,7 @@ refuse get-unknown "doesn't have a resource type" "$kubectl" get unicorns
 
 check create-namespace 'namespace/team created' "$kubectl" create namespace team
 check create-configmap 'configmap/plain created' "$kubectl" create configmap plain --from-literal=a=1
-refuse create-twice 'AlreadyExists' "$kubectl" create configmap plain --from-literal=a=1
+refuse create-twice 'already exists' "$kubectl" create configmap plain --from-literal=a=1
 check create-secret 'secret/hidden created' "$kubectl" create secret generic hidden --from-literal=p=x
 
 cat >"$work/web.yaml" <<YAML

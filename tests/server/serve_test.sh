@@ -79,7 +79,7 @@ mkdir "$work/manifests"
 printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: loaded, namespace: default}\n' >"$work/manifests/a.yaml"
 start --load "$work/manifests" --kubeconfig-out "$work/config"
 expect loads 0 '"loaded"' curl -sf "$url/api/v1/namespaces/default/configmaps/loaded"
-expect kubeconfig 0 "server: $url" cat "$work/config"
+expect kubeconfig 0 "server: \"?$url" cat "$work/config"
 expect private 0 '^600$' stat -c %a "$work/config"
 stop TERM
 
@@ -94,11 +94,11 @@ start --data "$work/data.sqlite"
   i=0
   while post "w$i"; do
     i=$((i + 1))
-    echo "$i" >"$work/acknowledged"
+    echo "$i" >"$work/counting" && mv "$work/counting" "$work/acknowledged"
   done
 ) 2>/dev/null &
 writer=$!
-for _ in $(seq 200); do
+for _ in $(seq 600); do
   [ "$(cat "$work/acknowledged" 2>/dev/null || echo 0)" -lt 20 ] || break
   sleep 0.05
 done
