@@ -217,7 +217,7 @@ std::string ApiServer::kubeconfig() const {
 }
 
 Ref<Value> ApiServer::create(const Value& object) { return impl_->engine.seed(object); }
-Ref<Value> ApiServer::create_json(std::string_view json) { return impl_->engine.seed_json(json); }
+Ref<Value> ApiServer::create_json(std::string_view json) { return impl_->engine.seed(json); }
 Ref<Value> ApiServer::find(const GroupResource& resource, std::string_view namespace_,
                            std::string_view name) const {
   return impl_->engine.find(resource, namespace_, name);

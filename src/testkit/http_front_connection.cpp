@@ -107,10 +107,12 @@ void Connection::on_posted() {
     tasks.swap(gate_->tasks);
   }
   if (closed_ || !session_) return;
-  entered_ = true;
-  for (const auto& task : tasks) task();
-  for (const std::int32_t stream : woken) session_->woken(stream);
-  entered_ = false;
+  if (!enter([&] {
+        for (const auto& task : tasks) task();
+        for (const std::int32_t stream : woken) session_->woken(stream);
+      })) {
+    return;
+  }
   pump();
 }
 
@@ -145,37 +147,32 @@ void Connection::on_read(const boost::system::error_code& error, std::size_t siz
   if (error) return close();
   last_active_ = std::chrono::steady_clock::now();
   const std::string_view bytes{input_.data(), size};
-  entered_ = true;
-  if (finishing_ || silent_) {
-    // What a peer sends that was told good-bye is of no interest.
-  } else if (session_) {
-    session_->receive(bytes);
-  } else {
-    preface_ += bytes;
-    const bool undecided =
-        preface_.size() < kHttp2Preface.size() && kHttp2Preface.starts_with(preface_);
-    if (!undecided) {
-      choose_session({}, preface_);
-      session_->receive(std::exchange(preface_, {}));
-    }
-  }
-  entered_ = false;
+  // What a peer sends that was told good-bye is of no interest.
+  if (!finishing_ && !silent_ && !enter([&] { receive(bytes); })) return;
   pump();
   read();
+}
+
+void Connection::receive(std::string_view bytes) {
+  if (session_) return session_->receive(bytes);
+  preface_ += bytes;
+  const bool undecided =
+      preface_.size() < kHttp2Preface.size() && kHttp2Preface.starts_with(preface_);
+  if (undecided) return;
+  choose_session({}, preface_);
+  session_->receive(std::exchange(preface_, {}));
 }
 
 void Connection::wake() {
   if (entered_) return;  // pump() follows
   const std::lock_guard guard{gate_->mutex};
-  post_locked(*gate_);
+  if (gate_->connection != nullptr) post_locked(*gate_);
 }
 
 void Connection::pump() {
   if (writing_ || closed_ || silent_ || finishing_ || !session_) return;
-  entered_ = true;
   output_.clear();
-  session_->produce(output_, kWriteBatch);
-  entered_ = false;
+  if (!enter([&] { session_->produce(output_, kWriteBatch); })) return;
   if (!output_.empty()) {
     writing_ = true;
     stream_->write(

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -60,6 +61,19 @@ class Connection final : public SessionHost, public std::enable_shared_from_this
   void on_posted();
   void on_handshake();
   void choose_session(std::string_view protocol, std::string_view first_bytes);
+  void receive(std::string_view bytes);
+  /// Calls into the session. What it throws (memory has run out, say) ends this connection only; false then.
+  template <typename Call>
+  bool enter(Call call) {
+    entered_ = true;
+    try {
+      call();
+    } catch (const std::exception&) {
+      close();
+    }
+    entered_ = false;
+    return !closed_;
+  }
   void read();
   void on_read(const boost::system::error_code& error, std::size_t size);
   void pump();

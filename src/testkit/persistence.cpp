@@ -73,8 +73,9 @@ class Persistence::Database {
     return StatementPtr{statement};
   }
   static void bind(sqlite3_stmt* statement, int index, std::string_view text) {
-    sqlite3_bind_text(statement, index, text.data(), static_cast<int>(text.size()),
-                      SQLITE_TRANSIENT);
+    // An empty view may have no address, which SQLite would take for NULL.
+    sqlite3_bind_text(statement, index, text.empty() ? "" : text.data(),
+                      static_cast<int>(text.size()), SQLITE_TRANSIENT);
   }
   static void bind(sqlite3_stmt* statement, int index, std::uint64_t number) {
     sqlite3_bind_int64(statement, index, static_cast<sqlite3_int64>(number));
