@@ -191,8 +191,9 @@ const std::map<std::string, Defaults, std::less<>>& defaults_with_spec() {
            fill(spec, "internalTrafficPolicy", "Cluster");
          each(spec, "ports", [](Value& port) {
            fill(port, "protocol", "TCP");
-           if (!is_unset(std::as_const(port)["port"])) {
-             fill(port, "targetPort", std::as_const(port)["port"]);
+           const Value target = std::as_const(port)["targetPort"];
+           if (is_unset(target) || target == Value{0} || target == Value{""}) {
+             port["targetPort"] = Value{std::as_const(port)["port"]};
            }
          });
        }},

@@ -188,7 +188,7 @@ void check_pod(const Value& object, const Value* live, Errors& errors) {
 void check_workload(const Value& object, const Value* live, Errors& errors) {
   const Value& spec = object["spec"];
   const Value& labels = spec["selector"]["matchLabels"];
-  if (spec["selector"].is_absent()) errors.push_back(required_value("spec.selector"));
+  if (!spec["selector"].is_object()) errors.push_back(required_value("spec.selector"));
   if (labels.is_object()) {
     for (const auto& [key, value] : labels.as_object()) {
       if (spec["template"]["metadata"]["labels"][key] == value) continue;

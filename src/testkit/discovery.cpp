@@ -150,9 +150,19 @@ Value aggregated(const Catalog& catalog, bool core) {
 }
 
 template <typename T>
-ServerResponse legacy(Services& services, const Output& output, const Value& value) {
+ServerResponse legacy(Services& services, const Output& output, const Value& value,
+                      bool core = false) {
   const StoredObject typed = services.codec.from_value(type_of<T>(), value);
-  return make_response(200, output.content_type(), encode_as(output, typed.type(), typed.data()));
+  if (!core || output.format == Format::kProtobuf) {
+    return make_response(200, output.content_type(), encode_as(output, typed.type(), typed.data()));
+  }
+  // The oldest two documents never had an apiVersion.
+  constexpr std::string_view kVersion = R"("apiVersion":"v1",)";
+  std::string json = typed.json();
+  if (const std::size_t at = json.find(kVersion); at != std::string::npos) {
+    json.erase(at, kVersion.size());
+  }
+  return make_response(200, output.content_type(), finish_json(output, std::move(json)));
 }
 
 ServerResponse aggregated_response(Services& services, const ServerRequest& request,
@@ -231,8 +241,7 @@ ServerResponse not_modified_or(const ServerRequest& request, const std::string& 
   const std::string etag = '"' + hash + '"';
   const std::string* known = find_header(request.headers, "If-None-Match");
   if (known != nullptr && *known == etag) {
-    response.status = 304;
-    response.body.clear();
+    response = ServerResponse{.status = 304};
   }
   response.headers.push_back({"ETag", etag});
   response.headers.push_back({"Vary", "Accept"});
@@ -265,7 +274,8 @@ std::optional<ServerResponse> serve_discovery(Services& services, const ServerRe
       return legacy<meta::v1::APIVersions>(
           services, output,
           Value::object({{"versions", Value::array({"v1"})},
-                         {"serverAddressByClientCIDRs", addresses(request)}}));
+                         {"serverAddressByClientCIDRs", addresses(request)}}),
+          true);
     }
     Value groups = Value::array();
     for (const std::string& group : catalog->groups()) {
@@ -283,7 +293,7 @@ std::optional<ServerResponse> serve_discovery(Services& services, const ServerRe
     return std::nullopt;
   }
   return legacy<meta::v1::APIResourceList>(services, negotiated(false),
-                                           resource_list(*catalog, group, parts.back()));
+                                           resource_list(*catalog, group, parts.back()), core);
 }
 
 std::optional<ServerResponse> serve_openapi(Services& services, const ServerRequest& request,

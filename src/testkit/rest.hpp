@@ -121,7 +121,7 @@ class Rest {
   Value decode_body(RestRequest& request, const Resource& as, const WriteOptions& options);
   StoredObject to_stored(const Resource& resource, const Value& object);
   void check_new_namespace(const RestRequest& request);
-  void finish_new(RestRequest& request, Value& object, const WriteOptions& options);
+  void finish_new(RestRequest& request, Value& object, const WriteOptions& options, bool track);
   Written create_object(RestRequest& request, Value object, const WriteOptions& options,
                         bool track = true);
   Written update_object(RestRequest& request, const WriteOptions& options, const Change& change,

@@ -77,7 +77,12 @@ std::string selector_text(ObjectCodec& codec, const Resource& resource, const Sc
     selector = Value::object({{"matchLabels", std::move(selector)}});
   }
   const StoredObject typed = codec.from_value(type_of<meta::v1::LabelSelector>(), selector);
-  return to_selector(*reinterpret_cast<const meta::v1::LabelSelector*>(typed.data())).to_string();
+  const auto& given = *reinterpret_cast<const meta::v1::LabelSelector*>(typed.data());
+  auto text = labels::Selector::from_valid_set(given.match_labels);
+  const meta::v1::LabelSelector others{.match_expressions = given.match_expressions};
+  const labels::Selector expressions = to_selector(others);
+  for (const labels::Requirement& one : expressions.requirements()) text = text.with(one);
+  return text.to_string();
 }
 
 Value scale_of(ObjectCodec& codec, const Resource& resource, const Value& object) {

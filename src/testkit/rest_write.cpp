@@ -58,6 +58,21 @@ ApiError undecodable(const Resource& resource, const std::exception& error) {
                                  resource.kind, resource.version, resource.kind, error.what()));
 }
 
+/// Times with fractions have exactly six digits of them (BK-2).
+void check_micro_times(const Value& object) {
+  for (const char* path : {"spec.acquireTime", "spec.renewTime", "spec.pingTime", "eventTime",
+                           "series.lastObservedTime"}) {
+    const Value* time = object.find(path);
+    if (time == nullptr || !time->is_string()) continue;
+    const std::string_view text = time->as_string();
+    const std::size_t point = text.find('.');
+    if (point == std::string_view::npos ||
+        text.find_first_not_of("0123456789", point + 1) != point + 7) {
+      throw CodecError(path, "expected a time with six fractional digits", 0);
+    }
+  }
+}
+
 }  // namespace
 
 WriteOptions WriteOptions::parse(const Query& query, std::string_view kind) {
@@ -108,7 +123,12 @@ void report_fields(RestRequest& request, const WriteOptions& options,
 }
 
 Value normalized(ObjectCodec& codec, const Resource& resource, const Value& object) {
-  if (!resource.is_custom()) return *codec.from_value(*resource.type, object).value();
+  if (!resource.is_custom()) {
+    if (resource.group == "coordination.k8s.io" || resource.kind == "Event") {
+      check_micro_times(object);
+    }
+    return *codec.from_value(*resource.type, object).value();
+  }
   Value copy = object;
   const Value& metadata = object["metadata"];
   if (metadata.is_absent()) return copy;
@@ -187,20 +207,17 @@ void Rest::check_new_namespace(const RestRequest& request) {
   throw ApiError{std::move(status)};
 }
 
-void Rest::finish_new(RestRequest& request, Value& object, const WriteOptions&) {
+void Rest::finish_new(RestRequest& request, Value& object, const WriteOptions& options,
+                      bool track) {
   const Resource& resource = *request.resource;
   const KindRules rules = rules_of(resource);
   object["metadata"]["uid"] = services_.ids.uuid();
   object["metadata"]["creationTimestamp"] = services_.now_text();
   if (rules.has_generation) object["metadata"]["generation"] = 1;
-  if (resource.is_custom()) {
-    if (rules.has_status) object.erase("status");
-  } else {
-    apply_builtin_defaults(resource, object);
-    set_initial_state(resource, object);
-    if (resource.id() == "namespaces") {
-      object["metadata"]["labels"]["kubernetes.io/metadata.name"] = request.name;
-    }
+  if (rules.has_status && resource.id() != "nodes") object.erase("status");
+  if (!resource.is_custom()) apply_builtin_defaults(resource, object);
+  if (resource.id() == "namespaces") {
+    object["metadata"]["labels"]["kubernetes.io/metadata.name"] = request.name;
   }
   if (deduplicate_owners(object)) {
     request.warn(
@@ -208,6 +225,14 @@ void Rest::finish_new(RestRequest& request, Value& object, const WriteOptions&) 
         "API server dedups owner references in 1.20+, and may reject such requests as early as "
         "1.24; please fix your requests");
   }
+  if (!services_.options.managed_fields) {
+    object["metadata"].erase("managedFields");
+  } else if (track) {
+    object = track_update(schema_of(resource), Value{}, std::move(object),
+                          field_manager(services_, request, options));
+  }
+  // What the server itself begins with belongs to nobody.
+  if (!resource.is_custom()) set_initial_state(resource, object);
   refuse_invalid(resource, object, nullptr);
 }
 
@@ -241,11 +266,7 @@ Rest::Written Rest::create_object(RestRequest& request, Value object, const Writ
       request.name = prefix + services_.ids.suffix();
       fresh["metadata"]["name"] = request.name;
     }
-    finish_new(request, fresh, options);
-    if (track && services_.options.managed_fields) {
-      fresh = track_update(schema_of(resource), Value{}, std::move(fresh),
-                           field_manager(services_, request, options));
-    }
+    finish_new(request, fresh, options, track);
     const std::string key = request.key();
     StoredObject stored = to_stored(resource, fresh);
     const StoredObject existing = services_.store.get(*resource.collection, key);

@@ -253,12 +253,15 @@ Store::Batch Store::read(Collection& collection, WatchCursor& cursor) {
   const std::uint64_t end = collection.log_start_ + collection.log_.size();
   const bool slow = cursor.next_ >= cursor.lenient_until_ && cursor.initial_done_ &&
                     end - cursor.next_ > options_.watch_backlog && !cursor.waiting_;
-  if (cursor.ended_ || slow || (cursor.next_ < collection.log_start_ && !cursor.waiting_)) {
+  if (cursor.waiting_) cursor.next_ = end;  // asked again without being woken: nothing came
+  if (cursor.ended_ && !cursor.ended_at_) cursor.ended_at_ = end;
+  if (slow || cursor.next_ < collection.log_start_ ||
+      (cursor.ended_at_ && cursor.next_ >= *cursor.ended_at_)) {
     batch.ended = true;
     return batch;
   }
-  if (cursor.waiting_) cursor.next_ = end;  // asked again without being woken: nothing came
-  for (; cursor.next_ < end && batch.events.size() < kBatch; ++cursor.next_) {
+  for (; cursor.next_ < cursor.ended_at_.value_or(end) && batch.events.size() < kBatch;
+       ++cursor.next_) {
     const EventPtr& event = collection.log_[cursor.next_ - collection.log_start_];
     if (cursor.scope_.covers(event->key)) batch.events.push_back(event);
   }

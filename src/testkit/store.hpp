@@ -84,6 +84,8 @@ class WatchCursor {
   bool waiting_ = false;
   bool bookmark_due_ = false;
   bool ended_ = false;
+  /// What was in the log when the watch was found ended is still read.
+  std::optional<std::uint64_t> ended_at_;
   // Recursive, as whoever is woken may read or end the watch at once:
   std::recursive_mutex wake_mutex_;
   std::function<void()> wake_;

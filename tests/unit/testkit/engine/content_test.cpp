@@ -27,7 +27,7 @@ TEST(Content, BodiesComeInThreeForms) {
   EXPECT_EQ(
       api.send("POST", kConfigMaps, encode_protobuf(map), {{"Content-Type", kProtobuf}}).status(),
       201);
-  EXPECT_EQ(api.send("POST", kConfigMaps, "metadata: {name: y}\ndata: {k: v}\n",
+  EXPECT_EQ(api.send("POST", kConfigMaps, "metadata: {name: yam}\ndata: {k: v}\n",
                      {{"Content-Type", "application/yaml; charset=utf-8"}})
                 .status(),
             201);

@@ -142,7 +142,7 @@ class Api {
     }
     request.body = std::move(body);
     Reply reply{engine.handle(request), {}};
-    if (reply.header("Content-Type").starts_with("application/json") && !reply.response.stream) {
+    if (reply.header("Content-Type").starts_with("application/json") && !reply.text().empty()) {
       reply.json = parse_json(reply.text());
     }
     return reply;
