@@ -105,6 +105,8 @@ detail::EngineOptions ApiServer::Impl::engine_options() {
   engine_options.history_size = options.history_size;
   engine_options.history_age = options.history_age;
   engine_options.watch_backlog = options.watch_backlog;
+  engine_options.garbage_collection = options.garbage_collection;
+  engine_options.namespace_controller = options.namespace_controller;
   engine_options.journal = [this](const detail::Change& change) { journal(change); };
   if (options.deny) {
     engine_options.authorize = [deny = options.deny](const detail::AccessRequest& access) {

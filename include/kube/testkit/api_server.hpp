@@ -64,6 +64,10 @@ struct ApiServerOptions {
   std::chrono::seconds history_age = std::chrono::minutes{5};
   /// A watch that has this many changes left unread is ended.
   std::size_t watch_backlog = 20000;
+  /// Delete dependents of what is gone (DL-8), and empty and finish namespaces that are deleted (DL-10). A bare API
+  /// server, without a controller manager beside it, does neither.
+  bool garbage_collection = true;
+  bool namespace_controller = true;
   /// Play the controllers and kubelets that make deployments into running pods.
   bool simulate = false;
   /// A SQLite file in which the objects outlive the process; empty keeps them in memory.
