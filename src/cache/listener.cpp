@@ -63,7 +63,6 @@ void Listener::push(const NotificationBatch& batch, bool flagged) {
   {
     std::unique_lock lock{mutex_};
     if (draining_) return;
-    const std::size_t before = waiting_.size() - void_;
     for (const Notification& note : batch.notifications) {
       if (note.audience == Audience::kFlagged && !flagged) continue;
       if (note.audience == Audience::kReceivers && !receives) continue;
@@ -77,7 +76,6 @@ void Listener::push(const NotificationBatch& batch, bool flagged) {
       if (options_.backlog == BacklogPolicy::kBlock) work_.notify_one();
     }
     const std::size_t now = waiting_.size() - void_;
-    context_.metrics.listener_backlog.add(static_cast<double>(now) - static_cast<double>(before));
     if (now > options_.high_water && !above_) {
       above_ = true;
       crossed = now;
@@ -98,6 +96,7 @@ void Listener::append_locked(Notification note) {
   }
   if (initial) ++initial_;
   waiting_.push_back(std::move(note));
+  context_.metrics.listener_backlog.add(1);
 }
 
 /// True if `note` went into one that waits already.
@@ -110,6 +109,7 @@ bool Listener::coalesce_locked(Notification& note) {
       if (!merge_locked(last, note)) {
         last_.erase(found);
         ++void_;
+        context_.metrics.listener_backlog.add(-1);
         if (void_ > 64 && void_ > waiting_.size() / 2) compact_locked();
       }
       return true;

@@ -114,8 +114,8 @@ void Processor::stop() {
     all.swap(leaving_);
     for (auto& member : members_) all.push_back(std::move(member));
     members_.clear();
+    for (const auto& member : all) member->thread.request_stop();
   }
-  for (const auto& member : all) member->thread.request_stop();
   for (const auto& member : all) {
     if (member->thread.joinable()) member->thread.join();
   }

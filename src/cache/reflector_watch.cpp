@@ -60,6 +60,10 @@ std::unique_ptr<AnyWatchStream> ReflectorCore::open_watch(std::stop_token stop) 
   try {
     auto stream = source_->watch(options, stop);
     options_.metrics.watches.add();
+    {
+      const std::lock_guard guard{mutex_};
+      last_error_.clear();
+    }
     report({.kind = What::kWatching, .resource_version = options.resource_version});
     return stream;
   } catch (const std::exception& error) {
