@@ -10,7 +10,7 @@ PREFIX ?= /usr/local
 PACKAGES := cmake ninja-build g++ pkg-config ca-certificates \
   libfmt-dev libsimdjson-dev libyaml-cpp-dev libprotozero-dev libboost1.81-dev libxxhash-dev \
   libcurl4-openssl-dev libssl-dev zlib1g-dev libsqlite3-dev \
-  libcli11-dev libnghttp2-dev libgtest-dev libgmock-dev libbenchmark-dev \
+  libcli11-dev libspdlog-dev libnghttp2-dev libgtest-dev libgmock-dev libbenchmark-dev \
   libprotobuf-dev protobuf-compiler nlohmann-json3-dev ccache
 CHECK_PACKAGES := clang clang-tidy clang-format lld libclang-rt-14-dev
 
@@ -38,7 +38,7 @@ build: configure
 	@cmake --build --preset $(PRESET) --parallel $(JOBS)
 
 run: build
-	@$(BUILD)/examples/read_objects tests/fixtures/v1.36.4
+	@$(BUILD)/examples/demo
 
 test: build
 	@ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)

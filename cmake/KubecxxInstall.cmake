@@ -10,6 +10,9 @@ install(TARGETS kube_core kube_client kube_runtime kube_testkit kube_kube
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS kubegen EXPORT kubecxx-targets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET kubecxx)
+  install(TARGETS kubecxx RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/kube
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 install(DIRECTORY ${KUBECXX_GENERATED_DIR}/include/kube
@@ -30,6 +33,8 @@ install(FILES
 
 # Found from where the file is, so that the installed tree may be moved.
 file(RELATIVE_PATH KUBECXX_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-configure_file(
-  ${PROJECT_SOURCE_DIR}/cmake/kubecxx.pc.in ${PROJECT_BINARY_DIR}/kubecxx.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/kubecxx.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(package IN ITEMS kubecxx kubecxx-testkit)
+  configure_file(
+    ${PROJECT_SOURCE_DIR}/cmake/${package}.pc.in ${PROJECT_BINARY_DIR}/${package}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

@@ -11,7 +11,7 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
-#include <set>
+#include <map>
 #include <sstream>
 
 namespace kube {
@@ -145,24 +145,28 @@ class Converter {
         return array;
       }
       case YAML::NodeType::Map: {
-        Value object = Value::object();
-        std::set<std::string> named;  // here, not in what is merged
+        Members members;
+        Members merged;  // what is named here counts more
         for (const auto& entry : node) {
           if (!entry.first.IsScalar()) fail(entry.first.Mark(), path, "key is not a text");
           if (entry.first.Scalar() == "<<" && is_plain(entry.first)) {
-            merge(object, entry.second, path, depth + 1);
+            merge(merged, entry.second, path, depth + 1);
             continue;
           }
           const std::string key = key_text(entry.first);
           if (!detail::is_utf8(key)) fail(entry.first.Mark(), path, "text is not valid UTF-8");
-          if (!named.insert(key).second) {
+          if (members.contains(key)) {
             fail(entry.first.Mark(), path, "key \"" + key + "\" stands here twice");
           }
           std::string below = path;
           if (!below.empty()) below += '.';
           below += key;
-          object[key] = convert(entry.second, below, depth + 1);
+          members.emplace(key, convert(entry.second, below, depth + 1));
         }
+        members.merge(merged);
+        Value object = Value::object();
+        // In order, so that each goes to the end and none has to make room for another.
+        for (auto& [key, member] : members) object[key] = std::move(member);
         return object;
       }
       default:
@@ -171,18 +175,22 @@ class Converter {
   }
 
  private:
+  using Members = std::map<std::string, Value>;
+
   /// `<<: *base`: the members of another map, or of several, of which the first counts most.
-  void merge(Value& object, const YAML::Node& from, const std::string& path, int depth) {
+  void merge(Members& members, const YAML::Node& from, const std::string& path, int depth) {
     if (from.IsSequence()) {
       for (std::size_t i = from.size(); i > 0; --i) {
         if (!from[i - 1].IsMap()) fail(from[i - 1].Mark(), path, "<<: expected a map");
-        merge(object, from[i - 1], path, depth + 1);
+        merge(members, from[i - 1], path, depth + 1);
       }
       return;
     }
     if (!from.IsMap()) fail(from.Mark(), path, "<<: expected a map or a list of maps");
     const Value merged = convert(from, path, depth);
-    for (const auto& [key, member] : merged.as_object()) object[key.view()] = member;
+    for (const auto& [key, member] : merged.as_object()) {
+      members.insert_or_assign(std::string{key.view()}, member);
+    }
   }
 
   static Value scalar(const YAML::Node& node, const std::string& path) {

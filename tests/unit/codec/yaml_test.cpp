@@ -91,5 +91,26 @@ TEST(Yaml, WritesObjectsOfTheApi) {
             "apiVersion: v1\ndata:\n  k: \"1\"\nkind: ConfigMap\nmetadata:\n  name: a\n");
 }
 
+TEST(Yaml, LetsOwnKeysCountMoreThanMergedOnesInAnyOrder) {
+  const Ref<Value> value = decode_yaml<Value>(
+      "base: &base {color: red, size: 1}\n"
+      "before: {<<: *base, color: blue}\n"
+      "after: {color: blue, <<: *base}\n");
+
+  for (const char* place : {"before", "after"}) {
+    EXPECT_EQ((*value)[place]["color"].as_string(), "blue") << place;
+    EXPECT_EQ((*value)[place]["size"].as_integer(), 1) << place;
+  }
+}
+
+// A map of n keys took time in the square of n.
+TEST(Yaml, ReadsAMapOfManyKeys) {
+  std::string text;
+  for (int i = 100'000; i > 0; --i)
+    text += "k" + std::to_string(i) + ": " + std::to_string(i) + "\n";
+
+  EXPECT_EQ(decode_yaml<Value>(text)->as_object().size(), 100'000U);
+}
+
 }  // namespace
 }  // namespace kube
