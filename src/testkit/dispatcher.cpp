@@ -121,7 +121,7 @@ ServerResponse Dispatcher::handle(const ServerRequest& request,
   } catch (const std::exception& error) {
     services_.options.logger.named("engine").error("{} {}: {}", request.method, request.target,
                                                    error.what());
-    response = status_response(request, internal_error(error.what()));
+    response = status_response(request, plain_failure(error.what()));
   }
   const std::string_view audit = header(request, "Audit-Id");
   response.headers.push_back(

@@ -15,7 +15,7 @@ namespace kube::testkit::detail {
 
 namespace {
 
-constexpr std::size_t kIdleDecoders = 4;
+constexpr std::size_t kIdleDecoders = 2;
 
 const Field* find_field(const Type& type, std::string_view name) {
   for (const Field& field : type.fields) {

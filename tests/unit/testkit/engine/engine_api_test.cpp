@@ -76,7 +76,9 @@ TEST(Engine, JournalComesBeforeTheWrite) {
   const std::string version = api.make_config_map("a").version();
   EXPECT_THAT(lines, ElementsAre(version + " configmaps a"));
   broken = true;
-  EXPECT_GE(api.make_config_map("b").status(), 400);
+  const Reply failed = api.make_config_map("b");
+  EXPECT_EQ(failed.status(), 500);  // ER-4
+  EXPECT_EQ(failed.reason(), "");
   broken = false;
   EXPECT_EQ(api.get(std::string{kConfigMaps} + "/b").status(), 404);
   EXPECT_EQ(std::to_string(api.engine.revision()), version);
