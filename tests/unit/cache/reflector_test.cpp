@@ -96,12 +96,13 @@ class ReflectorTest : public ::testing::Test {
   /// Waits until the store shows this.
   ::testing::AssertionResult shows(const std::string& expected) {
     (void)server->wait_until_read();
-    std::string found;
-    for (int i = 0; i < 10'000; ++i) {
+    std::string found = show(store.list());
+    const auto limit = std::chrono::steady_clock::now() + 10s;
+    while (found != expected && std::chrono::steady_clock::now() < limit) {
+      std::this_thread::yield();
       found = show(store.list());
-      if (found == expected) return ::testing::AssertionSuccess();
-      std::this_thread::sleep_for(1ms);
     }
+    if (found == expected) return ::testing::AssertionSuccess();
     return ::testing::AssertionFailure() << "found " << found;
   }
 
