@@ -5,11 +5,13 @@
 #include <kube/object/ref.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <initializer_list>
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -52,10 +54,24 @@ inline std::string show(const std::vector<Ref<Item>>& objects) {
   return all;
 }
 
-/// Threads of this process.
+/// Threads of this process. (A sanitizer starts one of its own with the first.)
 inline std::size_t thread_count() {
+  static const bool started = [] {
+    std::jthread{[] {}}.join();
+    return true;
+  }();
+  (void)started;
   return static_cast<std::size_t>(
       std::distance(std::filesystem::directory_iterator{"/proc/self/task"}, {}));
+}
+/// The kernel may show a thread for a moment after it was joined.
+inline bool threads_return_to(std::size_t count) {
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds{10};
+  while (thread_count() != count) {
+    if (std::chrono::steady_clock::now() > limit) return false;
+    std::this_thread::yield();
+  }
+  return true;
 }
 
 }  // namespace kube::testing_support

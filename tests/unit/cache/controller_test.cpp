@@ -28,6 +28,7 @@ using testing_support::item;
 using testing_support::Recorder;
 using testing_support::show;
 using testing_support::thread_count;
+using testing_support::threads_return_to;
 using Strings = std::vector<std::string>;
 
 // K-11, P-16: cached objects cannot be changed.
@@ -82,7 +83,7 @@ TEST(Controller, ReportsWhatProcessingThrowsAndGoesOn) {
     while (taken < 4) std::this_thread::yield();
     EXPECT_TRUE(controller.has_synced());
   }
-  EXPECT_EQ(thread_count(), threads_before);
+  EXPECT_TRUE(threads_return_to(threads_before));
   EXPECT_EQ(controller.last_sync_resource_version(), "4");
   EXPECT_EQ(log, (Strings{"ReplacedAll", "Added", "no", "Added",
                           "something that is no std::exception was thrown", "Added"}));

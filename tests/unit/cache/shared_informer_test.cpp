@@ -29,6 +29,7 @@ using testing_support::Recorder;
 using testing_support::show;
 using testing_support::status;
 using testing_support::thread_count;
+using testing_support::threads_return_to;
 using Strings = std::vector<std::string>;
 
 class SharedInformerTest : public ::testing::Test {
@@ -41,7 +42,7 @@ class SharedInformerTest : public ::testing::Test {
   }
   ~SharedInformerTest() override {
     stop();
-    EXPECT_EQ(thread_count(), threads_before);  // K-36
+    EXPECT_TRUE(threads_return_to(threads_before));  // K-36
   }
 
   SharedIndexInformer<Item>& make() {
@@ -344,11 +345,11 @@ TEST_F(SharedInformerTest, HasNoThreadsUnlessItRuns) {
   Recorder recorder;
   make();
   const auto registration = informer->add_event_handler(recorder.handler());
-  EXPECT_EQ(thread_count(), threads_before);
+  EXPECT_TRUE(threads_return_to(threads_before));
   informer->remove_event_handler(registration, Removal::kAtOnceAndWait);  // S-18: returns at once
   informer->add_event_handler(recorder.handler());
   start_and_sync();
-  EXPECT_EQ(thread_count(), threads_before + 3);  // loop, reflector, handler
+  EXPECT_TRUE(threads_return_to(threads_before + 3));  // loop, reflector, handler
   stop();
 }
 
@@ -851,7 +852,7 @@ TEST_F(SharedInformerTest, HasASimplerSiblingWithOneHandler) {
     std::jthread run{[&](std::stop_token token) { simple->run(std::move(token)); }};
     ASSERT_TRUE(wait(simple->synced()));
     ASSERT_TRUE(server->wait_for_watches(1));
-    EXPECT_EQ(thread_count(), threads_before + 2);
+    EXPECT_TRUE(threads_return_to(threads_before + 2));
     server->put("a", "x");
     server->remove("a", "x");
     ASSERT_TRUE(recorder.wait_for_count(3));
