@@ -816,8 +816,7 @@ TEST_F(SharedInformerTest, WorksWithTheDeltaFifo) {
   server->remove("a", "gone", true);
   server->put("a", "y", {}, true);
   relist();
-  ASSERT_TRUE(recorder.wait_for_count(4));
-  EXPECT_EQ(recorder.believes(), "a/x@1 a/y@4");
+  ASSERT_TRUE(recorder.wait_until_believes("a/x@1 a/y@4")) << recorder.believes();
   EXPECT_TRUE(recorder.wait_for("delete? a/gone@2"));
   EXPECT_TRUE(recorder.wait_for("add a/y@4"));
   recorder.clear();
