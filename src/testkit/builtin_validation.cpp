@@ -53,7 +53,7 @@ void check_owner_references(const Value& references, Errors& errors) {
   }
   if (controllers > 1) {
     errors.push_back(invalid_value("metadata.ownerReferences", references,
-                                   "Only one reference can have Controller set to true"));
+                                   "at most one owner may be the controller"));
   }
 }
 
@@ -94,8 +94,7 @@ void check_keys(const Value& map, std::string_view field, Errors& errors) {
                       });
     if (!fine) {
       errors.push_back(invalid_value(fmt::format("{}[{}]", field, key.view()), key,
-                                     "a valid config key must consist of alphanumeric characters, "
-                                     "'-', '_' or '.'"));
+                                     "a key has letters, digits, '-', '_' and '.' only"));
     }
   }
 }
@@ -179,9 +178,8 @@ void check_pod(const Value& object, const Value* live, Errors& errors) {
       !(object["spec"]["nodeName"] == (*live)["spec"]["nodeName"])) {
     errors.push_back(forbidden_value(
         "spec",
-        "pod updates may not change fields other than `spec.containers[*].image`,"
-        "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` "
-        "(only additions to existing tolerations),`spec.terminationGracePeriodSeconds`"));
+        "a pod may change only the images of its containers, activeDeadlineSeconds, tolerations, "
+        "terminationGracePeriodSeconds and schedulingGates"));
   }
 }
 

@@ -240,23 +240,20 @@ ServerResponse Rest::evict(RestRequest& request) {
     }
   }
   if (budgets.size() > 1) {
-    throw plain_failure(
-        "This pod has more than one PodDisruptionBudget, which the eviction "
-        "subresource does not support.");
+    throw plain_failure("more than one disruption budget is about this pod");
   }
   if (!budgets.empty()) {
     const Value& budget = budgets[0].second;
     const std::string name = metadata_text(budget, "name");
     if (budget.get_integer("status.observedGeneration").value_or(0) <
         budget.get_integer("metadata.generation").value_or(0)) {
-      throw budget_refusal(
-          fmt::format("The disruption budget {} is still being processed by the server.", name),
-          10);
+      throw budget_refusal(fmt::format("the disruption budget {} is still being processed", name),
+                           10);
     }
     const auto allowed = budget.get_integer("status.disruptionsAllowed").value_or(0);
     if (allowed <= 0) {
       throw budget_refusal(
-          fmt::format("The disruption budget {} needs {} healthy pods and has {} currently", name,
+          fmt::format("the disruption budget {} needs {} healthy pods and has {}", name,
                       budget.get_integer("status.desiredHealthy").value_or(0),
                       budget.get_integer("status.currentHealthy").value_or(0)),
           0);

@@ -25,6 +25,8 @@ namespace {
 
 constexpr int kNameAttempts = 8;
 constexpr int kMostRaces = 1000;
+constexpr const char* kDuplicateOwners =
+    ".metadata.ownerReferences contains duplicate entries; each was kept once";
 
 GroupResource namespaces() { return {"", "namespaces"}; }
 
@@ -219,12 +221,7 @@ void Rest::finish_new(RestRequest& request, Value& object, const WriteOptions& o
   if (resource.id() == "namespaces") {
     object["metadata"]["labels"]["kubernetes.io/metadata.name"] = request.name;
   }
-  if (deduplicate_owners(object)) {
-    request.warn(
-        ".metadata.ownerReferences contains duplicate entries after mutating admission happens; "
-        "API server dedups owner references in 1.20+, and may reject such requests as early as "
-        "1.24; please fix your requests");
-  }
+  if (deduplicate_owners(object)) request.warn(kDuplicateOwners);
   if (!services_.options.managed_fields) {
     object["metadata"].erase("managedFields");
   } else if (track) {
@@ -318,9 +315,7 @@ Value Rest::finish_update(RestRequest& request, const Value& live, Value next,
   } else {
     apply_builtin_defaults(resource, next);
   }
-  if (deduplicate_owners(next)) {
-    request.warn(".metadata.ownerReferences contains duplicate entries");
-  }
+  if (deduplicate_owners(next)) request.warn(kDuplicateOwners);
   if (rules.has_generation && spec_differs(resource, live, next)) {
     next["metadata"]["generation"] = live.get_integer("metadata.generation").value_or(0) + 1;
   }
