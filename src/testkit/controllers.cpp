@@ -69,7 +69,6 @@ void Controllers::tick() {
   const std::uint64_t revision = services_.store.revision();
   std::vector<std::shared_ptr<WatchCursor>> bookmarks;
   std::vector<std::shared_ptr<WatchCursor>> ended;
-  std::vector<Services::Expiry> expired;
   {
     const std::lock_guard lock{services_.timers_mutex};
     for (WatchTimer& timer : services_.watch_timers) {
@@ -81,17 +80,13 @@ void Controllers::tick() {
         bookmarks.push_back(timer.cursor);
       }
     }
-    while (!services_.expiries.empty() && services_.expiries.front().at <= now) {
-      expired.push_back(std::move(services_.expiries.front()));
-      services_.expiries.pop_front();
-    }
   }
   for (const auto& cursor : bookmarks) services_.store.ask_for_bookmark(*cursor);
   for (const auto& cursor : ended) services_.store.end_watch(*cursor);
-  for (const Services::Expiry& expiry : expired) {
-    const StoredObject object = services_.store.get(*expiry.collection, expiry.key);
+  for (const Services::Expiry& expiry : services_.due_expiries(now)) {
+    const StoredObject object = services_.store.get(services_.events(), expiry.key);
     if (object && object.revision() == expiry.revision) {
-      services_.commit(*expiry.collection, expiry.key, object, {});
+      services_.commit(services_.events(), expiry.key, object, {});
     }
   }
   services_.store.expire_history();
@@ -100,7 +95,9 @@ void Controllers::tick() {
 void Controllers::react(const Item& item) {
   const StoreEvent& event = *item.event;
   if (definitions_.is_definitions(*item.collection)) {
-    definitions_.definition_changed(event.key);
+    // Of many writes in a row only the last is worth the work.
+    const StoredObject now = services_.store.get(*item.collection, event.key);
+    if (!now || now.revision() <= event.revision) definitions_.definition_changed(event.key);
   } else if (event.type == Change::Type::kDeleted) {
     definitions_.object_deleted(item.collection->resource());
   }

@@ -259,10 +259,10 @@ void Engine::import_objects(const std::vector<ObjectState>& objects, std::uint64
   {
     const std::lock_guard lock{services.timers_mutex};
     services.expiries.clear();
+    services.expiry_of.clear();
   }
-  Collection& events = services.store.collection({"", "events"});
-  for (const auto& [key, object] : services.store.list(events, {}).objects) {
-    services.schedule_expiry(events, key, object.revision());
+  for (const auto& [key, object] : services.store.list(services.events(), {}).objects) {
+    services.schedule_expiry(key, object.revision());
   }
   state_->controllers.start_over();
 }

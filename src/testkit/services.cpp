@@ -59,15 +59,30 @@ std::optional<StoredObject> Services::commit(Collection& collection, const std::
   const bool kept = static_cast<bool>(next);
   auto written = store.commit(collection, key, expected, std::move(next));
   if (written && kept && &collection == &events_) {
-    schedule_expiry(collection, key, written->revision());
+    schedule_expiry(key, written->revision());
   }
   return written;
 }
 
-void Services::schedule_expiry(Collection& collection, const std::string& key,
-                               std::uint64_t revision) {
+void Services::schedule_expiry(const std::string& key, std::uint64_t revision) {
   const std::lock_guard lock{timers_mutex};
-  expiries.push_back({clock.now() + options.event_ttl, &collection, key, revision});
+  if (const auto known = expiry_of.find(key); known != expiry_of.end()) {
+    if (known->second->revision > revision) return;  // another writer was faster to get here
+    expiries.erase(known->second);
+  }
+  expiries.push_back({clock.now() + options.event_ttl, key, revision});
+  expiry_of[key] = std::prev(expiries.end());
+}
+
+std::vector<Services::Expiry> Services::due_expiries(Clock::TimePoint now) {
+  std::vector<Expiry> due;
+  const std::lock_guard lock{timers_mutex};
+  while (!expiries.empty() && expiries.front().at <= now) {
+    due.push_back(std::move(expiries.front()));
+    expiry_of.erase(due.back().key);
+    expiries.pop_front();
+  }
+  return due;
 }
 
 std::string key_of(std::string_view namespace_, std::string_view name) {

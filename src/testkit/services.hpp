@@ -4,7 +4,6 @@
 #include <kube/base/clock.hpp>
 
 #include <cstdint>
-#include <deque>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -12,6 +11,8 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <vector>
 
 #include "engine.hpp"
 #include "resource_catalog.hpp"
@@ -49,6 +50,13 @@ struct WatchTimer {
 
 /// What the parts of the engine share.
 struct Services {
+  /// When an event (of the API) goes, unless it is written again.
+  struct Expiry {
+    Clock::TimePoint at;
+    std::string key;
+    std::uint64_t revision = 0;
+  };
+
   explicit Services(EngineOptions given);
 
   [[nodiscard]] std::shared_ptr<const Catalog> catalog() const;
@@ -60,7 +68,10 @@ struct Services {
   std::optional<StoredObject> commit(Collection& collection, const std::string& key,
                                      const StoredObject& expected, StoredObject next);
   /// Lets an event disappear when its time has come (BK-3).
-  void schedule_expiry(Collection& collection, const std::string& key, std::uint64_t revision);
+  void schedule_expiry(const std::string& key, std::uint64_t revision);
+  /// Takes out what is due.
+  [[nodiscard]] std::vector<Expiry> due_expiries(Clock::TimePoint now);
+  [[nodiscard]] Collection& events() noexcept { return events_; }
 
   EngineOptions options;
   Clock& clock;
@@ -70,16 +81,11 @@ struct Services {
   /// Requested when the engine goes: nobody waits any longer.
   std::stop_source stopping;
 
-  struct Expiry {
-    Clock::TimePoint at;
-    Collection* collection = nullptr;
-    std::string key;
-    std::uint64_t revision = 0;
-  };
   std::mutex timers_mutex;
   // Guarded by timers_mutex:
   std::list<WatchTimer> watch_timers;
-  std::deque<Expiry> expiries;
+  std::list<Expiry> expiries;  ///< in the order of time, one per key
+  std::unordered_map<std::string, std::list<Expiry>::iterator> expiry_of;
 
  private:
   Collection& events_;
