@@ -54,6 +54,7 @@ ApiServer::Impl::Impl(ApiServerOptions given)
       pipeline(engine, {.clock = options.clock,
                         .faults = &faults.table(),
                         .log = &log,
+                        .compress_watches = options.compress_watches,
                         .user_of = [this](const detail::ServerRequest& request) {
                           return user_of(request);
                         }}) {

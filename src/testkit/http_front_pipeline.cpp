@@ -173,7 +173,9 @@ void Pipeline::carry_out(Exchange& exchange) {
     reply.fate = Reply::Fate::kReset;
     return exchange.done(std::move(reply));
   }
-  compress(reply, stream != nullptr, exchange.info, exchange.request.headers);
+  if (stream == nullptr || options_.compress_watches) {
+    compress(reply, stream != nullptr, exchange.info, exchange.request.headers);
+  }
   if (!exchange.plan.empty()) {
     damage(reply, std::move(stream), exchange.plan, timers_);
   } else if (stream) {

@@ -18,6 +18,8 @@ struct PipelineOptions {
   Clock* clock = nullptr;
   FaultTable* faults = nullptr;
   RequestLog* log = nullptr;
+  /// Whether watches that begin with the present state are compressed (WT-24).
+  bool compress_watches = false;
   /// Names the user of a request, for log and faults.
   std::function<std::string(const ServerRequest&)> user_of = {};
 };

@@ -42,6 +42,9 @@ struct ApiServerOptions {
   bool tls = false;
   /// HTTP/2 beside HTTP/1.1.
   bool http2 = true;
+  /// Compress watches that begin with the present state, each flush a gzip member of its own, as servers from
+  /// 1.37 on do (WT-24). Clients written in Go before that get such events late.
+  bool compress_watches = false;
   /// Threads that serve connections.
   int threads = 2;
   /// The administrator's; empty makes one up.

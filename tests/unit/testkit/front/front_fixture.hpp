@@ -117,7 +117,8 @@ struct FrontUnderTest {
   RequestLog log;
   Faults faults{std::make_unique<FaultTable>(
       1, FaultTable::Hooks{[] {}, [this] { front.drop_connections(); }})};
-  Pipeline pipeline{handler, {.clock = &clock, .faults = &faults.table(), .log = &log}};
+  Pipeline pipeline{
+      handler, {.clock = &clock, .faults = &faults.table(), .log = &log, .compress_watches = true}};
   HttpFront front;
 };
 
