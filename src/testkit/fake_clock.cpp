@@ -15,9 +15,9 @@ Clock::WallTime FakeClock::wall_now() const {
   return wall_;
 }
 
-bool FakeClock::wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable_any& condition,
-                           TimePoint deadline, std::stop_token stop,
-                           const std::function<bool()>& ready) {
+bool FakeClock::wait_until(std::unique_lock<std::mutex>& lock,
+                           std::condition_variable_any& condition, TimePoint deadline,
+                           std::stop_token stop, const std::function<bool()>& ready) {
   if (deadline == TimePoint::max()) return condition.wait(lock, std::move(stop), ready);
   if (ready()) return true;
   std::multiset<TimePoint>::iterator entry;

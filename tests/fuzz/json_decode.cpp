@@ -40,8 +40,7 @@ void try_type(std::string_view first, std::string_view second) {
       if (!one.first) continue;
       require(*one.first == *other.first, "siblings do not change what is read");
       const std::string written = kube::encode_json(*one.first);
-      require(kube::encode_json(*other.first) == written,
-              "siblings do not change what is written");
+      require(kube::encode_json(*other.first) == written, "siblings do not change what is written");
       const auto again = decode(plain, written);
       require(again.first != nullptr, "what was written can be read");
       require(kube::encode_json(*again.first) == written, "JSON reads back");

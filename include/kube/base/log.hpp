@@ -20,7 +20,8 @@ enum class LogLevel { kDebug, kInfo, kWarning, kError };
 /// since no log line is worth a lost event.
 class Logger {
  public:
-  using Sink = std::function<void(LogLevel level, std::string_view component, std::string_view message)>;
+  using Sink =
+      std::function<void(LogLevel level, std::string_view component, std::string_view message)>;
 
   Logger() = default;
   explicit Logger(Sink sink, LogLevel least = LogLevel::kInfo)
