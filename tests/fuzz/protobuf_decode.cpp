@@ -36,8 +36,8 @@ std::pair<std::string, std::string> messages_of(std::string_view input) {
   if ((how & 1U) != 0) return {std::string{input.substr(0, at)}, std::string{input.substr(at)}};
   std::string changed{input};
   if (!changed.empty()) {
-    changed[at] = static_cast<char>(static_cast<unsigned char>(changed[at]) ^
-                                    (1U << ((how >> 1U) & 7U)));
+    changed[at] =
+        static_cast<char>(static_cast<unsigned char>(changed[at]) ^ (1U << ((how >> 1U) & 7U)));
   }
   return {std::string{input}, changed};
 }

@@ -103,8 +103,9 @@ void write(Seeds& seeds) {
   }
   seeds.add("list_reader", "\a{\"items\":[ {} , {\"data\":{\"k\":\"]}\"}} ],\"metadata\":{}}");
   seeds.add("watch_reader", "\a{\"type\":\"ERROR\",\"object\":{\"code\":410}}");
-  seeds.add("yaml", "a: &x {k: [1, yes, ~, 0x1F, 1_000, .5, '']}\nb: *x\nc:\n  <<: *x\n  d: |\n    t\n"
-                    "---\n? long\n: >-\n  folded\n  text\n");
+  seeds.add("yaml",
+            "a: &x {k: [1, yes, ~, 0x1F, 1_000, .5, '']}\nb: *x\nc:\n  <<: *x\n  d: |\n    t\n"
+            "---\n? long\n: >-\n  folded\n  text\n");
   for (const std::string_view text :
        {"app in (a,b),!c,d!=e", "metadata.name=x,spec.nodeName!=y", "1.5Gi", "-12e3",
         "2026-01-31T12:00:00.5+02:00", "1h2m3.5s", "a.b[3]['c.d']", "aGVsbG8="}) {

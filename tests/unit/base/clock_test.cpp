@@ -41,7 +41,8 @@ TEST(FakeClock, WakesASleeperWhenItsTimeHasCome) {
 TEST(FakeClock, StopsSleepingWhenAsked) {
   testkit::FakeClock clock;
   std::stop_source stop;
-  auto slept = std::async(std::launch::async, [&] { return clock.sleep_for(1h, stop.get_token()); });
+  auto slept =
+      std::async(std::launch::async, [&] { return clock.sleep_for(1h, stop.get_token()); });
   ASSERT_TRUE(clock.wait_for_sleepers(1));
   stop.request_stop();
 

@@ -27,7 +27,8 @@ TEST(Logger, NamesTheComponentAndLeavesOutWhatIsBelowTheLeastLevel) {
 }
 
 TEST(Logger, SwallowsWhatTheSinkThrows) {
-  const Logger log{[](LogLevel, std::string_view, std::string_view) { throw std::runtime_error{"disk full"}; }};
+  const Logger log{
+      [](LogLevel, std::string_view, std::string_view) { throw std::runtime_error{"disk full"}; }};
   EXPECT_NO_THROW(log.warning("careful"));
 }
 

@@ -259,8 +259,9 @@ TEST(JsonDecode, LetsNullUndoATimeWhateverItsBits) {
                      ->metadata.creation_timestamp.is_set());
     EXPECT_TRUE(pod_with_metadata("\"creationTimestamp\":null,\"creationTimestamp\":" + time)
                     ->metadata.creation_timestamp.is_set());
-    EXPECT_TRUE(pod_with_metadata("\"creationTimestamp\":" + time + ",\"creationTimestamp\":" + time)
-                    ->metadata.creation_timestamp.is_set());
+    EXPECT_TRUE(
+        pod_with_metadata("\"creationTimestamp\":" + time + ",\"creationTimestamp\":" + time)
+            ->metadata.creation_timestamp.is_set());
   }
 }
 
