@@ -7,7 +7,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
 # Debian packages: what the library needs, then what tests and benchmarks need.
-PACKAGES := cmake ninja-build g++ pkg-config ca-certificates \
+PACKAGES := cmake ninja-build g++ pkg-config ca-certificates curl \
   libfmt-dev libsimdjson-dev libyaml-cpp-dev libprotozero-dev libboost1.81-dev libxxhash-dev \
   libcurl4-openssl-dev libssl-dev zlib1g-dev libsqlite3-dev \
   libcli11-dev libspdlog-dev libnghttp2-dev libgtest-dev libgmock-dev libbenchmark-dev \
