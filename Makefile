@@ -46,6 +46,9 @@ test: build
 bench: deps
 	@test -f build/release/build.ninja || cmake --preset release
 	@cmake --build --preset release --parallel $(JOBS)
+	@bench/workqueue/run.sh build/release
+	@bench/transport/run.sh build/release
+	@bench/server/run.sh build/release
 	@bench/codec/run.sh build/release
 
 format: check-deps

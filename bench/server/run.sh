@@ -18,11 +18,7 @@ mkdir -p "$results"
 partial=$results/server.txt.tmp
 trap 'rm -f "$partial"' EXIT
 {
-  echo "date      $(date -u +%Y-%m-%dT%H:%M:%SZ)"
-  echo "revision  $(git -C "$root" describe --always --dirty 2>/dev/null || echo unknown)"
-  echo "cpu       $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores"
-  echo "build     $(sed -n 's/^CMAKE_BUILD_TYPE:[^=]*=//p' "$build/CMakeCache.txt")"
-  echo "load      $(cut -d ' ' -f 1-3 /proc/loadavg) (at the start; other work on the machine spoils the numbers)"
+  "$root/bench/facts.sh" "$build"
   echo
   "$program"
 } | tee "$partial"

@@ -20,11 +20,8 @@ mkdir -p "$results"
 partial=$results/transport.txt.tmp
 trap 'rm -f "$partial"' EXIT
 {
-  echo "date      $(date -u +%Y-%m-%dT%H:%M:%SZ)"
-  echo "revision  $(git -C "$root" describe --always --dirty 2>/dev/null || echo unknown)"
-  echo "cpu       $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores"
+  "$root/bench/facts.sh" "$build"
   echo "curl      $(curl --version | head -n 1 | cut -d ' ' -f 1-4)"
-  echo "load      $(cut -d ' ' -f 1-3 /proc/loadavg) (at the start; other work on the machine spoils the times)"
   echo
   "$program"
 } >"$partial"
