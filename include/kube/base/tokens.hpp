@@ -30,6 +30,9 @@ class Tokens {
     return true;
   }
 
+  /// Undoes a reserve() that was not waited for.
+  void give_back() noexcept { tokens_ += 1; }
+
  private:
   using Seconds = std::chrono::duration<double>;
 

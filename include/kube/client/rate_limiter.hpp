@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kube/base/clock.hpp>
+#include <kube/base/tokens.hpp>
 
 #include <mutex>
 #include <stop_token>
@@ -30,15 +31,9 @@ class TokenBucket final : public RateLimiter {
   [[nodiscard]] bool try_accept();
 
  private:
-  void refill_locked(Clock::TimePoint now);
-
-  const double qps_;
-  const double burst_;
   Clock& clock_;
   std::mutex mutex_;
-  // Guarded by mutex_:
-  double tokens_;  // negative while requests wait
-  Clock::TimePoint refilled_;
+  Tokens tokens_;  // guarded by mutex_
 };
 
 }  // namespace kube
