@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <string>
 #include <string_view>
@@ -33,6 +35,9 @@ using StatementPtr = std::unique_ptr<sqlite3_stmt, StatementDeleter>;
 class Persistence::Database {
  public:
   explicit Database(const std::filesystem::path& file) : file_(file.string()) {
+    // There will be secrets in it, so a new one is for its owner only; SQLite makes its other files alike.
+    const int created = ::open(file_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (created >= 0) ::close(created);
     if (sqlite3_open(file_.c_str(), &handle_) != SQLITE_OK) {
       const std::string why = handle_ != nullptr ? sqlite3_errmsg(handle_) : "out of memory";
       sqlite3_close(handle_);

@@ -457,6 +457,17 @@ TEST(Persistence, ObjectsOutliveTheServer) {
   EXPECT_LE(server.revision(), revision + 1);
 }
 
+TEST(ApiServer, KeepsItsDataForTheOwnerOnly) {
+  const Folder folder;
+  const ApiServer server{{.data = folder.path() / "data.sqlite"}};
+
+  for (const auto& entry : std::filesystem::directory_iterator{folder.path()}) {
+    EXPECT_EQ(entry.status().permissions(),
+              std::filesystem::perms::owner_read | std::filesystem::perms::owner_write)
+        << entry.path();
+  }
+}
+
 TEST(Persistence, TheFileBelongsToOneServer) {
   const Folder folder;
   ApiServer first{{.data = folder.path() / "data.sqlite"}};
