@@ -57,7 +57,7 @@ void say_what_next(const kube::testkit::ApiServer& server, const ServeOptions& o
     fmt::print(
         "Start with --kubeconfig-out FILE for a configuration that kubectl can use; or try:\n"
         "  kubectl --server {} --insecure-skip-tls-verify --token {} get namespaces\n",
-        server.url(), server.config().bearer_token);
+        server.url(), options.server.token.empty() ? server.config().bearer_token : "THE-TOKEN");
   } else {
     fmt::print(
         "Try, in another terminal:\n  kubectl --server {} get namespaces\n  curl "
