@@ -5,16 +5,15 @@
 #include <kube/api/object_key.hpp>
 #include <kube/client/client.hpp>
 #include <kube/config/load.hpp>
+#include <kube/controller/signals.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
-#include <pthread.h>
 
-#include <csignal>
-#include <ctime>
+#include <cstdio>
+#include <stop_token>
 #include <string>
 #include <string_view>
-#include <thread>
 
 namespace {
 
@@ -26,29 +25,6 @@ struct Arguments {
   std::string namespace_;
   std::string selector;
   bool once = false;
-};
-
-/// Asks for a stop at the first SIGINT or SIGTERM. Made before other threads, which must not get them.
-class StopOnSignal {
- public:
-  StopOnSignal() {
-    sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-    waiter_ = std::jthread{[this, signals](const std::stop_token& done) {
-      const timespec pause{0, 100'000'000};
-      while (!done.stop_requested()) {
-        if (sigtimedwait(&signals, nullptr, &pause) > 0) stop_.request_stop();
-      }
-    }};
-  }
-  [[nodiscard]] std::stop_token token() const { return stop_.get_token(); }
-
- private:
-  std::stop_source stop_;
-  std::jthread waiter_;
 };
 
 void show(std::string_view what, const Pod& pod) {
@@ -78,7 +54,7 @@ void list_and_watch(const kube::Resource<Pod>& pods, const Arguments& arguments,
 }
 
 int run(const Arguments& arguments) {
-  const StopOnSignal signals;
+  const kube::SignalStop signals = kube::stop_on_signals();
   const kube::Config config = kube::load_config({.sources = {.explicit_file = arguments.kubeconfig},
                                                  .overrides = {.context_name = arguments.context}});
   const kube::Client client{config};
