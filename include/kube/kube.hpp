@@ -6,6 +6,7 @@
 
 #include <kube/api/conditions.hpp>
 #include <kube/api/errors.hpp>
+#include <kube/api/fields.hpp>
 #include <kube/api/label_selector.hpp>
 #include <kube/api/labels.hpp>
 #include <kube/api/object_key.hpp>

@@ -9,7 +9,7 @@
 
 #include "kube/api/validation.hpp"
 
-namespace kube::fields {
+namespace kube::field_selectors {
 namespace {
 
 constexpr std::string_view kSpecial = "\\,=";
@@ -152,4 +152,4 @@ Selector Selector::sorted(std::vector<Requirement> requirements) {
   return Selector(std::move(requirements));
 }
 
-}  // namespace kube::fields
+}  // namespace kube::field_selectors

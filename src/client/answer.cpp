@@ -2,6 +2,7 @@
 #include "answer.hpp"
 
 #include <kube/api/validation.hpp>
+#include <kube/base/text.hpp>
 #include <kube/codec/envelope.hpp>
 #include <kube/codec/error.hpp>
 #include <kube/codec/json.hpp>
@@ -27,17 +28,8 @@ std::string_view header(const Headers& headers, std::string_view name) {
   return value == nullptr ? std::string_view{} : std::string_view{*value};
 }
 
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
-  return text.substr(0, text.find_last_not_of(kSpace) + 1);
-}
-
 std::string media_type(std::string_view content_type) {
-  std::string media{trim(content_type.substr(0, content_type.find(';')))};
-  std::transform(media.begin(), media.end(), media.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return media;
+  return lower_case(trimmed(content_type.substr(0, content_type.find(';'))));
 }
 
 struct Meaning {
@@ -150,7 +142,7 @@ Ref<meta::v1::Status> find_status(std::string_view body, Format format) {
 }
 
 bool begins_status(std::string_view body, Format format) {
-  if (format == Format::kJson) return trim(body).starts_with(R"({"kind":"Status")");
+  if (format == Format::kJson) return trimmed(body).starts_with(R"({"kind":"Status")");
   // The envelope: magic, then the type meta with apiVersion and kind.
   constexpr std::string_view kBegin{"k8s\0\x0a\x0c\x0a\x02v1\x12\x06Status", 18};
   return body.starts_with(kBegin);
@@ -194,7 +186,7 @@ ApiError error_of(const Request& request, const HttpResponseHead& head, std::str
   const bool is_text = content_type.empty() || media_type(content_type).starts_with("text/") ||
                        media_type(content_type) == kJsonMedia;
   const std::string text =
-      is_text ? std::string{trim(body.substr(0, kMostQuoted))} : std::string{"unknown"};
+      is_text ? std::string{trimmed(body.substr(0, kMostQuoted))} : std::string{"unknown"};
   const Meaning meaning = meaning_of(head.status, request, head.headers, quoted(text));
   meta::v1::Status status =
       status_with(request, head.status, meaning.reason,

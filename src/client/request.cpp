@@ -5,6 +5,7 @@
 
 #include <kube/api/time.hpp>
 #include <kube/api/validation.hpp>
+#include <kube/base/text.hpp>
 
 #include <algorithm>
 #include <stdexcept>
@@ -25,13 +26,6 @@ void append_segment(std::string& path, const char* what, std::string_view segmen
   }
   path += '/';
   path += percent_encode(segment, kSegment);
-}
-
-std::string lower(std::string_view text) {
-  std::string result{text};
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return result;
 }
 
 void check_namespace(const Place& place, std::string_view method) {
@@ -59,7 +53,7 @@ std::string path_of(const Place& place, std::string_view method) {
     path += "/namespaces";
     append_segment(path, "namespace", place.namespace_);
   }
-  append_segment(path, "resource", lower(place.resource.resource));
+  append_segment(path, "resource", lower_case(place.resource.resource));
   if (!place.name.empty()) append_segment(path, "name", place.name);
   if (!place.subresource.empty()) append_segment(path, "subresource", place.subresource);
   return path;

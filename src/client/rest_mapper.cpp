@@ -2,6 +2,7 @@
 #include <kube/client/rest_mapper.hpp>
 
 #include <kube/api/validation.hpp>
+#include <kube/base/text.hpp>
 
 #include <algorithm>
 
@@ -28,14 +29,6 @@ Found find_first(const DiscoveredApi& api, IsIt is_it) {
 bool is_called(const DiscoveredResource& one, std::string_view name) {
   return one.resource.resource == name || one.singular == name ||
          std::ranges::find(one.short_names, name) != one.short_names.end();
-}
-
-std::string lower(std::string_view text) {
-  std::string result{text};
-  std::ranges::transform(result, result.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  });
-  return result;
 }
 
 }  // namespace
@@ -71,7 +64,7 @@ RestMapping RestMapper::for_kind(const GroupVersionKind& kind, std::stop_token s
 }
 
 RestMapping RestMapper::for_resource(const GroupVersionResource& resource, std::stop_token stop) {
-  const std::string name = lower(resource.resource);
+  const std::string name = detail::lower_case(resource.resource);
   const bool any_group = resource.group.empty() && resource.version.empty();
   return look_up("resource " + to_string(resource), std::move(stop), [&](const DiscoveredApi& api) {
     return find_first(api, [&](const DiscoveredResource& one) {
@@ -82,7 +75,7 @@ RestMapping RestMapper::for_resource(const GroupVersionResource& resource, std::
 }
 
 RestMapping RestMapper::for_text(std::string_view text, std::stop_token stop) {
-  const std::string typed = lower(text);
+  const std::string typed = detail::lower_case(text);
   const std::size_t dot = std::min(typed.find('.'), typed.size());
   const std::string name = typed.substr(0, dot);
   const std::string rest = dot < typed.size() ? typed.substr(dot + 1) : std::string{};

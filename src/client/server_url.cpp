@@ -2,6 +2,7 @@
 #include "server_url.hpp"
 
 #include <kube/api/validation.hpp>
+#include <kube/base/text.hpp>
 
 #include <algorithm>
 
@@ -44,9 +45,7 @@ ServerUrl parse_server_url(const Config& config) {
   ServerUrl url;
   std::string_view rest = host;
   if (const std::size_t colon = host.find("://"); colon != std::string::npos) {
-    url.scheme = host.substr(0, colon);
-    std::transform(url.scheme.begin(), url.scheme.end(), url.scheme.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    url.scheme = lower_case(std::string_view{host}.substr(0, colon));
     if (url.scheme != "http" && url.scheme != "https")
       fail(host, "the scheme is not http or https");
     rest.remove_prefix(colon + 3);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/client/user_agent.hpp>
 
+#include <kube/base/text.hpp>
+
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -18,13 +20,10 @@ std::string_view base_name(std::string_view path) { return path.substr(path.rfin
 std::string platform() {
   utsname names{};
   if (::uname(&names) != 0) return "unknown/unknown";
-  std::string system = names.sysname;
-  std::transform(system.begin(), system.end(), system.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   std::string machine = names.machine;
   if (machine == "x86_64") machine = "amd64";
   if (machine == "aarch64") machine = "arm64";
-  return system + '/' + machine;
+  return detail::lower_case(names.sysname) + '/' + machine;
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "files.hpp"
 
+#include <kube/base/text.hpp>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -71,13 +73,6 @@ void replace_file(const std::string& path, std::string_view content) {
   if (code == 0) return;
   ::unlink(temporary.c_str());
   fail(code);
-}
-
-std::string_view trimmed(std::string_view text) noexcept {
-  constexpr std::string_view kSpace = " \t\r\n\v\f";
-  const std::size_t first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
 bool is_header_value(std::string_view text) noexcept {

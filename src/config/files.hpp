@@ -54,9 +54,6 @@ inline constexpr std::size_t kMaxSecretFileSize = std::size_t{4} << 20;
 /// content or the new one. Throws FileError.
 void replace_file(const std::string& path, std::string_view content);
 
-/// Without white space at both ends.
-[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
-
 /// Whether it can be sent in a header without becoming two.
 [[nodiscard]] bool is_header_value(std::string_view text) noexcept;
 

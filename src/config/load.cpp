@@ -7,6 +7,7 @@
 #include "url.hpp"
 
 #include <kube/api/validation.hpp>
+#include <kube/base/text.hpp>
 #include <kube/codec/json.hpp>
 
 #include <fmt/format.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "url.hpp"
 
+#include <kube/base/text.hpp>
+
 #include <algorithm>
 
 namespace kube::detail {
@@ -14,10 +16,7 @@ constexpr std::string_view kSeparator = "://";
 std::string url_scheme(std::string_view url) {
   const std::size_t end = url.find(kSeparator);
   if (end == std::string_view::npos) return {};
-  std::string scheme{url.substr(0, end)};
-  std::transform(scheme.begin(), scheme.end(), scheme.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return scheme;
+  return lower_case(url.substr(0, end));
 }
 
 std::string server_url(std::string_view url) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "access.hpp"
 
+#include <kube/base/text.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -82,11 +84,7 @@ User impersonate(const EngineOptions& options, const ServerRequest& request, Use
   const std::string* uid = find_header(request.headers, "Impersonate-Uid");
   const std::vector<std::string> groups = header_values(request.headers, "Impersonate-Group");
   const bool extra = std::ranges::any_of(request.headers, [](const Header& header) {
-    std::string lower = header.name.substr(0, 18);
-    std::ranges::transform(lower, lower.begin(), [](char c) {
-      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    return lower == "impersonate-extra-";
+    return kube::detail::lower_case(header.name).starts_with("impersonate-extra-");
   });
   if (name == nullptr || name->empty()) {
     if (uid != nullptr || !groups.empty() || extra) {

@@ -2,6 +2,8 @@
 // What built-in kinds fill in by themselves.
 #include "kind_rules.hpp"
 
+#include <kube/base/text.hpp>
+
 #include <fmt/format.h>
 
 #include <functional>
@@ -218,12 +220,9 @@ const std::map<std::string, Defaults, std::less<>>& defaults_with_spec() {
          Value& names = part(spec, "names");
          const Value& kind = std::as_const(names)["kind"];
          if (!kind.is_string()) return;
-         std::string singular{kind.as_string()};
-         fill(names, "listKind", singular + "List");
-         for (char& c : singular) {
-           if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-         }
-         fill(names, "singular", singular);
+         const std::string name{kind.as_string()};
+         fill(names, "listKind", name + "List");
+         fill(names, "singular", kube::detail::lower_case(name));
        }},
       {"flowschemas.flowcontrol.apiserver.k8s.io",
        [](Value&, Value& spec) { fill(spec, "matchingPrecedence", 1000); }}};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http2_session.hpp"
 
+#include <kube/base/text.hpp>
+
 #include <nghttp2/nghttp2.h>
 
 #include <algorithm>
@@ -206,9 +208,7 @@ class Http2Session final : public Session {
     stream.reply = std::move(reply);
     std::vector<Header> head{{":status", std::to_string(stream.reply.status)}};
     for (Header& header : stream.reply.headers) {
-      std::ranges::transform(header.name, header.name.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-      });
+      header.name = kube::detail::lower_case(header.name);
       head.push_back(std::move(header));
     }
     const bool sized = stream.reply.length >= 0 || (!stream.reply.source && !stream.reply.chunked);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http_front_pipeline.hpp"
 
+#include <kube/base/text.hpp>
+
 #include "request_log_info.hpp"
 #include "request_url.hpp"
 
@@ -15,18 +17,12 @@ namespace {
 constexpr std::size_t kGzipFrom = 131072;
 constexpr std::size_t kMostBlocked = 64;
 
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
-  while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
-  return text;
-}
-
 bool accepts_gzip(const Headers& headers) {
   const std::string* value = find_header(headers, "Accept-Encoding");
   if (value == nullptr) return false;
   for (std::string_view rest = *value; !rest.empty();) {
     const std::size_t comma = std::min(rest.find(','), rest.size());
-    if (trimmed(rest.substr(0, comma)) == "gzip") return true;
+    if (kube::detail::trimmed(rest.substr(0, comma), kube::detail::kBlank) == "gzip") return true;
     rest.remove_prefix(std::min(comma + 1, rest.size()));
   }
   return false;

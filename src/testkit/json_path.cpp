@@ -3,6 +3,7 @@
 
 #include "value_edit.hpp"
 
+#include <kube/base/text.hpp>
 #include <kube/codec/error.hpp>
 #include <kube/codec/json.hpp>
 
@@ -49,15 +50,9 @@ class Cursor {
   std::size_t at_ = 0;
 };
 
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
-
 /// A literal: quoted either way, a number or a boolean.
 Value literal(std::string_view text, const Cursor& cursor) {
-  text = trimmed(text);
+  text = kube::detail::trimmed(text);
   if (text.size() >= 2 && text.front() == '\'' && text.back() == '\'') {
     return text.substr(1, text.size() - 2);
   }
@@ -86,7 +81,7 @@ JsonPath::JsonPath(std::string_view text) {
       if (at == std::string::npos) cursor.fail();
       step.equal = equal < unequal;
       step.operand = literal(std::string_view{expression}.substr(at + 2), cursor);
-      const std::string left{trimmed(std::string_view{expression}.substr(0, at))};
+      const std::string left{kube::detail::trimmed(std::string_view{expression}.substr(0, at))};
       Cursor names{left};
       while (names.take(".")) step.filter.push_back(names.name("."));
       if (!names.done()) cursor.fail();

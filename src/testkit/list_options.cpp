@@ -124,7 +124,7 @@ ListOptions ListOptions::parse(const Query& query, bool watch) {
   options.bookmarks = query.flag("allowWatchBookmarks");
   try {
     options.labels = labels::Selector::parse(query.text("labelSelector"));
-    options.fields = fields::Selector::parse(query.text("fieldSelector"));
+    options.fields = field_selectors::Selector::parse(query.text("fieldSelector"));
   } catch (const std::invalid_argument& error) {
     throw bad_request(error.what());
   }

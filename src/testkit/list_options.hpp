@@ -28,7 +28,7 @@ struct ListOptions {
   enum class Match { kUnset, kExact, kNotOlderThan };
 
   labels::Selector labels;
-  fields::Selector fields;
+  field_selectors::Selector fields;
   bool watch = false;
   bool bookmarks = false;
   std::optional<bool> send_initial;

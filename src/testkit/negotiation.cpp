@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "negotiation.hpp"
 
+#include <kube/base/text.hpp>
+
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -11,29 +13,18 @@ namespace kube::testkit::detail {
 
 namespace {
 
+using kube::detail::lower_case;
+using kube::detail::trimmed;
+
 constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kYaml = "application/yaml";
 constexpr std::string_view kProtobuf = "application/vnd.kubernetes.protobuf";
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
-std::string lower(std::string_view text) {
-  std::string out{text};
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
 
 std::string_view cut(std::string_view& rest, char separator) {
   const std::size_t end = rest.find(separator);
   const std::string_view part = rest.substr(0, end);
   rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
-  return trim(part);
+  return trimmed(part, kube::detail::kBlank);
 }
 
 std::optional<Format> format_of(std::string_view type) {
@@ -95,10 +86,10 @@ std::string_view MediaType::parameter(std::string_view name) const noexcept {
 
 MediaType parse_media_type(std::string_view text) {
   MediaType media;
-  media.type = lower(cut(text, ';'));
+  media.type = lower_case(cut(text, ';'));
   while (!text.empty()) {
     std::string_view parameter = cut(text, ';');
-    const std::string name = lower(cut(parameter, '='));
+    const std::string name = lower_case(cut(parameter, '='));
     if (parameter.size() >= 2 && parameter.front() == '"' && parameter.back() == '"') {
       parameter = parameter.substr(1, parameter.size() - 2);
     }
@@ -147,7 +138,7 @@ Format error_format(std::string_view accept) {
 }
 
 Format body_format(std::string_view content_type, bool custom) {
-  if (trim(content_type).empty()) return Format::kJson;
+  if (trimmed(content_type, kube::detail::kBlank).empty()) return Format::kJson;
   const std::string type = parse_media_type(content_type).type;
   const std::optional<Format> format = type == "*/*" ? std::nullopt : format_of(type);
   if (!format || (custom && *format == Format::kProtobuf)) {

@@ -101,8 +101,8 @@ Scope Rest::scope_of(const RestRequest& request, const ListOptions& options) con
 
 Selection Rest::selection_of(const Resource& resource, const ListOptions& options) const {
   const auto known = selectable_fields(resource);
-  std::vector<fields::Requirement> terms;
-  for (const fields::Requirement& term : options.fields.requirements()) {
+  std::vector<field_selectors::Requirement> terms;
+  for (const field_selectors::Requirement& term : options.fields.requirements()) {
     const auto found = std::ranges::find(
         known, term.field, [](const auto& pair) -> const std::string& { return pair.first; });
     if (found == known.end()) {
@@ -115,7 +115,7 @@ Selection Rest::selection_of(const Resource& resource, const ListOptions& option
     }
     terms.push_back({found->second, term.op, term.value});
   }
-  return {options.labels, fields::Selector{std::move(terms)}};
+  return {options.labels, field_selectors::Selector{std::move(terms)}};
 }
 
 void Rest::await_version(const RestRequest& request, std::uint64_t version) {

@@ -2,6 +2,7 @@
 #include "routing.hpp"
 
 #include <kube/api/fields.hpp>
+#include <kube/base/text.hpp>
 
 #include <algorithm>
 #include <stdexcept>
@@ -11,21 +12,13 @@ namespace kube::testkit::detail {
 
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string out{text};
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
 std::string verb_of(std::string_view method, bool has_name, bool watch) {
   if (method == "GET") return has_name ? "get" : watch ? "watch" : "list";
   if (method == "POST") return "create";
   if (method == "PUT") return "update";
   if (method == "PATCH") return "patch";
   if (method == "DELETE") return has_name ? "delete" : "deletecollection";
-  return lower(method);
+  return kube::detail::lower_case(method);
 }
 
 }  // namespace
@@ -33,7 +26,7 @@ std::string verb_of(std::string_view method, bool has_name, bool watch) {
 Route Route::parse(std::string_view method, const RequestUrl& url) {
   Route route;
   const std::vector<std::string>& parts = url.segments;
-  route.verb = lower(method);
+  route.verb = kube::detail::lower_case(method);
   route.malformed =
       std::ranges::any_of(parts, [](const std::string& part) { return part.empty(); });
   std::size_t at = 0;
@@ -69,7 +62,7 @@ Route Route::parse(std::string_view method, const RequestUrl& url) {
   if (route.name.empty() &&
       (route.verb == "list" || route.verb == "watch" || route.verb == "deletecollection")) {
     try {
-      const auto selector = fields::Selector::parse(url.query.text("fieldSelector"));
+      const auto selector = field_selectors::Selector::parse(url.query.text("fieldSelector"));
       if (const auto name = selector.requires_exact("metadata.name")) route.authorized_name = *name;
     } catch (const std::invalid_argument&) {  // reported when the options are read
     }

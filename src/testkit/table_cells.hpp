@@ -53,14 +53,6 @@ Value count(const Value& object, Time) {
   return Value::integer(found == nullptr ? 0 : static_cast<std::int64_t>(found->size()));
 }
 
-inline std::string lower_case(std::string_view text) {
-  std::string result{text};
-  std::ranges::transform(result, result.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-  });
-  return result;
-}
-
 /// `key=value` of every member; "<none>" without any.
 inline std::string labels_text(const Value& object, std::string_view path) {
   const Value* labels = object.find(path);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "table_cells.hpp"
 
+#include <kube/base/text.hpp>
+
 #include <set>
 
 namespace kube::testkit::detail {
@@ -70,7 +72,8 @@ Value event_last_seen(const Value& event, Time now) {
   return last.empty() ? event_first_seen(event, now) : Value{since_text(last, now)};
 }
 Value event_object(const Value& event, Time) {
-  const std::string kind = lower_case(event_text(event, "involvedObject.kind", "regarding.kind"));
+  const std::string kind =
+      kube::detail::lower_case(event_text(event, "involvedObject.kind", "regarding.kind"));
   const std::string_view name = event_text(event, "involvedObject.name", "regarding.name");
   return name.empty() ? kind : fmt::format("{}/{}", kind, name);
 }

@@ -2,6 +2,7 @@
 #include "table_cells.hpp"
 
 #include <kube/api/time_text.hpp>
+#include <kube/base/text.hpp>
 
 namespace kube::testkit::detail {
 
@@ -141,7 +142,7 @@ Value revision_controller(const Value& revision, Time) {
     const std::size_t slash = version.find('/');
     std::string kind{text_member(owner, "kind")};
     if (slash != std::string_view::npos) kind += fmt::format(".{}", version.substr(0, slash));
-    return fmt::format("{}/{}", lower_case(kind), text_member(owner, "name"));
+    return fmt::format("{}/{}", kube::detail::lower_case(kind), text_member(owner, "name"));
   }
   return "<none>";
 }

@@ -29,7 +29,7 @@ class FixedStream final : public BodyStream {
 
 bool Selection::matches(const StoredObject& object) const {
   return std::ranges::all_of(fields.requirements(),
-                             [&](const fields::Requirement& term) {
+                             [&](const field_selectors::Requirement& term) {
                                return term.matches(object.field_text(term.field));
                              }) &&
          object.matches(labels);

@@ -23,7 +23,7 @@ namespace kube::testkit::detail {
 struct Selection {
   labels::Selector labels;
   /// Fields as stored objects have them.
-  fields::Selector fields;
+  field_selectors::Selector fields;
 
   [[nodiscard]] bool matches(const StoredObject& object) const;
   [[nodiscard]] bool is_everything() const noexcept {

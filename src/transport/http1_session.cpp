@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "session.hpp"
+
+#include <kube/base/text.hpp>
+
 #include <fmt/format.h>
 #include <strings.h>
 
@@ -7,19 +11,11 @@
 #include <cstdint>
 #include <optional>
 
-#include "session.hpp"
-
 namespace kube::detail {
 
 namespace {
 
 using Kind = TransportError::Kind;
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 bool same_word(std::string_view a, std::string_view b) {
   return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
@@ -29,7 +25,7 @@ bool same_word(std::string_view a, std::string_view b) {
 bool lists_word(std::string_view list, std::string_view word) {
   while (!list.empty()) {
     const auto comma = list.find(',');
-    if (same_word(trimmed(list.substr(0, comma)), word)) return true;
+    if (same_word(trimmed(list.substr(0, comma), kBlank), word)) return true;
     list.remove_prefix(comma == std::string_view::npos ? list.size() : comma + 1);
   }
   return false;
@@ -207,7 +203,7 @@ class Http1Session final : public Session {
         refuse("a header line has no name");
       }
       head.headers.push_back({.name = std::string{line.substr(0, colon)},
-                              .value = std::string{trimmed(line.substr(colon + 1))}});
+                              .value = std::string{trimmed(line.substr(colon + 1), kBlank)}});
     }
     return head;
   }
@@ -279,7 +275,8 @@ class Http1Session final : public Session {
       state_ = State::kChunkSize;
       return;
     }
-    const std::string_view digits = trimmed(std::string_view{line}.substr(0, line.find(';')));
+    const std::string_view digits =
+        trimmed(std::string_view{line}.substr(0, line.find(';')), kBlank);
     const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), left_, 16);
     if (digits.empty() || parsed.ec != std::errc{} || parsed.ptr != digits.data() + digits.size()) {
       refuse("a chunk has no length");

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+
+#include <kube/base/text.hpp>
 #include <nghttp2/nghttp2.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cstring>
 #include <unordered_map>
@@ -92,9 +93,7 @@ class Http2Session final : public Session {
     add(":authority", settings_.authority);
     add(":path", path);
     for (Header& header : headers) {
-      std::ranges::transform(header.name, header.name.begin(), [](unsigned char letter) {
-        return static_cast<char>(std::tolower(letter));
-      });
+      header.name = lower_case(header.name);
       add(header.name, header.value);
       // Tokens do not belong into the compressor's table, where their length could be guessed.
       if (header.name == "authorization") fields.back().flags = NGHTTP2_NV_FLAG_NO_INDEX;

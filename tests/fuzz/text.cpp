@@ -29,10 +29,10 @@ void try_labels(std::string_view text) {
 }
 
 /// The requirements in an order of their own: "a==" is sorted as it is written, but written as "a=".
-std::vector<std::string> sorted(const kube::fields::Selector& selector) {
+std::vector<std::string> sorted(const kube::field_selectors::Selector& selector) {
   std::vector<std::string> terms;
   for (const auto& requirement : selector.requirements()) {
-    const bool equals = requirement.op == kube::fields::Operator::kEquals;
+    const bool equals = requirement.op == kube::field_selectors::Operator::kEquals;
     terms.push_back(requirement.field + (equals ? " = " : " != ") + requirement.value);
   }
   std::sort(terms.begin(), terms.end());
@@ -41,9 +41,10 @@ std::vector<std::string> sorted(const kube::fields::Selector& selector) {
 
 void try_fields(std::string_view text) {
   try {
-    const auto selector = kube::fields::Selector::parse(text);
-    require(sorted(kube::fields::Selector::parse(selector.to_string())) == sorted(selector),
-            "field selector reads back");
+    const auto selector = kube::field_selectors::Selector::parse(text);
+    require(
+        sorted(kube::field_selectors::Selector::parse(selector.to_string())) == sorted(selector),
+        "field selector reads back");
   } catch (const std::invalid_argument&) {
     return;
   }

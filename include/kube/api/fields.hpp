@@ -13,7 +13,7 @@
 
 /// Field selectors: which objects a list or a watch is about, by the few fields that a server knows
 /// how to select on, such as metadata.name or spec.nodeName.
-namespace kube::fields {
+namespace kube::field_selectors {
 
 enum class Operator : std::uint8_t { kEquals, kNotEquals };
 
@@ -120,4 +120,4 @@ class Selector {
   std::vector<Requirement> requirements_;
 };
 
-}  // namespace kube::fields
+}  // namespace kube::field_selectors

@@ -18,7 +18,7 @@ struct GetOptions {
 struct ListOptions {
   /// "app=web,tier!=cache"; labels::Selector::to_string() writes it.
   std::string label_selector = {};
-  /// "spec.nodeName=node-7"; fields::Selector::to_string() writes it.
+  /// "spec.nodeName=node-7"; field_selectors::Selector::to_string() writes it.
   std::string field_selector = {};
   std::string resource_version = {};
   /// "Exact" or "NotOlderThan"; see meta::v1::resource_version_match.

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kube::fields {
+namespace kube::field_selectors {
 namespace {
 
 using Set = std::map<std::string, std::string, std::less<>>;
@@ -199,4 +199,4 @@ TEST(FieldSelector, LongTextsAreHarmless) {
 }
 
 }  // namespace
-}  // namespace kube::fields
+}  // namespace kube::field_selectors

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+/// ASCII only, and whatever the locale is: names, headers and media types are like that.
+namespace kube::detail {
+
+[[nodiscard]] inline std::string lower_case(std::string_view text) {
+  std::string result{text};
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
+
+/// What HTTP calls white space around a value.
+inline constexpr std::string_view kBlank = " \t";
+
+/// Without `space` at both ends.
+[[nodiscard]] inline std::string_view trimmed(std::string_view text,
+                                              std::string_view space = " \t\r\n\v\f") noexcept {
+  const std::size_t first = text.find_first_not_of(space);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(space) - first + 1);
+}
+
+}  // namespace kube::detail
