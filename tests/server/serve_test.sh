@@ -1,42 +1,46 @@
-#!/ bin / sh
-#SPDX - License - Identifier : Apache - 2.0
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 #
-# `kubecxx serve` as people run it : options, exit status, signals, and what survives kill - 9.
-#serve_test.sh KUBECXX
-set - eu
+# `kubecxx serve` as people run it: options, exit status, signals, and what survives kill -9.
+#   serve_test.sh KUBECXX
+set -eu
 
-          kubecxx = $1 work = $(mktemp - d) server =
-    cleanup(){[-z "$server"] || kill - 9 "$server" 2 > / dev / null ||
-              true rm - rf "$work"} trap cleanup EXIT INT TERM
+kubecxx=$1
+work=$(mktemp -d)
+server=
+cleanup() {
+  [ -z "$server" ] || kill -9 "$server" 2>/dev/null || true
+  rm -rf "$work"
+}
+trap cleanup EXIT INT TERM
 
-        failures = 0
-#expect NAME STATUS PATTERN COMMAND... : exit status, and a line of output that matches(grep - E).
-    expect() {
+failures=0
+# expect NAME STATUS PATTERN COMMAND...: exit status, and a line of output that matches (grep -E).
+expect() {
   name=$1 wanted=$2 pattern=$3
   shift 3
   status=0
   timeout 20 "$@" >"$work/out" 2>&1 || status=$?
-  if [ "$status" -eq "$wanted" ] && grep -Eq -- "$pattern" "$work/out";
-  then echo "ok      $name" else failures =
-      $((failures + 1)) echo "FAILED  $name: status $status, $*" sed 's/^/        /' "$work/out" |
-      head - n 12 fi
+  if [ "$status" -eq "$wanted" ] && grep -Eq -- "$pattern" "$work/out"; then
+    echo "ok      $name"
+  else
+    failures=$((failures + 1))
+    echo "FAILED  $name: status $status, $*"
+    sed 's/^/        /' "$work/out" | head -n 12
+  fi
 }
-#start ARGUMENT... : sets server and url.
+# start ARGUMENT...: sets server and url.
 start() {
   : >"$work/log"
   "$kubecxx" serve "$@" >"$work/log" 2>&1 &
   server=$!
   url=
-  for _ in $(seq 200);
-  do
-    url = $(sed - n 's/^listening on //p' "$work/log") if[-n "$url"] ||
-          !kill - 0 "$server" 2 > / dev / null;
-  then break;
-  fi sleep 0.05 done[-n "$url"] || {
-    cat "$work/log";
-    echo "FAILED  the server does not start";
-    exit 1;
-  }
+  for _ in $(seq 200); do
+    url=$(sed -n 's/^listening on //p' "$work/log")
+    if [ -n "$url" ] || ! kill -0 "$server" 2>/dev/null; then break; fi
+    sleep 0.05
+  done
+  [ -n "$url" ] || { cat "$work/log"; echo "FAILED  the server does not start"; exit 1; }
 }
 stop() {
   kill "-$1" "$server"
@@ -64,8 +68,7 @@ expect bad-data 1 'data' "$kubecxx" serve --data "$work/none/data"
 printf 'apiVersion: v1\nkind: Unicorn\nmetadata: {name: u}\n' >"$work/bad.yaml"
 expect bad-manifest 1 'bad.yaml: u: .*Unicorn' "$kubecxx" serve --load "$work/bad.yaml"
 
-for signal in INT TERM;
-do
+for signal in INT TERM; do
   start
   expect "answers before SIG$signal" 0 '"Namespace"|NamespaceList' curl -sf "$url/api/v1/namespaces"
   stop "$signal"
@@ -82,11 +85,11 @@ stop TERM
 
 start --tls --token secret
 expect needs-the-token 22 '401' curl -sfk "$url/api/v1/namespaces" -w '%{http_code}'
-expect keeps-the-token-to-itself 1 '^0$' grep -c secret "$work/log"
 expect takes-the-token 0 'NamespaceList' curl -sfk -H 'Authorization: Bearer secret' "$url/api/v1/namespaces"
+expect keeps-the-token-to-itself 1 '^0$' grep -c secret "$work/log"
 stop TERM
 
-#Every write that was acknowledged is there after kill - 9, and nothing else is half there.
+# Every write that was acknowledged is there after kill -9, and nothing else is half there.
 start --data "$work/data.sqlite"
 (
   i=0
@@ -96,27 +99,24 @@ start --data "$work/data.sqlite"
   done
 ) 2>/dev/null &
 writer=$!
-for _ in $(seq 600);
-do
-  ["$(cat " $work / acknowledged " 2>/dev/null || echo 0)" - lt 20] ||
-      break sleep 0.05 done stop KILL wait "$writer" || true acknowledged =
-      $(cat "$work/acknowledged") start-- data "$work/data.sqlite" found =
-          $(names) if["$acknowledged" - ge 20] && ["$found" - ge "$acknowledged"] &&
-          ["$found" - le $((acknowledged + 1))];
-then echo "ok      kill -9: $acknowledged writes acknowledged, $found found" else failures =
-    $((failures + 1)) echo
-        "FAILED  kill -9: $acknowledged writes acknowledged, $found found" fi expect one -
-        server - per -
-        file 1 'locked|data.sqlite' "$kubecxx" serve-- data "$work/data.sqlite" post after ||
-{
-  failures = $((failures + 1));
-  echo "FAILED  write after the restart";
-}
+for _ in $(seq 600); do
+  [ "$(cat "$work/acknowledged" 2>/dev/null || echo 0)" -lt 20 ] || break
+  sleep 0.05
+done
+stop KILL
+wait "$writer" || true
+acknowledged=$(cat "$work/acknowledged")
+start --data "$work/data.sqlite"
+found=$(names)
+if [ "$acknowledged" -ge 20 ] && [ "$found" -ge "$acknowledged" ] && [ "$found" -le $((acknowledged + 1)) ]; then
+  echo "ok      kill -9: $acknowledged writes acknowledged, $found found"
+else
+  failures=$((failures + 1))
+  echo "FAILED  kill -9: $acknowledged writes acknowledged, $found found"
+fi
+expect one-server-per-file 1 'locked|data.sqlite' "$kubecxx" serve --data "$work/data.sqlite"
+post after || { failures=$((failures + 1)); echo "FAILED  write after the restart"; }
 stop TERM
 
-        ["$failures" - eq 0] ||
-{
-  echo "$failures checks failed";
-  exit 1;
-}
+[ "$failures" -eq 0 ] || { echo "$failures checks failed"; exit 1; }
 echo "all checks passed"
