@@ -20,20 +20,21 @@ namespace kube::testing_support {
 /// "delete? a/x@1" (final state unknown).
 ///
 /// Also checks that what it hears fits together. Thread safety: all methods, from any thread.
-class Recorder {
+template <typename T>
+class RecorderOf {
  public:
-  EventHandler<Item> handler() {
+  EventHandler<T> handler() {
     return {.on_add =
-                [this](const Item& now, bool initial) {
+                [this](const T& now, bool initial) {
                   note((initial ? "add* " : "add ") + name(now), key(now), "", version(now));
                 },
             .on_update =
-                [this](const Ref<Item>& before, const Ref<Item>& now) {
+                [this](const Ref<T>& before, const Ref<T>& now) {
                   note("update " + name(*before) + '>' + version(*now), key(*now), version(*before),
                        version(*now));
                 },
             .on_delete =
-                [this](const Deleted<Item>& gone) {
+                [this](const Deleted<T>& gone) {
                   note(std::string{gone.final_state_known ? "delete " : "delete? "} +
                            (gone.object ? name(*gone.object) : "key " + gone.key.str()),
                        gone.key.str(), "known", "");
@@ -78,9 +79,11 @@ class Recorder {
     return all;
   }
 
-  static std::string version(const Item& object) { return object.metadata.resource_version.str(); }
-  static std::string key(const Item& object) { return key_of(object).str(); }
-  static std::string name(const Item& object) { return key(object) + '@' + version(object); }
+  static std::string version(const T& object) {
+    return std::string{detail::kObjectAccess<T>.resource_version(&object)};
+  }
+  static std::string key(const T& object) { return detail::kObjectAccess<T>.key(&object); }
+  static std::string name(const T& object) { return key(object) + '@' + version(object); }
 
   void note(std::string event, const std::string& key, const std::string& before,
             const std::string& now) {
@@ -110,5 +113,6 @@ class Recorder {
   std::map<std::string, std::string> state_;
   std::string contradiction_;
 };
+using Recorder = RecorderOf<Item>;
 
 }  // namespace kube::testing_support

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/api/core/v1.hpp>
+#include <kube/cache/resource_list_watch.hpp>
+#include <kube/cache/shared_informer.hpp>
+#include <kube/client/client.hpp>
+#include <kube/config/credentials.hpp>
+#include <kube/testkit/api_server.hpp>
+#include <kube/testkit/fake_clock.hpp>
+#include <kube/transport/curl_transport.hpp>
+
+#include "support/items.hpp"
+#include "support/recorder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+/// Informers at the end of the whole road: a socket, HTTP, a codec, the client, the reflector.
+namespace kube::testing_support {
+
+using core::v1::ConfigMap;
+using Kind = ReflectorEvent::Kind;
+
+inline const GroupResource kConfigMaps{"", "configmaps"};
+inline const GroupVersionResource kConfigMapsV1{"", "v1", "configmaps"};
+
+/// One way from the server to the informer.
+struct Road {
+  const char* name;
+  bool tls;
+  bool http2;
+  const char* content_type;
+  bool watch_list;
+  bool compress = false;
+};
+inline void PrintTo(const Road& road, std::ostream* out) { *out << road.name; }
+
+inline constexpr const char* kJsonType = "application/json";
+inline constexpr const char* kProtobufType = "application/vnd.kubernetes.protobuf";
+inline const std::vector<Road> kRoads{
+    {"Http1JsonList", false, false, kJsonType, false},
+    {"Http1ProtobufStream", false, false, kProtobufType, true},
+    {"TlsHttp1JsonStream", true, false, kJsonType, true},
+    {"TlsHttp2ProtobufList", true, true, kProtobufType, false},
+    {"TlsHttp2JsonStream", true, true, kJsonType, true, true},
+    {"TlsHttp2ProtobufStream", true, true, kProtobufType, true},
+};
+
+inline ConfigMap config_map(std::string_view space, std::string_view name, std::string_view text,
+                            const LabelList& labels = {}) {
+  ConfigMap map;
+  map.metadata.namespace_ = space;
+  map.metadata.name = name;
+  for (const auto& [key, value] : labels) map.metadata.labels[key] = value;
+  map.data["text"] = text;
+  return map;
+}
+
+/// "a/x@1 b/y@2": what is on the server, of all namespaces or of one.
+inline std::string shown(const testkit::ApiServer& server, std::string_view space = {},
+                         const std::function<bool(const Value&)>& where = nullptr) {
+  std::vector<std::string> texts;
+  for (const Ref<Value>& object : server.list(kConfigMaps, space)) {
+    if (where && !where(*object)) continue;
+    const auto& access = detail::kObjectAccess<Value>;
+    texts.push_back(access.key(object.get()) + '@' +
+                    std::string{access.resource_version(object.get())});
+  }
+  std::sort(texts.begin(), texts.end());
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : " ") + text;
+  return all;
+}
+/// The same of a cache.
+template <typename T>
+std::string shown(const Indexer<T>& cache) {
+  std::vector<std::string> texts;
+  cache.snapshot().for_each([&](const T& object) {
+    const auto& access = detail::kObjectAccess<T>;
+    texts.push_back(access.key(&object) + '@' + std::string{access.resource_version(&object)});
+  });
+  std::sort(texts.begin(), texts.end());
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : " ") + text;
+  return all;
+}
+
+/// Runs an informer in a thread of its own, and ends it.
+template <typename T>
+class Running {
+ public:
+  Running(std::shared_ptr<ListWatch<T>> source, InformerOptions<T> options)
+      : informer(std::move(source), std::move(options)) {
+    registration = informer.add_event_handler(recorder.handler());
+    thread_ = std::jthread{[this](std::stop_token stop) { informer.run(std::move(stop)); }};
+  }
+  ~Running() { stop(); }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  void stop() {
+    thread_.request_stop();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  RecorderOf<T> recorder;
+  SharedIndexInformer<T> informer;
+  HandlerRegistration registration;
+
+ private:
+  std::jthread thread_;
+};
+
+/// A server, a client and a clock that belongs to the client and its informers. Waits of theirs take no time.
+class RoadTest : public ::testing::TestWithParam<Road> {
+ protected:
+  RoadTest() : RoadTest(testkit::ApiServerOptions{}) {}
+  explicit RoadTest(testkit::ApiServerOptions server_options)
+      : server(with_road(std::move(server_options))) {}
+  ~RoadTest() override {
+    running.reset();
+    client.reset();
+    server.stop();
+    EXPECT_TRUE(threads_return_to(threads_before));  // K-36
+  }
+
+  static testkit::ApiServerOptions with_road(testkit::ApiServerOptions options) {
+    options.tls = GetParam().tls;
+    options.http2 = GetParam().http2;
+    options.compress_watches = GetParam().compress;
+    options.seed = 1;
+    return options;
+  }
+
+  /// A client that takes this road. Dead peers are noticed soon.
+  Client make_client(Config config) {
+    config.qps = -1;
+    config.content_type = GetParam().content_type;
+    ClientOptions options{.clock = &clock};
+    options.credentials = make_credentials(config, {.clock = &clock});
+    options.transport = make_curl_transport({.base_url = config.host,
+                                             .credentials = options.credentials,
+                                             .read_idle_timeout = std::chrono::milliseconds{200},
+                                             .ping_timeout = std::chrono::milliseconds{200}});
+    return Client{std::move(config), std::move(options)};
+  }
+  Config config() const { return server.config(); }
+
+  template <typename T>
+  InformerOptions<T> informer_options() {
+    InformerOptions<T> options;
+    options.reflector.clock = &clock;
+    options.reflector.watch_list = GetParam().watch_list;
+    options.reflector.on_state = [this](const ReflectorEvent& event) {
+      const std::lock_guard guard{mutex};
+      ++states[event.kind];
+      history += std::string{to_string(event.kind)} + ": " + event.message + '\n';
+    };
+    return options;
+  }
+  /// Starts an informer of all config maps.
+  void start(Resource<ConfigMap> resource, std::function<void(ListOptions&)> tweak = nullptr) {
+    running = std::make_unique<Running<ConfigMap>>(
+        std::make_shared<ResourceListWatch<ConfigMap>>(std::move(resource), std::move(tweak)),
+        informer_options<ConfigMap>());
+  }
+  void start() {
+    if (!client) client.emplace(make_client(config()));
+    start(client->resource<ConfigMap>());
+  }
+  void start_and_sync() {
+    start();
+    ASSERT_TRUE(in_step());
+    ASSERT_TRUE(eventually([&] { return server.watch_count() == 1; }));
+  }
+
+  /// Waits until `condition` holds. Nobody has to wait for the clock meanwhile.
+  bool eventually(const std::function<bool()>& condition) {
+    return server.wait_for([&] {
+      if (condition()) return true;
+      if (clock.sleepers() > 0) {
+        const auto next = clock.next_deadline();
+        if (next > clock.now() && next != Clock::TimePoint::max()) {
+          clock.advance(next - clock.now());
+        }
+      }
+      return false;
+    });
+  }
+  /// The cache and the handler know what the server has, and nothing else.
+  [[nodiscard]] ::testing::AssertionResult in_step() {
+    const bool equal = eventually([&] {
+      const std::string truth = shown(server);
+      return running->informer.has_synced() && shown(running->informer.indexer()) == truth &&
+             running->recorder.believes() == truth;
+    });
+    const std::string told = running->recorder.contradiction();
+    if (equal && told.empty() && same_content()) return ::testing::AssertionSuccess();
+    const std::lock_guard guard{mutex};
+    return ::testing::AssertionFailure()
+           << "\nserver  " << shown(server) << "\ncache   " << shown(running->informer.indexer())
+           << "\nhandler " << running->recorder.believes() << "\ncontradiction " << told
+           << "\nlast error " << running->informer.last_error() << "\n"
+           << history;
+  }
+  /// Every field, not only versions.
+  bool same_content() {
+    for (const Ref<Value>& object : server.list(kConfigMaps)) {
+      const auto expected = decode_json<ConfigMap>(encode_json(*object));
+      const auto found = running->informer.indexer().find(expected->metadata.namespace_.view(),
+                                                          expected->metadata.name.view());
+      if (found == nullptr || *found != *expected) return false;
+    }
+    return true;
+  }
+  int seen(Kind kind) {
+    const std::lock_guard guard{mutex};
+    return states[kind];
+  }
+  void put(std::string_view name, std::string_view text, std::string_view space = "default") {
+    server.create(config_map(space, name, text));
+  }
+  void remove(std::string_view name, std::string_view space = "default") {
+    EXPECT_TRUE(server.remove<ConfigMap>(space, name));
+  }
+  /// Requests that bring the initial state, and those that only watch.
+  [[nodiscard]] std::size_t requests(const std::string& verb) {
+    return server.requests().count({.verb = verb, .resource = "configmaps"});
+  }
+
+  std::size_t threads_before = thread_count();
+  testkit::FakeClock clock;
+  std::mutex mutex;
+  std::map<Kind, int> states;  // guarded by mutex
+  std::string history;         // guarded by mutex
+  testkit::ApiServer server;
+  std::optional<Client> client;
+  std::unique_ptr<Running<ConfigMap>> running;
+};
+
+inline std::string road_name(const ::testing::TestParamInfo<Road>& info) { return info.param.name; }
+
+}  // namespace kube::testing_support
