@@ -159,6 +159,26 @@ MetricsCollector Metrics::on_collect(std::function<void()> collect) {
   return MetricsCollector{std::move(entry)};
 }
 
+void Metrics::remove_all(const MetricLabels& labels) {
+  const std::lock_guard guard{mutex_};
+  for (auto& [name, family] : families_) {
+    std::erase_if(family.series, [&](const auto& series) {
+      return std::ranges::all_of(labels, [&](const auto& label) {
+        return std::ranges::find(series.first, label) != series.first.end();
+      });
+    });
+  }
+}
+
+std::shared_ptr<const void> Metrics::claim(std::string name) {
+  auto claimed = std::make_shared<char>();
+  const std::lock_guard guard{mutex_};
+  std::weak_ptr<const void>& owner = claims_[std::move(name)];
+  if (!owner.expired()) return nullptr;
+  owner = claimed;
+  return claimed;
+}
+
 void Metrics::run_collectors() {
   std::vector<std::weak_ptr<MetricsCollector::Entry>> collectors;
   {

@@ -67,7 +67,7 @@ std::string version_class(const Group& group, const Package& package) {
     text += fmt::format("  template <typename T = {}::{}>\n", package.cpp_namespace, item.name);
     if (item.resource->namespaced) {
       text += fmt::format(
-          "  [[nodiscard]] auto {}(std::string_view namespace_ = {{}}) const {{\n"
+          "  [[nodiscard]] auto {}(typename Maker::Namespace namespace_ = {{}}) const {{\n"
           "    return this->maker().template resource<T>(namespace_);\n"
           "  }}\n",
           name);
@@ -101,7 +101,10 @@ std::string all_groups(const std::vector<Group>& groups) {
   std::string text =
       "/// One function for each API group. Base of classes that make something for a resource, "
       "as\n"
-      "/// `template <typename T> auto resource(std::string_view namespace_ = {}) const` says.\n"
+      "/// `template <typename T> auto resource(Namespace namespace_ = {}) const` says; "
+      "`Namespace` "
+      "is a type\n"
+      "/// of the class.\n"
       "/// The steps refer to the object and must not outlive it; what they make in the end may.\n"
       "template <typename Maker>\n"
       "class Groups {\n"
@@ -136,7 +139,7 @@ class Link {
 
 OutputFile chain_header(const Library& library, const Banner& banner) {
   const std::vector<Group> groups = groups_of(library);
-  std::string text = to_string(banner) + "#pragma once\n\n#include <string_view>\n\n";
+  std::string text = to_string(banner) + "#pragma once\n\n";
   for (const Group& group : groups) {
     for (const Package* package : group.versions) text += forward_declarations(*package);
   }

@@ -124,6 +124,12 @@ class Metrics {
                                     std::vector<double> bounds, MetricLabels labels = {});
   /// Forgets one series, as when what it tells about is gone. Handles of it go on to work, unseen.
   void remove(std::string_view name, MetricLabels labels = {});
+  /// Forgets all series that have (at least) these labels, whatever their metric.
+  void remove_all(const MetricLabels& labels);
+
+  /// Reserves a name, so that two who count do not take the same labels. Null if somebody has it. It is free
+  /// again when the last copy of the result is gone.
+  [[nodiscard]] std::shared_ptr<const void> claim(std::string name);
 
   /// Calls `collect` at the beginning of each text(): for gauges that are computed when somebody looks.
   [[nodiscard]] MetricsCollector on_collect(std::function<void()> collect);
@@ -156,6 +162,7 @@ class Metrics {
   // Guarded by mutex_:
   std::map<std::string, Family, std::less<>> families_;
   std::vector<std::weak_ptr<MetricsCollector::Entry>> collectors_;
+  std::map<std::string, std::weak_ptr<const void>> claims_;
 };
 
 [[nodiscard]] inline Counter counter(const std::shared_ptr<Metrics>& metrics, std::string_view name,

@@ -37,9 +37,14 @@ class ObjectRef {
     if (reinterpret_cast<const std::byte*>(ref.get()) != block->image() + block->root) {
       return from(freeze(*ref));
     }
+    return whole(ref);
+  }
+  /// Of a reference to an object that is the root of its block, as each that a client decodes.
+  template <typename T>
+  static ObjectRef whole(const Ref<T>& ref) noexcept {
     ObjectRef result;
-    result.block_ = const_cast<Block*>(block);
-    result.block_->retain();
+    result.block_ = const_cast<Block*>(ref.block());
+    if (result.block_ != nullptr) result.block_->retain();
     return result;
   }
   template <typename T>

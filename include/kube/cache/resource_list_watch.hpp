@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kube/cache/list_watch.hpp>
+#include <kube/cache/resource_source.hpp>
 #include <kube/client/resource.hpp>
 
 #include <functional>
@@ -17,42 +18,35 @@ namespace kube {
 template <typename T>
 class ResourceListWatch final : public ListWatch<T> {
  public:
-  explicit ResourceListWatch(Resource<T> resource,
+  explicit ResourceListWatch(const Resource<T>& resource,
                              std::function<void(ListOptions&)> tweak = nullptr)
-      : resource_(std::move(resource)), tweak_(std::move(tweak)) {}
+      : source_(resource.core(), std::move(tweak)) {}
 
   ListResult list(const ListOptions& options, const std::function<void(Ref<T>)>& on_item,
                   std::stop_token stop) override {
-    const ListHead head = resource_.list_page(tweaked(options), on_item, std::move(stop));
-    return {.resource_version = head.resource_version,
-            .continue_token = head.continue_token,
-            .api_version = head.api_version,
-            .kind = head.kind};
+    return source_.list(
+        options, [&](const detail::ObjectRef& object) { on_item(object.template to<T>()); },
+        std::move(stop));
   }
   std::unique_ptr<WatchStream<T>> watch(const ListOptions& options, std::stop_token stop) override {
-    return std::make_unique<Stream>(resource_.watch(tweaked(options), std::move(stop)));
+    return std::make_unique<Stream>(source_.watch(options, std::move(stop)));
   }
 
  private:
   class Stream final : public WatchStream<T> {
    public:
-    explicit Stream(Watch<T> watch) : watch_(std::move(watch)) {}
+    explicit Stream(std::unique_ptr<detail::AnyWatchStream> stream) : stream_(std::move(stream)) {}
     std::optional<StreamEvent<T>> next(std::stop_token stop) override {
-      auto event = watch_.next(std::move(stop));
+      auto event = stream_->next(std::move(stop));
       if (!event) return std::nullopt;
-      return StreamEvent<T>{event->type, std::move(event->object), std::move(event->status)};
+      return StreamEvent<T>{event->type, event->object.template to<T>(), std::move(event->status)};
     }
 
    private:
-    Watch<T> watch_;
+    std::unique_ptr<detail::AnyWatchStream> stream_;
   };
-  ListOptions tweaked(ListOptions options) const {
-    if (tweak_) tweak_(options);
-    return options;
-  }
 
-  const Resource<T> resource_;
-  const std::function<void(ListOptions&)> tweak_;
+  detail::ResourceSource source_;
 };
 
 }  // namespace kube

@@ -36,66 +36,76 @@ struct InformerOptions {
 /// 6. What has not changed is not told, unless a resync shows it again.
 ///
 /// Thread safety: any method from any thread.
-/// Ownership: cached objects are shared and immutable; nobody can change them by accident.
+/// Ownership: copies are the same informer. Cached objects are shared and immutable; nobody can change them by
+/// accident.
 template <typename T>
 class SharedIndexInformer {
  public:
   explicit SharedIndexInformer(std::shared_ptr<ListWatch<T>> source,
                                InformerOptions<T> options = {})
-      : core_(detail::kObjectAccess<T>,
-              std::make_shared<detail::ErasedListWatch<T>>(std::move(source)),
-              std::move(options.behaviour), std::move(options.reflector), std::move(options.queue),
-              std::move(options.indexer)),
-        indexer_(core_.store()) {
+      : SharedIndexInformer(std::make_shared<detail::SharedInformerCore>(
+            detail::kObjectAccess<T>,
+            std::make_shared<detail::ErasedListWatch<T>>(std::move(source)),
+            std::move(options.behaviour), std::move(options.reflector), std::move(options.queue),
+            std::move(options.indexer))) {
     Indexers<T> own = std::move(options.indexers);
     own.erase(std::string{kNamespaceIndex});
     indexer_.add_indexers(own);
-    core_.set_transform(options.transform.erase());
+    core_->set_transform(options.transform.erase());
   }
+  /// A view of an informer whose objects are of type T.
+  explicit SharedIndexInformer(std::shared_ptr<detail::SharedInformerCore> core)
+      : core_(std::move(core)), indexer_(core_->store()) {}
 
   /// Works until a stop is requested. Returns when all threads of the informer have ended. An informer runs
   /// once: later calls return at once.
-  void run(std::stop_token stop) { core_.run(std::move(stop)); }
+  void run(std::stop_token stop) const { core_->run(std::move(stop)); }
 
   /// Throws std::logic_error if the informer has stopped.
-  HandlerRegistration add_event_handler(EventHandler<T> handler, HandlerOptions options = {}) {
-    return core_.add_handler(detail::erase_handler(std::move(handler)), std::move(options));
+  HandlerRegistration add_event_handler(EventHandler<T> handler,
+                                        HandlerOptions options = {}) const {
+    return core_->add_handler(detail::erase_handler(std::move(handler)), std::move(options));
   }
   /// Does nothing if the handler is not (or no longer) with this informer. A handler may remove itself; it is
   /// not waited for then.
   void remove_event_handler(const HandlerRegistration& registration,
-                            Removal how = Removal::kAtOnce) {
-    core_.remove_handler(registration, how);
+                            Removal how = Removal::kAtOnce) const {
+    core_->remove_handler(registration, how);
   }
 
   /// The cache. Works before the start, too, and after the stop.
   [[nodiscard]] const Indexer<T>& indexer() const noexcept { return indexer_; }
   /// Throws std::logic_error if the informer has stopped, std::invalid_argument if a name is taken.
-  void add_indexers(const Indexers<T>& indexers) {
-    core_.check_not_stopped();
-    indexer_.add_indexers(indexers);
+  void add_indexers(const Indexers<T>& indexers) const {
+    core_->check_not_stopped();
+    Indexer<T>{indexer_}.add_indexers(indexers);
   }
 
   /// Only before the start; throws std::logic_error afterwards.
-  void set_transform(const Transform<T>& transform) { core_.set_transform(transform.erase()); }
-  void set_watch_error_handler(std::function<void(const ReflectorError& error)> handler) {
-    core_.set_watch_error_handler(std::move(handler));
+  void set_transform(const Transform<T>& transform) const {
+    core_->set_transform(transform.erase());
+  }
+  void set_watch_error_handler(std::function<void(const ReflectorError& error)> handler) const {
+    core_->set_watch_error_handler(std::move(handler));
   }
 
   /// True once the first list is in the cache. Says nothing about handlers; ask their registrations.
-  [[nodiscard]] bool has_synced() const { return core_.synced().done(); }
-  [[nodiscard]] const DoneSignal& synced() const noexcept { return core_.synced(); }
-  [[nodiscard]] bool is_stopped() const { return core_.is_stopped(); }
+  [[nodiscard]] bool has_synced() const { return core_->synced().done(); }
+  [[nodiscard]] const DoneSignal& synced() const noexcept { return core_->synced(); }
+  [[nodiscard]] bool is_stopped() const { return core_->is_stopped(); }
   /// The version that was read last; the cache may lag behind a little. Empty before the first list.
-  [[nodiscard]] std::string last_sync_resource_version() const { return core_.last_version(); }
+  [[nodiscard]] std::string last_sync_resource_version() const { return core_->last_version(); }
   /// Why there is nothing new, as far as known: "not started", or the last error of list or watch. Empty if
   /// all is well.
-  [[nodiscard]] std::string last_error() const { return core_.last_error(); }
+  [[nodiscard]] std::string last_error() const { return core_->last_error(); }
   /// Notifications that wait for handlers.
-  [[nodiscard]] std::size_t backlog() const { return core_.backlog(); }
+  [[nodiscard]] std::size_t backlog() const { return core_->backlog(); }
+  [[nodiscard]] const std::shared_ptr<detail::SharedInformerCore>& core() const noexcept {
+    return core_;
+  }
 
  private:
-  detail::SharedInformerCore core_;
+  std::shared_ptr<detail::SharedInformerCore> core_;
   Indexer<T> indexer_;
 };
 

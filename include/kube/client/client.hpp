@@ -30,6 +30,9 @@ namespace kube {
 /// Thread safety: all methods may be called from any thread.
 class Client : public chain::Groups<Client> {
  public:
+  /// What the functions of the resources take.
+  using Namespace = std::string_view;
+
   /// Nothing is sent yet. Throws ConfigError.
   explicit Client(Config config, ClientOptions options = {});
 
@@ -58,10 +61,11 @@ class Client : public chain::Groups<Client> {
 
   /// For the parts of the client that stand in other files.
   [[nodiscard]] const std::shared_ptr<detail::RestClient>& rest() const noexcept { return rest_; }
-
- private:
+  /// resource<T>() for a type that is known at run time only.
   [[nodiscard]] detail::ResourceCore core_of(const ResourceInfo& info, const Type& type,
                                              std::string_view namespace_) const;
+
+ private:
 
   std::shared_ptr<detail::RestClient> rest_;
 };

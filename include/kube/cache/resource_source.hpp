@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/cache/list_watch.hpp>
+#include <kube/client/resource_core.hpp>
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+
+namespace kube::detail {
+
+/// The objects of a resource, as a client sees it, whatever their type is. See ResourceListWatch.
+class ResourceSource final : public AnyListWatch {
+ public:
+  using Tweak = std::function<void(ListOptions& options)>;
+
+  ResourceSource(ResourceCore resource, Tweak tweak);
+
+  ListResult list(const ListOptions& options, const std::function<void(ObjectRef)>& on_item,
+                  std::stop_token stop) override;
+  std::unique_ptr<AnyWatchStream> watch(const ListOptions& options, std::stop_token stop) override;
+  [[nodiscard]] bool supports_watch_list() const override { return true; }
+
+ private:
+  [[nodiscard]] ListOptions tweaked(ListOptions options) const;
+
+  const ResourceCore resource_;
+  const Tweak tweak_;
+};
+
+}  // namespace kube::detail

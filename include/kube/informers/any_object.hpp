@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/api/object_key.hpp>
+#include <kube/cache/object_access.hpp>
+#include <kube/cache/object_ref.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <typeinfo>
+#include <utility>
+
+namespace kube {
+
+/// A cached object of a type that is known at run time only; may be null. Copies share the object.
+class AnyObject {
+ public:
+  AnyObject() = default;
+  AnyObject(detail::ObjectRef object, const detail::ObjectAccess& access)
+      : object_(std::move(object)), access_(&access) {}
+
+  explicit operator bool() const noexcept { return static_cast<bool>(object_); }
+  /// The object as what it is, or null if it is something else.
+  template <typename T>
+  [[nodiscard]] Ref<T> as() const noexcept {
+    if (access_ == nullptr || access_->type != &type_of<T>()) return {};
+    return object_.template to<T>();
+  }
+
+  // Of an object that is not null; views are into it.
+  [[nodiscard]] const Type& type() const noexcept { return *access_->type; }
+  [[nodiscard]] std::string_view name() const { return access_->name(object_.get()); }
+  [[nodiscard]] std::string_view namespace_() const { return access_->namespace_(object_.get()); }
+  [[nodiscard]] std::string_view resource_version() const {
+    return access_->resource_version(object_.get());
+  }
+  [[nodiscard]] std::string_view uid() const { return access_->uid(object_.get()); }
+  [[nodiscard]] std::optional<std::string_view> label(std::string_view key) const {
+    return access_->label(object_.get(), key);
+  }
+  [[nodiscard]] std::optional<std::string_view> annotation(std::string_view key) const {
+    return access_->annotation(object_.get(), key);
+  }
+  [[nodiscard]] ObjectKey key() const { return {std::string{namespace_()}, std::string{name()}}; }
+  [[nodiscard]] std::string json() const;
+
+ private:
+  detail::ObjectRef object_;
+  const detail::ObjectAccess* access_ = nullptr;
+};
+
+}  // namespace kube

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/api/group_version.hpp>
+#include <kube/cache/done_signal.hpp>
+#include <kube/cache/object_access.hpp>
+#include <kube/cache/shared_informer_core.hpp>
+#include <kube/client/client.hpp>
+#include <kube/codec/projection.hpp>
+#include <kube/informers/cache_sync.hpp>
+#include <kube/informers/options.hpp>
+#include <kube/object/pool.hpp>
+
+#include <compare>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace kube::detail {
+
+/// What an informer of a factory is about: two of them may show the same resource as different types.
+struct InformerKey {
+  const Type* type = nullptr;
+  GroupVersionResource resource = {};
+
+  friend bool operator==(const InformerKey&, const InformerKey&) = default;
+  friend bool operator<(const InformerKey& a, const InformerKey& b) {
+    if (const auto order = a.resource <=> b.resource; order != 0) return order < 0;
+    return std::compare_three_way{}(a.type, b.type) < 0;
+  }
+};
+
+/// How to make one, as far as types do not matter.
+struct InformerPlan {
+  InformerKey key;
+  const ObjectAccess* access;
+  ResourceCore resource;
+  std::optional<Clock::Duration> resync = std::nullopt;
+  std::function<void(ListOptions&)> tweak_list_options = nullptr;
+  Projection projection = {};
+  IndexerOptions indexer = {};
+  std::optional<QueueKind> queue_kind = std::nullopt;
+};
+
+/// The informers of a factory and their threads.
+///
+/// Thread safety: any method from any thread.
+class FactoryCore {
+ public:
+  using Informer = std::shared_ptr<SharedInformerCore>;
+  using Make = std::function<Informer()>;
+
+  /// Throws std::invalid_argument if there is a metrics registry and no name, or one that is taken.
+  FactoryCore(Client client, FactoryOptions options);
+  FactoryCore(const FactoryCore&) = delete;
+  FactoryCore& operator=(const FactoryCore&) = delete;
+  ~FactoryCore();
+
+  [[nodiscard]] const Client& client() const noexcept { return client_; }
+  [[nodiscard]] const FactoryOptions& options() const noexcept { return options_; }
+
+  /// The informer of that key. The first time it comes from what configure() was given, else from `make`.
+  /// That may ask the factory for other informers, but not wait for another thread that does.
+  [[nodiscard]] Informer informer(const InformerKey& key, const Make& make);
+  /// Throws std::logic_error if the informer exists already.
+  void configure(const InformerKey& key, Make make);
+  [[nodiscard]] Informer make(const InformerPlan& plan);
+
+  void start(const std::stop_token& stop);
+  void shutdown();
+  [[nodiscard]] CacheSync wait_for_cache_sync(std::stop_token stop,
+                                              std::optional<Clock::Duration> timeout);
+  DoneSignal stop_informer(const InformerKey& key);
+
+ private:
+  /// One informer. The last reference is never dropped by its own thread, for which it would wait.
+  struct Entry {
+    Informer informer;
+    std::string description;
+    bool started = false;
+    std::stop_source stop;
+    DoneSignal settled;  // synced, or ended without
+    DoneSignal ended;
+    std::jthread thread;
+  };
+  static void run(Entry& entry, const std::stop_token& outer);
+  [[nodiscard]] InformerMetrics metrics_of(const InformerKey& key);
+
+  const Client client_;
+  const FactoryOptions options_;
+  const std::shared_ptr<Pool> pool_;
+
+  std::recursive_mutex making_;  // held while an informer is made, so that each is made once
+  std::mutex joining_;           // held while threads are joined
+  std::mutex mutex_;
+  // Guarded by mutex_:
+  bool shut_down_ = false;
+  std::shared_ptr<const void> name_;  // keeps options_.name for this factory
+  std::map<InformerKey, std::shared_ptr<Entry>> entries_;
+  std::vector<std::shared_ptr<Entry>> stopped_;  // by stop_informer(); their threads may still end
+  std::map<InformerKey, Make> configured_;
+  std::map<GroupVersionResource, MetricLabels> counted_;
+};
+
+}  // namespace kube::detail

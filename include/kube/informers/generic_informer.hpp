@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/api/group_version.hpp>
+#include <kube/api/labels.hpp>
+#include <kube/cache/handler_registration.hpp>
+#include <kube/cache/shared_informer.hpp>
+#include <kube/informers/any_object.hpp>
+#include <kube/informers/factory_core.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace kube {
+
+/// What EventHandler is, for objects of any type.
+struct GenericEventHandler {
+  std::function<void(const AnyObject& now, bool in_initial_list)> on_add = {};
+  std::function<void(const AnyObject& before, const AnyObject& now)> on_update = {};
+  /// `last` may be null; see Deleted.
+  std::function<void(const AnyObject& last, const ObjectKey& key, bool final_state_known)>
+      on_delete = {};
+};
+
+/// Reads objects of any type from a cache, of one namespace or of all. See Lister.
+class GenericLister {
+ public:
+  GenericLister(std::shared_ptr<detail::IndexerCore> store, const detail::ObjectAccess& access,
+                GroupResource resource, std::string_view space = {})
+      : store_(std::move(store)),
+        access_(&access),
+        resource_(std::move(resource)),
+        namespace_(space) {}
+
+  /// By "namespace/name"; in one namespace, or of cluster-scoped objects, by name. Null if absent.
+  [[nodiscard]] AnyObject find(std::string_view key) const;
+  /// The same; throws ApiError (not found) if there is none.
+  [[nodiscard]] AnyObject get(std::string_view key) const;
+  [[nodiscard]] std::vector<AnyObject> list(const labels::Selector& selector = {}) const;
+  /// The empty namespace means all.
+  [[nodiscard]] GenericLister in_namespace(std::string_view space) const {
+    return {store_, *access_, resource_, space};
+  }
+
+ private:
+  std::shared_ptr<detail::IndexerCore> store_;
+  const detail::ObjectAccess* access_;
+  GroupResource resource_;
+  std::string namespace_;
+};
+
+/// An informer of a factory whose objects are of a type that is known at run time only.
+///
+/// Thread safety: any method from any thread. Copies are the same informer.
+class GenericInformer {
+ public:
+  GenericInformer(detail::FactoryCore::Informer core, const detail::ObjectAccess& access,
+                  GroupVersionResource resource)
+      : core_(std::move(core)), access_(&access), resource_(std::move(resource)) {}
+
+  [[nodiscard]] const GroupVersionResource& resource() const noexcept { return resource_; }
+  [[nodiscard]] GenericLister lister() const {
+    return {core_->store(), *access_, resource_.group_resource()};
+  }
+  /// As SharedIndexInformer::add_event_handler().
+  HandlerRegistration add_event_handler(GenericEventHandler handler,
+                                        HandlerOptions options = {}) const;
+  [[nodiscard]] bool has_synced() const { return core_->synced().done(); }
+  [[nodiscard]] const DoneSignal& synced() const noexcept { return core_->synced(); }
+  /// The same informer with its type. Throws std::bad_cast if it is another one.
+  template <typename T>
+  [[nodiscard]] SharedIndexInformer<T> as() const {
+    if (access_->type != &type_of<T>()) throw std::bad_cast();
+    return SharedIndexInformer<T>{core_};
+  }
+
+ private:
+  detail::FactoryCore::Informer core_;
+  const detail::ObjectAccess* access_;
+  GroupVersionResource resource_;
+};
+
+namespace detail {
+[[nodiscard]] GenericInformer generic_informer(const std::shared_ptr<FactoryCore>& factory,
+                                               const GroupVersionResource& resource);
+}  // namespace detail
+}  // namespace kube

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/informers/cache_sync.hpp>
+#include <kube/informers/factory_core.hpp>
+#include <kube/informers/options.hpp>
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+namespace kube {
+
+/// What the factories of typed, dynamic and metadata informers have in common: they keep one informer per
+/// resource, shared by all who ask, and run them.
+///
+/// Thread safety: any method from any thread. shutdown() and the destructor wait for handlers, so no handler
+/// may call them.
+class InformerFactory {
+ public:
+  InformerFactory(Client client, FactoryOptions options)
+      : core_(std::make_shared<detail::FactoryCore>(std::move(client), std::move(options))) {}
+  InformerFactory(const InformerFactory&) = delete;
+  InformerFactory& operator=(const InformerFactory&) = delete;
+  /// As shutdown().
+  ~InformerFactory() { core_->shutdown(); }
+
+  /// Starts each informer that somebody asked for and that does not run yet, on threads of its own, and returns
+  /// at once. Call it again after asking for more. `stop` is for those that this call starts. Does nothing
+  /// after shutdown().
+  void start(const std::stop_token& stop = {}) { core_->start(stop); }
+  /// Stops all informers and waits until their threads have ended. Caches can still be read.
+  void shutdown() { core_->shutdown(); }
+  /// Waits until the first list is in the cache of each informer that was started so far. The answer tells
+  /// of each one whether that is so and, if not (because of a stop, or after `timeout`), why.
+  [[nodiscard]] CacheSync wait_for_cache_sync(
+      std::stop_token stop = {}, std::optional<Clock::Duration> timeout = std::nullopt) {
+    return core_->wait_for_cache_sync(std::move(stop), timeout);
+  }
+
+  [[nodiscard]] const Client& client() const noexcept { return core_->client(); }
+  [[nodiscard]] const FactoryOptions& options() const noexcept { return core_->options(); }
+
+ protected:
+  [[nodiscard]] const std::shared_ptr<detail::FactoryCore>& core() const noexcept { return core_; }
+
+ private:
+  std::shared_ptr<detail::FactoryCore> core_;
+};
+
+}  // namespace kube

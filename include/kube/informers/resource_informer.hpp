@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/cache/lister.hpp>
+#include <kube/cache/shared_informer.hpp>
+#include <kube/informers/factory_core.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace kube {
+
+/// The informer of one resource in a factory. Asking for informer() or lister() makes the factory have it, so
+/// that the next start() starts it; before, nothing happens.
+///
+/// Thread safety: any method from any thread. It may outlive the factory, whose caches it can still read.
+template <typename T>
+class ResourceInformer {
+ public:
+  ResourceInformer(std::shared_ptr<detail::FactoryCore> factory, detail::InformerKey key,
+                   detail::FactoryCore::Make make, GroupResource named_in_errors)
+      : factory_(std::move(factory)),
+        key_(std::move(key)),
+        make_(std::move(make)),
+        named_in_errors_(std::move(named_in_errors)) {}
+
+  /// The same one for all who ask the factory.
+  [[nodiscard]] SharedIndexInformer<T> informer() const {
+    return SharedIndexInformer<T>{factory_->informer(key_, make_)};
+  }
+  [[nodiscard]] Lister<T> lister() const { return {informer().indexer(), named_in_errors_}; }
+  [[nodiscard]] const GroupVersionResource& resource() const noexcept { return key_.resource; }
+
+ private:
+  std::shared_ptr<detail::FactoryCore> factory_;
+  detail::InformerKey key_;
+  detail::FactoryCore::Make make_;
+  GroupResource named_in_errors_;
+};
+
+namespace detail {
+
+/// How a factory makes the informer of a resource, with what is known of T.
+template <typename T>
+[[nodiscard]] FactoryCore::Make informer_maker(FactoryCore& factory, InformerKey key,
+                                               ResourceCore resource, TypeOptions<T> options) {
+  return [&factory, key = std::move(key), resource = std::move(resource),
+          options = std::move(options)]() -> FactoryCore::Informer {
+    SharedIndexInformer<T> made{factory.make({.key = key,
+                                              .access = &kObjectAccess<T>,
+                                              .resource = resource,
+                                              .resync = options.resync,
+                                              .tweak_list_options = options.tweak_list_options,
+                                              .projection = options.projection,
+                                              .indexer = options.indexer,
+                                              .queue_kind = options.queue_kind})};
+    made.add_indexers(options.indexers);
+    made.set_transform(options.transform);
+    return made.core();
+  };
+}
+
+}  // namespace detail
+}  // namespace kube

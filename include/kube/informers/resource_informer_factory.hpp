@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/api/meta/v1.hpp>
+#include <kube/informers/informer_factory.hpp>
+#include <kube/informers/resource_informer.hpp>
+#include <kube/object/value.hpp>
+
+#include <concepts>
+#include <utility>
+
+namespace kube {
+
+/// Informers of resources that are known by name only: of custom resources, say. Nobody checks the names; an
+/// informer of a resource that the server does not have fails to list, and tries again.
+///
+/// T is Value (all of each object) or meta::v1::PartialObjectMetadata (its metadata). See InformerFactory for
+/// starting and stopping.
+template <typename T>
+requires std::same_as<T, Value> || std::same_as<T, meta::v1::PartialObjectMetadata>
+class ResourceInformerFactory : public InformerFactory {
+ public:
+  /// `each` is for all informers of the factory.
+  explicit ResourceInformerFactory(Client client, FactoryOptions options = {},
+                                   TypeOptions<T> each = {})
+      : InformerFactory(std::move(client), std::move(options)), each_(std::move(each)) {}
+
+  [[nodiscard]] ResourceInformer<T> for_resource(const GroupVersionResource& resource) const {
+    return {core(), key_of(resource), maker(resource, each_), resource.group_resource()};
+  }
+  /// Says how the informer of one resource shall be made. Throws std::logic_error if there is one already.
+  void configure(const GroupVersionResource& resource, TypeOptions<T> options) const {
+    core()->configure(key_of(resource), maker(resource, std::move(options)));
+  }
+  /// As SharedInformerFactory::stop_informer().
+  DoneSignal stop_informer(const GroupVersionResource& resource) const {
+    return core()->stop_informer(key_of(resource));
+  }
+
+ private:
+  static detail::InformerKey key_of(const GroupVersionResource& resource) {
+    return {&type_of<T>(), resource};
+  }
+  [[nodiscard]] detail::FactoryCore::Make maker(const GroupVersionResource& resource,
+                                                TypeOptions<T> own) const {
+    const std::string& space = own.namespace_ ? *own.namespace_ : options().namespace_;
+    detail::ResourceCore source = [&] {
+      if constexpr (std::same_as<T, Value>) {
+        return client().dynamic(resource, space).core();
+      } else {
+        return client().metadata(resource, space).core();
+      }
+    }();
+    return detail::informer_maker<T>(*core(), key_of(resource), std::move(source), std::move(own));
+  }
+
+  const TypeOptions<T> each_;
+};
+
+using DynamicInformerFactory = ResourceInformerFactory<Value>;
+using MetadataInformerFactory = ResourceInformerFactory<meta::v1::PartialObjectMetadata>;
+
+}  // namespace kube

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/api/chain.hpp>
+#include <kube/informers/generic_informer.hpp>
+#include <kube/informers/informer_factory.hpp>
+#include <kube/informers/resource_informer.hpp>
+
+#include <functional>
+#include <string>
+#include <utility>
+
+namespace kube {
+
+/// Typed informers, one per type, for a whole program.
+///
+///   kube::SharedInformerFactory factory{client, {.resync = 30s}};
+///   auto pods = factory.core().v1().pods();              // or factory.resource<core::v1::Pod>()
+///   pods.informer().add_event_handler({.on_add = ...});
+///   factory.start(stop);
+///   factory.wait_for_cache_sync(stop).or_throw();
+///   for (const auto& pod : pods.lister().in_namespace("shop").list()) ...
+///
+/// Include the header of the types (<kube/api/core/v1.hpp>) to use what core(), apps(), ... lead to. See
+/// InformerFactory for starting and stopping.
+class SharedInformerFactory : public InformerFactory, public chain::Groups<SharedInformerFactory> {
+ public:
+  /// The functions of the resources take no namespace; see FactoryOptions and Lister::in_namespace().
+  struct Namespace {};
+
+  explicit SharedInformerFactory(Client client, FactoryOptions options = {})
+      : InformerFactory(std::move(client), std::move(options)) {}
+
+  /// T is any type of the API, of a custom resource, or one with only some fields of these.
+  template <typename T>
+  [[nodiscard]] ResourceInformer<T> resource(Namespace /*none*/ = {}) const {
+    return {core(),
+            key_of<T>(),
+            maker<T>({}),
+            {std::string{T::kube_resource.group}, std::string{T::kube_resource.singular}}};
+  }
+  /// Short for resource<T>().informer().
+  template <typename T>
+  [[nodiscard]] SharedIndexInformer<T> informer() const {
+    return resource<T>().informer();
+  }
+  template <typename T>
+  [[nodiscard]] Lister<T> lister() const {
+    return resource<T>().lister();
+  }
+  /// Says how the informer of T shall be made. Throws std::logic_error if there is one already.
+  template <typename T>
+  void configure(TypeOptions<T> options) const {
+    core()->configure(key_of<T>(), maker<T>(std::move(options)));
+  }
+  /// The informer of T, made by `make(client, resync)` if there is none yet.
+  template <typename T>
+  [[nodiscard]] SharedIndexInformer<T> informer_for(
+      const std::function<SharedIndexInformer<T>(const Client& client, Clock::Duration resync)>&
+          make) const {
+    return SharedIndexInformer<T>{
+        core()->informer(key_of<T>(), [&] { return make(client(), options().resync).core(); })};
+  }
+  /// The informer of a resource of the built-in API, by its names; the same one as that of its type. Throws
+  /// std::invalid_argument if there is no such resource.
+  [[nodiscard]] GenericInformer for_resource(const GroupVersionResource& resource) const {
+    return detail::generic_informer(core(), resource);
+  }
+  /// Asks one informer to end, and forgets it: who asks for the type again gets a new one, to be started. The
+  /// answer tells when all its threads have ended. Handlers may call it.
+  template <typename T>
+  DoneSignal stop_informer() const {
+    return core()->stop_informer(key_of<T>());
+  }
+
+ private:
+  template <typename T>
+  static detail::InformerKey key_of() {
+    constexpr const ResourceInfo& info = T::kube_resource;
+    return {&type_of<T>(),
+            {std::string{info.group}, std::string{info.version}, std::string{info.plural}}};
+  }
+  template <typename T>
+  [[nodiscard]] detail::FactoryCore::Make maker(TypeOptions<T> own) const {
+    const std::string& space = own.namespace_ ? *own.namespace_ : options().namespace_;
+    detail::ResourceCore source = client().core_of(T::kube_resource, type_of<T>(), space);
+    return detail::informer_maker<T>(*core(), key_of<T>(), std::move(source), std::move(own));
+  }
+};
+
+}  // namespace kube

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/informers/factory_core.hpp>
+
+#include <kube/cache/resource_source.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace kube::detail {
+namespace {
+
+std::shared_ptr<const void> claim_name(const FactoryOptions& options) {
+  if (!options.metrics) return nullptr;
+  if (options.name.empty()) {
+    throw std::invalid_argument("a factory that counts in a registry needs a name of its own");
+  }
+  auto claimed = options.metrics->claim("informers " + options.name);
+  if (!claimed) {
+    throw std::invalid_argument(fmt::format(
+        "another factory counts in this registry under the name \"{}\" already", options.name));
+  }
+  return claimed;
+}
+
+/// Of types of their own the type, else the resource.
+std::string describe(const InformerKey& key) {
+  const bool shared =
+      key.type == &type_of<Value>() || key.type == &type_of<meta::v1::PartialObjectMetadata>();
+  return shared ? to_string(key.resource) : std::string{key.type->name};
+}
+
+}  // namespace
+
+FactoryCore::FactoryCore(Client client, FactoryOptions options)
+    : client_(std::move(client)),
+      options_(std::move(options)),
+      pool_(std::make_shared<Pool>()),
+      name_(claim_name(options_)) {}
+
+FactoryCore::~FactoryCore() { shutdown(); }
+
+FactoryCore::Informer FactoryCore::informer(const InformerKey& key, const Make& make) {
+  const std::lock_guard one_at_a_time{making_};
+  Make how = make;
+  {
+    const std::lock_guard guard{mutex_};
+    if (const auto found = entries_.find(key); found != entries_.end()) {
+      return found->second->informer;
+    }
+    if (const auto own = configured_.find(key); own != configured_.end()) how = own->second;
+  }
+  auto entry = std::make_shared<Entry>();
+  entry->informer = how();
+  entry->description = describe(key);
+  const std::lock_guard guard{mutex_};
+  return entries_.emplace(key, std::move(entry)).first->second->informer;
+}
+
+void FactoryCore::configure(const InformerKey& key, Make make) {
+  const std::lock_guard guard{mutex_};
+  if (entries_.contains(key)) {
+    throw std::logic_error(fmt::format(
+        "the informer of {} exists already and cannot be configured any more", describe(key)));
+  }
+  configured_.insert_or_assign(key, std::move(make));
+}
+
+InformerMetrics FactoryCore::metrics_of(const InformerKey& key) {
+  if (!options_.metrics) return {};
+  const GroupVersionResource& resource = key.resource;
+  MetricLabels labels{{"name", options_.name},
+                      {"group", resource.group},
+                      {"version", resource.version},
+                      {"resource", resource.resource}};
+  {
+    const std::lock_guard guard{mutex_};
+    if (!counted_.emplace(resource, labels).second) {
+      options_.reflector.log.error(
+          "factory {} has two informers of {}; only the first one is counted", options_.name,
+          to_string(resource));
+      return {};
+    }
+  }
+  return InformerMetrics::in(options_.metrics, labels);
+}
+
+FactoryCore::Informer FactoryCore::make(const InformerPlan& plan) {
+  const std::string description = describe(plan.key);
+  DecoderOptions decoding{.pool = pool_,
+                          .projection = plan.projection,
+                          .limits = options_.limits,
+                          .sibling_bytes = options_.sibling_bytes};
+  if (decoding.projection.root() == nullptr && !options_.leave_out.empty()) {
+    decoding.projection = Projection::without(*plan.key.type, options_.leave_out);
+  }
+  ResourceCore resource = plan.resource;
+  resource.set_decoding(std::move(decoding));
+
+  InformerBehaviour behaviour = options_.behaviour;
+  if (options_.resync > Clock::Duration::zero()) behaviour.resync = options_.resync;
+  behaviour.resync = plan.resync.value_or(behaviour.resync);
+  behaviour.queue_kind = plan.queue_kind.value_or(behaviour.queue_kind);
+
+  ReflectorOptions reflector = options_.reflector;
+  reflector.type_description = description;
+  reflector.metrics = metrics_of(plan.key);
+  if (options_.on_state) {
+    reflector.on_state = [description, tell = options_.on_state,
+                          also = reflector.on_state](const ReflectorEvent& event) {
+      if (also) also(event);
+      tell(description, event);
+    };
+  }
+  auto tweak = [all = options_.tweak_list_options,
+                own = plan.tweak_list_options](ListOptions& options) {
+    if (all) all(options);
+    if (own) own(options);
+  };
+  return std::make_shared<SharedInformerCore>(
+      *plan.access, std::make_shared<ResourceSource>(std::move(resource), std::move(tweak)),
+      std::move(behaviour), std::move(reflector), options_.queue, plan.indexer);
+}
+
+void FactoryCore::run(Entry& entry, const std::stop_token& outer) {
+  {
+    const std::stop_callback forward{outer, [&] { entry.stop.request_stop(); }};
+    entry.informer->run(entry.stop.get_token());
+  }
+  entry.settled.fire();
+  entry.ended.fire();
+}
+
+void FactoryCore::start(const std::stop_token& stop) {
+  const std::lock_guard guard{mutex_};
+  if (shut_down_) return;
+  for (auto& [key, entry] : entries_) {
+    if (std::exchange(entry->started, true)) continue;
+    entry->informer->synced().on_done([settled = entry->settled] { settled.fire(); });
+    entry->thread = std::jthread{[&entry = *entry, stop] { run(entry, stop); }};
+  }
+}
+
+void FactoryCore::shutdown() {
+  std::vector<std::shared_ptr<Entry>> ending;
+  {
+    const std::lock_guard guard{mutex_};
+    shut_down_ = true;
+    for (auto& [key, entry] : entries_) {
+      if (entry->started) ending.push_back(entry);
+    }
+    ending.insert(ending.end(), stopped_.begin(), stopped_.end());
+  }
+  for (const auto& entry : ending) entry->stop.request_stop();
+  {
+    const std::lock_guard one_at_a_time{joining_};
+    for (const auto& entry : ending) {
+      if (entry->thread.joinable()) entry->thread.join();
+    }
+  }
+  std::shared_ptr<const void> released;
+  const std::lock_guard guard{mutex_};
+  released.swap(name_);
+  if (!released) return;
+  for (const auto& [resource, labels] : counted_) options_.metrics->remove_all(labels);
+}
+
+CacheSync FactoryCore::wait_for_cache_sync(std::stop_token stop,
+                                           std::optional<Clock::Duration> timeout) {
+  std::vector<std::shared_ptr<Entry>> started;
+  {
+    const std::lock_guard guard{mutex_};
+    for (const auto& [key, entry] : entries_) {
+      if (entry->started) started.push_back(entry);
+    }
+  }
+  std::stop_source give_up;
+  const std::stop_callback forward{stop, [&] { give_up.request_stop(); }};
+  std::jthread timer;
+  if (timeout) {
+    Clock& clock = *options_.reflector.clock;
+    timer = std::jthread{
+        [&clock, &give_up, deadline = clock.now() + *timeout](const std::stop_token& enough) {
+          if (clock.sleep_until(deadline, enough)) give_up.request_stop();
+        }};
+  }
+  CacheSync result;
+  for (const auto& entry : started) {
+    static_cast<void>(entry->settled.wait(give_up.get_token()));
+  }
+  for (const auto& entry : started) {
+    const bool synced = entry->informer->synced().done();
+    std::string reason;
+    if (!synced) {
+      reason = entry->informer->last_error();
+      if (reason.empty() && entry->ended.done()) reason = "the informer was stopped";
+    }
+    result.informers.push_back({entry->description, synced, std::move(reason)});
+  }
+  std::ranges::sort(result.informers, {}, &CacheSync::Informer::type);
+  if (!result.all_synced()) {
+    result.cause = give_up.stop_requested() && !stop.stop_requested() ? "timed out" : "stopped";
+  }
+  return result;
+}
+
+DoneSignal FactoryCore::stop_informer(const InformerKey& key) {
+  std::shared_ptr<Entry> entry;
+  {
+    const std::lock_guard guard{mutex_};
+    // Those that have ended by now need not be kept.
+    std::erase_if(stopped_, [](const auto& stopped) { return stopped->ended.done(); });
+    const auto found = entries_.find(key);
+    if (found == entries_.end()) {
+      DoneSignal nothing;
+      nothing.fire();
+      return nothing;
+    }
+    entry = found->second;
+    entries_.erase(found);
+    if (const auto counted = counted_.find(key.resource); counted != counted_.end()) {
+      options_.metrics->remove_all(counted->second);
+      counted_.erase(counted);
+    }
+    if (!entry->started) {
+      entry->ended.fire();
+      return entry->ended;
+    }
+    stopped_.push_back(entry);
+  }
+  entry->stop.request_stop();
+  return entry->ended;
+}
+
+}  // namespace kube::detail
