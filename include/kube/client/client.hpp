@@ -36,6 +36,7 @@ class Client : public chain::Groups<Client> {
   /// Nothing is sent yet. Throws ConfigError.
   explicit Client(Config config, ClientOptions options = {});
 
+  using chain::Groups<Client>::resource;  // the group resource.k8s.io
   /// The objects of a type of the API, in one namespace or (empty) in all. The namespace is ignored if the
   /// kind has none.
   template <typename T>

@@ -43,7 +43,9 @@ class InformerFactory {
   [[nodiscard]] const FactoryOptions& options() const noexcept { return core_->options(); }
 
  protected:
-  [[nodiscard]] const std::shared_ptr<detail::FactoryCore>& core() const noexcept { return core_; }
+  [[nodiscard]] const std::shared_ptr<detail::FactoryCore>& informers() const noexcept {
+    return core_;
+  }
 
  private:
   std::shared_ptr<detail::FactoryCore> core_;

@@ -25,7 +25,7 @@ class ResourceInformer {
         named_in_errors_(std::move(named_in_errors)) {}
 
   /// The same one for all who ask the factory.
-  [[nodiscard]] SharedIndexInformer<T> informer() const {
+  SharedIndexInformer<T> informer() const {
     return SharedIndexInformer<T>{factory_->informer(key_, make_)};
   }
   [[nodiscard]] Lister<T> lister() const { return {informer().indexer(), named_in_errors_}; }

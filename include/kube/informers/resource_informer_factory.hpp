@@ -26,15 +26,15 @@ class ResourceInformerFactory : public InformerFactory {
       : InformerFactory(std::move(client), std::move(options)), each_(std::move(each)) {}
 
   [[nodiscard]] ResourceInformer<T> for_resource(const GroupVersionResource& resource) const {
-    return {core(), key_of(resource), maker(resource, each_), resource.group_resource()};
+    return {informers(), key_of(resource), maker(resource, each_), resource.group_resource()};
   }
   /// Says how the informer of one resource shall be made. Throws std::logic_error if there is one already.
   void configure(const GroupVersionResource& resource, TypeOptions<T> options) const {
-    core()->configure(key_of(resource), maker(resource, std::move(options)));
+    informers()->configure(key_of(resource), maker(resource, std::move(options)));
   }
   /// As SharedInformerFactory::stop_informer().
   DoneSignal stop_informer(const GroupVersionResource& resource) const {
-    return core()->stop_informer(key_of(resource));
+    return informers()->stop_informer(key_of(resource));
   }
 
  private:
@@ -51,7 +51,8 @@ class ResourceInformerFactory : public InformerFactory {
         return client().metadata(resource, space).core();
       }
     }();
-    return detail::informer_maker<T>(*core(), key_of(resource), std::move(source), std::move(own));
+    return detail::informer_maker<T>(*informers(), key_of(resource), std::move(source),
+                                     std::move(own));
   }
 
   const TypeOptions<T> each_;

@@ -31,17 +31,18 @@ class SharedInformerFactory : public InformerFactory, public chain::Groups<Share
   explicit SharedInformerFactory(Client client, FactoryOptions options = {})
       : InformerFactory(std::move(client), std::move(options)) {}
 
+  using chain::Groups<SharedInformerFactory>::resource;  // the group resource.k8s.io
   /// T is any type of the API, of a custom resource, or one with only some fields of these.
   template <typename T>
   [[nodiscard]] ResourceInformer<T> resource(Namespace /*none*/ = {}) const {
-    return {core(),
+    return {informers(),
             key_of<T>(),
             maker<T>({}),
             {std::string{T::kube_resource.group}, std::string{T::kube_resource.singular}}};
   }
   /// Short for resource<T>().informer().
   template <typename T>
-  [[nodiscard]] SharedIndexInformer<T> informer() const {
+  SharedIndexInformer<T> informer() const {
     return resource<T>().informer();
   }
   template <typename T>
@@ -51,26 +52,26 @@ class SharedInformerFactory : public InformerFactory, public chain::Groups<Share
   /// Says how the informer of T shall be made. Throws std::logic_error if there is one already.
   template <typename T>
   void configure(TypeOptions<T> options) const {
-    core()->configure(key_of<T>(), maker<T>(std::move(options)));
+    informers()->configure(key_of<T>(), maker<T>(std::move(options)));
   }
   /// The informer of T, made by `make(client, resync)` if there is none yet.
   template <typename T>
   [[nodiscard]] SharedIndexInformer<T> informer_for(
       const std::function<SharedIndexInformer<T>(const Client& client, Clock::Duration resync)>&
           make) const {
-    return SharedIndexInformer<T>{
-        core()->informer(key_of<T>(), [&] { return make(client(), options().resync).core(); })};
+    return SharedIndexInformer<T>{informers()->informer(
+        key_of<T>(), [&] { return make(client(), options().resync).core(); })};
   }
   /// The informer of a resource of the built-in API, by its names; the same one as that of its type. Throws
   /// std::invalid_argument if there is no such resource.
   [[nodiscard]] GenericInformer for_resource(const GroupVersionResource& resource) const {
-    return detail::generic_informer(core(), resource);
+    return detail::generic_informer(informers(), resource);
   }
   /// Asks one informer to end, and forgets it: who asks for the type again gets a new one, to be started. The
   /// answer tells when all its threads have ended. Handlers may call it.
   template <typename T>
   DoneSignal stop_informer() const {
-    return core()->stop_informer(key_of<T>());
+    return informers()->stop_informer(key_of<T>());
   }
 
  private:
@@ -84,7 +85,7 @@ class SharedInformerFactory : public InformerFactory, public chain::Groups<Share
   [[nodiscard]] detail::FactoryCore::Make maker(TypeOptions<T> own) const {
     const std::string& space = own.namespace_ ? *own.namespace_ : options().namespace_;
     detail::ResourceCore source = client().core_of(T::kube_resource, type_of<T>(), space);
-    return detail::informer_maker<T>(*core(), key_of<T>(), std::move(source), std::move(own));
+    return detail::informer_maker<T>(*informers(), key_of<T>(), std::move(source), std::move(own));
   }
 };
 
