@@ -30,7 +30,7 @@
 namespace kube::testing_support {
 
 using core::v1::ConfigMap;
-using Kind = ReflectorEvent::Kind;
+using What = ReflectorEvent::Kind;
 
 inline const GroupResource kConfigMaps{"", "configmaps"};
 inline const GroupVersionResource kConfigMapsV1{"", "v1", "configmaps"};
@@ -121,33 +121,46 @@ class Running {
   std::jthread thread_;
 };
 
+/// Objects that are alive, without what the first server of a process makes for all of them.
+inline std::size_t live_objects() {
+  static const bool made = [] {
+    testkit::ApiServer{}.create(ConfigMap{.metadata = {.name = "a"}});
+    return true;
+  }();
+  (void)made;
+  return block_totals().blocks;
+}
+
 /// A server, a client and a clock that belongs to the client and its informers. Waits of theirs take no time.
-class RoadTest : public ::testing::TestWithParam<Road> {
+class RoadTest : public ::testing::Test {
  protected:
-  RoadTest() : RoadTest(testkit::ApiServerOptions{}) {}
-  explicit RoadTest(testkit::ApiServerOptions server_options)
-      : server(with_road(std::move(server_options))) {}
+  explicit RoadTest(const Road& taken, testkit::ApiServerOptions server_options = {})
+      : road(taken),
+        own_server(std::make_unique<testkit::ApiServer>(with_road(std::move(server_options)))),
+        server(*own_server) {}
   ~RoadTest() override {
     running.reset();
     client.reset();
-    server.stop();
+    own_server.reset();
     EXPECT_TRUE(threads_return_to(threads_before));  // K-36
+    EXPECT_EQ(live_objects(), objects_before);
   }
 
-  static testkit::ApiServerOptions with_road(testkit::ApiServerOptions options) {
-    options.tls = GetParam().tls;
-    options.http2 = GetParam().http2;
-    options.compress_watches = GetParam().compress;
+  [[nodiscard]] testkit::ApiServerOptions with_road(testkit::ApiServerOptions options) const {
+    options.tls = road.tls;
+    options.http2 = road.http2;
+    options.compress_watches = road.compress;
     options.seed = 1;
     return options;
   }
 
-  /// A client that takes this road. Dead peers are noticed soon.
-  Client make_client(Config config) {
+  /// A client that takes this road. HTTP/2 notices soon that a peer is dead; HTTP/1.1 has no means for that.
+  Client make_client(Config config, std::shared_ptr<Credentials> credentials = nullptr) {
     config.qps = -1;
-    config.content_type = GetParam().content_type;
+    config.content_type = road.content_type;
     ClientOptions options{.clock = &clock};
-    options.credentials = make_credentials(config, {.clock = &clock});
+    options.credentials =
+        credentials ? std::move(credentials) : make_credentials(config, {.clock = &clock});
     options.transport = make_curl_transport({.base_url = config.host,
                                              .credentials = options.credentials,
                                              .read_idle_timeout = std::chrono::milliseconds{200},
@@ -160,7 +173,7 @@ class RoadTest : public ::testing::TestWithParam<Road> {
   InformerOptions<T> informer_options() {
     InformerOptions<T> options;
     options.reflector.clock = &clock;
-    options.reflector.watch_list = GetParam().watch_list;
+    options.reflector.watch_list = road.watch_list;
     options.reflector.on_state = [this](const ReflectorEvent& event) {
       const std::lock_guard guard{mutex};
       ++states[event.kind];
@@ -223,7 +236,7 @@ class RoadTest : public ::testing::TestWithParam<Road> {
     }
     return true;
   }
-  int seen(Kind kind) {
+  int seen(What kind) {
     const std::lock_guard guard{mutex};
     return states[kind];
   }
@@ -238,12 +251,15 @@ class RoadTest : public ::testing::TestWithParam<Road> {
     return server.requests().count({.verb = verb, .resource = "configmaps"});
   }
 
+  const Road road;
   std::size_t threads_before = thread_count();
+  std::size_t objects_before = live_objects();
   testkit::FakeClock clock;
   std::mutex mutex;
-  std::map<Kind, int> states;  // guarded by mutex
+  std::map<What, int> states;  // guarded by mutex
   std::string history;         // guarded by mutex
-  testkit::ApiServer server;
+  std::unique_ptr<testkit::ApiServer> own_server;
+  testkit::ApiServer& server;
   std::optional<Client> client;
   std::unique_ptr<Running<ConfigMap>> running;
 };

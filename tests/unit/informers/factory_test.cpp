@@ -1,0 +1,540 @@
+// SPDX-License-Identifier: Apache-2.0
+// Factories against the API server of the testkit: one informer per type, start, sync, stop.
+#include <kube/api/apps/v1.hpp>
+#include <kube/api/core/v1.hpp>
+#include <kube/api/registry.hpp>
+#include <kube/cache/resource_list_watch.hpp>
+#include <kube/informers/shared_informer_factory.hpp>
+#include <kube/testkit/api_server.hpp>
+
+#include "factory_support.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace kube {
+namespace {
+
+using apps::v1::Deployment;
+using core::v1::ConfigMap;
+using core::v1::Namespace;
+using core::v1::Node;
+using core::v1::Pod;
+using testing_support::FactoryTest;
+
+class SharedInformerFactoryTest : public FactoryTest {
+ protected:
+  SharedInformerFactory factory{client()};
+};
+
+// G-1, G-2
+TEST_F(SharedInformerFactoryTest, HasOneInformerPerTypeForAllWhoAsk) {
+  const auto pods = factory.core().v1().pods();
+  EXPECT_EQ(pods.informer().core(), factory.informer<Pod>().core());
+  EXPECT_EQ(pods.informer().core(), factory.core().v1().pods().informer().core());
+  EXPECT_NE(factory.informer<apps::v1::Deployment>().core(), factory.informer<Pod>().core());
+}
+
+// G-2
+TEST_F(SharedInformerFactoryTest, StartsOnlyWhatSomebodyAskedFor) {
+  const auto pods = factory.core().v1().pods();
+  const auto nodes = factory.core().v1().nodes();
+  static_cast<void>(nodes.lister());  // asking for the lister is enough; naming the resource is not
+  factory.start();
+  const CacheSync sync = factory.wait_for_cache_sync();
+  ASSERT_EQ(sync.informers.size(), 1U);
+  EXPECT_NE(sync.informers[0].type.find("Node"), std::string::npos);
+  EXPECT_EQ(server.requests().count({.resource = "pods"}), 0U);
+  static_cast<void>(pods);
+}
+
+// G-2, G-3
+TEST_F(SharedInformerFactoryTest, StartsLaterOnesWithAnotherStart) {
+  factory.core().v1().nodes().informer();
+  factory.start();
+  ASSERT_TRUE(factory.wait_for_cache_sync());
+  factory.core().v1().configmaps().informer();
+  EXPECT_EQ(factory.wait_for_cache_sync().informers.size(), 1U);
+  factory.start();
+  factory.start();  // more calls do no harm
+  const CacheSync sync = factory.wait_for_cache_sync();
+  EXPECT_TRUE(sync);
+  EXPECT_EQ(sync.informers.size(), 2U);
+  EXPECT_EQ(server.requests().count({.verb = "watch", .resource = "nodes"}), 1U);
+}
+
+// G-3
+TEST_F(SharedInformerFactoryTest, StopsWithATokenOnlyWhatThatStartLaunched) {
+  const auto first = factory.informer<Node>();
+  std::stop_source stop_first;
+  factory.start(stop_first.get_token());
+  const auto second = factory.informer<ConfigMap>();
+  std::stop_source stop_second;
+  factory.start(stop_second.get_token());
+  ASSERT_TRUE(factory.wait_for_cache_sync());
+  stop_first.request_stop();
+  EXPECT_TRUE(server.wait_for([&] { return first.is_stopped(); }));
+  EXPECT_FALSE(second.is_stopped());
+  server.create(config_map("default", "late"));
+  EXPECT_TRUE(
+      server.wait_for([&] { return factory.lister<ConfigMap>().find("default/late") != nullptr; }));
+}
+
+// G-4, G-5, K-36
+TEST_F(SharedInformerFactoryTest, ShutdownStopsEverythingAndNothingStartsAfterwards) {
+  const auto nodes = factory.informer<Node>();
+  server.create(node("n1"));
+  factory.start();
+  ASSERT_TRUE(factory.wait_for_cache_sync());
+  const std::jthread also{[&] { factory.shutdown(); }};  // as often and from where one likes
+  factory.shutdown();
+  EXPECT_TRUE(nodes.is_stopped());
+  EXPECT_NE(factory.lister<Node>().find("n1"), nullptr);  // what was read stays readable
+  const auto maps = factory.informer<ConfigMap>();
+  factory.start();
+  EXPECT_EQ(server.requests().count({.resource = "configmaps"}), 0U);
+  EXPECT_FALSE(maps.has_synced());
+}
+
+// G-5
+TEST_F(SharedInformerFactoryTest, ShutdownOfWhatWasNotStartedReturnsAtOnce) {
+  factory.core().v1().pods().informer();
+  factory.shutdown();
+  factory.shutdown();
+}
+
+// G-6
+TEST_F(SharedInformerFactoryTest, TellsWhichCachesAreNotFilledAndWhy) {
+  server.faults().always().matching({.resource = "pods"}).respond(403);
+  factory.core().v1().nodes().informer();
+  factory.core().v1().pods().informer();
+  std::stop_source stop;
+  factory.start(stop.get_token());
+  ASSERT_TRUE(server.wait_for([&] {
+    return factory.informer<Node>().has_synced() && !factory.informer<Pod>().last_error().empty();
+  }));
+  const CacheSync sync = factory.wait_for_cache_sync({}, std::chrono::milliseconds{1});
+  EXPECT_FALSE(sync);
+  ASSERT_EQ(sync.informers.size(), 2U);
+  EXPECT_TRUE(sync.informers[0].synced);
+  EXPECT_FALSE(sync.informers[1].synced);
+  EXPECT_NE(sync.informers[1].reason.find("forbidden"), std::string::npos)
+      << sync.informers[1].reason;
+  EXPECT_EQ(sync.message().rfind("failed to sync all caches: ", 0), 0U) << sync.message();
+  EXPECT_NE(sync.message().find("): timed out"), std::string::npos) << sync.message();
+  EXPECT_THROW(sync.or_throw(), CacheSyncError);
+}
+
+// G-6, K-34
+TEST_F(SharedInformerFactoryTest, WaitsUntilAStopAndSaysSo) {
+  server.faults().always().matching({.resource = "pods"}).respond(500);
+  factory.core().v1().pods().informer();
+  factory.start();
+  std::stop_source stop;
+  std::jthread later{[&] {
+    server.wait_for([&] { return server.requests().count({.resource = "pods"}) > 0; });
+    stop.request_stop();
+  }};
+  EXPECT_EQ(factory.wait_for_cache_sync(stop.get_token()).cause, "stopped");
+}
+
+// G-6
+TEST_F(SharedInformerFactoryTest, DoesNotWaitForAnInformerThatHasEnded) {
+  server.faults().always().matching({.resource = "pods"}).respond(500);
+  factory.core().v1().pods().informer();
+  std::stop_source stop;
+  factory.start(stop.get_token());
+  stop.request_stop();
+  const CacheSync sync = factory.wait_for_cache_sync();
+  EXPECT_FALSE(sync);
+  EXPECT_FALSE(sync.informers.front().reason.empty());
+}
+
+// G-6
+TEST_F(SharedInformerFactoryTest, NothingStartedIsNothingToWaitFor) {
+  factory.core().v1().pods().informer();
+  const CacheSync sync = factory.wait_for_cache_sync();
+  EXPECT_TRUE(sync);
+  EXPECT_TRUE(sync.informers.empty());
+  EXPECT_EQ(sync.message(), "");
+  EXPECT_NO_THROW(sync.or_throw());
+}
+
+// G-7, G-8
+TEST_F(FactoryTest, NamespaceAndTweakApplyToEveryInformer) {
+  server.create(config_map("a", "one", {{"app", "web"}}));
+  server.create(config_map("a", "two"));
+  server.create(config_map("b", "three", {{"app", "web"}}));
+  server.create(node("n1", {{"app", "web"}}));
+  SharedInformerFactory factory{client(),
+                                {.namespace_ = "a", .tweak_list_options = [](ListOptions& options) {
+                                   options.label_selector = "app=web";
+                                 }}};
+  const auto maps = factory.core().v1().configmaps().lister();
+  const auto nodes = factory.core().v1().nodes().lister();
+  factory.start();
+  ASSERT_TRUE(factory.wait_for_cache_sync());
+  EXPECT_EQ(names(maps.list()), "one");
+  EXPECT_EQ(names(nodes.list()), "n1");  // has no namespace, so the factory's means nothing to it
+  server.create(config_map("a", "four", {{"app", "web"}}));
+  server.create(config_map("a", "five"));
+  server.create(config_map("b", "six", {{"app", "web"}}));
+  ASSERT_TRUE(server.wait_for([&] { return maps.list().size() == 2; }));
+  EXPECT_EQ(names(maps.list()), "four one");
+  EXPECT_EQ(server.requests().count({.verb = "watch", .resource = "configmaps", .namespace_ = "a"}),
+            1U);
+}
+
+// G-7: one type may differ in everything
+TEST_F(FactoryTest, OptionsOfATypeGoBeforeThoseOfTheFactory) {
+  server.create(config_map("a", "one"));
+  server.create(config_map("b", "two"));
+  server.create(config_map("b", "three", {{"app", "web"}}));
+  SharedInformerFactory factory{client(), {.namespace_ = "a"}};
+  factory.configure<ConfigMap>({
+      .namespace_ = "b",
+      .tweak_list_options = [](ListOptions& options) { options.label_selector = "!app"; },
+      .transform = [](ConfigMap& map) { map.metadata.annotations["seen"] = "yes"; },
+      .indexers = {{"letter",
+                    [](const ConfigMap& map) {
+                      return std::vector<std::string>{
+                          std::string{map.metadata.name.view().substr(0, 1)}};
+                    }}},
+      .queue_kind = QueueKind::kDeltaFifo,
+  });
+  const auto informer = factory.informer<ConfigMap>();
+  factory.start();
+  ASSERT_TRUE(factory.wait_for_cache_sync());
+  ASSERT_EQ(names(informer.indexer().list()), "two");
+  EXPECT_EQ(informer.indexer().by_index("letter", "t").size(), 1U);
+  EXPECT_EQ(*informer.indexer().find("b/two")->metadata.annotations.find("seen"), "yes");
+  EXPECT_THROW(factory.configure<ConfigMap>({}), std::logic_error);
+}
+
+// G-7: the resync of a type goes before that of the factory
+TEST_F(FactoryTest, ResyncsEachTypeAtItsOwnPace) {
+  server.create(config_map("a", "one"));
+  server.create(node("n1"));
+  SharedInformerFactory factory{
+      client(), {.resync = std::chrono::hours{100}, .reflector = {.clock = &clock}}};
+  factory.configure<Node>({.resync = std::chrono::minutes{1}});
+  std::atomic<int> nodes_again = 0;
+  std::atomic<int> maps_again = 0;
+  factory.informer<Node>().add_event_handler(
+      {.on_update = [&](const Node&, const Node&) { ++nodes_again; }});
+  factory.informer<ConfigMap>().add_event_handler(
+      {.on_update = [&](const ConfigMap&, const ConfigMap&) { ++maps_again; }});
+  factory.start();
+  ASSERT_TRUE(factory.wait_for_cache_sync());
+  ASSERT_TRUE(server.wait_for([&] {
+    clock.advance(std::chrono::seconds{1});
+    return nodes_again >= 2;
+  }));
+  EXPECT_EQ(maps_again, 0);
+}
+
+// G-7, G-13: what nobody needs is left out of all objects, before anything starts
+TEST_F(FactoryTest, LeavesOutFieldsOfAllTypes) {
+  client().apply(config_map("default", "one"), {.field_manager = "test"});
+  SharedInformerFactory factory{client(), {.leave_out = {"metadata.managedFields"}}};
+  const auto maps = factory.core().v1().configmaps().lister();
+  const auto spaces = factory.core().v1().namespaces().lister();
+  factory.start();
+  ASSERT_TRUE(factory.wait_for_cache_sync());
+  EXPECT_TRUE(maps.get("default/one")->metadata.managed_fields.empty());
+  EXPECT_FALSE(client().resource<ConfigMap>("default").get("one")->metadata.managed_fields.empty());
+  EXPECT_NE(spaces.find("default"), nullptr);
+}
+
+TEST_F(FactoryTest, AFieldToLeaveOutThatIsNoneIsAnError) {
+  SharedInformerFactory factory{client(), {.leave_out = {"metadata.nonsense"}}};
+  EXPECT_THROW(factory.core().v1().pods().informer(), std::invalid_argument);
+}
+
+// G-7: projection keeps only what is named
+TEST_F(FactoryTest, KeepsOnlyTheFieldsOfAProjection) {
+  ConfigMap map = config_map("default", "one", {{"app", "web"}});
+  map.data["large"] = std::string(10'000, 'x');
+  server.create(map);
+  SharedInformerFactory factory{client()};
+  factory.configure<ConfigMap>({.projection = fields<ConfigMap>("metadata")});
+  const auto maps = factory.core().v1().configmaps().lister();
+  factory.start();
+  ASSERT_TRUE(factory.wait_for_cache_sync());
+  EXPECT_TRUE(maps.get("default/one")->data.empty());
+  EXPECT_EQ(maps.list(labels::Selector::parse("app=web")).size(), 1U);
+}
+
+// G-8, K-33
+TEST_F(SharedInformerFactoryTest, AllInformersHaveTheNamespaceIndex) {
+  EXPECT_EQ(factory.informer<Pod>().indexer().index_names(), std::vector<std::string>{"namespace"});
+  EXPECT_EQ(factory.informer<Node>().indexer().index_names(),
+            std::vector<std::string>{"namespace"});
+}
+
+// G-1, G-9, G-12
+TEST_F(SharedInformerFactoryTest, TakesAnInformerThatSomebodyElseMade) {
+  int calls = 0;
+  const auto make = [&](const Client& client, Clock::Duration) {
+    ++calls;
+    factory.core().v1().nodes().informer();  // may ask for others
+    return SharedIndexInformer<Pod>{
+        std::make_shared<ResourceListWatch<Pod>>(client.resource<Pod>("kube-system"))};
+  };
+  const auto mine = factory.informer_for<Pod>(make);
+  EXPECT_EQ(mine.core(), factory.informer_for<Pod>(make).core());
+  EXPECT_EQ(mine.core(), factory.core().v1().pods().informer().core());
+  EXPECT_EQ(calls, 1);
+  factory.start();
+  ASSERT_TRUE(factory.wait_for_cache_sync());
+  EXPECT_EQ(
+      server.requests().count({.verb = "watch", .resource = "pods", .namespace_ = "kube-system"}),
+      1U);
+}
+
+// G-10
+TEST_F(SharedInformerFactoryTest, FindsTheSameInformerByTheNamesOfItsResource) {
+  server.create(config_map("default", "one", {{"app", "web"}}));
+  server.create(config_map("default", "two"));
+  const GenericInformer generic = factory.for_resource({"", "v1", "configmaps"});
+  EXPECT_EQ(generic.as<ConfigMap>().core(), factory.informer<ConfigMap>().core());
+  EXPECT_THROW(static_cast<void>(generic.as<Pod>()), std::bad_cast);
+  factory.start();
+  ASSERT_TRUE(factory.wait_for_cache_sync());
+  const GenericLister lister = generic.lister();
+  EXPECT_EQ(lister.list().size(), 2U);
+  EXPECT_EQ(lister.list(labels::Selector::parse("app=web")).size(), 1U);
+  const AnyObject found = lister.in_namespace("default").get("one");
+  EXPECT_EQ(found.name(), "one");
+  EXPECT_EQ(found.namespace_(), "default");
+  EXPECT_EQ(found.label("app"), "web");
+  EXPECT_EQ(found.as<ConfigMap>(), factory.lister<ConfigMap>().get("default/one"));
+  EXPECT_EQ(found.as<Pod>(), nullptr);
+  EXPECT_NE(found.json().find("\"kind\":\"ConfigMap\""), std::string::npos) << found.json();
+  EXPECT_FALSE(lister.find("default/none"));
+  try {
+    static_cast<void>(lister.get("default/none"));
+    FAIL();
+  } catch (const ApiError& error) {
+    EXPECT_EQ(std::string{error.what()}, "configmaps \"default/none\" not found");
+  }
+}
+
+// G-10
+TEST_F(SharedInformerFactoryTest, TellsGenericHandlersOfAllChanges) {
+  server.create(config_map("default", "one"));
+  const GenericInformer generic = factory.for_resource({"", "v1", "configmaps"});
+  std::mutex mutex;
+  std::vector<std::string> told;
+  const auto note = [&](std::string text) {
+    const std::lock_guard guard{mutex};
+    told.push_back(std::move(text));
+  };
+  generic.add_event_handler({
+      .on_add = [&](const AnyObject& now,
+                    bool initial) { note(now.key().str() + (initial ? " there" : " new")); },
+      .on_update = [&](const AnyObject&, const AnyObject& now) { note(now.key().str() + " now"); },
+      .on_delete = [&](const AnyObject& last, const ObjectKey& key,
+                       bool known) { note(key.str() + (last && known ? " gone" : " lost")); },
+  });
+  factory.start();
+  ASSERT_TRUE(factory.wait_for_cache_sync());
+  server.create(config_map("default", "one", {{"app", "web"}}));
+  server.remove<ConfigMap>("default", "one");
+  const auto all = [&] {
+    const std::lock_guard guard{mutex};
+    return told;
+  };
+  ASSERT_TRUE(server.wait_for([&] { return all().size() == 3; }));
+  EXPECT_EQ(all(),
+            (std::vector<std::string>{"default/one there", "default/one now", "default/one gone"}));
+}
+
+// G-10
+TEST_F(SharedInformerFactoryTest, KnowsEveryResourceOfTheApiThatCanBeWatched) {
+  std::size_t count = 0;
+  for (const ApiKind& kind : api_kinds()) {
+    const ResourceInfo* info = kind.resource;
+    if (info == nullptr || !info->has_verb("list") || !info->has_verb("watch")) continue;
+    EXPECT_NO_THROW(static_cast<void>(factory.for_resource(
+        {std::string{info->group}, std::string{info->version}, std::string{info->plural}})))
+        << info->api_version() << ' ' << info->plural;
+    ++count;
+  }
+  EXPECT_GE(count, 138U);
+  try {
+    static_cast<void>(factory.for_resource({"", "v1", "unicorns"}));
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_EQ(std::string{error.what()}, "no informer found for /v1, Resource=unicorns");
+  }
+  EXPECT_THROW(static_cast<void>(factory.for_resource({"", "v1", "Pods"})), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(factory.for_resource({"", "v1", "pod"})), std::invalid_argument);
+}
+
+// G-11
+TEST_F(SharedInformerFactoryTest, LeadsToAllGroups) {
+  static_cast<void>(factory.admissionregistration().v1());
+  static_cast<void>(factory.apiserverinternal().v1alpha1());
+  static_cast<void>(factory.apps().v1());
+  static_cast<void>(factory.autoscaling().v2());
+  static_cast<void>(factory.batch().v1());
+  static_cast<void>(factory.certificates().v1());
+  static_cast<void>(factory.coordination().v1());
+  static_cast<void>(factory.core().v1());
+  static_cast<void>(factory.discovery().v1());
+  static_cast<void>(factory.events().v1());
+  static_cast<void>(factory.extensions().v1beta1());
+  static_cast<void>(factory.flowcontrol().v1());
+  static_cast<void>(factory.networking().v1());
+  static_cast<void>(factory.node().v1());
+  static_cast<void>(factory.policy().v1());
+  static_cast<void>(factory.rbac().v1());
+  static_cast<void>(factory.resource().v1());
+  static_cast<void>(factory.scheduling().v1());
+  static_cast<void>(factory.storage().v1());
+  static_cast<void>(factory.storagemigration());
+}
+
+// Y-5: listers name what is missing as client-go's do
+TEST_F(SharedInformerFactoryTest, ListersSayWhatWasNotFound) {
+  const auto deployments = factory.apps().v1().deployments().lister();
+  try {
+    static_cast<void>(deployments.in_namespace("shop").get("web"));
+    FAIL();
+  } catch (const ApiError& error) {
+    EXPECT_TRUE(is_not_found(error));
+    EXPECT_EQ(std::string{error.what()}, "deployment.apps \"web\" not found");
+  }
+}
+
+TEST_F(SharedInformerFactoryTest, StopsOneInformerAndMakesANewOneOnRequest) {
+  server.create(config_map("default", "one"));
+  const auto maps = factory.informer<ConfigMap>();
+  const auto nodes = factory.informer<Node>();
+  factory.start();
+  ASSERT_TRUE(factory.wait_for_cache_sync());
+  ASSERT_TRUE(factory.stop_informer<ConfigMap>().wait({}));
+  EXPECT_TRUE(maps.is_stopped());
+  EXPECT_FALSE(nodes.is_stopped());
+  EXPECT_NE(maps.indexer().find("default/one"), nullptr);
+  EXPECT_TRUE(factory.stop_informer<ConfigMap>().done());  // there is none any more
+
+  const auto anew = factory.informer<ConfigMap>();
+  EXPECT_NE(anew.core(), maps.core());
+  factory.start();
+  EXPECT_TRUE(factory.wait_for_cache_sync());
+  EXPECT_TRUE(anew.has_synced());
+}
+
+TEST_F(SharedInformerFactoryTest, AHandlerMayStopItsOwnInformer) {
+  server.create(config_map("default", "one"));
+  const auto maps = factory.informer<ConfigMap>();
+  maps.add_event_handler(
+      {.on_add = [&](const ConfigMap&) { static_cast<void>(factory.stop_informer<ConfigMap>()); }});
+  factory.start();
+  EXPECT_TRUE(server.wait_for([&] { return maps.is_stopped(); }));
+}
+
+TEST_F(FactoryTest, TellsOfStatesWithTheNameOfTheInformer) {
+  std::mutex mutex;
+  std::vector<std::string> told;
+  SharedInformerFactory factory{
+      client(), {.on_state = [&](std::string_view informer, const ReflectorEvent& event) {
+        const std::lock_guard guard{mutex};
+        if (event.kind == ReflectorEvent::Kind::kWatching) told.emplace_back(informer);
+      }}};
+  factory.core().v1().nodes().informer();
+  factory.start();
+  EXPECT_TRUE(server.wait_for([&] {
+    const std::lock_guard guard{mutex};
+    return told == std::vector<std::string>{std::string{type_of<Node>().name}};
+  }));
+}
+
+// M-1, M-2, M-5, M-6
+TEST_F(FactoryTest, CountsUnderItsNameUntilItIsShutDown) {
+  const auto metrics = std::make_shared<Metrics>();
+  {
+    SharedInformerFactory factory{client(), {.metrics = metrics, .name = "first"}};
+    EXPECT_THROW((SharedInformerFactory{client(), {.metrics = metrics, .name = "first"}}),
+                 std::invalid_argument);
+    EXPECT_THROW((SharedInformerFactory{client(), {.metrics = metrics}}), std::invalid_argument);
+    factory.core().v1().nodes().informer();
+    factory.start();
+    ASSERT_TRUE(factory.wait_for_cache_sync());
+    const std::string text = metrics->text();
+    EXPECT_NE(text.find("informer_queued_items{group=\"\",name=\"first\",resource=\"nodes\","
+                        "version=\"v1\"}"),
+              std::string::npos)
+        << text;
+  }
+  EXPECT_EQ(metrics->text().find("first"), std::string::npos);
+  EXPECT_NO_THROW((SharedInformerFactory{client(), {.metrics = metrics, .name = "first"}}));
+}
+
+/// The same resource as Node, with fewer fields.
+struct SmallNode {
+  struct Metadata {
+    String name;
+    String resource_version;
+    static const Type kube_type;
+  };
+  Metadata metadata;
+  static const Type kube_type;
+  static constexpr const ResourceInfo& kube_resource = Node::kube_resource;
+};
+constexpr Field kMetadataFields[] = {
+    {"name", type_of<String>(), offsetof(SmallNode::Metadata, name), Field::kOmitEmpty},
+    {"resourceVersion", type_of<String>(), offsetof(SmallNode::Metadata, resource_version),
+     Field::kOmitEmpty}};
+constexpr ProtoField kMetadataProto[] = {{1, 0}, {6, 1}};
+constexpr Type SmallNode::Metadata::kube_type{.kind = Kind::kStruct,
+                                              .size = sizeof(SmallNode::Metadata),
+                                              .name = "SmallNode.Metadata",
+                                              .fields = kMetadataFields,
+                                              .proto = kMetadataProto};
+constexpr Field kNodeFields[] = {
+    {"metadata", SmallNode::Metadata::kube_type, offsetof(SmallNode, metadata)}};
+constexpr ProtoField kNodeProto[] = {{1, 0}};
+constexpr Type SmallNode::kube_type{.kind = Kind::kStruct,
+                                    .flags = Type::kHasTypeMeta,
+                                    .size = sizeof(SmallNode),
+                                    .name = "SmallNode",
+                                    .fields = kNodeFields,
+                                    .proto = kNodeProto,
+                                    .api_version = "v1"};
+
+// M-5: two informers of one resource are both there, but only one is counted
+TEST_F(FactoryTest, ShowsOneResourceAsTwoTypesAndCountsItOnce) {
+  server.create(node("n1"));
+  const auto metrics = std::make_shared<Metrics>();
+  std::mutex mutex;
+  std::string logged;
+  SharedInformerFactory factory{
+      client(),
+      {.metrics = metrics,
+       .name = "first",
+       .reflector = {.log = Logger{[&](LogLevel, std::string_view, std::string_view message) {
+                                     const std::lock_guard guard{mutex};
+                                     logged += message;
+                                   },
+                                   LogLevel::kError}}}};
+  const auto nodes = factory.lister<Node>();
+  const auto small = factory.informer<SmallNode>();
+  factory.start();
+  ASSERT_TRUE(factory.wait_for_cache_sync());
+  EXPECT_EQ(nodes.get("n1")->metadata.name, "n1");
+  EXPECT_EQ(small.indexer().find("n1")->metadata.name, "n1");
+  const std::lock_guard guard{mutex};
+  EXPECT_NE(logged.find("two informers of /v1, Resource=nodes"), std::string::npos) << logged;
+}
+
+}  // namespace
+}  // namespace kube

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: Apache-2.0
+// How an informer comes back: after watches that end, versions that are gone, servers that restart, and
+// credentials that are refused. After each, the cache equals the server.
+#include "road.hpp"
+
+#include <kube/api/errors.hpp>
+
+#include <filesystem>
+
+namespace kube {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace testing_support;
+using testkit::ApiServer;
+
+class InformerRecovers : public RoadTest, public ::testing::WithParamInterface<Road> {
+ protected:
+  InformerRecovers() : RoadTest(GetParam()) {}
+  explicit InformerRecovers(testkit::ApiServerOptions options)
+      : RoadTest(GetParam(), std::move(options)) {}
+
+  [[nodiscard]] std::vector<std::string> queries(const std::string& verb) const {
+    std::vector<std::string> found;
+    for (const auto& request :
+         server.requests().entries({.verb = verb, .resource = "configmaps"})) {
+      found.push_back(request.info.query);
+    }
+    return found;
+  }
+  static bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  }
+  /// How often the whole state was asked for.
+  std::size_t states_asked() {
+    std::size_t count = requests("list");
+    for (const std::string& query : queries("watch")) {
+      if (contains(query, "sendInitialEvents=true")) ++count;
+    }
+    return count;
+  }
+  /// The watch has lived for long enough to be an ordinary one, and ends.
+  void end_watch() {
+    const std::size_t before = requests("watch");
+    clock.advance(1min);
+    server.end_watches();
+    ASSERT_TRUE(eventually([&] { return requests("watch") > before; }));
+  }
+};
+
+// R-37, W-7: nothing is listed again, and nothing that happened meanwhile is missed.
+TEST_P(InformerRecovers, WatchesOnWhereAWatchEnded) {
+  put("a", "1");
+  start_and_sync();
+  for (int round = 0; round < 5; ++round) {
+    end_watch();
+    put("a", std::to_string(round));
+    ASSERT_TRUE(in_step());
+  }
+  EXPECT_EQ(states_asked(), 1U);
+  EXPECT_EQ(requests("watch"), 6U);
+}
+
+// R-38: a watch that ends at once is no watch: list again, after a pause.
+TEST_P(InformerRecovers, ListsAgainAfterAVeryShortWatch) {
+  put("a", "1");
+  start_and_sync();
+  server.faults().next().matching({.verb = "watch"}).end_after(0);
+  end_watch();
+  put("b", "1");
+  ASSERT_TRUE(in_step());
+  put("c", "1");
+  ASSERT_TRUE(in_step());
+}
+
+// R-40, R-17, R-15: the server has forgotten where the watch was, so the state is asked for again, not older
+// than what is known.
+TEST_P(InformerRecovers, AsksForTheStateAgainWhenHistoryIsGone) {
+  put("a", "1");
+  put("b", "1");
+  start_and_sync();
+  const std::string known = running->informer.last_sync_resource_version();
+  clock.advance(1min);
+  server.stop();
+  put("a", "2");
+  put("c", "1");
+  remove("b");
+  server.faults().expire_history();
+  server.start();
+  ASSERT_TRUE(in_step());
+  EXPECT_EQ(seen(What::kWatchExpired), 1);
+  EXPECT_EQ(states_asked(), 2U);
+  const std::string asked = queries(road.watch_list ? "watch" : "list").back();
+  EXPECT_TRUE(contains(asked, "resourceVersion=" + known)) << asked;
+  // C-9: the deletion happened while nobody looked.
+  EXPECT_TRUE(eventually([&] { return running->recorder.events().size() == 5; }));
+  EXPECT_TRUE(contains(running->recorder.events()[2], "delete? default/b"));
+}
+
+// R-21, R-16, W-10: an answer of 410 to that very question asks for the newest state, at once.
+TEST_P(InformerRecovers, AsksForTheNewestStateWhenTheVersionIsGone) {
+  put("a", "1");
+  start_and_sync();
+  server.faults().next().matching({.verb = "watch"}).respond(410);
+  server.faults().next().matching({.resource = "configmaps"}).after(1).respond(410);
+  end_watch();
+  put("b", "1");
+  ASSERT_TRUE(in_step());
+  const auto asked = queries(road.watch_list ? "watch" : "list");
+  const auto last_state = std::find_if(asked.rbegin(), asked.rend(), [&](const std::string& query) {
+    return !road.watch_list || contains(query, "sendInitialEvents=true");
+  });
+  ASSERT_NE(last_state, asked.rend());
+  EXPECT_FALSE(contains(*last_state, "resourceVersion=")) << *last_state;
+  EXPECT_EQ(seen(road.watch_list ? What::kStateRestarted : What::kListRestarted), 1);
+}
+
+// R-27: the place where a list would go on is gone; all at once then.
+TEST_P(InformerRecovers, ListsAllAtOnceWhenAPageIsGone) {
+  for (int i = 0; i < 5; ++i) put("m" + std::to_string(i), "1");
+  client.emplace(make_client(config()));
+  InformerOptions<ConfigMap> options = informer_options<ConfigMap>();
+  options.reflector.watch_list = false;
+  options.reflector.page_size = 2;
+  server.faults().next().matching({.verb = "list", .resource = "configmaps"}).after(1).respond(410);
+  running = std::make_unique<Running<ConfigMap>>(
+      std::make_shared<ResourceListWatch<ConfigMap>>(client->resource<ConfigMap>(),
+                                                     [](ListOptions& list) {
+                                                       if (list.resource_version == "0") {
+                                                         list.resource_version.clear();
+                                                       }
+                                                     }),
+      options);
+  ASSERT_TRUE(in_step());
+  EXPECT_EQ(requests("list"), 3U);
+  EXPECT_FALSE(contains(queries("list").back(), "limit="));
+  EXPECT_FALSE(contains(queries("list").back(), "continue="));
+}
+
+// W-13, R-48: a state whose end is not told is asked for again; watches do without bookmarks.
+TEST_P(InformerRecovers, CopesWithBookmarksThatDoNotCome) {
+  put("a", "1");
+  server.faults().next().matching({.verb = "watch"}).withhold_initial_events_end();
+  server.faults().next().matching({.verb = "watch"}).after(1).withhold_bookmarks();
+  start();
+  for (std::size_t watches = 1; watches <= 2; ++watches) {
+    ASSERT_TRUE(eventually([&] { return requests("watch") == watches; }));
+    EXPECT_EQ(running->informer.has_synced(), !road.watch_list);
+    server.send_bookmarks();
+    clock.advance(1min);
+    server.end_watches();
+  }
+  put("b", "1");
+  ASSERT_TRUE(in_step());
+}
+
+// R-41, R-43, L-13: errors inside of a watch.
+TEST_P(InformerRecovers, CopesWithErrorsInsideOfAWatch) {
+  if (road.content_type != kJsonType) GTEST_SKIP() << "the test writes JSON";
+  put("a", "1");
+  start_and_sync();
+  for (const int code : {410, 429, 500, 403}) {
+    SCOPED_TRACE(code);
+    server.faults()
+        .next()
+        .matching({.verb = "watch"})
+        .respond(
+            200, {},
+            R"({"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure",)"
+            R"("message":"so it is","code":)" +
+                std::to_string(code) + "}}\n");
+    end_watch();
+    put("at-" + std::to_string(code), "1");
+    ASSERT_TRUE(in_step());
+  }
+  EXPECT_EQ(seen(What::kWatchExpired), 1);
+  EXPECT_EQ(seen(What::kWatchFailed), 3);
+}
+
+// R-36: nobody listens: the watch is tried again and again, without a new list.
+TEST_P(InformerRecovers, WaitsForAServerThatIsAway) {
+  put("a", "1");
+  start_and_sync();
+  clock.advance(1min);
+  server.stop();
+  ASSERT_TRUE(eventually([&] { return seen(What::kWatchFailed) >= 3; }));
+  EXPECT_NE(running->informer.last_error(), "");
+  put("b", "1");
+  server.start();
+  ASSERT_TRUE(in_step());
+  EXPECT_EQ(states_asked(), 1U);
+  EXPECT_EQ(running->informer.last_error(), "");
+}
+
+// FC-2: a server that says good-bye.
+TEST_P(InformerRecovers, FollowsAServerThatShutsDownProperly) {
+  put("a", "1");
+  start_and_sync();
+  clock.advance(1min);
+  server.stop(1s);
+  put("b", "1");
+  server.start();
+  ASSERT_TRUE(in_step());
+}
+
+TEST_P(InformerRecovers, SurvivesBrokenConnections) {
+  put("a", "1");
+  start_and_sync();
+  for (int round = 0; round < 5; ++round) {
+    server.faults().drop_connections();
+    put("a", std::to_string(round));
+    put("b-" + std::to_string(round), "1");
+    ASSERT_TRUE(in_step());
+  }
+}
+
+// K-8: watches that break again and again.
+TEST_P(InformerRecovers, SurvivesWatchesThatKeepBreaking) {
+  put("a", "1");
+  server.faults().drop_watches_after(2);
+  start();
+  for (int i = 0; i < 10; ++i) {
+    put("a", std::to_string(i));
+    put("b-" + std::to_string(i), "1");
+  }
+  server.faults().clear();
+  ASSERT_TRUE(in_step());
+}
+
+// A restart forgets the history, not the objects.
+TEST_P(InformerRecovers, FollowsAServerThatRestarts) {
+  put("a", "1");
+  put("b", "1");
+  start_and_sync();
+  for (int round = 0; round < 3; ++round) {
+    server.restart();
+    put("a", std::to_string(round));
+    ASSERT_TRUE(in_step());
+  }
+}
+
+// The same with a data base that outlives the server, as when the process is another one.
+TEST_P(InformerRecovers, FollowsAnotherProcessOnTheSameData) {
+  struct File {
+    std::filesystem::path path = std::filesystem::temp_directory_path() /
+                                 ("informers-" + std::to_string(::getpid()) + GetParam().name);
+    ~File() {
+      for (const char* suffix : {"", "-wal", "-shm"}) {
+        std::filesystem::remove(path.string() + suffix);
+      }
+    }
+  } file;
+  testkit::ApiServerOptions options = with_road({.token = "secret", .data = file.path});
+  auto first = std::make_unique<ApiServer>(options);
+  options.port = first->port();
+  first->create(config_map("default", "a", "1"));
+  first->create(config_map("default", "b", "1"));
+  Config config = first->config();
+  config.tls.ca_data.clear();
+  config.tls.insecure_skip_verify = road.tls;  // the other one has another certificate
+  client.emplace(make_client(std::move(config)));
+  start(client->resource<ConfigMap>());
+  ASSERT_TRUE(eventually(
+      [&] { return running->recorder.believes() == shown(*first) && first->watch_count() == 1; }));
+  first->remove<ConfigMap>("default", "b");
+  const std::string before = shown(*first);
+  first.reset();
+
+  ApiServer second{options};
+  EXPECT_EQ(shown(second), before);
+  second.create(config_map("default", "c", "1"));
+  EXPECT_TRUE(eventually([&] {
+    return running->recorder.believes() == shown(second) &&
+           shown(running->informer.indexer()) == shown(second);
+  })) << running->recorder.believes()
+      << " instead of " << shown(second) << '\n'
+      << history;
+  EXPECT_EQ(running->recorder.contradiction(), "");
+  running.reset();
+}
+
+// All objects are gone, and others are there.
+TEST_P(InformerRecovers, FollowsAServerThatHasLostItsObjects) {
+  put("a", "1");
+  put("b", "1");
+  start_and_sync();
+  server.restart(ApiServer::State::kForget);
+  put("a", "new");
+  put("c", "1");
+  ASSERT_TRUE(in_step());
+}
+
+// R-20, R-21, RV-8, W-10: another server at the same address, which counts versions from the beginning: all are older
+// than what the informer knows, so it has to take the newest state.
+TEST_P(InformerRecovers, FollowsAnotherServerAtTheSameAddress) {
+  testkit::FakeClock other_clock;
+  testkit::ApiServerOptions options = with_road({.token = "secret", .clock = &other_clock});
+  auto first = std::make_unique<ApiServer>(options);
+  options.port = first->port();
+  first->set_next_revision(1000);
+  first->create(config_map("default", "a", "1"));
+  first->create(config_map("default", "b", "1"));
+  Config config = first->config();
+  config.tls.ca_data.clear();
+  config.tls.insecure_skip_verify = road.tls;  // the other one has another certificate
+  client.emplace(make_client(std::move(config)));
+  start(client->resource<ConfigMap>());
+  ASSERT_TRUE(eventually(
+      [&] { return running->recorder.believes() == shown(*first) && first->watch_count() == 1; }));
+  clock.advance(1min);
+  first.reset();
+
+  ApiServer second{options};
+  second.create(config_map("default", "c", "1"));
+  second.create(config_map("default", "a", "2"));
+  // A watch from a version that is still to come is accepted, and silent (WT-12).
+  EXPECT_TRUE(eventually([&] { return second.watch_count() == 1; }));
+  second.faults().next().matching({.verb = "watch"}).respond(410);
+  second.end_watches();
+  EXPECT_TRUE(eventually([&] {
+    other_clock.advance(100ms);  // the server waits for the version to come
+    return running->recorder.believes() == shown(second) &&
+           shown(running->informer.indexer()) == shown(second);
+  })) << running->recorder.believes()
+      << " instead of " << shown(second) << '\n'
+      << history;
+  EXPECT_EQ(running->recorder.contradiction(), "");
+  EXPECT_EQ(seen(road.watch_list ? What::kStateRestarted : What::kListRestarted), 1);
+  running.reset();
+}
+
+// Says something wrong until it is refused, as an exec plugin does with a token that has expired.
+class OldToken final : public Credentials {
+ public:
+  OldToken(std::string right, std::shared_ptr<Credentials> others)
+      : right_(std::move(right)), others_(std::move(others)) {}
+  std::string authorization(std::stop_token) override {
+    return refused_ ? "Bearer " + right_ : "Bearer old";
+  }
+  std::shared_ptr<const TlsMaterial> tls(std::stop_token stop) override {
+    return others_->tls(std::move(stop));
+  }
+  void refused(const std::string& authorization) override {
+    if (authorization == "Bearer old") refused_ = true;
+  }
+  void expire() { refused_ = false; }
+
+ private:
+  const std::string right_;
+  const std::shared_ptr<Credentials> others_;
+  std::atomic<bool> refused_ = false;
+};
+
+struct InformerWithCredentials : InformerRecovers {
+  InformerWithCredentials()
+      : InformerRecovers(
+            {.token = "secret",
+             .users = {{"alice", {}, "alices"}},
+             .allow_anonymous = false,
+             .deny = [this](const testkit::RequestInfo& request) -> std::optional<std::string> {
+               if (request.user != "alice" || allowed) return std::nullopt;
+               return "alice has to wait";
+             }}) {}
+  std::atomic<bool> allowed = false;
+};
+
+// R-11: 401 once, then the right token.
+TEST_P(InformerWithCredentials, AreRefusedAndThenAccepted) {
+  put("a", "1");
+  const auto token = std::make_shared<OldToken>("secret", make_credentials(server.config()));
+  Config anonymous = server.config();
+  anonymous.bearer_token.clear();
+  client.emplace(make_client(anonymous, token));
+  start();
+  ASSERT_TRUE(in_step());
+  EXPECT_EQ(server.requests().entries({.resource = "configmaps"}).front().status, 401);
+  token->expire();
+  end_watch();
+  put("b", "1");
+  ASSERT_TRUE(in_step());
+}
+
+// R-11, R-12: without permission there is an error to be read, and later everything.
+TEST_P(InformerWithCredentials, WaitForPermission) {
+  put("a", "1");
+  client.emplace(make_client(server.config_for("alice")));
+  start();
+  ASSERT_TRUE(eventually([&] { return seen(What::kListFailed) >= 3; }));
+  EXPECT_FALSE(running->informer.has_synced());
+  EXPECT_NE(running->informer.last_error().find("alice has to wait"), std::string::npos)
+      << running->informer.last_error();
+  allowed = true;
+  ASSERT_TRUE(in_step());
+  EXPECT_EQ(running->informer.last_error(), "");
+  // Lost and given back while the informer runs.
+  allowed = false;
+  clock.advance(1min);
+  server.end_watches();
+  ASSERT_TRUE(eventually([&] { return running->informer.last_error() != ""; }));
+  put("b", "1");
+  allowed = true;
+  ASSERT_TRUE(in_step());
+}
+
+// N-1: a resource that does not exist yet.
+TEST_P(InformerRecovers, WaitsForAResourceThatIsNotThere) {
+  client.emplace(make_client(config()));
+  const GroupVersionResource foos{"example.com", "v1", "foos"};
+  Running<Value> informer{std::make_shared<ResourceListWatch<Value>>(client->dynamic(foos)),
+                          informer_options<Value>()};
+  ASSERT_TRUE(eventually([&] { return seen(What::kListFailed) >= 2; }));
+  server.load_yaml(R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: foos.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: foos, singular: foo, kind: Foo}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+)");
+  server.load_yaml("{apiVersion: example.com/v1, kind: Foo, metadata: {name: a}, spec: {size: 1}}");
+  ASSERT_TRUE(eventually([&] { return informer.recorder.events().size() == 1; }));
+  EXPECT_TRUE(eventually([&] { return informer.informer.has_synced(); }));
+  EXPECT_EQ(informer.informer.indexer().find("default/a")->get_integer("spec.size"), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Roads, InformerRecovers, ::testing::ValuesIn(kRoads), road_name);
+INSTANTIATE_TEST_SUITE_P(Roads, InformerWithCredentials, ::testing::ValuesIn(kRoads), road_name);
+
+}  // namespace
+}  // namespace kube
