@@ -268,7 +268,8 @@ void Engine::import_objects(const std::vector<ObjectState>& objects, std::uint64
 }
 
 void Engine::reset() {
-  import_objects({}, revision());
+  // Nobody can go on where they were: what is gone was deleted at a version of which there is no event.
+  import_objects({}, revision() + 1);
   state_->make_namespaces();
 }
 
