@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What informers of 50,000 realistic pods cost, beside what they should. Servers and measured clients are
+// processes of their own.
+#include "processes.hpp"
+#include "scenarios.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace kube::bench {
+namespace {
+
+constexpr const char* kDescription =
+    R"(Measures informers of realistic pods: initial sync, watch, relist, reading, latency, rest.
+
+The pods are those of bench/codec. The replaying server plays recorded protobuf streams over HTTP/1.1 on
+loopback; latency and rest are measured against the in-process API server. What is measured is a process of
+its own each time, so that memory and CPU time are those of the client alone. Memory is resident memory of
+the whole process (of a million bytes), CPU time is user and system time of all its threads.)";
+
+std::string own_path() { return std::filesystem::read_symlink("/proc/self/exe"); }
+
+/// Beside this program.
+std::string server_path() {
+  return std::filesystem::path{own_path()}.replace_filename("informers_server");
+}
+
+using Numbers = std::map<std::string, double>;
+
+/// Runs a scenario in a process of its own.
+Numbers measure(const std::string& arguments) {
+  std::fflush(stdout);
+  std::FILE* output = ::popen((own_path() + ' ' + arguments).c_str(), "r");
+  if (output == nullptr) throw std::runtime_error("popen");
+  Numbers numbers;
+  std::array<char, 64> name{};
+  double value = 0;
+  while (std::fscanf(output, "%63s %lf", name.data(), &value) == 2) numbers[name.data()] = value;
+  if (::pclose(output) != 0) throw std::runtime_error("failed: " + arguments);
+  return numbers;
+}
+
+/// The least of each number.
+Numbers least(const std::string& arguments, int repetitions) {
+  Numbers best;
+  for (int i = 0; i < repetitions; ++i) {
+    fmt::print(stderr, "{} ({}/{}):", arguments, i + 1, repetitions);
+    for (const auto& [name, value] : measure(arguments)) {
+      const auto [place, is_new] = best.emplace(name, value);
+      if (!is_new) place->second = std::min(place->second, value);
+      fmt::print(stderr, " {} {:.4g}", name, value);
+    }
+    fmt::print(stderr, "\n");
+  }
+  return best;
+}
+
+void row(std::string_view what, std::string_view unit, double limit, double measured) {
+  fmt::print("  {:<62}{:>10.4g}{:>10.4g} {:<7}{}\n", what, limit, measured, unit,
+             measured <= limit ? "met" : "NOT MET");
+}
+void note(std::string_view what, std::string_view unit, double measured) {
+  fmt::print("  {:<62}{:>10}{:>10.4g} {}\n", what, "", measured, unit);
+}
+void title(std::string_view text) { fmt::print("\n{:<64}{:>10}{:>10}\n", text, "goal", "is"); }
+
+struct Options {
+  std::size_t pods = 50'000;
+  int repetitions = 3;
+  bool tls = false;
+  std::string only;
+};
+
+class Bench {
+ public:
+  explicit Bench(Options options) : options_(std::move(options)) {}
+
+  void run() {
+    const std::string folder = make_folder();
+    {
+      const std::string ca = options_.tls ? folder + "/ca.pem" : "";
+      fmt::print(stderr, "recording {} pods\n", options_.pods);
+      const Background replaying{{server_path(), "replay", std::to_string(options_.pods), ca}};
+      fmt::print("{} pods, {}, on loopback; least of {}\n", options_.pods,
+                 options_.tls ? "HTTP/1.1 over TLS" : "plain HTTP/1.1", options_.repetitions);
+      common_ = fmt::format(" --pods={} --url={} {}", options_.pods, replaying.line(), ca);
+      if (wanted("sync")) sync();
+      if (wanted("storm")) storm();
+      if (wanted("relist")) relist();
+      if (wanted("reads")) reads();
+      if (wanted("stall")) stall();
+    }
+    if (wanted("server")) {
+      const Background serving{{server_path(), "serve", "1000"}};
+      common_ = " --url=" + serving.line();
+      against_server();
+    }
+    std::filesystem::remove_all(folder);
+  }
+
+ private:
+  static std::string make_folder() {
+    std::string folder =
+        std::filesystem::temp_directory_path() / fmt::format("informers-bench-{}", ::getpid());
+    std::filesystem::create_directory(folder);
+    return folder;
+  }
+  [[nodiscard]] bool wanted(std::string_view part) const {
+    return options_.only.empty() || options_.only == part;
+  }
+  Numbers get(const std::string& scenario, int repetitions = 1) {
+    return least(scenario + common_, repetitions);
+  }
+
+  void sync() {
+    Numbers reading = get("transport", options_.repetitions);
+    const double wire = reading["initial_bytes"] * static_cast<double>(options_.pods) / 1e6;
+    title("Initial sync");
+    note("bytes of the initial state", "MB", wire);
+    note("CPU per pod to read them, and do nothing", "us", reading["initial_cpu"]);
+    for (const bool watch_list : {true, false}) {
+      Numbers is = get(watch_list ? "sync" : "sync --list", options_.repetitions);
+      const char* how = watch_list ? "streamed" : "listed";
+      row(fmt::format("{}: settled memory / bytes read", how), "", 0.6, is["settled"] / wire);
+      row(fmt::format("{}: peak / settled memory", how), "", 1.1, is["peak"] / is["settled"]);
+      row(fmt::format("{}: CPU per pod beyond reading", how), "us", 15,
+          is["cpu"] - reading["initial_cpu"]);
+    }
+  }
+
+  void storm() {
+    Numbers reading = get("transport", options_.repetitions);
+    Numbers is = get("storm", options_.repetitions);
+    title("Watch: an endless storm of updates of random pods");
+    note("CPU per event to read it, and do nothing", "us", reading["update_cpu"]);
+    row("CPU per event, all in", "us", 12, is["alone_cpu"]);
+    row("peak / settled memory", "", 1.1, is["alone_peak"]);
+    note("part of the events that the handler was called for", "", is["alone_calls"]);
+    row("slower with a reader that lists in a loop: by a factor of", "", 1.1,
+        is["with_reader_cpu"] / is["alone_cpu"]);
+    note("lists that it read meanwhile, at least", "", is["with_reader_lists"]);
+  }
+
+  void relist() {
+    title("Relist of an unchanged cache, after 410");
+    for (const bool watch_list : {true, false}) {
+      Numbers is = get(watch_list ? "relist" : "relist --list");
+      const char* how = watch_list ? "streamed" : "listed";
+      row(fmt::format("{}: peak / settled memory", how), "", 1.15, is["peak"]);
+      row(fmt::format("{}: handler calls", how), "", 0, is["calls"]);
+      row(fmt::format("{}: part of the pods whose block is another one", how), "", 0,
+          1 - is["same"]);
+      note(fmt::format("{}: CPU per pod", how), "us", is["cpu"]);
+    }
+  }
+
+  void reads() {
+    Numbers is = get("reads", options_.repetitions);
+    title("Reading from the cache");
+    row("find by key, any of all pods", "ns", 80, is["find"]);
+    row("find by key, one of 1,000 pods", "ns", 80, is["find_hot"]);
+    note("find by \"namespace/name\", any of all pods", "ns", is["find_key"]);
+    note("find in a snapshot, any of all pods", "ns", is["snapshot_find"]);
+    row(fmt::format("list of {} pods by a label", is["selected"]), "us", 20, is["select"]);
+    row("list of all pods", "us", 1000, is["list"]);
+  }
+
+  void stall() {
+    Numbers is = get("stall");
+    title("A handler that stalls during a storm of updates of all pods");
+    note("notifications that wait in the end", "", is["waiting"]);
+    note("memory / settled memory, once all pods wait", "", is["first_round"]);
+    row("peak from then on / that", "", 1.1, is["peak"]);
+    row("part of the pods of which it misses the newest state", "", 0, 1 - is["newest"]);
+    note("calls per event", "", is["calls"]);
+    note("memory / settled memory, when it has caught up", "", is["afterwards"]);
+  }
+
+  void against_server() {
+    Numbers is = get("latency", options_.repetitions);
+    title("From a PATCH to the handler (in-process API server, 1,000 pods)");
+    row("median", "us", 300, is["median"]);
+    row("p99", "us", 2000, is["p99"]);
+    note("until the answer to the PATCH: median", "us", is["answer_median"]);
+    note("until the answer to the PATCH: p99", "us", is["answer_p99"]);
+    is = get("idle");
+    title("50 informers at rest");
+    row("memory of the process", "MB", 12, is["settled"]);
+    note("memory before the first informer", "MB", is["client"]);
+    row("times that a thread woke up in 10 s", "", 0, is["sleeps"]);
+    note("CPU in 10 s", "us", is["cpu"]);
+  }
+
+  const Options options_;
+  std::string common_;
+};
+
+std::string read_file(const std::string& path) {
+  std::ifstream file{path};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+int main_of(int count, char** arguments) {
+  CLI::App app{kDescription};
+  Options options;
+  std::string url;
+  std::string ca;
+  bool list = false;
+  app.add_option("--pods", options.pods, "How many pods")->capture_default_str();
+  app.add_option("--repetitions", options.repetitions, "How often to measure")
+      ->capture_default_str();
+  app.add_flag("--tls", options.tls, "Replay over TLS");
+  app.add_option("--only", options.only, "sync, storm, relist, reads, stall or server");
+
+  // The parts, each a process.
+  std::map<std::string, std::function<void(const Server&)>> scenarios{
+      {"transport", [&](const Server& server) { transport(server, options.pods); }},
+      {"sync", [&](const Server& server) { sync(server, options.pods, !list); }},
+      {"storm", [&](const Server& server) { storm(server, options.pods); }},
+      {"relist", [&](const Server& server) { relist(server, options.pods, !list); }},
+      {"reads", [&](const Server& server) { reads(server, options.pods); }},
+      {"stall", [&](const Server& server) { stall(server, options.pods); }},
+      {"latency", latency},
+      {"idle", idle}};
+  const auto add_part = [&](const std::string& name) {
+    CLI::App* part = app.add_subcommand(name, "")->group("");
+    part->add_option("--pods", options.pods);
+    part->add_option("--url", url);
+    part->add_option("ca", ca);
+    part->add_flag("--list", list);
+  };
+  for (const auto& [name, run] : scenarios) add_part(name);
+  CLI11_PARSE(app, count, arguments);
+
+  for (const auto& [name, run] : scenarios) {
+    if (!app.got_subcommand(name)) continue;
+    run({url, ca.empty() ? "" : read_file(ca)});
+    std::fflush(stdout);
+    ::_exit(0);  // without freeing 50,000 pods first
+  }
+  Bench{options}.run();
+  return 0;
+}
+
+}  // namespace
+}  // namespace kube::bench
+
+int main(int count, char** arguments) {
+  try {
+    return kube::bench::main_of(count, arguments);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "informers_bench: {}\n", error.what());
+    return 1;
+  }
+}

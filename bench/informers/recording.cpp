@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recording.hpp"
+
+#include "population.hpp"
+
+#include <kube/api/meta/v1.hpp>
+#include <kube/codec/protobuf.hpp>
+
+#include <algorithm>
+
+namespace kube::bench {
+namespace {
+
+/// A field of a protobuf message that holds bytes.
+void put(std::string& message, int number, std::string_view bytes) {
+  message += static_cast<char>(number << 3 | 2);
+  std::size_t size = bytes.size();
+  for (; size >= 0x80; size >>= 7) message += static_cast<char>(size | 0x80);
+  message += static_cast<char>(size);
+  message += bytes;
+}
+
+std::string envelope(std::string_view kind, std::string_view object) {
+  std::string type;
+  put(type, 1, "v1");
+  put(type, 2, kind);
+  std::string bytes{"k8s\0", 4};
+  put(bytes, 1, type);
+  put(bytes, 2, object);
+  return bytes;
+}
+
+/// An event; the object has its envelope.
+std::string frame(std::string_view type, std::string_view object) {
+  std::string raw;
+  put(raw, 1, object);
+  std::string event;
+  put(event, 1, type);
+  put(event, 2, raw);
+  std::string bytes;
+  for (int shift = 24; shift >= 0; shift -= 8) {
+    bytes += static_cast<char>(event.size() >> static_cast<unsigned>(shift));
+  }
+  return bytes += event;
+}
+
+}  // namespace
+
+Recording::Recording(std::size_t pods) {
+  const Population population{{.pods = pods, .templates = std::max<std::size_t>(1, pods / 125)}};
+  for (unsigned round = 0; round < states_.size(); ++round) {
+    states_[round] = encode_all(population, Format::kProtobuf, round);
+  }
+  for (unsigned round = 0; round < orders_.size(); ++round) {
+    orders_[round] = shuffled(pods, round + 1);
+  }
+}
+
+std::string Recording::page(std::size_t first, std::size_t limit, std::size_t& next) const {
+  const std::size_t end = limit == 0 ? size() : std::min(size(), first + limit);
+  next = end == size() ? 0 : end;
+  std::string head;
+  put(head, 2, kFirstVersion);
+  if (next != 0) put(head, 3, std::to_string(next));
+  std::string list;
+  put(list, 1, head);
+  for (std::size_t i = first; i < end; ++i) put(list, 2, states_[0][i]);
+  return envelope("PodList", list);
+}
+
+std::string Recording::added(std::size_t pod) const {
+  return frame("ADDED", envelope("Pod", states_[0][pod]));
+}
+
+std::string Recording::modified(std::size_t n) const {
+  const std::size_t round = n / size() % orders_.size();
+  return frame("MODIFIED", envelope("Pod", states_[1 + round][orders_[round][n % size()]]));
+}
+
+std::string Recording::bookmark(bool initial_events_end) {
+  core::v1::Pod pod;
+  pod.metadata.resource_version = initial_events_end ? kFirstVersion : kLastVersion;
+  if (initial_events_end) pod.metadata.annotations = {{"k8s.io/initial-events-end", "true"}};
+  return frame("BOOKMARK", encode_protobuf(pod));
+}
+
+std::string Recording::expired() {
+  meta::v1::Status status;
+  status.status = "Failure";
+  status.reason = "Expired";
+  status.code = 410;
+  return frame("ERROR", encode_protobuf(status));
+}
+
+}  // namespace kube::bench

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios.hpp"
+
+#include "recording.hpp"
+#include "usage.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <random>
+#include <set>
+#include <stdexcept>
+
+namespace kube::bench {
+namespace {
+
+/// Long enough for buffers of a watch at rest to shrink.
+constexpr double kSettle = 1.5;
+
+double microseconds(double seconds, std::size_t count) {
+  return seconds * 1e6 / static_cast<double>(count);
+}
+
+void read_watch(const Client& client, const char* initial, std::size_t count,
+                std::string_view name) {
+  const double start = process_cpu();
+  const auto stream = client.raw().open(
+      {.path = "/api/v1/pods", .query = {{"watch", "true"}, {"sendInitialEvents", initial}}});
+  std::size_t bytes = 0;
+  for (std::string_view some = stream->read(); !some.empty(); some = stream->read()) {
+    bytes += some.size();
+  }
+  report(fmt::format("{}_cpu", name), microseconds(process_cpu() - start, count));
+  report(fmt::format("{}_bytes", name), static_cast<double>(bytes) / static_cast<double>(count));
+}
+
+/// Lets the storm begin, and waits for its end. Returns the CPU time that all of it took.
+double weather(const Client& client, const Rig& rig) {
+  const double start = process_cpu();
+  (void)client.raw().get("/go");
+  rig.wait_until_quiet();
+  return process_cpu() - start;
+}
+
+/// A handler's door.
+class Door {
+ public:
+  void open() {
+    const std::lock_guard guard{mutex_};
+    open_ = true;
+    changed_.notify_all();
+  }
+  void pass() {
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock, [&] { return open_; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool open_ = false;
+};
+
+/// The least CPU time in ns of one of `count` calls of `work(i)`.
+template <typename Work>
+double nanoseconds(std::size_t count, Work work) {
+  double least = 1e9;
+  for (int repetition = 0; repetition < 7; ++repetition) {
+    const double start = thread_cpu();
+    for (std::size_t i = 0; i < count; ++i) work(i);
+    least = std::min(least, (thread_cpu() - start) * 1e9 / static_cast<double>(count));
+  }
+  return least;
+}
+
+}  // namespace
+
+void report(std::string_view name, double value) {
+  fmt::print("{} {}\n", name, value);
+  std::fflush(stdout);
+}
+
+void transport(const Server& server, std::size_t pods) {
+  read_watch(server.client("/once/0"), "true", pods, "initial");
+  read_watch(server.client(fmt::format("/once/{}", pods)), "false", pods, "update");
+}
+
+void sync(const Server& server, std::size_t pods, bool watch_list) {
+  const Client client = server.client("/plain");
+  const double start = process_cpu();
+  const Rig rig{client, watch_list};
+  rig.wait_until_synced();
+  report("cpu", microseconds(process_cpu() - start, pods));
+  const double most = peak();
+  rest(kSettle);
+  if (rig.pods().size() != pods) throw std::runtime_error("pods are missing");
+  report("settled", resident());
+  report("peak", most);
+}
+
+void storm(const Server& server, std::size_t pods) {
+  const std::size_t events = 6 * pods;
+  const Client client = server.client(fmt::format("/storm/{}", events));
+  const auto run = [&](std::string_view name, bool with_reader) {
+    const Rig rig{client, true};
+    rig.wait_until_synced();
+    rest(kSettle);
+    const double settled = resident();
+    forget_peak();
+    std::atomic<double> reading = 0;
+    std::atomic<std::size_t> lists = 0;
+    std::jthread reader;
+    if (with_reader) {
+      reader = std::jthread{[&](const std::stop_token& stop) {
+        for (; !stop.stop_requested(); ++lists) {
+          if (rig.pods().list().size() != pods) std::abort();
+          reading = thread_cpu();
+        }
+      }};
+    }
+    const double start = now();
+    const double cpu = weather(client, rig);
+    report(fmt::format("{}_cpu", name), microseconds(cpu - reading, events));
+    report(fmt::format("{}_wall", name), microseconds(now() - start, events));
+    report(fmt::format("{}_calls", name),
+           static_cast<double>(rig.counts().updated) / static_cast<double>(events));
+    report(fmt::format("{}_peak", name), peak() / settled);
+    report(fmt::format("{}_lists", name), static_cast<double>(lists));
+  };
+  run("alone", false);
+  run("with_reader", true);
+}
+
+void relist(const Server& server, std::size_t pods, bool watch_list) {
+  const Client client = server.client("/expire");
+  const Rig rig{client, watch_list};
+  rig.wait_until_synced();
+  rest(kSettle);
+  std::set<const Pod*> before;
+  rig.pods().snapshot().for_each([&](const Pod& pod) { before.insert(&pod); });
+  const auto kept = rig.pods().list();  // so that no address can be used again
+  const std::size_t calls = rig.counts().added + rig.counts().updated;
+  const double settled = resident();
+  forget_peak();
+  const double start = process_cpu();
+  (void)client.raw().get("/go");
+  rig.wait_until_listed(2);
+  rest(kSettle);
+  report("cpu", microseconds(process_cpu() - start, pods));
+  report("peak", peak() / settled);
+  report("settled", resident() / settled);
+  report("calls",
+         static_cast<double>(rig.counts().added + rig.counts().updated + rig.counts().deleted) -
+             static_cast<double>(calls));
+  std::size_t same = 0;
+  rig.pods().snapshot().for_each([&](const Pod& pod) { same += before.count(&pod); });
+  report("same", static_cast<double>(same) / static_cast<double>(pods));
+}
+
+void reads(const Server& server, std::size_t pods) {
+  const Rig rig{server.client("/plain"), true};
+  rig.wait_until_synced();
+  const Indexer<Pod>& cache = rig.pods();
+  std::vector<std::pair<std::string, std::string>> keys;
+  std::vector<std::string> whole;
+  std::map<std::string, std::size_t> apps;
+  cache.snapshot().for_each([&](const Pod& pod) {
+    keys.emplace_back(pod.metadata.namespace_.str(), pod.metadata.name.str());
+    ++apps[pod.metadata.labels.find("pod-template-hash")->str()];
+  });
+  std::shuffle(keys.begin(), keys.end(), std::minstd_rand{7});
+  for (const auto& [space, name] : keys) whole.push_back(space + '/' + name);
+
+  const auto check = [](bool good) {
+    if (!good) throw std::runtime_error("not found");
+  };
+  report("find", nanoseconds(keys.size(), [&](std::size_t i) {
+           check(cache.find(keys[i].first, keys[i].second) != nullptr);
+         }));
+  report("find_hot", nanoseconds(keys.size(), [&](std::size_t i) {
+           const auto& [space, name] = keys[i % 1000];
+           check(cache.find(space, name) != nullptr);
+         }));
+  report("find_key",
+         nanoseconds(whole.size(), [&](std::size_t i) { check(cache.find(whole[i]) != nullptr); }));
+  const auto snapshot = cache.snapshot();
+  report("snapshot_find", nanoseconds(keys.size(), [&](std::size_t i) {
+           check(snapshot.find(keys[i].first, keys[i].second) != nullptr);
+         }));
+  std::vector<labels::Selector> selectors;
+  std::size_t found = 0;
+  for (const auto& [hash, count] : apps) {
+    selectors.push_back(labels::Selector::parse("pod-template-hash=" + hash));
+  }
+  const double select = nanoseconds(
+      selectors.size(), [&](std::size_t i) { found += cache.list("", selectors[i]).size(); });
+  check(found == 7 * pods);
+  report("select", select / 1e3);
+  report("selected", static_cast<double>(pods) / static_cast<double>(selectors.size()));
+  report("list", nanoseconds(20, [&](std::size_t) { check(cache.list().size() == pods); }) / 1e3);
+}
+
+void stall(const Server& server, std::size_t pods) {
+  const std::size_t events = 10 * pods;
+  const Client client = server.client(fmt::format("/storm/{}", events));
+  Door door;
+  std::mutex mutex;
+  std::map<std::string, std::string, std::less<>> versions;  // guarded by mutex
+  std::atomic<bool> stalls = false;
+  std::atomic<std::size_t> calls = 0;
+  const auto see = [&](const Pod& pod) {
+    if (stalls) door.pass();
+    ++calls;
+    const std::lock_guard guard{mutex};
+    versions[pod.metadata.namespace_.str() + '/' + pod.metadata.name.str()] =
+        pod.metadata.resource_version.str();
+  };
+  const Rig rig{client,
+                true,
+                {.backlog = BacklogPolicy::kCoalesce, .high_water = 1024},
+                {.on_add = see, .on_update = [&](const Pod&, const Pod& pod) { see(pod); }}};
+  rig.wait_until_synced();
+  rest(kSettle);
+  const double settled = resident();
+  calls = 0;
+  stalls = true;
+  (void)client.raw().get("/go");
+  double first_round = 0;
+  double most = 0;
+  while (rig.pods().resource_version() != Recording::kLastVersion) {
+    rest(0.05);
+    const double used = resident();
+    most = std::max(most, used);
+    if (first_round == 0 && rig.registration().backlog() > pods * 99 / 100) first_round = used;
+  }
+  report("waiting", static_cast<double>(rig.registration().backlog()));
+  report("first_round", first_round / settled);
+  report("peak", most / first_round);
+  door.open();
+  rig.wait_until_quiet();
+  std::size_t newest = 0;
+  {
+    const std::lock_guard guard{mutex};
+    rig.pods().snapshot().for_each([&](const Pod& pod) {
+      newest += versions[pod.metadata.namespace_.str() + '/' + pod.metadata.name.str()] ==
+                pod.metadata.resource_version.view();
+    });
+  }
+  report("calls", static_cast<double>(calls) / static_cast<double>(events));
+  report("newest", static_cast<double>(newest) / static_cast<double>(pods));
+  rest(kSettle);
+  report("afterwards", resident() / settled);
+}
+
+}  // namespace kube::bench

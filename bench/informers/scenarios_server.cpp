@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios.hpp"
+
+#include "usage.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+namespace kube::bench {
+namespace {
+
+double quantile(std::vector<double> values, double part) {
+  std::ranges::sort(values);
+  return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))] * 1e6;
+}
+
+}  // namespace
+
+void latency(const Server& server) {
+  const Client client = server.client();
+  std::atomic<std::size_t> expected = 0;
+  std::atomic<double> told = 0;
+  const Rig rig{client, true, {}, {.on_update = [&](const Pod&, const Pod& pod) {
+                  const String* number = pod.metadata.annotations.find("number");
+                  if (number != nullptr && number->view() == std::to_string(expected)) {
+                    told = now();
+                    told.notify_all();
+                  }
+                }}};
+  rig.wait_until_synced();
+  const auto pods = rig.pods().list();
+  std::vector<double> until_answer;
+  std::vector<double> until_told;
+  for (std::size_t n = 1; n <= 2200; ++n) {
+    const Pod& pod = *pods[n * 7 % pods.size()];
+    expected = n;
+    told = 0;
+    const auto resource = client.resource<Pod>(pod.metadata.namespace_.view());
+    const std::string body =
+        fmt::format(R"({{"metadata":{{"annotations":{{"number":"{}"}}}}}})", n);
+    const double start = now();
+    (void)resource.patch(pod.metadata.name.view(), PatchType::kMerge, body);
+    const double answered = now();
+    told.wait(0);
+    if (n <= 200) continue;  // to get warm
+    until_answer.push_back(answered - start);
+    until_told.push_back(told - start);
+  }
+  report("median", quantile(until_told, 0.5));
+  report("p99", quantile(until_told, 0.99));
+  report("answer_median", quantile(until_answer, 0.5));
+  report("answer_p99", quantile(until_answer, 0.99));
+}
+
+void idle(const Server& server) {
+  const Client client = server.client();
+  (void)client.raw().get("/version");
+  const double before = resident();
+  std::vector<std::unique_ptr<Rig>> rigs;
+  for (int i = 0; i < 50; ++i) {
+    rigs.push_back(std::make_unique<Rig>(client, true, HandlerOptions{}, EventHandler<Pod>{},
+                                         fmt::format("empty-{}", i)));
+  }
+  for (const auto& rig : rigs) rig->wait_until_synced();
+  rest(3);
+  report("client", before);
+  report("settled", resident());
+  const long slept = sleeps();
+  const double cpu = process_cpu();
+  rest(10);
+  report("sleeps", static_cast<double>(sleeps() - slept - 1));  // one is that of this thread
+  report("cpu", (process_cpu() - cpu) * 1e6);
+}
+
+}  // namespace kube::bench
