@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controller.hpp"
 
+#include "common/rate_limiter.hpp"
+
 #include <kube/api/owner_references.hpp>
 #include <kube/base/error.hpp>
 #include <kube/cache/done_signal.hpp>
 #include <kube/controller/client_event_sink.hpp>
 
-#include <chrono>
 #include <exception>
 #include <string>
 #include <thread>
@@ -16,17 +17,7 @@
 namespace sample {
 namespace {
 
-using namespace std::chrono_literals;
 using kube::ObjectKey;
-
-/// A Foo that fails waits 5 ms, then twice as long each time, up to 1000 s; and all together fail at most 50 times
-/// per second, after a burst of 300.
-std::unique_ptr<kube::ItemRateLimiter<ObjectKey>> rate_limiter(kube::Clock& clock) {
-  std::vector<std::unique_ptr<kube::ItemRateLimiter<ObjectKey>>> limiters;
-  limiters.push_back(std::make_unique<kube::ExponentialLimiter<ObjectKey>>(5ms, 1000s));
-  limiters.push_back(std::make_unique<kube::BucketLimiter<ObjectKey>>(50, 300, clock));
-  return std::make_unique<kube::MaxOfLimiter<ObjectKey>>(std::move(limiters));
-}
 
 kube::Counter outcome(const ControllerOptions& options, std::string result) {
   return kube::counter(options.metrics, "sample_controller_syncs_total",
@@ -46,11 +37,10 @@ Controller::Controller(kube::Client client, const kube::ResourceInformer<Deploym
       successes_(outcome(options, "success")),
       failures_(outcome(options, "error")),
       queue_({.name = "foos", .metrics = options.metrics, .clock = options.clock},
-             rate_limiter(*options.clock)),
-      recorder_(std::make_shared<kube::ClientEventSink<kube::core::v1::Event>>(client_),
-                {.component = std::string{kAgentName},
-                 .clock = options.clock,
-                 .log = options.log.named("events")}) {
+             rate_limiter<ObjectKey>(*options.clock)),
+      recorder_(
+          std::make_shared<kube::ClientEventSink<kube::core::v1::Event>>(client_),
+          {.component = std::string{kAgentName}, .clock = options.clock, .log = options.log}) {
   foo_handler_ = foo_informer_.add_event_handler({
       .on_add = [this](const Foo& foo) { enqueue(foo); },
       .on_update = [this](const Foo& /*before*/, const Foo& now) { enqueue(now); },

@@ -22,7 +22,7 @@ kube::FactoryOptions factory_options(const RunOptions& options, std::string name
   return {.resync = 30s,
           .metrics = options.metrics,
           .name = std::move(name),
-          .reflector = {.clock = options.clock, .log = options.log.named("informers")}};
+          .reflector = {.clock = options.clock, .log = options.log}};
 }
 
 void work(const kube::Client& client, const RunOptions& options, const std::stop_token& stop) {
@@ -43,8 +43,7 @@ void work(const kube::Client& client, const RunOptions& options, const std::stop
 
 void run_classic(const kube::Config& config, const RunOptions& options, std::stop_token stop) {
   const kube::Client client{
-      config,
-      {.clock = options.clock, .log = options.log.named("client"), .metrics = options.metrics}};
+      config, {.clock = options.clock, .log = options.log, .metrics = options.metrics}};
   if (!options.leader_elect) return work(client, options, stop);
 
   kube::LeaderElectionOptions election{
@@ -57,7 +56,7 @@ void run_classic(const kube::Config& config, const RunOptions& options, std::sto
             options.log.info("the leader is {}", who.empty() ? "nobody" : who);
           },
       .clock = options.clock,
-      .log = options.log.named("election"),
+      .log = options.log,
       .metrics = options.metrics};
   // A client of its own: renewing must not wait for the controller's requests.
   const kube::Client election_client{kube::election_config(config, election.renew_deadline),

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be seen of the classic sample controller only from the inside.
+#include "scenario.hpp"
+
+#include "classic/controller.hpp"
+#include "common/rate_limiter.hpp"
+
+#include <kube/informers/shared_informer_factory.hpp>
+
+namespace sample {
+namespace {
+
+// SC-1: max(exponential 5 ms..1000 s, bucket 50 per s burst 300).
+TEST(SampleLimiter, IsTheSlowerOfTwo) {
+  kube::testkit::FakeClock clock;
+  const auto limiter = rate_limiter<int>(clock);
+  EXPECT_EQ(limiter->when(1), 5ms);
+  EXPECT_EQ(limiter->when(1), 10ms);
+  EXPECT_EQ(limiter->when(1), 20ms);
+  for (int i = 3; i < 30; ++i) (void)limiter->when(1);
+  EXPECT_EQ(limiter->when(1), 1000s);
+  limiter->forget(1);
+  EXPECT_EQ(limiter->when(1), 5ms);
+
+  for (int i = 32; i < 300; ++i) (void)limiter->when(1000 + i);
+  EXPECT_EQ(limiter->when(2), 20ms);
+  EXPECT_EQ(limiter->when(3), 40ms);
+  clock.advance(20ms);
+  EXPECT_EQ(limiter->when(4), 40ms);
+}
+
+class ClassicController : public Scenario {
+ protected:
+  [[nodiscard]] std::uint64_t adds() const {
+    return metrics
+        ->counter("workqueue_adds_total", "Total number of adds handled by workqueue",
+                  {{"name", "foos"}})
+        .value();
+  }
+  kube::FactoryOptions with_resync(kube::Clock::Duration resync) {
+    return {.resync = resync, .reflector = {.clock = &clock}};
+  }
+};
+
+// SC-2: what a resync shows of Deployments is no news.
+TEST_F(ClassicController, IgnoresResyncsOfDeployments) {
+  kube::SharedInformerFactory kube_factory{client, with_resync(30s)};
+  kube::SharedInformerFactory sample_factory{client, with_resync(0s)};
+  Controller controller{client,
+                        kube_factory.apps().v1().deployments(),
+                        sample_factory.resource<Foo>(),
+                        {.metrics = metrics, .clock = &clock}};
+  std::atomic<int> shown = 0;
+  const auto informer = kube_factory.informer<Deployment>();
+  informer.add_event_handler({.on_update = [&](const Deployment& before, const Deployment& now) {
+    if (before.metadata.resource_version == now.metadata.resource_version) ++shown;
+  }});
+  kube_factory.start();
+  sample_factory.start();
+  std::jthread worker{[&](std::stop_token stop) { controller.run(2, stop); }};
+  create_foo("a", "web", 1);
+  ASSERT_TRUE(eventually([&] { return shows_available("a", 0); }));
+  ASSERT_TRUE(server.wait_for([&] {
+    return controller.queue_depth() == 0 && informer.backlog() == 0 &&
+           informer.indexer().find("default/web") != nullptr;
+  }));
+  const auto queued = adds();
+
+  ASSERT_TRUE(eventually([&] { return shown >= 2; }, 1s));
+  ASSERT_TRUE(server.wait_for([&] { return informer.backlog() == 0; }));
+
+  EXPECT_EQ(adds(), queued);
+}
+
+// SC-6: after a success the first failure counts as the first.
+TEST_F(ClassicController, ForgetsFailuresAfterASuccess) {
+  kube::SharedInformerFactory factory{client, with_resync(0s)};
+  Controller controller{client,
+                        factory.apps().v1().deployments(),
+                        factory.resource<Foo>(),
+                        {.log = lines.logger(), .metrics = metrics, .clock = &clock}};
+  factory.start();
+  std::jthread worker{[&](std::stop_token stop) { controller.run(1, stop); }};
+
+  server.faults().next(3).matching({.verb = "create", .resource = "deployments"}).respond(500);
+  create_foo("a", "web", 1);
+  ASSERT_TRUE(eventually([&] { return shows_available("a", 0); }));
+  EXPECT_EQ(lines.count("(3 times now)"), 1U);
+
+  server.faults().next().matching({.verb = "update", .resource = "deployments"}).respond(500);
+  scale_foo("a", 2);
+  EXPECT_TRUE(eventually([&] { return has_replicas("web", 2); }));
+  EXPECT_EQ(lines.count("(1 times now)"), 2U);
+  EXPECT_EQ(lines.count("(4 times now)"), 0U);
+}
+
+}  // namespace
+}  // namespace sample

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/api/apps/v1.hpp>
+#include <kube/api/core/v1.hpp>
+#include <kube/client/client.hpp>
+#include <kube/client/retry.hpp>
+#include <kube/testkit/api_server.hpp>
+#include <kube/testkit/fake_clock.hpp>
+
+#include "common/deployment.hpp"
+#include "common/program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+/// What the tests of the sample controller share: a server with Foos, a clock that runs only while a test waits, and
+/// controllers in threads of their own.
+namespace sample {
+
+using namespace std::chrono_literals;
+
+/// Lines of a log. Thread safety: all methods, from any thread.
+class Lines {
+ public:
+  kube::Logger logger() {
+    return kube::Logger{[this](kube::LogLevel, std::string_view, std::string_view message) {
+      const std::lock_guard guard{mutex_};
+      lines_.emplace_back(message);
+    }};
+  }
+  [[nodiscard]] std::size_t count(std::string_view part) const {
+    const std::lock_guard guard{mutex_};
+    return static_cast<std::size_t>(std::count_if(
+        lines_.begin(), lines_.end(),
+        [&](const std::string& line) { return line.find(part) != std::string::npos; }));
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::string> lines_;  // guarded by mutex_
+};
+
+/// A controller that runs. The destructor stops it and waits for its end.
+class Running {
+ public:
+  Running(const RunController& run, kube::Config config, RunOptions options)
+      : thread_([this, run, config = std::move(config),
+                 options = std::move(options)](std::stop_token stop) {
+          try {
+            run(config, options, std::move(stop));
+          } catch (const std::exception& error) {
+            failure_ = error.what();
+          }
+          ended_ = true;
+        }) {}
+
+  [[nodiscard]] bool ended() const { return ended_; }
+  void request_stop() { thread_.request_stop(); }
+  /// Waits for the end. Returns why it failed; empty if it did not.
+  std::string failure() {
+    if (thread_.joinable()) thread_.join();
+    return failure_;
+  }
+
+ private:
+  std::atomic<bool> ended_ = false;
+  std::string failure_;
+  std::jthread thread_;  // the last member: it uses the others
+};
+
+class Scenario : public testing::Test {
+ protected:
+  static constexpr std::string_view kSpace = "default";
+
+  explicit Scenario(kube::testkit::ApiServerOptions options = {.seed = 1})
+      : server(std::move(options)) {
+    server.load(KUBECXX_SOURCE_DIR "/examples/sample_controller/crd.yaml");
+  }
+
+  /// Waits until the condition holds. Each time it is asked, `step` passes on the clock of the controllers.
+  bool eventually(const std::function<bool()>& condition, kube::Clock::Duration step = 20ms) {
+    return server.wait_for(
+        [&] {
+          if (condition()) return true;
+          clock.advance(step);
+          return false;
+        },
+        20s);
+  }
+  [[nodiscard]] RunOptions options() {
+    return {.log = lines.logger(), .metrics = metrics, .clock = &clock};
+  }
+
+  kube::Ref<Foo> create_foo(std::string_view name, std::string_view deployment,
+                            std::optional<std::int32_t> replicas) const {
+    return foos().create({.metadata = {.name = name, .namespace_ = kSpace},
+                          .spec = {.deployment_name = deployment, .replicas = replicas}});
+  }
+  void scale_foo(std::string_view name, std::int32_t replicas) const {
+    kube::retry_on_conflict([&] {
+      Foo foo = *foos().get(name);
+      foo.spec.replicas = replicas;
+      return foos().update(foo);
+    });
+  }
+  /// What somebody else might do to a Deployment.
+  void change_deployment(std::string_view name,
+                         const std::function<void(Deployment&)>& change) const {
+    kube::retry_on_conflict([&] {
+      Deployment deployment = *deployments().get(name);
+      change(deployment);
+      return deployments().update(deployment);
+    });
+  }
+  void set_available(std::string_view name, std::int32_t available) const {
+    kube::retry_on_conflict([&] {
+      Deployment deployment = *deployments().get(name);
+      deployment.status.replicas = available;
+      deployment.status.ready_replicas = available;
+      deployment.status.available_replicas = available;
+      return deployments().update_status(deployment);
+    });
+  }
+
+  [[nodiscard]] kube::Ref<Deployment> deployment(std::string_view name) const {
+    return server.find<Deployment>(kSpace, name);
+  }
+  [[nodiscard]] bool has_replicas(std::string_view name, std::int32_t replicas) const {
+    const auto found = deployment(name);
+    return found && found->spec.replicas == replicas;
+  }
+  [[nodiscard]] bool shows_available(std::string_view foo, std::int32_t available) const {
+    const auto found = server.find<Foo>(kSpace, foo);
+    return found && found->status.available_replicas == available;
+  }
+  /// How often that was recorded about a Foo.
+  [[nodiscard]] int events(std::string_view foo, std::string_view type,
+                           std::string_view reason) const {
+    int count = 0;
+    for (const auto& value : server.list({"", "events"}, kSpace)) {
+      const auto event = kube::decode_json<kube::core::v1::Event>(kube::encode_json(*value));
+      if (event->involved_object.kind == "Foo" && event->involved_object.name == foo &&
+          event->type == type && event->reason == reason) {
+        count += event->count;
+      }
+    }
+    return count;
+  }
+  [[nodiscard]] std::size_t requests(std::string_view verb, std::string_view resource,
+                                     std::string_view subresource = {}) {
+    return server.requests().count({.verb = std::string{verb},
+                                    .resource = std::string{resource},
+                                    .subresource = std::string{subresource}});
+  }
+
+  [[nodiscard]] kube::Resource<Foo> foos() const { return client.resource<Foo>(kSpace); }
+  [[nodiscard]] kube::Resource<Deployment> deployments() const {
+    return client.apps().v1().deployments(kSpace);
+  }
+
+  kube::testkit::ApiServer server;
+  kube::testkit::FakeClock clock;
+  Lines lines;
+  std::shared_ptr<kube::Metrics> metrics = std::make_shared<kube::Metrics>();
+  const kube::Client client{server.config()};
+};
+
+}  // namespace sample

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+// One story for both forms of the sample controller, over real sockets.
+#include "scenario.hpp"
+
+#include "classic/run.hpp"
+
+#include <kube/api/coordination/v1.hpp>
+#include <kube/api/errors.hpp>
+#include <kube/api/owner_references.hpp>
+
+namespace sample {
+namespace {
+
+using kube::coordination::v1::Lease;
+
+struct Form {
+  const char* name;
+  RunController run;
+};
+void PrintTo(const Form& form, std::ostream* out) { *out << form.name; }
+
+class SampleController : public Scenario, public testing::WithParamInterface<Form> {
+ protected:
+  std::unique_ptr<Running> start(RunOptions options) {
+    return std::make_unique<Running>(GetParam().run, server.config(), std::move(options));
+  }
+  std::unique_ptr<Running> start() { return start(options()); }
+  /// How many Deployments were created over HTTP. More may have been tried: a cache lags behind.
+  [[nodiscard]] auto creations() {
+    const auto asked = server.requests().entries({.verb = "create", .resource = "deployments"});
+    return std::count_if(asked.begin(), asked.end(),
+                         [](const auto& request) { return request.status == 201; });
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Forms, SampleController, testing::Values(Form{"Classic", run_classic}),
+                         [](const auto& form) { return std::string{form.param.name}; });
+
+// SC-1: what the schema allows.
+TEST_P(SampleController, FoosHaveOneToTenReplicas) {
+  for (const std::int32_t replicas : {0, 11}) {
+    try {
+      create_foo("a", "web", replicas);
+      ADD_FAILURE() << replicas << " replicas are let in";
+    } catch (const kube::ApiError& error) {
+      EXPECT_TRUE(kube::is_invalid(error)) << error.what();
+    }
+  }
+  EXPECT_NE(create_foo("a", "web", 10), nullptr);
+}
+
+// SC-4
+TEST_P(SampleController, CreatesTheDeploymentOfAFoo) {
+  const auto running = start();
+  const auto foo = create_foo("a", "web", 3);
+
+  ASSERT_TRUE(eventually([&] { return deployment("web") != nullptr; }));
+  const auto made = deployment("web");
+  EXPECT_EQ(made->spec.replicas, 3);
+  const auto* owner = kube::controller_of(made->metadata);
+  ASSERT_NE(owner, nullptr);
+  EXPECT_EQ(owner->kind, "Foo");
+  EXPECT_EQ(owner->api_version, "samplecontroller.k8s.io/v1alpha1");
+  EXPECT_EQ(owner->uid, foo->metadata.uid);
+  EXPECT_EQ(owner->controller, true);
+  EXPECT_EQ(owner->block_owner_deletion, true);
+  for (const auto* labels :
+       {&made->spec.selector->match_labels, &made->spec.template_.metadata.labels}) {
+    EXPECT_EQ(labels->size(), 2U);
+    EXPECT_EQ(labels->at("app"), "nginx");
+    EXPECT_EQ(labels->at("controller"), "a");
+  }
+  ASSERT_EQ(made->spec.template_.spec.containers.size(), 1U);
+  EXPECT_EQ(made->spec.template_.spec.containers.front().image, "nginx:latest");
+  ASSERT_EQ(made->metadata.managed_fields.size(), 1U);
+  EXPECT_EQ(made->metadata.managed_fields.front().manager, kAgentName);
+}
+
+// SC-2, SC-6
+TEST_P(SampleController, FollowsTheStatusOfItsDeployment) {
+  const auto running = start();
+  create_foo("a", "web", 2);
+  ASSERT_TRUE(eventually([&] { return deployment("web") && shows_available("a", 0); }));
+
+  set_available("web", 2);
+
+  EXPECT_TRUE(eventually([&] { return shows_available("a", 2); }));
+  EXPECT_TRUE(eventually([&] { return events("a", "Normal", kReasonSynced) > 0; }));
+  for (const auto& request : server.requests().entries({.verb = "update", .resource = "foos"})) {
+    EXPECT_EQ(request.info.subresource, "status");
+  }
+}
+
+// SC-6
+TEST_P(SampleController, CorrectsWhatOthersChange) {
+  const auto running = start();
+  create_foo("a", "web", 2);
+  ASSERT_TRUE(eventually([&] { return deployment("web") && shows_available("a", 0); }));
+  const auto uid = deployment("web")->metadata.uid.str();
+
+  change_deployment("web", [](Deployment& one) { one.spec.replicas = 7; });
+  EXPECT_TRUE(eventually([&] { return has_replicas("web", 2); }));
+
+  scale_foo("a", 5);
+  EXPECT_TRUE(eventually([&] { return has_replicas("web", 5); }));
+  EXPECT_EQ(deployment("web")->metadata.uid, uid);
+}
+
+// SC-6: only what the Foo sets is its business.
+TEST_P(SampleController, LeavesTheSizeToOthersIfTheFooDoesNotSay) {
+  const auto running = start();
+  create_foo("a", "web", std::nullopt);
+  ASSERT_TRUE(eventually([&] { return has_replicas("web", 1); }));
+
+  change_deployment("web", [](Deployment& one) { one.spec.replicas = 4; });
+  set_available("web", 4);
+
+  EXPECT_TRUE(eventually([&] { return shows_available("a", 4); }));
+  EXPECT_TRUE(has_replicas("web", 4));
+}
+
+// SC-2
+TEST_P(SampleController, MakesADeletedDeploymentAgain) {
+  const auto running = start();
+  create_foo("a", "web", 2);
+  ASSERT_TRUE(eventually([&] { return deployment("web") && shows_available("a", 0); }));
+  const auto uid = deployment("web")->metadata.uid.str();
+
+  deployments().delete_("web");
+
+  EXPECT_TRUE(eventually([&] {
+    const auto now = deployment("web");
+    return now && now->metadata.uid != uid;
+  }));
+}
+
+// SC-4, SC-6: whatever the server says, the Foo comes again.
+TEST_P(SampleController, TriesAgainAfterAConflict) {
+  const auto running = start();
+  create_foo("a", "web", 2);
+  ASSERT_TRUE(eventually([&] { return deployment("web") && shows_available("a", 0); }));
+
+  server.faults().next(2).matching({.verb = "update", .resource = "deployments"}).respond(409);
+  scale_foo("a", 3);
+  EXPECT_TRUE(eventually([&] { return has_replicas("web", 3); }));
+
+  server.faults()
+      .next(2)
+      .matching({.verb = "update", .resource = "foos", .subresource = "status"})
+      .respond(409);
+  set_available("web", 3);
+  EXPECT_TRUE(eventually([&] { return shows_available("a", 3); }));
+  EXPECT_EQ(server.faults().waiting(), 0U);
+}
+
+// SC-4: the Deployment is there, but the controller was not told.
+TEST_P(SampleController, MakesOneDeploymentEvenIfTheAnswerIsLost) {
+  server.faults().next().matching({.verb = "create", .resource = "deployments"}).lose_answer();
+  const auto running = start();
+  create_foo("a", "web", 2);
+
+  EXPECT_TRUE(eventually([&] { return deployment("web") && shows_available("a", 0); }));
+  EXPECT_EQ(server.faults().waiting(), 0U);
+  EXPECT_EQ(server.count<Deployment>(), 1U);
+  EXPECT_EQ(events("a", "Warning", kReasonResourceExists), 0);
+}
+
+// SC-5
+TEST_P(SampleController, DoesNotTouchADeploymentOfSomebodyElse) {
+  Foo nobody{.metadata = {.name = "nobody", .namespace_ = kSpace},
+             .spec = {.deployment_name = "web", .replicas = 1}};
+  Deployment foreign = desired_deployment(nobody);
+  foreign.metadata.owner_references = {};
+  deployments().create(foreign);
+  const auto version = deployment("web")->metadata.resource_version.str();
+  const auto running = start();
+
+  create_foo("a", "web", 5);
+
+  EXPECT_TRUE(eventually([&] { return events("a", "Warning", kReasonResourceExists) >= 2; }))
+      << "no second try";
+  EXPECT_EQ(deployment("web")->metadata.resource_version, version);
+  EXPECT_EQ(events("a", "Normal", kReasonSynced), 0);
+  EXPECT_EQ(server.find<Foo>(kSpace, "a")->status.available_replicas, std::nullopt);
+
+  deployments().delete_("web");  // which makes room
+  EXPECT_TRUE(eventually([&] { return has_replicas("web", 5) && shows_available("a", 0); }));
+}
+
+// SC-5: of two Foos that want the same Deployment, the first has it. It is the uid that counts.
+TEST_P(SampleController, DoesNotTakeADeploymentFromAnotherFoo) {
+  const auto running = start();
+  create_foo("first", "web", 2);
+  ASSERT_TRUE(eventually([&] { return shows_available("first", 0); }));
+
+  create_foo("second", "web", 9);
+
+  EXPECT_TRUE(eventually([&] { return events("second", "Warning", kReasonResourceExists) > 0; }));
+  EXPECT_TRUE(has_replicas("web", 2));
+}
+
+// SC-2, SC-3, SC-4: nobody mourns a Foo, and what it leaves behind is garbage.
+TEST_P(SampleController, LetsTheDeploymentOfADeletedFooGo) {
+  const auto running = start();
+  create_foo("a", "web", 2);
+  ASSERT_TRUE(eventually([&] { return deployment("web") && shows_available("a", 0); }));
+
+  foos().delete_("a");
+  ASSERT_TRUE(eventually([&] { return deployment("web") == nullptr; }));
+
+  create_foo("b", "next",
+             1);  // when this one is done, the controller has seen the end of the other
+  ASSERT_TRUE(eventually([&] { return shows_available("b", 0); }));
+  EXPECT_EQ(deployment("web"), nullptr);
+  EXPECT_TRUE(eventually([&] { return creations() == 2; }));
+}
+
+// SC-3: the owner that counts is the one marked as controller, and a Foo.
+TEST_P(SampleController, HearsOfDeploymentsThatAFooControlsAndOfNoOthers) {
+  const auto running = start();
+  const auto foo = create_foo("a", "", 1);  // so that each look at it is a line in the log
+  const auto looks = [&] { return lines.count("names no Deployment"); };
+  ASSERT_TRUE(eventually([&] { return looks() == 1; }));
+  const auto create_owned = [&](std::string_view name, std::string_view kind, bool controller) {
+    Foo maker = *foo;
+    maker.spec.deployment_name = name;
+    Deployment made = desired_deployment(maker);
+    made.metadata.owner_references = {{.api_version = Foo::kube_type.api_version,
+                                       .kind = kind,
+                                       .name = "a",
+                                       .uid = foo->metadata.uid,
+                                       .controller = controller}};
+    server.create(made);
+  };
+
+  create_owned("of-a-bar", "Bar", true);
+  create_owned("not-controlled", "Foo", false);
+  create_foo("b", "next", 1);
+  ASSERT_TRUE(eventually([&] { return shows_available("b", 0); }));
+  EXPECT_EQ(looks(), 1U);
+
+  create_owned("controlled", "Foo", true);
+  EXPECT_TRUE(eventually([&] { return looks() == 2; }));
+}
+
+// SC-4: nothing can be done before somebody changes the Foo.
+TEST_P(SampleController, AFooThatNamesNoDeploymentIsNotTriedAgain) {
+  const auto running = start();
+  create_foo("a", "", 1);
+  ASSERT_TRUE(eventually([&] { return lines.count("names no Deployment") > 0; }));
+
+  create_foo("b", "web", 1);
+  ASSERT_TRUE(eventually([&] { return shows_available("b", 0); }));
+
+  EXPECT_EQ(lines.count("names no Deployment"), 1U);
+  EXPECT_TRUE(eventually([&] { return creations() == 1; }));
+}
+
+// SC-1: every 30 s each Foo is looked at.
+TEST_P(SampleController, LooksAtEachFooNowAndThen) {
+  const auto running = start();
+  create_foo("a", "web", 1);
+  ASSERT_TRUE(eventually([&] { return events("a", "Normal", kReasonSynced) > 0; }));
+  const int before = events("a", "Normal", kReasonSynced);
+
+  EXPECT_TRUE(eventually([&] { return events("a", "Normal", kReasonSynced) > before; }, 500ms));
+}
+
+// SC-2: as long as one cache is empty, nobody may decide that something is missing.
+TEST_P(SampleController, WaitsForBothCaches) {
+  server.faults().always().matching({.resource = "deployments"}).respond(500);
+  create_foo("a", "web", 1);
+  auto running = start();
+  ASSERT_TRUE(eventually([&] {
+    return requests("watch", "foos") + requests("list", "foos") > 0 && server.faults().struck() > 5;
+  }));
+  EXPECT_EQ(creations(), 0);
+
+  server.faults().clear();
+  EXPECT_TRUE(eventually([&] { return shows_available("a", 0); }));
+  EXPECT_TRUE(eventually([&] { return creations() == 1; }));
+}
+
+// SC-2
+TEST_P(SampleController, FailsIfItIsStoppedBeforeTheCachesAreFilled) {
+  server.faults().always().matching({.resource = "deployments"}).respond(500);
+  const auto running = start();
+  ASSERT_TRUE(eventually([&] { return server.faults().struck() > 0; }));
+
+  running->request_stop();
+
+  EXPECT_NE(running->failure(), "");
+}
+
+TEST_P(SampleController, GoesOnAfterItsOwnRestart) {
+  auto running = start();
+  create_foo("a", "web", 2);
+  create_foo("gone", "old", 1);
+  ASSERT_TRUE(eventually([&] { return shows_available("a", 0) && shows_available("gone", 0); }));
+  running->request_stop();
+  EXPECT_EQ(running->failure(), "");
+
+  scale_foo("a", 6);
+  foos().delete_("gone");
+  create_foo("b", "new", 3);
+  running.reset();
+  metrics = std::make_shared<kube::Metrics>();
+  running = start();
+
+  EXPECT_TRUE(eventually([&] { return has_replicas("web", 6) && has_replicas("new", 3); }));
+  EXPECT_TRUE(eventually([&] { return shows_available("b", 0); }));
+  EXPECT_EQ(deployment("old"), nullptr);
+  EXPECT_TRUE(eventually([&] { return creations() == 3; }));
+}
+
+TEST_P(SampleController, GoesOnAfterARestartOfTheServer) {
+  const auto running = start();
+  create_foo("a", "web", 2);
+  ASSERT_TRUE(eventually([&] { return shows_available("a", 0); }));
+
+  server.stop();
+  server.start();
+  scale_foo("a", 4);
+  create_foo("b", "next", 1);
+
+  EXPECT_TRUE(eventually([&] { return has_replicas("web", 4) && shows_available("b", 0); }));
+}
+
+// Everything that can go wrong between the two does, and in the end all is as it should be.
+TEST_P(SampleController, GetsThereThroughFaults) {
+  constexpr int kFoos = 12;
+  server.faults().always().matching({.verb = "watch"}).with_probability(0.5).drop_after(4);
+  server.faults().always().matching({.resource = "deployments"}).with_probability(0.2).respond(500);
+  server.faults().always().matching({.resource = "foos"}).with_probability(0.1).break_before_head();
+  server.faults().always().matching({.verb = "create"}).with_probability(0.2).lose_answer();
+  const auto running = start();
+  for (int i = 0; i < kFoos; ++i) {
+    Foo foo{.metadata = {.name = "foo-" + std::to_string(i), .namespace_ = kSpace},
+            .spec = {.deployment_name = "web-" + std::to_string(i), .replicas = 1 + i % 3}};
+    server.create(foo);
+  }
+  ASSERT_TRUE(eventually([&] { return server.count<Deployment>() == kFoos; }));
+  server.faults().expire_history().drop_connections();
+  server.remove<Deployment>(kSpace, "web-0");
+  ASSERT_TRUE(eventually([&] { return server.faults().struck() > 10; }));
+
+  server.faults().clear();
+  server.faults().drop_connections();
+
+  EXPECT_TRUE(eventually([&] {
+    for (int i = 0; i < kFoos; ++i) {
+      if (!has_replicas("web-" + std::to_string(i), 1 + i % 3)) return false;
+      if (!shows_available("foo-" + std::to_string(i), 0)) return false;
+    }
+    return true;
+  }));
+  EXPECT_EQ(server.count<Deployment>(), static_cast<std::size_t>(kFoos));
+}
+
+// LE-1, LE-8: one works, one waits; who ends gives the Lease back.
+TEST_P(SampleController, OfTwoOnlyTheLeaderWorks) {
+  RunOptions of_first = options();
+  of_first.leader_elect = true;
+  of_first.identity = "first";
+  RunOptions of_second = of_first;
+  of_second.identity = "second";
+  of_second.metrics = nullptr;
+  const auto holder = [&] {
+    const auto lease = server.find<Lease>(kSpace, kAgentName);
+    return lease ? std::string{lease->spec.holder_identity.value_or("")} : "";
+  };
+  const auto first = start(of_first);
+  ASSERT_TRUE(eventually([&] { return holder() == "first"; }, 5ms));
+  const auto second = start(of_second);
+  create_foo("a", "web", 2);
+  ASSERT_TRUE(eventually([&] { return shows_available("a", 0); }, 5ms));
+  EXPECT_EQ(holder(), "first");
+
+  first->request_stop();
+  EXPECT_EQ(first->failure(), "");
+  scale_foo("a", 3);
+
+  EXPECT_TRUE(eventually([&] { return has_replicas("web", 3); }, 5ms));
+  EXPECT_EQ(holder(), "second");
+}
+
+// LE-4, LE-10
+TEST_P(SampleController, EndsWhenItHasLostTheLease) {
+  RunOptions elected = options();
+  elected.leader_elect = true;
+  const auto running = start(elected);
+  create_foo("a", "web", 2);
+  ASSERT_TRUE(eventually([&] { return shows_available("a", 0); }, 5ms));
+
+  const auto leases = client.coordination().v1().leases(kSpace);
+  kube::retry_on_conflict([&] {
+    Lease lease = *leases.get(kAgentName);
+    lease.spec.holder_identity = "usurper";
+    return leases.update(lease);
+  });
+
+  ASSERT_TRUE(eventually([&] { return running->ended(); }, 5ms));
+  EXPECT_NE(running->failure(), "");
+  const std::size_t writes = requests("update", "deployments");
+  scale_foo("a", 9);
+  EXPECT_EQ(requests("update", "deployments"), writes);
+}
+
+}  // namespace
+}  // namespace sample
