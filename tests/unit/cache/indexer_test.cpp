@@ -60,6 +60,19 @@ TEST(Indexer, StoresUnderNamespaceAndName) {
   EXPECT_EQ(show(indexer.list()), "node@2");
 }
 
+// K-28: keys are pairs; as texts, these two would be one.
+TEST(Indexer, TellsNamespacesFromNames) {
+  Indexer<Item> indexer;
+  indexer.upsert(item("a", "b/c", "1"));
+  indexer.upsert(item("a/b", "c", "2"));
+  EXPECT_EQ(indexer.size(), 2U);
+  EXPECT_EQ(version_of(indexer.find("a", "b/c")), "1");
+  EXPECT_EQ(version_of(indexer.find("a/b", "c")), "2");
+  EXPECT_EQ(version_of(indexer.find("a/b/c")), "1");  // the text is cut at the first slash
+  indexer.erase(item("a/b", "c", "3"));
+  EXPECT_EQ(show(indexer.list()), "a/b/c@1");
+}
+
 // I-1, K-4
 TEST(Indexer, RefusesAnObjectWithoutName) {
   Indexer<Item> indexer;

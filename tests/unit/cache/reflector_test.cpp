@@ -515,7 +515,7 @@ class RefusingTarget final : public ReflectorTarget {
   std::atomic<bool> refuse_list = false;
 };
 
-// K-5, R-47, R-30, K-9
+// K-5, R-47, R-30, K-9, K-31: what failed is said, with its reason.
 TEST_F(ReflectorTest, ListsAgainWhenTheStoreRefuses) {
   server->put("a", "x");
   server->set_watch_list(true);
@@ -542,7 +542,7 @@ TEST_F(ReflectorTest, ListsAgainWhenTheStoreRefuses) {
   stop();
 }
 
-// S-28, S-29, W-8, K-10: the transform runs once per object, before anything sees it.
+// I-9, Q-9, Q-10, S-28, S-29, W-8, K-10, K-31: the transform runs once per object, before anything sees it.
 TEST_F(ReflectorTest, TransformsEachObjectOnce) {
   server->put("a", "x");
   server->put("a", "bad");

@@ -4,8 +4,7 @@
 #include <kube/cache/shared_informer.hpp>
 #include <kube/testkit/fake_clock.hpp>
 
-#include "support/fake_list_watch.hpp"
-#include "support/items.hpp"
+#include "shared_informer_fixture.hpp"
 #include "support/recorder.hpp"
 
 #include <fmt/format.h>
@@ -26,91 +25,14 @@ using testing_support::FakeListWatch;
 using testing_support::Item;
 using testing_support::item;
 using testing_support::Recorder;
+using testing_support::SharedInformerTest;
 using testing_support::show;
 using testing_support::status;
 using testing_support::thread_count;
 using testing_support::threads_return_to;
 using Strings = std::vector<std::string>;
 
-class SharedInformerTest : public ::testing::Test {
- protected:
-  SharedInformerTest() {
-    options.reflector.clock = &clock;
-    options.reflector.random = [] { return 0.0; };
-    options.reflector.backoff.random = [] { return 0.0; };
-    options.reflector.reconnect_floor = {};
-  }
-  ~SharedInformerTest() override {
-    stop();
-    EXPECT_TRUE(threads_return_to(threads_before));  // K-36
-  }
-
-  SharedIndexInformer<Item>& make() {
-    informer = std::make_unique<SharedIndexInformer<Item>>(server, options);
-    return *informer;
-  }
-  void start() {
-    if (!informer) make();
-    thread = std::jthread{[this](std::stop_token token) { informer->run(std::move(token)); }};
-  }
-  void start_and_sync() {
-    start();
-    ASSERT_TRUE(wait(informer->synced()));
-    ASSERT_TRUE(server->wait_for_watches(1));
-  }
-  void stop() {
-    thread.request_stop();
-    if (thread.joinable()) thread.join();
-  }
-  static bool wait(const DoneSignal& signal) {
-    auto done = std::async(std::launch::async, [&] {
-      std::stop_source limit;
-      std::jthread timer{[&](std::stop_token token) {
-        if (system_clock().sleep_for(10s, std::move(token))) limit.request_stop();
-      }};
-      return signal.wait(limit.get_token());
-    });
-    return done.get();
-  }
-  /// Waits until the cache has everything the server has.
-  void settle() {
-    ASSERT_TRUE(informer->indexer().wait_for_version(server->version(), {},
-                                                     std::chrono::steady_clock::now() + 10s));
-  }
-  template <typename Condition>
-  static bool eventually(Condition condition) {
-    const auto limit = std::chrono::steady_clock::now() + 10s;
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > limit) return false;
-      std::this_thread::yield();
-    }
-    return true;
-  }
-  void pass(Clock::Duration time) {
-    ASSERT_TRUE(clock.wait_for_sleepers(1));
-    clock.advance(time);
-  }
-  /// Lets the reflector list again.
-  void relist(std::size_t requests = 2) {
-    const std::size_t asked = server->requests().size();
-    server->end_watches(status(410, "Expired"));
-    while (server->requests().size() == asked) {
-      clock.advance(1min);
-      std::this_thread::yield();
-    }
-    ASSERT_TRUE(server->wait_for_requests(asked + requests));
-    ASSERT_TRUE(server->wait_for_watches(1));
-  }
-
-  std::size_t threads_before = thread_count();
-  testkit::FakeClock clock;
-  std::shared_ptr<FakeListWatch> server = std::make_shared<FakeListWatch>();
-  InformerOptions<Item> options;
-  std::unique_ptr<SharedIndexInformer<Item>> informer;
-  std::jthread thread;
-};
-
-// C-7, C-8, P-4, S-6, S-12, S-15
+// C-7, C-8, P-4, P-5, S-6, S-7, S-12, S-15
 TEST_F(SharedInformerTest, TellsWhatExistsAndWhatChanges) {
   server->put("a", "x");
   Recorder recorder;
@@ -862,39 +784,6 @@ TEST_F(SharedInformerTest, HasASimplerSiblingWithOneHandler) {
   EXPECT_EQ(simple->store().index_names(), (Strings{"namespace", "one", "two"}));
   simple->run({});  // once
   EXPECT_EQ(new_informer<Item>(server, recorder.handler())->has_synced(), false);
-  stop();
-}
-
-// M-1, M-2, M-3, M-7, K-23
-TEST_F(SharedInformerTest, CountsWhatItDoes) {
-  const auto metrics = std::make_shared<Metrics>();
-  options.reflector.metrics = InformerMetrics::in(
-      metrics, {{"name", "n"}, {"group", ""}, {"version", "v1"}, {"resource", "items"}});
-  const InformerMetrics counts = options.reflector.metrics;
-  server->put("a", "x");
-  Recorder recorder;
-  make().add_event_handler(recorder.handler());
-  start_and_sync();
-  server->put("a", "y");
-  settle();
-  ASSERT_TRUE(recorder.wait_for_count(2));
-  EXPECT_EQ(counts.lists.value(), 1U);
-  EXPECT_EQ(counts.watches.value(), 1U);
-  EXPECT_TRUE(eventually([&] { return counts.last_version.value() == 2; }));
-  relist();
-  EXPECT_EQ(counts.lists.value(), 2U);
-  EXPECT_EQ(counts.relists_after_expiry.value(), 1U);
-  EXPECT_EQ(counts.items_per_list.sum(), 3);
-  EXPECT_EQ(counts.items_per_watch.sum(), 1);
-  stop();
-  EXPECT_EQ(counts.store_version.value(), 2);
-  EXPECT_EQ(counts.queued_items.value(), 0);
-  EXPECT_EQ(counts.listener_backlog.value(), 0);
-  EXPECT_EQ(counts.processing_latency.count(), 3U);
-  EXPECT_NE(metrics->text().find(
-                "informer_queued_items{group=\"\",name=\"n\",resource=\"items\",version=\"v1\"} 0"),
-            std::string::npos)
-      << metrics->text();
   stop();
 }
 

@@ -284,6 +284,7 @@ TEST_P(InformerRecovers, FollowsAServerThatHasLostItsObjects) {
   put("a", "1");
   put("b", "1");
   start_and_sync();
+  clock.advance(1min);  // so that the watch is opened again first
   server.restart(ApiServer::State::kForget);
   put("a", "new");
   put("c", "1");

@@ -3,6 +3,9 @@
 #include "road.hpp"
 
 #include <kube/cache/lister.hpp>
+#include <kube/client/rate_limiter.hpp>
+
+#include <atomic>
 
 namespace kube {
 namespace {
@@ -224,6 +227,43 @@ TEST_P(InformerOverSockets, TakesHandlersThatComeLate) {
   put("c", "1");
   ASSERT_TRUE(in_step());
   EXPECT_EQ(late.events().size(), 2U);
+}
+
+// L-5: a watch that cannot be opened leaves nothing behind.
+TEST_P(InformerOverSockets, LeavesNothingOfAWatchThatIsRefused) {
+  client.emplace(make_client(config()));
+  ResourceListWatch<ConfigMap> source{client->resource<ConfigMap>()};
+  server.faults().next(3).matching({.verb = "watch"}).respond(403);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THROW((void)source.watch({.resource_version = "1"}, {}), ApiError);
+  }
+  EXPECT_EQ(server.watch_count(), 0U);
+  EXPECT_LE(server.connection_count(), 1U);  // for the next one
+  EXPECT_NE(source.watch({.resource_version = std::to_string(server.revision())}, {}), nullptr);
+  EXPECT_TRUE(eventually([&] { return server.watch_count() == 0; }));
+}
+
+class CountingLimiter final : public RateLimiter {
+ public:
+  bool wait(std::stop_token /*stop*/) override {
+    ++asked;
+    return true;
+  }
+  std::atomic<std::size_t> asked = 0;
+};
+
+// L-11: watches do not count for the client's own limit of its rate.
+TEST_P(InformerOverSockets, OpensWatchesWithoutALimit) {
+  const auto limiter = std::make_shared<CountingLimiter>();
+  client.emplace(config(), ClientOptions{.clock = &clock, .rate_limiter = limiter});
+  put("a", "1");
+  start_and_sync();
+  for (std::size_t round = 2; round < 6; ++round) {
+    clock.advance(1min);
+    server.end_watches();
+    ASSERT_TRUE(eventually([&] { return requests("watch") == round; }));
+  }
+  EXPECT_EQ(limiter->asked, requests("list"));
 }
 
 // S-5, K-26: stopping does not wait for the server, wherever the informer stands.
