@@ -209,7 +209,11 @@ bool ReflectorCore::pause_before_reconnect(Clock::Duration lived, std::stop_toke
 void ReflectorCore::list_and_watch(std::stop_token stop) {
   std::unique_ptr<AnyWatchStream> stream;
   Initial initial = Initial::kList;
-  if (options_.watch_list && source_->supports_watch_list()) initial = stream_state(stream, stop);
+  // The end of a streamed state is told by an annotation.
+  if (options_.watch_list && source_->supports_watch_list() &&
+      has_metadata(*access_.type, "annotations")) {
+    initial = stream_state(stream, stop);
+  }
   if (initial == Initial::kStopped) return;
   if (initial == Initial::kList && !list(stop)) return;
   {

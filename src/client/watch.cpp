@@ -29,6 +29,7 @@ WatchCore::WatchCore(std::unique_ptr<ResponseStream> stream, Format format, cons
       format_(format),
       splitter_(format, for_watch(decoding).limits),
       decoder_(type, for_watch(decoding)),
+      projected_(decoding.projection.root() != nullptr),
       log_(std::move(log)),
       ended_(stream_ == nullptr) {}
 
@@ -82,8 +83,13 @@ void WatchCore::decode(const WatchFrame& frame) {
     ready_.push_back({frame.type, nullptr, std::move(status)});
     return;
   }
-  Block* block = format_ == Format::kJson ? decoder_.json(frame.object, frame.offset)
-                                          : decoder_.enveloped(frame.object, frame.offset);
+  // What a bookmark says stands in annotations, which a projection may leave out.
+  std::optional<DecoderCore> whole;
+  if (frame.type == EventType::kBookmark && projected_)
+    whole.emplace(decoder_.type(), DecoderOptions{});
+  DecoderCore& decoder = whole ? *whole : decoder_;
+  Block* block = format_ == Format::kJson ? decoder.json(frame.object, frame.offset)
+                                          : decoder.enveloped(frame.object, frame.offset);
   ready_.push_back({frame.type, {block, block->image() + block->root}, nullptr});
 }
 

@@ -29,7 +29,40 @@ std::shared_ptr<const void> claim_name(const FactoryOptions& options) {
 std::string describe(const InformerKey& key) {
   const bool shared =
       key.type == &type_of<Value>() || key.type == &type_of<meta::v1::PartialObjectMetadata>();
-  return shared ? to_string(key.resource) : std::string{key.type->name};
+  std::string text = shared ? to_string(key.resource)
+                            : fmt::format("{} {}", key.type->api_version, key.type->name);
+  if (!key.namespace_.empty()) text += " in " + key.namespace_;
+  return text;
+}
+
+/// What becomes of one member of a struct, or of a document.
+Projection::Node::Choice choice_of(const Projection::Node& node, const Type& type,
+                                   std::string_view name) {
+  if (type.kind == Kind::kValue) return node.key(name);
+  const auto field = std::ranges::find(type.fields, name, &Field::name);
+  return node.field(static_cast<std::size_t>(field - type.fields.begin()));
+}
+
+bool keeps_metadata(const Projection& projection, const Type& type, std::string_view name) {
+  if (projection.root() == nullptr) return true;
+  const auto metadata = choice_of(*projection.root(), type, "metadata");
+  if (metadata.below == nullptr) return metadata.kept;
+  const bool is_value = type.kind == Kind::kValue;
+  const Type& below =
+      is_value ? type : *std::ranges::find(type.fields, "metadata", &Field::name)->type;
+  return choice_of(*metadata.below, below, name).kept;
+}
+
+/// Nothing can be cached without a name, nor watched without a version.
+void check_kept(const InformerKey& key, const Projection& projection) {
+  const Type& type = *key.type;
+  for (const std::string_view needed : {"name", "namespace", "resourceVersion"}) {
+    const bool there = has_metadata(type, needed);
+    if (there && keeps_metadata(projection, type, needed)) continue;
+    if (!there && needed == "namespace") continue;
+    throw std::invalid_argument(fmt::format(
+        "informer of {}: metadata.{} must be kept of each object", describe(key), needed));
+  }
 }
 
 }  // namespace
@@ -75,9 +108,10 @@ InformerMetrics FactoryCore::metrics_of(const InformerKey& key) {
                       {"group", resource.group},
                       {"version", resource.version},
                       {"resource", resource.resource}};
+  if (!key.namespace_.empty()) labels.emplace_back("namespace", key.namespace_);
   {
     const std::lock_guard guard{mutex_};
-    if (!counted_.emplace(resource, labels).second) {
+    if (!counted_.emplace(std::pair{resource, key.namespace_}, labels).second) {
       options_.reflector.log.error(
           "factory {} has two informers of {}; only the first one is counted", options_.name,
           to_string(resource));
@@ -96,6 +130,7 @@ FactoryCore::Informer FactoryCore::make(const InformerPlan& plan) {
   if (decoding.projection.root() == nullptr && !options_.leave_out.empty()) {
     decoding.projection = Projection::without(*plan.key.type, options_.leave_out);
   }
+  check_kept(plan.key, decoding.projection);
   ResourceCore resource = plan.resource;
   resource.set_decoding(std::move(decoding));
 
@@ -129,8 +164,8 @@ void FactoryCore::run(Entry& entry, const std::stop_token& outer) {
     const std::stop_callback forward{outer, [&] { entry.stop.request_stop(); }};
     entry.informer->run(entry.stop.get_token());
   }
-  entry.settled.fire();
   entry.ended.fire();
+  entry.settled.fire();
 }
 
 void FactoryCore::start(const std::stop_token& stop) {
@@ -220,7 +255,8 @@ DoneSignal FactoryCore::stop_informer(const InformerKey& key) {
     }
     entry = found->second;
     entries_.erase(found);
-    if (const auto counted = counted_.find(key.resource); counted != counted_.end()) {
+    if (const auto counted = counted_.find({key.resource, key.namespace_});
+        counted != counted_.end()) {
       options_.metrics->remove_all(counted->second);
       counted_.erase(counted);
     }

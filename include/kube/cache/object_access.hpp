@@ -47,6 +47,9 @@ struct ObjectAccess {
   }
 };
 
+/// Whether objects of a type have `metadata.<name>`, in JSON's spelling: small, hand-written ones may not.
+[[nodiscard]] bool has_metadata(const Type& type, std::string_view name) noexcept;
+
 /// The labels of an object, in the form that labels::Selector::matches() reads.
 struct LabelsOf {
   const ObjectAccess& access;

@@ -51,6 +51,7 @@ class WatchCore {
   const Format format_;
   WatchSplitter splitter_;
   DecoderCore decoder_;
+  const bool projected_;
   const Logger log_;
   std::string_view unread_;  // what the stream gave last and was not looked at yet
   std::deque<Event<std::byte>> ready_;

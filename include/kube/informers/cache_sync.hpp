@@ -26,7 +26,7 @@ struct CacheSync {
 
   [[nodiscard]] bool all_synced() const noexcept;
   explicit operator bool() const noexcept { return all_synced(); }
-  /// "failed to sync all caches: core.v1.Pod (pods is forbidden), ...: stopped", or empty.
+  /// "failed to sync all caches: v1 Pod (pods is forbidden), ...: stopped", or empty.
   [[nodiscard]] std::string message() const;
   /// Throws CacheSyncError with that message if there is one.
   void or_throw() const;

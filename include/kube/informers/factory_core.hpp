@@ -20,18 +20,22 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace kube::detail {
 
-/// What an informer of a factory is about: two of them may show the same resource as different types.
+/// What an informer of a factory is about: two of them may show the same resource as different types, or
+/// different namespaces of it.
 struct InformerKey {
   const Type* type = nullptr;
   GroupVersionResource resource = {};
+  std::string namespace_ = {};  ///< set only where there may be one informer for each
 
   friend bool operator==(const InformerKey&, const InformerKey&) = default;
   friend bool operator<(const InformerKey& a, const InformerKey& b) {
     if (const auto order = a.resource <=> b.resource; order != 0) return order < 0;
+    if (a.namespace_ != b.namespace_) return a.namespace_ < b.namespace_;
     return std::compare_three_way{}(a.type, b.type) < 0;
   }
 };
@@ -105,7 +109,7 @@ class FactoryCore {
   std::map<InformerKey, std::shared_ptr<Entry>> entries_;
   std::vector<std::shared_ptr<Entry>> stopped_;  // by stop_informer(); their threads may still end
   std::map<InformerKey, Make> configured_;
-  std::map<GroupVersionResource, MetricLabels> counted_;
+  std::map<std::pair<GroupVersionResource, std::string>, MetricLabels> counted_;
 };
 
 }  // namespace kube::detail
