@@ -16,6 +16,7 @@
 #include <kube/cache/informer.hpp>
 #include <kube/cache/lister.hpp>
 #include <kube/cache/resource_list_watch.hpp>
+#include <kube/cache/selecting.hpp>
 #include <kube/cache/shared_informer.hpp>
 #include <kube/client/client.hpp>
 #include <kube/client/discovery.hpp>
@@ -25,10 +26,12 @@
 #include <kube/codec/protobuf.hpp>
 #include <kube/codec/yaml.hpp>
 #include <kube/config/load.hpp>
+#include <kube/controller/create_or_update.hpp>
 #include <kube/controller/event_recorder.hpp>
 #include <kube/controller/finalizers.hpp>
 #include <kube/controller/leader_elector.hpp>
 #include <kube/controller/lease_lock.hpp>
+#include <kube/controller/manager.hpp>
 #include <kube/controller/predicates.hpp>
 #include <kube/controller/reconcile.hpp>
 #include <kube/controller/signals.hpp>
