@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/controller/lease_lock.hpp>
 
+#include "deadline.hpp"
+
 #include <kube/controller/leader_elector.hpp>
 
 #include <chrono>
-#include <thread>
 #include <utility>
 
 namespace kube {
@@ -13,12 +14,8 @@ namespace {
 /// Calls `request(stop)` with a token that is stopped with the call's own, and at its deadline.
 template <typename Request>
 auto within(const LockCall& call, Clock& clock, Request request) {
-  std::stop_source stop;
-  const std::stop_callback forward{call.stop, [&] { stop.request_stop(); }};
-  const std::jthread timer{[&](std::stop_token answered) {
-    if (clock.sleep_until(call.deadline, std::move(answered))) stop.request_stop();
-  }};
-  return request(stop.get_token());
+  const detail::Deadline deadline{clock, call.deadline, call.stop};
+  return request(deadline.token());
 }
 
 }  // namespace

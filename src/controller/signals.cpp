@@ -7,7 +7,9 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <condition_variable>
 #include <csignal>
+#include <mutex>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -87,5 +89,12 @@ class SignalStop::State {
 SignalStop::SignalStop() : state_(std::make_unique<State>()) {}
 SignalStop::~SignalStop() = default;
 std::stop_token SignalStop::token() const noexcept { return state_->token(); }
+
+void SignalStop::wait() const {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock{mutex};
+  never.wait(lock, token(), [] { return false; });
+}
 
 }  // namespace kube

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kube/api/labels.hpp>
+#include <kube/api/meta/v1.hpp>
 #include <kube/object/value.hpp>
 
 #include <concepts>
@@ -13,6 +14,7 @@ namespace kube {
 /// Which events a controller wants to hear of. A function that is not there lets everything pass. Combine
 /// predicates with &&, || and !:
 ///   generation_changed<Foo>() || annotations_changed<Foo>()
+/// T may also be meta::v1::ObjectMeta, for ControllerBuilder::with_event_filter().
 /// Thread safety: the functions are called from several threads at once.
 template <typename T>
 struct Predicate {
@@ -30,13 +32,21 @@ struct Predicate {
 };
 
 namespace detail {
-/// Any metadata of a typed object, or of a document without a type.
+/// The metadata of a typed object; or the metadata itself, for predicates on objects of any type.
+template <typename T>
+[[nodiscard]] const auto& metadata_part(const T& object) {
+  if constexpr (std::same_as<T, meta::v1::ObjectMeta>) {
+    return object;
+  } else {
+    return (object.metadata);
+  }
+}
 template <typename T>
 [[nodiscard]] bool same_resource_version(const T& a, const T& b) {
   if constexpr (std::same_as<T, Value>) {
     return a["metadata"]["resourceVersion"] == b["metadata"]["resourceVersion"];
   } else {
-    return a.metadata.resource_version == b.metadata.resource_version;
+    return metadata_part(a).resource_version == metadata_part(b).resource_version;
   }
 }
 template <typename T>
@@ -44,7 +54,7 @@ template <typename T>
   if constexpr (std::same_as<T, Value>) {
     return a["metadata"]["generation"] == b["metadata"]["generation"];
   } else {
-    return a.metadata.generation == b.metadata.generation;
+    return metadata_part(a).generation == metadata_part(b).generation;
   }
 }
 template <typename T>
@@ -52,7 +62,7 @@ template <typename T>
   if constexpr (std::same_as<T, Value>) {
     return a.get_object("metadata.annotations") == b.get_object("metadata.annotations");
   } else {
-    return a.metadata.annotations == b.metadata.annotations;
+    return metadata_part(a).annotations == metadata_part(b).annotations;
   }
 }
 template <typename T>
@@ -60,7 +70,7 @@ template <typename T>
   if constexpr (std::same_as<T, Value>) {
     return a.get_object("metadata.labels") == b.get_object("metadata.labels");
   } else {
-    return a.metadata.labels == b.metadata.labels;
+    return metadata_part(a).labels == metadata_part(b).labels;
   }
 }
 
@@ -117,7 +127,7 @@ template <typename T>
       }
       return selector.matches(labels);
     } else {
-      return selector.matches(object.metadata.labels);
+      return selector.matches(detail::metadata_part(object).labels);
     }
   });
 }

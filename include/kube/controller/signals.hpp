@@ -21,6 +21,8 @@ class SignalStop {
   ~SignalStop();
 
   [[nodiscard]] std::stop_token token() const noexcept;
+  /// Waits for the first signal.
+  void wait() const;
   operator std::stop_token() const noexcept { return token(); }  // NOLINT: that is what it is for
 
  private:

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/base/log.hpp>
+#include <kube/base/metrics.hpp>
+#include <kube/controller/cached_reader.hpp>
+#include <kube/controller/controller_builder.hpp>
+#include <kube/controller/manager_options.hpp>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace kube::detail {
+
+class RequestQueue;
+
+/// What a controller counts.
+struct ControllerMetrics {
+  ControllerMetrics(const std::shared_ptr<Metrics>& metrics, const std::string& controller);
+  void count(ReconcileOutcome outcome, Clock::Duration took) const;
+
+  Counter success, error, requeue, requeue_after;
+  Counter errors, terminal_errors, panics, timeouts;
+  Histogram time;
+  Gauge max_concurrent, active;
+};
+
+/// A controller: sources fill its queue, workers empty it.
+class ControllerCore : public std::enable_shared_from_this<ControllerCore> {
+ public:
+  /// Throws std::logic_error if the plan makes no sense, or the name is taken.
+  ControllerCore(ControllerPlan plan, const ManagerOptions& manager, CacheCore& cache);
+  ControllerCore(const ControllerCore&) = delete;
+  ControllerCore& operator=(const ControllerCore&) = delete;
+  ~ControllerCore();
+
+  [[nodiscard]] const std::string& name() const noexcept { return plan_.name; }
+  [[nodiscard]] bool needs_leader_election() const noexcept {
+    return plan_.options.needs_leader_election;
+  }
+  [[nodiscard]] bool warms_up() const noexcept { return *plan_.options.warm_up; }
+
+  /// Begins to listen, without waiting. Later calls do nothing.
+  void start_sources();
+  /// Waits until the caches of the sources are filled, works until a stop, and finishes what is begun. Throws
+  /// CacheSyncError if they are not filled in time, and std::logic_error the second time.
+  void run(std::stop_token stop);
+
+ private:
+  struct Source;
+
+  void start_kind(Source& source);
+  void start_channel(Source& source);
+  void handle(const Source& source, const ObjectEvent& event);
+  void wait_for_sources(const std::stop_token& stop);
+  void work(const std::stop_token& stop);
+  Result call(const kube::Request& request, const std::stop_token& stop, std::string& error);
+
+  ControllerPlan plan_;
+  const ManagerOptions& manager_;
+  CacheCore& cache_;
+  Clock& clock_;
+  const Logger log_;
+  const std::shared_ptr<const void> claimed_name_;
+  const ControllerMetrics metrics_;
+  const std::unique_ptr<RequestQueue> queue_;
+  std::vector<std::unique_ptr<Source>> sources_;
+  std::atomic<bool> running_ = false;
+
+  std::mutex starting_;           // held while sources are started, so that they are started once
+  bool sources_started_ = false;  // guarded by starting_
+};
+
+}  // namespace kube::detail

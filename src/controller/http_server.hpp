@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/base/clock.hpp>
+#include <kube/base/error.hpp>
+#include <kube/base/log.hpp>
+#include <kube/controller/health.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace kube::detail {
+
+/// Names and values of a query, with %XX and '+' resolved.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> parse_query(std::string_view query);
+
+struct HttpServerOptions {
+  std::string address{};  ///< "127.0.0.1:8080", "[::1]:8080", ":8080"
+  std::size_t max_head = 8192;
+  std::size_t max_connections = 64;  ///< a new one replaces the oldest
+  Clock::Duration timeout =
+      std::chrono::seconds{10};  ///< from the connection to the last byte of the answer
+  Clock* clock = &system_clock();
+  Logger log{};
+};
+
+/// A small HTTP server for health checks and metrics: GET and HEAD, one request per connection, one thread. Nothing
+/// that a client sends, or does not send, can hold it up for others.
+class HttpServer {
+ public:
+  /// Gets path and query.
+  using Answer = std::function<HttpReply(std::string_view path, std::string_view query)>;
+
+  /// Listens; throws kube::Error that names the address if that is not possible. What `answer` throws is a 500.
+  HttpServer(HttpServerOptions options, Answer answer);
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+  ~HttpServer();
+
+  /// With the port that it got: "127.0.0.1:41234".
+  [[nodiscard]] const std::string& address() const noexcept { return address_; }
+
+ private:
+  struct Connection;
+  class Loop;
+
+  std::string address_;
+  std::unique_ptr<Loop> loop_;
+  std::jthread thread_;  // the last member: it uses the others
+};
+
+}  // namespace kube::detail

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "manager_core.hpp"
+
+#include "deadline.hpp"
+
+#include <kube/controller/client_event_sink.hpp>
+#include <kube/controller/identity.hpp>
+#include <kube/controller/lease_lock.hpp>
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <utility>
+
+namespace kube::detail {
+namespace {
+
+constexpr std::chrono::seconds kFlushLimit{5};
+
+ManagerOptions completed(ManagerOptions options) {
+  if (!options.metrics) options.metrics = std::make_shared<Metrics>();
+  ClientOptions& client = options.client;
+  if (client.clock == &system_clock()) client.clock = options.clock;
+  if (!client.metrics) client.metrics = options.metrics;
+  if (!client.log.enabled(LogLevel::kError)) client.log = options.log;
+  return options;
+}
+
+bool is_off(const std::string& address) { return address.empty() || address == "0"; }
+
+std::string text_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& thrown) {
+    return thrown.what();
+  } catch (...) {
+    return "unknown error";
+  }
+}
+
+}  // namespace
+
+ManagerCore::ManagerCore(Config config, ManagerOptions options)
+    : options_(completed(std::move(options))),
+      log_(options_.log.named("manager")),
+      clock_(*options_.clock),
+      client_(std::move(config), options_.client),
+      others_([this](const std::string& name, const std::exception_ptr& error) {
+        log_.error("{} failed: {}", name, text_of(error));
+        fail(error);
+      }),
+      leaders_([this](const std::string& name, const std::exception_ptr& error) {
+        log_.error("{} failed: {}", name, text_of(error));
+        fail(error);
+      }) {
+  FactoryOptions informers{
+      .leave_out = options_.cache.leave_out, .metrics = options_.metrics, .name = options_.name};
+  informers.reflector.clock = options_.clock;
+  informers.reflector.random = options_.random;
+  informers.reflector.log = options_.log.named("cache");
+  informers.reflector.resync_jitter = 0;  // the period is random enough
+  cache_ =
+      std::make_unique<CacheCore>(client_, options_.cache, std::move(informers), options_.random);
+  make_elector();
+}
+
+ManagerCore::~ManagerCore() {
+  if (stopper_.joinable()) stopper_.join();
+}
+
+void ManagerCore::make_elector() {
+  const ManagerElectionOptions& election = options_.leader_election;
+  if (election.name.empty()) return;
+  const std::string space = election.namespace_.empty() ? pod_namespace() : election.namespace_;
+  auto lock = std::make_shared<LeaseLock>(
+      Client{election_config(client_.config(), election.renew_deadline), options_.client},
+      LeaseLockOptions{.namespace_ = space,
+                       .name = election.name,
+                       .identity = election.identity.empty() ? make_identity() : election.identity,
+                       .labels = election.labels,
+                       .recorder = event_recorder(election.name),
+                       .clock = options_.clock});
+  LeaderElectionOptions options{.lease_duration = election.lease_duration,
+                                .renew_deadline = election.renew_deadline,
+                                .retry_period = election.retry_period,
+                                .release_on_cancel = election.release_on_cancel,
+                                .name = election.name};
+  options.on_started_leading = [this](const std::stop_token& stop) { lead(stop); };
+  options.on_stopped_leading = [] {};
+  options.on_new_leader = election.on_new_leader;
+  options.clock = options_.clock;
+  options.random = options_.random;
+  options.log = options_.log;
+  options.metrics = options_.metrics;
+  elector_ = std::make_unique<LeaderElector>(std::move(lock), std::move(options));
+}
+
+void ManagerCore::add_controller(ControllerPlan plan) {
+  auto controller = std::make_shared<ControllerCore>(std::move(plan), options_, *cache_);
+  bool warm = false;
+  {
+    const std::lock_guard guard{mutex_};
+    controllers_.push_back(controller);
+    warm = warm_;
+  }
+  if (warm && controller->warms_up()) controller->start_sources();
+  add([controller](std::stop_token stop) { controller->run(std::move(stop)); },
+      "controller " + controller->name(), controller->needs_leader_election());
+}
+
+void ManagerCore::add(RunnableGroup::Run runnable, const std::string& name,
+                      bool needs_leader_election) {
+  (needs_leader_election ? leaders_ : others_).add(name, std::move(runnable));
+}
+
+void ManagerCore::add_check(HealthChecks& checks, std::string name, HealthCheck check) {
+  const std::lock_guard guard{mutex_};
+  if (started_) throw std::logic_error("checks cannot be added to a manager that runs");
+  checks.add(std::move(name), std::move(check));
+}
+
+void ManagerCore::add_metrics_path(std::string path, std::function<HttpReply()> answer) {
+  const std::lock_guard guard{mutex_};
+  if (started_) throw std::logic_error("paths cannot be added to a manager that runs");
+  if (path.empty() || path.front() != '/' || path == "/metrics" ||
+      !metrics_paths_.emplace(path, std::move(answer)).second) {
+    throw std::invalid_argument(fmt::format("cannot serve \"{}\" beside /metrics", path));
+  }
+}
+
+HealthCheck ManagerCore::leader_election_check(Clock::Duration tolerance) const {
+  return [this, tolerance]() -> std::optional<std::string> {
+    return elector_ ? elector_->health_problem(tolerance) : std::nullopt;
+  };
+}
+
+std::shared_ptr<EventRecorder> ManagerCore::event_recorder(const std::string& component) {
+  const std::lock_guard guard{mutex_};
+  auto& recorder = recorders_[component];
+  if (!recorder) {
+    EventRecorderOptions options{.component = component};
+    options.clock = options_.clock;
+    options.random = options_.random;
+    options.log = options_.log;
+    recorder = std::make_shared<EventRecorder>(
+        std::make_shared<ClientEventSink<core::v1::Event>>(client_), std::move(options));
+  }
+  return recorder;
+}
+
+HttpReply ManagerCore::metrics_answer(std::string_view path) const {
+  if (path == "/metrics") {
+    return {.content_type = std::string{Metrics::kContentType}, .body = options_.metrics->text()};
+  }
+  const auto found = metrics_paths_.find(path);
+  return found == metrics_paths_.end() ? HttpReply{.status = 404, .body = "not found\n"}
+                                       : found->second();
+}
+
+HttpReply ManagerCore::health_answer(std::string_view path, std::string_view query) const {
+  for (const auto& [prefix, checks] : {std::pair{std::string_view{"/healthz"}, &healthz_},
+                                       std::pair{std::string_view{"/readyz"}, &readyz_}}) {
+    if (!path.starts_with(prefix) || checks->empty()) continue;
+    const std::string_view rest = path.substr(prefix.size());
+    if (rest.empty() || rest.front() == '/') return checks->answer(rest, query);
+  }
+  return {.status = 404, .body = "not found\n"};
+}
+
+std::string ManagerCore::metrics_address() const {
+  const std::lock_guard guard{mutex_};
+  return metrics_server_ ? metrics_server_->address() : "";
+}
+
+std::string ManagerCore::health_address() const {
+  const std::lock_guard guard{mutex_};
+  return health_server_ ? health_server_->address() : "";
+}
+
+void ManagerCore::start_endpoints() {
+  const auto serve = [&](const std::string& address, HttpServer::Answer answer) {
+    if (is_off(address)) return std::unique_ptr<HttpServer>{};
+    HttpServerOptions server{.address = address};
+    server.clock = options_.clock;
+    server.log = log_;
+    return std::make_unique<HttpServer>(std::move(server), std::move(answer));
+  };
+  auto metrics = serve(options_.metrics_address, [this](std::string_view path, std::string_view) {
+    return metrics_answer(path);
+  });
+  auto health = serve(
+      options_.health_address,
+      [this](std::string_view path, std::string_view query) { return health_answer(path, query); });
+  const std::lock_guard guard{mutex_};
+  metrics_server_ = std::move(metrics);
+  health_server_ = std::move(health);
+}
+
+void ManagerCore::start(const std::stop_token& stop) {
+  start_endpoints();
+  cache_->start();
+  const CacheSync synced = cache_->wait_for_sync(stop, options_.cache_sync_timeout);
+  if (stop.stop_requested()) return;
+  synced.or_throw();
+  others_.start();
+  std::vector<std::shared_ptr<ControllerCore>> controllers;
+  {
+    const std::lock_guard guard{mutex_};
+    warm_ = true;
+    controllers = controllers_;
+  }
+  for (const auto& controller : controllers) {
+    if (controller->warms_up()) controller->start_sources();
+  }
+  if (!elector_) return start_leading();
+  election_ = std::jthread{[this] {
+    try {
+      elector_->run(stop_election_.get_token());
+    } catch (...) {
+      fail(std::current_exception());
+    }
+  }};
+}
+
+void ManagerCore::start_leading() {
+  elected_.fire();
+  leaders_.start();
+}
+
+void ManagerCore::lead(const std::stop_token& stop) {
+  start_leading();
+  static_cast<void>(DoneSignal{}.wait(stop));
+  if (!stop_election_.stop_requested()) {
+    {
+      const std::lock_guard guard{mutex_};
+      leadership_lost_ = true;
+    }
+    leaders_.request_stop();
+    fail(std::make_exception_ptr(LeadershipLostError("the leadership was lost")));
+  }
+  // The elector may give the lease back now; nobody else must begin before all work has ended.
+  leaders_.stop_and_wait();
+}
+
+void ManagerCore::fail(std::exception_ptr error) {
+  const std::lock_guard guard{mutex_};
+  if (!failure_) failure_ = std::move(error);
+  changed_.notify_all();
+}
+
+void ManagerCore::run(std::stop_token stop) {
+  {
+    const std::lock_guard guard{mutex_};
+    if (std::exchange(started_, true)) throw std::logic_error("the manager was started already");
+  }
+  try {
+    start(stop);
+  } catch (...) {
+    fail(std::current_exception());
+  }
+  {
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock, stop, [this] { return failure_ != nullptr; });
+  }
+  log_.info("stopping");
+  stopper_ = std::jthread{[this] { stop_all(); }};
+
+  const Clock::Duration grace = options_.graceful_shutdown_timeout;
+  std::unique_lock lock{mutex_};
+  if (grace != Clock::Duration{} && !leadership_lost_) {
+    const Clock::TimePoint until =
+        grace < Clock::Duration{} ? Clock::TimePoint::max() : time_after(clock_, grace);
+    clock_.wait_until(lock, changed_, until, {},
+                      [this] { return work_ended_.done() || leadership_lost_; });
+    if (work_ended_.done()) {
+      lock.unlock();
+      stopper_.join();
+      lock.lock();
+    } else if (!leadership_lost_ && !failure_) {
+      failure_ = std::make_exception_ptr(
+          ShutdownTimeoutError(fmt::format("something did not end within {} s after the stop",
+                                           std::chrono::duration<double>{grace}.count())));
+    }
+  }
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+void ManagerCore::stop_all() {
+  others_.stop_and_wait();
+  leaders_.stop_and_wait();
+  cache_->shutdown();
+  std::map<std::string, std::shared_ptr<EventRecorder>> recorders;
+  {
+    std::unique_ptr<HttpServer> metrics;
+    std::unique_ptr<HttpServer> health;
+    const std::lock_guard guard{mutex_};
+    metrics.swap(metrics_server_);
+    health.swap(health_server_);
+    recorders = recorders_;
+  }
+  for (const auto& [component, recorder] : recorders) {
+    static_cast<void>(recorder->flush(kFlushLimit));
+  }
+  {
+    const std::lock_guard guard{mutex_};
+    work_ended_.fire();
+    changed_.notify_all();
+  }
+  stop_election_.request_stop();
+  if (election_.joinable()) election_.join();
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "controller_core.hpp"
+#include "http_server.hpp"
+#include "runnable_group.hpp"
+
+#include <kube/cache/done_signal.hpp>
+#include <kube/client/client.hpp>
+#include <kube/controller/event_recorder.hpp>
+#include <kube/controller/health.hpp>
+#include <kube/controller/leader_elector.hpp>
+#include <kube/controller/manager_options.hpp>
+
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace kube::detail {
+
+/// See Manager.
+class ManagerCore {
+ public:
+  ManagerCore(Config config, ManagerOptions options);
+  ManagerCore(const ManagerCore&) = delete;
+  ManagerCore& operator=(const ManagerCore&) = delete;
+  ~ManagerCore();
+
+  [[nodiscard]] const Client& client() const noexcept { return client_; }
+  [[nodiscard]] CacheCore& cache() noexcept { return *cache_; }
+  [[nodiscard]] const ManagerOptions& options() const noexcept { return options_; }
+  [[nodiscard]] const DoneSignal& elected() const noexcept { return elected_; }
+
+  void add_controller(ControllerPlan plan);
+  void add(RunnableGroup::Run runnable, const std::string& name, bool needs_leader_election);
+  void add_check(HealthChecks& checks, std::string name, HealthCheck check);
+  void add_metrics_path(std::string path, std::function<HttpReply()> answer);
+  [[nodiscard]] HealthCheck leader_election_check(Clock::Duration tolerance) const;
+  [[nodiscard]] std::shared_ptr<EventRecorder> event_recorder(const std::string& component);
+  [[nodiscard]] HealthChecks& healthz() noexcept { return healthz_; }
+  [[nodiscard]] HealthChecks& readyz() noexcept { return readyz_; }
+  [[nodiscard]] std::string metrics_address() const;
+  [[nodiscard]] std::string health_address() const;
+
+  void run(std::stop_token stop);
+
+ private:
+  void make_elector();
+  void start(const std::stop_token& stop);
+  void start_endpoints();
+  void start_leading();
+  void lead(const std::stop_token& stop);
+  /// Ends everything, in order. In a thread of its own: what does not end must not keep run() from returning.
+  void stop_all();
+  void fail(std::exception_ptr error);
+  [[nodiscard]] HttpReply metrics_answer(std::string_view path) const;
+  [[nodiscard]] HttpReply health_answer(std::string_view path, std::string_view query) const;
+
+  const ManagerOptions options_;
+  const Logger log_;
+  Clock& clock_;
+  const Client client_;
+  const DoneSignal elected_{"elected"};
+  const DoneSignal work_ended_{"work ended"};
+  HealthChecks healthz_;
+  HealthChecks readyz_;
+  std::map<std::string, std::function<HttpReply()>, std::less<>> metrics_paths_;
+  std::vector<std::shared_ptr<ControllerCore>> controllers_;  // guarded by mutex_
+  std::unique_ptr<CacheCore> cache_;
+  std::unique_ptr<LeaderElector> elector_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  // Guarded by mutex_:
+  bool started_ = false;
+  bool warm_ = false;  // what warms up does so now
+  std::exception_ptr failure_;
+  bool leadership_lost_ = false;
+  std::map<std::string, std::shared_ptr<EventRecorder>> recorders_;
+  std::unique_ptr<HttpServer> metrics_server_;
+  std::unique_ptr<HttpServer> health_server_;
+
+  // These and the last member use all others.
+  RunnableGroup others_;
+  RunnableGroup leaders_;
+  std::stop_source stop_election_;
+  std::jthread election_;
+  std::jthread stopper_;
+};
+
+}  // namespace kube::detail
