@@ -27,12 +27,10 @@
 #include <kube/codec/yaml.hpp>
 #include <kube/config/load.hpp>
 #include <kube/controller/create_or_update.hpp>
-#include <kube/controller/create_or_update.hpp>
 #include <kube/controller/event_recorder.hpp>
 #include <kube/controller/finalizers.hpp>
 #include <kube/controller/leader_elector.hpp>
 #include <kube/controller/lease_lock.hpp>
-#include <kube/controller/manager.hpp>
 #include <kube/controller/manager.hpp>
 #include <kube/controller/predicates.hpp>
 #include <kube/controller/reconcile.hpp>
