@@ -144,7 +144,8 @@ Config config_from_kubeconfig(const Kubeconfig& kubeconfig, const ConfigOptions&
   problems.insert(problems.end(), of_cluster.begin(), of_cluster.end());
   if (is_user_valid && problems.size() == 1 && cluster.server.empty()) {
     throw EmptyConfigError("the configuration is empty: nothing says where the server is (" +
-                           problems.front() + ")");
+                           problems.front() +
+                           "); set KUBECONFIG to a file that does, or put one at ~/.kube/config");
   }
   if (!problems.empty()) throw ConfigError(problems);
 

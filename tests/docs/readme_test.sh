@@ -19,10 +19,11 @@ report=$(mktemp)
 names=$(mktemp)
 programs=$(mktemp)
 trap 'rm -f "$report" "$names" "$programs"' EXIT INT TERM
-cat examples/*.cpp >"$programs"
-for program in examples/*.cpp; do
-  name=$(basename "$program")
-  grep -q "$name" examples/CMakeLists.txt || echo "$program:1: examples/CMakeLists.txt does not build it" >>"$report"
+find examples -name '*.[ch]pp' -exec cat {} + >"$programs"
+for program in $(find examples -name '*.cpp'); do
+  name=$(basename "$program" .cpp)
+  grep -rq --include=CMakeLists.txt "$name" examples ||
+    echo "$program:1: no CMakeLists.txt in examples/ builds it" >>"$report"
 done
 
 # 1. C++ blocks.
