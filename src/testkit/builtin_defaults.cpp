@@ -82,6 +82,9 @@ void default_container(Value& container) {
 void default_pod_spec(Value& spec) {
   fill(spec, "restartPolicy", "Always");
   fill(spec, "terminationGracePeriodSeconds", 30);
+  if (spec.get_integer("terminationGracePeriodSeconds").value_or(0) < 0) {
+    spec["terminationGracePeriodSeconds"] = 1;
+  }
   fill(spec, "dnsPolicy", "ClusterFirst");
   fill(spec, "securityContext", Value::object());
   fill(spec, "schedulerName", "default-scheduler");
@@ -132,9 +135,15 @@ using Defaults = std::function<void(Value& object, Value& spec)>;
 const std::map<std::string, Defaults, std::less<>>& defaults_with_spec() {
   static const std::map<std::string, Defaults, std::less<>> all{
       {"pods",
-       [](Value&, Value& spec) {
+       [](Value& object, Value& spec) {
          default_pod_spec(spec);
          fill(spec, "enableServiceLinks", true);
+         within(object, "status", [](Value& status) {
+           const Value& address = std::as_const(status)["podIP"];
+           if (address.is_string() && !address.as_string().empty()) {
+             fill(status, "podIPs", Value::array({Value::object({{"ip", address}})}));
+           }
+         });
        }},
       {"podtemplates",
        [](Value& object, Value&) {
@@ -171,8 +180,10 @@ const std::map<std::string, Defaults, std::less<>>& defaults_with_spec() {
          default_template(spec);
        }},
       {"daemonsets.apps",
-       [](Value&, Value& spec) {
+       [](Value& object, Value& spec) {
          default_rolling(spec, "updateStrategy", "maxUnavailable", 1, "maxSurge", 0);
+         fill(part(part(object, "metadata"), "annotations"),
+              "deprecated.daemonset.template.generation", "0");
          fill(spec, "revisionHistoryLimit", 10);
          default_template(spec);
        }},
@@ -189,6 +200,12 @@ const std::map<std::string, Defaults, std::less<>>& defaults_with_spec() {
        [](Value&, Value& spec) {
          fill(spec, "type", "ClusterIP");
          fill(spec, "sessionAffinity", "None");
+         if (std::as_const(spec)["sessionAffinity"] == Value{"ClientIP"}) {
+           Value& limit = part(part(spec, "sessionAffinityConfig"), "clientIP");
+           fill(limit, "timeoutSeconds", 10800);
+         } else {
+           spec.erase("sessionAffinityConfig");
+         }
          if (!(std::as_const(spec)["type"] == Value{"ExternalName"}))
            fill(spec, "internalTrafficPolicy", "Cluster");
          each(spec, "ports", [](Value& port) {
@@ -221,6 +238,7 @@ const std::map<std::string, Defaults, std::less<>>& defaults_with_spec() {
          const Value& kind = std::as_const(names)["kind"];
          if (!kind.is_string()) return;
          const std::string name{kind.as_string()};
+         if (name.empty()) return;
          fill(names, "listKind", name + "List");
          fill(names, "singular", kube::detail::lower_case(name));
        }},
@@ -232,6 +250,24 @@ const std::map<std::string, Defaults, std::less<>>& defaults_with_spec() {
 const std::map<std::string, std::function<void(Value&)>, std::less<>>& defaults_without_spec() {
   static const std::map<std::string, std::function<void(Value&)>, std::less<>> all{
       {"secrets", [](Value& object) { fill(object, "type", "Opaque"); }},
+      {"namespaces",
+       [](Value& object) {
+         const Value& name = std::as_const(object)["metadata"]["name"];
+         if (!is_unset(name)) {
+           part(part(object, "metadata"), "labels")["kubernetes.io/metadata.name"] = Value{name};
+         }
+       }},
+      {"nodes",
+       [](Value& object) {
+         within(object, "status", [](Value& status) {
+           const Value& capacity = std::as_const(status)["capacity"];
+           if (capacity.size() > 0) fill(status, "allocatable", capacity);
+         });
+         within(object, "spec", [](Value& spec) {
+           const Value& range = std::as_const(spec)["podCIDR"];
+           if (!is_unset(range)) fill(spec, "podCIDRs", Value::array({range}));
+         });
+       }},
       {"storageclasses.storage.k8s.io",
        [](Value& object) {
          fill(object, "reclaimPolicy", "Delete");
@@ -240,21 +276,6 @@ const std::map<std::string, std::function<void(Value&)>, std::less<>>& defaults_
       {"priorityclasses.scheduling.k8s.io",
        [](Value& object) { fill(object, "preemptionPolicy", "PreemptLowerPriority"); }}};
   return all;
-}
-
-std::string quality_of_service(const Value& pod) {
-  bool any = false;
-  bool guaranteed = pod["spec"]["containers"].size() > 0;
-  for (const Value& container : pod.get_array("spec.containers")) {
-    const Value& resources = container["resources"];
-    for (const char* name : {"cpu", "memory"}) {
-      const Value& limit = resources["limits"][name];
-      const Value& request = resources["requests"][name];
-      if (!limit.is_absent() || !request.is_absent()) any = true;
-      if (limit.is_absent() || (!request.is_absent() && !(request == limit))) guaranteed = false;
-    }
-  }
-  return !any ? "BestEffort" : guaranteed ? "Guaranteed" : "Burstable";
 }
 
 }  // namespace
@@ -271,42 +292,6 @@ void apply_builtin_defaults(const Resource& resource, Value& object) {
   } else if (id == "podtemplates") {
     Value none;
     found->second(object, none);
-  }
-}
-
-void set_initial_state(const Resource& resource, Value& object) {
-  const std::string id = resource.id();
-  if (id == "nodes") return;  // nodes register themselves together with their status
-  if (resource.subresource("status") != nullptr) object.erase("status");
-  if (id == "pods") {
-    object["status"] =
-        Value::object({{"phase", "Pending"}, {"qosClass", quality_of_service(object)}});
-  } else if (id == "persistentvolumes" || id == "persistentvolumeclaims") {
-    object["status"] = Value::object({{"phase", "Pending"}});
-  } else if (id == "namespaces") {
-    object["status"] = Value::object({{"phase", "Active"}});
-    Value& finalizers = part(object, "spec")["finalizers"];
-    bool has_ours = false;
-    for (std::size_t i = 0; i < finalizers.size(); ++i) {
-      has_ours = has_ours || std::as_const(finalizers)[i] == Value{"kubernetes"};
-    }
-    if (!has_ours) finalizers.push_back("kubernetes");
-  } else if (id == "services") {
-    Value& spec = part(object, "spec");
-    if (!(std::as_const(spec)["type"] == Value{"ExternalName"}) &&
-        is_unset(std::as_const(spec)["clusterIP"])) {
-      // Any address will do, as there is no network; it only must not change.
-      const std::size_t hash =
-          std::hash<std::string_view>{}(object.get_string("metadata.uid").value_or(""));
-      spec["clusterIP"] =
-          fmt::format("10.{}.{}.{}", 96 + hash % 16, (hash >> 8) % 256, 1 + (hash >> 16) % 254);
-    }
-    const Value& address = std::as_const(spec)["clusterIP"];
-    if (address.is_string() && !address.as_string().empty()) {
-      fill(spec, "clusterIPs", Value::array({address}));
-      fill(spec, "ipFamilies", Value::array({"IPv4"}));
-      fill(spec, "ipFamilyPolicy", "SingleStack");
-    }
   }
 }
 

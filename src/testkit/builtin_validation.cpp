@@ -34,8 +34,9 @@ std::string_view name_problem(const Resource& resource, std::string_view name) {
     return {};
   }
   const std::string id = resource.id();
+  if (id == "poddisruptionbudgets.policy" || resource.plural == "events") return {};
   if (id == "namespaces") return validation::dns1123_label_problem(name);
-  if (id == "services") return validation::dns1035_label_problem(name);
+  if (id == "services") return validation::dns1123_label_problem(name);
   return validation::dns1123_subdomain_problem(name);
 }
 
@@ -57,7 +58,17 @@ void check_owner_references(const Value& references, Errors& errors) {
   }
 }
 
-void check_finalizers(const Value& finalizers, Errors& errors) {
+/// Built-in kinds want a domain in it, or one of three names.
+void check_finalizer(std::string_view name, const std::string& place, Errors& errors) {
+  if (const auto problem = validation::qualified_name_problem(name); !problem.empty()) {
+    errors.push_back(invalid_value(place, name, problem));
+  } else if (name.find('/') == std::string_view::npos && name != "kubernetes" && name != "orphan" &&
+             name != "foregroundDeletion") {
+    errors.push_back(invalid_value(place, name, "has no domain and is no standard name"));
+  }
+}
+
+void check_finalizers(const Value& finalizers, bool builtin, Errors& errors) {
   bool orphan = false;
   bool foreground = false;
   for (std::size_t i = 0; i < finalizers.size(); ++i) {
@@ -67,6 +78,7 @@ void check_finalizers(const Value& finalizers, Errors& errors) {
     if (const auto problem = validation::qualified_name_problem(name); !problem.empty()) {
       errors.push_back(invalid_value("metadata.finalizers", finalizers[i], problem));
     }
+    if (builtin) check_finalizer(name, fmt::format("metadata.finalizers[{}]", i), errors);
   }
   if (orphan && foreground) {
     errors.push_back(invalid_value("metadata.finalizers", finalizers,
@@ -139,6 +151,16 @@ void check_containers(const Value& spec, const std::string& at, Errors& errors) 
         errors.push_back(invalid_value(place + ".name", name, problem));
       }
       if (text(container["image"]).empty()) errors.push_back(required_value(place + ".image"));
+      if (list == std::string_view{"initContainers"} &&
+          container["restartPolicy"] != Value{"Always"}) {
+        for (const char* member :
+             {"lifecycle", "livenessProbe", "readinessProbe", "startupProbe"}) {
+          if (!container[member].is_absent()) {
+            errors.push_back(forbidden_value(fmt::format("{}.{}", place, member),
+                                             "is not for containers that end"));
+          }
+        }
+      }
       for (std::size_t j = 0; j < i; ++j) {
         if (!name.empty() && spec[list][j]["name"] == container["name"]) {
           errors.push_back(duplicate_value(place + ".name", name));
@@ -152,9 +174,8 @@ void check_containers(const Value& spec, const std::string& at, Errors& errors) 
 /// Without what may change in a pod that exists (BK-4).
 Value immutable_part(const Value& pod) {
   Value spec = pod["spec"];
-  for (const char* member :
-       {"tolerations", "activeDeadlineSeconds", "terminationGracePeriodSeconds", "schedulingGates",
-        "nodeName", "ephemeralContainers"}) {
+  for (const char* member : {"tolerations", "activeDeadlineSeconds", "schedulingGates", "nodeName",
+                             "ephemeralContainers"}) {
     spec.erase(member);
   }
   for (const char* list : {"initContainers", "containers"}) {
@@ -174,35 +195,141 @@ Value immutable_part(const Value& pod) {
 void check_pod(const Value& object, const Value* live, Errors& errors) {
   check_containers(object["spec"], "spec", errors);
   if (live == nullptr) return;
+  for (const char* list : {"initContainers", "containers"}) {
+    if (object["spec"][list].size() != (*live)["spec"][list].size()) {
+      errors.push_back(forbidden_value(fmt::format("spec.{}", list),
+                                       "containers can be neither added nor removed"));
+      return;
+    }
+  }
+  const Value& tolerations = object["spec"]["tolerations"];
+  for (const Value& before : (*live).get_array("spec.tolerations")) {
+    bool kept = false;
+    for (std::size_t i = 0; i < tolerations.size(); ++i) kept = kept || tolerations[i] == before;
+    if (kept) continue;
+    errors.push_back(forbidden_value("spec.tolerations", "may be added, but not changed"));
+    break;
+  }
   if (!(immutable_part(object) == immutable_part(*live)) ||
       !(object["spec"]["nodeName"] == (*live)["spec"]["nodeName"])) {
     errors.push_back(forbidden_value(
         "spec",
-        "a pod may change only the images of its containers, activeDeadlineSeconds, tolerations, "
-        "terminationGracePeriodSeconds and schedulingGates"));
+        "a pod may change only the images of its containers, activeDeadlineSeconds, tolerations "
+        "and schedulingGates"));
   }
 }
 
 void check_workload(const Value& object, const Value* live, Errors& errors) {
   const Value& spec = object["spec"];
-  const Value& labels = spec["selector"]["matchLabels"];
-  if (!spec["selector"].is_object()) errors.push_back(required_value("spec.selector"));
-  if (labels.is_object()) {
-    for (const auto& [key, value] : labels.as_object()) {
-      if (spec["template"]["metadata"]["labels"][key] == value) continue;
-      errors.push_back(invalid_value("spec.template.metadata.labels",
-                                     spec["template"]["metadata"]["labels"],
-                                     "`selector` does not match template `labels`"));
-      break;
+  const Value& selector = spec["selector"];
+  const Value& pods = spec["template"]["spec"];
+  const bool is_daemon_set = object["kind"] == Value{"DaemonSet"};
+  if (!selector.is_object()) {
+    if (!is_daemon_set) errors.push_back(required_value("spec.selector"));
+  } else if (selector["matchLabels"].size() + selector["matchExpressions"].size() == 0) {
+    errors.push_back(invalid_value("spec.selector", selector, "must select something"));
+  }
+  // No selector at all selects nothing.
+  bool matches = selector.is_object();
+  if (selector["matchLabels"].is_object()) {
+    for (const auto& [key, value] : selector["matchLabels"].as_object()) {
+      matches = matches && spec["template"]["metadata"]["labels"][key] == value;
     }
   }
-  if (spec["replicas"].kind() == Value::Kind::kInteger && spec["replicas"].as_integer() < 0) {
-    errors.push_back(
-        invalid_value("spec.replicas", spec["replicas"], "must be greater than or equal to 0"));
+  if (!matches) {
+    errors.push_back(invalid_value("spec.template.metadata.labels",
+                                   spec["template"]["metadata"]["labels"],
+                                   "`selector` does not match template `labels`"));
   }
-  check_containers(spec["template"]["spec"], "spec.template.spec", errors);
+  for (const char* member :
+       {"replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"}) {
+    if (spec.get_integer(member).value_or(0) < 0) {
+      errors.push_back(invalid_value(fmt::format("spec.{}", member), spec[member],
+                                     "must be greater than or equal to 0"));
+    }
+  }
+  check_containers(pods, "spec.template.spec", errors);
+  if (const std::string_view restart = text(pods["restartPolicy"]);
+      !restart.empty() && restart != "Always") {
+    const std::array<std::string, 1> known{"Always"};
+    errors.push_back(not_supported("spec.template.spec.restartPolicy", restart, known));
+  }
+  if (!pods["activeDeadlineSeconds"].is_absent()) {
+    errors.push_back(
+        forbidden_value("spec.template.spec.activeDeadlineSeconds", "is for pods that end"));
+  }
   if (live != nullptr && !(spec["selector"] == (*live)["spec"]["selector"])) {
     errors.push_back(invalid_value("spec.selector", spec["selector"], "field is immutable"));
+  }
+}
+
+/// What may change in the template of a job that does not run.
+Value fixed_part(const Value& shape, bool suspended) {
+  Value result = shape;
+  if (!suspended) return result;
+  for (const char* member : {"labels", "annotations"}) result["metadata"].erase(member);
+  for (const char* member : {"affinity", "nodeSelector", "tolerations", "schedulingGates"}) {
+    result["spec"].erase(member);
+  }
+  return result;
+}
+
+/// A job finds its pods by labels that the server has put on them.
+void check_generated_labels(const Value& spec, Errors& errors) {
+  const Value& labels = spec["template"]["metadata"]["labels"];
+  bool all = true;
+  for (const char* name : {"controller-uid", "job-name", "batch.kubernetes.io/controller-uid",
+                           "batch.kubernetes.io/job-name"}) {
+    if (!labels[name].is_absent()) continue;
+    errors.push_back(required_value(fmt::format("spec.template.metadata.labels[{}]", name)));
+    all = false;
+  }
+  if (!all) {
+    errors.push_back(invalid_value("spec.template.metadata.labels", labels,
+                                   "`selector` does not match template `labels`"));
+  }
+}
+
+void check_job(const Value& object, const Value* live, Errors& errors) {
+  const Value& spec = object["spec"];
+  check_containers(spec["template"]["spec"], "spec.template.spec", errors);
+  const std::string_view restart = text(spec["template"]["spec"]["restartPolicy"]);
+  if (restart != "Never" && restart != "OnFailure") {
+    errors.push_back(required_value("spec.template.spec.restartPolicy", "Never or OnFailure"));
+  }
+  for (const char* member : {"parallelism", "completions", "backoffLimit"}) {
+    if (spec.get_integer(member).value_or(0) < 0) {
+      errors.push_back(invalid_value(fmt::format("spec.{}", member), spec[member],
+                                     "must be greater than or equal to 0"));
+    }
+  }
+  if (spec["manualSelector"] != Value{true}) check_generated_labels(spec, errors);
+  if (live == nullptr) return;
+  const Value& before = (*live)["spec"];
+  const bool suspended = before["suspend"] == Value{true};
+  for (const char* member : {"selector", "completionMode"}) {
+    if (!(spec[member] == before[member])) {
+      errors.push_back(
+          invalid_value(fmt::format("spec.{}", member), spec[member], "field is immutable"));
+    }
+  }
+  if (!(spec["completions"] == before["completions"]) &&
+      spec["completionMode"] != Value{"Indexed"}) {
+    errors.push_back(invalid_value("spec.completions", spec["completions"], "field is immutable"));
+  }
+  if (!(fixed_part(spec["template"], suspended) == fixed_part(before["template"], suspended))) {
+    errors.push_back(invalid_value("spec.template", spec["template"], "field is immutable"));
+  }
+}
+
+void check_claim(const Value& object, const Value* live, Errors& errors) {
+  const Value& spec = object["spec"];
+  if (spec["accessModes"].size() == 0) errors.push_back(required_value("spec.accessModes"));
+  if (spec["resources"]["requests"]["storage"].is_absent()) {
+    errors.push_back(required_value("spec.resources[storage]"));
+  }
+  if (live != nullptr && !(spec == (*live)["spec"])) {
+    errors.push_back(forbidden_value("spec", "is immutable after creation"));
   }
 }
 
@@ -264,6 +391,21 @@ void check_service(const Value& object, const Value* live, Errors& errors) {
       spec["type"] != Value{"ExternalName"}) {
     errors.push_back(required_value("spec.ports"));
   }
+  for (std::size_t i = 0; i < spec["ports"].size(); ++i) {
+    const Value& port = spec["ports"][i];
+    const std::string place = fmt::format("spec.ports[{}]", i);
+    const std::string_view name = text(port["name"]);
+    if (name.empty() && spec["ports"].size() > 1) errors.push_back(required_value(place + ".name"));
+    bool taken = false;
+    for (std::size_t j = 0; j < i; ++j) {
+      taken = taken || (!name.empty() && spec["ports"][j]["name"] == port["name"]);
+    }
+    if (taken) errors.push_back(duplicate_value(place + ".name", name));
+    const std::int64_t number = port.get_integer("port").value_or(0);
+    if (number < 1 || number > 65535) {
+      errors.push_back(invalid_value(place + ".port", number, "must be between 1 and 65535"));
+    }
+  }
   if (live != nullptr && !(spec["clusterIP"] == (*live)["spec"]["clusterIP"]) &&
       spec["type"] == (*live)["spec"]["type"] && spec["type"] != Value{"ExternalName"}) {
     errors.push_back(
@@ -287,6 +429,8 @@ const std::map<std::string, Check, std::less<>>& checks() {
       {"replicasets.apps", check_workload},
       {"statefulsets.apps", check_workload},
       {"daemonsets.apps", check_workload},
+      {"jobs.batch", check_job},
+      {"persistentvolumeclaims", check_claim},
       {"leases.coordination.k8s.io", check_lease},
       {"services", check_service},
       {"events", check_event},
@@ -327,7 +471,8 @@ std::vector<FieldError> validate_metadata(const Resource& resource, const Value&
     if (size > kMaxAnnotations) errors.push_back(too_long("metadata.annotations", kMaxAnnotations));
   }
   check_owner_references(metadata["ownerReferences"], errors);
-  check_finalizers(metadata["finalizers"], errors);
+  check_finalizers(metadata["finalizers"],
+                   !resource.is_custom() && resource.group != "apiextensions.k8s.io", errors);
   return errors;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/api/validation.hpp>
+#include <kube/base/text.hpp>
 
 #include <fmt/format.h>
 
@@ -91,10 +92,6 @@ void check_subresources(const Value& version, const std::string& at, Errors& err
 
 void check_versions(const Value& spec, Errors& errors) {
   const Value& versions = spec["versions"];
-  if (versions.size() == 0) {
-    errors.push_back(required_value("spec.versions", "must have at least one version"));
-    return;
-  }
   std::set<std::string_view> names;
   std::size_t storage = 0;
   for (std::size_t i = 0; i < versions.size(); ++i) {
@@ -149,17 +146,29 @@ std::vector<FieldError> validate_definition(const Value& definition, const Value
                                     "\"api-approved.kubernetes.io\""));
   }
   const std::string_view scope = text(spec["scope"]);
-  if (scope != "Namespaced" && scope != "Cluster") {
+  if (scope.empty()) {
+    errors.push_back(required_value("spec.scope"));
+  } else if (scope != "Namespaced" && scope != "Cluster") {
     const std::array<std::string, 2> known{"Cluster", "Namespaced"};
     errors.push_back(not_supported("spec.scope", scope, known));
   }
   for (const char* member : {"plural", "singular"}) {
     const std::string_view name = text(spec["names"][member]);
-    if (const auto problem = validation::dns1035_label_problem(name); !problem.empty()) {
+    if (name.empty()) {
+      errors.push_back(required_value(fmt::format("spec.names.{}", member)));
+    } else if (const auto problem = validation::dns1035_label_problem(name); !problem.empty()) {
       errors.push_back(invalid_value(fmt::format("spec.names.{}", member), name, problem));
     }
   }
-  if (text(spec["names"]["kind"]).empty()) errors.push_back(required_value("spec.names.kind"));
+  for (const char* member : {"kind", "listKind"}) {
+    const std::string name = kube::detail::lower_case(text(spec["names"][member]));
+    if (name.empty()) {
+      errors.push_back(required_value(fmt::format("spec.names.{}", member)));
+    } else if (const auto problem = validation::dns1035_label_problem(name); !problem.empty()) {
+      errors.push_back(
+          invalid_value(fmt::format("spec.names.{}", member), spec["names"][member], problem));
+    }
+  }
   if (spec["preserveUnknownFields"] == Value{true}) {
     errors.push_back(invalid_value("spec.preserveUnknownFields", true,
                                    "must be false in order to use defaults"));
@@ -172,6 +181,10 @@ std::vector<FieldError> validate_definition(const Value& definition, const Value
             invalid_value(fmt::format("spec.{}", member), spec[member], "field is immutable"));
       }
     }
+  }
+  if (definition["status"]["storedVersions"].size() == 0) {
+    errors.push_back(invalid_value("status.storedVersions", definition["status"]["storedVersions"],
+                                   "must have at least one version"));
   }
   for (std::size_t i = 0; i < definition["status"]["storedVersions"].size(); ++i) {
     const Value& stored = definition["status"]["storedVersions"][i];

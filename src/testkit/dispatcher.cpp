@@ -179,7 +179,14 @@ ServerResponse Dispatcher::serve_path(const ServerRequest& request, const Reques
                                       const Route& route, const User& user,
                                       std::vector<std::string>& warnings) {
   const bool pretty = wants_pretty(request, url.query);
+  const std::shared_ptr<const Catalog> catalog = services_.catalog();
   if (!route.is_resource) {
+    const std::vector<std::string>& parts = url.segments;
+    const bool unknown_version =
+        (parts.size() == 2 && parts[0] == "api" && !catalog->has_version("", parts[1])) ||
+        (parts.size() == 3 && parts[0] == "apis" && catalog->is_builtin_group(parts[1]) &&
+         !catalog->has_version(parts[1], parts[2]));
+    if (unknown_version) throw unknown_resource();
     if (request.method != "GET") {
       const bool known =
           url.segments.empty() || url.segments[0] == "api" || url.segments[0] == "apis";
@@ -195,10 +202,12 @@ ServerResponse Dispatcher::serve_path(const ServerRequest& request, const Reques
     }
     return page_not_found();
   }
-  const std::shared_ptr<const Catalog> catalog = services_.catalog();
   const bool builtin = catalog->is_builtin_group(route.group);
   if (!catalog->has_version(route.group, route.version) ||
       (route.group.empty() && url.segments[0] != "api")) {
+    if (builtin && url.segments[0] == (route.group.empty() ? "api" : "apis")) {
+      throw unknown_resource();
+    }
     return page_not_found();
   }
   if (route.malformed) return page_not_found();

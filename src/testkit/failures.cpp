@@ -92,9 +92,10 @@ ApiError invalid(const GroupKind& kind, std::string_view name, const FieldError&
   return invalid(kind, name, {&error, 1});
 }
 
-ApiError not_acceptable(std::string_view accepted) {
-  return plain(406, "NotAcceptable",
-               fmt::format("only the following media types are accepted: {}", accepted));
+ApiError not_acceptable(std::string_view accepted, bool by_type) {
+  return (by_type ? with_empty_details : plain)(
+      406, "NotAcceptable",
+      fmt::format("only the following media types are accepted: {}", accepted));
 }
 
 ApiError unsupported_media_type(std::string_view accepted) {
@@ -102,6 +103,10 @@ ApiError unsupported_media_type(std::string_view accepted) {
                fmt::format("the body of the request was in an unknown format - accepted media "
                            "types include: {}",
                            accepted));
+}
+
+ApiError unsupported_patch_type() {
+  return with_empty_details(415, "UnsupportedMediaType", "415: Unsupported Media Type");
 }
 
 ApiError unauthorized() { return plain(401, "Unauthorized", "Unauthorized"); }

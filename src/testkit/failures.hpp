@@ -33,8 +33,10 @@ namespace kube::testkit::detail {
                                std::span<const FieldError> errors);
 [[nodiscard]] ApiError invalid(const GroupKind& kind, std::string_view name,
                                const FieldError& error);
-[[nodiscard]] ApiError not_acceptable(std::string_view accepted);
+/// `by_type`: none of the types is known at all, which is found out before the kind is looked at.
+[[nodiscard]] ApiError not_acceptable(std::string_view accepted, bool by_type = false);
 [[nodiscard]] ApiError unsupported_media_type(std::string_view accepted);
+[[nodiscard]] ApiError unsupported_patch_type();
 [[nodiscard]] ApiError unauthorized();
 [[nodiscard]] ApiError too_many_requests(std::string_view message, int retry_after_seconds);
 /// 500 with an empty reason (ER-4).

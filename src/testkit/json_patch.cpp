@@ -17,8 +17,11 @@ namespace kube::testkit::detail {
 namespace {
 
 [[noreturn]] void fail() {
-  throw ApiError{failure_status(422, meta::v1::status_reason::kInvalid,
-                                "the server rejected our request due to an error in our request")};
+  meta::v1::Status status =
+      failure_status(422, meta::v1::status_reason::kInvalid,
+                     "the server rejected our request due to an error in our request");
+  status.details.emplace();
+  throw ApiError{std::move(status)};
 }
 
 std::size_t depth_of(const Value& value) {
@@ -121,6 +124,12 @@ class Patcher {
     return *here;
   }
 
+  /// What `tokens` lead to, or null.
+  Value* target(const Tokens& tokens) {
+    Value& container = parent(tokens);  // first: there may be no tokens at all
+    return child(container, tokens.back());
+  }
+
   static Value* child(Value& container, std::string_view token) {
     if (container.is_array()) return &elements(container)[index_of(token, container.size())];
     return member(container, token);
@@ -186,14 +195,14 @@ class Patcher {
   }
 
   void test(std::string_view path, const Tokens& tokens, const Value& expected) {
-    const Value* found = path.empty() ? &document_ : child(parent(tokens), tokens.back());
+    const Value* found = path.empty() ? &document_ : target(tokens);
     const auto is_nothing = [](const Value& value) { return value.is_absent() || value.is_null(); };
     const bool nothing = found == nullptr || is_nothing(*found);
     if (nothing ? !is_nothing(expected) : !(*found == expected)) fail();
   }
 
   Value copied(const Tokens& tokens) {
-    const Value* found = child(parent(tokens), tokens.back());
+    const Value* found = target(tokens);
     if (found == nullptr) return nullptr;
     copied_bytes_ += encode_json(*found).size();
     if (copied_bytes_ > limits_.max_copied_bytes) fail();

@@ -154,8 +154,10 @@ KindRules rules_of(const Resource& resource) {
 }
 
 std::vector<std::pair<std::string, std::string>> selectable_fields(const Resource& resource) {
-  std::vector<std::pair<std::string, std::string>> fields{
-      {"metadata.name", "metadata.name"}, {"metadata.namespace", "metadata.namespace"}};
+  std::vector<std::pair<std::string, std::string>> fields{{"metadata.name", "metadata.name"}};
+  if (resource.namespaced || !resource.is_custom()) {
+    fields.emplace_back("metadata.namespace", "metadata.namespace");
+  }
   if (resource.is_custom()) {
     for (const std::string& path : resource.custom->selectable_fields) {
       fields.emplace_back(path, path);

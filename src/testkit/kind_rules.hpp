@@ -36,6 +36,13 @@ struct KindRules {
 void apply_builtin_defaults(const Resource& resource, Value& object);
 /// Gives a new object of a built-in kind its first status and what else its kind starts with.
 void set_initial_state(const Resource& resource, Value& object);
+/// Daemon sets count the changes of their template in an annotation.
+void count_template(const Resource& resource, const Value& live, Value& next);
+/// What admission plugins add to a new object, and to a changed one.
+void admit_new(const Resource& resource, Value& object);
+void admit_change(const Resource& resource, const Value& live, Value& next);
+/// Writes all quantities in an object of that type in their canonical form.
+void canonicalize_quantities(const Type& type, Value& object);
 /// Errors of a built-in kind. `live` is the stored object on update.
 [[nodiscard]] std::vector<FieldError> validate_builtin(const Resource& resource,
                                                        const Value& object, const Value* live);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -22,10 +23,6 @@ namespace {
 
 constexpr std::string_view kTokenVersion = "meta.k8s.io/v1";
 constexpr const char* kMatchField = "resourceVersionMatch";
-
-[[noreturn]] void refuse(const FieldError& error) {
-  throw invalid({"meta.k8s.io", "ListOptions"}, "", error);
-}
 
 /// A path that goes neither up nor nowhere.
 bool is_clean(std::string_view path) {
@@ -40,35 +37,40 @@ bool is_clean(std::string_view path) {
 }
 
 void check_match(const ListOptions& options, std::string_view match) {
-  if (!match.empty() && options.match == ListOptions::Match::kUnset) {
-    const std::array<std::string, 2> known{"Exact", "NotOlderThan"};
-    refuse(not_supported(kMatchField, match, known));
-  }
+  using Match = ListOptions::Match;
+  const std::array<std::string, 2> known{"Exact", "NotOlderThan"};
+  std::vector<FieldError> errors;
   if (options.watch) {
-    if (!options.continue_text.empty()) {
-      refuse(forbidden_value(kMatchField, "a watch has no continue"));
-    }
-    if (options.send_initial && options.match != ListOptions::Match::kNotOlderThan) {
-      refuse(forbidden_value(kMatchField, "sendInitialEvents requires NotOlderThan"));
+    if (options.send_initial && options.match != Match::kNotOlderThan) {
+      errors.push_back(forbidden_value(kMatchField, "sendInitialEvents requires NotOlderThan"));
     }
     if (!match.empty() && !options.send_initial) {
-      refuse(forbidden_value(kMatchField, "is for watches with sendInitialEvents only"));
+      errors.push_back(forbidden_value(kMatchField, "is for watches with sendInitialEvents only"));
     }
-    return;
+    if (!match.empty() && options.match != Match::kNotOlderThan) {
+      errors.push_back(not_supported(kMatchField, match, std::span{known}.last(1)));
+    }
+    if (!options.continue_text.empty()) {
+      errors.push_back(forbidden_value(kMatchField, "a watch has no continue"));
+    }
+  } else if (!match.empty()) {
+    if (options.version_text.empty()) {
+      errors.push_back(
+          forbidden_value(kMatchField, "is forbidden unless resourceVersion is given"));
+    }
+    if (!options.continue_text.empty()) {
+      errors.push_back(forbidden_value(kMatchField, "is forbidden with continue"));
+    }
+    if (options.match == Match::kUnset) errors.push_back(not_supported(kMatchField, match, known));
+    if (options.match == Match::kExact && options.version_text == "0") {
+      errors.push_back(
+          forbidden_value(kMatchField, "Exact is forbidden for resourceVersion \"0\""));
+    }
   }
-  if (options.send_initial) {
-    refuse(forbidden_value("sendInitialEvents", "is for watches only"));
+  if (!options.watch && options.send_initial) {
+    errors.push_back(forbidden_value("sendInitialEvents", "is for watches only"));
   }
-  if (match.empty()) return;
-  if (!options.continue_text.empty()) {
-    refuse(forbidden_value(kMatchField, "is forbidden with continue"));
-  }
-  if (options.version_text.empty()) {
-    refuse(forbidden_value(kMatchField, "is forbidden unless resourceVersion is given"));
-  }
-  if (options.match == ListOptions::Match::kExact && options.version_text == "0") {
-    refuse(forbidden_value(kMatchField, "Exact is forbidden for resourceVersion \"0\""));
-  }
+  if (!errors.empty()) throw invalid({"meta.k8s.io", "ListOptions"}, "", errors);
 }
 
 }  // namespace

@@ -115,8 +115,11 @@ std::vector<MediaType> parse_accept(std::string_view text) {
 Output negotiate(std::string_view accept, const Offer& offer) {
   std::vector<MediaType> clauses = parse_accept(accept);
   if (clauses.empty()) clauses.push_back({"*/*", {}, 1});
+  bool any_known = false;
   for (const MediaType& clause : clauses) {
-    const std::optional<Format> format = format_of(clause.type);
+    std::optional<Format> format = format_of(clause.type);
+    if (!format && offer.custom && clause.type == "application/*") format = Format::kJson;
+    any_known = any_known || format;
     const std::optional<Transform> transform = transform_of(clause, offer);
     if (!format || !transform || clause.quality <= 0) continue;
     if (*format == Format::kProtobuf) {
@@ -127,7 +130,7 @@ Output negotiate(std::string_view accept, const Offer& offer) {
     return {*format, *transform,
             *transform == Transform::kNone ? "v1" : std::string{clause.parameter("v")}, false};
   }
-  throw not_acceptable(accepted_types(offer));
+  throw not_acceptable(accepted_types(offer), !any_known && !offer.custom);
 }
 
 Format error_format(std::string_view accept) {

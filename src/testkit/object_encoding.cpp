@@ -148,7 +148,9 @@ std::string ObjectEncoder::list(const ListPage& page) const {
     }
     std::string json =
         R"({"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":)" +
-        list_metadata(page, false) + ",\"items\":[";
+        list_metadata(page, false) + ",\"items\":";
+    if (objects.empty()) return finish_json(output_, in_version(json + "null}", output_));
+    json.push_back('[');
     for (const StoredObject& object : objects) {
       if (json.back() != '[') json.push_back(',');
       json += object.json();
@@ -196,10 +198,15 @@ std::string ObjectEncoder::bookmark(std::uint64_t revision, bool initial_events_
   if (initial_events_end) {
     metadata["annotations"] = Value::object({{"k8s.io/initial-events-end", "true"}});
   }
-  const StoredObject empty =
-      codec_.from_value(*resource_.type, Value::object({{"kind", resource_.kind},
-                                                        {"apiVersion", resource_.api_version()},
-                                                        {"metadata", std::move(metadata)}}));
+  Value object = Value::object({{"kind", resource_.kind}, {"apiVersion", resource_.api_version()}});
+  const std::string id = resource_.id();
+  if (id == "deployments.apps" || id == "replicasets.apps" || id == "statefulsets.apps") {
+    object["spec"]["replicas"] = 0;
+  } else if (id == "daemonsets.apps") {
+    metadata["annotations"]["deprecated.daemonset.template.generation"] = "0";
+  }
+  object["metadata"] = std::move(metadata);
+  const StoredObject empty = codec_.from_value(*resource_.type, object);
   if (output_.transform == Transform::kTable) {
     return table(Value::object({{"resourceVersion", std::to_string(revision)}}), {empty},
                  initial_events_end ? IncludeObject::kObject : include_, columns);

@@ -78,8 +78,8 @@ bool Query::flag(std::string_view name) const noexcept {
 }
 
 std::optional<std::int64_t> Query::integer(std::string_view name) const {
+  if (!has(name)) return std::nullopt;
   const std::string_view value = text(name);
-  if (value.empty()) return std::nullopt;
   std::int64_t number = 0;
   const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (problem != std::errc{} || end != value.data() + value.size()) {

@@ -20,7 +20,7 @@ class Query {
   [[nodiscard]] bool has(std::string_view name) const noexcept;
   /// RQ-5: absent, `false` and `0` are false, anything else is true.
   [[nodiscard]] bool flag(std::string_view name) const noexcept;
-  /// Throws ApiError 400 that names the parameter if it is not an integer. An empty one counts as absent.
+  /// Throws ApiError 400 that names the parameter if it is not an integer.
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name) const;
   [[nodiscard]] std::vector<std::string_view> all(std::string_view name) const;
 

@@ -128,9 +128,8 @@ class Rest {
                         bool may_create, bool is_patch);
   Value finish_update(RestRequest& request, const Value& live, Value next,
                       const WriteOptions& options, bool track);
-  Written patch_object(RestRequest& request, const WriteOptions& options,
-                       std::string_view media_type, const Value& patch);
-  Written apply_object(RestRequest& request, const WriteOptions& options, const Value& config);
+  Written patch_object(RestRequest& request, const WriteOptions& options, std::string_view type);
+  Written apply_object(RestRequest& request, const WriteOptions& options);
   DeleteRequest delete_options(RestRequest& request);
 
   ServerResponse scale(RestRequest& request);

@@ -117,6 +117,13 @@ DeleteRequest Rest::delete_options(RestRequest& request) {
                                     ? *parse_yaml(request.http.body)
                                     : *services_.codec.value_from_json(request.http.body);
                   if (!value.is_object()) throw bad_request("DeleteOptions must be an object");
+                  for (const char* member : {"kind", "apiVersion"}) {
+                    const Value& given_type = std::as_const(value)[member];
+                    if (!given_type.is_absent() && !given_type.is_null() &&
+                        !given_type.is_string()) {
+                      throw bad_request(fmt::format("{} of DeleteOptions is not a text", member));
+                    }
+                  }
                   // Clients send them in the version of the group that they delete from.
                   value.erase("apiVersion");
                   return value;
@@ -129,9 +136,7 @@ DeleteRequest Rest::delete_options(RestRequest& request) {
     given.grace_period_seconds = query.integer("gracePeriodSeconds");
     if (query.has("propagationPolicy")) given.propagation_policy = query.text("propagationPolicy");
     if (query.has("orphanDependents")) given.orphan_dependents = query.flag("orphanDependents");
-    for (const std::string_view value : query.all("dryRun")) {
-      if (!value.empty()) given.dry_run.push_back(value);
-    }
+    for (const std::string_view value : query.all("dryRun")) given.dry_run.push_back(value);
   }
   DeleteRequest options;
   options.grace = given.grace_period_seconds;
@@ -141,7 +146,7 @@ DeleteRequest Rest::delete_options(RestRequest& request) {
   }
   options.orphan_dependents = given.orphan_dependents;
   options.propagation = given.propagation_policy.value_or("");
-  if (!options.propagation.empty()) {
+  if (given.propagation_policy.has_value()) {
     if (options.orphan_dependents) {
       refuse(invalid_value("propagationPolicy", options.propagation,
                            "orphanDependents and deletionPropagation cannot be both set"));
@@ -192,8 +197,21 @@ DeleteOutcome Rest::remove_object(const Resource& resource, const std::string& k
     const bool blocked = std::as_const(object)["metadata"]["finalizers"].size() > 0 ||
                          (is_namespace && std::as_const(object)["spec"]["finalizers"].size() > 0);
     if (!blocked && grace == 0) {
-      if (options.dry_run || services_.commit(collection, key, current, {})) {
-        if (!rules.is_graceful) return {current, true, false};
+      if (rules.is_graceful && !options.dry_run &&
+          (deletion.empty() || object.get_integer("metadata.deletionGracePeriodSeconds") != 0)) {
+        // It is marked first, so watches see two events.
+        object["metadata"]["deletionTimestamp"] = Time{now}.str();
+        object["metadata"]["deletionGracePeriodSeconds"] = 0;
+        if (deletion.empty()) raise_generation(object);
+        static_cast<void>(services_.commit(collection, key, current,
+                                           services_.codec.from_value(current.type(), object)));
+        continue;
+      }
+      const std::optional<StoredObject> last =
+          options.dry_run ? current : services_.commit(collection, key, current, {});
+      if (last) {
+        if (!rules.is_graceful) return {*last, true, false};
+        object["metadata"]["resourceVersion"] = last->metadata_text("resourceVersion");
         object["metadata"]["deletionTimestamp"] = deletion.empty() ? Time{now}.str() : deletion;
         object["metadata"]["deletionGracePeriodSeconds"] = 0;
         if (deletion.empty()) raise_generation(object);

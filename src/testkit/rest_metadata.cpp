@@ -130,6 +130,12 @@ Value merge_parts(const Resource& resource, std::string_view subresource, const 
     if (resource.id() == "deployments.apps") {
       take_over(merged["metadata"], live["metadata"], "labels");
     }
+    if (resource.id() == "pods") {
+      take_over(merged["metadata"], live["metadata"], "ownerReferences");
+      if (std::as_const(merged)["status"]["qosClass"].is_absent()) {
+        take_over(merged["status"], live["status"], "qosClass");
+      }
+    }
     return merged;
   }
   if (subresource == "ephemeralcontainers") {
@@ -154,15 +160,18 @@ Value merge_parts(const Resource& resource, std::string_view subresource, const 
     if (!std::as_const(next)["spec"].is_object()) next["spec"] = Value::object();
     take_over(next["spec"], live["spec"], "finalizers");
   }
-  if (resource.id() == "services" && live["spec"]["type"] != Value{"ExternalName"} &&
-      std::as_const(next)["spec"].is_object()) {
-    for (const char* field : {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"}) {
-      if (std::as_const(next)["spec"][field].is_absent()) {
-        take_over(next["spec"], live["spec"], field);
-      }
-    }
-  }
   return next;
+}
+
+void keep_allocated(const Resource& resource, const Value& live, Value& next) {
+  if (resource.id() != "services" || live["spec"]["type"] == Value{"ExternalName"} ||
+      !std::as_const(next)["spec"].is_object()) {
+    return;
+  }
+  for (const char* field : {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"}) {
+    if (std::as_const(next)["spec"][field].is_absent())
+      take_over(next["spec"], live["spec"], field);
+  }
 }
 
 bool deduplicate_owners(Value& object) {

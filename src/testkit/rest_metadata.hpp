@@ -27,6 +27,8 @@ void keep_server_fields(const RestRequest& request, const Value& live, Value& ne
 /// ST-2).
 [[nodiscard]] Value merge_parts(const Resource& resource, std::string_view subresource,
                                 const Value& live, Value next);
+/// What the server once chose stays unless a write says otherwise.
+void keep_allocated(const Resource& resource, const Value& live, Value& next);
 /// Removes owner references that stand twice; true if there were any (CR-6).
 bool deduplicate_owners(Value& object);
 /// Throws ApiError 422 if the object is invalid.

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <utility>
 
 #include "apply.hpp"
@@ -36,6 +37,14 @@ std::string_view text_of(const Value& object, std::string_view member) {
   return value.is_string() ? value.as_string() : std::string_view{};
 }
 
+Ref<Value> parse_patch(const std::function<Ref<Value>()>& parse) {
+  try {
+    return parse();
+  } catch (const CodecError& error) {
+    throw bad_request(fmt::format("error decoding patch: {}", error.what()));
+  }
+}
+
 }  // namespace
 
 ServerResponse Rest::patch(RestRequest& request) {
@@ -44,9 +53,7 @@ ServerResponse Rest::patch(RestRequest& request) {
   const bool known = type == kJsonPatch || type == kMergePatch || type == kApplyPatch ||
                      (type == kStrategicPatch && !resource.is_custom());
   if (!known) {
-    if (!resource.is_custom()) {
-      return make_response(415, "text/plain; charset=utf-8", "415: Unsupported Media Type");
-    }
+    if (!resource.is_custom()) throw unsupported_patch_type();
     throw unsupported_media_type(fmt::format("{}, {}, {}", kJsonPatch, kMergePatch, kApplyPatch));
   }
   request.choose_output({.custom = resource.is_custom()});
@@ -59,29 +66,30 @@ ServerResponse Rest::patch(RestRequest& request) {
   if (type == kApplyPatch && options.field_manager.empty()) {
     throw invalid(patch_options, "", required_value("fieldManager", "is required for apply patch"));
   }
-  Ref<Value> patch;
-  try {
-    patch = type == kApplyPatch ? parse_yaml(request.http.body)
-                                : services_.codec.value_from_json(request.http.body);
-  } catch (const CodecError& error) {
-    throw bad_request(fmt::format("error decoding patch: {}", error.what()));
-  }
-  const Written written = type == kApplyPatch ? apply_object(request, options, *patch)
-                                              : patch_object(request, options, type, *patch);
+  const Written written =
+      type == kApplyPatch ? apply_object(request, options) : patch_object(request, options, type);
   return respond(request, written.created ? 201 : 200, written.object);
 }
 
 Rest::Written Rest::patch_object(RestRequest& request, const WriteOptions& options,
-                                 std::string_view type, const Value& patch) {
+                                 std::string_view type) {
   const Resource& resource = *request.resource;
-  const std::vector<std::string> duplicates =
-      type == kJsonPatch ? std::vector<std::string>{} : duplicate_fields(request.http.body);
+  Ref<Value> patch;
   return update_object(
       request, options,
       [&](const Value& live) {
-        Value patched = type == kJsonPatch    ? json_patch(live, patch)
-                        : type == kMergePatch ? merge_patch(live, patch)
-                                              : strategic_merge(live, patch, schema_of(resource));
+        // Only now: whatever the patch is, of what does not exist nothing else is said.
+        if (!patch) {
+          patch = parse_patch([&] { return services_.codec.value_from_json(request.http.body); });
+        }
+        Value patched = type == kJsonPatch    ? json_patch(live, *patch)
+                        : type == kMergePatch ? merge_patch(live, *patch)
+                                              : strategic_merge(live, *patch, schema_of(resource));
+        if (resource.is_custom() && text_of(patched, "kind") != resource.kind) {
+          throw invalid(
+              GroupKind{resource.group, std::string{text_of(patched, "kind")}}, request.name,
+              invalid_value("kind", patched["kind"], fmt::format("must be {}", resource.kind)));
+        }
         if (text_of(patched, "kind") != resource.kind ||
             text_of(patched, "apiVersion") != resource.api_version()) {
           throw invalid_patch(
@@ -95,14 +103,16 @@ Rest::Written Rest::patch_object(RestRequest& request, const WriteOptions& optio
         } else if (resource.schema != nullptr) {
           unknown = unknown_fields(*resource.schema, patched);
         }
-        report_fields(request, options, unknown, duplicates, [&](const std::string& problem) {
-          return invalid_patch(request.http.body, problem);
-        });
         try {
           patched = normalized(services_.codec, resource, patched);
         } catch (const CodecError& error) {
           throw invalid_patch(request.http.body, error.what());
         }
+        const std::vector<std::string> duplicates =
+            type == kJsonPatch ? std::vector<std::string>{} : duplicate_fields(request.http.body);
+        report_fields(request, options, unknown, duplicates, [&](const std::string& problem) {
+          return invalid_patch(request.http.body, problem);
+        });
         if (metadata_text(patched, "name") != request.name) {
           throw bad_request("a patch may not change the name of the object");
         }
@@ -111,9 +121,10 @@ Rest::Written Rest::patch_object(RestRequest& request, const WriteOptions& optio
       false, false);
 }
 
-Rest::Written Rest::apply_object(RestRequest& request, const WriteOptions& options,
-                                 const Value& config) {
+Rest::Written Rest::apply_object(RestRequest& request, const WriteOptions& options) {
   const Resource& resource = *request.resource;
+  const Ref<Value> patch = parse_patch([&] { return parse_yaml(request.http.body); });
+  const Value& config = *patch;
   if (!config.is_object()) throw bad_request("an applied configuration must be an object");
   if (text_of(config, "apiVersion") != resource.api_version()) {
     throw bad_request(
@@ -123,11 +134,6 @@ Rest::Written Rest::apply_object(RestRequest& request, const WriteOptions& optio
   if (text_of(config, "kind") != resource.kind) {
     throw bad_request(fmt::format("the kind in the data ({}) does not match the expected kind ({})",
                                   text_of(config, "kind"), resource.kind));
-  }
-  if (metadata_text(config, "name") != request.name) {
-    throw bad_request(
-        fmt::format("the name of the object ({}) does not match the name on the URL ({})",
-                    metadata_text(config, "name"), request.name));
   }
   const std::vector<std::string> duplicates = request.http.body.starts_with('{')
                                                   ? duplicate_fields(request.http.body)
@@ -159,10 +165,17 @@ Rest::Written Rest::apply_object(RestRequest& request, const WriteOptions& optio
           if (!may.allowed) {
             throw forbidden(resource.group_resource(), request.name, may.reason);
           }
+          const std::string version = metadata_text(applied, "resourceVersion");
+          if (!version.empty() && !parse_version(version)) throw malformed_version(version);
           applied["metadata"].erase("resourceVersion");
         }
         Value next =
             apply_patch(schema_of(resource), live, applied, manager, options.force.value_or(false));
+        if (metadata_text(applied, "name") != request.name) {
+          throw bad_request(
+              fmt::format("the name of the object ({}) does not match the name on the URL ({})",
+                          metadata_text(applied, "name"), request.name));
+        }
         try {
           return normalized(services_.codec, resource, next);
         } catch (const CodecError& error) {

@@ -26,6 +26,11 @@ IncludeObject include_object(const Query& query) {
   throw bad_request(fmt::format("unrecognized includeObject value: \"{}\"", text));
 }
 
+/// Real servers do not cache events, which shows in some answers.
+bool is_event(const Resource& resource) {
+  return resource.plural == "events" && !resource.is_custom();
+}
+
 ApiError expired_token(const ContinueToken& token) {
   meta::v1::Status status =
       expired(
@@ -135,6 +140,9 @@ ServerResponse Rest::get(RestRequest& request) {
   const std::string_view text = request.url.query.text("resourceVersion");
   if (!text.empty()) {
     const std::optional<std::uint64_t> version = parse_version(text);
+    if (!version && is_event(*request.resource)) {
+      throw bad_request(fmt::format("invalid resource version \"{}\": not a number", text));
+    }
     if (!version) throw malformed_version(text);
     await_version(request, *version);
   }
@@ -175,11 +183,12 @@ ListPage Rest::read_page(const RestRequest& request, const ListOptions& options)
   if (more) page.remaining = static_cast<std::int64_t>(found.remaining);
   std::string last;
   for (auto& [key, object] : found.objects) {
-    if (!selection.matches(object)) continue;
+    // Whether something is left is decided before it is known whether it matches.
     if (limit != 0 && page.objects.size() == limit) {
       more = true;
       break;
     }
+    if (!selection.matches(object)) continue;
     page.objects.push_back(as_served(services_.codec, *request.resource, object));
     last = key;
   }
@@ -231,7 +240,7 @@ ServerResponse Rest::watch(RestRequest& request) {
     Store::WatchStart start = services_.store.watch(
         *request.resource->collection, scope_of(request, options), after, plan.initial);
     if (start.expired) {
-      throw expired(request.resource->plural == "events" && !request.resource->is_custom()
+      throw expired(is_event(*request.resource)
                         ? "The resourceVersion for the provided watch is too old."
                         : fmt::format("too old resource version: {} ({})", version, start.floor));
     }

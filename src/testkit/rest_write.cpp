@@ -3,6 +3,7 @@
 #include "rest.hpp"
 
 #include <kube/api/meta/v1.hpp>
+#include <kube/codec/base64.hpp>
 #include <kube/codec/envelope.hpp>
 #include <kube/codec/error.hpp>
 
@@ -30,10 +31,6 @@ constexpr const char* kDuplicateOwners =
 
 GroupResource namespaces() { return {"", "namespaces"}; }
 
-[[noreturn]] void refuse_option(std::string_view kind, const FieldError& error) {
-  throw invalid({"meta.k8s.io", std::string{kind}}, "", error);
-}
-
 bool is_printable(std::string_view text) {
   return std::ranges::all_of(text, [](unsigned char c) { return c >= 0x20 && c != 0x7f; });
 }
@@ -52,6 +49,23 @@ void check_type(const Resource& resource, std::string_view api_version, std::str
   if (!kind.empty() && kind != resource.kind) {
     throw bad_request(fmt::format("{} in version \"{}\" cannot be handled as a {}", kind,
                                   resource.version, resource.kind));
+  }
+}
+
+/// stringData is for writing only: it becomes data.
+void take_in_plain_data(Value& secret) {
+  const Value plain = std::as_const(secret)["stringData"];
+  secret.erase("stringData");
+  // Nothing is as good as an empty text.
+  const Value data = std::as_const(secret)["data"];
+  if (data.is_object()) {
+    for (const auto& [key, value] : data.as_object()) {
+      if (value.is_null()) secret["data"][key.view()] = "";
+    }
+  }
+  if (!plain.is_object()) return;
+  for (const auto& [key, value] : plain.as_object()) {
+    if (value.is_string()) secret["data"][key.view()] = base64_encode(value.as_string());
   }
 }
 
@@ -79,19 +93,19 @@ void check_micro_times(const Value& object) {
 
 WriteOptions WriteOptions::parse(const Query& query, std::string_view kind) {
   WriteOptions options;
+  std::vector<FieldError> errors;
+  options.field_manager = query.text("fieldManager");
+  if (options.field_manager.size() > 128) errors.push_back(too_long("fieldManager", 128));
+  if (!is_printable(options.field_manager)) {
+    errors.push_back(invalid_value("fieldManager", options.field_manager,
+                                   "should only contain printable characters"));
+  }
   for (const std::string_view value : query.all("dryRun")) {
-    if (value.empty()) continue;
     if (value != "All") {
       const std::array<std::string, 1> known{"All"};
-      refuse_option(kind, not_supported("dryRun", value, known));
+      errors.push_back(not_supported("dryRun", value, known));
     }
     options.dry_run = true;
-  }
-  options.field_manager = query.text("fieldManager");
-  if (options.field_manager.size() > 128) refuse_option(kind, too_long("fieldManager", 128));
-  if (!is_printable(options.field_manager)) {
-    refuse_option(kind, invalid_value("fieldManager", options.field_manager,
-                                      "should only contain printable characters"));
   }
   const std::string_view validation = query.text("fieldValidation");
   if (validation == "Ignore") {
@@ -100,9 +114,10 @@ WriteOptions WriteOptions::parse(const Query& query, std::string_view kind) {
     options.field_validation = FieldValidation::kStrict;
   } else if (!validation.empty() && validation != "Warn") {
     const std::array<std::string, 3> known{"Ignore", "Warn", "Strict"};
-    refuse_option(kind, not_supported("fieldValidation", validation, known));
+    errors.push_back(not_supported("fieldValidation", validation, known));
   }
   if (query.has("force")) options.force = query.flag("force");
+  if (!errors.empty()) throw invalid({"meta.k8s.io", std::string{kind}}, "", errors);
   return options;
 }
 
@@ -129,7 +144,10 @@ Value normalized(ObjectCodec& codec, const Resource& resource, const Value& obje
     if (resource.group == "coordination.k8s.io" || resource.kind == "Event") {
       check_micro_times(object);
     }
-    return *codec.from_value(*resource.type, object).value();
+    Value typed = *codec.from_value(*resource.type, object).value();
+    canonicalize_quantities(*resource.type, typed);
+    if (resource.id() == "secrets") take_in_plain_data(typed);
+    return typed;
   }
   Value copy = object;
   const Value& metadata = object["metadata"];
@@ -152,10 +170,13 @@ Value Rest::decode_body(RestRequest& request, const Resource& as, const WriteOpt
     }
     json = format == Format::kYaml ? json_text(*parse_yaml(body)) : body;
     Value object = *services_.codec.value_from_json(json);
+    if (object.is_null() && !as.is_custom()) object = Value::object();
     if (!object.is_object()) throw bad_request("the body of the request is not an object");
     const auto text = [&](std::string_view member) {
       const Value& value = std::as_const(object)[member];
-      return value.is_string() ? value.as_string() : std::string_view{};
+      if (value.is_absent() || value.is_null()) return std::string_view{};
+      if (!value.is_string()) throw CodecError(std::string{member}, "expected a text", 0);
+      return value.as_string();
     };
     check_type(as, text("apiVersion"), text("kind"));
     object["apiVersion"] = as.api_version();
@@ -167,8 +188,8 @@ Value Rest::decode_body(RestRequest& request, const Resource& as, const WriteOpt
                options.field_validation != WriteOptions::FieldValidation::kIgnore) {
       unknown = unknown_fields(*as.schema, object);
     }
-    report_fields(request, options, unknown, duplicate_fields(json), bad_request);
     object = normalized(services_.codec, as, object);
+    report_fields(request, options, unknown, duplicate_fields(json), bad_request);
     if (as.is_custom() && as.custom->schema) as.custom->schema->apply_defaults(object);
     return object;
   } catch (const CodecError& error) {
@@ -217,9 +238,10 @@ void Rest::finish_new(RestRequest& request, Value& object, const WriteOptions& o
   object["metadata"]["creationTimestamp"] = services_.now_text();
   if (rules.has_generation) object["metadata"]["generation"] = 1;
   if (rules.has_status && resource.id() != "nodes") object.erase("status");
-  if (!resource.is_custom()) apply_builtin_defaults(resource, object);
-  if (resource.id() == "namespaces") {
-    object["metadata"]["labels"]["kubernetes.io/metadata.name"] = request.name;
+  if (!resource.is_custom()) {
+    apply_builtin_defaults(resource, object);
+  } else if (resource.custom->schema) {
+    resource.custom->schema->apply_defaults(object);
   }
   if (deduplicate_owners(object)) request.warn(kDuplicateOwners);
   if (!services_.options.managed_fields) {
@@ -229,7 +251,10 @@ void Rest::finish_new(RestRequest& request, Value& object, const WriteOptions& o
                           field_manager(services_, request, options));
   }
   // What the server itself begins with belongs to nobody.
-  if (!resource.is_custom()) set_initial_state(resource, object);
+  if (!resource.is_custom()) {
+    set_initial_state(resource, object);
+    admit_new(resource, object);
+  }
   refuse_invalid(resource, object, nullptr);
 }
 
@@ -238,9 +263,7 @@ Rest::Written Rest::create_object(RestRequest& request, Value object, const Writ
   const Resource& resource = *request.resource;
   if (!std::as_const(object)["metadata"].is_object()) object["metadata"] = Value::object();
   Value& metadata = object["metadata"];
-  if (!metadata_text(object, "resourceVersion").empty()) {
-    throw plain_failure("resourceVersion should not be set on objects to be created");
-  }
+  const std::string version = metadata_text(object, "resourceVersion");
   for (const char* field : {"uid", "creationTimestamp", "deletionTimestamp",
                             "deletionGracePeriodSeconds", "selfLink", "resourceVersion"}) {
     metadata.erase(field);
@@ -269,8 +292,14 @@ Rest::Written Rest::create_object(RestRequest& request, Value object, const Writ
     const StoredObject existing = services_.store.get(*resource.collection, key);
     if (!existing && options.dry_run) {
       fresh["metadata"].erase("resourceVersion");
-      return {services_.codec.from_value(*resource.storage_type, to_storage_form(resource, fresh)),
-              true};
+      if (!version.empty()) fresh["metadata"]["resourceVersion"] = version;
+      StoredObject shown =
+          services_.codec.from_value(*resource.storage_type, to_storage_form(resource, fresh));
+      shown.schema_id = stored.schema_id;
+      return {std::move(shown), true};
+    }
+    if (parse_version(version).value_or(0) != 0) {
+      throw plain_failure("resourceVersion should not be set on objects to be created");
     }
     if (!existing) {
       if (auto written = services_.commit(*resource.collection, key, {}, std::move(stored))) {
@@ -316,20 +345,23 @@ Value Rest::finish_update(RestRequest& request, const Value& live, Value next,
     apply_builtin_defaults(resource, next);
   }
   if (deduplicate_owners(next)) request.warn(kDuplicateOwners);
+  if (!services_.options.managed_fields) {
+    next["metadata"].erase("managedFields");
+  } else if (track) {
+    next = track_update(schema_of(resource), live, std::move(next),
+                        field_manager(services_, request, options));
+  }
+  // From here on come the server's own changes, which belong to nobody.
+  if (!resource.is_custom()) {
+    if (request.subresource.empty()) keep_allocated(resource, live, next);
+    admit_change(resource, live, next);
+    count_template(resource, live, next);
+  }
   if (rules.has_generation && spec_differs(resource, live, next)) {
     next["metadata"]["generation"] = live.get_integer("metadata.generation").value_or(0) + 1;
   }
   refuse_invalid(resource, next, &live);
-  if (services_.options.managed_fields) {
-    if (track) {
-      next = track_update(schema_of(resource), live, std::move(next),
-                          field_manager(services_, request, options));
-    }
-    next = keep_old_timestamps(live, std::move(next));
-  } else {
-    next["metadata"].erase("managedFields");
-  }
-  return next;
+  return services_.options.managed_fields ? keep_old_timestamps(live, std::move(next)) : next;
 }
 
 Rest::Written Rest::update_object(RestRequest& request, const WriteOptions& options,
@@ -342,7 +374,15 @@ Rest::Written Rest::update_object(RestRequest& request, const WriteOptions& opti
     if (!current) {
       if (!may_create) throw not_found(resource.group_resource(), request.name);
       Value fresh = change(Value{});
-      fresh["metadata"].erase("resourceVersion");
+      if (!is_apply) {
+        const std::string version = metadata_text(fresh, "resourceVersion");
+        if (!version.empty() && !parse_version(version)) throw malformed_version(version);
+        if (const std::string uid = metadata_text(fresh, "uid"); !uid.empty()) {
+          throw conflict(resource.group_resource(), request.name,
+                         fmt::format("the UID in the precondition ({}) is that of no object", uid));
+        }
+      }
+      if (is_apply || !options.dry_run) fresh["metadata"].erase("resourceVersion");
       return create_object(request, std::move(fresh), options, !is_apply);
     }
     const Value live = *as_served(services_.codec, resource, current).value();

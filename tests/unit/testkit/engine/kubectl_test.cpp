@@ -137,6 +137,7 @@ TEST(Kubectl, DeletesAndWaits) {
   EXPECT_EQ(
       api.remove(path, R"({"propagationPolicy":"Background","gracePeriodSeconds":0})").status(),
       200);
+  EXPECT_EQ(watch.next().type, "MODIFIED");
   EXPECT_EQ(watch.next().type, "DELETED");
   EXPECT_EQ(api.get(path).status(), 404);
 }

@@ -36,7 +36,7 @@ TEST(Patch, KindsByMediaType) {
             "1");
   const Reply refused = api.patch(kPath, "{}", "json");
   EXPECT_EQ(refused.status(), 415);
-  EXPECT_EQ(refused.text(), "415: Unsupported Media Type");
+  EXPECT_EQ(refused.message(), "415: Unsupported Media Type");
   EXPECT_EQ(api.send("PATCH", kPath, "{}").status(), 415);
 
   api.make_widgets();

@@ -41,8 +41,13 @@ TEST(Requests, VerbsFollowMethodAndPath) {
 // RQ-4
 TEST(Requests, UnknownThingsAreNotFound) {
   Api api;
-  for (const char* path : {"/nothing", "/apis/nothing.io/v1/things", "/apis/apps/v9/deployments",
-                           "/api/v2/pods", "/apis/apps/v9"}) {
+  for (const char* path :
+       {"/apis/apps/v9/deployments", "/api/v2/pods", "/apis/apps/v9", "/api/v2"}) {
+    const Reply reply = api.get(path);
+    EXPECT_EQ(reply.status(), 404) << path;
+    EXPECT_EQ(reply.message(), "the server could not find the requested resource") << path;
+  }
+  for (const char* path : {"/nothing", "/apis/nothing.io/v1/things", "/apis/nothing.io"}) {
     const Reply reply = api.get(path);
     EXPECT_EQ(reply.status(), 404) << path;
     EXPECT_EQ(reply.text(), "404 page not found\n");

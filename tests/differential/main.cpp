@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sends the same random requests to a real API server and to the one of the testkit, and compares the answers.
+#include <kube/base/error.hpp>
+#include <kube/config/load.hpp>
+#include <kube/testkit/api_server.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <future>
+#include <map>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "compare.hpp"
+#include "generator.hpp"
+#include "known_differences.hpp"
+#include "peer.hpp"
+
+namespace kube::differential {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Options {
+  std::string kubeconfig;
+  std::string known;
+  std::uint64_t seed = 0;
+  double seconds = 30;
+  std::size_t rounds = 0;
+  std::size_t requests = 150;
+  std::size_t shown = 40;
+  bool messages = false;
+};
+
+std::string cut(const std::string& text, std::size_t most = 1500) {
+  return text.size() <= most ? text : text.substr(0, most) + "...";
+}
+
+/// What a failure says, to look at by hand.
+std::string message_of(const Answer& answer) {
+  const std::size_t begin = answer.body.find("\"message\":\"");
+  return begin == std::string::npos ? std::string{} : cut(answer.body.substr(begin + 10), 200);
+}
+
+class Run {
+ public:
+  Run(const Options& options, const Config& real, const Config& ours)
+      : options_(options), known_(options.known), real_(real), ours_(ours), dice_(options.seed) {}
+
+  /// 0 if both are alike.
+  int run() {
+    fmt::print("seed {}\n", options_.seed);
+    std::fflush(stdout);
+    prepare();
+    // Names that no run before has left anything under.
+    const auto run = std::chrono::system_clock::now().time_since_epoch() / 1s;
+    const auto end =
+        std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::milliseconds>(
+                                               std::chrono::duration<double>{options_.seconds});
+    for (std::size_t round = 0; options_.rounds == 0 || round < options_.rounds; ++round) {
+      if (std::chrono::steady_clock::now() >= end) break;
+      play(fmt::format("d{:x}-{}", run, round));
+    }
+    return report();
+  }
+
+ private:
+  struct Finding {
+    std::size_t count = 0;
+    std::string example;
+  };
+
+  void require(const Request& request) {
+    for (Peer* peer : {&real_, &ours_}) {
+      const Answer answer = peer->send(request);
+      if (answer.status != 409 && (answer.status < 200 || answer.status > 299)) {
+        throw Error(fmt::format("{} {}: {} {}", request.method, request.path, answer.status,
+                                cut(answer.body)));
+      }
+      peer->learn(request, answer);
+    }
+  }
+
+  /// Makes the custom resources and waits until they are served.
+  void prepare() {
+    for (const std::string& definition : definitions()) {
+      require({.method = "POST",
+               .path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+               .content_type = "application/json",
+               .body = definition});
+    }
+    for (const Kind& kind : kinds()) {
+      const Request request{.path = kind.collection("")};
+      for (Peer* peer : {&real_, &ours_}) {
+        for (int attempt = 0; peer->send(request).status != 200; ++attempt) {
+          if (attempt == 100) throw Error(request.path + " is not served");
+          std::this_thread::sleep_for(100ms);
+        }
+      }
+    }
+  }
+
+  void play(const std::string& space) {
+    real_.forget();
+    ours_.forget();
+    require({.method = "POST",
+             .path = "/api/v1/namespaces",
+             .content_type = "application/json",
+             .body = fmt::format(R"({{"metadata":{{"name":"{0}","labels":{{"space":"{0}"}}}}}})",
+                                 space)});
+    Generator generator{dice_, space};
+    bool alike = true;
+    for (std::size_t i = 0; i < options_.requests && alike; ++i) {
+      alike = exchange(generator.next());
+    }
+    // After a difference the two are no longer in the same state, so their histories say nothing.
+    if (alike) watch(generator.watches());
+    for (const Request& request : generator.cleanup()) {
+      static_cast<void>(real_.send(request));
+      static_cast<void>(ours_.send(request));
+    }
+  }
+
+  /// Sends a request to both. False if what they hold may differ now.
+  bool exchange(const Request& request) {
+    ++requests_;
+    Answer real = real_.send(request);
+    Answer ours = ours_.send(request);
+    real_.learn(request, real);
+    ours_.learn(request, ours);
+    std::vector<Difference> found = compare(request, real_, real, ours_, ours);
+    // A real server may answer reads from a cache that is a moment behind.
+    for (int attempt = 0; !found.empty() && request.is_read() && attempt < 4; ++attempt) {
+      std::this_thread::sleep_for(50ms);
+      real = real_.send(request);
+      ours = ours_.send(request);
+      found = compare(request, real_, real, ours_, ours);
+    }
+    note(request, real, ours, found);
+    return found.empty() || request.is_read() || (real.status >= 400 && ours.status >= 400);
+  }
+
+  void watch(const std::vector<Request>& requests) {
+    std::vector<std::future<Answer>> answers;
+    for (const Request& request : requests) {
+      for (const Peer* peer : {&real_, &ours_}) {
+        answers.push_back(
+            std::async(std::launch::async, [peer, request] { return peer->send(request); }));
+      }
+    }
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      ++requests_;
+      const Answer real = answers[2 * i].get();
+      const Answer ours = answers[2 * i + 1].get();
+      note(requests[i], real, ours, compare(requests[i], real_, real, ours_, ours));
+    }
+  }
+
+  void note(const Request& request, const Answer& real, const Answer& ours,
+            const std::vector<Difference>& found) {
+    ++statuses_[real.status];
+    if (options_.messages && real.status >= 400 && message_of(real) != message_of(ours)) {
+      fmt::print("{} {}\n  {}\n  {}\n", request.label, real.status, message_of(real),
+                 message_of(ours));
+    }
+    for (const Difference& difference : found) {
+      const std::string line = fmt::format("{} | {}", request.label, difference.str());
+      if (known_.covers(line)) continue;
+      Finding& finding = findings_[line];
+      if (finding.count++ == 0) {
+        finding.example = fmt::format(
+            "  {} {}\n  Content-Type: {}  Accept: {}\n  body: {}\n  real: {} {}\n  ours: {} {}\n",
+            request.method, ours.target, request.content_type, request.accept, cut(ours.sent),
+            real.status, cut(real.body), ours.status, cut(ours.body));
+      }
+    }
+  }
+
+  int report() {
+    fmt::print("{} requests;", requests_);
+    for (const auto& [status, count] : statuses_) fmt::print(" {}: {}", status, count);
+    fmt::print("\n");
+    std::size_t shown = 0;
+    for (const auto& [line, finding] : findings_) {
+      if (shown++ == options_.shown) break;
+      fmt::print("\nDIFFERENT ({} times) {}\n{}", finding.count, line, finding.example);
+    }
+    bool complete = true;
+    if (options_.seconds >= 20) {
+      for (const std::string& pattern : known_.unused()) {
+        fmt::print("\nUNUSED {}: no such difference came up\n", pattern);
+        complete = false;
+      }
+    }
+    if (!findings_.empty()) {
+      fmt::print("\nFAILED: {} differences; repeat with --seed {}\n", findings_.size(),
+                 options_.seed);
+    }
+    return findings_.empty() && complete ? 0 : 1;
+  }
+
+  Options options_;
+  KnownDifferences known_;
+  Peer real_;
+  Peer ours_;
+  Dice dice_;
+  std::size_t requests_ = 0;
+  std::map<int, std::size_t> statuses_;
+  std::map<std::string, Finding> findings_;
+};
+
+int run(const Options& options) {
+  // A bare API server, without a controller manager: nobody collects garbage.
+  testkit::ApiServer server{{.garbage_collection = false, .namespace_controller = false}};
+  return Run{options, load_config({.sources = {.explicit_file = options.kubeconfig}}),
+             server.config()}
+      .run();
+}
+
+}  // namespace
+}  // namespace kube::differential
+
+int main(int argc, char** argv) {
+  kube::differential::Options options;
+  CLI::App app{"Compares the in-process API server with a real one."};
+  app.add_option("--kubeconfig", options.kubeconfig, "of the real server's administrator")
+      ->required();
+  app.add_option("--known", options.known, "the file of known differences")->required();
+  app.add_option("--seed", options.seed, "of the random requests; 0 takes one");
+  app.add_option("--seconds", options.seconds, "how long to go on")->capture_default_str();
+  app.add_option("--rounds", options.rounds, "at most so many namespaces; 0 is no limit");
+  app.add_option("--requests", options.requests, "in each namespace")->capture_default_str();
+  app.add_option("--shown", options.shown, "most differences to print")->capture_default_str();
+  app.add_flag("--messages", options.messages, "print failures that are said in other words");
+  CLI11_PARSE(app, argc, argv);
+  if (options.seed == 0) options.seed = std::random_device{}();
+  try {
+    return kube::differential::run(options);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "differential: {}\n", error.what());
+    return 1;
+  }
+}
