@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random writers, random trouble, many informers: whatever happens, in the end every cache equals the server, and
+// every handler has heard a story that fits together and ends there.
+//
+// A failure prints its seed. By hand:
+//   KUBECXX_MODEL_SEED=7 KUBECXX_MODEL_STEPS=1000000 informers_model_test
+#include "road.hpp"
+#include "story.hpp"
+#include "troubles.hpp"
+
+#include <kube/base/error.hpp>
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <deque>
+#include <shared_mutex>
+
+namespace kube {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace testing_support;
+using Metadata = meta::v1::PartialObjectMetadata;
+using testkit::ApiServer;
+
+unsigned long from_environment(const char* name, unsigned long otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::stoul(text);
+}
+
+using Random = std::mt19937;
+bool chance(Random& random, unsigned per_mille) { return random() % 1000 < per_mille; }
+
+const std::vector<std::string> kSpaces{"default", "kube-system", "kube-public"};
+const std::vector<std::string> kColors{"red", "green", "blue"};
+
+/// Which objects an informer is about.
+struct Selection {
+  std::string space = {};
+  std::string color = {};
+  std::string name = {};
+
+  [[nodiscard]] bool matches(const Value& map) const {
+    return (color.empty() || map.get_string("metadata.labels.color") == color) &&
+           (name.empty() || map.get_string("metadata.name") == name);
+  }
+  void tweak(ListOptions& options) const {
+    if (!color.empty()) options.label_selector = "color=" + color;
+    if (!name.empty()) options.field_selector = "metadata.name=" + name;
+  }
+};
+
+/// An informer with handlers that come and go.
+class Subject {
+ public:
+  virtual ~Subject() = default;
+  virtual void add_handler(Random& random) = 0;
+  virtual void remove_handler(Random& random) = 0;
+  /// Empty if the cache and all handlers know what the server has, and nothing else.
+  [[nodiscard]] virtual std::string difference(const ApiServer& server) const = 0;
+  /// The first thing that did not fit, of all handlers that there ever were.
+  [[nodiscard]] virtual std::string contradiction() const = 0;
+  [[nodiscard]] virtual std::size_t calls() const = 0;
+  /// What its reflector did last.
+  [[nodiscard]] virtual std::string history() const = 0;
+  virtual void stop() = 0;
+};
+
+template <typename T>
+class SubjectOf final : public Subject {
+ public:
+  SubjectOf(Resource<T> resource, Selection selection, InformerOptions<T> options)
+      : selection_(std::move(selection)),
+        queue_kind_(options.behaviour.queue_kind),
+        informer_(std::make_shared<ResourceListWatch<T>>(
+                      std::move(resource), [this](ListOptions& list) { selection_.tweak(list); }),
+                  with_history(std::move(options))) {
+    thread_ = std::jthread{[this](std::stop_token stop) { informer_.run(std::move(stop)); }};
+  }
+  ~SubjectOf() override { stop(); }
+
+  void add_handler(Random& random) override {
+    const Temper temper{.slow_percent = chance(random, 300) ? 20 : 0,
+                        .throw_percent = chance(random, 200) ? 5 : 0};
+    auto story = std::make_unique<Story<T>>(static_cast<unsigned>(random()), temper);
+    HandlerOptions options{.backlog = static_cast<BacklogPolicy>(random() % 3),
+                           .high_water = 1 + random() % 50};
+    if (chance(random, 300)) options.resync = std::chrono::seconds{random() % 200};
+    handlers_.push_back({std::move(story), {}});
+    handlers_.back().registration =
+        informer_.add_event_handler(handlers_.back().story->handler(), std::move(options));
+  }
+  void remove_handler(Random& random) override {
+    if (handlers_.empty()) return;
+    const std::size_t which = random() % handlers_.size();
+    Handler& handler = handlers_[which];
+    // Only then is nobody going to call it any more.
+    informer_.remove_event_handler(handler.registration, chance(random, 500)
+                                                             ? Removal::kAtOnceAndWait
+                                                             : Removal::kDrainAndWait);
+    if (contradiction_.empty()) contradiction_ = handler.story->contradiction();
+    calls_ += handler.story->calls();
+    handlers_.erase(handlers_.begin() + static_cast<std::ptrdiff_t>(which));
+  }
+  [[nodiscard]] std::string difference(const ApiServer& server) const override {
+    const std::string truth =
+        shown(server, selection_.space, [&](const Value& map) { return selection_.matches(map); });
+    const std::string cached = shown(informer_.indexer());
+    if (cached != truth) return "\nserver  " + truth + "\ncache   " + cached + last_error();
+    for (const Handler& handler : handlers_) {
+      const std::string believed = handler.story->believes();
+      if (believed != truth) return "\nserver  " + truth + "\nhandler " + believed + last_error();
+      if (!handler.registration.has_synced()) return "a handler is not synced";
+    }
+    return index_difference();
+  }
+  [[nodiscard]] std::string contradiction() const override {
+    if (!contradiction_.empty()) return contradiction_;
+    for (const Handler& handler : handlers_) {
+      if (std::string found = handler.story->contradiction(); !found.empty()) return found;
+    }
+    return {};
+  }
+  [[nodiscard]] std::size_t calls() const override {
+    std::size_t all = calls_;
+    for (const Handler& handler : handlers_) all += handler.story->calls();
+    return all;
+  }
+  [[nodiscard]] std::string history() const override {
+    const std::lock_guard guard{mutex_};
+    std::string all = fmt::format("\n{}, namespace '{}', color '{}', name '{}', queue {}",
+                                  detail::kObjectAccess<T>.type->name, selection_.space,
+                                  selection_.color, selection_.name, static_cast<int>(queue_kind_));
+    for (const std::string& line : history_) all += "\n  " + line;
+    return all;
+  }
+  void stop() override {
+    thread_.request_stop();
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  InformerOptions<T> with_history(InformerOptions<T> options) {
+    options.reflector.on_state = [this](const ReflectorEvent& event) {
+      const std::lock_guard guard{mutex_};
+      history_.push_back(fmt::format("{} {} ({} items) {}", to_string(event.kind),
+                                     event.resource_version, event.items, event.message));
+      if (history_.size() > 100) history_.pop_front();
+    };
+    return options;
+  }
+  struct Handler {
+    std::unique_ptr<Story<T>> story;
+    HandlerRegistration registration;
+  };
+  [[nodiscard]] std::string last_error() const { return "\nerror   " + informer_.last_error(); }
+  /// Indexes and objects agree.
+  [[nodiscard]] std::string index_difference() const {
+    const Snapshot<T> cache = informer_.indexer().snapshot();
+    std::size_t by_space = 0;
+    for (const std::string& space : kSpaces) by_space += cache.by_index("namespace", space).size();
+    std::size_t by_color = 0;
+    for (const std::string& color : kColors) {
+      by_color += cache.list("", labels::Selector::parse("color=" + color)).size();
+    }
+    if (by_space == cache.size() && by_color == cache.size()) return {};
+    return fmt::format("{} objects, {} by namespace, {} by label", cache.size(), by_space,
+                       by_color);
+  }
+
+  const Selection selection_;
+  const QueueKind queue_kind_;
+  mutable std::mutex mutex_;
+  std::deque<std::string> history_;  // guarded by mutex_
+  SharedIndexInformer<T> informer_;
+  std::vector<Handler> handlers_;
+  std::string contradiction_;
+  std::size_t calls_ = 0;
+  std::jthread thread_;
+};
+
+/// One server with all that goes on around it.
+class Model {
+ public:
+  explicit Model(unsigned long seed)
+      : random_(static_cast<unsigned>(seed)),
+        road_(kRoads[random_() % kRoads.size()]),
+        server_(server_options(seed)),
+        client_(make_client()) {
+    add<ConfigMap>(client_.resource<ConfigMap>(), {});
+    add<ConfigMap>(client_.resource<ConfigMap>("default"), {.space = "default"});
+    add<ConfigMap>(client_.resource<ConfigMap>(), {.color = "red"});
+    add<Value>(client_.dynamic(kConfigMapsV1), {.color = "blue"});
+    add<Value>(client_.dynamic(kConfigMapsV1, "kube-system"), {.space = "kube-system"});
+    add<Metadata>(client_.metadata(kConfigMapsV1), {.name = "m1"});
+    add<Metadata>(client_.metadata(kConfigMapsV1, "kube-public"),
+                  {.space = "kube-public", .color = "green"});
+  }
+
+  /// Everything at once, until the writers have made `steps` changes.
+  void run(unsigned long steps) {
+    constexpr unsigned kWriters = 3;
+    std::atomic<unsigned> writing = kWriters;
+    std::vector<std::jthread> writers;
+    for (unsigned i = 0; i < kWriters; ++i) {
+      writers.emplace_back([this, &writing, i, steps, seed = random_()] {
+        Random random{static_cast<unsigned>(seed)};
+        for (unsigned long step = 0; step < steps / kWriters; ++step) write(random, i == 0);
+        --writing;
+      });
+    }
+    while (writing > 0) {
+      if (chance(random_, 300)) make_trouble();
+      if (chance(random_, 100)) {
+        Subject& subject = *subjects_[random_() % subjects_.size()];
+        if (chance(random_, 550)) {
+          subject.add_handler(random_);
+        } else {
+          subject.remove_handler(random_);
+        }
+      }
+      std::this_thread::yield();
+    }
+  }
+  /// Waits until everybody knows what the server has. Empty if they do.
+  std::string settle() {
+    server_.faults().clear();
+    server_.faults().drop_connections();  // what was struck stays so
+    for (const auto& subject : subjects_) subject->add_handler(random_);
+    std::string difference;
+    const bool settled = server_.wait_for(
+        [&] {
+          difference.clear();
+          for (const auto& subject : subjects_) {
+            if (difference.empty()) difference = subject->difference(server_);
+          }
+          return difference.empty();
+        },
+        60s);
+    for (const auto& subject : subjects_) {
+      subject->stop();
+      if (std::string wrong = subject->contradiction(); !wrong.empty()) {
+        difference += '\n' + wrong + subject->history();
+      }
+    }
+    return settled ? difference : "not settled: " + difference;
+  }
+  [[nodiscard]] std::size_t calls() const {
+    std::size_t all = 0;
+    for (const auto& subject : subjects_) all += subject->calls();
+    return all;
+  }
+  [[nodiscard]] std::string describe() const {
+    return fmt::format("{}, {} faults struck, {} calls of handlers", road_.name,
+                       server_faults_struck(), calls());
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t server_faults_struck() const {
+    return const_cast<ApiServer&>(server_).faults().struck();
+  }
+  testkit::ApiServerOptions server_options(unsigned long seed) {
+    return {.tls = road_.tls,
+            .http2 = road_.http2,
+            .compress_watches = road_.compress,
+            .seed = seed + 1,
+            .history_size = 10 + random_() % 300};
+  }
+  Client make_client() {
+    Config config = server_.config();
+    config.content_type = road_.content_type;
+    // HTTP/1.1 has no other means against a peer that has fallen silent.
+    if (!road_.http2) config.timeout = 300ms;
+    ClientOptions options{.clock = &clock_};
+    options.credentials = make_credentials(config, {.clock = &clock_});
+    options.transport = make_curl_transport({.base_url = config.host,
+                                             .credentials = options.credentials,
+                                             .read_idle_timeout = 200ms,
+                                             .ping_timeout = 200ms});
+    return Client{std::move(config), std::move(options)};
+  }
+  template <typename T>
+  void add(Resource<T> resource, Selection selection) {
+    InformerOptions<T> options;
+    options.behaviour.queue_kind =
+        chance(random_, 300) ? QueueKind::kDeltaFifo : QueueKind::kInOrder;
+    if (chance(random_, 300)) options.behaviour.resync = std::chrono::seconds{1 + random_() % 100};
+    options.behaviour.resync_chunk = 1 + random_() % 20;
+    options.queue.max_items = chance(random_, 500) ? 0 : 1 + random_() % 30;
+    options.queue.batch_size = 1 + random_() % 30;
+    options.queue.compress = chance(random_, 300);
+    options.reflector.clock = &clock_;
+    options.reflector.watch_list = road_.watch_list;
+    options.reflector.page_size = chance(random_, 300) ? 1 + random_() % 5 : 0;
+    options.reflector.max_internal_error_retry = chance(random_, 300) ? 10s : 0s;
+    subjects_.push_back(std::make_unique<SubjectOf<T>>(std::move(resource), std::move(selection),
+                                                       std::move(options)));
+    subjects_.back()->add_handler(random_);
+  }
+
+  void write(Random& random, bool over_http) {
+    const std::string& space = kSpaces[random() % kSpaces.size()];
+    const std::string name = fmt::format("m{}", random() % 8);
+    const std::string& color = kColors[random() % kColors.size()];
+    const bool erase = chance(random, 300);
+    // Nothing is written while the server starts again.
+    const std::shared_lock guard{restarting_};
+    try {
+      if (!over_http) {
+        if (erase) {
+          server_.remove(kConfigMaps, space, name);
+        } else {
+          server_.create(config_map(space, name, std::to_string(random()), {{"color", color}}));
+        }
+        return;
+      }
+      const Resource<ConfigMap> maps = client_.resource<ConfigMap>(space);
+      if (erase) {
+        maps.delete_(name);
+      } else if (chance(random, 500)) {
+        maps.create(config_map(space, name, "new", {{"color", color}}));
+      } else {
+        maps.patch(name, PatchType::kMerge,
+                   fmt::format(R"({{"metadata":{{"labels":{{"color":"{}"}}}}}})", color));
+      }
+    } catch (const Error&) {
+      // It exists already, or does not, or a fault struck: only the server knows what was done.
+    }
+  }
+  void make_trouble() {
+    const Trouble& trouble = kTroubles[random_() % kTroubles.size()];
+    switch (random_() % 12) {
+      case 0:
+        server_.end_watches();
+        break;
+      case 1:
+        server_.faults().drop_connections();
+        break;
+      case 2:
+        server_.faults().expire_history();
+        break;
+      case 3:
+        server_.shrink_history(random_() % 10);
+        break;
+      case 4:
+        server_.faults().clear();
+        break;
+      case 5:
+        if (chance(random_, 200)) {
+          const std::unique_lock guard{restarting_};
+          server_.restart(chance(random_, 200) ? ApiServer::State::kForget
+                                               : ApiServer::State::kKeep);
+        }
+        break;
+      case 6:
+      case 7:
+        server_.send_bookmarks();
+        break;
+      default: {
+        testkit::RequestFilter filter{.resource = "configmaps"};
+        if (trouble.only_watches || chance(random_, 300)) filter.verb = "watch";
+        trouble.install(std::move(server_.faults()
+                                      .next(1 + static_cast<int>(random_() % 3))
+                                      .matching(filter)
+                                      .after(static_cast<int>(random_() % 3))),
+                        server_.revision());
+      }
+    }
+  }
+  /// Nobody who waits for a time waits for long.
+  void pass_time(const std::stop_token& stop) {
+    std::mutex mutex;
+    std::unique_lock lock{mutex};
+    std::condition_variable_any ended;
+    while (!ended.wait_for(lock, stop, 1ms, [] { return false; }) && !stop.stop_requested()) {
+      const Clock::TimePoint next = clock_.next_deadline();
+      if (next == Clock::TimePoint::max()) continue;
+      if (const Clock::Duration left = next - clock_.now(); left > 0s) clock_.advance(left);
+    }
+  }
+
+  Random random_;
+  const Road road_;
+  testkit::FakeClock clock_;  // of the client and its informers
+  std::shared_mutex restarting_;
+  ApiServer server_;
+  Client client_;
+  std::jthread time_{[this](const std::stop_token& stop) { pass_time(stop); }};
+  std::vector<std::unique_ptr<Subject>> subjects_;
+};
+
+// Consistency promise, I-28, P-2, S-13, S-19, C-8, C-9, R-15, K-1, K-2, K-30, K-36
+TEST(InformerModel, EndsWithTheStateOfTheServer) {
+  const unsigned long first = from_environment("KUBECXX_MODEL_SEED", 1);
+  const unsigned long rounds = from_environment("KUBECXX_MODEL_ROUNDS", 6);
+  const unsigned long steps = from_environment("KUBECXX_MODEL_STEPS", 1500);
+  const bool by_hand = std::getenv("KUBECXX_MODEL_SEED") != nullptr;
+  const std::size_t objects = live_objects();
+  const std::size_t threads = thread_count();
+  for (unsigned long seed = first; seed < first + rounds; ++seed) {
+    SCOPED_TRACE(fmt::format("KUBECXX_MODEL_SEED={} KUBECXX_MODEL_STEPS={}", seed, steps));
+    {
+      Model model{seed};
+      model.run(steps);
+      ASSERT_EQ(model.settle(), "") << model.describe();
+      EXPECT_GT(model.calls(), 0U);
+      if (by_hand) fmt::print("seed {}: {}\n", seed, model.describe());
+    }
+    EXPECT_TRUE(threads_return_to(threads));
+    EXPECT_EQ(live_objects(), objects);
+  }
+}
+
+}  // namespace
+}  // namespace kube
