@@ -59,8 +59,10 @@ void ListBody::untyped(std::string_view item, std::size_t offset,
 const ListHead& ListBody::finish(const ResourceCore::OnItem& on_item) {
   splitter_.finish();
   const ListHead& head = splitter_.head();
+  // Somebody in between may answer "{}", which is not the same as a list without items.
+  if (head.kind.empty()) throw CodecError("kind", "the answer does not say that it is a list", 0);
   const std::string expected = std::string{type_.name} + "List";
-  if (type_.is(Type::kHasTypeMeta) && !head.kind.empty() &&
+  if (type_.is(Type::kHasTypeMeta) &&
       (head.kind != expected || head.api_version != type_.api_version)) {
     throw CodecError("",
                      "expected " + std::string{type_.api_version} + ' ' + expected + ", found " +
@@ -68,7 +70,7 @@ const ListHead& ListBody::finish(const ResourceCore::OnItem& on_item) {
                      0);
   }
   for (const std::string& item : waiting_) {
-    on_item(decode(head.kind.empty() ? item : with_type_meta(item), 0));
+    on_item(decode(with_type_meta(item), 0));
   }
   return head;
 }

@@ -72,6 +72,8 @@ struct Request {
   Headers headers = {};
   Kind kind = Kind::kOrdinary;
   std::optional<std::chrono::milliseconds> timeout = std::nullopt;
+  /// When to give up a try that the server should have ended before.
+  std::optional<std::chrono::milliseconds> ends_within = std::nullopt;
   /// Which token bucket it draws from, if each group version has its own.
   std::string limiter = {};
   /// For messages.

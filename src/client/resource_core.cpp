@@ -29,6 +29,7 @@ const Type kAnyMetadata = [] {
   return type;
 }();
 
+constexpr std::chrono::seconds kWatchGrace{30};
 constexpr std::string_view kMetadataAccept =
     "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata{0};g=meta.k8s.io;v=v1,"
     "application/json;as=PartialObjectMetadata{0};g=meta.k8s.io;v=v1,application/json";
@@ -266,6 +267,10 @@ std::unique_ptr<WatchCore> ResourceCore::watch(const ListOptions& options,
   Request request = this->request("GET", {}, {});
   request.kind = Request::Kind::kWatch;
   request.query.add(options);
+  // HTTP/1.1 has no means to notice that a server which keeps its connection has fallen silent.
+  if (options.timeout && options.timeout->count() > 0) {
+    request.ends_within = *options.timeout + kWatchGrace;
+  }
   request.query.add("watch", "true");
   Answer answer = exchange(request, nullptr, *target_.type, Many::kNo, std::move(stop));
   return std::make_unique<WatchCore>(std::move(answer.stream), answer.format,

@@ -119,6 +119,9 @@ std::unique_ptr<ResponseStream> RestClient::open(const Request& request, const A
   const std::string* authorization = find_header(http.headers, "Authorization");
   const std::string shown = authorization == nullptr ? std::string{} : *authorization;
   if (config_.timeout > 0ms) http.timeout = config_.timeout;
+  if (request.ends_within) {
+    http.timeout = std::min(*request.ends_within, http.timeout.value_or(*request.ends_within));
+  }
   if (attempt.deadline) {
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(*attempt.deadline - clock().now());

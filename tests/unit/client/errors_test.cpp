@@ -195,6 +195,19 @@ TEST_F(Errors, AreSuccessesWithoutAnObject) {
   }
 }
 
+// An answer that could be anything is not taken for an empty list, which would mean that all objects are gone.
+TEST_F(Errors, AreListsThatDoNotSayWhatTheyAre) {
+  for (const char* body : {"{}", R"({"metadata":{"resourceVersion":"7"},"items":[]})",
+                           R"({"kind":"Pod","apiVersion":"v1"})"}) {
+    scripted.transport->answer(FakeAnswer::json(body));
+    EXPECT_THROW((void)pods.list(), CodecError) << body;
+  }
+  scripted.transport->answer(FakeAnswer::json("{}"));
+  EXPECT_THROW((void)scripted.client().dynamic({"", "v1", "pods"}).list(), CodecError);
+  scripted.transport->answer(FakeAnswer::json("{}"));
+  EXPECT_THROW((void)scripted.client().metadata({"", "v1", "pods"}).list(), CodecError);
+}
+
 // RC-32, RC-42: a login page.
 TEST_F(Errors, AreSuccessesOfAnotherKind) {
   for (const auto& call : std::vector<std::function<void()>>{

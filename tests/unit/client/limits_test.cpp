@@ -376,6 +376,20 @@ TEST_F(Limits, OfTimeHoldForTheWholeExchangeAlsoForWatches) {
   EXPECT_EQ(scripted.transport->last().timeout, 7s);
 }
 
+// RC-18: a watch that should have ended is not waited for much longer.
+TEST_F(Limits, OfTimeHoldForWatchesThatTheServerDoesNotEnd) {
+  scripted.transport->answer({});
+  (void)scripted.client().resource<Pod>().watch({.timeout = 300s});
+  EXPECT_EQ(scripted.transport->last().timeout, 330s);
+  scripted.transport->answer({});
+  (void)scripted.client().resource<Pod>().watch();
+  EXPECT_EQ(scripted.transport->last().timeout, std::nullopt);
+  scripted.config.timeout = 7s;
+  scripted.transport->answer({});
+  (void)scripted.client().resource<Pod>().watch({.timeout = 300s});
+  EXPECT_EQ(scripted.transport->last().timeout, 7s);
+}
+
 // RC-70
 TEST_F(Retries, AreCounted) {
   const auto metrics = std::make_shared<Metrics>();

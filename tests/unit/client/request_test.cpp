@@ -169,7 +169,7 @@ TEST_F(Urls, OfWatchesSayWhatIsWanted) {
             "&sendInitialEvents=false&timeout=5m0s&timeoutSeconds=300&watch=true");
   EXPECT_EQ(scripted.transport->last().lane, Lane::kWatches);
   // The server ends it in time; a client that hung up at the same moment would only lose events.
-  EXPECT_EQ(scripted.transport->last().timeout, std::nullopt);
+  EXPECT_GT(scripted.transport->last().timeout, 310s);
 }
 
 TEST_F(Urls, LeaveOutWhatIsNotSet) {

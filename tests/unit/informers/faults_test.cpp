@@ -56,6 +56,13 @@ TEST_P(InformerInTrouble, EndsWithTheStateOfTheServer) {
   change(3);
   ASSERT_TRUE(in_step());
   EXPECT_GT(server.faults().struck(), 0U);
+  // Whatever came over the wire, nothing that exists was taken for gone.
+  for (const std::string& event : running->recorder.events()) {
+    if (!event.starts_with("delete")) continue;
+    EXPECT_TRUE(event.find("default/b@") != std::string::npos ||
+                event.find("default/short-lived@") != std::string::npos)
+        << event;
+  }
 }
 
 std::string trouble_name(const ::testing::TestParamInfo<std::tuple<Road, Trouble>>& info) {
