@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "frame.hpp"
+#include "journal.hpp"
+#include "pipeline.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace demo {
+
+struct Size {
+  std::size_t columns = 100;
+  std::size_t rows = 32;
+};
+
+/// The whole screen, of exactly `size`. `where` says which cluster it is about.
+[[nodiscard]] Frame draw(Pipeline& pipeline, const Journal& journal, const std::string& where,
+                         Size size);
+
+}  // namespace demo
