@@ -18,6 +18,7 @@
 #include <chrono>
 #include <exception>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <stop_token>
@@ -57,29 +58,33 @@ class Lines {
 /// A controller that runs. The destructor stops it and waits for its end.
 class Running {
  public:
-  Running(const RunController& run, kube::Config config, RunOptions options)
-      : thread_([this, run, config = std::move(config),
-                 options = std::move(options)](std::stop_token stop) {
+  Running(const RunController& run, kube::Config config, RunOptions options,
+          kube::testkit::FakeClock& clock)
+      : clock_(clock),
+        ended_(std::async(std::launch::async, [=, stop = stop_.get_token()]() -> std::string {
           try {
-            run(config, options, std::move(stop));
+            run(config, options, stop);
+            return "";
           } catch (const std::exception& error) {
-            failure_ = error.what();
+            return error.what();
           }
-          ended_ = true;
-        }) {}
+        })) {}
+  ~Running() {
+    if (ended_.valid()) (void)stop();
+  }
 
-  [[nodiscard]] bool ended() const { return ended_; }
-  void request_stop() { thread_.request_stop(); }
-  /// Waits for the end. Returns why it failed; empty if it did not.
-  std::string failure() {
-    if (thread_.joinable()) thread_.join();
-    return failure_;
+  [[nodiscard]] bool ended() const { return ended_.wait_for(0s) == std::future_status::ready; }
+  /// Returns why it failed; empty if it did not. Time passes until it has ended.
+  std::string stop() {
+    stop_.request_stop();
+    while (ended_.wait_for(2ms) != std::future_status::ready) clock_.advance(20ms);
+    return ended_.get();
   }
 
  private:
-  std::atomic<bool> ended_ = false;
-  std::string failure_;
-  std::jthread thread_;  // the last member: it uses the others
+  kube::testkit::FakeClock& clock_;
+  std::stop_source stop_;
+  std::future<std::string> ended_;
 };
 
 class Scenario : public testing::Test {
@@ -100,6 +105,9 @@ class Scenario : public testing::Test {
           return false;
         },
         20s);
+  }
+  std::unique_ptr<Running> start(const RunController& run, RunOptions how) {
+    return std::make_unique<Running>(run, server.config(), std::move(how), clock);
   }
   [[nodiscard]] RunOptions options() {
     return {.log = lines.logger(), .metrics = metrics, .clock = &clock};

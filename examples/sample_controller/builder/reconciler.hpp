@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "common/deployment.hpp"
+
+#include <kube/controller/event_recorder.hpp>
+#include <kube/controller/manager.hpp>
+#include <kube/controller/reconcile.hpp>
+
+#include <memory>
+#include <stop_token>
+
+namespace sample {
+
+/// Brings the Deployment of one Foo in line, whenever the manager asks for it. Thread safety: any method from any
+/// thread.
+class FooReconciler {
+ public:
+  /// The manager must outlive it.
+  explicit FooReconciler(kube::Manager& manager);
+
+  /// What it throws has the Foo tried again later, unless it is a kube::TerminalError.
+  [[nodiscard]] kube::Result reconcile(const kube::Request& request, std::stop_token stop) const;
+
+ private:
+  kube::Manager& manager_;
+  const std::shared_ptr<kube::EventRecorder> recorder_;
+};
+
+}  // namespace sample
