@@ -18,7 +18,8 @@ CHECK_PACKAGES := clang clang-tidy clang-format lld libclang-rt-14-dev
 
 help:
 	@echo 'make test      install what is missing, build, run all tests'
-	@echo 'make run       install what is missing, build, run the demo'
+	@echo 'make run       install what is missing, build, run the demo (DEMO_SECONDS=20 ends it after that time;'
+	@echo '               KUBECONFIG=file plays on that cluster, YES=1 without asking)'
 	@echo 'make bench     run the benchmarks; results go to bench/results/'
 	@echo 'make check     sanitizers, short fuzzing, format and tidy (takes a while)'
 	@echo 'make format    format the sources'
@@ -37,8 +38,12 @@ configure: deps
 build: configure
 	@cmake --build --preset $(PRESET) --parallel $(JOBS)
 
+# On the cluster of a file that is named in the command line; one in the environment is not meant.
+ifeq ($(origin KUBECONFIG),command line)
+run: DEMO_FLAGS += --kubeconfig '$(KUBECONFIG)'
+endif
 run: build
-	@$(BUILD)/examples/demo
+	@$(BUILD)/examples/demo_program/demo $(DEMO_FLAGS)
 
 test: build
 	@ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
@@ -49,6 +54,7 @@ bench: deps
 	@bench/workqueue/run.sh build/release
 	@bench/transport/run.sh build/release
 	@bench/server/run.sh build/release
+	@bench/sample_controller/run.sh build/release
 	@bench/codec/run.sh build/release
 
 format: check-deps
