@@ -21,13 +21,13 @@ Controller::Controller(const detail::ObjectAccess& access,
                        ReflectorOptions options, detail::ReflectorHooks reflector_hooks)
     : queue_(std::move(queue)),
       hooks_(std::move(hooks)),
-      errors_(options.metrics.processing_errors),
+      metrics_(options.metrics),
       log_(options.log.named("controller")),
       reflector_(access, std::move(source), *queue_, std::move(options),
                  with_timer(std::move(reflector_hooks), queue_)) {}
 
 void Controller::report(const std::exception& error) const {
-  errors_.add();
+  metrics_.processing_errors.add();
   log_.error("processing failed: {}", error.what());
   if (!hooks_.on_error) return;
   try {
@@ -37,8 +37,24 @@ void Controller::report(const std::exception& error) const {
   }
 }
 
+/// Fills in what is computed when somebody looks.
+void Controller::measure() const {
+  reflector_.measure();
+  if (hooks_.store == nullptr) return;
+  const detail::StoreSnapshot snapshot = hooks_.store->snapshot();
+  std::size_t bytes = snapshot.overhead_bytes();
+  snapshot.for_each([&](const detail::ObjectRef& object) {
+    const ObjectBytes one = bytes_of(object.to<std::byte>());
+    bytes += one.own + one.shared;
+    return true;
+  });
+  metrics_.objects.set(static_cast<double>(snapshot.size()));
+  metrics_.bytes.set(static_cast<double>(bytes));
+}
+
 void Controller::run(std::stop_token stop) {
   if (started_.exchange(true)) return;
+  if (metrics_.probe) metrics_.probe->set([this] { measure(); });
   std::jthread reflector{[&](std::stop_token own) { reflector_.run(std::move(own)); }};
   const std::stop_callback end{stop, [&] {
                                  reflector.request_stop();
@@ -59,6 +75,10 @@ void Controller::run(std::stop_token stop) {
   }
   reflector.request_stop();
   reflector.join();
+  if (metrics_.probe) {
+    metrics_.probe->set(nullptr);
+    measure();  // how it ended
+  }
 }
 
 }  // namespace kube

@@ -60,6 +60,7 @@ void DeltaFifo::push(Delta delta) {
   if (detail::KeyParts::of(key).name.empty()) {
     throw KeyError("object has no meta: metadata.name is empty");
   }
+  stamp(delta);
   auto lock = lock_for_producer();
   if (delta.type != DeltaType::kDeleted || is_known_locked(key)) {
     push_locked(std::move(key), std::move(delta));

@@ -123,6 +123,7 @@ PopResult DeltaQueue::pop(const Process& process, bool wait) {
   const auto start = options_.clock->now();
   const std::size_t count = batch.size();
   const bool is_list = batch.front().type == DeltaType::kReplacedAll;
+  const std::optional<Clock::TimePoint> read_at = batch.front().read_at;
   try {
     process(batch, in_initial_list);
   } catch (...) {
@@ -132,7 +133,9 @@ PopResult DeltaQueue::pop(const Process& process, bool wait) {
   }
   settle(initial_taken, false);
 
-  const auto took = options_.clock->now() - start;
+  const auto end = options_.clock->now();
+  if (read_at) options_.lag->observe(std::chrono::duration<double>(end - *read_at).count());
+  const auto took = end - start;
   if (left > 10 && took > std::min<Clock::Duration>(100ms * count, count == 1 ? 100ms : 1s)) {
     options_.log.warning("{}: slow processing of {} items took {} ms, {} wait", options_.name,
                          count, std::chrono::duration_cast<std::chrono::milliseconds>(took).count(),

@@ -90,6 +90,7 @@ void InOrderQueue::push(Delta delta, bool populates) {
   if (!is_about_all(delta.type) && access_.name(delta.object.get()).empty()) {
     throw KeyError("object has no meta: metadata.name is empty");
   }
+  if (!is_about_all(delta.type)) stamp(delta);
   // A resync may be asked for by the consumer, who must not wait for itself.
   auto lock = delta.type == DeltaType::kSyncAll ? std::unique_lock{mutex_} : lock_for_producer();
   if (options_.compress) queued_->compress(access_, delta);

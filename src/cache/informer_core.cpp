@@ -66,6 +66,7 @@ InformerCore::InformerCore(const ObjectAccess& access, std::shared_ptr<AnyListWa
       [this](NotificationBatch& batch) { parts_->call_all(batch); });
   queue.clock = reflector.clock;
   queue.queued = reflector.metrics.queued_items;
+  if (reflector.metrics.probe) queue.lag = reflector.metrics.event_lag;
   queue.log = reflector.log.named("queue");
   std::shared_ptr<DeltaQueue> deltas;
   if (behaviour.queue_kind == QueueKind::kInOrder) {
@@ -79,7 +80,8 @@ InformerCore::InformerCore(const ObjectAccess& access, std::shared_ptr<AnyListWa
       ControllerHooks{.process = [&processor](std::vector<Delta>& batch,
                                               bool initial) { processor.process(batch, initial); },
                       .go_on = [&processor] { return processor.go_on(); },
-                      .on_error = std::move(behaviour.on_processing_error)},
+                      .on_error = std::move(behaviour.on_processing_error),
+                      .store = store_},
       std::move(reflector),
       ReflectorHooks{.transform = std::move(transform), .resync_period = behaviour.resync});
 }

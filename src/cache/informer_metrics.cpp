@@ -2,20 +2,39 @@
 #include <kube/cache/informer_metrics.hpp>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kube {
+
+MetricsProbe::MetricsProbe(Metrics& metrics)
+    : collector_(metrics.on_collect([this] {
+        const std::lock_guard guard{mutex_};
+        if (fill_) fill_();
+      })) {}
+
+void MetricsProbe::set(std::function<void()> fill) {
+  const std::lock_guard guard{mutex_};
+  fill_ = std::move(fill);
+}
 
 InformerMetrics InformerMetrics::in(const std::shared_ptr<Metrics>& metrics,
                                     const MetricLabels& labels) {
   const std::vector<double> latency{0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10};
   const std::vector<double> durations{0.01, 0.1, 1, 10, 60, 300, 600};
   const std::vector<double> amounts{1, 10, 100, 1000, 10'000, 100'000};
+  const auto with = [&](std::string name, std::string value) {
+    MetricLabels more = labels;
+    more.emplace_back(std::move(name), std::move(value));
+    return more;
+  };
   const auto relists = [&](std::string reason) {
-    MetricLabels with_reason = labels;
-    with_reason.emplace_back("reason", std::move(reason));
     return counter(metrics, "reflector_relists_total", "Lists that replaced a watch, by reason.",
-                   with_reason);
+                   with("reason", std::move(reason)));
+  };
+  const auto events = [&](std::string type) {
+    return counter(metrics, "reflector_events_total", "Events of watches, by type.",
+                   with("type", std::move(type)));
   };
   return {
       .queued_items = gauge(metrics, "informer_queued_items",
@@ -39,6 +58,11 @@ InformerMetrics InformerMetrics::in(const std::shared_ptr<Metrics>& metrics,
           histogram(metrics, "reflector_items_per_watch", "Events per watch.", amounts, labels),
       .last_version = gauge(metrics, "reflector_last_resource_version",
                             "The last 15 digits of the resourceVersion read last.", labels),
+      .added_events = events("added"),
+      .modified_events = events("modified"),
+      .deleted_events = events("deleted"),
+      .bookmarks = events("bookmark"),
+      .error_events = events("error"),
       .relists_after_expiry = relists("expired"),
       .relists_after_error = relists("error"),
       .relists_after_short_watch = relists("short_watch"),
@@ -51,10 +75,24 @@ InformerMetrics InformerMetrics::in(const std::shared_ptr<Metrics>& metrics,
                                    "Deltas that could not be applied.", labels),
       .listener_backlog = gauge(metrics, "informer_listener_backlog",
                                 "Notifications that wait for their handlers.", labels),
+      .handler_duration = histogram(metrics, "informer_handler_duration_seconds",
+                                    "How long calls of handlers took.", latency, labels),
       .handler_failures = counter(metrics, "informer_handler_failures_total",
                                   "Calls of handlers that threw.", labels),
       .coalesced = counter(metrics, "informer_coalesced_notifications_total",
                            "Notifications merged into one that waited already.", labels),
+      .event_lag =
+          histogram(metrics, "informer_event_lag_seconds",
+                    "Time from reading an event to having it in the cache.", latency, labels),
+      .objects = gauge(metrics, "informer_objects", "Objects in the cache.", labels),
+      .bytes =
+          gauge(metrics, "informer_bytes",
+                "Memory of the cache: objects, their part of what they share, the store.", labels),
+      .event_age = gauge(metrics, "reflector_last_event_age_seconds",
+                         "Time since anything came from the server.", labels),
+      .bookmark_age = gauge(metrics, "reflector_last_bookmark_age_seconds",
+                            "Time since the last bookmark or list.", labels),
+      .probe = metrics ? std::make_shared<MetricsProbe>(*metrics) : nullptr,
   };
 }
 

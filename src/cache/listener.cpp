@@ -298,6 +298,7 @@ void Listener::deliver(const Notification& note, std::stop_token stop) {
   }
   if (note.kind == Notification::Kind::kAdd && note.initial) settle_initial(1);
   const auto took = context_.clock.now() - start;
+  context_.metrics.handler_duration.observe(std::chrono::duration<double>(took).count());
   if (took > 100ms && context_.log.enabled(LogLevel::kInfo)) {
     if (const std::size_t wait = backlog(); wait > 1024) {
       context_.log.info("{}: slow handler: a call took {} ms, {} notifications wait",

@@ -108,7 +108,9 @@ ReflectorCore::ReflectorCore(const ObjectAccess& access, std::shared_ptr<AnyList
       target_(target),
       options_(complete(std::move(options), *access.type)),
       hooks_(std::move(hooks)),
-      backoff_(options_.backoff) {}
+      backoff_(options_.backoff) {
+  received(true);  // so that ages begin with this
+}
 
 std::string ReflectorCore::last_version() const {
   const std::lock_guard guard{mutex_};
@@ -126,6 +128,43 @@ void ReflectorCore::set_last_version(const std::string& version) {
     last_version_ = version;
   }
   if (const auto gauge = resource_version_gauge(version)) options_.metrics.last_version.set(*gauge);
+}
+
+void ReflectorCore::count(EventType type) {
+  const InformerMetrics& metrics = options_.metrics;
+  switch (type) {
+    case EventType::kAdded:
+      metrics.added_events.add();
+      break;
+    case EventType::kModified:
+      metrics.modified_events.add();
+      break;
+    case EventType::kDeleted:
+      metrics.deleted_events.add();
+      break;
+    case EventType::kBookmark:
+      metrics.bookmarks.add();
+      break;
+    case EventType::kError:
+      metrics.error_events.add();
+      break;
+  }
+  received(type == EventType::kBookmark);
+}
+
+void ReflectorCore::received(bool up_to_date) {
+  if (!options_.metrics.probe) return;
+  const Clock::TimePoint now = options_.clock->now();
+  const std::lock_guard guard{mutex_};
+  received_ = now;
+  if (up_to_date) up_to_date_ = now;
+}
+
+void ReflectorCore::measure() const {
+  const Clock::TimePoint now = options_.clock->now();
+  const std::lock_guard guard{mutex_};
+  options_.metrics.event_age.set(std::chrono::duration<double>(now - received_).count());
+  options_.metrics.bookmark_age.set(std::chrono::duration<double>(now - up_to_date_).count());
 }
 
 void ReflectorCore::report(ReflectorEvent event) {
@@ -265,6 +304,7 @@ void ReflectorCore::store(std::vector<ObjectRef> items, const std::string& versi
                          std::current_exception());
   }
   set_last_version(version);
+  received(true);
 }
 
 /// False if stopped.

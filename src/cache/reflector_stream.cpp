@@ -148,6 +148,7 @@ ReflectorCore::Initial ReflectorCore::stream_state_once(std::unique_ptr<AnyWatch
         (void)pause_before_reconnect(lived, stop);
         return Initial::kStopped;
       }
+      count(event->type);
       if (event->type == EventType::kError) {
         if (event->status) throw ApiError{*event->status};
         throw Error("unexpected object in an ERROR event");

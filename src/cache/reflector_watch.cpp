@@ -127,6 +127,7 @@ ReflectorCore::Next ReflectorCore::follow(std::unique_ptr<AnyWatchStream> stream
     }
     if (stop.stop_requested()) return Next::kStopped;
     if (!event) break;
+    count(event->type);
     if (event->type == EventType::kError) {
       ended = error_of(*event);
       break;

@@ -47,6 +47,7 @@ SharedInformerCore::SharedInformerCore(const ObjectAccess& access,
   queue_.clock = reflector_.clock;
   queue_.log = reflector_.log.named("queue");
   queue_.queued = reflector_.metrics.queued_items;
+  if (reflector_.metrics.probe) queue_.lag = reflector_.metrics.event_lag;
   if (queue_.name.empty()) {
     queue_.name = fmt::format(
         "{} {}", behaviour_.queue_kind == QueueKind::kInOrder ? "RealFIFO" : "DeltaFIFO",
@@ -84,7 +85,8 @@ void SharedInformerCore::run(std::stop_token stop) {
               .process = [&processor](std::vector<Delta>& deltas,
                                       bool initial) { processor.process(deltas, initial); },
               .go_on = [&processor] { return processor.go_on(); },
-              .on_error = behaviour_.on_processing_error},
+              .on_error = behaviour_.on_processing_error,
+              .store = store_},
           reflector_,
           ReflectorHooks{.transform = transform_,
                          .resync_period = processor_->check_period(),

@@ -20,6 +20,8 @@ struct ControllerHooks {
   /// Does a part of long work between deltas; true if there is more. May be absent.
   std::function<bool()> go_on = nullptr;
   std::function<void(const std::exception& error)> on_error = nullptr;
+  /// What the deltas go into, for metrics. May be absent.
+  std::shared_ptr<const detail::IndexerCore> store = nullptr;
 };
 
 /// A reflector that fills a queue, and the loop that empties it.
@@ -47,9 +49,11 @@ class Controller {
   void report(const std::exception& error) const;
 
  private:
+  void measure() const;
+
   const std::shared_ptr<DeltaQueue> queue_;
   const ControllerHooks hooks_;
-  const Counter errors_;
+  const InformerMetrics metrics_;
   const Logger log_;
   detail::ReflectorCore reflector_;
   std::atomic<bool> started_ = false;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/base/clock.hpp>
 #include <kube/cache/object_access.hpp>
 #include <kube/cache/object_ref.hpp>
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +43,8 @@ struct Delta {
   std::string version = {};                               ///< of kReplacedAll and kBookmark
   std::vector<detail::ObjectRef> objects = {};            ///< of kReplacedAll
   std::shared_ptr<const ResyncRequest> resync = nullptr;  ///< of kSync and kSyncAll; null: for all
+  /// When an event was read, if anybody wants to know.
+  std::optional<Clock::TimePoint> read_at = std::nullopt;
 
   /// "namespace/name" of the object or tombstone; empty for what is about all objects.
   [[nodiscard]] std::string key_text(const detail::ObjectAccess& access) const {

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,8 @@ struct DeltaQueueOptions {
   Clock* clock = &system_clock();
   Logger log = {};
   Gauge queued = {};  ///< deltas that wait
+  /// If set, gets the time from adding an event to having it processed.
+  std::optional<Histogram> lag = std::nullopt;
 };
 
 enum class PopResult { kProcessed, kEmpty, kTimer, kClosed };
@@ -71,6 +74,10 @@ class DeltaQueue : public ReflectorTarget {
   /// Called when what take_locked() gave has been processed.
   virtual void processed_locked() {}
 
+  /// Notes the time in an event that was just read, if somebody wants to know.
+  void stamp(Delta& delta) const {
+    if (options_.lag) delta.read_at = options_.clock->now();
+  }
   /// Waits until there is room.
   std::unique_lock<std::mutex> lock_for_producer();
   /// How a producer ends: wakes the consumer, and notes how many items the first replace() brought.

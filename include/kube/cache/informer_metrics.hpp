@@ -3,9 +3,28 @@
 
 #include <kube/base/metrics.hpp>
 
+#include <functional>
 #include <memory>
+#include <mutex>
 
 namespace kube {
+
+/// Fills in gauges that are computed only when somebody looks.
+///
+/// Thread safety: all methods, from any thread.
+class MetricsProbe {
+ public:
+  explicit MetricsProbe(Metrics& metrics);
+
+  /// Has `fill` called at the beginning of each Metrics::text(), in place of the one before; null: nothing.
+  /// Waits for a call that is under way.
+  void set(std::function<void()> fill);
+
+ private:
+  std::mutex mutex_;
+  std::function<void()> fill_;  // guarded by mutex_, also while it is called
+  MetricsCollector collector_;
+};
 
 /// What an informer counts. Made by default, it counts nothing.
 struct InformerMetrics {
@@ -23,6 +42,13 @@ struct InformerMetrics {
   Histogram items_per_watch;  ///< reflector_items_per_watch
   Gauge last_version;         ///< reflector_last_resource_version
 
+  // reflector_events_total, by type
+  Counter added_events;
+  Counter modified_events;
+  Counter deleted_events;
+  Counter bookmarks;
+  Counter error_events;
+
   // reflector_relists_total, by reason
   Counter relists_after_expiry;
   Counter relists_after_error;
@@ -33,8 +59,18 @@ struct InformerMetrics {
   Counter rejected_objects;      ///< reflector_rejected_objects_total
   Counter processing_errors;     ///< informer_processing_errors_total
   Gauge listener_backlog;  ///< informer_listener_backlog: notifications that wait, of all handlers
-  Counter handler_failures;  ///< informer_handler_failures_total
-  Counter coalesced;         ///< informer_coalesced_notifications_total
+  Histogram handler_duration;  ///< informer_handler_duration_seconds
+  Counter handler_failures;    ///< informer_handler_failures_total
+  Counter coalesced;           ///< informer_coalesced_notifications_total
+  /// informer_event_lag_seconds: from reading an event to having it in the cache
+  Histogram event_lag;
+
+  // Computed when somebody looks, while the informer runs. Counting the bytes visits every object.
+  Gauge objects;  ///< informer_objects
+  Gauge bytes;    ///< informer_bytes: of the objects, their part of what they share, and the store
+  Gauge event_age;     ///< reflector_last_event_age_seconds: since anything came from the server
+  Gauge bookmark_age;  ///< reflector_last_bookmark_age_seconds: or since a list
+  std::shared_ptr<MetricsProbe> probe;  ///< null if nothing is counted
 
   /// Series in a registry, told apart by `labels` (name, group, version, resource).
   static InformerMetrics in(const std::shared_ptr<Metrics>& metrics, const MetricLabels& labels);

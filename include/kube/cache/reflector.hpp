@@ -42,6 +42,8 @@ class ReflectorCore {
   [[nodiscard]] std::string last_error() const;
   /// Does what is due: a resync, a warning about a state that does not arrive. From any thread.
   void tick();
+  /// Fills in the ages of InformerMetrics. From any thread.
+  void measure() const;
 
  private:
   enum class Next { kStopped, kRelist, kWatchAgain };
@@ -71,6 +73,8 @@ class ReflectorCore {
   [[nodiscard]] ListOptions watch_options();
   void store(std::vector<ObjectRef> items, const std::string& version);
   void set_last_version(const std::string& version);
+  void count(EventType type);
+  void received(bool up_to_date);
   void report(ReflectorEvent event);
   bool back_off(std::stop_token stop);
   bool pause_before_reconnect(Clock::Duration lived, std::stop_token stop);
@@ -99,6 +103,8 @@ class ReflectorCore {
   Clock::TimePoint warn_at_ = Clock::TimePoint::max();
   Clock::TimePoint last_event_{};
   bool any_event_ = false;
+  Clock::TimePoint received_{};    // when anything came
+  Clock::TimePoint up_to_date_{};  // when the last bookmark or list came
 };
 
 /// Writes what a reflector learns straight into a store.

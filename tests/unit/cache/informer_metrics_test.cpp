@@ -7,6 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+#include <string>
+
 namespace kube {
 namespace {
 
@@ -45,6 +48,125 @@ TEST_F(SharedInformerTest, CountsWhatItDoes) {
             std::string::npos)
       << metrics->text();
   stop();
+}
+
+/// The value of a series in the text that Prometheus reads.
+double value_in(const std::string& text, const std::string& series) {
+  const std::size_t at = text.find('\n' + series + ' ');
+  if (at == std::string::npos) throw std::invalid_argument("no " + series + " in\n" + text);
+  return std::stod(text.substr(at + series.size() + 2));
+}
+
+// K-23: what came, of each type, and how old it is.
+TEST_F(SharedInformerTest, TellsHowFreshItIs) {
+  const auto metrics = std::make_shared<Metrics>();
+  options.reflector.metrics = InformerMetrics::in(metrics, {{"name", "n"}});
+  const InformerMetrics counts = options.reflector.metrics;
+  const auto look = [&](const std::string& name) {
+    return value_in(metrics->text(), name + "{name=\"n\"}");
+  };
+  const auto events = [&](const std::string& type) {
+    return value_in(metrics->text(), "reflector_events_total{name=\"n\",type=\"" + type + "\"}");
+  };
+  server->put("a", "x");
+  Recorder recorder;
+  make().add_event_handler(recorder.handler());
+  start_and_sync();
+  EXPECT_EQ(look("informer_objects"), 1);
+  const double one = look("informer_bytes");
+  EXPECT_GT(one, 100);
+  EXPECT_EQ(look("reflector_last_event_age_seconds"), 0);
+
+  clock.advance(90s);
+  EXPECT_EQ(look("reflector_last_event_age_seconds"), 90);
+  EXPECT_EQ(look("reflector_last_bookmark_age_seconds"), 90);
+  server->put("a", "y");
+  server->put("a", "y");
+  server->remove("a", "x");
+  settle();
+  EXPECT_EQ(look("reflector_last_event_age_seconds"), 0);
+  EXPECT_EQ(look("reflector_last_bookmark_age_seconds"), 90);
+  EXPECT_EQ(events("added"), 1);
+  EXPECT_EQ(events("modified"), 1);
+  EXPECT_EQ(events("deleted"), 1);
+  EXPECT_EQ(look("informer_objects"), 1);
+
+  for (int i = 0; i < 10; ++i) server->put("a", "z" + std::to_string(i));
+  settle();
+  EXPECT_EQ(look("informer_objects"), 11);
+  EXPECT_GT(look("informer_bytes"), one);
+  clock.advance(5s);
+  server->bookmark();
+  ASSERT_TRUE(eventually([&] { return events("bookmark") == 1; }));
+  EXPECT_EQ(look("reflector_last_bookmark_age_seconds"), 0);
+  server->end_watches(testing_support::status(403, "Forbidden"));
+  ASSERT_TRUE(eventually([&] { return events("error") == 1; }));
+
+  stop();
+  EXPECT_EQ(look("informer_objects"), 11);
+  clock.advance(1h);  // nobody computes anything any more
+  EXPECT_LT(look("reflector_last_event_age_seconds"), 3600);
+  EXPECT_EQ(counts.objects.value(), 11);
+}
+
+// K-23: how long events wait until the cache has them, and how long handlers take.
+TEST_F(SharedInformerTest, TellsHowLongThingsTake) {
+  for (const QueueKind kind : {QueueKind::kInOrder, QueueKind::kDeltaFifo}) {
+    const auto metrics = std::make_shared<Metrics>();
+    options.reflector.metrics = InformerMetrics::in(metrics, {});
+    const InformerMetrics counts = options.reflector.metrics;
+    options.behaviour.queue_kind = kind;
+    // The function of the index is called when an object goes into the cache.
+    options.indexers = {{"slow", [this](const testing_support::Item& object) {
+                           if (object.metadata.name == "slow") clock.advance(2s);
+                           return std::vector<std::string>{};
+                         }}};
+    Recorder recorder;
+    make();
+    informer->add_event_handler({.on_add = [&](const testing_support::Item& object) {
+      if (object.metadata.name == "slow") clock.advance(300ms);
+    }});
+    start_and_sync();
+    EXPECT_EQ(counts.event_lag.count(), 0U);
+    server->put("a", "slow");
+    ASSERT_TRUE(eventually([&] { return counts.handler_duration.count() == 1; }));
+    EXPECT_NEAR(counts.handler_duration.sum(), 0.3, 1e-9);
+    ASSERT_TRUE(eventually([&] { return counts.event_lag.count() == 1; }));
+    EXPECT_GE(counts.event_lag.sum(), 2);  // the handler may have been called meanwhile
+    EXPECT_LE(counts.event_lag.sum(), 2.3 + 1e-9);
+    stop();
+    informer.reset();
+    server->remove("a", "slow");
+  }
+}
+
+// M-1: without a registry nothing is counted, and nothing computed.
+TEST(InformerMetrics, CountNothingByDefault) {
+  const InformerMetrics none = InformerMetrics::in(nullptr, {{"name", "n"}});
+  EXPECT_EQ(none.probe, nullptr);
+  none.objects.set(5);
+  EXPECT_EQ(none.objects.value(), 0);
+}
+
+// A registry may outlive what it tells about, and the other way round.
+TEST(InformerMetrics, ComputeOnlyWhileThereIsSomethingToCompute) {
+  auto metrics = std::make_shared<Metrics>();
+  auto counts = InformerMetrics::in(metrics, {});
+  int calls = 0;
+  counts.probe->set([&] { ++calls; });
+  (void)metrics->text();
+  EXPECT_EQ(calls, 1);
+  counts.probe->set(nullptr);
+  (void)metrics->text();
+  EXPECT_EQ(calls, 1);
+  counts.probe->set([&] { ++calls; });
+  counts = {};
+  (void)metrics->text();
+  EXPECT_EQ(calls, 1);
+  counts = InformerMetrics::in(metrics, {});
+  metrics.reset();
+  counts.objects.set(1);
+  EXPECT_EQ(counts.objects.value(), 1);
 }
 
 }  // namespace
