@@ -2,6 +2,7 @@
 // An informer over sockets: what works when nothing goes wrong.
 #include "road.hpp"
 
+#include <kube/base/metrics.hpp>
 #include <kube/cache/lister.hpp>
 #include <kube/client/rate_limiter.hpp>
 
@@ -264,6 +265,67 @@ TEST_P(InformerOverSockets, OpensWatchesWithoutALimit) {
     ASSERT_TRUE(eventually([&] { return requests("watch") == round; }));
   }
   EXPECT_EQ(limiter->asked, requests("list"));
+}
+
+/// The value of a series in the text that Prometheus reads; -1 if there is none.
+double value_in(const std::string& text, const std::string& series) {
+  const std::size_t at = text.find('\n' + series + ' ');
+  return at == std::string::npos ? -1 : std::stod(text.substr(at + series.size() + 2));
+}
+
+// M-1 to M-4, K-23: what can be seen from outside, on the whole road.
+TEST_P(InformerOverSockets, WritesMetricsForPrometheus) {
+  const auto metrics = std::make_shared<Metrics>();
+  client.emplace(make_client(config()));
+  InformerOptions<ConfigMap> options = informer_options<ConfigMap>();
+  options.reflector.metrics = InformerMetrics::in(metrics, {{"resource", "configmaps"}});
+  put("a", "1");
+  put("b", "1");
+  running = std::make_unique<Running<ConfigMap>>(
+      std::make_shared<ResourceListWatch<ConfigMap>>(client->resource<ConfigMap>()), options);
+  ASSERT_TRUE(in_step());
+  put("c", "1");
+  put("c", "2");
+  remove("a");
+  ASSERT_TRUE(in_step());
+  ASSERT_TRUE(eventually([&] { return server.watch_count() == 1; }));
+  clock.advance(90s);
+  const std::string text = metrics->text();
+  const auto value = [&](const std::string& name) {
+    return value_in(text, name + "{resource=\"configmaps\"}");
+  };
+  const auto of_type = [&](const std::string& type) {
+    return value_in(text, "reflector_events_total{resource=\"configmaps\",type=\"" + type + "\"}");
+  };
+  EXPECT_EQ(value("informer_objects"), 2);
+  EXPECT_GT(value("informer_bytes"), 500);
+  EXPECT_EQ(value("informer_queued_items"), 0);
+  EXPECT_EQ(value("informer_listener_backlog"), 0);
+  EXPECT_EQ(value("informer_handler_duration_seconds_count"), 5);
+  EXPECT_GE(value("informer_event_lag_seconds_count"), 1);
+  EXPECT_EQ(value("informer_store_resource_version"), static_cast<double>(server.revision()));
+  EXPECT_EQ(value("reflector_last_resource_version"), static_cast<double>(server.revision()));
+  EXPECT_EQ(value("reflector_lists_total"), road.watch_list ? 0 : 1);
+  EXPECT_EQ(value("reflector_watches_total"), 1);
+  EXPECT_EQ(value("reflector_last_event_age_seconds"), 90);
+  EXPECT_EQ(value("reflector_last_bookmark_age_seconds"), 90);
+  EXPECT_EQ(of_type("added"), road.watch_list ? 3 : 1);
+  EXPECT_EQ(of_type("modified"), 1);
+  EXPECT_EQ(of_type("deleted"), 1);
+  EXPECT_EQ(of_type("bookmark"), road.watch_list ? 1 : 0);
+  EXPECT_EQ(value_in(text, "reflector_relists_total{reason=\"expired\",resource=\"configmaps\"}"),
+            0);
+
+  server.faults()
+      .next()
+      .matching({.verb = "watch"})
+      .respond(200, {}, "", {{"Content-Type", road.content_type}});
+  server.end_watches();
+  ASSERT_TRUE(eventually([&] {
+    return value_in(metrics->text(),
+                    "reflector_relists_total{reason=\"short_watch\",resource=\"configmaps\"}") == 1;
+  }));
+  ASSERT_TRUE(in_step());
 }
 
 // S-5, K-26: stopping does not wait for the server, wherever the informer stands.
