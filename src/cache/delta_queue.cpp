@@ -60,6 +60,12 @@ void DeltaQueue::set_timer(Clock::TimePoint time) {
   items_.notify_all();
 }
 
+void DeltaQueue::hold(bool on) {
+  const std::lock_guard guard{mutex_};
+  held_ = on;
+  if (!on && size_locked() > 0) items_.notify_one();
+}
+
 void DeltaQueue::close() {
   const std::lock_guard guard{mutex_};
   closed_ = true;
@@ -69,9 +75,13 @@ void DeltaQueue::close() {
 
 std::unique_lock<std::mutex> DeltaQueue::lock_for_producer() {
   std::unique_lock lock{mutex_};
-  space_.wait(lock, [&] {
+  const auto has_room = [&] {
     return closed_ || options_.max_items == 0 || size_locked() < options_.max_items;
-  });
+  };
+  if (!has_room()) {
+    items_.notify_one();  // whatever is held
+    space_.wait(lock, has_room);
+  }
   return lock;
 }
 
@@ -85,7 +95,7 @@ void DeltaQueue::publish(std::unique_lock<std::mutex> lock, Operation operation,
     populated_ = true;
   }
   options_.queued.set(static_cast<double>(size_locked()));
-  items_.notify_one();
+  if (!held_) items_.notify_one();
   fire_if_synced(std::move(lock));
 }
 

@@ -133,8 +133,9 @@ std::size_t InOrderQueue::take_locked(std::vector<Delta>& batch, std::size_t ini
       if (batch.empty()) batch.push_back(queued_->pop());
       break;
     }
-    // Equal hashes of two objects end the batch early, which does no harm.
-    if (!keys.insert(Items::hash(access_, next)).second) break;
+    // Equal hashes of two objects end the batch early, which does no harm. A single one needs none.
+    if ((queued_->live > 1 || !keys.empty()) && !keys.insert(Items::hash(access_, next)).second)
+      break;
     batch.push_back(queued_->pop());
   } while (batch.size() < limit && queued_->live > 0);
   return batch.size();

@@ -123,6 +123,7 @@ class IndexerCore::Writer {
 
   void reindex_labels(StoreState& state, std::uint32_t slot, const void* old, const void* now) {
     if (!state.has_labels) return;
+    if (old != nullptr && now != nullptr && state.access->share_labels(old, now)) return;
     const auto collect = [&](const void* object, Hashes& hashes) {
       hashes.clear();
       if (object == nullptr) return;
@@ -191,6 +192,7 @@ IndexerCore::IndexerCore(const ObjectAccess& access, IndexerOptions options)
   state->has_labels = options_.label_index;
   state->has_namespaces = options_.namespace_index;
   state_ = std::move(state);
+  newest_ = state_.get();
 }
 
 IndexerCore::~IndexerCore() = default;
@@ -205,17 +207,26 @@ std::shared_ptr<const IndexerCore::Functions> IndexerCore::functions() const {
   return functions_;
 }
 
-ObjectRef IndexerCore::find(const void* example) const {
-  return snapshot().find(access_.namespace_(example), access_.name(example));
+ObjectRef IndexerCore::find(std::string_view space, std::string_view name) const {
+  static std::atomic<std::size_t> threads = 0;
+  thread_local const std::size_t number = threads++;
+  const std::lock_guard guard{lanes_[number % lanes_.size()].mutex};
+  return newest_.load(std::memory_order_acquire)->find(space, name);
 }
 
 void IndexerCore::publish(std::shared_ptr<const StoreState> next) {
+  bool tell = false;
   {
     const std::lock_guard guard{mutex_};
+    newest_.store(next.get(), std::memory_order_release);
     state_.swap(next);
-    if (waiting_ == 0) return;
+    tell = waiting_ > 0;
   }
-  reached_.notify_all();
+  if (tell) reached_.notify_all();
+  for (Lane& lane : lanes_) {
+    // Who comes later finds the new state.
+    const std::lock_guard wait{lane.mutex};
+  }
 }
 
 std::uint64_t IndexerCore::apply(const std::vector<StoreChange>& changes,

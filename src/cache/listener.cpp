@@ -238,8 +238,8 @@ void Listener::run(std::stop_token stop) {
       context_.metrics.listener_backlog.add(-static_cast<double>(live));
       if (waiting_.size() <= options_.high_water / 2) {
         above_ = false;
-        indexed_ = false;
-        last_ = {};
+        // Not `= {}`, which keeps the buckets, and sets all of them to zero.
+        if (std::exchange(indexed_, false)) last_ = decltype(last_)();
       }
       room_.notify_all();
     }

@@ -283,17 +283,21 @@ ObjectRef ReflectorCore::prepare(ObjectRef object) {
       known && access_.same_version(known.get(), object.get())) {
     return known;
   }
+  return transformed(std::move(object));
+}
+
+ObjectRef ReflectorCore::transformed(ObjectRef object) const {
   if (!hooks_.transform) return object;
-  ObjectRef transformed;
+  ObjectRef result;
   try {
-    transformed = hooks_.transform(object);
+    result = hooks_.transform(object);
   } catch (const std::exception& error) {
     throw Error(fmt::format("transforming: {}: {}", access_.key(object.get()), error.what()));
   }
-  if (!transformed || access_.name(transformed.get()).empty()) {
+  if (!result || access_.name(result.get()).empty()) {
     throw KeyError("transforming: " + access_.key(object.get()) + ": nothing with a name is left");
   }
-  return transformed;
+  return result;
 }
 
 void ReflectorCore::store(std::vector<ObjectRef> items, const std::string& version) {

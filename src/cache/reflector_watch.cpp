@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace kube::detail {
 
@@ -116,9 +117,18 @@ void ReflectorCore::watch(std::unique_ptr<AnyWatchStream> stream, std::stop_toke
 /// Takes events until the stream ends.
 ReflectorCore::Next ReflectorCore::follow(std::unique_ptr<AnyWatchStream> stream, bool synthetic,
                                           Clock::TimePoint start, std::stop_token stop) {
+  struct Hold {
+    ReflectorTarget& target;
+    bool on = false;
+    void set(bool now) {
+      if (std::exchange(on, now) != now) target.hold(now);
+    }
+    ~Hold() { set(false); }
+  } hold{target_};
   std::size_t events = 0;
   std::exception_ptr ended;
   for (;;) {
+    if (!stream->has_next()) hold.set(false);
     std::optional<AnyEvent> event;
     try {
       event = stream->next(stop);
@@ -140,6 +150,7 @@ ReflectorCore::Next ReflectorCore::follow(std::unique_ptr<AnyWatchStream> stream
       continue;
     }
     try {
+      if (stream->has_next()) hold.set(true);
       take(*event);
     } catch (const std::exception& error) {
       if (stop.stop_requested()) return Next::kStopped;
@@ -164,13 +175,13 @@ ReflectorCore::Next ReflectorCore::follow(std::unique_ptr<AnyWatchStream> stream
 void ReflectorCore::take(const AnyEvent& event) {
   switch (event.type) {
     case EventType::kAdded:
-      target_.add(prepare(event.object));
+      target_.add(transformed(event.object));
       break;
     case EventType::kModified:
-      target_.update(prepare(event.object));
+      target_.update(transformed(event.object));
       break;
     case EventType::kDeleted:
-      target_.erase(prepare(event.object));
+      target_.erase(transformed(event.object));
       break;
     case EventType::kBookmark:
       target_.bookmark(std::string{access_.resource_version(event.object.get())});

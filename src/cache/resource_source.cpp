@@ -17,6 +17,7 @@ class Stream final : public AnyWatchStream {
     if (!event) return std::nullopt;
     return AnyEvent{event->type, ObjectRef::whole(event->object), std::move(event->status)};
   }
+  [[nodiscard]] bool has_next() const override { return watch_->has_next(); }
 
  private:
   std::unique_ptr<WatchCore> watch_;

@@ -46,8 +46,9 @@ class SlotTable {
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_of_node(root_, levels_); }
 
  private:
-  static constexpr unsigned kLeafBits = 4;
-  static constexpr unsigned kInnerBits = 5;
+  // Small: a change copies a leaf, and with it counts the references of all its objects, which are in no cache.
+  static constexpr unsigned kLeafBits = 2;
+  static constexpr unsigned kInnerBits = 4;
 
   struct Node {
     std::atomic<std::uint32_t> references{1};

@@ -4,9 +4,11 @@
 #include <kube/cache/indexer_core.hpp>
 
 #include <fmt/format.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include <algorithm>
-#include <cstring>
+#include <array>
 #include <random>
 #include <set>
 #include <stdexcept>
@@ -22,12 +24,30 @@ std::uint64_t process_seed() noexcept {
   return seed;
 }
 
-constexpr std::uint64_t mix(std::uint64_t hash) noexcept {
-  hash ^= hash >> 32;
-  hash *= 0xd6e8feb86659fd93ULL;
-  hash ^= hash >> 29;
-  return hash;
-}
+/// Visits objects some steps behind those that were found: their memory is being fetched meanwhile. Random
+/// objects of a large cache are in no cache of the processor.
+class Prefetching {
+ public:
+  explicit Prefetching(const StoreSnapshot::See& see) : see_(see) {}
+  bool add(const ObjectRef& object) {
+    object.prefetch();
+    const ObjectRef* ready = std::exchange(ring_[count_++ % ring_.size()], &object);
+    return ready == nullptr || (more_ = see_(*ready));
+  }
+  bool finish() {
+    for (std::size_t i = 0; i < ring_.size() && more_; ++i) {
+      const ObjectRef* ready = std::exchange(ring_[count_++ % ring_.size()], nullptr);
+      if (ready != nullptr) more_ = see_(*ready);
+    }
+    return more_;
+  }
+
+ private:
+  const StoreSnapshot::See& see_;
+  std::array<const ObjectRef*, 16> ring_{};
+  std::size_t count_ = 0;
+  bool more_ = true;
+};
 
 /// Where to look for objects, and how many there are.
 struct Candidates {
@@ -71,16 +91,7 @@ Candidates label_candidates(const StoreState& state, const labels::Requirement& 
 }  // namespace
 
 std::uint64_t hash_text(std::string_view text, std::uint64_t seed) noexcept {
-  std::uint64_t hash = process_seed() ^ mix(seed + text.size());
-  while (text.size() >= 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, text.data(), 8);
-    hash = mix(hash ^ word);
-    text.remove_prefix(8);
-  }
-  std::uint64_t rest = 0;
-  if (!text.empty()) std::memcpy(&rest, text.data(), text.size());
-  return mix(mix(hash ^ rest));
+  return XXH3_64bits_withSeed(text.data(), text.size(), process_seed() + seed);
 }
 
 std::uint64_t hash_key(std::string_view space, std::string_view name) noexcept {
@@ -106,6 +117,11 @@ std::optional<std::uint32_t> StoreState::find_slot(std::string_view space,
   return found;
 }
 
+ObjectRef StoreState::find(std::string_view space, std::string_view name) const {
+  const auto slot = find_slot(space, name);
+  return slot ? slots.find(*slot)->object : ObjectRef{};
+}
+
 KeyParts KeyParts::of(std::string_view key) noexcept {
   const std::size_t slash = key.find('/');
   if (slash == std::string_view::npos) return {{}, key};
@@ -123,13 +139,15 @@ std::uint64_t StoreSnapshot::sequence() const noexcept { return state_ ? state_-
 
 ObjectRef StoreSnapshot::find(std::string_view space, std::string_view name) const {
   if (!state_) return {};
-  const auto slot = state_->find_slot(space, name);
-  return slot ? state_->slots.find(*slot)->object : ObjectRef{};
+  return state_->find(space, name);
 }
 
 void StoreSnapshot::for_each(const See& see) const {
   if (!state_) return;
-  state_->slots.visit([&](std::uint32_t, const StoredObject& slot) { return see(slot.object); });
+  Prefetching visit{see};
+  state_->slots.visit(
+      [&](std::uint32_t, const StoredObject& slot) { return visit.add(slot.object); });
+  visit.finish();
 }
 
 std::uint32_t StoreSnapshot::for_some(std::uint32_t first, std::size_t limit,
@@ -169,24 +187,27 @@ void StoreSnapshot::select(std::string_view space, const labels::Selector& selec
   }
 
   const bool all_labels = selector.matches_everything();
-  const auto check = [&](const ObjectRef& object) {
+  const See check = [&](const ObjectRef& object) {
     if (!space.empty() && access.namespace_(object.get()) != space) return true;
     if (!all_labels && !selector.matches(LabelsOf{access, object.get()})) return true;
     return see(object);
   };
   if (best.set == nullptr) return for_each(check);
-  bool more = true;
+  // Hashes of two labels of one object may be in one range, or in two: it counts for the right one only.
+  const bool ambiguous =
+      !best.label.empty() && (best.ranges.size() > 1 ||
+                              best.ranges.front().first >> 32 != best.ranges.front().second >> 32);
   for (const auto& [first, last] : best.ranges) {
+    Prefetching visit{check};
     best.set->visit(first, last, [&](std::uint64_t key) {
       const ObjectRef& object = state_->slots.find(slot_of(key))->object;
-      if (!best.label.empty()) {
-        // Two labels of one object may have hashes that share a range: take it for the right one only.
+      if (ambiguous) {
         const auto value = access.label(object.get(), best.label);
         if (!value || hash_label(best.label, *value) != key >> 32) return true;
       }
-      return more = check(object);
+      return visit.add(object);
     });
-    if (!more) return;
+    if (!visit.finish()) return;
   }
 }
 

@@ -52,6 +52,8 @@ struct StoreState {
   /// The number of the slot in which an object is.
   [[nodiscard]] std::optional<std::uint32_t> find_slot(std::string_view space,
                                                        std::string_view name) const;
+  /// The object, or null.
+  [[nodiscard]] ObjectRef find(std::string_view space, std::string_view name) const;
 };
 
 }  // namespace kube::detail

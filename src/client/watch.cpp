@@ -12,7 +12,8 @@ namespace kube::detail {
 namespace {
 
 /// How much of what has arrived is decoded before the events in it are handed out.
-constexpr std::size_t kSlice = 4096;
+/// Enough for a few events, so that those who pass them on can do so with several at a time.
+constexpr std::size_t kSlice = 65536;
 
 constexpr std::size_t kMostFrame = std::size_t{16} << 20;
 

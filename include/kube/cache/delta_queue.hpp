@@ -66,6 +66,7 @@ class DeltaQueue : public ReflectorTarget {
   [[nodiscard]] const DoneSignal& synced() const noexcept { return synced_; }
   [[nodiscard]] virtual std::size_t size() const = 0;
   [[nodiscard]] detail::ObjectRef known(const void* object) const override;
+  void hold(bool on) override;
 
  protected:
   /// Moves the next deltas into `batch`; returns how many initial items they were, at most `initial`.
@@ -99,6 +100,7 @@ class DeltaQueue : public ReflectorTarget {
   Clock::TimePoint timer_ = Clock::TimePoint::max();
   bool closed_ = false;
   bool timer_moved_ = false;
+  bool held_ = false;
   bool populated_ = false;
   bool list_failed_ = false;
   bool fired_ = false;

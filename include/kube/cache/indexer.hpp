@@ -132,7 +132,7 @@ class Snapshot {
 /// An in-memory set of objects, found by key, through named indexes, or by their labels. There is always an
 /// index of namespaces.
 ///
-/// Readers never wait for a writer, nor a writer for readers: each query is answered from one state of the
+/// Readers never wait for a writer, nor a writer for readers (but for a find() that is under way): each query is answered from one state of the
 /// set, and two queries may see two. Take a snapshot() to ask several questions of one.
 /// Thread safety: any method from any thread.
 /// Ownership: objects are shared and immutable; a Ref outlives the object's stay in the set.
@@ -153,10 +153,13 @@ class Indexer {
   // Each of these asks the newest snapshot; see there.
   [[nodiscard]] std::size_t size() const { return snapshot().size(); }
   [[nodiscard]] std::string resource_version() const { return snapshot().resource_version(); }
-  [[nodiscard]] Ref<T> find(const ObjectKey& key) const { return snapshot().find(key); }
-  [[nodiscard]] Ref<T> find(std::string_view key) const { return snapshot().find(key); }
+  [[nodiscard]] Ref<T> find(const ObjectKey& key) const { return find(key.namespace_, key.name); }
+  [[nodiscard]] Ref<T> find(std::string_view key) const {
+    const auto parts = detail::KeyParts::of(key);
+    return find(parts.namespace_, parts.name);
+  }
   [[nodiscard]] Ref<T> find(std::string_view space, std::string_view name) const {
-    return snapshot().find(space, name);
+    return core_->find(space, name).template to<T>();
   }
   [[nodiscard]] std::vector<Ref<T>> list() const { return snapshot().list(); }
   [[nodiscard]] std::vector<Ref<T>> list(std::string_view space,

@@ -47,6 +47,8 @@ class WatchStream {
   /// read before the last one was taken. What it throws is taken for the end of the stream
   /// (TransportError), or for an error that asks for a new list.
   [[nodiscard]] virtual std::optional<StreamEvent<T>> next(std::stop_token stop) = 0;
+  /// True if an event is there already. A hint: events that come together are passed on together.
+  [[nodiscard]] virtual bool has_next() const { return false; }
 };
 
 /// Where a Reflector gets its objects from: one resource, in one namespace or in all.
@@ -117,6 +119,7 @@ class AnyWatchStream {
  public:
   virtual ~AnyWatchStream() = default;
   virtual std::optional<AnyEvent> next(std::stop_token stop) = 0;
+  [[nodiscard]] virtual bool has_next() const { return false; }
 };
 class AnyListWatch {
  public:
@@ -137,6 +140,7 @@ class ErasedWatchStream final : public AnyWatchStream {
     if (!event) return std::nullopt;
     return AnyEvent{event->type, ObjectRef::from(event->object), std::move(event->status)};
   }
+  [[nodiscard]] bool has_next() const override { return stream_->has_next(); }
 
  private:
   std::unique_ptr<WatchStream<T>> stream_;

@@ -24,6 +24,8 @@ struct ObjectAccess {
   std::string_view (*uid)(const void* object);
   std::optional<std::string_view> (*label)(const void* object, std::string_view key);
   void (*each_label)(const void* object, const SeeLabel& see);
+  /// True if both have the same labels for sure, as they share the memory for them.
+  bool (*share_labels)(const void* a, const void* b);
   std::optional<std::string_view> (*annotation)(const void* object, std::string_view key);
   /// Of objects that carry their own; empty for types whose kind is known anyway.
   std::string_view (*kind)(const void* object);
@@ -92,6 +94,12 @@ struct Accessor {
       for (const auto& [key, value] : of(object).metadata.labels) see(key.view(), value.view());
     }
   }
+  static bool share_labels(const void* a, const void* b) {
+    if constexpr (requires { of(a).metadata.labels; }) {
+      return of(a).metadata.labels.begin() == of(b).metadata.labels.begin();
+    }
+    return true;
+  }
   static std::optional<std::string_view> annotation(const void* object, std::string_view key) {
     if constexpr (requires { of(object).metadata.annotations; }) {
       if (const String* value = of(object).metadata.annotations.find(key)) return value->view();
@@ -133,6 +141,7 @@ struct Accessor<Value> {
       if (value.is_string()) see(key.view(), value.as_string());
     }
   }
+  static bool share_labels(const void* a, const void* b) { return a == b; }
   static std::optional<std::string_view> annotation(const void* object, std::string_view key) {
     return entry(metadata(object)["annotations"], key);
   }
@@ -151,6 +160,7 @@ inline const ObjectAccess kObjectAccess{
     &Accessor<T>::uid,
     &Accessor<T>::label,
     &Accessor<T>::each_label,
+    &Accessor<T>::share_labels,
     &Accessor<T>::annotation,
     &Accessor<T>::kind,
     &Accessor<T>::api_version,

@@ -48,10 +48,13 @@ class ObjectRef {
     return result;
   }
   template <typename T>
-  [[nodiscard]] Ref<T> to() const noexcept {
-    if (block_ == nullptr) return {};
-    block_->retain();
-    return {block_, static_cast<const T*>(get())};
+  [[nodiscard]] Ref<T> to() const& noexcept {
+    return ObjectRef{*this}.template to<T>();
+  }
+  template <typename T>
+  [[nodiscard]] Ref<T> to() && noexcept {
+    const T* object = static_cast<const T*>(get());
+    return {std::exchange(block_, nullptr), object};
   }
   template <typename T>
   [[nodiscard]] const T& as() const noexcept {
@@ -61,6 +64,8 @@ class ObjectRef {
   [[nodiscard]] const void* get() const noexcept {
     return block_ == nullptr ? nullptr : block_->image() + block_->root;
   }
+  /// Lets the processor fetch the beginning of the object, to which something will be written.
+  void prefetch() const noexcept { __builtin_prefetch(block_, 1); }
   explicit operator bool() const noexcept { return block_ != nullptr; }
   /// Identity, not equality of content.
   friend bool operator==(const ObjectRef& a, const ObjectRef& b) noexcept = default;

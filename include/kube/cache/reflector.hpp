@@ -69,6 +69,7 @@ class ReflectorCore {
                      std::stop_token stop);
 
   ObjectRef prepare(ObjectRef object);
+  [[nodiscard]] ObjectRef transformed(ObjectRef object) const;
   [[nodiscard]] std::string unusable(const ObjectRef& object) const;
   [[nodiscard]] ListOptions watch_options();
   void store(std::vector<ObjectRef> items, const std::string& version);

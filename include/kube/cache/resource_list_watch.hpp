@@ -41,6 +41,7 @@ class ResourceListWatch final : public ListWatch<T> {
       if (!event) return std::nullopt;
       return StreamEvent<T>{event->type, event->object.template to<T>(), std::move(event->status)};
     }
+    [[nodiscard]] bool has_next() const override { return stream_->has_next(); }
 
    private:
     std::unique_ptr<detail::AnyWatchStream> stream_;

@@ -41,6 +41,8 @@ class WatchCore {
 
   [[nodiscard]] std::optional<Event<std::byte>> next(std::stop_token stop);
   void stop() noexcept;
+  /// True if next() would not have to wait, nor to decode.
+  [[nodiscard]] bool has_next() const noexcept { return !ready_.empty(); }
 
  private:
   void read_more(std::stop_token stop);
