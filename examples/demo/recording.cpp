@@ -100,6 +100,7 @@ std::string Recording::svg(kube::Clock::Duration end) const {
     }
   }
   return fmt::format(
+      "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
       "width=\"{0:.0f}\" height=\"{1:.0f}\">\n"
       "<title>The demo of kubecxx: a controller keeps up with what happens to its objects</title>\n"
