@@ -14,10 +14,11 @@ PACKAGES := cmake ninja-build g++ pkg-config ca-certificates curl \
   libprotobuf-dev protobuf-compiler nlohmann-json3-dev ccache
 CHECK_PACKAGES := clang clang-tidy clang-format lld libclang-rt-14-dev
 
-.PHONY: help deps check-deps configure build run test bench format check install clean
+.PHONY: help deps check-deps configure build run test test-cluster bench format check install clean
 
 help:
 	@echo 'make test      install what is missing, build, run all tests'
+	@echo 'make test-cluster  compare with a real Kubernetes API server; run clients of others (needs Go)'
 	@echo 'make run       install what is missing, build, run the demo (DEMO_SECONDS=20 ends it after that time;'
 	@echo '               KUBECONFIG=file plays on that cluster, YES=1 without asking)'
 	@echo 'make bench     run the benchmarks; results go to bench/results/'
@@ -47,6 +48,11 @@ run: build
 
 test: build
 	@ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
+
+# A real control plane, foreign clients and the differential test; built once, which takes some ten minutes.
+test-cluster: build
+	@tools/install-packages.sh openssl
+	@tests/cluster/test.sh $(BUILD)
 
 bench: deps
 	@test -f build/release/build.ninja || cmake --preset release

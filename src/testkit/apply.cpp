@@ -230,14 +230,17 @@ class Applier {
     const FieldSet present = with_named_fields(schema_, field_set_of(schema_, merged));
     FieldSet owned;
     for (const auto& [id, entry] : entries_) owned.add(entry.fields);
-    // Removing takes whole trees, so first see what remains, then what of the rest has another owner.
+    // Removing takes whole trees, so first see what remains, then what of the rest has another owner. What becomes
+    // empty on the way stays: it may hold what nobody owns.
+    FieldSet remaining = present;
+    remaining.subtract_trees(dropped);
     FieldSet doomed = present;
-    doomed.subtract(
-        with_named_fields(schema_, field_set_of(schema_, remove_typed(schema_, merged, dropped))));
+    doomed.subtract(remaining);
     doomed.subtract(with_named_fields(schema_, std::move(owned)));
+    FieldSet kept = present;
+    kept.subtract_trees(doomed);
     FieldSet gone = present;
-    gone.subtract(
-        with_named_fields(schema_, field_set_of(schema_, remove_typed(schema_, merged, doomed))));
+    gone.subtract(kept);
     gone.intersect(dropped);
     return remove_typed(schema_, std::move(merged), gone);
   }

@@ -187,7 +187,14 @@ const std::map<std::string, Defaults, std::less<>>& defaults_with_spec() {
          fill(spec, "revisionHistoryLimit", 10);
          default_template(spec);
        }},
-      {"jobs.batch", [](Value&, Value& spec) { default_job(spec); }},
+      {"jobs.batch",
+       [](Value& object, Value& spec) {
+         default_job(spec);
+         const Value& labels = std::as_const(spec)["template"]["metadata"]["labels"];
+         if (labels.size() > 0 && std::as_const(object)["metadata"]["labels"].size() == 0) {
+           part(object, "metadata")["labels"] = Value{labels};
+         }
+       }},
       {"cronjobs.batch",
        [](Value&, Value& spec) {
          fill(spec, "concurrencyPolicy", "Allow");

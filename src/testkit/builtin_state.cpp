@@ -110,7 +110,9 @@ void set_selector(Value& job) {
   }
 }
 
-void set_addresses(Value& service) {
+}  // namespace
+
+void allocate_addresses(Value& service) {
   Value& spec = part(service, "spec");
   if (std::as_const(spec)["type"] == Value{"ExternalName"}) return;
   if (text(std::as_const(spec)["clusterIP"]).empty()) {
@@ -128,8 +130,6 @@ void set_addresses(Value& service) {
   fill(spec, "ipFamilyPolicy", both ? "RequireDualStack" : "SingleStack");
 }
 
-}  // namespace
-
 void set_initial_state(const Resource& resource, Value& object) {
   const std::string id = resource.id();
   // Nodes register themselves together with their status.
@@ -144,7 +144,7 @@ void set_initial_state(const Resource& resource, Value& object) {
     Value& finalizers = part(object, "spec")["finalizers"];
     if (!contains(finalizers, "kubernetes")) finalizers.push_back("kubernetes");
   } else if (id == "services") {
-    set_addresses(object);
+    allocate_addresses(object);
   } else if (id == "jobs.batch") {
     set_selector(object);
   } else if (id == "daemonsets.apps") {

@@ -2,6 +2,7 @@
 // What makes an object invalid.
 #include "kind_rules.hpp"
 
+#include <kube/api/quantity.hpp>
 #include <kube/api/validation.hpp>
 
 #include <fmt/format.h>
@@ -184,7 +185,6 @@ Value immutable_part(const Value& pod) {
     for (const Value& container : std::as_const(spec)[list].as_array()) {
       Value copy = container;
       copy.erase("image");
-      copy.erase("resources");
       stripped.push_back(std::move(copy));
     }
     spec[list] = std::move(stripped);
@@ -195,11 +195,19 @@ Value immutable_part(const Value& pod) {
 void check_pod(const Value& object, const Value* live, Errors& errors) {
   check_containers(object["spec"], "spec", errors);
   if (live == nullptr) return;
-  for (const char* list : {"initContainers", "containers"}) {
+  for (const char* list : {"containers", "initContainers"}) {
     if (object["spec"][list].size() != (*live)["spec"][list].size()) {
       errors.push_back(forbidden_value(fmt::format("spec.{}", list),
                                        "containers can be neither added nor removed"));
       return;
+    }
+  }
+  if (const auto before = live->get_integer("spec.activeDeadlineSeconds")) {
+    const auto after = object.get_integer("spec.activeDeadlineSeconds");
+    if (!after || *after > *before) {
+      errors.push_back(invalid_value("spec.activeDeadlineSeconds",
+                                     object["spec"]["activeDeadlineSeconds"],
+                                     "may only become shorter"));
     }
   }
   const Value& tolerations = object["spec"]["tolerations"];
@@ -258,7 +266,20 @@ void check_workload(const Value& object, const Value* live, Errors& errors) {
     errors.push_back(
         forbidden_value("spec.template.spec.activeDeadlineSeconds", "is for pods that end"));
   }
-  if (live != nullptr && !(spec["selector"] == (*live)["spec"]["selector"])) {
+  if (live == nullptr) return;
+  if (object["kind"] == Value{"StatefulSet"}) {
+    Value before = (*live)["spec"];
+    Value after = spec;
+    for (const char* member :
+         {"replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit",
+          "persistentVolumeClaimRetentionPolicy", "minReadySeconds"}) {
+      before.erase(member);
+      after.erase(member);
+    }
+    if (!(before == after)) {
+      errors.push_back(forbidden_value("spec", "only replicas, template and policies may change"));
+    }
+  } else if (!(spec["selector"] == (*live)["spec"]["selector"])) {
     errors.push_back(invalid_value("spec.selector", spec["selector"], "field is immutable"));
   }
 }
@@ -277,6 +298,13 @@ Value fixed_part(const Value& shape, bool suspended) {
 /// A job finds its pods by labels that the server has put on them.
 void check_generated_labels(const Value& spec, Errors& errors) {
   const Value& labels = spec["template"]["metadata"]["labels"];
+  if (labels.is_object()) {
+    for (const auto& [key, value] : labels.as_object()) {
+      if (const auto problem = validation::label_value_problem(text(value)); !problem.empty()) {
+        errors.push_back(invalid_value("spec.template.labels", value, problem));
+      }
+    }
+  }
   bool all = true;
   for (const char* name : {"controller-uid", "job-name", "batch.kubernetes.io/controller-uid",
                            "batch.kubernetes.io/job-name"}) {
@@ -303,7 +331,14 @@ void check_job(const Value& object, const Value* live, Errors& errors) {
                                      "must be greater than or equal to 0"));
     }
   }
-  if (spec["manualSelector"] != Value{true}) check_generated_labels(spec, errors);
+  if (!spec["selector"].is_object()) {
+    errors.push_back(required_value("spec.selector"));
+    errors.push_back(invalid_value("spec.template.metadata.labels",
+                                   spec["template"]["metadata"]["labels"],
+                                   "`selector` does not match template `labels`"));
+  } else if (spec["manualSelector"] != Value{true}) {
+    check_generated_labels(spec, errors);
+  }
   if (live == nullptr) return;
   const Value& before = (*live)["spec"];
   const bool suspended = before["suspend"] == Value{true};
@@ -318,8 +353,14 @@ void check_job(const Value& object, const Value* live, Errors& errors) {
     errors.push_back(invalid_value("spec.completions", spec["completions"], "field is immutable"));
   }
   if (!(fixed_part(spec["template"], suspended) == fixed_part(before["template"], suspended))) {
-    errors.push_back(invalid_value("spec.template", spec["template"], "field is immutable"));
+    errors.push_back(invalid_value(suspended ? "spec.template.spec" : "spec.template",
+                                   spec["template"], "field is immutable"));
   }
+}
+
+Quantity storage_of(const Value& spec) {
+  const Value& storage = spec["resources"]["requests"]["storage"];
+  return storage.is_string() ? Quantity{storage.as_string()} : Quantity{};
 }
 
 void check_claim(const Value& object, const Value* live, Errors& errors) {
@@ -330,6 +371,9 @@ void check_claim(const Value& object, const Value* live, Errors& errors) {
   }
   if (live != nullptr && !(spec == (*live)["spec"])) {
     errors.push_back(forbidden_value("spec", "is immutable after creation"));
+    if (storage_of(spec) < storage_of((*live)["spec"])) {
+      errors.push_back(forbidden_value("spec.resources.requests.storage", "may not become less"));
+    }
   }
 }
 
@@ -387,9 +431,23 @@ void check_event(const Value& object, const Value* live, Errors& errors) {
 
 void check_service(const Value& object, const Value* live, Errors& errors) {
   const Value& spec = object["spec"];
+  if (spec["ipFamilyPolicy"] == Value{"RequireDualStack"} &&
+      (spec["clusterIP"] != Value{"None"} || spec["selector"].size() > 0)) {
+    errors.push_back(invalid_value("spec.ipFamilyPolicy", spec["ipFamilyPolicy"],
+                                   "there is one family of addresses only"));
+    errors.push_back(
+        invalid_value("spec.ipFamilies[1]", spec["ipFamilies"][1], "there are no such addresses"));
+    return;
+  }
+  if (spec["type"] == Value{"ExternalName"} && text(spec["externalName"]).empty()) {
+    errors.push_back(required_value("spec.externalName"));
+  }
   if (spec["ports"].size() == 0 && spec["clusterIP"] != Value{"None"} &&
       spec["type"] != Value{"ExternalName"}) {
     errors.push_back(required_value("spec.ports"));
+  }
+  if (spec["type"] == Value{"ExternalName"} && !text(spec["clusterIP"]).empty()) {
+    errors.push_back(forbidden_value("spec.clusterIPs", "an ExternalName has no address"));
   }
   for (std::size_t i = 0; i < spec["ports"].size(); ++i) {
     const Value& port = spec["ports"][i];
@@ -472,7 +530,9 @@ std::vector<FieldError> validate_metadata(const Resource& resource, const Value&
   }
   check_owner_references(metadata["ownerReferences"], errors);
   check_finalizers(metadata["finalizers"],
-                   !resource.is_custom() && resource.group != "apiextensions.k8s.io", errors);
+                   !resource.is_custom() && resource.group != "apiextensions.k8s.io" &&
+                       resource.plural != "poddisruptionbudgets" && resource.plural != "events",
+                   errors);
   return errors;
 }
 

@@ -10,6 +10,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,6 +25,13 @@ namespace kube::testkit::detail {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
+
+namespace {
+
+/// A program that is started while this one serves would hold the port, and connections that should be closed.
+void keep_from_children(int socket) { ::fcntl(socket, F_SETFD, FD_CLOEXEC); }
+
+}  // namespace
 
 class HttpFront::Impl {
  public:
@@ -82,6 +90,7 @@ class HttpFront::Impl {
     if (error) throw Error(fmt::format("{}: not an IP address", options_.address));
     const tcp::endpoint endpoint{address, options_.port};
     if (!error) acceptor_.open(endpoint.protocol(), error);
+    if (!error) keep_from_children(acceptor_.native_handle());
     if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
     if (!error) acceptor_.bind(endpoint, error);
     if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
@@ -98,6 +107,7 @@ class HttpFront::Impl {
         context_, [this, strand](const boost::system::error_code& error, tcp::socket socket) {
           if (!acceptor_.is_open()) return;
           if (!error) {
+            keep_from_children(socket.native_handle());
             welcome(std::move(socket), strand);
             return accept();
           }

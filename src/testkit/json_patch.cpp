@@ -218,6 +218,7 @@ class Patcher {
 }  // namespace
 
 Value json_patch(Value document, const Value& patch, const JsonPatchLimits& limits) {
+  if (patch.is_null()) return document;
   if (!patch.is_array()) {
     throw ApiError{failure_status(400, meta::v1::status_reason::kBadRequest,
                                   "error decoding patch: the patch is not a list of operations")};

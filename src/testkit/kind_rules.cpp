@@ -166,7 +166,9 @@ std::vector<std::pair<std::string, std::string>> selectable_fields(const Resourc
   }
   const std::string id = resource.id();
   for (const FieldsOfResource& known : fields_of_resources()) {
-    if (known.resource == id) fields.insert(fields.end(), known.fields.begin(), known.fields.end());
+    if (known.resource != id) continue;
+    if (!resource.namespaced) fields.pop_back();
+    fields.insert(fields.end(), known.fields.begin(), known.fields.end());
   }
   return fields;
 }

@@ -36,6 +36,8 @@ struct KindRules {
 void apply_builtin_defaults(const Resource& resource, Value& object);
 /// Gives a new object of a built-in kind its first status and what else its kind starts with.
 void set_initial_state(const Resource& resource, Value& object);
+/// Gives a service the addresses that it has not, unless it is a mere name.
+void allocate_addresses(Value& service);
 /// Daemon sets count the changes of their template in an annotation.
 void count_template(const Resource& resource, const Value& live, Value& next);
 /// What admission plugins add to a new object, and to a changed one.

@@ -100,7 +100,9 @@ StoredObject ObjectEncoder::partial(const StoredObject& object) const {
 
 std::string ObjectEncoder::table(Value metadata, const std::vector<StoredObject>& objects,
                                  IncludeObject include, bool columns) const {
-  Value rows = Value::array();
+  // Kinds without a printer of their own have no rows rather than an empty list of them.
+  const bool plain = resource_.printer->columns()[1]["name"] == Value{"Created At"};
+  Value rows = objects.empty() && plain ? Value{nullptr} : Value::array();
   for (const StoredObject& object : objects) {
     rows.push_back(resource_.printer->row(*object.value(), include, now_));
   }
@@ -209,7 +211,9 @@ std::string ObjectEncoder::bookmark(std::uint64_t revision, bool initial_events_
   const StoredObject empty = codec_.from_value(*resource_.type, object);
   if (output_.transform == Transform::kTable) {
     return table(Value::object({{"resourceVersion", std::to_string(revision)}}), {empty},
-                 initial_events_end ? IncludeObject::kObject : include_, columns);
+                 initial_events_end && include_ == IncludeObject::kNone ? IncludeObject::kMetadata
+                                                                        : include_,
+                 columns);
   }
   return event_object(empty, columns);
 }

@@ -50,15 +50,16 @@ struct WriteOptions {
   FieldValidation field_validation = FieldValidation::kWarn;
   std::optional<bool> force;
 
-  /// Throws ApiError 422. `kind` names the options: "CreateOptions".
-  static WriteOptions parse(const Query& query, std::string_view kind);
+  /// Throws ApiError 422, about `errors` as well. `kind` names the options: "CreateOptions".
+  static WriteOptions parse(const Query& query, std::string_view kind,
+                            std::vector<FieldError> errors = {});
 };
 
 /// What a deletion asks for (DL-1).
 struct DeleteRequest {
   std::optional<std::int64_t> grace = std::nullopt;
-  std::string uid = {};
-  std::string version = {};
+  std::optional<std::string> uid = std::nullopt;
+  std::optional<std::string> version = std::nullopt;
   std::optional<bool> orphan_dependents = std::nullopt;
   std::string propagation = {};
   bool dry_run = false;
@@ -128,6 +129,8 @@ class Rest {
                         bool may_create, bool is_patch);
   Value finish_update(RestRequest& request, const Value& live, Value next,
                       const WriteOptions& options, bool track);
+  /// Fields that metadata does not have; schemas of custom resources say nothing about it.
+  void add_unknown_metadata(const Value& object, std::vector<std::string>& unknown) const;
   Written patch_object(RestRequest& request, const WriteOptions& options, std::string_view type);
   Written apply_object(RestRequest& request, const WriteOptions& options);
   DeleteRequest delete_options(RestRequest& request);

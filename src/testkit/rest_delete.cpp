@@ -70,13 +70,13 @@ void apply_policy(const KindRules& rules, const DeleteRequest& options, Value& o
 
 void check_preconditions(const Resource& resource, const Value& object,
                          const DeleteRequest& options) {
-  const auto check = [&](std::string_view label, std::string_view wanted, const std::string& actual,
-                         std::string_view guess) {
-    if (wanted.empty() || wanted == actual) return;
+  const auto check = [&](std::string_view label, const std::optional<std::string>& wanted,
+                         const std::string& actual, std::string_view guess) {
+    if (!wanted || *wanted == actual) return;
     throw conflict({resource.group, resource.kind}, metadata_text(object, "name"),
                    fmt::format("the {} in the precondition ({}) does not match the {} in record "
                                "({}). The object might have been {}",
-                               label, wanted, label, actual, guess));
+                               label, *wanted, label, actual, guess));
   };
   check("UID", options.uid, metadata_text(object, "uid"), "deleted and then recreated");
   check("ResourceVersion", options.version, metadata_text(object, "resourceVersion"), "modified");
@@ -116,6 +116,7 @@ DeleteRequest Rest::delete_options(RestRequest& request) {
                   Value value = format == Format::kYaml
                                     ? *parse_yaml(request.http.body)
                                     : *services_.codec.value_from_json(request.http.body);
+                  if (value.is_null()) value = Value::object();
                   if (!value.is_object()) throw bad_request("DeleteOptions must be an object");
                   for (const char* member : {"kind", "apiVersion"}) {
                     const Value& given_type = std::as_const(value)[member];
@@ -141,8 +142,10 @@ DeleteRequest Rest::delete_options(RestRequest& request) {
   DeleteRequest options;
   options.grace = given.grace_period_seconds;
   if (given.preconditions) {
-    options.uid = given.preconditions->uid.value_or("");
-    options.version = given.preconditions->resource_version.value_or("");
+    if (const auto& uid = given.preconditions->uid; uid.has_value()) options.uid = uid.value_or("");
+    if (const auto& version = given.preconditions->resource_version; version.has_value()) {
+      options.version = version.value_or("");
+    }
   }
   options.orphan_dependents = given.orphan_dependents;
   options.propagation = given.propagation_policy.value_or("");
@@ -173,11 +176,12 @@ DeleteOutcome Rest::remove_object(const Resource& resource, const std::string& k
   const std::string name = key.substr(key.find('/') + 1);
   const bool is_namespace = resource.id() == "namespaces";
   const bool is_event = collection.resource() == GroupResource{"", "events"};
+  bool marked = false;  // by this request
   while (true) {
     const StoredObject current = services_.store.get(collection, key);
     if (!current) throw not_found(resource.group_resource(), name);
     Value object = *current.value();
-    check_preconditions(resource, object, options);
+    if (!marked) check_preconditions(resource, object, options);
     const std::string deletion = metadata_text(object, "deletionTimestamp");
     const Clock::WallTime now = services_.clock.wall_now();
     std::int64_t grace = 0;
@@ -203,8 +207,10 @@ DeleteOutcome Rest::remove_object(const Resource& resource, const std::string& k
         object["metadata"]["deletionTimestamp"] = Time{now}.str();
         object["metadata"]["deletionGracePeriodSeconds"] = 0;
         if (deletion.empty()) raise_generation(object);
-        static_cast<void>(services_.commit(collection, key, current,
-                                           services_.codec.from_value(current.type(), object)));
+        marked = services_
+                     .commit(collection, key, current,
+                             services_.codec.from_value(current.type(), object))
+                     .has_value();
         continue;
       }
       const std::optional<StoredObject> last =

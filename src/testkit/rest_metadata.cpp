@@ -59,7 +59,9 @@ void check_update_version(const Resource& resource, const Value& object) {
   }
 }
 
-void keep_server_fields(const RestRequest& request, const Value& live, Value& next) {
+std::vector<FieldError> keep_server_fields(const RestRequest& request, const Value& live,
+                                           Value& next) {
+  std::vector<FieldError> errors;
   const Resource& resource = *request.resource;
   const GroupResource id = resource.group_resource();
   const bool is_patch = request.verb == "patch";
@@ -79,32 +81,35 @@ void keep_server_fields(const RestRequest& request, const Value& live, Value& ne
   const std::string uid = metadata_text(next, "uid");
   const std::string live_uid = metadata_text(live, "uid");
   if (!uid.empty() && uid != live_uid) {
-    if (is_patch) {
-      throw invalid(resource.group_kind(), request.name,
-                    invalid_value("metadata.uid", uid, "field is immutable"));
+    if (!is_patch) {
+      throw conflict(
+          id, request.name,
+          fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid,
+                      live_uid));
     }
-    throw conflict(
-        id, request.name,
-        fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid,
-                    live_uid));
+    errors.push_back(invalid_value("metadata.uid", uid, "field is immutable"));
   }
   const std::string deletion = metadata_text(next, "deletionTimestamp");
   const std::string live_deletion = metadata_text(live, "deletionTimestamp");
   if (!deletion.empty() && deletion != live_deletion) {
-    throw invalid(resource.group_kind(), request.name,
-                  invalid_value("metadata.deletionTimestamp", deletion, "field is immutable"));
+    errors.push_back(invalid_value("metadata.deletionTimestamp", deletion, "field is immutable"));
+  }
+  const Value& grace = std::as_const(metadata)["deletionGracePeriodSeconds"];
+  if (!grace.is_absent() && !(grace == live["metadata"]["deletionGracePeriodSeconds"])) {
+    errors.push_back(
+        invalid_value("metadata.deletionGracePeriodSeconds", grace, "field is immutable"));
   }
   if (!live_deletion.empty()) {
     const Value& finalizers = std::as_const(metadata)["finalizers"];
     for (std::size_t i = 0; i < finalizers.size(); ++i) {
       if (contains(live["metadata"]["finalizers"], finalizers[i])) continue;
-      throw invalid(
-          resource.group_kind(), request.name,
+      errors.push_back(
           forbidden_value("metadata.finalizers",
                           fmt::format("no new finalizers can be added if the object is "
                                       "being deleted, found new finalizers "
                                       "[]string{{\"{}\"}}",
                                       finalizers[i].is_string() ? finalizers[i].as_string() : "")));
+      break;
     }
   }
   metadata.erase("selfLink");
@@ -112,7 +117,8 @@ void keep_server_fields(const RestRequest& request, const Value& live, Value& ne
                             "deletionGracePeriodSeconds", "resourceVersion"}) {
     take_over(metadata, live["metadata"], field);
   }
-  if (rules_of(resource).has_generation) take_over(metadata, live["metadata"], "generation");
+  take_over(metadata, live["metadata"], "generation");
+  return errors;
 }
 
 Value merge_parts(const Resource& resource, std::string_view subresource, const Value& live,
@@ -163,9 +169,34 @@ Value merge_parts(const Resource& resource, std::string_view subresource, const 
   return next;
 }
 
+Value with_resources_of(const Value& live, const Value& next) {
+  Value result = live;
+  for (const char* list : {"initContainers", "containers"}) {
+    const Value& before = live["spec"][list];
+    if (!before.is_array()) continue;
+    Value changed = Value::array();
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      Value container = before[i];
+      take_over(container, next["spec"][list][i], "resources");
+      changed.push_back(std::move(container));
+    }
+    result["spec"][list] = std::move(changed);
+  }
+  return result;
+}
+
 void keep_allocated(const Resource& resource, const Value& live, Value& next) {
-  if (resource.id() != "services" || live["spec"]["type"] == Value{"ExternalName"} ||
-      !std::as_const(next)["spec"].is_object()) {
+  if (resource.id() != "services" || !std::as_const(next)["spec"].is_object()) return;
+  if (live["spec"]["type"] == Value{"ExternalName"}) {
+    allocate_addresses(next);
+    return;
+  }
+  if (std::as_const(next)["spec"]["type"] == Value{"ExternalName"}) {
+    // What a name has no use for goes, unless somebody has just set it.
+    for (const char* field :
+         {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"}) {
+      if (std::as_const(next)["spec"][field] == live["spec"][field]) next["spec"].erase(field);
+    }
     return;
   }
   for (const char* field : {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"}) {
@@ -186,8 +217,10 @@ bool deduplicate_owners(Value& object) {
   return true;
 }
 
-void refuse_invalid(const Resource& resource, const Value& object, const Value* live) {
-  std::vector<FieldError> errors = validate_metadata(resource, object);
+void refuse_invalid(const Resource& resource, const Value& object, const Value* live,
+                    std::vector<FieldError> errors) {
+  const std::vector<FieldError> about_metadata = validate_metadata(resource, object);
+  errors.insert(errors.end(), about_metadata.begin(), about_metadata.end());
   std::vector<FieldError> more;
   if (resource.is_custom()) {
     if (resource.custom->schema) more = resource.custom->schema->validate(object, live);

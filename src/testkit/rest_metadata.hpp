@@ -22,17 +22,21 @@ void set_namespace(const RestRequest& request, Value& object);
 void check_update_version(const Resource& resource, const Value& object);
 /// Checks the metadata of an update against the stored object and keeps what clients cannot change (UP-1 to
 /// UP-5). Throws ApiError.
-void keep_server_fields(const RestRequest& request, const Value& live, Value& next);
+[[nodiscard]] std::vector<FieldError> keep_server_fields(const RestRequest& request,
+                                                         const Value& live, Value& next);
 /// The object after a write to a subresource, or to the main one: each changes only its own parts (ST-1,
 /// ST-2).
 [[nodiscard]] Value merge_parts(const Resource& resource, std::string_view subresource,
                                 const Value& live, Value next);
+/// A pod as it would be before a change if that were about nothing but resources.
+[[nodiscard]] Value with_resources_of(const Value& live, const Value& next);
 /// What the server once chose stays unless a write says otherwise.
 void keep_allocated(const Resource& resource, const Value& live, Value& next);
 /// Removes owner references that stand twice; true if there were any (CR-6).
 bool deduplicate_owners(Value& object);
 /// Throws ApiError 422 if the object is invalid.
-void refuse_invalid(const Resource& resource, const Value& object, const Value* live);
+void refuse_invalid(const Resource& resource, const Value& object, const Value* live,
+                    std::vector<FieldError> errors = {});
 /// Tells about unknown and duplicate fields as the request wants it: not at all, as warnings, or by throwing
 /// what `refuse` makes (CR-7).
 void report_fields(RestRequest& request, const WriteOptions& options,

@@ -57,15 +57,15 @@ ServerResponse Rest::patch(RestRequest& request) {
     throw unsupported_media_type(fmt::format("{}, {}, {}", kJsonPatch, kMergePatch, kApplyPatch));
   }
   request.choose_output({.custom = resource.is_custom()});
-  const WriteOptions options = WriteOptions::parse(request.url.query, "PatchOptions");
-  const GroupKind patch_options{"meta.k8s.io", "PatchOptions"};
-  if (type != kApplyPatch && options.force) {
-    throw invalid(patch_options, "",
-                  forbidden_value("force", "may not be specified for non-apply patch"));
+  std::vector<FieldError> errors;
+  const Query& query = request.url.query;
+  if (type != kApplyPatch && query.has("force")) {
+    errors.push_back(forbidden_value("force", "may not be specified for non-apply patch"));
   }
-  if (type == kApplyPatch && options.field_manager.empty()) {
-    throw invalid(patch_options, "", required_value("fieldManager", "is required for apply patch"));
+  if (type == kApplyPatch && query.text("fieldManager").empty()) {
+    errors.push_back(required_value("fieldManager", "is required for apply patch"));
   }
+  const WriteOptions options = WriteOptions::parse(query, "PatchOptions", std::move(errors));
   const Written written =
       type == kApplyPatch ? apply_object(request, options) : patch_object(request, options, type);
   return respond(request, written.created ? 201 : 200, written.object);
@@ -85,21 +85,28 @@ Rest::Written Rest::patch_object(RestRequest& request, const WriteOptions& optio
         Value patched = type == kJsonPatch    ? json_patch(live, *patch)
                         : type == kMergePatch ? merge_patch(live, *patch)
                                               : strategic_merge(live, *patch, schema_of(resource));
+        if (!patched.is_object()) {
+          throw invalid_patch(request.http.body, "it does not leave an object");
+        }
         if (resource.is_custom() && text_of(patched, "kind") != resource.kind) {
           throw invalid(
               GroupKind{resource.group, std::string{text_of(patched, "kind")}}, request.name,
               invalid_value("kind", patched["kind"], fmt::format("must be {}", resource.kind)));
         }
-        if (text_of(patched, "kind") != resource.kind ||
-            text_of(patched, "apiVersion") != resource.api_version()) {
+        const std::string_view kind = text_of(patched, "kind");
+        const std::string_view version = text_of(patched, "apiVersion");
+        if ((!kind.empty() && kind != resource.kind) ||
+            (!version.empty() && version != resource.api_version())) {
           throw invalid_patch(
               request.http.body,
-              fmt::format("no kind \"{}\" is registered for version \"{}\"",
-                          text_of(patched, "kind"), text_of(patched, "apiVersion")));
+              fmt::format("no kind \"{}\" is registered for version \"{}\"", kind, version));
         }
+        patched["kind"] = resource.kind;
+        patched["apiVersion"] = resource.api_version();
         std::vector<std::string> unknown;
         if (resource.is_custom()) {
           if (resource.custom->schema) unknown = resource.custom->schema->prune(patched);
+          add_unknown_metadata(patched, unknown);
         } else if (resource.schema != nullptr) {
           unknown = unknown_fields(*resource.schema, patched);
         }
@@ -139,6 +146,10 @@ Rest::Written Rest::apply_object(RestRequest& request, const WriteOptions& optio
                                                   ? duplicate_fields(request.http.body)
                                                   : std::vector<std::string>{};
   report_fields(request, options, {}, duplicates, bad_request);
+  if (!config["metadata"].is_absent() && !config["metadata"].is_null() &&
+      !config["metadata"].is_object()) {
+    throw plain_failure("failed to create typed patch object: .metadata: expected map");
+  }
   Value applied = config;
   set_namespace(request, applied);
   if (request.subresource == "status") applied = restrict_to_status(std::move(applied));
@@ -147,12 +158,6 @@ Rest::Written Rest::apply_object(RestRequest& request, const WriteOptions& optio
       request, options,
       [&](const Value& live) {
         if (live.is_absent()) {
-          if (!metadata_text(applied, "uid").empty()) {
-            throw conflict(resource.group_resource(), request.name,
-                           fmt::format("uid mismatch: the provided object specified uid {}, and no "
-                                       "existing object was found",
-                                       metadata_text(applied, "uid")));
-          }
           const AccessDecision may = authorize({.user = request.user,
                                                 .verb = "create",
                                                 .group = resource.group,
@@ -165,21 +170,28 @@ Rest::Written Rest::apply_object(RestRequest& request, const WriteOptions& optio
           if (!may.allowed) {
             throw forbidden(resource.group_resource(), request.name, may.reason);
           }
-          const std::string version = metadata_text(applied, "resourceVersion");
-          if (!version.empty() && !parse_version(version)) throw malformed_version(version);
-          applied["metadata"].erase("resourceVersion");
         }
         Value next =
             apply_patch(schema_of(resource), live, applied, manager, options.force.value_or(false));
-        if (metadata_text(applied, "name") != request.name) {
+        if (metadata_text(next, "name") != request.name) {
           throw bad_request(
               fmt::format("the name of the object ({}) does not match the name on the URL ({})",
-                          metadata_text(applied, "name"), request.name));
+                          metadata_text(next, "name"), request.name));
+        }
+        if (live.is_absent()) {
+          const std::string version = metadata_text(next, "resourceVersion");
+          if (!version.empty() && !parse_version(version)) throw malformed_version(version);
+          if (!metadata_text(applied, "uid").empty()) {
+            throw conflict(resource.group_resource(), request.name,
+                           fmt::format("uid mismatch: the provided object specified uid {}, and no "
+                                       "existing object was found",
+                                       metadata_text(applied, "uid")));
+          }
         }
         try {
           return normalized(services_.codec, resource, next);
         } catch (const CodecError& error) {
-          throw invalid_patch(request.http.body, error.what());
+          throw plain_failure(error.what());
         }
       },
       request.subresource.empty(), true);

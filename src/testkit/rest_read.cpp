@@ -208,7 +208,14 @@ ServerResponse Rest::list(RestRequest& request) {
 }
 
 ServerResponse Rest::watch(RestRequest& request) {
-  request.choose_output({.custom = request.resource->is_custom(), .watch = true});
+  // A form of objects that is none of streams is refused last.
+  request.choose_output({.custom = request.resource->is_custom()});
+  std::optional<ApiError> refusal;
+  try {
+    request.choose_output({.custom = request.resource->is_custom(), .watch = true});
+  } catch (const ApiError& error) {
+    refusal = error;
+  }
   const ListOptions options = ListOptions::parse(request.url.query, true);
   WatchPlan plan{.resource = request.resource,
                  .output = request.output,
@@ -218,6 +225,7 @@ ServerResponse Rest::watch(RestRequest& request) {
   if (!options.version_text.empty() && !options.version) {
     throw malformed_version(options.version_text);
   }
+  if (refusal) throw ApiError{*refusal};
   ServerResponse response = make_response(200,
                                           request.output.format == Format::kProtobuf
                                               ? "application/vnd.kubernetes.protobuf;stream=watch"

@@ -180,7 +180,8 @@ ServerResponse Rest::scale(RestRequest& request) {
   const Written written = update_object(
       request, options,
       [&](const Value& live) {
-        Value scale = scale_of(services_.codec, resource, live);
+        // What is replaced as a whole need not be there.
+        Value scale = is_patch ? scale_of(services_.codec, resource, live) : Value{};
         if (!is_patch) {
           scale = body;
         } else if (type == "application/json-patch+json") {
@@ -209,8 +210,6 @@ ServerResponse Rest::scale(RestRequest& request) {
 ServerResponse Rest::evict(RestRequest& request) {
   request.choose_output({});
   const Resource& pods = *request.resource;
-  const StoredObject pod = services_.store.get(*pods.collection, request.key());
-  if (!pod) throw not_found(pods.group_resource(), request.name);
   const ResourcePtr budget_resource =
       services_.catalog()->find("policy", "v1", "poddisruptionbudgets");
   DeleteRequest options;
@@ -218,11 +217,17 @@ ServerResponse Rest::evict(RestRequest& request) {
     const Value body = decode_body(request, *pseudo_resource<policy::v1::Eviction>("policy"), {});
     const Value& given = body["deleteOptions"];
     options.grace = given.get_integer("gracePeriodSeconds");
-    options.uid = member_text(given, "preconditions.uid");
-    options.version = member_text(given, "preconditions.resourceVersion");
+    const auto wanted = [&](std::string_view path) -> std::optional<std::string> {
+      std::string text = member_text(given, path);
+      return text.empty() ? std::nullopt : std::optional{std::move(text)};
+    };
+    options.uid = wanted("preconditions.uid");
+    options.version = wanted("preconditions.resourceVersion");
     options.propagation = member_text(given, "propagationPolicy");
     options.dry_run = given["dryRun"].size() > 0 || request.url.query.has("dryRun");
   }
+  const StoredObject pod = services_.store.get(*pods.collection, request.key());
+  if (!pod) throw not_found(pods.group_resource(), request.name);
   const std::string phase = pod.field_text("status.phase");
   std::vector<std::pair<std::string, Value>> budgets;
   if (phase != "Pending" && phase != "Succeeded" && phase != "Failed") {

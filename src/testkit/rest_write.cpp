@@ -35,7 +35,8 @@ bool is_printable(std::string_view text) {
   return std::ranges::all_of(text, [](unsigned char c) { return c >= 0x20 && c != 0x7f; });
 }
 
-void check_type(const Resource& resource, std::string_view api_version, std::string_view kind) {
+void check_type(const Resource& resource, std::string_view api_version, std::string_view kind,
+                std::string_view name) {
   if (resource.is_custom() && (api_version.empty() || kind.empty())) {
     throw bad_request(
         fmt::format("Object '{}' is missing in the body", kind.empty() ? "Kind" : "apiVersion"));
@@ -47,6 +48,10 @@ void check_type(const Resource& resource, std::string_view api_version, std::str
                     api_version, expected));
   }
   if (!kind.empty() && kind != resource.kind) {
+    if (resource.is_custom()) {
+      throw invalid(GroupKind{resource.group, std::string{kind}}, name,
+                    invalid_value("kind", kind, fmt::format("must be {}", resource.kind)));
+    }
     throw bad_request(fmt::format("{} in version \"{}\" cannot be handled as a {}", kind,
                                   resource.version, resource.kind));
   }
@@ -91,9 +96,9 @@ void check_micro_times(const Value& object) {
 
 }  // namespace
 
-WriteOptions WriteOptions::parse(const Query& query, std::string_view kind) {
+WriteOptions WriteOptions::parse(const Query& query, std::string_view kind,
+                                 std::vector<FieldError> errors) {
   WriteOptions options;
-  std::vector<FieldError> errors;
   options.field_manager = query.text("fieldManager");
   if (options.field_manager.size() > 128) errors.push_back(too_long("fieldManager", 128));
   if (!is_printable(options.field_manager)) {
@@ -139,6 +144,13 @@ void report_fields(RestRequest& request, const WriteOptions& options,
   for (std::string& problem : problems) request.warn(std::move(problem));
 }
 
+void Rest::add_unknown_metadata(const Value& object, std::vector<std::string>& unknown) const {
+  const ResourcePtr any = services_.catalog()->find("", "v1", "configmaps");
+  const std::vector<std::string> found =
+      unknown_fields(*any->schema, Value::object({{"metadata", object["metadata"]}}));
+  unknown.insert(unknown.end(), found.begin(), found.end());
+}
+
 Value normalized(ObjectCodec& codec, const Resource& resource, const Value& object) {
   if (!resource.is_custom()) {
     if (resource.group == "coordination.k8s.io" || resource.kind == "Event") {
@@ -147,6 +159,10 @@ Value normalized(ObjectCodec& codec, const Resource& resource, const Value& obje
     Value typed = *codec.from_value(*resource.type, object).value();
     canonicalize_quantities(*resource.type, typed);
     if (resource.id() == "secrets") take_in_plain_data(typed);
+    // An empty list is left out of typed objects, but here it has a meaning (SA-7).
+    const Value& fields = object["metadata"]["managedFields"];
+    if (fields.is_array() && fields.size() == 0)
+      typed["metadata"]["managedFields"] = Value::array();
     return typed;
   }
   Value copy = object;
@@ -165,7 +181,7 @@ Value Rest::decode_body(RestRequest& request, const Resource& as, const WriteOpt
   try {
     if (format == Format::kProtobuf) {
       const Envelope envelope = open_envelope(body);
-      check_type(as, envelope.api_version, envelope.kind);
+      check_type(as, envelope.api_version, envelope.kind, "");
       return *services_.codec.from_protobuf(*as.type, body).value();
     }
     json = format == Format::kYaml ? json_text(*parse_yaml(body)) : body;
@@ -178,12 +194,13 @@ Value Rest::decode_body(RestRequest& request, const Resource& as, const WriteOpt
       if (!value.is_string()) throw CodecError(std::string{member}, "expected a text", 0);
       return value.as_string();
     };
-    check_type(as, text("apiVersion"), text("kind"));
+    check_type(as, text("apiVersion"), text("kind"), metadata_text(object, "name"));
     object["apiVersion"] = as.api_version();
     object["kind"] = as.kind;
     std::vector<std::string> unknown;
     if (as.is_custom()) {
       if (as.custom->schema) unknown = as.custom->schema->prune(object);
+      add_unknown_metadata(object, unknown);
     } else if (as.schema != nullptr &&
                options.field_validation != WriteOptions::FieldValidation::kIgnore) {
       unknown = unknown_fields(*as.schema, object);
@@ -298,7 +315,7 @@ Rest::Written Rest::create_object(RestRequest& request, Value object, const Writ
       shown.schema_id = stored.schema_id;
       return {std::move(shown), true};
     }
-    if (parse_version(version).value_or(0) != 0) {
+    if (!options.dry_run && parse_version(version).value_or(0) != 0) {
       throw plain_failure("resourceVersion should not be set on objects to be created");
     }
     if (!existing) {
@@ -325,8 +342,10 @@ Rest::Written Rest::create_object(RestRequest& request, Value object, const Writ
 
 ServerResponse Rest::create(RestRequest& request) {
   request.choose_output({.custom = request.resource->is_custom()});
+  static_cast<void>(body_format(request.header("Content-Type"), request.resource->is_custom()));
   const WriteOptions options = WriteOptions::parse(request.url.query, "CreateOptions");
   Value body = decode_body(request, *request.resource, options);
+  request.name.clear();  // custom resources may be posted to a name, which then means nothing
   return respond(request, 201, create_object(request, std::move(body), options).object);
 }
 
@@ -334,7 +353,7 @@ Value Rest::finish_update(RestRequest& request, const Value& live, Value next,
                           const WriteOptions& options, bool track) {
   const Resource& resource = *request.resource;
   const KindRules rules = rules_of(resource);
-  keep_server_fields(request, live, next);
+  std::vector<FieldError> errors = keep_server_fields(request, live, next);
   next = merge_parts(resource, request.subresource, live, std::move(next));
   if (resource.is_custom()) {
     if (resource.custom->schema) {
@@ -360,7 +379,8 @@ Value Rest::finish_update(RestRequest& request, const Value& live, Value next,
   if (rules.has_generation && spec_differs(resource, live, next)) {
     next["metadata"]["generation"] = live.get_integer("metadata.generation").value_or(0) + 1;
   }
-  refuse_invalid(resource, next, &live);
+  const Value checked = request.subresource == "resize" ? with_resources_of(live, next) : live;
+  refuse_invalid(resource, next, &checked, std::move(errors));
   return services_.options.managed_fields ? keep_old_timestamps(live, std::move(next)) : next;
 }
 
@@ -382,7 +402,7 @@ Rest::Written Rest::update_object(RestRequest& request, const WriteOptions& opti
                          fmt::format("the UID in the precondition ({}) is that of no object", uid));
         }
       }
-      if (is_apply || !options.dry_run) fresh["metadata"].erase("resourceVersion");
+      if (!options.dry_run) fresh["metadata"].erase("resourceVersion");
       return create_object(request, std::move(fresh), options, !is_apply);
     }
     const Value live = *as_served(services_.codec, resource, current).value();

@@ -147,6 +147,12 @@ Value revision_controller(const Value& revision, Time) {
   return "<none>";
 }
 
+/// Deployments say nothing where others say "<none>".
+Value deployment_selector(const Value& object, Time now) {
+  const Value text = selector_of<"spec.selector">(object, now);
+  return text == Value{"<none>"} ? Value{""} : text;
+}
+
 constexpr TableColumn kDeployment[] = {
     {"Name", "string", name_cell, 0, "name"},
     {"Ready", "string", ready_of_desired},
@@ -155,7 +161,7 @@ constexpr TableColumn kDeployment[] = {
     {"Age", "string", age_cell},
     {"Containers", "string", container_names<"spec.template.spec.containers">, 1},
     {"Images", "string", container_images<"spec.template.spec.containers">, 1},
-    {"Selector", "string", selector_of<"spec.selector">, 1},
+    {"Selector", "string", deployment_selector, 1},
 };
 
 constexpr TableColumn kReplicaSet[] = {

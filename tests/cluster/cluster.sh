@@ -7,8 +7,8 @@
 #        cluster.sh stop FOLDER    ends it
 #        cluster.sh restart-apiserver FOLDER
 #        cluster.sh compact FOLDER forgets the history of the store
-# Users: the kubeconfig has the contexts admin (client certificate), alice (token, may only read pods in the
-# namespace default) and nobody (a token that the server does not know).
+# Users: the kubeconfig has the contexts admin (client certificate), root (the same rights, by token), alice (token,
+# may only read pods in the namespace default) and nobody (a token that the server does not know).
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -54,7 +54,8 @@ make_keys() {
   certificate admin /O=system:masters/CN=admin
   openssl genrsa -out "$folder/service-account.key" 2048 2>/dev/null
   openssl rsa -in "$folder/service-account.key" -pubout -out "$folder/service-account.pub" 2>/dev/null
-  echo 'alice-token,alice,alice-uid,"readers"' >"$folder/tokens.csv"
+  printf '%s\n' 'alice-token,alice,alice-uid,"readers"' 'root-token,root,root-uid,"system:masters"' \
+    >"$folder/tokens.csv"
 }
 
 # wait_for WHAT COMMAND...: until the command succeeds, at most a minute.
@@ -102,12 +103,15 @@ clusters:
 users:
 - name: admin
   user: {client-certificate: admin.crt, client-key: admin.key}
+- name: root
+  user: {token: root-token}
 - name: alice
   user: {token: alice-token}
 - name: nobody
   user: {token: not-a-token}
 contexts:
 - {name: admin, context: {cluster: test, user: admin}}
+- {name: root, context: {cluster: test, user: root}}
 - {name: alice, context: {cluster: test, user: alice}}
 - {name: nobody, context: {cluster: test, user: nobody}}
 EOF

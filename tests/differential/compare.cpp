@@ -61,7 +61,7 @@ class Normalizer {
 
   Value object(const Value& from, std::string_view member) {
     if (text(from["kind"]) == "Status" && text(from["apiVersion"]) == "v1") return status(from);
-    const bool is_list = from["items"].is_array() || from["rows"].is_array();
+    const bool is_list = !from["items"].is_absent() || !from["rows"].is_absent();
     Value result = Value::object();
     for (const auto& [name, part] : from.as_object()) {
       // Fields of managedFields are names of fields.
@@ -91,7 +91,7 @@ class Normalizer {
     if (!text(from["message"]).empty()) result["message"] = "MESSAGE";
     if (!from["details"].is_object()) return result;
     if (!text(from["details"]["uid"]).empty()) result["details"]["uid"] = "UID";
-    if (text(from["details"]["name"]).size() > 5 && text(from["reason"]).empty()) {
+    if (text(from["details"]["name"]).find("gen-") != std::string_view::npos) {
       result["details"]["name"] = "NAME";
     }
     std::set<std::string> causes;
@@ -125,6 +125,8 @@ class Normalizer {
   Value word(std::string_view from, std::string_view member) {
     if (from.empty()) return from;
     if (member == "uid" || is_uid(from)) return "UID";
+    if (member == "cells" && from.find("gen-") != from.npos) return "NAME";
+    if (member == "cells" && from.find("controller-uid=") != from.npos) return "SELECTOR";
     if (member == "cells" && is_age(from)) return "AGE";
     if (member == "cells" && from.starts_with("10.")) return "IP";
     if (member.ends_with("job-name")) return "NAME";
@@ -140,6 +142,15 @@ class Normalizer {
 
   const Peer& peer_;
 };
+
+/// How far a real server has got depends on what else it has to do.
+void forget_version(Value& bookmark) {
+  bookmark["metadata"].erase("resourceVersion");
+  if (!std::as_const(bookmark)["rows"].is_array()) return;
+  Value row = std::as_const(bookmark)["rows"][0];
+  row["object"]["metadata"].erase("resourceVersion");
+  bookmark["rows"] = Value::array({row});
+}
 
 /// The body as a document: JSON, YAML, the events of a watch, or text.
 Value document_of(const Request& request, const Answer& answer, Normalizer& normalizer) {
@@ -161,12 +172,15 @@ Value document_of(const Request& request, const Answer& answer, Normalizer& norm
       Value event = *decode_json<Value>(std::string_view{answer.body}.substr(at, end - at));
       at = end + 1;
       // When further bookmarks come is a matter of time.
+      const Value& object = event["object"];
+      const Value& metadata =
+          object["rows"].is_array() ? object["rows"][0]["object"]["metadata"] : object["metadata"];
       if (event["type"] == Value{"BOOKMARK"} &&
-          event.find("object.metadata.annotations") == nullptr) {
+          metadata["annotations"]["k8s.io/initial-events-end"].is_absent()) {
         continue;
       }
       Value known = normalizer.value(event);
-      if (event["type"] == Value{"BOOKMARK"}) known["object"]["metadata"].erase("resourceVersion");
+      if (event["type"] == Value{"BOOKMARK"}) forget_version(known["object"]);
       events.push_back(std::move(known));
     }
     return events;

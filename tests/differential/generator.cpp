@@ -126,7 +126,7 @@ Request Generator::create(const Kind& kind) {
   Request request = about(kind, "create", "POST", "");
   add_write_options(request);
   Value document = object(kind, name);
-  if (dice_.chance(4)) {
+  if (kind.plural != "namespaces" && dice_.chance(4)) {
     document["metadata"].erase("name");
     if (dice_.chance(70))
       document["metadata"]["generateName"] = kind.namespaced ? "gen-" : space_ + "-gen-";
@@ -360,8 +360,9 @@ Request Generator::subresource(const Kind& kind) {
 }
 
 Request Generator::nonsense(const Kind& kind) {
+  const std::string mine = kind.namespaced ? "a" : space_ + "-a";
   Request request = about(kind, "nonsense", dice_.text({"GET", "POST", "PUT", "PATCH", "DELETE"}),
-                          dice_.chance(50) ? "a" : "");
+                          dice_.chance(50) ? mine : "");
   switch (dice_.below(8)) {
     case 0:
       request.path = kind.collection("") + "/a";
@@ -392,7 +393,7 @@ Request Generator::nonsense(const Kind& kind) {
   }
   if (!kind.namespaced && request.method == "DELETE") request.method = "GET";
   if (request.method == "POST" || request.method == "PUT") {
-    set_body(request, object(kind, "a"));
+    set_body(request, object(kind, mine));
   } else if (request.method == "PATCH") {
     request.content_type = "application/merge-patch+json";
     request.body = "{}";

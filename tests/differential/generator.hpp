@@ -17,6 +17,8 @@ class Generator {
   Generator(Dice& dice, std::string space) : dice_(dice), space_(std::move(space)) {}
 
   [[nodiscard]] Request next();
+  /// What must come up in every run.
+  [[nodiscard]] std::vector<Request> directed() const;
   /// Watches of what has happened since the namespace was made.
   [[nodiscard]] std::vector<Request> watches();
   /// Removes what is left.

@@ -23,7 +23,9 @@ KnownDifferences::KnownDifferences(const std::filesystem::path& file) {
       throw Error(fmt::format("{}:{}: a difference without a reason", file.string(), number));
     } else {
       try {
-        entries_.push_back({line, std::regex{line, std::regex::optimize}});
+        const bool rare = line.starts_with("rare ");
+        if (rare) line.erase(0, 5);
+        entries_.push_back({line, std::regex{line, std::regex::optimize}, rare});
       } catch (const std::regex_error& error) {
         throw Error(fmt::format("{}:{}: {}", file.string(), number, error.what()));
       }
@@ -43,7 +45,7 @@ bool KnownDifferences::covers(const std::string& difference) {
 std::vector<std::string> KnownDifferences::unused() const {
   std::vector<std::string> result;
   for (const Entry& entry : entries_) {
-    if (entry.uses == 0) result.push_back(entry.pattern);
+    if (entry.uses == 0 && !entry.rare) result.push_back(entry.pattern);
   }
   return result;
 }

@@ -63,6 +63,7 @@ class Run {
     const auto end =
         std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::milliseconds>(
                                                std::chrono::duration<double>{options_.seconds});
+    play_directed(fmt::format("d{:x}", run));
     for (std::size_t round = 0; options_.rounds == 0 || round < options_.rounds; ++round) {
       if (std::chrono::steady_clock::now() >= end) break;
       play(fmt::format("d{:x}-{}", run, round));
@@ -106,7 +107,15 @@ class Run {
     }
   }
 
-  void play(const std::string& space) {
+  /// Round after round differs afterwards, so they have one of their own.
+  void play_directed(const std::string& space) {
+    make_space(space);
+    const Generator generator{dice_, space};
+    for (const Request& request : generator.directed()) static_cast<void>(exchange(request));
+    clean_up(generator);
+  }
+
+  void make_space(const std::string& space) {
     real_.forget();
     ours_.forget();
     require({.method = "POST",
@@ -114,6 +123,17 @@ class Run {
              .content_type = "application/json",
              .body = fmt::format(R"({{"metadata":{{"name":"{0}","labels":{{"space":"{0}"}}}}}})",
                                  space)});
+  }
+
+  void clean_up(const Generator& generator) {
+    for (const Request& request : generator.cleanup()) {
+      static_cast<void>(real_.send(request));
+      static_cast<void>(ours_.send(request));
+    }
+  }
+
+  void play(const std::string& space) {
+    make_space(space);
     Generator generator{dice_, space};
     bool alike = true;
     for (std::size_t i = 0; i < options_.requests && alike; ++i) {
@@ -121,10 +141,7 @@ class Run {
     }
     // After a difference the two are no longer in the same state, so their histories say nothing.
     if (alike) watch(generator.watches());
-    for (const Request& request : generator.cleanup()) {
-      static_cast<void>(real_.send(request));
-      static_cast<void>(ours_.send(request));
-    }
+    clean_up(generator);
   }
 
   /// Sends a request to both. False if what they hold may differ now.
@@ -192,11 +209,9 @@ class Run {
       fmt::print("\nDIFFERENT ({} times) {}\n{}", finding.count, line, finding.example);
     }
     bool complete = true;
-    if (options_.seconds >= 20) {
-      for (const std::string& pattern : known_.unused()) {
-        fmt::print("\nUNUSED {}: no such difference came up\n", pattern);
-        complete = false;
-      }
+    for (const std::string& pattern : known_.unused()) {
+      fmt::print("\nUNUSED {}: no such difference came up\n", pattern);
+      complete = false;
     }
     if (!findings_.empty()) {
       fmt::print("\nFAILED: {} differences; repeat with --seed {}\n", findings_.size(),

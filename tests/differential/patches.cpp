@@ -11,22 +11,6 @@
 
 namespace kube::differential {
 
-namespace {
-
-/// A real server stores applied quantities as they were written and writes them anew with the next change, so that a
-/// change of nothing becomes one.
-std::string canonical(std::string text) {
-  for (const auto& [from, to] :
-       {std::pair{"\"0.1\"", "\"100m\""}, std::pair{"1000m", "1"}, std::pair{"1024Mi", "1Gi"}}) {
-    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at)) {
-      text.replace(at, std::string_view{from}.size(), to);
-    }
-  }
-  return text;
-}
-
-}  // namespace
-
 Value Generator::change(const Kind& kind) {
   Value patch = Value::object();
   if (dice_.chance(40)) {
@@ -79,6 +63,7 @@ Request Generator::merge_patch(const Kind& kind) {
 Request Generator::strategic_patch(const Kind& kind) {
   Request request = about(kind, "strategic-patch", "PATCH", any_name(kind));
   add_write_options(request);
+  std::erase(request.query, std::pair<std::string, std::string>{"fieldValidation", "Strict"});
   request.content_type = "application/strategic-merge-patch+json";
   Value patch = change(kind);
   const bool pods = kind.plural == "pods";
@@ -206,6 +191,7 @@ Request Generator::apply(const Kind& kind) {
   if (dice_.chance(20))
     request.query.emplace_back("fieldValidation", dice_.text({"Ignore", "Warn", "Strict"}));
   Value document = object(kind, name);
+  document.erase("stringData");  // what somebody has applied there cannot be told from data later
   if (dice_.chance(40)) {
     // A part only, as those do who own a part only.
     for (const char* member : {"data", "spec", "rules", "content"}) {
@@ -228,7 +214,7 @@ Request Generator::apply(const Kind& kind) {
     request.label = "spoiled " + request.label;
   }
   vary_accept(request);
-  request.body = canonical(dice_.chance(20) ? yaml_from_json(document) : encode_json(document));
+  request.body = dice_.chance(20) ? yaml_from_json(document) : encode_json(document);
   if (dice_.chance(1)) request.body = dice_.text({"", "[]", "null", "{", "a: b: c"});
   return request;
 }

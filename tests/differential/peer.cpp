@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <vector>
 
@@ -144,7 +145,10 @@ void Peer::learn(const Request& request, const Answer& answer) {
   const std::string_view kind = text((*document)["kind"]);
   if ((*document)["items"].is_array()) {
     if (request.method != "GET") return;
-    variables_["listrv"] = text(metadata["resourceVersion"]);
+    // A list at an old version may come from a cache that is behind.
+    const bool latest = std::ranges::none_of(
+        request.query, [](const auto& option) { return option.first == "resourceVersion"; });
+    if (latest) variables_["listrv"] = text(metadata["resourceVersion"]);
     variables_["continue"] = text(metadata["continue"]);
     std::size_t index = 0;
     for (const Value& item : (*document)["items"].as_array()) {

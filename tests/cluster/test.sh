@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The cluster tests: starts a control plane in a temporary folder, runs the tests with the label `cluster`, and ends
+# everything, whatever happens.
+#
+# Usage: test.sh BUILD [ARGUMENT OF CTEST]...   BUILD is a build folder in which everything has been built
+#        test.sh --prepare                      only builds the control plane and the foreign clients
+# Environment: KUBECXX_CLUSTER_LIMIT, seconds that building the control plane and the foreign clients may take
+#   (default 1200; some ten minutes the first time, nothing afterwards)
+# Exit code 3: there is no Go, its modules cannot be had, or building takes too long.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+limit=${KUBECXX_CLUSTER_LIMIT:-1200}
+
+unavailable() {
+  echo "test.sh: the cluster tests cannot be run: $1" >&2
+  exit 3
+}
+
+command -v go >/dev/null || unavailable 'there is no Go'
+for tool in curl openssl; do
+  command -v "$tool" >/dev/null || unavailable "there is no $tool"
+done
+(cd "$here/control-plane" && timeout 300 go mod download k8s.io/kubernetes go.etcd.io/etcd/server/v3) ||
+  unavailable 'the Go modules of Kubernetes cannot be downloaded'
+started=$(date +%s)
+timeout "$limit" "$here/build.sh" >/dev/null ||
+  unavailable "the control plane cannot be built within $limit seconds"
+for client in client-go kube-rs; do
+  spent=$(($(date +%s) - started))
+  status=0
+  timeout $((limit > spent ? limit - spent : 1)) "$here/../foreign/build.sh" "$client" >/dev/null || status=$?
+  # A language that is not there is skipped, and the test says so; code that does not compile is an error.
+  [ "$status" -eq 0 ] || [ "$status" -eq 3 ] || { echo "test.sh: $client cannot be built" >&2; exit 1; }
+done
+
+[ "$1" != --prepare ] || exit 0
+
+build=$(cd "$1" && pwd)
+shift
+work=$(mktemp -d)
+finish() {
+  "$here/cluster.sh" stop "$work/cluster" || true
+  rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+"$here/cluster.sh" start "$work/cluster" >/dev/null
+KUBECXX_CLUSTER=$work/cluster ctest --test-dir "$build" --label-regex '^cluster$' --no-tests=error --output-on-failure "$@"

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a real server adds to objects, keeps in them and refuses, as found by tests/differential.
+#include <gmock/gmock.h>
+
+#include "engine_fixture.hpp"
+
+namespace kube::testkit::detail {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kServices = "/api/v1/namespaces/default/services";
+constexpr const char* kSecrets = "/api/v1/namespaces/default/secrets";
+constexpr const char* kJobs = "/apis/batch/v1/namespaces/default/jobs";
+constexpr const char* kDaemonSets = "/apis/apps/v1/namespaces/default/daemonsets";
+
+// BK-4
+TEST(Builtin, PodsGetPriorityAndTolerationsThatNobodyOwns) {
+  Api api;
+  const Reply made = api.make_pod("p");
+  EXPECT_EQ(made.at("spec.priority"), "0");
+  EXPECT_EQ(made.at("spec.preemptionPolicy"), "PreemptLowerPriority");
+  EXPECT_EQ(made.at("spec.tolerations[0].key"), "node.kubernetes.io/not-ready");
+  EXPECT_EQ(made.at("spec.tolerations[1].tolerationSeconds"), "300");
+  EXPECT_THAT(made.at("metadata.managedFields"), Not(HasSubstr("f:tolerations")));
+
+  Value without = *made.json;
+  without["spec"].erase("tolerations");
+  without["spec"].erase("priority");
+  const Reply put = api.put(std::string{kPods} + "/p", without);
+  EXPECT_EQ(put.status(), 200) << put.text();
+  EXPECT_EQ(put.version(), made.version());
+}
+
+// DL-7
+TEST(Builtin, PodsAreMarkedBeforeTheyGo) {
+  Api api;
+  const Reply made = api.make_pod("p");
+  WatchReader watch =
+      api.watch(std::string{kPods} + "?watch=true&resourceVersion=" + made.version());
+  const Reply removed = api.remove(std::string{kPods} + "/p");
+  EXPECT_EQ(removed.at("metadata.deletionGracePeriodSeconds"), "0");
+  const auto marked = watch.next();
+  EXPECT_EQ(marked.type, "MODIFIED");
+  EXPECT_EQ(marked.at("metadata.generation"), "2");
+  const auto gone = watch.next();
+  EXPECT_EQ(gone.type, "DELETED");
+  EXPECT_EQ(gone.version(), removed.version());
+}
+
+TEST(Builtin, QuantitiesAreWrittenInOneWay) {
+  Api api;
+  const Reply made = api.post(
+      kPods,
+      R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i","resources":)"
+      R"({"requests":{"cpu":"0.1","memory":"1024Mi"},"limits":{"cpu":"2000m"}}}]}})");
+  EXPECT_EQ(made.at("spec.containers[0].resources.requests.cpu"), "100m");
+  EXPECT_EQ(made.at("spec.containers[0].resources.requests.memory"), "1Gi");
+  EXPECT_EQ(made.at("spec.containers[0].resources.limits.cpu"), "2");
+}
+
+TEST(Builtin, SecretsTakePlainData) {
+  Api api;
+  const Reply made = api.post(
+      kSecrets, R"({"metadata":{"name":"s"},"data":{"a":"AA==","b":null},"stringData":{"a":"x"}})");
+  EXPECT_EQ(made.at("data"), R"({"a":"eA==","b":""})");
+  EXPECT_THAT(made.text(), Not(HasSubstr("stringData")));
+}
+
+TEST(Builtin, JobsSelectTheirOwnPods) {
+  Api api;
+  const std::string pods =
+      R"("template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}})";
+  const Reply made = api.post(kJobs, R"({"metadata":{"name":"j"},"spec":{)" + pods + "}}");
+  ASSERT_EQ(made.status(), 201) << made.text();
+  const std::string uid = made.at("metadata.uid");
+  EXPECT_EQ(made.at("spec.selector.matchLabels['batch.kubernetes.io/controller-uid']"), uid);
+  EXPECT_EQ(made.at("spec.template.metadata.labels['job-name']"), "j");
+  EXPECT_EQ(made.at("metadata.labels['controller-uid']"), uid);
+  const Reply changed =
+      api.patch(std::string{kJobs} + "/j", R"({"spec":{"template":{"spec":{"hostname":"h"}}}})");
+  EXPECT_EQ(changed.status(), 422);
+  EXPECT_EQ(changed.at("details.causes[0].field"), "spec.template");
+  EXPECT_EQ(api.post(kJobs, R"({"metadata":{"name":"k"},"spec":{}})").status(), 422);
+}
+
+TEST(Builtin, DaemonSetsCountTheirTemplates) {
+  Api api;
+  const std::string path = std::string{kDaemonSets} + "/d";
+  const std::string note = "metadata.annotations['deprecated.daemonset.template.generation']";
+  const Reply made = api.post(
+      kDaemonSets,
+      R"({"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":)"
+      R"({"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}})");
+  EXPECT_EQ(made.at(note), "1") << made.text();
+  EXPECT_EQ(api.patch(path, R"({"metadata":{"labels":{"x":"y"}}})").at(note), "1");
+  EXPECT_EQ(api.patch(path, R"({"spec":{"template":{"spec":{"hostname":"h"}}}})").at(note), "2");
+}
+
+TEST(Builtin, ServicesChangeBetweenNamesAndAddresses) {
+  Api api;
+  const std::string path = std::string{kServices} + "/s";
+  const Reply made =
+      api.post(kServices,
+               R"({"metadata":{"name":"s"},"spec":{"ports":[{"port":80}],"selector":{"a":"b"}}})");
+  EXPECT_THAT(made.at("spec.clusterIP"), HasSubstr("10."));
+  const Reply name =
+      api.patch(path, R"({"spec":{"type":"ExternalName","externalName":"x.example.com"}})");
+  EXPECT_EQ(name.status(), 200) << name.text();
+  EXPECT_THAT(name.text(), Not(HasSubstr("clusterIP")));
+  const Reply back = api.patch(path, R"({"spec":{"type":"ClusterIP","externalName":null}})");
+  EXPECT_THAT(back.at("spec.clusterIPs[0]"), HasSubstr("10."));
+  const Reply open =
+      api.post(kServices, R"({"metadata":{"name":"o"},"spec":{"clusterIP":"None"}})");
+  EXPECT_EQ(open.at("spec.ipFamilyPolicy"), "RequireDualStack");
+}
+
+TEST(Builtin, NodesAndClaimsAreProtectedAtFirst) {
+  Api api;
+  const Reply node = api.post(
+      "/api/v1/nodes",
+      R"({"metadata":{"name":"n"},"spec":{"podCIDR":"10.1.0.0/24"},"status":{"capacity":{"cpu":"4"}}})");
+  EXPECT_EQ(node.at("spec.taints[0].key"), "node.kubernetes.io/not-ready");
+  EXPECT_EQ(node.at("spec.podCIDRs[0]"), "10.1.0.0/24");
+  EXPECT_EQ(node.at("status.allocatable.cpu"), "4");
+  const Reply claim = api.post(
+      "/api/v1/namespaces/default/persistentvolumeclaims",
+      R"({"metadata":{"name":"c"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}})");
+  EXPECT_EQ(claim.at("metadata.finalizers[0]"), "kubernetes.io/pvc-protection");
+}
+
+// SA-3
+TEST(Builtin, ApplyRemovesOnlyWhatItsManagerOwned) {
+  Api api;
+  const auto apply = [&](const std::string& spec) {
+    return api.patch(
+        "/api/v1/nodes/n?fieldManager=m",
+        R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n"},"spec":)" + spec + "}",
+        "apply-patch+yaml");
+  };
+  EXPECT_EQ(apply(R"({"unschedulable":true})").status(), 201);
+  const Reply emptied = apply("{}");
+  EXPECT_EQ(emptied.at("spec.taints[0].key"), "node.kubernetes.io/not-ready") << emptied.text();
+  EXPECT_THAT(emptied.text(), Not(HasSubstr("unschedulable")));
+}
+
+// CR-1, CR-9
+TEST(Builtin, VersionsOfNewObjectsCountOnlyIfTheyAreNumbers) {
+  Api api;
+  const auto status = [&](const std::string& name, const std::string& version) {
+    return api
+        .post(kConfigMaps,
+              R"({"metadata":{"name":")" + name + R"(","resourceVersion":")" + version + "\"}}")
+        .status();
+  };
+  EXPECT_EQ(status("a", "x"), 201);
+  EXPECT_EQ(status("b", "0"), 201);
+  EXPECT_EQ(status("c", "7"), 500);
+}
+
+// UP-5, CR-6
+TEST(Builtin, AllCausesAreTold) {
+  Api api;
+  api.make_config_map("a");
+  const Reply refused = api.patch(
+      std::string{kConfigMaps} + "/a",
+      R"({"metadata":{"uid":"other","deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":["x"]}})");
+  EXPECT_EQ(refused.status(), 422);
+  for (const char* field :
+       {"metadata.uid", "metadata.deletionTimestamp", "metadata.finalizers[0]"}) {
+    EXPECT_THAT(refused.text(), HasSubstr(std::string{"\"field\":\""} + field + '"'));
+  }
+}
+
+}  // namespace
+}  // namespace kube::testkit::detail
