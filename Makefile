@@ -60,6 +60,7 @@ bench: deps
 	@bench/workqueue/run.sh build/release
 	@bench/transport/run.sh build/release
 	@bench/server/run.sh build/release
+	@bench/informers/run.sh build/release
 	@bench/sample_controller/run.sh build/release
 	@bench/codec/run.sh build/release
 

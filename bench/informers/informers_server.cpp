@@ -10,7 +10,7 @@
 //   /expire/api/v1/pods      the error 410 follows, once somebody has asked for /expire/go
 // With a CA_FILE, to which it writes a certificate, it speaks TLS.
 //   informers_server serve PODS
-// is the in-process API server with so many pods. The token of the administrator is "bench".
+// is the in-process API server with so many pods, and as many small ones in the namespace "small". The token of the administrator is "bench".
 // Both print their URL, and end with their input.
 #include "population.hpp"
 #include "recording.hpp"
@@ -171,6 +171,13 @@ int serve(std::size_t pods) {
   testkit::ApiServer server{{.token = "bench"}};
   const Population population{{.pods = pods, .templates = std::max<std::size_t>(1, pods / 125)}};
   for (std::size_t i = 0; i < pods; ++i) server.create(population.pod(i));
+  for (std::size_t i = 0; i < pods; ++i) {
+    core::v1::Pod small;
+    small.metadata.namespace_ = "small";
+    small.metadata.name = fmt::format("pod-{}", i);
+    small.spec.containers = {{.name = "main", .image = "example.org/main:1"}};
+    server.create(small);
+  }
   std::cout << server.url() << std::endl;
   std::cin.get();
   return 0;

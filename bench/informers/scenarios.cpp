@@ -38,14 +38,6 @@ void read_watch(const Client& client, const char* initial, std::size_t count,
   report(fmt::format("{}_bytes", name), static_cast<double>(bytes) / static_cast<double>(count));
 }
 
-/// Lets the storm begin, and waits for its end. Returns the CPU time that all of it took.
-double weather(const Client& client, const Rig& rig) {
-  const double start = process_cpu();
-  (void)client.raw().get("/go");
-  rig.wait_until_quiet();
-  return process_cpu() - start;
-}
-
 /// A handler's door.
 class Door {
  public:
@@ -102,37 +94,32 @@ void sync(const Server& server, std::size_t pods, bool watch_list) {
   report("peak", most);
 }
 
-void storm(const Server& server, std::size_t pods) {
+void storm(const Server& server, std::size_t pods, bool with_reader) {
   const std::size_t events = 6 * pods;
   const Client client = server.client(fmt::format("/storm/{}", events));
-  const auto run = [&](std::string_view name, bool with_reader) {
-    const Rig rig{client, true};
-    rig.wait_until_synced();
-    rest(kSettle);
-    const double settled = resident();
-    forget_peak();
-    std::atomic<double> reading = 0;
-    std::atomic<std::size_t> lists = 0;
-    std::jthread reader;
-    if (with_reader) {
-      reader = std::jthread{[&](const std::stop_token& stop) {
-        for (; !stop.stop_requested(); ++lists) {
-          if (rig.pods().list().size() != pods) std::abort();
-          reading = thread_cpu();
-        }
-      }};
-    }
-    const double start = now();
-    const double cpu = weather(client, rig);
-    report(fmt::format("{}_cpu", name), microseconds(cpu - reading, events));
-    report(fmt::format("{}_wall", name), microseconds(now() - start, events));
-    report(fmt::format("{}_calls", name),
-           static_cast<double>(rig.counts().updated) / static_cast<double>(events));
-    report(fmt::format("{}_peak", name), peak() / settled);
-    report(fmt::format("{}_lists", name), static_cast<double>(lists));
-  };
-  run("alone", false);
-  run("with_reader", true);
+  const Rig rig{client, true};
+  rig.wait_until_synced();
+  rest(kSettle);
+  const double settled = resident();
+  forget_peak();
+  std::atomic<double> reading = 0;
+  std::atomic<std::size_t> lists = 0;
+  std::jthread reader;
+  if (with_reader) {
+    reader = std::jthread{[&](const std::stop_token& stop) {
+      for (; !stop.stop_requested(); ++lists) {
+        if (rig.pods().list().size() != pods) std::abort();
+        reading = thread_cpu();
+      }
+    }};
+  }
+  const double start = process_cpu();
+  (void)client.raw().get("/go");
+  rig.wait_until_quiet();
+  report("cpu", microseconds(process_cpu() - start - reading, events));
+  report("calls", static_cast<double>(rig.counts().updated) / static_cast<double>(events));
+  report("peak", peak() / settled);
+  report("lists", static_cast<double>(lists));
 }
 
 void relist(const Server& server, std::size_t pods, bool watch_list) {
@@ -183,6 +170,10 @@ void reads(const Server& server, std::size_t pods) {
          }));
   report("find_hot", nanoseconds(keys.size(), [&](std::size_t i) {
            const auto& [space, name] = keys[i % 1000];
+           check(cache.find(space, name) != nullptr);
+         }));
+  report("find_few", nanoseconds(keys.size(), [&](std::size_t i) {
+           const auto& [space, name] = keys[i % 16];
            check(cache.find(space, name) != nullptr);
          }));
   report("find_key",

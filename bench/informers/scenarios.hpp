@@ -16,8 +16,8 @@ void report(std::string_view name, double value);
 void transport(const Server& server, std::size_t pods);
 /// Gets the initial state with an informer.
 void sync(const Server& server, std::size_t pods, bool watch_list);
-/// Updates of random pods, without end in sight; again with a reader that lists all the time.
-void storm(const Server& server, std::size_t pods);
+/// Updates of random pods, without end in sight; if asked to, with a reader that lists all the time.
+void storm(const Server& server, std::size_t pods, bool with_reader);
 /// The server forgets the version; nothing has changed.
 void relist(const Server& server, std::size_t pods, bool watch_list);
 /// Reading from the cache.
@@ -27,8 +27,8 @@ void stall(const Server& server, std::size_t pods);
 
 // Against the in-process API server:
 
-/// From a write to the call of the handler.
-void latency(const Server& server);
+/// From a write to the call of the handler; of pods as they are, or of small ones.
+void latency(const Server& server, bool small);
 /// Fifty informers to which nothing happens.
 void idle(const Server& server);
 

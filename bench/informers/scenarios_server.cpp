@@ -21,7 +21,7 @@ double quantile(std::vector<double> values, double part) {
 
 }  // namespace
 
-void latency(const Server& server) {
+void latency(const Server& server, bool small) {
   const Client client = server.client();
   std::atomic<std::size_t> expected = 0;
   std::atomic<double> told = 0;
@@ -33,7 +33,10 @@ void latency(const Server& server) {
                   }
                 }}};
   rig.wait_until_synced();
-  const auto pods = rig.pods().list();
+  std::vector<Ref<Pod>> pods = rig.pods().list();
+  std::erase_if(pods, [&](const Ref<Pod>& pod) {
+    return (pod->metadata.namespace_.view() == "small") != small;
+  });
   std::vector<double> until_answer;
   std::vector<double> until_told;
   for (std::size_t n = 1; n <= 2200; ++n) {
@@ -73,8 +76,9 @@ void idle(const Server& server) {
   const long slept = sleeps();
   const double cpu = process_cpu();
   rest(10);
+  const double used = process_cpu() - cpu;
   report("sleeps", static_cast<double>(sleeps() - slept - 1));  // one is that of this thread
-  report("cpu", (process_cpu() - cpu) * 1e6);
+  report("cpu", used * 1e6);
 }
 
 }  // namespace kube::bench
