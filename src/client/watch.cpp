@@ -11,9 +11,11 @@ namespace kube::detail {
 
 namespace {
 
-/// How much of what has arrived is decoded before the events in it are handed out.
-/// Enough for a few events, so that those who pass them on can do so with several at a time.
-constexpr std::size_t kSlice = 65536;
+/// How much of what has arrived is decoded at a time.
+constexpr std::size_t kSlice = 4096;
+/// How many events are decoded, if they are there, before they are handed out: so that those who pass them on
+/// can do so with several at a time.
+constexpr std::size_t kAhead = 4;
 
 constexpr std::size_t kMostFrame = std::size_t{16} << 20;
 
@@ -55,11 +57,10 @@ void WatchCore::stop() noexcept {
 void WatchCore::read_more(std::stop_token stop) {
   try {
     if (unread_.empty()) unread_ = stream_->read(std::move(stop));
-    const std::string_view slice = unread_.substr(0, kSlice);
-    unread_.remove_prefix(slice.size());
-    if (slice.empty()) {
-      ended_ = true;
-    } else {
+    if (unread_.empty()) ended_ = true;
+    while (!unread_.empty() && ready_.size() < kAhead) {
+      const std::string_view slice = unread_.substr(0, kSlice);
+      unread_.remove_prefix(slice.size());
       splitter_.feed(slice, [this](const WatchFrame& frame) { decode(frame); });
     }
   } catch (const CodecError& error) {

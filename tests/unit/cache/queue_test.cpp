@@ -250,6 +250,28 @@ TEST(InOrderQueue, HoldsProducersBackWhenFull) {
                                              "Added e@1"}));
 }
 
+// K-2: a producer that has more to come wakes the consumer when all of it is there, or the queue is full.
+TEST(InOrderQueue, WakesTheConsumerWhenItIsFullOrNothingMoreFollows) {
+  InOrderQueue queue{kAccess, nullptr, {.max_items = 3}};
+  std::promise<std::string> all;
+  std::jthread consumer{[&] {
+    std::string text;
+    for (std::size_t count = 0; count < 4;) {
+      (void)queue.pop([&](std::vector<Delta>& deltas, bool) {
+        count += deltas.size();
+        for (const Delta& delta : deltas) text += show(delta) + ';';
+      });
+    }
+    all.set_value(text);
+  }};
+  auto taken = all.get_future();
+  queue.hold(true);
+  for (const char* name : {"a", "b", "c", "d"}) queue.add(object(name));
+  queue.hold(false);
+  ASSERT_EQ(taken.wait_for(10s), std::future_status::ready);
+  EXPECT_EQ(taken.get(), "Added a@1;Added b@1;Added c@1;Added d@1;");
+}
+
 // K-2: compression keeps order and every deletion.
 TEST(InOrderQueue, CompressesUpdatesOfOneObjectWhenAsked) {
   InOrderQueue queue{kAccess, nullptr, {.batch_size = 1, .compress = true}};
