@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dial.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -238,6 +239,7 @@ CURLcode Dial::on_ssl_context(CURL*, void* context, void* self) noexcept {
 int Dial::on_socket(void* self, curl_socket_t socket, curlsocktype) noexcept {
   auto* dial = static_cast<Dial*>(self);
   dial->has_address_ = true;
+  ::fcntl(socket, F_SETFD, FD_CLOEXEC);  // not for programs that are started meanwhile
   const auto limit = dial->options_.tcp_user_timeout;
   if (limit.count() > 0) {
     const auto milliseconds = static_cast<unsigned>(limit.count());
