@@ -34,7 +34,7 @@ class InformerInTrouble : public RoadTest,
   const Trouble trouble = std::get<Trouble>(GetParam());
 };
 
-// L-10, L-12, R-11, R-19..R-21, R-27, R-36..R-42, W-9..W-13: each trouble strikes twice at the beginning, and twice
+// L-10, L-12, R-21, R-36, R-37, R-40, R-41, W-9, W-10, W-11, W-13: each trouble strikes twice at the beginning, and twice
 // later, when a watch is opened again.
 TEST_P(InformerInTrouble, EndsWithTheStateOfTheServer) {
   for (const char* name : {"a", "b", "c"}) put(name, "1");

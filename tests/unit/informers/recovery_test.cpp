@@ -39,8 +39,13 @@ class InformerRecovers : public RoadTest, public ::testing::WithParamInterface<R
     }
     return count;
   }
-  /// The watch has lived for long enough to be an ordinary one, and ends.
+  /// An event comes, so that the watch is an ordinary one, whenever it ends.
+  void see_an_event() {
+    put("tick", std::to_string(server.revision()));
+    ASSERT_TRUE(in_step());
+  }
   void end_watch() {
+    see_an_event();
     const std::size_t before = requests("watch");
     clock.advance(1min);
     server.end_watches();
@@ -81,8 +86,8 @@ TEST_P(InformerRecovers, AsksForTheStateAgainWhenHistoryIsGone) {
   put("a", "1");
   put("b", "1");
   start_and_sync();
-  const std::string known = running->informer.last_sync_resource_version();
-  clock.advance(1min);
+  see_an_event();
+  const std::string known = std::to_string(server.revision());
   server.stop();
   put("a", "2");
   put("c", "1");
@@ -95,8 +100,8 @@ TEST_P(InformerRecovers, AsksForTheStateAgainWhenHistoryIsGone) {
   const std::string asked = queries(road.watch_list ? "watch" : "list").back();
   EXPECT_TRUE(contains(asked, "resourceVersion=" + known)) << asked;
   // C-9: the deletion happened while nobody looked.
-  EXPECT_TRUE(eventually([&] { return running->recorder.events().size() == 5; }));
-  EXPECT_TRUE(contains(running->recorder.events()[2], "delete? default/b"));
+  EXPECT_TRUE(eventually([&] { return running->recorder.events().size() == 6; }));
+  EXPECT_TRUE(contains(running->recorder.events()[3], "delete? default/b"));
 }
 
 // W-10: an answer of 410 to that very question asks for the newest state, at once.
@@ -182,7 +187,7 @@ TEST_P(InformerOfJson, CopesWithErrorsInsideOfAWatch) {
 TEST_P(InformerRecovers, WaitsForAServerThatIsAway) {
   put("a", "1");
   start_and_sync();
-  clock.advance(1min);
+  see_an_event();
   server.stop();
   ASSERT_TRUE(eventually([&] { return seen(What::kWatchFailed) >= 3; }));
   EXPECT_NE(running->informer.last_error(), "");
@@ -285,7 +290,7 @@ TEST_P(InformerRecovers, FollowsAServerThatHasLostItsObjects) {
   put("a", "1");
   put("b", "1");
   start_and_sync();
-  clock.advance(1min);  // so that the watch is opened again first
+  see_an_event();  // so that the watch is opened again first
   server.restart(ApiServer::State::kForget);
   put("a", "new");
   put("c", "1");
