@@ -45,13 +45,13 @@ class ClassicController : public Scenario {
 
 // SC-2: what a resync shows of Deployments is no news.
 TEST_F(ClassicController, IgnoresResyncsOfDeployments) {
+  std::atomic<int> shown = 0;
   kube::SharedInformerFactory kube_factory{client, with_resync(30s)};
   kube::SharedInformerFactory sample_factory{client, with_resync(0s)};
   Controller controller{client,
                         kube_factory.apps().v1().deployments(),
                         sample_factory.resource<Foo>(),
                         {.metrics = metrics, .clock = &clock}};
-  std::atomic<int> shown = 0;
   const auto informer = kube_factory.informer<Deployment>();
   informer.add_event_handler({.on_update = [&](const Deployment& before, const Deployment& now) {
     if (before.metadata.resource_version == now.metadata.resource_version) ++shown;
