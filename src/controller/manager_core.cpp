@@ -271,8 +271,8 @@ void ManagerCore::run(std::stop_token stop) {
     const Clock::TimePoint until =
         grace < Clock::Duration{} ? Clock::TimePoint::max() : time_after(clock_, grace);
     clock_.wait_until(lock, changed_, until, {},
-                      [this] { return work_ended_.done() || leadership_lost_; });
-    if (work_ended_.done()) {
+                      [this] { return work_ended_ || leadership_lost_; });
+    if (work_ended_) {
       lock.unlock();
       stopper_.join();
       lock.lock();
@@ -298,16 +298,16 @@ void ManagerCore::stop_all() {
     health.swap(health_server_);
     recorders = recorders_;
   }
-  for (const auto& [component, recorder] : recorders) {
-    static_cast<void>(recorder->flush(kFlushLimit));
-  }
   {
     const std::lock_guard guard{mutex_};
-    work_ended_.fire();
+    work_ended_ = true;
     changed_.notify_all();
   }
   stop_election_.request_stop();
   if (election_.joinable()) election_.join();
+  for (const auto& [component, recorder] : recorders) {
+    static_cast<void>(recorder->flush(kFlushLimit));
+  }
 }
 
 }  // namespace kube::detail

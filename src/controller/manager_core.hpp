@@ -69,7 +69,6 @@ class ManagerCore {
   Clock& clock_;
   const Client client_;
   const DoneSignal elected_{"elected"};
-  const DoneSignal work_ended_{"work ended"};
   HealthChecks healthz_;
   HealthChecks readyz_;
   std::map<std::string, std::function<HttpReply()>, std::less<>> metrics_paths_;
@@ -84,6 +83,7 @@ class ManagerCore {
   bool warm_ = false;  // what warms up does so now
   std::exception_ptr failure_;
   bool leadership_lost_ = false;
+  bool work_ended_ = false;
   std::map<std::string, std::shared_ptr<EventRecorder>> recorders_;
   std::unique_ptr<HttpServer> metrics_server_;
   std::unique_ptr<HttpServer> health_server_;

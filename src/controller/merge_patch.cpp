@@ -34,9 +34,9 @@ MergePatches merge_patches(const std::string& before, const std::string& now) {
   Value patch = difference(*decode_json<Value>(before), *decode_json<Value>(now));
   MergePatches patches;
   if (patch.is_absent()) return patches;
-  if (!patch["status"].is_absent()) {
+  if (const Value& changed = std::as_const(patch)["status"]; !changed.is_absent()) {
     Value status;
-    status["status"] = std::as_const(patch)["status"];
+    status["status"] = changed;
     patches.status = encode_json(status);
     patch.erase("status");
   }

@@ -3,6 +3,7 @@
 #include <kube/testkit/fake_clock.hpp>
 
 #include "memory_lock.hpp"
+#include "skewed_clock.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,34 +18,6 @@ namespace kube {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// The clock of another machine: it shows another time of day, and runs faster or slower.
-class SkewedClock final : public Clock {
- public:
-  SkewedClock(testkit::FakeClock& base, double rate, Duration offset)
-      : base_(base), rate_(rate), offset_(offset) {}
-
-  [[nodiscard]] TimePoint now() const override {
-    return TimePoint{offset_ + scaled(base_.now().time_since_epoch(), rate_)};
-  }
-  [[nodiscard]] WallTime wall_now() const override { return base_.wall_now() + offset_; }
-  bool wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable_any& condition,
-                  TimePoint deadline, std::stop_token stop,
-                  const std::function<bool()>& ready) override {
-    const TimePoint there{scaled(deadline.time_since_epoch() - offset_, 1 / rate_) + 1us};
-    return base_.wait_until(lock, condition, deadline == TimePoint::max() ? deadline : there,
-                            std::move(stop), ready);
-  }
-
- private:
-  static Duration scaled(Duration time, double by) {
-    return Duration{static_cast<Duration::rep>(static_cast<double>(time.count()) * by)};
-  }
-
-  testkit::FakeClock& base_;
-  const double rate_;
-  const Duration offset_;
-};
 
 /// A candidate that comes back whenever it has lost.
 class Candidate {

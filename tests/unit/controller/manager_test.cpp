@@ -1,29 +1,421 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/api/core/v1.hpp>
-#include <kube/controller/manager.hpp>
-#include <kube/testkit/api_server.hpp>
+#include "manager_fixture.hpp"
 
-#include <gtest/gtest.h>
+#include <kube/api/coordination/v1.hpp>
+#include <kube/controller/event_recorder.hpp>
+
+#include "http_client.hpp"
 
 #include <atomic>
-#include <thread>
 
 namespace kube {
 namespace {
 
-TEST(Manager, RunsAController) {
-  testkit::ApiServer server;
-  Manager manager{server.config()};
-  std::atomic<int> calls = 0;
-  manager.controller<core::v1::ConfigMap>("maps").reconcile([&](const Request& request) {
-    if (manager.get<core::v1::ConfigMap>(request.key)) ++calls;
+using coordination::v1::Lease;
+using test::http_get;
+
+class ManagerRunTest : public ManagerTest {
+ protected:
+  [[nodiscard]] ManagerOptions elected_options(const std::string& identity = "me") {
+    ManagerOptions result = options();
+    result.leader_election = {
+        .name = "lock", .namespace_ = "default", .identity = identity, .release_on_cancel = true};
+    result.client.on_request = [this](const HttpRequest& request) {
+      if (request.target.find("/leases") != std::string::npos) ++in_flight_;
+    };
+    result.client.on_attempt = [this](const AttemptReport& report) {
+      if (report.url.find("/leases") != std::string_view::npos) --in_flight_;
+    };
+    return result;
+  }
+  /// As eventually(). Time goes on, but only when `sleepers` wait for it and the election waits for no answer; in steps
+  /// that no request minds that is about to begin.
+  [[nodiscard]] bool eventually_electing(std::size_t sleepers,
+                                         const std::function<bool()>& condition) {
+    return server.wait_for([&] {
+      if (condition()) return true;
+      const auto next = clock.next_deadline();
+      if (in_flight_ == 0 && clock.sleepers() >= sleepers && next != Clock::TimePoint::max()) {
+        clock.advance(std::min<Clock::Duration>(next - clock.now(), 1s));
+      }
+      return false;
+    });
+  }
+  void hold_lease(const std::string& holder) {
+    Lease lease{.metadata = {.name = "lock", .namespace_ = "default"}};
+    lease.spec.holder_identity = holder;
+    lease.spec.lease_duration_seconds = 3600;
+    lease.spec.renew_time = clock.wall_now();
+    server.create(lease);
+  }
+  [[nodiscard]] std::string holder() const {
+    const auto lease = server.find<Lease>("default", "lock");
+    return lease ? lease->spec.holder_identity->str() : "nobody";
+  }
+  std::atomic<int> in_flight_ = 0;
+
+  void add_noting(
+      const std::string& name, bool needs_leader_election, std::function<void()> at_end = [] {}) {
+    running->manager.add(
+        [this, name, at_end = std::move(at_end)](const std::stop_token& stop) {
+          worked.note(name + " begins");
+          static_cast<void>(DoneSignal{}.wait(stop));
+          at_end();
+          worked.note(name + " ends");
+        },
+        {.name = name, .needs_leader_election = needs_leader_election});
+  }
+};
+
+// CF-40: endpoints, caches, what needs no leader, then what does; and back in an order that keeps the lease to the end.
+TEST_F(ManagerRunTest, StartsAndStopsInOrder) {
+  server.faults().next(1).matching({.resource = "configmaps"}).go_silent();
+  ManagerOptions from = elected_options();
+  from.health_address = "127.0.0.1:0";
+  from.metrics_address = "127.0.0.1:0";
+  Manager& manager = make(std::move(from));
+  manager.add_healthz_check("ping", ping());
+  manager.index_field<ConfigMap>("x", [](const ConfigMap&) -> std::vector<std::string> {
+    return {};
+  });  // so that there is a cache to wait for
+  add_noting("other", false, [&] {
+    EXPECT_EQ(worked.count("leader ends"), 0U);
+    EXPECT_EQ(holder(), "me");
+  });
+  add_noting("leader", true, [&] {
+    EXPECT_EQ(worked.count("other ends"), 1U);
+    EXPECT_EQ(holder(), "me");
+    EXPECT_EQ(http_get(manager.health_address(), "/healthz").status, 200);
+    EXPECT_FALSE(manager.get<ConfigMap>({"default", "none"}));
+    EXPECT_EQ(server.watch_count(), 1U);
+  });
+  running->start();
+
+  // The cache is not filled; the endpoints are there, and nothing else is.
+  ASSERT_TRUE(eventually([&] { return server.faults().struck() == 1; }));
+  ASSERT_TRUE(eventually([&] { return !manager.health_address().empty(); }));
+  EXPECT_EQ(http_get(manager.health_address(), "/healthz").status, 200);
+  EXPECT_EQ(http_get(manager.metrics_address(), "/metrics").status, 200);
+  EXPECT_EQ(worked.size(), 0U);
+  EXPECT_EQ(holder(), "nobody");
+
+  server.faults().drop_connections();
+  ASSERT_TRUE(eventually_electing(1, [&] { return worked.size() == 2; }));
+  EXPECT_EQ(holder(), "me");
+  ASSERT_TRUE(eventually_electing(1, [&] { return server.watch_count() == 1; }));
+  running->finish();
+  EXPECT_EQ(worked.all(), (std::vector<std::string>{"other begins", "leader begins", "other ends",
+                                                    "leader ends"}));
+  EXPECT_EQ(manager.health_address(), "");
+  EXPECT_EQ(holder(), "");
+}
+
+// CF-41: who waits too long is told so; what does not end is waited for by the destructor, which keeps the lease.
+TEST_F(ManagerRunTest, WaitsThirtySecondsForTheEnd) {
+  make(elected_options());
+  const DoneSignal release;
+  add_noting("stubborn", true, [&] { static_cast<void>(release.wait({})); });
+  running->start();
+  ASSERT_TRUE(eventually([&] { return worked.size() == 1; }));
+
+  running->stop.request_stop();
+  const auto stopped = clock.now();
+  // The election goes on renewing the lease meanwhile.
+  ASSERT_TRUE(eventually_electing(2, [&] { return running->ended.done(); }));
+  EXPECT_GE(clock.now(), stopped + 30s);
+  EXPECT_LT(clock.now(), stopped + 35s);
+  EXPECT_THROW(running->join(), ShutdownTimeoutError);
+  EXPECT_EQ(worked.count("stubborn ends"), 0U);
+  EXPECT_EQ(holder(), "me");
+  release.fire();
+  running.reset();
+  EXPECT_EQ(worked.count("stubborn ends"), 1U);
+  EXPECT_EQ(holder(), "");
+}
+
+// CF-41: 0 is no time at all, a negative one is no limit.
+TEST_F(ManagerRunTest, WaitsAsLongAsItIsTold) {
+  for (const auto grace : {0s, -1s}) {
+    worked.clear();
+    ManagerOptions from = options();
+    from.graceful_shutdown_timeout = grace;
+    make(std::move(from));
+    const DoneSignal release;
+    add_noting("stubborn", false, [&] { static_cast<void>(release.wait({})); });
+    running->start();
+    ASSERT_TRUE(eventually([&] { return worked.size() == 1; }));
+
+    running->stop.request_stop();
+    if (grace == 0s) {
+      EXPECT_NO_THROW(running->join());
+      EXPECT_EQ(worked.size(), 1U);
+      release.fire();
+    } else {
+      clock.advance(24h);
+      EXPECT_FALSE(running->ended.done());
+      release.fire();
+      EXPECT_NO_THROW(running->join());
+      EXPECT_EQ(worked.size(), 2U);
+    }
+    running.reset();
+  }
+}
+
+// CF-41, LE-10: whoever has lost the lease ends at once, whatever its work is doing.
+TEST_F(ManagerRunTest, EndsAtOnceWhenTheLeadershipIsLost) {
+  make(elected_options());
+  const DoneSignal release;
+  add_noting("stubborn", true, [&] { static_cast<void>(release.wait({})); });
+  running->start();
+  ASSERT_TRUE(eventually([&] { return worked.size() == 1; }));
+  ASSERT_TRUE(running->manager.elected().done());
+
+  hold_lease("somebody else");
+  const auto start = clock.now();
+  ASSERT_TRUE(eventually_electing(1, [&] { return running->ended.done(); }));
+  EXPECT_THROW(running->join(), LeadershipLostError);
+  EXPECT_LE(clock.now(), start + 10s);
+  EXPECT_EQ(worked.size(), 1U);
+  EXPECT_EQ(holder(), "somebody else");
+  release.fire();
+}
+
+// CF-41: a leader that cannot reach the server gives up in time, and does not give the lease back while it works.
+TEST_F(ManagerRunTest, GivesUpInTimeWhenTheServerIsGone) {
+  make(elected_options());
+  const DoneSignal release;
+  add_noting("stubborn", true, [&] { static_cast<void>(release.wait({})); });
+  running->start();
+  ASSERT_TRUE(eventually([&] { return worked.size() == 1; }));
+
+  server.faults().always().matching({.resource = "leases"}).respond(500);
+  const auto start = clock.now();
+  ASSERT_TRUE(eventually_electing(1, [&] { return running->ended.done(); }));
+  EXPECT_THROW(running->join(), LeadershipLostError);
+  EXPECT_LE(clock.now(), start + 15s);
+  server.faults().clear();
+  EXPECT_EQ(holder(), "me");
+  release.fire();
+}
+
+// CF-41
+TEST_F(ManagerRunTest, RunsOnce) {
+  Manager& manager = make();
+  running->start();
+  ASSERT_TRUE(manager.elected().wait({}));
+  EXPECT_THROW(manager.run({}), std::logic_error);
+  running->finish();
+  EXPECT_THROW(manager.run({}), std::logic_error);
+}
+
+// CF-40: what one of them throws ends all of them.
+TEST_F(ManagerRunTest, EndsWithARunnableThatFails) {
+  Manager& manager = make();
+  add_noting("other", false);
+  manager.add([](const std::stop_token&) { throw Error{"no disk left"}; }, {.name = "cleaner"});
+  manager.add([](const std::stop_token&) {});
+  running->start();
+  try {
+    running->join();
+    FAIL() << "run() returned";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "no disk left");
+  }
+  EXPECT_EQ(worked.count("other ends"), worked.count("other begins"));
+  EXPECT_NE(log().find("cleaner failed: no disk left"), std::string::npos);
+  EXPECT_THROW(manager.add([](const std::stop_token&) {}), std::logic_error);
+}
+
+// CF-40: caches that are asked for before the start are waited for, but not for ever.
+TEST_F(ManagerRunTest, TellsWhichCacheCannotBeFilled) {
+  server.faults().always().matching({.resource = "configmaps"}).respond(403);
+  Manager& manager = make();
+  manager.index_field<ConfigMap>("x",
+                                 [](const ConfigMap&) -> std::vector<std::string> { return {}; });
+  running->start();
+  ASSERT_TRUE(eventually_with_time([&] { return running->ended.done(); }));
+  try {
+    running->join();
+    FAIL() << "run() returned";
+  } catch (const CacheSyncError& error) {
+    EXPECT_NE(std::string{error.what()}.find("ConfigMap"), std::string::npos) << error.what();
+  }
+}
+
+// Controllers and runnables may come while the manager runs.
+TEST_F(ManagerRunTest, TakesMoreWhileItRuns) {
+  Manager& manager = make();
+  running->start();
+  ASSERT_TRUE(manager.elected().wait({}));
+  put(config_map("default", "a"));
+  Worked seen;
+  manager.controller<ConfigMap>("late").reconcile(seen.noting());
+  add_noting("late", true);
+  EXPECT_TRUE(eventually([&] { return seen.size() == 1 && worked.size() == 1; }));
+  running->finish();
+}
+
+// CF-42: controllers wait for the leadership unless they need none; the caches of some are filled before.
+TEST_F(ManagerRunTest, WarmsUpBeforeItLeads) {
+  hold_lease("somebody else");
+  put(config_map("default", "a"));
+  server.create(Secret{.metadata = {.name = "s", .namespace_ = "default"}});
+  Manager& manager = make(elected_options());
+  Worked everywhere;
+  Worked warm;
+  manager.controller<core::v1::Namespace>("everywhere")
+      .with_options({.needs_leader_election = false})
+      .reconcile(everywhere.noting());
+  manager.controller<ConfigMap>("warm").with_options({.warm_up = true}).reconcile(warm.noting());
+  manager.controller<Secret>("cold").reconcile(worked.noting());
+  running->start();
+  EXPECT_TRUE(eventually([&] { return everywhere.count("default") == 1; }));
+  const auto queued = [&] {
+    return gauged("workqueue_depth",
+                  {{"name", "warm"}, {"controller", "warm"}, {"priority", "-100"}});
+  };
+  EXPECT_TRUE(eventually([&] { return queued() == 1; }));
+  EXPECT_EQ(watches("secrets"), 0U);
+  EXPECT_EQ(warm.size() + worked.size(), 0U);
+  EXPECT_FALSE(manager.elected().done());
+
+  server.remove<Lease>("default", "lock");
+  EXPECT_TRUE(eventually_electing(1, [&] { return warm.size() == 1 && worked.size() == 1; }));
+  EXPECT_EQ(watches("configmaps"), 1U);
+  running->finish();
+}
+
+// LE-14
+TEST_F(ManagerRunTest, NeedsANamespaceForItsLease) {
+  ManagerOptions from = options();
+  from.leader_election = {.name = "lock"};
+  EXPECT_THROW(make(std::move(from)), Error);
+}
+
+// LE-11, LE-14: who leads can be seen in events and metrics, and says who it is.
+TEST_F(ManagerRunTest, TellsWhoLeads) {
+  ManagerOptions from = elected_options("");
+  std::mutex mutex;
+  std::string leader;
+  from.leader_election.on_new_leader = [&](const std::string& identity) {
+    const std::lock_guard guard{mutex};
+    leader = identity;
+  };
+  Manager& manager = make(std::move(from));
+  running->start();
+  ASSERT_TRUE(manager.elected().wait({}));
+  EXPECT_EQ(holder().size(), holder().rfind('_') + 1 + 36);
+  EXPECT_TRUE(eventually([&] {
+    const std::lock_guard guard{mutex};
+    return leader == holder();
+  }));
+  EXPECT_EQ(gauged("leader_election_master_status", {{"name", "lock"}}), 1);
+  EXPECT_TRUE(eventually([&] { return server.count<core::v1::Event>() == 1; }));
+  clock.advance(1ms);  // no two events have the same name
+  running->finish();
+  EXPECT_EQ(server.count<core::v1::Event>(), 2U);
+}
+
+// Events of controllers are sent before the end.
+TEST_F(ManagerRunTest, SendsEventsBeforeItEnds) {
+  put(config_map("default", "a"));
+  Manager& manager = make();
+  manager.controller<ConfigMap>("maps").reconcile([&](const Request& request) {
+    manager.event_recorder("maps")->record(*manager.get<ConfigMap>(request.key), "Normal", "Seen",
+                                           "it is there");
+    worked.note(request.key.name);
     return done();
   });
-  std::stop_source stop;
-  std::jthread thread{[&] { manager.run(stop.get_token()); }};
-  server.create(core::v1::ConfigMap{.metadata = {.name = "a", .namespace_ = "default"}});
-  EXPECT_TRUE(server.wait_for([&] { return calls > 0; }));
-  stop.request_stop();
+  running->start();
+  ASSERT_TRUE(eventually([&] { return worked.size() == 1; }));
+  running->finish();
+  EXPECT_EQ(server.count<core::v1::Event>("default"), 1U);
+}
+
+// CF-44
+TEST_F(ManagerRunTest, ServesHealth) {
+  ManagerOptions from = elected_options();
+  from.health_address = "127.0.0.1:0";
+  Manager& manager = make(std::move(from));
+  std::atomic<bool> well = true;
+  manager.add_healthz_check("leaderElection", manager.leader_election_check());
+  manager.add_healthz_check("disk", [&]() -> std::optional<std::string> {
+    if (well) return std::nullopt;
+    return "full";
+  });
+  running->start();
+  ASSERT_TRUE(manager.elected().wait({}));
+  const std::string address = manager.health_address();
+  EXPECT_EQ(http_get(address, "/healthz").body, "ok");
+  EXPECT_EQ(http_get(address, "/healthz/disk").body, "ok");
+  EXPECT_EQ(http_get(address, "/healthz?verbose").body,
+            "[+]disk ok\n[+]leaderElection ok\nhealthz check passed\n");
+  EXPECT_EQ(http_get(address, "/healthzz").status, 404);
+  EXPECT_EQ(http_get(address, "/readyz").status, 404);
+  EXPECT_EQ(http_get(address, "/metrics").status, 404);
+  well = false;
+  EXPECT_EQ(http_get(address, "/healthz").status, 500);
+  EXPECT_EQ(http_get(address, "/healthz?exclude=disk").status, 200);
+  EXPECT_THROW(manager.add_healthz_check("late", ping()), std::logic_error);
+  EXPECT_THROW(manager.add_readyz_check("late", ping()), std::logic_error);
+  running->finish();
+}
+
+// CF-44, CF-45: off unless asked for; "0" is off, too.
+TEST_F(ManagerRunTest, ServesNothingUnlessAskedTo) {
+  for (const char* address : {"", "0"}) {
+    ManagerOptions from = options();
+    from.health_address = address;
+    from.metrics_address = address;
+    Manager& manager = make(std::move(from));
+    manager.add_readyz_check("ping", ping());
+    running->start();
+    ASSERT_TRUE(manager.elected().wait({}));
+    EXPECT_EQ(manager.health_address() + manager.metrics_address(), "");
+    running->finish();
+  }
+}
+
+// CF-45: on every replica, whether it leads or not.
+TEST_F(ManagerRunTest, ServesMetrics) {
+  hold_lease("somebody else");
+  ManagerOptions from = elected_options();
+  from.metrics_address = "127.0.0.1:0";
+  Manager& manager = make(std::move(from));
+  manager.controller<ConfigMap>("maps").reconcile(worked.noting());
+  manager.add_metrics_path("/extra", [] { return HttpReply{.body = "more"}; });
+  EXPECT_THROW(manager.add_metrics_path("/metrics", [] { return HttpReply{}; }),
+               std::invalid_argument);
+  EXPECT_THROW(manager.add_metrics_path("/extra", [] { return HttpReply{}; }),
+               std::invalid_argument);
+  EXPECT_THROW(manager.add_metrics_path("extra", [] { return HttpReply{}; }),
+               std::invalid_argument);
+  running->start();
+  ASSERT_TRUE(eventually([&] { return !manager.metrics_address().empty(); }));
+  const auto metrics = http_get(manager.metrics_address(), "/metrics");
+  EXPECT_EQ(metrics.status, 200);
+  EXPECT_NE(metrics.head.find("Content-Type: text/plain; version=0.0.4"), std::string::npos);
+  for (const char* name : {"controller_runtime_reconcile_total", "workqueue_depth",
+                           "leader_election_master_status", "rest_client_requests_total"}) {
+    EXPECT_TRUE(eventually([&] {
+      return http_get(manager.metrics_address(), "/metrics").body.find(name) != std::string::npos;
+    })) << name;
+  }
+  EXPECT_EQ(http_get(manager.metrics_address(), "/extra").body, "more");
+  EXPECT_EQ(http_get(manager.metrics_address(), "/").status, 404);
+  EXPECT_THROW(manager.add_metrics_path("/late", [] { return HttpReply{}; }), std::logic_error);
+  running->finish();
+}
+
+// A port that is taken ends the manager before anything has begun.
+TEST_F(ManagerRunTest, TellsThatAnAddressIsTaken) {
+  ManagerOptions from = options();
+  from.metrics_address = "127.0.0.1:" + std::to_string(server.port());
+  make(std::move(from));
+  add_noting("other", false);
+  running->start();
+  EXPECT_THROW(running->join(), Error);
+  EXPECT_EQ(worked.size(), 0U);
 }
 
 }  // namespace

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "manager_fixture.hpp"
+
+namespace kube {
+namespace {
+
+using core::v1::Namespace;
+using core::v1::Pod;
+using meta::v1::PartialObjectMetadata;
+using Names = std::vector<std::string>;
+
+class CacheTest : public ManagerTest {
+ protected:
+  /// Runs a manager with these caches.
+  Manager& run(CacheOptions cache) {
+    ManagerOptions from = options();
+    from.cache = std::move(cache);
+    Manager& manager = make(std::move(from));
+    start();
+    return manager;
+  }
+  void start() {
+    running->start();
+    EXPECT_TRUE(running->manager.elected().wait({}));
+  }
+  template <typename T = ConfigMap>
+  Names list(const CacheListOptions& which = {}) {
+    Names names;
+    for (const auto& object : running->manager.list<T>(which).items) {
+      names.push_back(key_of(*object).str());
+    }
+    std::ranges::sort(names);
+    return names;
+  }
+  /// Paths and queries of the lists or watches of a resource, without what does not matter.
+  Names asked(const std::string& resource) {
+    Names found;
+    for (const auto& request : server.requests().entries({.resource = resource})) {
+      if (request.info.verb != "list" && request.info.verb != "watch") continue;
+      std::string text = request.info.path;
+      for (const char* part : {"labelSelector=", "fieldSelector="}) {
+        const auto at = request.info.query.find(part);
+        if (at == std::string::npos) continue;
+        text += ' ' + request.info.query.substr(at, request.info.query.find('&', at) - at);
+      }
+      if (std::ranges::find(found, text) == found.end()) found.push_back(text);
+    }
+    std::ranges::sort(found);
+    return found;
+  }
+};
+
+// CF-30: who asks first waits until the kind is cached; there is one informer for all who ask.
+TEST_F(CacheTest, CachesWhatIsAskedFor) {
+  put(config_map("default", "a"));
+  Manager& manager = make();
+  EXPECT_THROW(static_cast<void>(manager.get<ConfigMap>({"default", "a"})), CacheNotStartedError);
+  EXPECT_THROW(static_cast<void>(manager.list<ConfigMap>()), CacheNotStartedError);
+  manager.controller<ConfigMap>("one").reconcile(worked.noting());
+  manager.controller<ConfigMap>("two").reconcile(worked.noting());
+  start();
+
+  EXPECT_TRUE(manager.get<ConfigMap>({"default", "a"}));
+  EXPECT_FALSE(manager.get<ConfigMap>({"default", "b"}));
+  EXPECT_FALSE(manager.get<ConfigMap>({"elsewhere", "a"}));
+  EXPECT_EQ(watches("configmaps"), 1U);
+  EXPECT_EQ(watches("secrets"), 0U);
+  EXPECT_FALSE(manager.get<Secret>({"default", "a"}));
+  EXPECT_EQ(watches("secrets"), 1U);
+  EXPECT_EQ(manager.list<Secret>().items.size(), 0U);
+  EXPECT_EQ(watches("secrets"), 1U);
+  EXPECT_TRUE(manager.get<Namespace>({"", "default"}));
+  running->finish();
+  EXPECT_TRUE(manager.get<ConfigMap>({"default", "a"}));
+  EXPECT_THROW(static_cast<void>(manager.get<Pod>({"default", "a"})), CacheNotStartedError);
+}
+
+// CF-30: a cache that cannot be filled does not keep its reader for ever.
+TEST_F(CacheTest, StopsWaitingWithTheReader) {
+  server.faults().always().matching({.resource = "secrets"}).go_silent();
+  Manager& manager = run({});
+  std::stop_source stop;
+  std::jthread stopper{[&] {
+    EXPECT_TRUE(server.wait_for([&] { return server.faults().struck() > 0; }));
+    stop.request_stop();
+  }};
+  EXPECT_THROW(static_cast<void>(manager.get<Secret>({"default", "a"}, stop.get_token())),
+               CacheNotStartedError);
+  std::jthread reader{[&] {
+    EXPECT_THROW(static_cast<void>(manager.get<Secret>({"default", "a"})), CacheNotStartedError);
+  }};
+  running->finish();
+}
+
+// CF-30
+TEST_F(CacheTest, MayCacheOnlyWhatControllersNeed) {
+  ManagerOptions from = options();
+  from.cache.fail_on_missing_informer = true;
+  Manager& manager = make(std::move(from));
+  manager.controller<ConfigMap>("maps").reconcile(worked.noting());
+  put(config_map("default", "a"));
+  start();
+  ASSERT_TRUE(eventually([&] { return worked.size() == 1; }));
+  EXPECT_TRUE(manager.get<ConfigMap>({"default", "a"}));
+  EXPECT_FALSE(manager.get<ConfigMap>({"default", "b"}));
+  EXPECT_THROW(static_cast<void>(manager.get<Secret>({"default", "a"})), NotCachedError);
+  EXPECT_THROW(static_cast<void>(manager.list<Secret>()), NotCachedError);
+  running->finish();
+}
+
+// CF-23, CF-31: every ten hours, give or take one, all objects are shown again; nothing is listed.
+TEST_F(CacheTest, ShowsAllObjectsAgain) {
+  put(config_map("default", "a"));
+  for (const auto& [random, period] : {std::pair<double, Clock::Duration>{0.0, 9h}, {0.5, 10h}}) {
+    worked.clear();
+    ManagerOptions from = options();
+    from.random = [random = random] { return random; };
+    Manager& manager = make(std::move(from));
+    manager.controller<ConfigMap>("maps").reconcile(worked.noting());
+    Worked filtered;
+    manager
+        .controller<ConfigMap>("filtered", {.predicates = {resource_version_changed<ConfigMap>()}})
+        .reconcile(filtered.noting());
+    const auto begin = clock.now();
+    start();
+    ASSERT_TRUE(eventually([&] { return worked.size() == 1 && filtered.size() == 1; }));
+    const auto lists = server.requests().count({.resource = "configmaps"});
+    const auto near = [&] {
+      const auto next = clock.next_deadline();
+      return next > begin + period - 1s && next < begin + period + 1s;
+    };
+    ASSERT_TRUE(eventually(near));
+
+    clock.advance(period + 1s);
+    EXPECT_TRUE(eventually([&] { return worked.size() == 2; }));
+    EXPECT_EQ(filtered.size(), 1U);
+    EXPECT_EQ(server.requests().count({.resource = "configmaps"}), lists);
+    running->finish();
+  }
+}
+
+// CF-32: what is not said about a kind comes from the namespace, and then from what is said about all.
+TEST_F(CacheTest, InheritsWhatIsNotSaid) {
+  Manager& manager = run(
+      {.namespaces = {{"a", {.label_selector = "in=a"}}, {"b", {}}},
+       .label_selector = "all",
+       .field_selector = "metadata.name!=x",
+       .by_object = {
+           cached<Secret>({.label_selector = "own"}),
+           cached<Pod>({.namespaces = CacheNamespaces{{"a", {.label_selector = "p"}}, {"c", {}}},
+                        .field_selector = "spec.nodeName=n"}),
+           cached<core::v1::Service>({.namespaces = CacheNamespaces{}})}});
+  static_cast<void>(manager.list<ConfigMap>());
+  static_cast<void>(manager.list<Secret>());
+  static_cast<void>(manager.list<Pod>());
+  static_cast<void>(manager.list<core::v1::Service>());
+  static_cast<void>(manager.list<Namespace>());
+  running->finish();
+
+  const std::string name = "fieldSelector=metadata.name%21%3Dx";
+  EXPECT_EQ(asked("configmaps"),
+            (Names{"/api/v1/namespaces/a/configmaps labelSelector=in%3Da " + name,
+                   "/api/v1/namespaces/b/configmaps labelSelector=all " + name}));
+  EXPECT_EQ(asked("secrets"), (Names{"/api/v1/namespaces/a/secrets labelSelector=own " + name,
+                                     "/api/v1/namespaces/b/secrets labelSelector=own " + name}));
+  EXPECT_EQ(asked("pods"),
+            (Names{"/api/v1/namespaces/a/pods labelSelector=p fieldSelector=spec.nodeName%3Dn",
+                   "/api/v1/namespaces/c/pods labelSelector=all fieldSelector=spec.nodeName%3Dn"}));
+  EXPECT_EQ(asked("services"), Names{"/api/v1/services labelSelector=all " + name});
+  EXPECT_EQ(asked("namespaces"), Names{"/api/v1/namespaces labelSelector=all " + name});
+}
+
+// CF-32: "" among others is all the others.
+TEST_F(CacheTest, MayTreatSomeNamespacesDifferently) {
+  for (const char* space : {"a", "b", "default"}) {
+    if (space[0] != 'd') server.create(Namespace{.metadata = {.name = space}});
+    put(config_map(space, "plain"));
+    put(config_map(space, "marked", {{"marked", "yes"}}));
+  }
+  Manager& manager = run({.namespaces = {{"a", {.label_selector = "marked"}}, {"", {}}}});
+  EXPECT_EQ(list(), (Names{"a/marked", "b/marked", "b/plain", "default/marked", "default/plain"}));
+  EXPECT_EQ(asked("configmaps"),
+            (Names{"/api/v1/configmaps fieldSelector=metadata.namespace%21%3Da",
+                   "/api/v1/namespaces/a/configmaps labelSelector=marked"}));
+  EXPECT_FALSE(manager.get<ConfigMap>({"a", "plain"}));
+  EXPECT_TRUE(manager.get<ConfigMap>({"b", "plain"}));
+  running->finish();
+}
+
+// CF-32
+TEST_F(CacheTest, RefusesNamespacesForWhatHasNone) {
+  ManagerOptions from = options();
+  from.cache.by_object = {cached<Namespace>({.namespaces = CacheNamespaces{{"a", {}}}})};
+  EXPECT_THROW(make(std::move(from)), std::invalid_argument);
+}
+
+// CF-32, CF-33: less is stored, by a transform, by a projection, or for all kinds.
+TEST_F(CacheTest, StoresOnlyWhatIsNeeded) {
+  const Client client{server.config()};
+  client.resource<ConfigMap>("default").create({.metadata = {.name = "a"}, .data = {{"k", "v"}}});
+  Secret secret{.metadata = {.name = "s", .labels = {{"l", "1"}}, .annotations = {{"n", "1"}}}};
+  client.resource<Secret>("default").create(secret);
+  run({.by_object = {cached<ConfigMap>({.transform = [](ConfigMap& map) { map.data = {}; }}),
+                     cached<Secret>({.projection = fields<Secret>(
+                                         "metadata.name", "metadata.namespace", "metadata.uid",
+                                         "metadata.resourceVersion", "metadata.labels")})},
+       .leave_out = {"metadata.managedFields"}});
+  Manager& manager = running->manager;
+
+  const auto map = manager.get<ConfigMap>({"default", "a"});
+  ASSERT_TRUE(map);
+  EXPECT_TRUE(map->data.empty());
+  EXPECT_TRUE(map->metadata.managed_fields.empty());
+  const auto projected = manager.get<Secret>({"default", "s"});
+  ASSERT_TRUE(projected);
+  EXPECT_EQ(projected->metadata.labels.size(), 1U);
+  EXPECT_TRUE(projected->metadata.annotations.empty());
+  // Updates take the same way.
+  ConfigMap next = *server.find<ConfigMap>("default", "a");
+  next.metadata.labels["round"] = "2";
+  const auto stored = client.resource<ConfigMap>("default").update(next);
+  EXPECT_FALSE(stored->data.empty());
+  EXPECT_TRUE(eventually([&] {
+    const auto now = manager.get<ConfigMap>({"default", "a"});
+    return now->metadata.resource_version == stored->metadata.resource_version && now->data.empty();
+  }));
+  running->finish();
+}
+
+// CF-34, CF-35
+TEST_F(CacheTest, ListsByNamespaceLabelsAndIndexedFields) {
+  const auto pod = [&](const char* space, const char* name, const char* node, const char* app) {
+    Pod made{.metadata = {.name = name, .namespace_ = space, .labels = {{"app", app}}}};
+    made.spec.node_name = node;
+    server.create(made);
+  };
+  server.create(Namespace{.metadata = {.name = "a"}});
+  pod("a", "one", "n1", "web");
+  pod("a", "two", "n2", "web");
+  pod("default", "three", "n1", "db");
+  Manager& manager = make();
+  manager.index_field<Pod>("spec.nodeName",
+                           [](const Pod& one) -> Names { return {one.spec.node_name.str()}; });
+  manager.index_field<Pod>("app", [](const Pod& one) -> Names {
+    return {one.metadata.labels.at("app").str(), "any"};
+  });
+  EXPECT_THROW(manager.index_field<Pod>("app", [](const Pod&) -> Names { return {}; }),
+               std::invalid_argument);
+  start();
+
+  EXPECT_EQ(list<Pod>(), (Names{"a/one", "a/two", "default/three"}));
+  EXPECT_EQ(list<Pod>({.namespace_ = "a"}), (Names{"a/one", "a/two"}));
+  EXPECT_EQ(list<Pod>({.label_selector = "app=web"}), (Names{"a/one", "a/two"}));
+  EXPECT_EQ(list<Pod>({.field_selector = "spec.nodeName=n1"}), (Names{"a/one", "default/three"}));
+  EXPECT_EQ(list<Pod>({.namespace_ = "a", .field_selector = "spec.nodeName=n1"}), Names{"a/one"});
+  EXPECT_EQ(list<Pod>({.field_selector = "spec.nodeName=n1,app=any"}),
+            (Names{"a/one", "default/three"}));
+  EXPECT_EQ(list<Pod>({.label_selector = "app=db", .field_selector = "spec.nodeName=n1,app=any"}),
+            Names{"default/three"});
+  EXPECT_EQ(list<Pod>({.field_selector = "spec.nodeName=n1,app=none"}), Names{});
+  EXPECT_EQ(list<Pod>({.limit = 2}).size(), 2U);
+  EXPECT_EQ(list<Pod>({.field_selector = "app=any", .limit = 1}).size(), 1U);
+
+  const auto head = manager.list<Pod>({.limit = 1}).metadata;
+  EXPECT_EQ(head.continue_token, "continue-not-supported");
+  EXPECT_EQ(head.resource_version, "");
+  const auto refused = [&](const CacheListOptions& which) {
+    EXPECT_THROW(static_cast<void>(manager.list<Pod>(which)), std::invalid_argument);
+  };
+  refused({.field_selector = "spec.nodeName!=n1"});
+  refused({.field_selector = "status.phase=Running"});
+  refused({.field_selector = "spec.nodeName=nowhere,status.phase=Running"});
+  refused({.label_selector = "app in web"});
+  refused({.continue_token = "x"});
+  running->finish();
+}
+
+// CF-36
+TEST_F(CacheTest, ReadsSomeThingsFromTheServer) {
+  put(config_map("default", "a"));
+  server.create(Secret{.metadata = {.name = "s", .namespace_ = "default"}});
+  const ResourceKind maps = resource_kind<ConfigMap>();
+  Manager& manager = run({.uncached = {{"", "Secret"}}});
+
+  EXPECT_TRUE(manager.get<Secret>({"default", "s"}));
+  EXPECT_FALSE(manager.get<Secret>({"default", "t"}));
+  EXPECT_EQ(manager.list<Secret>({.namespace_ = "default", .field_selector = "metadata.name=s"})
+                .items.size(),
+            1U);
+  EXPECT_EQ(manager.list<Secret>({.limit = 1}).items.size(), 1U);
+  const auto document = manager.reader<Value>(maps).get({"default", "a"});
+  ASSERT_TRUE(document);
+  EXPECT_EQ((*document)["kind"].as_string(), "ConfigMap");
+  EXPECT_EQ(watches("configmaps"), 0U);
+  EXPECT_EQ(watches("secrets"), 0U);
+
+  EXPECT_TRUE(manager.reader<PartialObjectMetadata>(maps).get({"default", "a"}));
+  EXPECT_EQ(watches("configmaps"), 1U);
+  running->finish();
+
+  EXPECT_EQ(run({.cache_unstructured = true}).reader<Value>(maps).list().items.size(), 1U);
+  EXPECT_EQ(watches("configmaps"), 2U);
+  running->finish();
+}
+
+// CF-37
+TEST_F(CacheTest, KnowsWhichNamespacesItHolds) {
+  for (const char* space : {"a", "b", "c"}) {
+    server.create(Namespace{.metadata = {.name = space}});
+    put(config_map(space, "one"));
+    put(config_map(space, "two"));
+  }
+  Manager& manager = run({.namespaces = {{"a", {}}, {"b", {}}}});
+  EXPECT_EQ(list(), (Names{"a/one", "a/two", "b/one", "b/two"}));
+  EXPECT_EQ(watches("configmaps"), 2U);
+  EXPECT_EQ(list({.namespace_ = "b"}), (Names{"b/one", "b/two"}));
+  EXPECT_EQ(list({.limit = 3}).size(), 3U);
+  EXPECT_TRUE(manager.get<ConfigMap>({"a", "one"}));
+  EXPECT_THROW(static_cast<void>(manager.get<ConfigMap>({"c", "one"})), NotCachedError);
+  EXPECT_THROW(static_cast<void>(manager.list<ConfigMap>({.namespace_ = "c"})), NotCachedError);
+  EXPECT_TRUE(manager.get<Namespace>({"", "c"}));
+  EXPECT_EQ(watches("namespaces"), 1U);
+  running->finish();
+}
+
+// CF-37: controllers see the objects of all their namespaces.
+TEST_F(CacheTest, FeedsControllersFromSeveralNamespaces) {
+  for (const char* space : {"a", "b", "c"}) {
+    server.create(Namespace{.metadata = {.name = space}});
+    put(config_map(space, "one"));
+  }
+  ManagerOptions from = options();
+  from.cache.namespaces = {{"a", {}}, {"b", {}}};
+  make(std::move(from)).controller<ConfigMap>("maps").reconcile(worked.noting());
+  start();
+  EXPECT_TRUE(eventually([&] { return worked.count("a/one") == 1 && worked.count("b/one") == 1; }));
+  running->finish();
+  EXPECT_EQ(worked.size(), 2U);
+}
+
+}  // namespace
+}  // namespace kube

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "manager_fixture.hpp"
+
+#include <atomic>
+#include <set>
+
+namespace kube {
+namespace {
+
+class ControllerTest : public ManagerTest {
+ protected:
+  /// The first to come waits here until open().
+  void gate() {
+    waiting.fire();
+    static_cast<void>(opened.wait({}));
+  }
+  const DoneSignal waiting;
+  const DoneSignal opened;
+};
+
+// CF-1, CF-20, CF-30: what exists, what comes and what goes is a request; and the cache knows at least as much.
+TEST_F(ControllerTest, ReconcilesEveryObjectOfItsKind) {
+  put(config_map("default", "old"));
+  Manager& manager = make();
+  Worked seen;
+  manager.controller<ConfigMap>("maps").reconcile([&](const Request& request) {
+    const auto map = manager.get<ConfigMap>(request.key);
+    seen.note(request.key.str() + (map ? "" : " is gone"));
+    return done();
+  });
+  running->start();
+
+  EXPECT_TRUE(eventually([&] { return seen.count("default/old") == 1; }));
+  put(config_map("default", "new"));
+  EXPECT_TRUE(eventually([&] { return seen.count("default/new") == 1; }));
+  server.remove<ConfigMap>("default", "new");
+  EXPECT_TRUE(eventually([&] { return seen.count("default/new is gone") == 1; }));
+  running->finish();
+}
+
+// WQ-30, CF-3: what existed before has to wait for what happens now.
+TEST_F(ControllerTest, DoesUrgentThingsFirst) {
+  for (const char* name : {"a", "b", "c"}) put(config_map("default", name));
+  make().controller<ConfigMap>("maps").reconcile([&](const Request& request) {
+    worked.note(request.key.name);
+    if (worked.size() == 1) gate();
+    return done();
+  });
+  running->start();
+  ASSERT_TRUE(waiting.wait({}));
+
+  put(config_map("default", "urgent"));
+  const auto depth = [&](const char* priority) {
+    return gauged("workqueue_depth",
+                  {{"name", "maps"}, {"controller", "maps"}, {"priority", priority}});
+  };
+  ASSERT_TRUE(eventually([&] { return depth("0") == 1 && depth("-100") == 2; }));
+  opened.fire();
+
+  ASSERT_TRUE(eventually([&] { return worked.size() == 4; }));
+  EXPECT_EQ(worked.all()[1], "urgent");
+  running->finish();
+}
+
+// CF-2
+TEST_F(ControllerTest, ComesBackAfterExactlyTheTimeAskedFor) {
+  put(config_map("default", "a"));
+  make().controller<ConfigMap>("maps").reconcile([&](const Request& request) {
+    worked.note(request.key.name);
+    return worked.size() == 1 ? requeue_after(10min) : done();
+  });
+  const auto start = clock.now();
+  running->start();
+  ASSERT_TRUE(eventually([&] { return worked.size() == 1; }));
+
+  ASSERT_TRUE(eventually([&] { return clock.next_deadline() == start + 10min; }));
+  clock.advance(10min);
+  EXPECT_TRUE(eventually([&] { return worked.size() == 2; }));
+  EXPECT_EQ(counted("controller_runtime_reconcile_total",
+                    {{"controller", "maps"}, {"result", "requeue_after"}}),
+            1U);
+  running->finish();
+}
+
+// CF-4
+TEST_F(ControllerTest, WorksOnAsManyRequestsAsTheNearestSettingSays) {
+  const auto most = [&](const char* controller) {
+    return gauged("controller_runtime_max_concurrent_reconciles", {{"controller", controller}});
+  };
+  make().controller<ConfigMap>("one").reconcile(worked.noting());
+  EXPECT_EQ(most("one"), 1);
+
+  ManagerOptions from = options();
+  from.max_concurrent_reconciles = 2;
+  from.kind_concurrency = {{{"", "ConfigMap"}, 3}};
+  Manager& manager = make(std::move(from));
+  manager.controller<Secret>("two").reconcile(worked.noting());
+  manager.controller<ConfigMap>("three").reconcile(worked.noting());
+  manager.controller<ConfigMap>("five")
+      .with_options({.max_concurrent_reconciles = 5})
+      .reconcile(worked.noting());
+  EXPECT_EQ(most("two"), 2);
+  EXPECT_EQ(most("three"), 3);
+  EXPECT_EQ(most("five"), 5);
+  EXPECT_THROW(manager.controller<ConfigMap>("none")
+                   .with_options({.max_concurrent_reconciles = 0})
+                   .reconcile(worked.noting()),
+               std::logic_error);
+}
+
+// CF-4: several requests at once, but never one of them twice.
+TEST_F(ControllerTest, NeverReconcilesOneRequestTwiceAtOnce) {
+  std::mutex mutex;
+  std::multiset<std::string> busy;
+  std::atomic<bool> twice = false;
+  std::atomic<std::size_t> most = 0;
+  make()
+      .controller<ConfigMap>("maps")
+      .with_options({.max_concurrent_reconciles = 4})
+      .reconcile([&](const Request& request) {
+        {
+          const std::lock_guard guard{mutex};
+          busy.insert(request.key.name);
+          if (busy.count(request.key.name) > 1) twice = true;
+          most = std::max(most.load(), busy.size());
+        }
+        for (int i = 0; i < 100; ++i) std::this_thread::yield();
+        if (most < 2) static_cast<void>(server.wait_for([&] { return most >= 2; }, 2s));
+        worked.note(request.key.name);
+        const std::lock_guard guard{mutex};
+        busy.erase(busy.find(request.key.name));
+        return done();
+      });
+  running->start();
+  int round = 0;
+  EXPECT_TRUE(eventually([&] {
+    for (const char* name : {"a", "b", "c"}) {
+      put(config_map("default", name, {{"round", std::to_string(round)}}));
+    }
+    ++round;
+    return worked.count("a") > 10 && worked.count("b") > 10 && worked.count("c") > 10;
+  }));
+  running->finish();
+  EXPECT_FALSE(twice);
+  EXPECT_GE(most, 2U);
+}
+
+// CF-2, CF-5, CF-9: whatever is thrown becomes an error, and what a program should not throw is counted on its own.
+TEST_F(ControllerTest, SurvivesWhatReconcilersThrow) {
+  put(config_map("default", "a"));
+  put(config_map("default", "hopeless"));
+  ManagerOptions from = options();
+  std::mutex mutex;
+  std::vector<std::string> reports;
+  from.on_reconcile = [&](const ReconcileReport& report) {
+    {
+      const std::lock_guard guard{mutex};
+      reports.push_back(std::string{report.controller} + ' ' + report.request.key.name + ": " +
+                        std::string{report.error});
+    }
+    throw Error{"hooks may throw, too"};
+  };
+  make(std::move(from))
+      .controller<ConfigMap>("maps")
+      .reconcile([&](const Request& request) -> Result {
+        if (request.key.name == "hopeless") throw TerminalError{"give up"};
+        worked.note(request.key.name);
+        switch (worked.size()) {
+          case 1:
+            throw Error{"the server is busy"};
+          case 2:
+            throw std::out_of_range{"a bug"};
+          case 3:
+            throw 42;
+          case 4:
+            return requeue();
+          default:
+            return done();
+        }
+      });
+  running->start();
+  const auto count = [&](const char* name) { return counted(name, {{"controller", "maps"}}); };
+  const auto total = [&](const char* result) {
+    return counted("controller_runtime_reconcile_total",
+                   {{"controller", "maps"}, {"result", result}});
+  };
+  EXPECT_TRUE(eventually_with_time([&] { return total("success") == 1; }));
+  running->finish();
+
+  EXPECT_EQ(total("error"), 4U);
+  EXPECT_EQ(total("requeue"), 1U);
+  EXPECT_EQ(total("requeue_after"), 0U);
+  EXPECT_EQ(count("controller_runtime_reconcile_errors_total"), 4U);
+  EXPECT_EQ(count("controller_runtime_terminal_reconcile_errors_total"), 1U);
+  EXPECT_EQ(count("controller_runtime_reconcile_panics_total"), 2U);
+  EXPECT_EQ(std::ranges::count(reports, "maps hopeless: give up"), 1);
+  EXPECT_EQ(std::ranges::count(reports, "maps a: the server is busy"), 1);
+  EXPECT_EQ(std::ranges::count(reports, "maps a: "), 2);
+  EXPECT_NE(log().find("controller maps: reconciling default/a failed after"), std::string::npos);
+  EXPECT_NE(log().find("default/hopeless failed for good"), std::string::npos);
+}
+
+// CF-5: the deadline of a reconcile is its stop token.
+TEST_F(ControllerTest, StopsTheTokenOfAReconcileThatTakesTooLong) {
+  put(config_map("default", "a"));
+  make()
+      .controller<ConfigMap>("maps")
+      .with_options({.reconcile_timeout = 30s})
+      .reconcile([&](const Request& request, const std::stop_token& stop) {
+        static_cast<void>(DoneSignal{}.wait(stop));
+        worked.note(request.key.name);
+        return done();
+      });
+  const auto start = clock.now();
+  running->start();
+  ASSERT_TRUE(eventually([&] { return clock.next_deadline() == start + 30s; }));
+  EXPECT_EQ(worked.size(), 0U);
+
+  clock.advance(30s);
+  EXPECT_TRUE(eventually([&] { return worked.size() == 1; }));
+  running->finish();
+  EXPECT_EQ(counted("controller_runtime_reconcile_timeouts_total", {{"controller", "maps"}}), 1U);
+}
+
+// CF-6
+TEST_F(ControllerTest, GivesUpIfItsCacheIsNotFilledInTime) {
+  make()
+      .controller<Value>("foos", {.kind = {{"example.com", "v1", "foos"}, "Foo"}})
+      .reconcile(worked.noting());
+  const auto limit = clock.now() + 2min;
+  running->start();
+  ASSERT_TRUE(clock.wait_for_sleepers(2));  // the reflector, and who waits for it
+  ASSERT_TRUE(eventually([&] {
+    const auto next = clock.next_deadline();
+    if (next < limit) clock.advance(next - clock.now());
+    return next == limit;
+  }));
+  EXPECT_FALSE(running->ended.done());
+  clock.advance(limit - clock.now());
+  ASSERT_TRUE(eventually([&] { return running->ended.done(); }));
+  try {
+    running->join();
+    FAIL() << "run() returned";
+  } catch (const CacheSyncError& error) {
+    EXPECT_NE(std::string{error.what()}.find("controller foos: the cache of example.com/v1, "
+                                             "Kind=Foo was not filled in time"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+// CF-6: a kind that does not exist yet is asked for again and again.
+TEST_F(ControllerTest, WaitsForAKindThatIsDefinedLater) {
+  make()
+      .controller<Value>("foos", {.kind = {{"example.com", "v1", "foos"}, "Foo"}})
+      .with_options({.cache_sync_timeout = 1h})
+      .reconcile(worked.noting());
+  running->start();
+  ASSERT_TRUE(server.requests().wait_for({.group = "example.com", .resource = "foos"}, 1));
+
+  server.load_yaml(R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: foos.example.com}
+spec:
+  group: example.com
+  names: {kind: Foo, plural: foos, singular: foo}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+---
+apiVersion: example.com/v1
+kind: Foo
+metadata: {name: a, namespace: default}
+)");
+  EXPECT_TRUE(eventually_with_time([&] { return worked.count("default/a") == 1; }));
+  running->finish();
+}
+
+// CF-7
+TEST_F(ControllerTest, HasANameOfItsOwn) {
+  Manager& manager = make();
+  manager.controller<ConfigMap>().reconcile(worked.noting());
+  EXPECT_NO_THROW(static_cast<void>(
+      counted("controller_runtime_reconcile_errors_total", {{"controller", "configmap"}})));
+  EXPECT_THROW(manager.controller<Secret>("configmap").reconcile(worked.noting()),
+               std::logic_error);
+  EXPECT_NO_THROW(manager.controller<Secret>("configmap")
+                      .with_options({.skip_name_validation = true})
+                      .reconcile(worked.noting()));
+  EXPECT_THROW(manager.controller("")
+                   .watches<Secret>([](const Secret&) { return std::vector<Request>{}; })
+                   .reconcile(worked.noting()),
+               std::logic_error);
+}
+
+// CF-8
+TEST_F(ControllerTest, FinishesWhatItHasBegunAndDropsTheRest) {
+  for (const char* name : {"a", "b", "c"}) put(config_map("default", name));
+  for (const bool priority_queue : {true, false}) {
+    const DoneSignal begun;
+    Worked finished;
+    make()
+        .controller<ConfigMap>("maps")
+        .with_options({.priority_queue = priority_queue})
+        .reconcile([&](const Request& request, const std::stop_token& stop) {
+          begun.fire();
+          static_cast<void>(DoneSignal{}.wait(stop));
+          finished.note(request.key.name);
+          return done();
+        });
+    running->start();
+    ASSERT_TRUE(begun.wait({}));
+    EXPECT_EQ(finished.size(), 0U);
+    running->finish();
+    EXPECT_EQ(finished.size(), 1U);
+  }
+}
+
+// CF-9, WQ-20, WQ-35: all are there, with 0, before anything has happened.
+TEST_F(ControllerTest, CountsFromTheStart) {
+  Manager& manager = make();
+  manager.controller<ConfigMap>("maps").reconcile(worked.noting());
+  const std::string text = manager.metrics()->text();
+  for (const char* line : {
+           R"(controller_runtime_reconcile_total{controller="maps",result="success"} 0)",
+           R"(controller_runtime_reconcile_total{controller="maps",result="error"} 0)",
+           R"(controller_runtime_reconcile_total{controller="maps",result="requeue"} 0)",
+           R"(controller_runtime_reconcile_total{controller="maps",result="requeue_after"} 0)",
+           R"(controller_runtime_reconcile_errors_total{controller="maps"} 0)",
+           R"(controller_runtime_terminal_reconcile_errors_total{controller="maps"} 0)",
+           R"(controller_runtime_reconcile_panics_total{controller="maps"} 0)",
+           R"(controller_runtime_reconcile_timeouts_total{controller="maps"} 0)",
+           R"(controller_runtime_reconcile_time_seconds_count{controller="maps"} 0)",
+           R"(controller_runtime_max_concurrent_reconciles{controller="maps"} 1)",
+           R"(controller_runtime_active_workers{controller="maps"} 0)",
+           R"(workqueue_adds_total{controller="maps",name="maps"} 0)",
+       }) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
+  }
+}
+
+}  // namespace
+}  // namespace kube

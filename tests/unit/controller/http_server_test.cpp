@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http_server.hpp"
+
+#include "http_client.hpp"
+
+#include <kube/testkit/fake_clock.hpp>
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace kube::detail {
+namespace {
+
+using namespace std::chrono_literals;
+using test::http_get;
+using test::RawConnection;
+
+HttpServerOptions loopback(Clock& clock = system_clock()) {
+  HttpServerOptions options{.address = "127.0.0.1:0"};
+  options.clock = &clock;
+  return options;
+}
+HttpReply echo(std::string_view path, std::string_view query) {
+  if (path == "/throws") throw std::runtime_error{"secret"};
+  return {.body = std::string{path} + '?' + std::string{query}};
+}
+
+TEST(HttpServer, AnswersGetAndHead) {
+  const HttpServer server{loopback(), echo};
+  const auto get = http_get(server.address(), "/a/b?c=d&e");
+  EXPECT_EQ(get.status, 200);
+  EXPECT_EQ(get.body, "/a/b?c=d&e");
+  EXPECT_NE(get.head.find("Content-Length: 10"), std::string::npos);
+  const auto head = http_get(server.address(), "/a/b?c=d&e", "HEAD");
+  EXPECT_EQ(head.status, 200);
+  EXPECT_EQ(head.body, "");
+  EXPECT_NE(head.head.find("Content-Length: 10"), std::string::npos);
+  const auto post = http_get(server.address(), "/", "POST");
+  EXPECT_EQ(post.status, 405);
+  EXPECT_NE(post.head.find("Allow: GET, HEAD"), std::string::npos);
+  const auto broken = http_get(server.address(), "/throws");
+  EXPECT_EQ(broken.status, 500);
+  EXPECT_EQ(broken.body.find("secret"), std::string::npos);
+}
+
+TEST(HttpServer, RefusesWhatIsNoRequest) {
+  const HttpServer server{loopback(), echo};
+  const auto answer_to = [&](const std::string& text) {
+    const RawConnection connection{server.address()};
+    connection.send(text);
+    return test::parse_answer(connection.read()).status;
+  };
+  EXPECT_EQ(answer_to("hello\r\n\r\n"), 400);
+  EXPECT_EQ(answer_to("GET /a b HTTP/1.1\r\n\r\n"), 400);
+  EXPECT_EQ(answer_to("GET  HTTP/1.1\r\n\r\n"), 400);
+  EXPECT_EQ(answer_to("GET http://elsewhere/ HTTP/1.1\r\n\r\n"), 400);
+  EXPECT_EQ(answer_to("GET / HTTP/2.0\r\n\r\n"), 505);
+  EXPECT_EQ(answer_to("GET / HTTP/1.1\r\nX: " + std::string(20000, 'x')), 431);
+  EXPECT_EQ(answer_to("GET / HTTP/1.1\r\nX: " + std::string(9000, 'x') + "\r\n\r\n"), 431);
+  // A body that nobody wants does not cost the answer.
+  EXPECT_EQ(answer_to("GET / HTTP/1.1\r\nContent-Length: 9\r\n\r\nunwanted!"), 200);
+  EXPECT_EQ(http_get(server.address(), "/").status, 200);
+}
+
+// Requests may come byte by byte.
+TEST(HttpServer, PutsRequestsTogether) {
+  const HttpServer server{loopback(), echo};
+  const RawConnection connection{server.address()};
+  for (const char c : std::string{"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n"}) {
+    connection.send(std::string(1, c));
+  }
+  EXPECT_EQ(test::parse_answer(connection.read()).body, "/slow?");
+}
+
+TEST(HttpServer, DoesNotWaitForSlowClients) {
+  testkit::FakeClock clock;
+  const HttpServer server{loopback(clock), echo};
+  const RawConnection silent{server.address()};
+  const RawConnection half{server.address()};
+  half.send("GET / HT");
+  EXPECT_EQ(http_get(server.address(), "/").status, 200);
+
+  clock.advance(10s);
+  EXPECT_EQ(silent.read(), "");
+  EXPECT_EQ(half.read(), "");
+}
+
+// A reader that takes nothing of a large answer keeps neither the server nor others.
+TEST(HttpServer, DoesNotWaitForClientsThatDoNotRead) {
+  testkit::FakeClock clock;
+  const HttpServer server{
+      loopback(clock), [](std::string_view path, std::string_view) {
+        return HttpReply{.body = std::string(path == "/big" ? 32 << 20 : 1, 'x')};
+      }};
+  const RawConnection lazy{server.address()};
+  lazy.send("GET /big HTTP/1.1\r\n\r\n");
+  EXPECT_EQ(http_get(server.address(), "/").status, 200);
+  clock.advance(10s);
+  EXPECT_EQ(http_get(server.address(), "/").status, 200);
+  EXPECT_LT(lazy.read().size(), std::size_t{32} << 20);
+  EXPECT_EQ(http_get(server.address(), "/big").body.size(), std::size_t{32} << 20);
+}
+
+TEST(HttpServer, ReplacesTheOldestConnectionWhenThereAreTooMany) {
+  testkit::FakeClock clock;
+  const HttpServer server{loopback(clock), echo};
+  std::vector<std::unique_ptr<RawConnection>> idle;
+  for (int i = 0; i < 200; ++i) {
+    idle.push_back(std::make_unique<RawConnection>(server.address()));
+  }
+  EXPECT_EQ(http_get(server.address(), "/").status, 200);
+  EXPECT_EQ(idle.front()->read(), "");
+  idle.back()->send("GET /last HTTP/1.1\r\n\r\n");
+  EXPECT_EQ(test::parse_answer(idle.back()->read()).body, "/last?");
+}
+
+TEST(HttpServer, EndsWithOpenConnections) {
+  auto server = std::make_unique<HttpServer>(loopback(), echo);
+  const std::string address = server->address();
+  const RawConnection idle{address};
+  server.reset();
+  EXPECT_EQ(idle.read(), "");
+  EXPECT_EQ(http_get(address, "/").status, 0);
+}
+
+TEST(HttpServer, NamesTheAddressThatItCannotUse) {
+  const auto refused = [](const std::string& address) {
+    try {
+      const HttpServer server{{.address = address}, echo};
+      return std::string{"listens"};
+    } catch (const Error& error) {
+      return std::string{error.what()};
+    }
+  };
+  const HttpServer server{loopback(), echo};
+  for (const std::string& address :
+       {server.address(), std::string{"8080"}, std::string{"127.0.0.1:"}, std::string{"::1:80"},
+        std::string{"127.0.0.1:http-or-so"}, std::string{"no.such.host.invalid:80"}}) {
+    EXPECT_NE(refused(address).find("cannot listen on \"" + address + '"'), std::string::npos)
+        << refused(address);
+  }
+}
+
+TEST(HttpServer, ReadsQueries) {
+  using Query = std::vector<std::pair<std::string, std::string>>;
+  EXPECT_EQ(parse_query(""), Query{});
+  EXPECT_EQ(parse_query("a&b=&c=d=e&&f%20g=h+i%2"),
+            (Query{{"a", ""}, {"b", ""}, {"c", "d=e"}, {"f g", "h i%2"}}));
+}
+
+}  // namespace
+}  // namespace kube::detail

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/api/core/v1.hpp>
+#include <kube/cache/done_signal.hpp>
+#include <kube/controller/manager.hpp>
+#include <kube/testkit/api_server.hpp>
+#include <kube/testkit/fake_clock.hpp>
+
+#include "support/items.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace kube {
+
+using namespace std::chrono_literals;
+using core::v1::ConfigMap;
+using core::v1::Secret;
+
+inline ConfigMap config_map(std::string_view space, std::string_view name,
+                            const testing_support::LabelList& labels = {}) {
+  ConfigMap map;
+  map.metadata.namespace_ = space;
+  map.metadata.name = name;
+  for (const auto& [key, value] : labels) map.metadata.labels[key] = value;
+  return map;
+}
+
+/// A manager that runs in a thread of its own.
+class RunningManager {
+ public:
+  RunningManager(Config config, ManagerOptions options)
+      : manager(std::move(config), std::move(options)) {}
+  RunningManager(const RunningManager&) = delete;
+  RunningManager& operator=(const RunningManager&) = delete;
+  ~RunningManager() { stop.request_stop(); }
+
+  void start() {
+    thread_ = std::jthread{[this] {
+      try {
+        manager.run(stop.get_token());
+      } catch (...) {
+        error_ = std::current_exception();
+      }
+      ended.fire();
+    }};
+  }
+  /// Waits for run(), and throws what it has thrown.
+  void join() {
+    thread_.join();
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  }
+  void finish() {
+    stop.request_stop();
+    join();
+  }
+
+  Manager manager;
+  std::stop_source stop;
+  const DoneSignal ended;
+
+ private:
+  std::exception_ptr error_;
+  std::jthread thread_;
+};
+
+/// What was reconciled, in order, and a gate before it.
+class Worked {
+ public:
+  void note(const std::string& what) {
+    const std::lock_guard guard{mutex_};
+    all_.push_back(what);
+  }
+  [[nodiscard]] std::vector<std::string> all() const {
+    const std::lock_guard guard{mutex_};
+    return all_;
+  }
+  [[nodiscard]] std::size_t size() const { return all().size(); }
+  [[nodiscard]] std::size_t count(const std::string& what) const {
+    return static_cast<std::size_t>(std::ranges::count(all(), what));
+  }
+  void clear() {
+    const std::lock_guard guard{mutex_};
+    all_.clear();
+  }
+  /// A reconcile function that only notes.
+  [[nodiscard]] std::function<Result(const Request&)> noting() {
+    return [this](const Request& request) {
+      note(request.key.str());
+      return done();
+    };
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::string> all_;
+};
+
+class ManagerTest : public ::testing::Test {
+ protected:
+  explicit ManagerTest(testkit::ApiServerOptions options = {.garbage_collection = false})
+      : server_(std::make_unique<testkit::ApiServer>(std::move(options))), server(*server_) {}
+  ~ManagerTest() override {
+    running.reset();
+    server_.reset();
+    EXPECT_TRUE(testing_support::threads_return_to(threads_before_));
+  }
+
+  [[nodiscard]] ManagerOptions options() {
+    ManagerOptions result;
+    result.clock = &clock;
+    result.log = Logger{[this](LogLevel, std::string_view component, std::string_view text) {
+      const std::lock_guard guard{mutex_};
+      log_ += std::string{component} + ": " + std::string{text} + '\n';
+    }};
+    return result;
+  }
+  Manager& make(ManagerOptions from) {
+    running = std::make_unique<RunningManager>(server.config(), std::move(from));
+    return running->manager;
+  }
+  Manager& make() { return make(options()); }
+
+  [[nodiscard]] bool eventually(const std::function<bool()>& condition) const {
+    return server.wait_for(condition);
+  }
+  /// The same; nobody has to wait long for the clock meanwhile.
+  [[nodiscard]] bool eventually_with_time(const std::function<bool()>& condition) {
+    return server.wait_for([&] {
+      if (condition()) return true;
+      const auto next = clock.next_deadline();
+      if (next < clock.now() + 90s) clock.advance(next - clock.now());
+      return false;
+    });
+  }
+  [[nodiscard]] std::string log() {
+    const std::lock_guard guard{mutex_};
+    return log_;
+  }
+  [[nodiscard]] std::uint64_t counted(const std::string& name, MetricLabels labels) const {
+    return running->manager.metrics()->counter(name, "", std::move(labels)).value();
+  }
+  [[nodiscard]] double gauged(const std::string& name, MetricLabels labels) const {
+    return running->manager.metrics()->gauge(name, "", std::move(labels)).value();
+  }
+  [[nodiscard]] std::size_t watches(const std::string& resource) {
+    return server.requests().count({.verb = "watch", .resource = resource});
+  }
+  void put(const ConfigMap& map) { server.create(map); }
+
+  const std::size_t threads_before_ = testing_support::thread_count();
+  testkit::FakeClock clock;
+
+ private:
+  std::mutex mutex_;
+  std::string log_;
+  std::unique_ptr<testkit::ApiServer> server_;
+
+ protected:
+  testkit::ApiServer& server;
+  Worked worked;
+  std::unique_ptr<RunningManager> running;
+};
+
+}  // namespace kube
