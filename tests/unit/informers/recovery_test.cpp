@@ -314,7 +314,8 @@ TEST_P(InformerRecovers, FollowsAnotherServerAtTheSameAddress) {
   start(client->resource<ConfigMap>());
   ASSERT_TRUE(eventually(
       [&] { return running->recorder.believes() == shown(*first) && first->watch_count() == 1; }));
-  clock.advance(1min);
+  first->create(config_map("default", "a", "2"));  // so that the watch is an ordinary one
+  ASSERT_TRUE(eventually([&] { return running->recorder.believes() == shown(*first); }));
   first.reset();
 
   ApiServer second{options};
