@@ -228,6 +228,7 @@ int main_of(int count, char** arguments) {
   bool list = false;
   bool reader = false;
   bool small = false;
+  bool json = false;
   app.add_option("--pods", options.pods, "How many pods")->capture_default_str();
   app.add_option("--repetitions", options.repetitions, "How often to measure")
       ->capture_default_str();
@@ -252,13 +253,14 @@ int main_of(int count, char** arguments) {
     part->add_flag("--list", list);
     part->add_flag("--reader", reader);
     part->add_flag("--small", small);
+    part->add_flag("--json", json);
   };
   for (const auto& [name, run] : scenarios) add_part(name);
   CLI11_PARSE(app, count, arguments);
 
   for (const auto& [name, run] : scenarios) {
     if (!app.got_subcommand(name)) continue;
-    run({url, ca.empty() ? "" : read_file(ca)});
+    run({url, ca.empty() ? "" : read_file(ca), json});
     std::fflush(stdout);
     ::_exit(0);  // without freeing 50,000 pods first
   }

@@ -29,6 +29,7 @@ Client Server::client(std::string_view path) const {
   config.tls.ca_data = ca;
   config.bearer_token = "bench";
   config.qps = -1;
+  if (json) config.content_type = "application/json";
   return Client{config};
 }
 

@@ -19,6 +19,10 @@ using core::v1::Pod;
 struct Server {
   std::string url;
   std::string ca = {};  ///< PEM, if it speaks TLS
+  bool json = false;    ///< ask for JSON; for the API server
+
+  /// The replaying server has protobuf only.
+  [[nodiscard]] bool replays() const noexcept { return !json; }
 
   /// `path` goes in front of all others: which recording a replaying server plays.
   [[nodiscard]] Client client(std::string_view path = {}) const;

@@ -82,10 +82,12 @@ void transport(const Server& server, std::size_t pods) {
 }
 
 void sync(const Server& server, std::size_t pods, bool watch_list) {
-  const Client client = server.client("/plain");
+  const Client client = server.client(server.replays() ? "/plain" : "");
+  const double begin = now();
   const double start = process_cpu();
   const Rig rig{client, watch_list};
   rig.wait_until_synced();
+  report("wall", now() - begin);
   report("cpu", microseconds(process_cpu() - start, pods));
   const double most = peak();
   rest(kSettle);
@@ -119,6 +121,7 @@ void storm(const Server& server, std::size_t pods, bool with_reader) {
   report("cpu", microseconds(process_cpu() - start - reading, events));
   report("calls", static_cast<double>(rig.counts().updated) / static_cast<double>(events));
   report("peak", peak() / settled);
+  report("peak_mb", peak());
   report("lists", static_cast<double>(lists));
 }
 
@@ -139,6 +142,7 @@ void relist(const Server& server, std::size_t pods, bool watch_list) {
   rest(kSettle);
   report("cpu", microseconds(process_cpu() - start, pods));
   report("peak", peak() / settled);
+  report("peak_mb", peak());
   report("settled", resident() / settled);
   report("calls",
          static_cast<double>(rig.counts().added + rig.counts().updated + rig.counts().deleted) -
