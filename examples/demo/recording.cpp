@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string_view>
 
@@ -12,6 +13,8 @@ namespace {
 constexpr double kColumnWidth = 7.8;
 constexpr double kRowHeight = 17;
 constexpr double kMargin = 12;
+/// What viewers show that cannot animate: the moment after so many percent of the time.
+constexpr double kStill = 45;
 
 std::string_view class_of(Style style) {
   switch (style) {
@@ -79,7 +82,9 @@ std::string Recording::svg(kube::Clock::Duration end) const {
         if (from_part > 0.01) style += fmt::format("{:.2f}%{{visibility:visible}}", from_part);
         style += fmt::format("{:.2f}%,to{{visibility:{}}}}}\n", std::min(until_part, 99.99),
                              until_part >= 99.99 ? "visible" : "hidden");
-        body += fmt::format("<text y=\"{:.1f}\" style=\"animation-name:k{}\">", y, id);
+        const bool in_still = from_part <= kStill && kStill < until_part;
+        body += fmt::format("<text y=\"{:.1f}\"{} style=\"animation-name:k{}\">", y,
+                            in_still ? "" : " visibility=\"hidden\"", id);
       }
       std::size_t column = 0;
       for (const Span& span : shown.line.spans()) {
