@@ -148,14 +148,16 @@ ControllerCore::ControllerCore(ControllerPlan plan, const ManagerOptions& manage
 ControllerCore::~ControllerCore() = default;
 
 void ControllerCore::start_sources() {
-  const std::lock_guard guard{starting_};
-  if (std::exchange(sources_started_, true)) return;
-  for (const auto& source : sources_) {
-    if (source->plan.channel) {
-      start_channel(*source);
-    } else {
-      start_kind(*source);
+  {
+    const std::lock_guard guard{starting_};
+    if (std::exchange(sources_started_, true)) return;
+    for (const auto& source : sources_) {
+      if (source->plan.kind) start_kind(*source);
     }
+  }
+  // These call predicates and map functions at once, so not with the lock.
+  for (const auto& source : sources_) {
+    if (source->plan.channel) start_channel(*source);
   }
 }
 

@@ -120,14 +120,17 @@ Socket listen_on(const std::string& address) {
     for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
       if (one->ai_family != family) continue;
       Socket socket{::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+      if (socket.get() < 0) {
+        error = errno;
+        continue;
+      }
       const int on = 1;
       const int off = 0;
       setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
       if (family == AF_INET6 && host.empty()) {
         setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
       }
-      if (socket.get() >= 0 && bind(socket.get(), one->ai_addr, one->ai_addrlen) == 0 &&
-          listen(socket.get(), 64) == 0) {
+      if (bind(socket.get(), one->ai_addr, one->ai_addrlen) == 0 && listen(socket.get(), 64) == 0) {
         return socket;
       }
       error = errno;
