@@ -35,6 +35,8 @@
 #include <kube/controller/predicates.hpp>
 #include <kube/controller/reconcile.hpp>
 #include <kube/controller/signals.hpp>
+#include <kube/informers/resource_informer_factory.hpp>
+#include <kube/informers/shared_informer_factory.hpp>
 #include <kube/workqueue/priority_queue.hpp>
 #include <kube/workqueue/rate_limiting_queue.hpp>
 #include <kube/workqueue/work_queue.hpp>

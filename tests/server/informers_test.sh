@@ -88,6 +88,12 @@ api PATCH /apis/apps/v1/namespaces/default/deployments/web '{"spec":{"replicas":
 sees '^changed +default/web with 0 of 3 replicas ready$'
 stop
 
+start first
+sees '^web$'
+api PATCH /apis/apps/v1/namespaces/default/deployments/web/status '{"status":{"replicas":1,"readyReplicas":1}}' application/merge-patch+json
+sees '^web: 0 -> 1 ready$'
+stop
+
 start dynamic_informer apps v1 deployments
 sees '^there +web, 3 replicas$'
 stop
