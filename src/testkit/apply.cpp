@@ -206,7 +206,7 @@ class Applier {
  private:
   void check_config() const {
     const Value* managed = config_.find("metadata.managedFields");
-    if (managed != nullptr && !managed->is_null()) {
+    if (managed != nullptr && managed->is_array()) {
       throw ApiError{failure_status(400, meta::v1::status_reason::kBadRequest,
                                     "metadata.managedFields must be nil")};
     }

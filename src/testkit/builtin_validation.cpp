@@ -2,7 +2,6 @@
 // What makes an object invalid.
 #include "kind_rules.hpp"
 
-#include <kube/api/quantity.hpp>
 #include <kube/api/validation.hpp>
 
 #include <fmt/format.h>
@@ -29,13 +28,13 @@ std::string_view text(const Value& value) {
 }
 
 std::string_view name_problem(const Resource& resource, std::string_view name) {
-  if (resource.group == "rbac.authorization.k8s.io") {
+  const std::string id = resource.id();
+  if (resource.group == "rbac.authorization.k8s.io" || resource.plural == "events" ||
+      id == "poddisruptionbudgets.policy") {
     if (name == "." || name == "..") return "may not be '.' or '..'";
     if (name.find_first_of("/%") != std::string_view::npos) return "may not contain '/' or '%'";
     return {};
   }
-  const std::string id = resource.id();
-  if (id == "poddisruptionbudgets.policy" || resource.plural == "events") return {};
   if (id == "namespaces") return validation::dns1123_label_problem(name);
   if (id == "services") return validation::dns1123_label_problem(name);
   return validation::dns1123_subdomain_problem(name);
@@ -358,11 +357,6 @@ void check_job(const Value& object, const Value* live, Errors& errors) {
   }
 }
 
-Quantity storage_of(const Value& spec) {
-  const Value& storage = spec["resources"]["requests"]["storage"];
-  return storage.is_string() ? Quantity{storage.as_string()} : Quantity{};
-}
-
 void check_claim(const Value& object, const Value* live, Errors& errors) {
   const Value& spec = object["spec"];
   if (spec["accessModes"].size() == 0) errors.push_back(required_value("spec.accessModes"));
@@ -371,7 +365,7 @@ void check_claim(const Value& object, const Value* live, Errors& errors) {
   }
   if (live != nullptr && !(spec == (*live)["spec"])) {
     errors.push_back(forbidden_value("spec", "is immutable after creation"));
-    if (storage_of(spec) < storage_of((*live)["spec"])) {
+    if (spec["resources"]["requests"]["storage"].is_absent()) {
       errors.push_back(forbidden_value("spec.resources.requests.storage", "may not become less"));
     }
   }
@@ -531,7 +525,8 @@ std::vector<FieldError> validate_metadata(const Resource& resource, const Value&
   check_owner_references(metadata["ownerReferences"], errors);
   check_finalizers(metadata["finalizers"],
                    !resource.is_custom() && resource.group != "apiextensions.k8s.io" &&
-                       resource.plural != "poddisruptionbudgets" && resource.plural != "events",
+                       resource.plural != "poddisruptionbudgets" && resource.plural != "events" &&
+                       resource.plural != "leases",
                    errors);
   return errors;
 }

@@ -150,14 +150,17 @@ DeleteRequest Rest::delete_options(RestRequest& request) {
   options.orphan_dependents = given.orphan_dependents;
   options.propagation = given.propagation_policy.value_or("");
   if (given.propagation_policy.has_value()) {
+    std::vector<FieldError> errors;
     if (options.orphan_dependents) {
-      refuse(invalid_value("propagationPolicy", options.propagation,
-                           "orphanDependents and deletionPropagation cannot be both set"));
+      errors.push_back(
+          invalid_value("propagationPolicy", options.propagation,
+                        "orphanDependents and deletionPropagation cannot be both set"));
     }
     const std::array<std::string, 3> known{"Foreground", "Background", "Orphan"};
     if (std::ranges::find(known, options.propagation) == known.end()) {
-      refuse(not_supported("propagationPolicy", options.propagation, known));
+      errors.push_back(not_supported("propagationPolicy", options.propagation, known));
     }
+    if (!errors.empty()) throw invalid({"meta.k8s.io", "DeleteOptions"}, "", errors);
   }
   for (const String& value : given.dry_run) {
     if (value != "All") {
@@ -228,8 +231,10 @@ DeleteOutcome Rest::remove_object(const Resource& resource, const std::string& k
     Value& metadata = object["metadata"];
     if (deletion.empty()) {
       metadata["deletionTimestamp"] = Time{now + std::chrono::seconds{grace}}.str();
-      if (!is_namespace) metadata["deletionGracePeriodSeconds"] = grace;
-      raise_generation(object);
+      if (!is_namespace) {
+        metadata["deletionGracePeriodSeconds"] = grace;
+        raise_generation(object);
+      }
     } else if (rules.is_graceful) {
       const auto pending = object.get_integer("metadata.deletionGracePeriodSeconds").value_or(0);
       if (grace < pending) {

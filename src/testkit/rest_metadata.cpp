@@ -73,11 +73,6 @@ std::vector<FieldError> keep_server_fields(const RestRequest& request, const Val
                     metadata_text(next, "name"), request.name));
   }
   set_namespace(request, next);
-  const std::string version = metadata_text(next, "resourceVersion");
-  if (!version.empty() && version != "0" && version != metadata_text(live, "resourceVersion")) {
-    if (!parse_version(version)) throw malformed_version(version);
-    throw modified_meanwhile(id, request.name);
-  }
   const std::string uid = metadata_text(next, "uid");
   const std::string live_uid = metadata_text(live, "uid");
   if (!uid.empty() && uid != live_uid) {
@@ -88,6 +83,11 @@ std::vector<FieldError> keep_server_fields(const RestRequest& request, const Val
                       live_uid));
     }
     errors.push_back(invalid_value("metadata.uid", uid, "field is immutable"));
+  }
+  const std::string version = metadata_text(next, "resourceVersion");
+  if (!version.empty() && version != "0" && version != metadata_text(live, "resourceVersion")) {
+    if (!parse_version(version)) throw malformed_version(version);
+    throw modified_meanwhile(id, request.name);
   }
   const std::string deletion = metadata_text(next, "deletionTimestamp");
   const std::string live_deletion = metadata_text(live, "deletionTimestamp");

@@ -173,6 +173,12 @@ Rest::Written Rest::apply_object(RestRequest& request, const WriteOptions& optio
         }
         Value next =
             apply_patch(schema_of(resource), live, applied, manager, options.force.value_or(false));
+        if (live.is_absent() && !metadata_text(applied, "uid").empty()) {
+          throw conflict(resource.group_resource(), request.name,
+                         fmt::format("uid mismatch: the provided object specified uid {}, and no "
+                                     "existing object was found",
+                                     metadata_text(applied, "uid")));
+        }
         if (metadata_text(next, "name") != request.name) {
           throw bad_request(
               fmt::format("the name of the object ({}) does not match the name on the URL ({})",
@@ -181,12 +187,6 @@ Rest::Written Rest::apply_object(RestRequest& request, const WriteOptions& optio
         if (live.is_absent()) {
           const std::string version = metadata_text(next, "resourceVersion");
           if (!version.empty() && !parse_version(version)) throw malformed_version(version);
-          if (!metadata_text(applied, "uid").empty()) {
-            throw conflict(resource.group_resource(), request.name,
-                           fmt::format("uid mismatch: the provided object specified uid {}, and no "
-                                       "existing object was found",
-                                       metadata_text(applied, "uid")));
-          }
         }
         try {
           return normalized(services_.codec, resource, next);

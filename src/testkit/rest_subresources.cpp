@@ -176,6 +176,7 @@ ServerResponse Rest::scale(RestRequest& request) {
     if (metadata_text(body, "name") != request.name) {
       throw bad_request("the name of the object does not match the name on the URL");
     }
+    set_namespace(request, body);
   }
   const Written written = update_object(
       request, options,

@@ -442,7 +442,10 @@ ServerResponse Rest::update(RestRequest& request) {
   const Written written = update_object(
       request, options,
       [&](const Value& live) {
-        if (!live.is_absent()) check_update_version(resource, checked);
+        // Another uid is told about first.
+        const std::string uid = metadata_text(checked, "uid");
+        const bool other = !uid.empty() && uid != metadata_text(live, "uid");
+        if (!live.is_absent() && !other) check_update_version(resource, checked);
         return checked;
       },
       may_create, false);

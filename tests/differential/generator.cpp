@@ -365,7 +365,7 @@ Request Generator::nonsense(const Kind& kind) {
                           dice_.chance(50) ? mine : "");
   switch (dice_.below(8)) {
     case 0:
-      request.path = kind.collection("") + "/a";
+      request.path = kind.collection("") + '/' + mine;
       break;
     case 1:
       request.path += "/bogus";
