@@ -20,6 +20,7 @@ class ManagerRunTest : public ManagerTest {
     ManagerOptions result = options();
     result.leader_election = {
         .name = "lock", .namespace_ = "default", .identity = identity, .release_on_cancel = true};
+    result.cache.sync_period = {};  // who waits for a resync looks as if the election waited
     result.client.on_request = [this](const HttpRequest& request) {
       if (request.target.find("/leases") != std::string::npos) ++in_flight_;
     };
@@ -100,9 +101,9 @@ TEST_F(ManagerRunTest, StartsAndStopsInOrder) {
   EXPECT_EQ(holder(), "nobody");
 
   server.faults().drop_connections();
-  ASSERT_TRUE(eventually_electing(1, [&] { return worked.size() == 2; }));
+  ASSERT_TRUE(eventually_electing(1, [&] { return worked.size() >= 1; }));
+  ASSERT_TRUE(eventually([&] { return worked.size() == 2 && server.watch_count() == 1; }));
   EXPECT_EQ(holder(), "me");
-  ASSERT_TRUE(eventually_electing(1, [&] { return server.watch_count() == 1; }));
   running->finish();
   EXPECT_EQ(worked.all(), (std::vector<std::string>{"other begins", "leader begins", "other ends",
                                                     "leader ends"}));
@@ -196,6 +197,8 @@ TEST_F(ManagerRunTest, GivesUpInTimeWhenTheServerIsGone) {
   server.faults().clear();
   EXPECT_EQ(holder(), "me");
   release.fire();
+  running.reset();
+  EXPECT_EQ(holder(), "");
 }
 
 // CF-41
