@@ -27,7 +27,7 @@ labels::Operator operator_of(const meta::v1::LabelSelectorRequirement& requireme
 labels::Selector to_selector(const meta::v1::LabelSelector& selector) {
   std::vector<labels::Requirement> requirements;
   for (const auto& [key, value] : selector.match_labels) {
-    requirements.push_back({key.str(), labels::Operator::kIn, {value.str()}});
+    requirements.push_back({key.str(), labels::Operator::kEquals, {value.str()}});
   }
   for (const meta::v1::LabelSelectorRequirement& expression : selector.match_expressions) {
     labels::Requirement requirement{expression.key.str(), operator_of(expression), {}};

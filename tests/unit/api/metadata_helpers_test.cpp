@@ -95,7 +95,7 @@ TEST(LabelSelector, OfAnObjectSelectsAsTheServerWould) {
 
   EXPECT_TRUE(compiled.matches(Map<String>{{"app", "web"}}));
   EXPECT_FALSE(compiled.matches(Map<String>{{"app", "web"}, {"tier", "db"}}));
-  EXPECT_EQ(compiled.to_string(), "app in (web),tier notin (db)");
+  EXPECT_EQ(compiled.to_string(), "app=web,tier notin (db)");
   EXPECT_TRUE(to_selector(meta::v1::LabelSelector{}).matches_everything());
   EXPECT_TRUE(to_selector(Box<meta::v1::LabelSelector>{}).matches_nothing());
 }

@@ -34,6 +34,11 @@ struct Setting {
   bool compress;
   std::size_t max_items;
 };
+void PrintTo(const Setting& setting, std::ostream* out) {
+  *out << (setting.queue == QueueKind::kInOrder ? "in-order" : "DeltaFifo")
+       << (setting.watch_list ? ", streamed" : ", listed")
+       << (setting.compress ? ", compressed" : "") << ", at most " << setting.max_items;
+}
 
 class RandomHistory : public ::testing::TestWithParam<Setting> {};
 

@@ -106,6 +106,7 @@ struct MatchCase {
   const char* query;
   int status;
 };
+void PrintTo(const MatchCase& match, std::ostream* out) { *out << match.query; }
 class MatchRules : public testing::TestWithParam<MatchCase> {};
 
 // RV-4, RV-6
