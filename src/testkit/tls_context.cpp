@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 
 #include <string_view>
 
@@ -32,6 +33,18 @@ int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_size,
 /// The verdict is kept in the connection (SSL_get_verify_result) and does not end the handshake.
 int accept_any(int /*verified*/, X509_STORE_CTX* /*context*/) { return 1; }
 
+/// OpenSSL reads the extensions of a certificate when it first needs them: now, while no other thread does.
+void read_extensions(SSL_CTX* context) {
+  const auto read = [](X509* certificate) {
+    if (certificate != nullptr) X509_check_purpose(certificate, -1, 0);
+  };
+  read(SSL_CTX_get0_certificate(context));
+  const auto* trusted = X509_STORE_get0_objects(SSL_CTX_get_cert_store(context));
+  for (int i = 0; i < sk_X509_OBJECT_num(trusted); ++i) {
+    read(X509_OBJECT_get0_X509(sk_X509_OBJECT_value(trusted, i)));
+  }
+}
+
 }  // namespace
 
 boost::asio::ssl::context make_tls_context(const FrontTls& tls, bool http2) {
@@ -50,6 +63,7 @@ boost::asio::ssl::context make_tls_context(const FrontTls& tls, bool http2) {
   }
   SSL_CTX* native = made.native_handle();
   if (!tls.client_ca.empty()) SSL_CTX_set_verify(native, SSL_VERIFY_PEER, &accept_any);
+  read_extensions(native);
   SSL_CTX_set_session_id_context(native, reinterpret_cast<const unsigned char*>("kubecxx"), 7);
   SSL_CTX_set_alpn_select_cb(native, &choose_protocol,
                              const_cast<std::string_view*>(http2 ? &kProtocols : &kOnlyHttp1));
