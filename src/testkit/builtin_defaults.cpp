@@ -11,16 +11,11 @@
 #include <string>
 #include <utility>
 
+#include "value_defaults.hpp"
+
 namespace kube::testkit::detail {
 
 namespace {
-
-bool is_unset(const Value& value) { return value.is_absent() || value.is_null(); }
-
-/// Sets a member that is not there.
-void fill(Value& object, const char* member, Value value) {
-  if (is_unset(std::as_const(object)[member])) object[member] = std::move(value);
-}
 
 /// Calls `change` for each object in a list.
 void each(Value& object, const char* member, const std::function<void(Value&)>& change) {
@@ -38,12 +33,6 @@ void each(Value& object, const char* member, const std::function<void(Value&)>& 
 /// Changes a member that is an object.
 void within(Value& object, const char* member, const std::function<void(Value&)>& change) {
   if (std::as_const(object)[member].is_object()) change(object[member]);
-}
-
-/// An object to put defaults into, made if it is missing.
-Value& part(Value& object, const char* member) {
-  if (!std::as_const(object)[member].is_object()) object[member] = Value::object();
-  return object[member];
 }
 
 void default_probe(Value& probe) {

@@ -13,32 +13,16 @@
 #include <utility>
 #include <vector>
 
+#include "value_defaults.hpp"
+
 namespace kube::testkit::detail {
 
 namespace {
 
 constexpr const char* kTemplateGeneration = "deprecated.daemonset.template.generation";
 
-bool is_unset(const Value& value) { return value.is_absent() || value.is_null(); }
-
-void fill(Value& object, const char* member, Value value) {
-  if (is_unset(std::as_const(object)[member])) object[member] = std::move(value);
-}
-
-Value& part(Value& object, const char* member) {
-  if (!std::as_const(object)[member].is_object()) object[member] = Value::object();
-  return object[member];
-}
-
 std::string_view text(const Value& value) {
   return value.is_string() ? value.as_string() : std::string_view{};
-}
-
-bool contains(const Value& list, const Value& element) {
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    if (list[i] == element) return true;
-  }
-  return false;
 }
 
 void add_finalizer(Value& object, const char* name) {

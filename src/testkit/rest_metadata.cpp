@@ -8,17 +8,11 @@
 
 #include "conversion.hpp"
 #include "failures.hpp"
+#include "value_defaults.hpp"
 
 namespace kube::testkit::detail {
 
 namespace {
-
-bool contains(const Value& list, const Value& element) {
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    if (list[i] == element) return true;
-  }
-  return false;
-}
 
 /// Makes `member` what it is in `from`.
 void take_over(Value& to, const Value& from, std::string_view member) {

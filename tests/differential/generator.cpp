@@ -129,7 +129,8 @@ Request Generator::create(const Kind& kind) {
   if (kind.plural != "namespaces" && dice_.chance(4)) {
     document["metadata"].erase("name");
     if (dice_.chance(70))
-      document["metadata"]["generateName"] = kind.namespaced ? "gen-" : space_ + "-gen-";
+      document["metadata"]["generateName"] =
+          fmt::format("{}gen-{:03}-", kind.namespaced ? "" : space_ + '-', ++generated_);
   }
   if (dice_.chance(3)) document["metadata"]["namespace"] = dice_.text({"default", "other", ""});
   if (dice_.chance(2)) document["metadata"]["resourceVersion"] = dice_.text({"1", "0", "x"});

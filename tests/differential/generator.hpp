@@ -56,6 +56,7 @@ class Generator {
 
   Dice& dice_;
   std::string space_;
+  int generated_ = 0;  ///< names, which then are in the same order on both servers
 };
 
 }  // namespace kube::differential

@@ -132,7 +132,10 @@ void Peer::learn_object(const std::string& key, const Value& object, std::size_t
 
 void Peer::learn(const Request& request, const Answer& answer) {
   ++answers_;
-  if (answer.status < 200 || answer.status >= 300 || request.is_watch()) return;
+  // A dry run shows versions that were made up.
+  const bool dry = std::ranges::any_of(request.query,
+                                       [](const auto& option) { return option.first == "dryRun"; });
+  if (answer.status < 200 || answer.status >= 300 || request.is_watch() || dry) return;
   const std::vector<std::string> place = place_of(request.path);
   if (place.empty()) return;
   Ref<Value> document;
