@@ -136,7 +136,8 @@ std::string announcement(const kube::Config& config) {
       config.host, kDefinitionName);
 }
 
-std::unique_ptr<Cluster> make_real_cluster(const kube::Config& config, std::stop_token stop) {
+std::unique_ptr<Cluster> make_real_cluster(const kube::Config& config,
+                                           const std::stop_token& stop) {
   return std::make_unique<RealCluster>(config, stop);
 }
 

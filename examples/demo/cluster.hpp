@@ -33,6 +33,6 @@ class Cluster {
 /// A namespace of its own on a real cluster. Throws kube::Error if the cluster does not let us, with nothing left
 /// behind.
 [[nodiscard]] std::unique_ptr<Cluster> make_real_cluster(const kube::Config& config,
-                                                         std::stop_token stop);
+                                                         const std::stop_token& stop);
 
 }  // namespace demo

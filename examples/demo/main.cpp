@@ -41,6 +41,17 @@ struct Arguments {
   std::string record;
 };
 
+void add_options(CLI::App& app, Arguments& arguments) {
+  app.add_option("--kubeconfig", arguments.kubeconfig,
+                 "Play on the cluster of this file instead of one in the process");
+  app.add_flag("--yes", arguments.yes, "Do not ask before creating something there")
+      ->envname("YES");
+  app.add_option("--seconds", arguments.seconds, "End after that time; 0: after the story")
+      ->envname("DEMO_SECONDS")
+      ->check(CLI::Range(0.0, 86400.0));
+  app.add_option("--record", arguments.record, "Draw into this SVG file, not on the terminal");
+}
+
 /// How the demo is shown: drawn, recorded, or line by line.
 enum class Mode { kScreen, kRecording, kLines };
 
@@ -76,12 +87,12 @@ class Demo {
         pipeline_(cluster.config(), cluster.namespace_(), journal_) {}
 
   /// Plays until the story ends, the time is over or a stop comes. Returns how many steps failed.
-  int run(std::stop_token stop) {
+  int run(const std::stop_token& stop) {
     std::stop_source end;
     const std::stop_callback forward{stop, [&] { end.request_stop(); }};
     std::jthread controller{[&] { pipeline_.run(end.get_token()); }};
-    std::jthread viewer{[&](std::stop_token stop_viewing) {
-      if (mode_ != Mode::kLines) view(end.get_token(), std::move(stop_viewing));
+    std::jthread viewer{[&](const std::stop_token& stop_viewing) {
+      if (mode_ != Mode::kLines) view(end.get_token(), stop_viewing);
     }};
     std::jthread timer{[&](std::stop_token over) {
       if (arguments_.seconds <= 0) return;
@@ -134,8 +145,8 @@ class Demo {
     return mode_ == Mode::kScreen || (mode_ == Mode::kLines && arguments_.seconds > 0);
   }
 
-  void view(const std::stop_token& end, std::stop_token stop_viewing) {
-    if (mode_ == Mode::kRecording) return record(std::move(stop_viewing));
+  void view(const std::stop_token& end, const std::stop_token& stop_viewing) {
+    if (mode_ == Mode::kRecording) return record(stop_viewing);
     Screen screen;
     // At once, since a second Ctrl-C ends the process on the spot.
     const std::stop_callback leave{end, [&] { screen.leave(); }};
@@ -143,7 +154,7 @@ class Demo {
       screen.show(draw(pipeline_, journal_, cluster_.where(), Screen::size()));
     } while (kube::system_clock().sleep_for(kFrameTime, end));
   }
-  void record(std::stop_token stop) {
+  void record(const std::stop_token& stop) {
     const Size size;
     Recording recording{size};
     do {
@@ -194,25 +205,18 @@ int run(const Arguments& arguments) {
 }  // namespace demo
 
 int main(int argc, char** argv) {
-  demo::Arguments arguments;
-  CLI::App app{"Shows the sample controller at work while things happen to its objects."};
-  app.add_option("--kubeconfig", arguments.kubeconfig,
-                 "Play on the cluster of this file instead of one in the process");
-  app.add_flag("--yes", arguments.yes, "Do not ask before creating something there")
-      ->envname("YES");
-  app.add_option("--seconds", arguments.seconds, "End after that time; 0: after the story")
-      ->envname("DEMO_SECONDS")
-      ->check(CLI::Range(0.0, 86400.0));
-  app.add_option("--record", arguments.record, "Draw into this SVG file, not on the terminal");
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  try {
+    demo::Arguments arguments;
+    CLI::App app{"Shows the sample controller at work while things happen to its objects."};
+    demo::add_options(app, arguments);
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      return app.exit(error) == 0 ? 0 : 2;
+    }
     return demo::run(arguments);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "demo: {}\n", error.what());
+    std::fprintf(stderr, "demo: %s\n", error.what());
     return 1;
   }
 }

@@ -96,7 +96,7 @@ void Pipeline::follow() {
       });
 }
 
-void Pipeline::run(std::stop_token stop) {
+void Pipeline::run(const std::stop_token& stop) {
   kube_factory_.start(stop);
   sample_factory_.start(stop);
   controller_.run(kWorkers, stop);

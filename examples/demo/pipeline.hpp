@@ -67,7 +67,7 @@ class Pipeline {
   Pipeline(const kube::Config& config, std::string space, Journal& journal);
 
   /// Works until a stop is requested.
-  void run(std::stop_token stop);
+  void run(const std::stop_token& stop);
 
   [[nodiscard]] std::vector<InformerStatus> informers() const;
   [[nodiscard]] ControllerStatus controller();

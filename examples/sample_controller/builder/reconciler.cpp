@@ -14,7 +14,8 @@ namespace sample {
 FooReconciler::FooReconciler(kube::Manager& manager)
     : manager_(manager), recorder_(manager.event_recorder(std::string{kAgentName})) {}
 
-kube::Result FooReconciler::reconcile(const kube::Request& request, std::stop_token stop) const {
+kube::Result FooReconciler::reconcile(const kube::Request& request,
+                                      const std::stop_token& stop) const {
   const auto& space = request.key.namespace_;
   const auto foo = manager_.get<Foo>(request.key, stop);  // from the cache
   if (!foo) return kube::done();

@@ -20,7 +20,8 @@ class FooReconciler {
   explicit FooReconciler(kube::Manager& manager);
 
   /// What it throws has the Foo tried again later, unless it is a kube::TerminalError.
-  [[nodiscard]] kube::Result reconcile(const kube::Request& request, std::stop_token stop) const;
+  [[nodiscard]] kube::Result reconcile(const kube::Request& request,
+                                       const std::stop_token& stop) const;
 
  private:
   kube::Manager& manager_;

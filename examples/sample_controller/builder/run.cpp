@@ -39,8 +39,8 @@ void run_builder(const kube::Config& config, const RunOptions& options, std::sto
   manager.controller<Foo>("foo")
       .owns<Deployment>({.predicates = {kube::resource_version_changed<Deployment>()}})
       .with_options({.rate_limiter = rate_limiter<kube::Request>(*options.clock)})
-      .reconcile([&](const kube::Request& request, std::stop_token ending) {
-        return reconciler.reconcile(request, std::move(ending));
+      .reconcile([&](const kube::Request& request, const std::stop_token& ending) {
+        return reconciler.reconcile(request, ending);
       });
   manager.run(std::move(stop));
 }

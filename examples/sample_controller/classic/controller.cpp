@@ -27,7 +27,7 @@ kube::Counter outcome(const ControllerOptions& options, std::string result) {
 }  // namespace
 
 Controller::Controller(kube::Client client, const kube::ResourceInformer<Deployment>& deployments,
-                       const kube::ResourceInformer<Foo>& foos, ControllerOptions options)
+                       const kube::ResourceInformer<Foo>& foos, const ControllerOptions& options)
     : client_(std::move(client)),
       deployment_informer_(deployments.informer()),
       foo_informer_(foos.informer()),
@@ -66,7 +66,7 @@ Controller::~Controller() {
   deployment_informer_.remove_event_handler(deployment_handler_, kube::Removal::kAtOnceAndWait);
 }
 
-void Controller::run(int workers, std::stop_token stop) {
+void Controller::run(int workers, const std::stop_token& stop) {
   log_.info("waiting for the caches");
   if (!kube::wait_for({deployment_informer_.synced(), foo_informer_.synced()}, stop)) {
     throw kube::Error{"stopped before the caches were filled"};
@@ -76,6 +76,7 @@ void Controller::run(int workers, std::stop_token stop) {
   const std::stop_callback end{stop, [this] { queue_.shut_down(); }};
   {
     std::vector<std::jthread> threads;
+    threads.reserve(static_cast<std::size_t>(workers));
     for (int i = 0; i < workers; ++i) threads.emplace_back([&] { work(stop); });
   }
   log_.info("all workers have ended");

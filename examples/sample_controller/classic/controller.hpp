@@ -30,13 +30,13 @@ struct ControllerOptions {
 class Controller {
  public:
   Controller(kube::Client client, const kube::ResourceInformer<Deployment>& deployments,
-             const kube::ResourceInformer<Foo>& foos, ControllerOptions options = {});
+             const kube::ResourceInformer<Foo>& foos, const ControllerOptions& options = {});
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
   ~Controller();
 
   /// Works until a stop is requested. Throws kube::Error if that happens before both caches are filled.
-  void run(int workers, std::stop_token stop);
+  void run(int workers, const std::stop_token& stop);
 
   /// How many Foos wait for a worker.
   [[nodiscard]] std::size_t queue_depth() { return queue_.size(); }

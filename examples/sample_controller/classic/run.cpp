@@ -41,7 +41,8 @@ void work(const kube::Client& client, const RunOptions& options, const std::stop
 
 }  // namespace
 
-void run_classic(const kube::Config& config, const RunOptions& options, std::stop_token stop) {
+void run_classic(const kube::Config& config, const RunOptions& options,
+                 const std::stop_token& stop) {
   const kube::Client client{
       config, {.clock = options.clock, .log = options.log, .metrics = options.metrics}};
   if (!options.leader_elect) return work(client, options, stop);
@@ -49,7 +50,7 @@ void run_classic(const kube::Config& config, const RunOptions& options, std::sto
   kube::LeaderElectionOptions election{
       .release_on_cancel = true,
       .name = std::string{kAgentName},
-      .on_started_leading = [&](std::stop_token leading) { work(client, options, leading); },
+      .on_started_leading = [&](const std::stop_token& leading) { work(client, options, leading); },
       .on_stopped_leading = [] {},
       .on_new_leader =
           [&](const std::string& who) {
