@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Measures what the sample controller takes on an idle API server and writes bench/results/sample_controller.txt; takes
-# three minutes, most of them waiting.
+# less than a minute.
 #   bench/sample_controller/run.sh [build folder]
 # The build folder (build/release if not given) has to be a release build with the targets sample_controller,
 # sample_controller_builder, libcurl_only and kubecxx. The controllers are processes of their own, stripped as they
@@ -15,7 +15,6 @@ examples=$build/examples/sample_controller
 server=$build/tools/kubecxx/kubecxx
 floor=$build/bench/sample_controller/libcurl_only
 results=$root/bench/results
-idle=${SAMPLE_IDLE_SECONDS:-35}  # longer than a resync
 for program in "$examples/sample_controller" "$examples/sample_controller_builder" "$server" "$floor"; do
   if [ ! -x "$program" ]; then
     echo "run.sh: no $program; build the target $(basename "$program")" >&2
@@ -66,11 +65,8 @@ measure() {
   pss=$(memory $pid Pss)
   own=$(memory $pid Anonymous)
   threads=$(awk '/^Threads:/ { print $2 }' "/proc/$pid/status")
-  echo 1 >"/proc/$pid/clear_refs"
-  sleep "$idle"
-  used=$(memory $pid Referenced)
   kill "$pid"
-  printf '%-34s %8s %8s %8s %8s %8s\n' "$label" "$rss" "$pss" "$own" "$used" "$threads"
+  printf '%-34s %8s %8s %8s %8s\n' "$label" "$rss" "$pss" "$own" "$threads"
 }
 
 mkdir -p "$results"
@@ -84,10 +80,9 @@ partial=$results/sample_controller.txt.tmp
     printf '%-34s %10s %10s\n' "$program" "$(stat -c %s "$examples/$program")" "$(stat -c %s "$work/$program")"
   done
   echo
-  echo "Memory in kB after all caches are filled, with no Foo and no Deployment; \"used\" is what was touched in $idle s."
-  echo "\"own\" is memory of the process alone: heap, stacks, data. The rest are pages of program and libraries, which the"
-  echo "system keeps once for all who use them."
-  printf '%-34s %8s %8s %8s %8s %8s\n' '' rss pss own used threads
+  echo 'Memory in kB after all caches are filled, with no Foo and no Deployment. "own" is of the process alone: heap,'
+  echo 'stacks, data. The rest are pages of program and libraries, which the system keeps once for all who use them.'
+  printf '%-34s %8s %8s %8s %8s\n' '' rss pss own threads
   serve plain
   serve tls --tls
   cp "$floor" "$work/libcurl_only"
