@@ -25,7 +25,7 @@ struct DeltaQueueOptions {
   std::string name = {};
   /// With that many deltas waiting, producers wait, too, and so does the server's stream; 0: no limit. (A
   /// list counts as one delta in the in-order queue, and never waits halfway in the DeltaFifo.)
-  std::size_t max_items = 10'000;
+  std::size_t max_items = 2'000;
   /// In-order queue: deltas that are taken at once.
   std::size_t batch_size = 1'000;
   /// In-order queue: an update that waits is dropped when a newer one of the same object comes. Order stays.
