@@ -171,12 +171,13 @@ int serve(std::size_t pods) {
   testkit::ApiServer server{{.token = "bench"}};
   const Population population{{.pods = pods, .templates = std::max<std::size_t>(1, pods / 125)}};
   for (std::size_t i = 0; i < pods; ++i) server.create(population.pod(i));
+  server.create_json(R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"small"}})");
   for (std::size_t i = 0; i < pods; ++i) {
     core::v1::Pod small;
-    small.metadata.namespace_ = "small";
     small.metadata.name = fmt::format("pod-{}", i);
     small.spec.containers = {{.name = "main", .image = "example.org/main:1"}};
-    server.create(small);
+    server.request("POST", "/api/v1/namespaces/small/pods",
+                   *decode_json<Value>(encode_json(small)));
   }
   std::cout << server.url() << std::endl;
   std::cin.get();
