@@ -179,6 +179,7 @@ TEST_F(ManagerRunTest, EndsAtOnceWhenTheLeadershipIsLost) {
   EXPECT_EQ(worked.size(), 1U);
   EXPECT_EQ(holder(), "somebody else");
   release.fire();
+  running.reset();
 }
 
 // CF-41: a leader that cannot reach the server gives up in time, and does not give the lease back while it works.
