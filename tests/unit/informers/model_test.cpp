@@ -394,7 +394,7 @@ class Model {
 // Consistency promise, I-28, P-2, S-13, S-19, C-8, C-9, R-15, K-1, K-2, K-30, K-36
 TEST(InformerModel, EndsWithTheStateOfTheServer) {
   const unsigned long first = from_environment("KUBECXX_MODEL_SEED", 1);
-  const unsigned long rounds = from_environment("KUBECXX_MODEL_ROUNDS", 6);
+  const unsigned long rounds = from_environment("KUBECXX_MODEL_ROUNDS", 4);
   const unsigned long steps = from_environment("KUBECXX_MODEL_STEPS", 1500);
   const bool by_hand = std::getenv("KUBECXX_MODEL_SEED") != nullptr;
   const std::size_t objects = live_objects();
