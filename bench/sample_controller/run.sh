@@ -23,8 +23,9 @@ for program in "$examples/sample_controller" "$examples/sample_controller_builde
 done
 
 work=$(mktemp -d)
+partial=$results/sample_controller.txt.tmp
 running=
-trap 'for one in $running; do kill "$one" 2>/dev/null || true; done; rm -rf "$work"' EXIT
+trap 'for one in $running; do kill "$one" 2>/dev/null || true; done; rm -rf "$work" "$partial"' EXIT
 trap 'exit 1' INT TERM
 
 # wait_for_line FILE TEXT: until the file has that text.
@@ -70,7 +71,6 @@ measure() {
 }
 
 mkdir -p "$results"
-partial=$results/sample_controller.txt.tmp
 {
   "$root/bench/facts.sh" "$build"
   echo
@@ -93,5 +93,6 @@ partial=$results/sample_controller.txt.tmp
   measure 'sample_controller, TLS' workers "$work/sample_controller" --kubeconfig "$work/tls.config"
   measure 'sample_controller, TLS, election' workers "$work/sample_controller" --kubeconfig "$work/tls.config" \
     --leader-elect
-} | tee "$partial"
+} >"$partial"  # no pipe: in a subshell, the trap would not know what runs
 mv "$partial" "$results/sample_controller.txt"
+cat "$results/sample_controller.txt"
