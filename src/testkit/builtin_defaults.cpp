@@ -71,9 +71,6 @@ void default_container(Value& container) {
 void default_pod_spec(Value& spec) {
   fill(spec, "restartPolicy", "Always");
   fill(spec, "terminationGracePeriodSeconds", 30);
-  if (spec.get_integer("terminationGracePeriodSeconds").value_or(0) < 0) {
-    spec["terminationGracePeriodSeconds"] = 1;
-  }
   fill(spec, "dnsPolicy", "ClusterFirst");
   fill(spec, "securityContext", Value::object());
   fill(spec, "schedulerName", "default-scheduler");
@@ -127,6 +124,9 @@ const std::map<std::string, Defaults, std::less<>>& defaults_with_spec() {
        [](Value& object, Value& spec) {
          default_pod_spec(spec);
          fill(spec, "enableServiceLinks", true);
+         if (spec.get_integer("terminationGracePeriodSeconds").value_or(0) < 0) {
+           spec["terminationGracePeriodSeconds"] = 1;
+         }
          within(object, "status", [](Value& status) {
            const Value& address = std::as_const(status)["podIP"];
            if (address.is_string() && !address.as_string().empty()) {
@@ -248,6 +248,7 @@ const std::map<std::string, std::function<void(Value&)>, std::less<>>& defaults_
       {"secrets", [](Value& object) { fill(object, "type", "Opaque"); }},
       {"namespaces",
        [](Value& object) {
+         within(object, "status", [](Value& status) { fill(status, "phase", "Active"); });
          const Value& name = std::as_const(object)["metadata"]["name"];
          if (!is_unset(name)) {
            part(part(object, "metadata"), "labels")["kubernetes.io/metadata.name"] = Value{name};
@@ -262,6 +263,8 @@ const std::map<std::string, std::function<void(Value&)>, std::less<>>& defaults_
          within(object, "spec", [](Value& spec) {
            const Value& range = std::as_const(spec)["podCIDR"];
            if (!is_unset(range)) fill(spec, "podCIDRs", Value::array({range}));
+           const Value& ranges = std::as_const(spec)["podCIDRs"];
+           if (ranges.size() > 0) fill(spec, "podCIDR", ranges[0]);
          });
        }},
       {"storageclasses.storage.k8s.io",

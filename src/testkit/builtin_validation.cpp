@@ -153,6 +153,14 @@ void check_claim(const Value& object, const Value* live, Errors& errors) {
   }
 }
 
+void check_namespace(const Value& object, const Value* live, Errors& errors) {
+  const bool going = !text(object["metadata"]["deletionTimestamp"]).empty();
+  if (live != nullptr && text(object["status"]["phase"]) != (going ? "Terminating" : "Active")) {
+    errors.push_back(invalid_value("status.Phase", object["status"]["phase"],
+                                   "must be Terminating if it is being deleted, and only then"));
+  }
+}
+
 void check_node(const Value& object, const Value* live, Errors& errors) {
   if (live == nullptr || (*live)["spec"]["podCIDRs"].size() == 0) return;
   if (!(object["spec"]["podCIDRs"] == (*live)["spec"]["podCIDRs"])) {
@@ -271,6 +279,7 @@ const std::map<std::string, Check, std::less<>>& checks() {
       {"statefulsets.apps", check_workload},
       {"daemonsets.apps", check_workload},
       {"jobs.batch", check_job},
+      {"namespaces", check_namespace},
       {"nodes", check_node},
       {"persistentvolumeclaims", check_claim},
       {"leases.coordination.k8s.io", check_lease},

@@ -44,6 +44,17 @@ void check_containers(const Value& spec, const std::string& at, Errors& errors) 
           }
         }
       }
+      const Value& ports = container["ports"];
+      for (std::size_t port = 0; port < ports.size(); ++port) {
+        for (std::size_t other = 0; other < port; ++other) {
+          if (text(ports[port]["name"]).empty() || ports[other]["name"] != ports[port]["name"]) {
+            continue;
+          }
+          errors.push_back(duplicate_value(fmt::format("{}.ports[{}].name", place, port),
+                                           text(ports[port]["name"])));
+          break;
+        }
+      }
       for (std::size_t j = 0; j < i; ++j) {
         if (!name.empty() && spec[list][j]["name"] == container["name"]) {
           errors.push_back(duplicate_value(place + ".name", name));

@@ -57,17 +57,20 @@ void check_type(const Resource& resource, std::string_view api_version, std::str
   }
 }
 
+/// Nothing is as good as an empty text.
+void fill_nulls(Value& object, const char* member) {
+  const Value data = std::as_const(object)[member];
+  if (!data.is_object()) return;
+  for (const auto& [key, value] : data.as_object()) {
+    if (value.is_null()) object[member][key.view()] = "";
+  }
+}
+
 /// stringData is for writing only: it becomes data.
 void take_in_plain_data(Value& secret) {
   const Value plain = std::as_const(secret)["stringData"];
   secret.erase("stringData");
-  // Nothing is as good as an empty text.
-  const Value data = std::as_const(secret)["data"];
-  if (data.is_object()) {
-    for (const auto& [key, value] : data.as_object()) {
-      if (value.is_null()) secret["data"][key.view()] = "";
-    }
-  }
+  fill_nulls(secret, "data");
   if (!plain.is_object()) return;
   for (const auto& [key, value] : plain.as_object()) {
     if (value.is_string()) secret["data"][key.view()] = base64_encode(value.as_string());
@@ -159,6 +162,7 @@ Value normalized(ObjectCodec& codec, const Resource& resource, const Value& obje
     Value typed = *codec.from_value(*resource.type, object).value();
     canonicalize_quantities(*resource.type, typed);
     if (resource.id() == "secrets") take_in_plain_data(typed);
+    if (resource.id() == "configmaps") fill_nulls(typed, "binaryData");
     // An empty list is left out of typed objects, but here it has a meaning (SA-7).
     const Value& fields = object["metadata"]["managedFields"];
     if (fields.is_array() && fields.size() == 0)
@@ -376,7 +380,8 @@ Value Rest::finish_update(RestRequest& request, const Value& live, Value next,
     admit_change(resource, live, next);
     count_template(resource, live, next);
   }
-  if (rules.has_generation && spec_differs(resource, live, next)) {
+  if (rules.has_generation && request.subresource != "status" &&
+      spec_differs(resource, live, next)) {
     next["metadata"]["generation"] = live.get_integer("metadata.generation").value_or(0) + 1;
   }
   const Value checked = request.subresource == "resize" ? with_resources_of(live, next) : live;

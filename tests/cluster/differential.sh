@@ -8,7 +8,7 @@ set -eu
 if [ -n "${KUBECXX_DIFFERENTIAL_SECONDS:-}" ]; then
   set -- "$1" "$2" --seconds "$KUBECXX_DIFFERENTIAL_SECONDS" --seed "${KUBECXX_DIFFERENTIAL_SEED:-0}"
 else
-  set -- "$1" "$2" --rounds 12 --seconds 300 --seed "${KUBECXX_DIFFERENTIAL_SEED:-1}"
+  set -- "$1" "$2" --rounds 18 --seconds 300 --seed "${KUBECXX_DIFFERENTIAL_SEED:-1}"
 fi
 program=$1 known=$2
 shift 2

@@ -18,8 +18,9 @@ const Kind& Generator::any_kind() {
 }
 
 std::string Generator::any_name(const Kind& kind) {
-  if (dice_.chance(1)) return dice_.text({"Bad_Name", "-x", "a..b", "UPPER", "1a", "with%20space"});
-  const std::string name = dice_.text({"a", "b", "c", "d"});
+  const std::string name =
+      dice_.chance(1) ? dice_.text({"Bad_Name", "-x", "a..b", "UPPER", "1a", "with%20space"})
+                      : dice_.text({"a", "b", "c", "d"});
   return kind.namespaced ? name : fmt::format("{}-{}", space_, name);
 }
 
