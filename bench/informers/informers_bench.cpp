@@ -194,7 +194,7 @@ class Bench {
   }
 
   void against_server() {
-    title("From a PATCH to the handler (in-process API server, 2,000 pods)");
+    title("From a PATCH of the status to the handler (in-process API server, 2,000 pods)");
     for (const bool small : {true, false}) {
       Numbers is = get(small ? "latency --small" : "latency", options_.repetitions);
       const char* which = small ? "a small pod" : "a pod as above";
