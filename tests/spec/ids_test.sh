@@ -45,7 +45,8 @@ sort -u "$work/stated" | comm -23 - "$work/quoted" | comm -23 - "$work/here" > "
 comm -12 "$work/open" "$work/later" | sed 's/^/not built yet: /'
 comm -23 "$work/open" "$work/later" | sed 's/^/neither tested nor explained: /' > "$work/problems"
 cat "$work/twice" >> "$work/problems"
-comm -23 "$work/later" "$work/open" | sed 's/^/built, so no longer for not_built_yet.txt: /'
+comm -23 "$work/later" "$work/open" | sed 's/^/built, so no longer for not_built_yet.txt: /' \
+  >> "$work/problems"
 # Whatever looks like an id of these pages. (P-256 is a curve.)
 sed 's/-.*//' "$work/stated" | sort -u > "$work/prefixes"
 sort -u "$work/stated" | comm -13 - "$work/quoted" | grep -vx P-256 | while read -r one; do

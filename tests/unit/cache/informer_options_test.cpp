@@ -65,6 +65,10 @@ TEST_F(SharedInformerTest, WorksInStages) {
   start_and_sync();
   for (int i = 0; i < 10; ++i) server->put("a", "y" + std::to_string(i));
   ASSERT_TRUE(recorder.wait_for_count(11));
+  ASSERT_TRUE(eventually([&] {
+    const std::lock_guard guard{mutex};
+    return !handling.empty();
+  }));
   stop();
   ASSERT_EQ(transforming.size(), 1U);
   ASSERT_EQ(indexing.size(), 1U);
