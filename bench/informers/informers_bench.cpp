@@ -54,14 +54,16 @@ Numbers measure(const std::string& arguments) {
   return numbers;
 }
 
-/// The least of each number.
+/// The least of each number; but of memory the most, which other work on the machine does not excuse.
 Numbers least(const std::string& arguments, int repetitions) {
   Numbers best;
   for (int i = 0; i < repetitions; ++i) {
     fmt::print(stderr, "{} ({}/{}):", arguments, i + 1, repetitions);
     for (const auto& [name, value] : measure(arguments)) {
       const auto [place, is_new] = best.emplace(name, value);
-      if (!is_new) place->second = std::min(place->second, value);
+      const bool is_memory = name.starts_with("peak") || name == "settled";
+      if (!is_new)
+        place->second = is_memory ? std::max(place->second, value) : std::min(place->second, value);
       fmt::print(stderr, " {} {:.4g}", name, value);
     }
     fmt::print(stderr, "\n");
@@ -95,8 +97,9 @@ class Bench {
       const std::string ca = options_.tls ? folder + "/ca.pem" : "";
       fmt::print(stderr, "recording {} pods\n", options_.pods);
       const Background replaying{{server_path(), "replay", std::to_string(options_.pods), ca}};
-      fmt::print("{} pods, {}, on loopback; least of {}\n", options_.pods,
-                 options_.tls ? "HTTP/1.1 over TLS" : "plain HTTP/1.1", options_.repetitions);
+      fmt::print("{} pods, {}, on loopback; of {} runs the least time and the most memory\n",
+                 options_.pods, options_.tls ? "HTTP/1.1 over TLS" : "plain HTTP/1.1",
+                 options_.repetitions);
       common_ = fmt::format(" --pods={} --url={} {}", options_.pods, replaying.line(), ca);
       if (wanted("sync")) sync();
       if (wanted("storm")) storm();
@@ -151,6 +154,7 @@ class Bench {
     row("CPU per event, all in", "us", 12, is["cpu"]);
     row("peak / settled memory", "", 1.1, is["peak"]);
     note("part of the events that the handler was called for", "", is["calls"]);
+    row("peak / settled memory, with a reader that lists in a loop", "", 1.1, with_reader["peak"]);
     row("slower with a reader that lists in a loop: by a factor of", "", 1.1,
         with_reader["cpu"] / is["cpu"]);
     note("lists that it read meanwhile, at least", "", with_reader["lists"]);
