@@ -84,8 +84,11 @@ void default_pod_spec(Value& spec) {
     }
     within(volume, "hostPath", [](Value& path) { fill(path, "type", ""); });
   });
-  const Value& account = std::as_const(spec)["serviceAccountName"];
-  if (account.is_string()) fill(spec, "serviceAccount", account);
+  // Two names for one thing.
+  const Value alias = std::as_const(spec)["serviceAccount"];
+  if (alias.is_string()) fill(spec, "serviceAccountName", alias);
+  const Value account = std::as_const(spec)["serviceAccountName"];
+  if (account.is_string()) spec["serviceAccount"] = account;
 }
 
 void default_template(Value& spec) {
