@@ -41,6 +41,7 @@ TEST_P(InformerInTrouble, EndsWithTheStateOfTheServer) {
   Config config = server.config();
   const bool half_open = std::string_view{trouble.name}.starts_with("HalfOpen");
   if (half_open && !road.http2) config.timeout = 100ms;
+  if (half_open) patience = 200ms;
   client.emplace(make_client(std::move(config)));
   install();
   start();

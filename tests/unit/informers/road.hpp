@@ -154,7 +154,8 @@ class RoadTest : public ::testing::Test {
     return options;
   }
 
-  /// A client that takes this road. HTTP/2 notices soon that a peer is dead; HTTP/1.1 has no means for that.
+  /// A client that takes this road. After `patience` without a byte, HTTP/2 finds out whether the peer is dead;
+  /// HTTP/1.1 has no means for that.
   Client make_client(Config config, std::shared_ptr<Credentials> credentials = nullptr) {
     config.qps = -1;
     config.content_type = road.content_type;
@@ -163,8 +164,8 @@ class RoadTest : public ::testing::Test {
         credentials ? std::move(credentials) : make_credentials(config, {.clock = &clock});
     options.transport = make_curl_transport({.base_url = config.host,
                                              .credentials = options.credentials,
-                                             .read_idle_timeout = std::chrono::milliseconds{200},
-                                             .ping_timeout = std::chrono::milliseconds{200}});
+                                             .read_idle_timeout = patience,
+                                             .ping_timeout = patience});
     return Client{std::move(config), std::move(options)};
   }
   Config config() const { return server.config(); }
@@ -252,6 +253,7 @@ class RoadTest : public ::testing::Test {
   }
 
   const Road road;
+  std::chrono::milliseconds patience = std::chrono::seconds{30};
   std::size_t threads_before = thread_count();
   std::size_t objects_before = live_objects();
   testkit::FakeClock clock;
