@@ -73,7 +73,9 @@ void check_preconditions(const Resource& resource, const Value& object,
   const auto check = [&](std::string_view label, const std::optional<std::string>& wanted,
                          const std::string& actual, std::string_view guess) {
     if (!wanted || *wanted == actual) return;
-    throw conflict({resource.group, resource.kind}, metadata_text(object, "name"),
+    const bool is_namespace = resource.id() == "namespaces";
+    throw conflict({resource.group, is_namespace ? resource.plural : resource.kind},
+                   metadata_text(object, "name"),
                    fmt::format("the {} in the precondition ({}) does not match the {} in record "
                                "({}). The object might have been {}",
                                label, *wanted, label, actual, guess));

@@ -82,6 +82,9 @@ Rest::Written Rest::patch_object(RestRequest& request, const WriteOptions& optio
         if (!patch) {
           patch = parse_patch([&] { return services_.codec.value_from_json(request.http.body); });
         }
+        if (type == kMergePatch && patch->is_array()) {
+          throw invalid_patch(request.http.body, "it does not leave an object");
+        }
         Value patched = type == kJsonPatch    ? json_patch(live, *patch)
                         : type == kMergePatch ? merge_patch(live, *patch)
                                               : strategic_merge(live, *patch, schema_of(resource));
