@@ -192,7 +192,6 @@ IndexerCore::IndexerCore(const ObjectAccess& access, IndexerOptions options)
   state->has_labels = options_.label_index;
   state->has_namespaces = options_.namespace_index;
   state_ = std::move(state);
-  newest_ = state_.get();
 }
 
 IndexerCore::~IndexerCore() = default;
@@ -208,25 +207,16 @@ std::shared_ptr<const IndexerCore::Functions> IndexerCore::functions() const {
 }
 
 ObjectRef IndexerCore::find(std::string_view space, std::string_view name) const {
-  static std::atomic<std::size_t> threads = 0;
-  thread_local const std::size_t number = threads++;
-  const std::lock_guard guard{lanes_[number % lanes_.size()].mutex};
-  return newest_.load(std::memory_order_acquire)->find(space, name);
+  return snapshot().find(space, name);
 }
 
 void IndexerCore::publish(std::shared_ptr<const StoreState> next) {
-  bool tell = false;
   {
     const std::lock_guard guard{mutex_};
-    newest_.store(next.get(), std::memory_order_release);
     state_.swap(next);
-    tell = waiting_ > 0;
+    if (waiting_ == 0) return;
   }
-  if (tell) reached_.notify_all();
-  for (Lane& lane : lanes_) {
-    // Who comes later finds the new state.
-    const std::lock_guard wait{lane.mutex};
-  }
+  reached_.notify_all();
 }
 
 std::uint64_t IndexerCore::apply(const std::vector<StoreChange>& changes,

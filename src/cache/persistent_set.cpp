@@ -11,15 +11,11 @@
 namespace kube::detail {
 
 std::uint16_t PersistentSet::Node::child_for(std::uint64_t key) const noexcept {
-  // The last one that does not begin above the key. Numbers are hashes, so that branches would be guessed
-  // wrong half of the time; this has none but that of the loop.
-  const Child* found = children();
-  for (unsigned left = count; left > 1;) {
-    const unsigned half = left / 2;
-    found += found[half].first <= key ? half : 0;
-    left -= half;
-  }
-  return static_cast<std::uint16_t>(found - children());
+  const Child* begin = children();
+  const Child* found =
+      std::upper_bound(begin, begin + count, key,
+                       [](std::uint64_t k, const Child& child) { return k < child.first; });
+  return static_cast<std::uint16_t>(found == begin ? 0 : found - begin - 1);
 }
 
 void PersistentSet::release(Node* node) noexcept {

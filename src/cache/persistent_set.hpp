@@ -66,16 +66,6 @@ class PersistentSet {
     [[nodiscard]] const Child* children() const noexcept {
       return reinterpret_cast<const Child*>(this + 1);
     }
-    /// Of a leaf: the first number that is not below `key`.
-    [[nodiscard]] std::uint16_t lower_bound(std::uint64_t key) const noexcept {
-      const std::uint64_t* found = keys();
-      for (unsigned left = count; left > 0;) {
-        const unsigned half = (left + 1) / 2;
-        found += found[half - 1] < key ? half : 0;
-        left -= half;
-      }
-      return static_cast<std::uint16_t>(found - keys());
-    }
     /// The child in which `key` is or belongs.
     [[nodiscard]] std::uint16_t child_for(std::uint64_t key) const noexcept;
     [[nodiscard]] std::uint64_t first() const noexcept {
@@ -101,7 +91,16 @@ class PersistentSet {
   static bool visit_node(const Node& node, std::uint64_t first, std::uint64_t last, See& see) {
     if (node.leaf) {
       const std::uint64_t* keys = node.keys();
-      for (std::uint16_t i = node.lower_bound(first); i < node.count; ++i) {
+      std::uint16_t i = 0;
+      for (std::uint16_t end = node.count; i < end;) {
+        const auto middle = static_cast<std::uint16_t>((i + end) / 2);
+        if (keys[middle] < first) {
+          i = static_cast<std::uint16_t>(middle + 1);
+        } else {
+          end = middle;
+        }
+      }
+      for (; i < node.count; ++i) {
         if (keys[i] > last || !see(keys[i])) return false;
       }
       return true;

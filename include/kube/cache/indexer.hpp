@@ -132,7 +132,7 @@ class Snapshot {
 /// An in-memory set of objects, found by key, through named indexes, or by their labels. There is always an
 /// index of namespaces.
 ///
-/// Readers never wait for a writer, nor a writer for readers (but for a find() that is under way): each query is answered from one state of the
+/// Readers never wait for a writer, nor a writer for readers: each query is answered from one state of the
 /// set, and two queries may see two. Take a snapshot() to ask several questions of one.
 /// Thread safety: any method from any thread.
 /// Ownership: objects are shared and immutable; a Ref outlives the object's stay in the set.

@@ -7,8 +7,6 @@
 #include <kube/cache/object_access.hpp>
 #include <kube/cache/object_ref.hpp>
 
-#include <array>
-#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -106,8 +104,6 @@ struct StoreResult {
 
 /// The store behind Indexer. One state after the other is published as a whole; writers queue up at a
 /// mutex, readers take a reference to the newest state and share nothing with writers from there on.
-/// Looking for one object is too short for that: it holds a lock, one of several, while it lasts, and an old
-/// state is dropped when each of these locks has been free once.
 class IndexerCore {
  public:
   using IndexFunction = std::function<std::vector<std::string>(const void* object)>;
@@ -153,12 +149,6 @@ class IndexerCore {
   const ObjectAccess& access_;
   const IndexerOptions options_;
   std::unique_ptr<Writer> writer_;
-
-  struct alignas(64) Lane {
-    std::mutex mutex;
-  };
-  mutable std::array<Lane, 8> lanes_;  // a thread always uses the same one
-  std::atomic<const StoreState*> newest_ = nullptr;
 
   mutable std::mutex mutex_;  // held for a moment only, never while reading or writing content
   std::shared_ptr<const StoreState> state_;      // guarded by mutex_
