@@ -67,7 +67,6 @@ class Client : public chain::Groups<Client> {
                                              std::string_view namespace_) const;
 
  private:
-
   std::shared_ptr<detail::RestClient> rest_;
 };
 
