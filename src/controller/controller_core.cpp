@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controller_core.hpp"
 
-#include "deadline.hpp"
 #include "request_queue.hpp"
 
+#include <kube/base/deadline.hpp>
 #include <kube/base/text.hpp>
 
 #include <fmt/format.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/informers/factory_core.hpp>
 
+#include <kube/base/deadline.hpp>
 #include <kube/cache/resource_source.hpp>
 
 #include <fmt/format.h>
@@ -211,19 +212,12 @@ CacheSync FactoryCore::wait_for_cache_sync(std::stop_token stop,
       if (entry->started) started.push_back(entry);
     }
   }
-  std::stop_source give_up;
-  const std::stop_callback forward{stop, [&] { give_up.request_stop(); }};
-  std::jthread timer;
-  if (timeout) {
-    Clock& clock = *options_.reflector.clock;
-    timer = std::jthread{
-        [&clock, &give_up, deadline = clock.now() + *timeout](const std::stop_token& enough) {
-          if (clock.sleep_until(deadline, enough)) give_up.request_stop();
-        }};
-  }
+  Clock& clock = *options_.reflector.clock;
+  const Deadline deadline{
+      clock, timeout ? time_after(clock, *timeout) : Clock::TimePoint::max(), stop};
   CacheSync result;
   for (const auto& entry : started) {
-    static_cast<void>(entry->settled.wait(give_up.get_token()));
+    static_cast<void>(entry->settled.wait(deadline.token()));
   }
   for (const auto& entry : started) {
     const bool synced = entry->informer->synced().done();
@@ -236,7 +230,7 @@ CacheSync FactoryCore::wait_for_cache_sync(std::stop_token stop,
   }
   std::ranges::sort(result.informers, {}, &CacheSync::Informer::type);
   if (!result.all_synced()) {
-    result.cause = give_up.stop_requested() && !stop.stop_requested() ? "timed out" : "stopped";
+    result.cause = deadline.passed() ? "timed out" : "stopped";
   }
   return result;
 }
