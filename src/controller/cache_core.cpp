@@ -37,10 +37,6 @@ std::string index_value(std::string_view space, std::string_view value) {
   return fmt::format("{}/{}", space, value);
 }
 
-std::string describe(const WatchedKind& kind) {
-  return to_string(kind.names.resource.group_version().with_kind(kind.names.kind));
-}
-
 }  // namespace
 
 CacheCore::CacheCore(Client client, CacheOptions options, FactoryOptions informers, Random random)

@@ -67,10 +67,6 @@ std::shared_ptr<const void> claim(const ControllerPlan& plan, const ManagerOptio
   return claimed;
 }
 
-std::string describe(const WatchedKind& kind) {
-  return to_string(kind.names.resource.group_version().with_kind(kind.names.kind));
-}
-
 }  // namespace
 
 ControllerMetrics::ControllerMetrics(const std::shared_ptr<Metrics>& metrics,
@@ -277,6 +273,8 @@ void ControllerCore::work(const std::stop_token& stop) {
       manager_.on_reconcile({plan_.name, request, outcome, took, error});
     } catch (const std::exception& thrown) {
       log_.error("on_reconcile threw: {}", thrown.what());
+    } catch (...) {
+      log_.error("on_reconcile threw something that is no std::exception");
     }
   };
   while (queue_->process(reconcile, done, stop)) {

@@ -15,6 +15,10 @@ constexpr std::size_t kMaxWaiting = 1024;
 
 }  // namespace
 
+std::string describe(const WatchedKind& kind) {
+  return to_string(kind.names.resource.group_version().with_kind(kind.names.kind));
+}
+
 void check_kind(const ResourceKind& names) {
   if (names.resource.resource.empty() || names.resource.version.empty() || names.kind.empty()) {
     throw std::invalid_argument(

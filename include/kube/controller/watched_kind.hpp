@@ -54,6 +54,8 @@ template <typename T>
   }
 }
 
+/// For messages: "apps/v1, Kind=Deployment".
+[[nodiscard]] std::string describe(const WatchedKind& kind);
 /// Throws std::invalid_argument unless `names` names a kind.
 void check_kind(const ResourceKind& names);
 
