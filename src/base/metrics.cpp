@@ -173,10 +173,9 @@ void Metrics::remove_all(const MetricLabels& labels) {
 std::shared_ptr<const void> Metrics::claim(std::string name) {
   auto claimed = std::make_shared<char>();
   const std::lock_guard guard{mutex_};
-  std::weak_ptr<const void>& owner = claims_[std::move(name)];
-  if (!owner.expired()) return nullptr;
-  owner = claimed;
-  return claimed;
+  std::erase_if(claims_, [](const auto& claim) { return claim.second.expired(); });
+  const bool is_free = claims_.emplace(std::move(name), claimed).second;
+  return is_free ? claimed : nullptr;
 }
 
 void Metrics::run_collectors() {
