@@ -43,27 +43,6 @@ class Socket {
   int descriptor_ = -1;
 };
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-std::string unescape(std::string_view text) {
-  std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size() && hex_digit(text[i + 1]) >= 0 &&
-        hex_digit(text[i + 2]) >= 0) {
-      result += static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2]));
-      i += 2;
-    } else {
-      result += text[i] == '+' ? ' ' : text[i];
-    }
-  }
-  return result;
-}
-
 std::string_view status_text(int status) {
   switch (status) {
     case 200:
@@ -162,9 +141,11 @@ std::vector<std::pair<std::string, std::string>> parse_query(std::string_view qu
     query.remove_prefix(std::min(one.size() + 1, query.size()));
     const std::size_t equals = one.find('=');
     if (one.empty()) continue;
-    found.emplace_back(unescape(one.substr(0, equals)), equals == std::string_view::npos
-                                                            ? std::string{}
-                                                            : unescape(one.substr(equals + 1)));
+    const auto decoded = [](std::string_view text) {
+      return percent_decode(text, true).value_or(std::string{text});
+    };
+    found.emplace_back(decoded(one.substr(0, equals)),
+                       equals == std::string_view::npos ? "" : decoded(one.substr(equals + 1)));
   }
   return found;
 }

@@ -213,8 +213,8 @@ CacheSync FactoryCore::wait_for_cache_sync(std::stop_token stop,
     }
   }
   Clock& clock = *options_.reflector.clock;
-  const Deadline deadline{
-      clock, timeout ? time_after(clock, *timeout) : Clock::TimePoint::max(), stop};
+  const Deadline deadline{clock, timeout ? time_after(clock, *timeout) : Clock::TimePoint::max(),
+                          stop};
   CacheSync result;
   for (const auto& entry : started) {
     static_cast<void>(entry->settled.wait(deadline.token()));

@@ -2,6 +2,7 @@
 #include "request_url.hpp"
 
 #include <kube/api/validation.hpp>
+#include <kube/base/text.hpp>
 
 #include <fmt/format.h>
 
@@ -15,13 +16,6 @@ namespace kube::testkit::detail {
 
 namespace {
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 bool equals_ignoring_case(std::string_view a, std::string_view b) {
   return std::ranges::equal(
       a, b, [](char x, char y) { return (x >= 'A' && x <= 'Z' ? x - 'A' + 'a' : x) == y; });
@@ -29,32 +23,14 @@ bool equals_ignoring_case(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%') {
-      if (i + 2 >= text.size()) return std::nullopt;
-      const int high = hex_digit(text[i + 1]);
-      const int low = hex_digit(text[i + 2]);
-      if (high < 0 || low < 0) return std::nullopt;
-      out.push_back(static_cast<char>(high * 16 + low));
-      i += 2;
-    } else {
-      out.push_back(plus_is_space && text[i] == '+' ? ' ' : text[i]);
-    }
-  }
-  return out;
-}
-
 Query::Query(std::string_view encoded) {
   while (!encoded.empty()) {
     const std::string_view pair = encoded.substr(0, encoded.find('&'));
     encoded.remove_prefix(std::min(encoded.size(), pair.size() + 1));
     if (pair.empty()) continue;
     const std::size_t equals = pair.find('=');
-    auto name = percent_decode(pair.substr(0, equals), true);
-    auto value = percent_decode(
+    auto name = kube::detail::percent_decode(pair.substr(0, equals), true);
+    auto value = kube::detail::percent_decode(
         equals == std::string_view::npos ? std::string_view{} : pair.substr(equals + 1), true);
     if (name && value) values_.emplace_back(std::move(*name), std::move(*value));
   }
@@ -101,12 +77,12 @@ RequestUrl RequestUrl::parse(std::string_view target) {
   const std::size_t question = target.find('?');
   const std::string_view path = target.substr(0, question);
   RequestUrl url;
-  auto decoded = percent_decode(path, false);
+  auto decoded = kube::detail::percent_decode(path, false);
   if (!decoded || path.empty() || path[0] != '/') throw bad_request("malformed request target");
   url.path = std::move(*decoded);
   for (std::string_view rest = path.substr(1); !rest.empty();) {
     const std::size_t slash = rest.find('/');
-    url.segments.push_back(*percent_decode(rest.substr(0, slash), false));
+    url.segments.push_back(*kube::detail::percent_decode(rest.substr(0, slash), false));
     rest = slash == std::string_view::npos ? std::string_view{} : rest.substr(slash + 1);
   }
   if (question != std::string_view::npos) url.query = Query{target.substr(question + 1)};

@@ -40,7 +40,4 @@ struct RequestUrl {
   static RequestUrl parse(std::string_view target);
 };
 
-/// Decodes %XX, and '+' as a space if asked for; nothing if it is malformed.
-[[nodiscard]] std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space);
-
 }  // namespace kube::testkit::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,5 +26,8 @@ inline constexpr std::string_view kBlank = " \t";
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(space) - first + 1);
 }
+
+/// Decodes %XX, and '+' as a space if asked for; nothing if it is malformed.
+[[nodiscard]] std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space);
 
 }  // namespace kube::detail

@@ -141,5 +141,33 @@ TEST(Metrics, CountsFromManyThreads) {
   EXPECT_EQ(metrics.histogram("seconds", "", {1}).sum(), 6000);
 }
 
+TEST(Metrics, GivesANameToOneAtATime) {
+  Metrics metrics;
+  auto first = metrics.claim("informers a");
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(metrics.claim("informers a"), nullptr);
+  EXPECT_NE(metrics.claim("informers b"), nullptr);  // given back at once
+  const auto copy = first;
+  first.reset();
+  EXPECT_EQ(metrics.claim("informers a"), nullptr);
+}
+
+TEST(Metrics, GivesANameAgainWhenItsOwnerIsGone) {
+  Metrics metrics;
+  auto first = metrics.claim("informers a");
+  first.reset();
+  EXPECT_NE(metrics.claim("informers a"), nullptr);
+}
+
+TEST(Metrics, ForgetsAllSeriesWithTheSameLabels) {
+  Metrics metrics;
+  metrics.counter("events", "", {{"name", "a"}, {"type", "added"}}).add();
+  metrics.counter("lists", "", {{"name", "a"}}).add();
+  metrics.counter("lists", "", {{"name", "b"}}).add();
+  metrics.remove_all({{"name", "a"}});
+  EXPECT_EQ(metrics.text().find("name=\"a\""), std::string::npos);
+  EXPECT_NE(metrics.text().find("name=\"b\""), std::string::npos);
+}
+
 }  // namespace
 }  // namespace kube
