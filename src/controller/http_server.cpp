@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -142,7 +143,10 @@ std::vector<std::pair<std::string, std::string>> parse_query(std::string_view qu
     const std::size_t equals = one.find('=');
     if (one.empty()) continue;
     const auto decoded = [](std::string_view text) {
-      return percent_decode(text, true).value_or(std::string{text});
+      if (auto sound = percent_decode(text, true)) return *std::move(sound);
+      std::string as_it_is{text};
+      std::ranges::replace(as_it_is, '+', ' ');
+      return as_it_is;
     };
     found.emplace_back(decoded(one.substr(0, equals)),
                        equals == std::string_view::npos ? "" : decoded(one.substr(equals + 1)));

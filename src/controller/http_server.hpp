@@ -18,7 +18,7 @@
 
 namespace kube::detail {
 
-/// Names and values of a query, with %XX and '+' resolved; as they are where they are malformed.
+/// Names and values of a query, with '+' and, where it is sound, %XX resolved.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> parse_query(std::string_view query);
 
 struct HttpServerOptions {
