@@ -15,4 +15,5 @@ echo "kernel    $(uname -sr), huge pages $(sed 's/.*\[\(.*\)\].*/\1/' /sys/kerne
 echo "libc      $(getconf GNU_LIBC_VERSION 2>/dev/null || echo unknown)"
 echo "compiler  $(sed -n 's/^CMAKE_CXX_COMPILER:[^=]*=//p' "$build/CMakeCache.txt" | head -n 1 | xargs -I{} sh -c '{} --version | head -n 1')"
 echo "build     $(sed -n 's/^CMAKE_BUILD_TYPE:[^=]*=//p' "$build/CMakeCache.txt")"
+if command -v curl >/dev/null; then echo "curl      $(curl --version | head -n 1 | cut -d ' ' -f 1-4)"; fi
 echo "load      $(cut -d ' ' -f 1-3 /proc/loadavg) (at the start; other work on the machine spoils the times)"

@@ -9,21 +9,4 @@ set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${1:-$root/build/release}
 [ $# -eq 0 ] || shift
-program=$build/bench/informers/informers_bench
-results=$root/bench/results
-if [ ! -x "$program" ]; then
-  echo "run.sh: no $program; build the target informers_bench" >&2
-  exit 1
-fi
-mkdir -p "$results"
-partial=$results/informers.txt.tmp
-trap 'rm -f "$partial"' EXIT
-{
-  "$root/bench/facts.sh" "$build"
-  echo
-  "$program" "$@"
-} >"$partial"
-mv "$partial" "$results/informers.txt"
-trap - EXIT
-cat "$results/informers.txt"
-echo "run.sh: wrote $results/informers.txt" >&2
+exec "$root/bench/record.sh" informers "$build" "$build/bench/informers/informers_bench" "$@"

@@ -8,19 +8,4 @@ set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${1:-$root/build/release}
-program=$build/bench/server/server_bench
-results=$root/bench/results
-if [ ! -x "$program" ]; then
-  echo "run.sh: no $program; build the target server_bench" >&2
-  exit 1
-fi
-mkdir -p "$results"
-partial=$results/server.txt.tmp
-trap 'rm -f "$partial"' EXIT
-{
-  "$root/bench/facts.sh" "$build"
-  echo
-  "$program"
-} | tee "$partial"
-mv "$partial" "$results/server.txt"
-trap - EXIT
+exec "$root/bench/record.sh" server "$build" "$build/bench/server/server_bench"

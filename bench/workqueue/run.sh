@@ -8,20 +8,4 @@ set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${1:-$root/build/release}
-program=$build/bench/workqueue/workqueue_bench
-results=$root/bench/results
-if [ ! -x "$program" ]; then
-  echo "run.sh: no $program; build the target workqueue_bench" >&2
-  exit 1
-fi
-mkdir -p "$results"
-partial=$results/workqueue.txt.tmp
-trap 'rm -f "$partial"' EXIT
-{
-  "$root/bench/facts.sh" "$build"
-  echo
-  "$program"
-} >"$partial"
-mv "$partial" "$results/workqueue.txt"
-trap - EXIT
-echo "run.sh: wrote $results/workqueue.txt" >&2
+exec "$root/bench/record.sh" workqueue "$build" "$build/bench/workqueue/workqueue_bench"
