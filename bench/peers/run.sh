@@ -3,8 +3,8 @@
 #
 # Measures kubecxx beside client-go and kube-rs; writes bench/results/peers.txt and charts. Takes half an hour.
 #   bench/peers/run.sh [build folder] [options of peers.py]
-# The build folder (build/release if not given) has to be a release build with the targets informers_bench,
-# informers_server and sample_controller. Needs Go for client-go; says what it leaves out.
+# The build folder (build/release if not given) has to be a release build with the targets informers_bench and
+# informers_server. Needs Go for client-go, Rust for kube-rs; says what it leaves out.
 set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)

@@ -147,11 +147,9 @@ func latency(o options) {
 	client := o.client("")
 	var expected atomic.Int64
 	told := make(chan time.Time, 16)
-	var known atomic.Int64
 	informer := start(client, "", cache.ResourceEventHandlerFuncs{
-		AddFunc: func(any) { known.Add(1) },
 		UpdateFunc: func(_, now any) {
-			if pod(now).Annotations["number"] == fmt.Sprint(expected.Load()) {
+			if pod(now).Status.Message == fmt.Sprint(expected.Load()) {
 				told <- time.Now()
 			}
 		},
@@ -168,10 +166,10 @@ func latency(o options) {
 	for n := 1; n <= 1200; n++ {
 		p := small[n*7%len(small)]
 		expected.Store(int64(n))
-		body := fmt.Sprintf(`{"metadata":{"annotations":{"number":"%d"}}}`, n)
+		body := fmt.Sprintf(`{"status":{"message":"%d"}}`, n)
 		began := time.Now()
 		if _, err := client.CoreV1().Pods(p.Namespace).Patch(context.Background(), p.Name, types.MergePatchType,
-			[]byte(body), metav1.PatchOptions{}); err != nil {
+			[]byte(body), metav1.PatchOptions{}, "status"); err != nil {
 			fail("patch:", err)
 		}
 		at := <-told
