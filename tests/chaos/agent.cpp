@@ -60,54 +60,54 @@ std::uint64_t number(std::string_view text) {
 class Witness {
  public:
   void added(const ConfigMap& now) {
-    note(now);
+    const std::lock_guard guard{mutex_};
+    note_locked(now);
     ++existing_;
   }
-  void updated(const ConfigMap& now) { note(now); }
+  void updated(const ConfigMap& now) {
+    const std::lock_guard guard{mutex_};
+    note_locked(now);
+  }
   void deleted(const ObjectKey& key) {
     const std::lock_guard guard{mutex_};
     if (versions_.erase(key.str()) == 0) ++errors_;  // gone twice, or never there
     --existing_;
     ++events_;
   }
-  void fill(Value& report) const {
-    const std::lock_guard guard{mutex_};
-    report["events"] = static_cast<std::int64_t>(events_);
-    report["order_errors"] = static_cast<std::int64_t>(errors_);
-    report["told"] = existing_.load();
-    report["staleness_ms"] = staleness_ / 1'000'000;
-  }
-
- private:
-  void note(const ConfigMap& now) {
-    const std::lock_guard guard{mutex_};
-    ++events_;
-    const std::uint64_t version = number(now.metadata.resource_version.view());
-    std::uint64_t& before = versions_[key_of(now).str()];
-    if (version < before) ++errors_;
-    before = version;
-    if (const String* written = now.data.find("at")) {
-      const auto age = nanoseconds() - static_cast<std::int64_t>(number(written->view()));
-      if (settled_) staleness_ = std::max(staleness_, age);
-    }
-  }
-
- public:
   /// From here on, what is told is news.
   void settled() {
     const std::lock_guard guard{mutex_};
     settled_ = true;
   }
+  void fill(Value& report) const {
+    const std::lock_guard guard{mutex_};
+    report["events"] = static_cast<std::int64_t>(events_);
+    report["order_errors"] = static_cast<std::int64_t>(errors_);
+    report["told"] = existing_;
+    report["staleness_ms"] = staleness_ / 1'000'000;
+  }
 
  private:
+  void note_locked(const ConfigMap& now) {
+    ++events_;
+    const std::uint64_t version = number(now.metadata.resource_version.view());
+    std::uint64_t& before = versions_[key_of(now).str()];
+    if (version < before) ++errors_;
+    before = version;
+    const String* written = now.data.find("at");
+    if (!settled_ || written == nullptr) return;
+    staleness_ =
+        std::max(staleness_, nanoseconds() - static_cast<std::int64_t>(number(written->view())));
+  }
+
   mutable std::mutex mutex_;
   // Guarded by mutex_:
   std::map<std::string, std::uint64_t> versions_;
   std::uint64_t events_ = 0;
   std::uint64_t errors_ = 0;
-  std::int64_t staleness_ = 0;
+  std::int64_t existing_ = 0;
+  std::int64_t staleness_ = 0;  // in ns
   bool settled_ = false;
-  std::atomic<std::int64_t> existing_ = 0;
 };
 
 /// When this process worked as the leader. Two processes that did at the same time show it.
