@@ -28,6 +28,16 @@ class InformerRecovers : public RoadTest, public ::testing::WithParamInterface<R
     }
     return found;
   }
+  /// Starts an informer of a server that another one, with another certificate, will take the place of.
+  bool follows(const ApiServer& first) {
+    Config of_first = first.config();
+    of_first.tls.ca_data.clear();
+    of_first.tls.insecure_skip_verify = road.tls;
+    client.emplace(make_client(std::move(of_first)));
+    start(client->resource<ConfigMap>());
+    return eventually(
+        [&] { return running->recorder.believes() == shown(first) && first.watch_count() == 1; });
+  }
   static bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
   }
@@ -265,13 +275,7 @@ TEST_P(InformerRecovers, FollowsAnotherProcessOnTheSameData) {
   options.port = first->port();
   first->create(config_map("default", "a", "1"));
   first->create(config_map("default", "b", "1"));
-  Config config = first->config();
-  config.tls.ca_data.clear();
-  config.tls.insecure_skip_verify = road.tls;  // the other one has another certificate
-  client.emplace(make_client(std::move(config)));
-  start(client->resource<ConfigMap>());
-  ASSERT_TRUE(eventually(
-      [&] { return running->recorder.believes() == shown(*first) && first->watch_count() == 1; }));
+  ASSERT_TRUE(follows(*first));
   first->remove<ConfigMap>("default", "b");
   const std::string before = shown(*first);
   first.reset();
@@ -311,13 +315,7 @@ TEST_P(InformerRecovers, FollowsAnotherServerAtTheSameAddress) {
   first->set_next_revision(1000);
   first->create(config_map("default", "a", "1"));
   first->create(config_map("default", "b", "1"));
-  Config config = first->config();
-  config.tls.ca_data.clear();
-  config.tls.insecure_skip_verify = road.tls;  // the other one has another certificate
-  client.emplace(make_client(std::move(config)));
-  start(client->resource<ConfigMap>());
-  ASSERT_TRUE(eventually(
-      [&] { return running->recorder.believes() == shown(*first) && first->watch_count() == 1; }));
+  ASSERT_TRUE(follows(*first));
   first->create(config_map("default", "a", "2"));  // so that the watch is an ordinary one
   ASSERT_TRUE(eventually([&] { return running->recorder.believes() == shown(*first); }));
   first.reset();
