@@ -3,7 +3,6 @@
 
 #include <kube/codec/assembler.hpp>
 #include <kube/codec/options.hpp>
-#include <kube/codec/path.hpp>
 #include <kube/codec/projection.hpp>
 #include <kube/object/type.hpp>
 
@@ -38,96 +37,155 @@ class ProtobufReader {
   [[nodiscard]] bool is_regular() const noexcept { return is_regular_; }
 
  private:
-  struct Cursor {
+  using Keep = const Projection::Node*;  // null: everything
+
+  enum Wire : std::uint32_t {
+    kVarint = 0,
+    kFixed64 = 1,
+    kLengthDelimited = 2,
+    kStartGroup = 3,
+    kEndGroup = 4,
+    kFixed32 = 5,
+  };
+  static constexpr std::uint32_t number_of(std::uint32_t tag) { return tag >> 3; }
+  static constexpr std::uint32_t wire_of(std::uint32_t tag) { return tag & 7U; }
+  static bool is_scalar(const Type& type) noexcept { return type.kind <= Kind::kOptionalDouble; }
+
+  /// What is left of the sibling's message, and its decoded struct; null without a sibling.
+  struct Follower {
     const char* at = nullptr;
     const char* end = nullptr;
-    Cursor() = default;
-    Cursor(const char* from, const char* to) : at(from), end(to) {}
-    explicit Cursor(std::string_view bytes) : at(bytes.data()), end(at + bytes.size()) {}
-    [[nodiscard]] bool done() const noexcept { return at >= end; }
-    [[nodiscard]] std::string_view rest() const noexcept {
-      return {at, static_cast<std::size_t>(end - at)};
-    }
-  };
-  /// The sibling's message as far as it was walked, and its decoded struct; null without a sibling.
-  struct Follower {
-    Cursor cursor;
     const std::byte* object = nullptr;
   };
-  /// The sibling's value at the same place: its word (null if it has none), its payload, and whether that
+  /// The sibling's content at the same place: its word (null if it has none), its payload, and whether that
   /// equals the one being read.
   struct Like {
     const Word* word = nullptr;
     std::string_view payload = {};
     bool equal = false;
+
+    /// For reading on inside of it.
+    [[nodiscard]] Follower inside(const std::byte* object) const noexcept {
+      return {payload.data(), payload.data() + payload.size(), object};
+    }
   };
-  /// What stays the same while one message is read.
-  struct Context {
-    const Projection::Node* keep;
-    const PathFrame* path;
-    int depth;
+  /// Length-delimited fields of one kind that follow each other.
+  struct Run {
+    const char* start = nullptr;  ///< the tag of the first
+    const char* end = nullptr;
+    std::size_t tag_size = 0;
+    std::size_t count = 0;
+    [[nodiscard]] std::string_view bytes() const noexcept {
+      return {start, static_cast<std::size_t>(end - start)};
+    }
   };
 
-  void message(const Type& type, std::span<const ProtoField> table, std::byte* out, Cursor in,
-               Follower sibling, const Context& context);
-  /// Reads a short text that is the sibling's next field, too: the commonest case by far. False, with
-  /// nothing done, in all other cases.
-  bool same_short_text(const Field& field, std::byte* out, const char* start, Cursor& in,
-                       Follower& sibling);
-  /// `start` is where the tag stands, `in` is behind it.
-  void field(const Field& field, std::byte* out, std::uint32_t tag, const char* start, Cursor& in,
-             Follower& sibling, const Context& context);
-  /// Takes over the sibling's equal content, if that is better than decoding it again.
-  bool share(const Type& type, Word& word, const Like& like);
-  void box(const Type& element, Word& word, std::string_view payload, const Like& like,
-           const Context& context);
-  void list(const Type& type, Word& word, std::uint32_t tag, const char* start, Cursor& in,
-            Follower& sibling, const Word* sibling_word, const Context& context);
-  void wrapped_list(const Type& type, Word& word, std::string_view payload, const Context& context);
-  void map(const Type& type, Word& word, std::uint32_t tag, const char* start, Cursor& in,
-           Follower& sibling, const Word* sibling_word, const Context& context);
+  void message(const Type& type, std::span<const ProtoField> table, std::byte* out,
+               std::string_view content, Follower sibling, Keep keep, int depth);
+  /// One field that is neither text nor number, list nor map.
+  void field(const Field& field, std::byte* out, std::string_view payload, const Like& like,
+             Keep keep, int depth);
+  void box(const Type& element, Word& word, std::string_view payload, const Like& like, Keep keep,
+           int depth);
+  /// Lists and maps return where the sibling's next field stands.
+  const char* list(const Type& type, Word& word, const Run& run, Follower sibling,
+                   const Word* sibling_word, Keep keep, int depth);
+  void wrapped_list(const Type& type, Word& word, std::string_view payload, Keep keep, int depth);
+  void packed_list(const Type& type, Word& word, std::string_view payload);
+  /// Numbers that have a tag each. Returns where the next field stands.
+  const char* unpacked_list(const Type& type, Word& word, std::uint32_t tag, const char* at,
+                            const char* end);
+  const char* map(const Type& type, Word& word, const Run& run, Follower sibling,
+                  const Word* sibling_word, Keep keep, int depth);
   /// False if the projection drops the entry.
   bool map_entry(const Type& value_type, std::byte* slot, std::string_view entry, View siblings,
-                 std::size_t index, const Context& context);
-  /// One value that is not a struct, into its final place.
-  void single(const Type& type, std::byte* slot, std::uint32_t wire, Cursor& in,
-              const Word* sibling, const Context& context);
-  void scalar(const Type& type, std::byte* out, std::uint32_t wire, Cursor& in,
-              const PathFrame* path);
-  void leaf(const Type& type, std::byte* out, std::string_view payload, const Word* sibling,
-            const PathFrame* path);
-  Pending text(const Type& type, std::string_view bytes, const Word* sibling,
-               const PathFrame* path);
+                 std::size_t index, Keep keep, int depth);
+  /// One value of a list or map, neither a number nor a struct, into its final place.
+  void single(const Type& type, std::byte* slot, std::string_view payload, const Word* sibling,
+              Keep keep, int depth);
+  /// Returns where the next field stands.
+  const char* scalar(const Type& type, std::byte* out, std::uint32_t wire, const char* at,
+                     const char* end);
+  void leaf(const Type& type, std::byte* out, std::string_view payload, const Word* sibling);
+  Pending text(const Type& type, std::string_view bytes, const Word* sibling);
+  std::byte* grow_array(const Type& container, Word& word, std::size_t more);
+
+  /// Takes over the sibling's equal text.
+  void take_text(Word& word, const Word& sibling) {
+    if (sibling.form() == Form::kRelative) {
+      assembler_.place(word, assembler_.same_text(sibling));
+    } else {
+      take_word(word, sibling);
+    }
+  }
+  /// A word whose content is in itself or in a node.
+  void take_word(Word& word, const Word& sibling) {
+    if (sibling.form() == Form::kNode) {
+      sibling.node()->retain();
+      arena_.set_node(word, sibling.node());
+    } else {
+      word = sibling;
+    }
+  }
+  /// Takes over the sibling's equal content, if that is better than decoding it again.
+  bool share(const Type& type, Word& word, const Like& like) {
+    if (!word.is_none()) return false;  // something came before; it is added to
+    if (like.word->form() == Form::kNode) {
+      take_word(word, *like.word);
+      return true;
+    }
+    return share_new(type, word, like);
+  }
+  bool share_new(const Type& type, Word& word, const Like& like);
 
   // The short forms, which nearly all tags and lengths have, are read in line.
-  std::uint64_t varint(Cursor& in, const PathFrame* path) {
-    const std::ptrdiff_t left = in.end - in.at;
-    if (left > 0 && in.at[0] >= 0) return static_cast<unsigned char>(*in.at++);
-    if (left > 1 && in.at[1] >= 0) {
-      const auto number = (static_cast<unsigned char>(in.at[0]) & 0x7fU) |
-                          (static_cast<unsigned>(static_cast<unsigned char>(in.at[1])) << 7);
-      in.at += 2;
+  std::uint64_t varint(const char*& at, const char* end) {
+    const std::ptrdiff_t left = end - at;
+    if (left > 0 && at[0] >= 0) return static_cast<unsigned char>(*at++);
+    if (left > 1 && at[1] >= 0) {
+      const auto number = (static_cast<unsigned char>(at[0]) & 0x7fU) |
+                          (static_cast<unsigned>(static_cast<unsigned char>(at[1])) << 7);
+      at += 2;
       return number;
     }
-    return long_varint(in, path);
+    return long_varint(at, end);
   }
-  std::uint64_t long_varint(Cursor& in, const PathFrame* path);
-  std::uint32_t read_tag(Cursor& in, const PathFrame* path) {
-    const char* const at = in.at;
-    const std::uint64_t tag = varint(in, path);
-    if (tag - 8 > std::uint64_t{0xffffffff} - 8) fail(at, path, "malformed field tag");
+  std::uint64_t long_varint(const char*& at, const char* end);
+  std::uint32_t read_tag(const char*& at, const char* end) {
+    const char* const start = at;
+    const std::uint64_t tag = varint(at, end);
+    if (tag - 8 > std::uint64_t{0xffffffff} - 8) fail_tag(start, "malformed field tag");
     return static_cast<std::uint32_t>(tag);
   }
-  std::string_view bytes(Cursor& in, const PathFrame* path) {
-    const char* const at = in.at;
-    const std::uint64_t size = varint(in, path);
-    if (size > static_cast<std::uint64_t>(in.end - in.at)) fail_length(at, path, size);
-    const std::string_view payload{in.at, static_cast<std::size_t>(size)};
-    in.at += size;
+  std::string_view bytes(const char*& at, const char* end) {
+    const char* const start = at;
+    const std::uint64_t size = varint(at, end);
+    if (size > static_cast<std::uint64_t>(end - at)) fail_length(start, size);
+    const std::string_view payload{at, static_cast<std::size_t>(size)};
+    at += size;
     return payload;
   }
-  void skip(std::uint32_t tag, Cursor& in, const Context& context);
-  /// memcmp() == 0 that looks at the first bytes in line: most comparisons are short or fail at once.
+  void skip(std::uint32_t tag, const char*& at, const char* end, int depth);
+  /// The fields with the same tag as the one at `start`, which is behind its tag at `at`.
+  Run run(const char* start, const char* at, const char* end) {
+    Run found{start, nullptr, static_cast<std::size_t>(at - start), 0};
+    for (;;) {
+      (void)bytes(at, end);
+      ++found.count;
+      if (at >= end || !same_tag(at, end, start, found.tag_size)) break;
+      at += found.tag_size;
+    }
+    found.end = at;
+    return found;
+  }
+  static bool same_tag(const char* at, const char* end, const char* tag,
+                       std::size_t size) noexcept {
+    if (*at != *tag) return false;
+    return size == 1 || (static_cast<std::size_t>(end - at) >= size &&
+                         std::memcmp(at + 1, tag + 1, size - 1) == 0);
+  }
+
+  /// memcmp() == 0 that looks at short pieces, and at the first bytes of long ones, in line.
   static bool same_bytes(const char* a, const char* b, std::size_t size) noexcept {
     const auto word = [](const char* at) {
       std::uint64_t bits = 0;
@@ -139,47 +197,42 @@ class ProtobufReader {
       std::memcpy(&bits, at, 4);
       return bits;
     };
-    if (size < 8) {
-      if (size < 4) {
-        return size == 0 ||
-               (a[0] == b[0] && a[size / 2] == b[size / 2] && a[size - 1] == b[size - 1]);
-      }
-      return half(a) == half(b) && half(a + size - 4) == half(b + size - 4);
+    if (size >= 8) {
+      if (word(a) != word(b) || word(a + size - 8) != word(b + size - 8)) return false;
+      if (size <= 16) return true;
+      if (size > 32) return std::memcmp(a + 8, b + 8, size - 16) == 0;
+      return word(a + 8) == word(b + 8) && word(a + size - 16) == word(b + size - 16);
     }
-    if (word(a) != word(b) || word(a + size - 8) != word(b + size - 8)) return false;
-    return size <= 16 || std::memcmp(a + 8, b + 8, size - 16) == 0;
+    if (size >= 4) return half(a) == half(b) && half(a + size - 4) == half(b + size - 4);
+    return size == 0 || (a[0] == b[0] && a[size / 2] == b[size / 2] && a[size - 1] == b[size - 1]);
   }
-  /// Whether the sibling's next field is `field`, tag and all; if so, it moves behind it.
-  static bool follow_equal(std::string_view field, Follower& sibling) noexcept {
-    const auto left = static_cast<std::size_t>(sibling.cursor.end - sibling.cursor.at);
-    if (left < field.size() || !same_bytes(sibling.cursor.at, field.data(), field.size())) {
-      return false;
-    }
-    sibling.cursor.at += field.size();
-    return true;
+  /// Whether the sibling's next field is the one from `start` to `end`, tag and all.
+  static bool is_next(const char* start, const char* end, const Follower& sibling) noexcept {
+    const auto size = static_cast<std::size_t>(end - start);
+    return static_cast<std::size_t>(sibling.end - sibling.at) >= size &&
+           same_bytes(sibling.at, start, size);
   }
+  /// Finds the sibling's field with this tag. The word of what is found is for the caller to set.
+  Like follow(std::uint32_t tag, std::string_view payload, Follower& sibling);
   /// Moves the sibling to its next field of this kind, if it has one before any higher number.
   bool seek(std::uint32_t tag, Follower& sibling);
-  /// Whether the sibling's run of fields is the same as `run`, which starts with a tag.
-  bool follow_equal_run(std::uint32_t tag, std::string_view run, Follower& sibling);
-  /// Counts the fields of one kind that follow each other, `in` being behind the tag of the first, and
-  /// moves behind them.
-  std::size_t run(std::uint32_t tag, Cursor& in, const Context& context);
-  std::byte* grow_array(const Type& container, Word& word, std::size_t more);
-
-  [[noreturn]] void fail_length(const char* at, const PathFrame* path, std::uint64_t size) const;
-  [[noreturn]] void fail(const char* at, const PathFrame* path, std::string_view problem) const;
-  void expect_wire(const Type& type, std::uint32_t wire, std::uint32_t expected, const char* at,
-                   const PathFrame* path) const {
-    if (wire != expected) fail_wire(type, wire, at, path);
+  /// Whether the sibling's fields of this kind, which come next, are the same as `run`.
+  static bool is_next_run(const Run& run, const Follower& sibling) noexcept {
+    if (!is_next(run.start, run.end, sibling)) return false;
+    const char* const behind = sibling.at + (run.end - run.start);
+    return behind >= sibling.end || !same_tag(behind, sibling.end, run.start, run.tag_size);
   }
-  [[noreturn]] void fail_wire(const Type& type, std::uint32_t wire, const char* at,
-                              const PathFrame* path) const;
+
+  [[noreturn]] void fail(const char* at, std::string_view problem) const;
+  [[noreturn]] void fail_tag(const char* at, std::string_view problem) const;
+  [[noreturn]] void fail_length(const char* at, std::uint64_t size) const;
+  [[noreturn]] void fail_wire(const Type& type, std::uint32_t wire, const char* at) const;
 
   Assembler& assembler_;
   Arena& arena_;
   const DecodeLimits& limits_;
-  const char* start_ = nullptr;
+  const Type* type_ = nullptr;
+  std::string_view message_;
   std::size_t offset_ = 0;
   bool is_regular_ = true;
 };
