@@ -12,6 +12,9 @@
 #include <span>
 #include <string_view>
 
+/// For the few small functions that everything is made of: what a compiler leaves out of line here shows.
+#define KUBE_HOT [[gnu::always_inline]] inline
+
 namespace kube::detail {
 
 /// Decodes one protobuf message of any described type into an assembler's arena.
@@ -111,7 +114,7 @@ class ProtobufReader {
   std::byte* grow_array(const Type& container, Word& word, std::size_t more);
 
   /// Takes over the sibling's equal text.
-  void take_text(Word& word, const Word& sibling) {
+  KUBE_HOT void take_text(Word& word, const Word& sibling) {
     if (sibling.form() == Form::kRelative) {
       assembler_.place(word, assembler_.same_text(sibling));
     } else {
@@ -119,7 +122,7 @@ class ProtobufReader {
     }
   }
   /// A word whose content is in itself or in a node.
-  void take_word(Word& word, const Word& sibling) {
+  KUBE_HOT void take_word(Word& word, const Word& sibling) {
     if (sibling.form() == Form::kNode) {
       sibling.node()->retain();
       arena_.set_node(word, sibling.node());
@@ -128,7 +131,7 @@ class ProtobufReader {
     }
   }
   /// Takes over the sibling's equal content, if that is better than decoding it again.
-  bool share(const Type& type, Word& word, const Like& like) {
+  KUBE_HOT bool share(const Type& type, Word& word, const Like& like) {
     if (!word.is_none()) return false;  // something came before; it is added to
     if (like.word->form() == Form::kNode) {
       take_word(word, *like.word);
@@ -139,7 +142,7 @@ class ProtobufReader {
   bool share_new(const Type& type, Word& word, const Like& like);
 
   // The short forms, which nearly all tags and lengths have, are read in line.
-  std::uint64_t varint(const char*& at, const char* end) {
+  KUBE_HOT std::uint64_t varint(const char*& at, const char* end) {
     const std::ptrdiff_t left = end - at;
     if (left > 0 && at[0] >= 0) return static_cast<unsigned char>(*at++);
     if (left > 1 && at[1] >= 0) {
@@ -151,13 +154,13 @@ class ProtobufReader {
     return long_varint(at, end);
   }
   std::uint64_t long_varint(const char*& at, const char* end);
-  std::uint32_t read_tag(const char*& at, const char* end) {
+  KUBE_HOT std::uint32_t read_tag(const char*& at, const char* end) {
     const char* const start = at;
     const std::uint64_t tag = varint(at, end);
     if (tag - 8 > std::uint64_t{0xffffffff} - 8) fail_tag(start, "malformed field tag");
     return static_cast<std::uint32_t>(tag);
   }
-  std::string_view bytes(const char*& at, const char* end) {
+  KUBE_HOT std::string_view bytes(const char*& at, const char* end) {
     const char* const start = at;
     const std::uint64_t size = varint(at, end);
     if (size > static_cast<std::uint64_t>(end - at)) fail_length(start, size);
@@ -167,7 +170,7 @@ class ProtobufReader {
   }
   void skip(std::uint32_t tag, const char*& at, const char* end, int depth);
   /// The fields with the same tag as the one at `start`, which is behind its tag at `at`.
-  Run run(const char* start, const char* at, const char* end) {
+  KUBE_HOT Run run(const char* start, const char* at, const char* end) {
     Run found{start, nullptr, static_cast<std::size_t>(at - start), 0};
     for (;;) {
       (void)bytes(at, end);
@@ -178,15 +181,15 @@ class ProtobufReader {
     found.end = at;
     return found;
   }
-  static bool same_tag(const char* at, const char* end, const char* tag,
-                       std::size_t size) noexcept {
+  KUBE_HOT static bool same_tag(const char* at, const char* end, const char* tag,
+                                std::size_t size) noexcept {
     if (*at != *tag) return false;
     return size == 1 || (static_cast<std::size_t>(end - at) >= size &&
                          std::memcmp(at + 1, tag + 1, size - 1) == 0);
   }
 
   /// memcmp() == 0 that looks at short pieces, and at the first bytes of long ones, in line.
-  static bool same_bytes(const char* a, const char* b, std::size_t size) noexcept {
+  KUBE_HOT static bool same_bytes(const char* a, const char* b, std::size_t size) noexcept {
     const auto word = [](const char* at) {
       std::uint64_t bits = 0;
       std::memcpy(&bits, at, 8);
@@ -207,7 +210,8 @@ class ProtobufReader {
     return size == 0 || (a[0] == b[0] && a[size / 2] == b[size / 2] && a[size - 1] == b[size - 1]);
   }
   /// Whether the sibling's next field is the one from `start` to `end`, tag and all.
-  static bool is_next(const char* start, const char* end, const Follower& sibling) noexcept {
+  KUBE_HOT static bool is_next(const char* start, const char* end,
+                               const Follower& sibling) noexcept {
     const auto size = static_cast<std::size_t>(end - start);
     return static_cast<std::size_t>(sibling.end - sibling.at) >= size &&
            same_bytes(sibling.at, start, size);
@@ -217,7 +221,7 @@ class ProtobufReader {
   /// Moves the sibling to its next field of this kind, if it has one before any higher number.
   bool seek(std::uint32_t tag, Follower& sibling);
   /// Whether the sibling's fields of this kind, which come next, are the same as `run`.
-  static bool is_next_run(const Run& run, const Follower& sibling) noexcept {
+  KUBE_HOT static bool is_next_run(const Run& run, const Follower& sibling) noexcept {
     if (!is_next(run.start, run.end, sibling)) return false;
     const char* const behind = sibling.at + (run.end - run.start);
     return behind >= sibling.end || !same_tag(behind, sibling.end, run.start, run.tag_size);
@@ -238,3 +242,5 @@ class ProtobufReader {
 };
 
 }  // namespace kube::detail
+
+#undef KUBE_HOT
