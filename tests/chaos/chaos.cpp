@@ -3,10 +3,10 @@
 // wrong between them. In the end all caches must equal the server, every copy its source, no two agents may have
 // led at the same time, and nothing may have been left behind.
 #include "agent.hpp"
-#include "child.hpp"
 #include "digest.hpp"
-#include "faulty_proxy.hpp"
 #include "server.hpp"
+#include "support/child.hpp"
+#include "support/faulty_proxy.hpp"
 
 #include <kube/api/core/v1.hpp>
 #include <kube/client/client.hpp>
@@ -28,6 +28,8 @@ namespace kube::chaos {
 namespace {
 
 using core::v1::ConfigMap;
+using testing_support::Child;
+using testing_support::FaultyProxy;
 using namespace std::chrono_literals;
 using Steady = std::chrono::steady_clock;
 

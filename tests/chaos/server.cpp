@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server.hpp"
 
-#include "child.hpp"
+#include "support/child.hpp"
 
 #include <kube/config/load.hpp>
 #include <kube/testkit/api_server.hpp>
@@ -12,6 +12,7 @@ namespace kube::chaos {
 namespace {
 
 using namespace std::chrono_literals;
+using testing_support::run_program;
 
 class InProcess final : public Server {
  public:

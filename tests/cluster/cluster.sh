@@ -134,13 +134,13 @@ subjects:
 EOF
 }
 
-# end NAME: ends what the pid file names and waits for it.
+# end NAME [TENTHS]: ends what the pid file names and waits for it, so many tenths of a second.
 end() {
   [ -f "$folder/$1.pid" ] || return 0
   pid=$(cat "$folder/$1.pid")
   rm -f "$folder/$1.pid"
   kill "$pid" 2>/dev/null || return 0
-  for _ in $(seq 100); do
+  for _ in $(seq "${2:-100}"); do
     kill -0 "$pid" 2>/dev/null || return 0
     sleep 0.1
   done
@@ -169,7 +169,7 @@ case $command in
   restart-apiserver)
     binaries=$("$here/build.sh")
     . "$folder/ports"
-    end kube-apiserver
+    end kube-apiserver 20  # it would wait a minute for those that watch
     start_apiserver
     ;;
   compact)

@@ -7,6 +7,8 @@
 #include <kube/codec/protobuf.hpp>
 #include <kube/object/value.hpp>
 
+#include "support/paths.hpp"
+
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -146,7 +148,7 @@ TEST(EveryKind, SurvivesJsonAndProtobufWithoutLosingAField) {
 /// The schema, read once.
 const Value& schema() {
   static const Ref<Value> document = [] {
-    std::ifstream file{std::string{KUBECXX_SOURCE_DIR} + "/schema/kubernetes-1.36.json"};
+    std::ifstream file{testing_support::source_path("schema/kubernetes-1.36.json")};
     return decode_json<Value>(std::string{std::istreambuf_iterator<char>{file}, {}});
   }();
   return *document;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client and an API server that means it: the one of the testkit or, if KUBECXX_TEST_KUBECONFIG names a
-// kubeconfig, a real one. Each test works in a namespace of its own.
+// The client and an API server that means it, in this process or a real one.
 #include <kube/api/apps/v1.hpp>
 #include <kube/api/authentication/v1.hpp>
 #include <kube/api/autoscaling/v1.hpp>
@@ -9,14 +8,12 @@
 #include <kube/client/discovery.hpp>
 #include <kube/client/rest_mapper.hpp>
 #include <kube/client/retry.hpp>
-#include <kube/config/load.hpp>
-#include <kube/testkit/api_server.hpp>
+
+#include "support/test_server.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <optional>
 #include <thread>
 
 namespace kube {
@@ -25,44 +22,19 @@ namespace {
 using namespace std::chrono_literals;
 using apps::v1::Deployment;
 using core::v1::ConfigMap;
-using core::v1::Namespace;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
 struct ServerTest : testing::Test {
-  ServerTest() : client(config()) {
-    const auto made =
-        client.resource<Namespace>().create({.metadata = {.generate_name = "client-"}});
-    space = made->metadata.name.str();
-    maps.emplace(client.resource<ConfigMap>(space));
-  }
-  ~ServerTest() override {
-    try {
-      client.resource<Namespace>().delete_(space);
-    } catch (const Error&) {
-      // Nobody uses it any more.
-    }
-  }
-  Config config() {
-    Config result;
-    if (const char* file = std::getenv("KUBECXX_TEST_KUBECONFIG")) {
-      result = load_config({.sources = {.explicit_file = file}});
-    } else {
-      server.emplace();
-      result = server->config();
-    }
-    result.qps = -1;
-    return result;
-  }
   Ref<ConfigMap> make(const std::string& name, const std::string& color = "red") const {
-    return maps->create(
+    return maps.create(
         {.metadata = {.name = name, .labels = {{"color", color}}}, .data = {{"color", color}}});
   }
 
-  std::optional<testkit::ApiServer> server;
-  Client client;
-  std::string space;
-  std::optional<Resource<ConfigMap>> maps;
+  testing_support::TestServer server;
+  const Client client{server.config()};
+  const std::string space = server.space();
+  const Resource<ConfigMap> maps = client.resource<ConfigMap>(space);
 };
 
 Deployment deployment(const std::string& name) {
@@ -76,8 +48,8 @@ Deployment deployment(const std::string& name) {
 TEST_F(ServerTest, StoresReadsAndDeletesObjects) {
   const Ref<ConfigMap> made = make("a");
   EXPECT_FALSE(made->metadata.uid.empty());
-  EXPECT_EQ(*maps->get("a"), *made);
-  EXPECT_EQ(maps->find("none"), nullptr);
+  EXPECT_EQ(*maps.get("a"), *made);
+  EXPECT_EQ(maps.find("none"), nullptr);
   EXPECT_TRUE(is_already_exists([&] {
     try {
       make("a");
@@ -87,8 +59,8 @@ TEST_F(ServerTest, StoresReadsAndDeletesObjects) {
     return ApiError{0, "no error"};
   }()));
 
-  maps->delete_("a", {.uid = made->metadata.uid.str()});
-  EXPECT_EQ(maps->find("a"), nullptr);
+  maps.delete_("a", {.uid = made->metadata.uid.str()});
+  EXPECT_EQ(maps.find("a"), nullptr);
 }
 
 // RC-46
@@ -96,63 +68,63 @@ TEST_F(ServerTest, DetectsConflictsAndResolvesThem) {
   ConfigMap stale = *make("a");
   ConfigMap fresh = stale;
   fresh.data["n"] = "1";
-  maps->update(fresh);
+  maps.update(fresh);
   stale.data["n"] = "2";
   try {
-    maps->update(stale);
+    maps.update(stale);
     FAIL();
   } catch (const ApiError& error) {
     EXPECT_TRUE(is_conflict(error));
   }
   retry_on_conflict([&] {
-    ConfigMap mine = *maps->get("a");
+    ConfigMap mine = *maps.get("a");
     mine.data["n"] = "3";
-    return maps->update(mine);
+    return maps.update(mine);
   });
-  EXPECT_EQ(*maps->get("a")->data.find("n"), "3");
+  EXPECT_EQ(*maps.get("a")->data.find("n"), "3");
 }
 
 // RC-50, RC-51, RC-52
 TEST_F(ServerTest, PatchesAndApplies) {
   make("a");
-  maps->patch("a", PatchType::kMerge, R"({"data":{"x":"1"}})");
-  maps->patch("a", PatchType::kJson, R"([{"op":"add","path":"/data/y","value":"2"}])");
-  maps->patch("a", PatchType::kStrategicMerge, R"({"data":{"color":null}})",
+  maps.patch("a", PatchType::kMerge, R"({"data":{"x":"1"}})");
+  maps.patch("a", PatchType::kJson, R"([{"op":"add","path":"/data/y","value":"2"}])");
+  maps.patch("a", PatchType::kStrategicMerge, R"({"data":{"color":null}})",
               {.field_manager = "me"});
   ConfigMap wanted{.metadata = {.name = "a"}, .data = {{"x", "9"}}};
   try {
-    maps->apply(wanted, {.field_manager = "applier"});
+    maps.apply(wanted, {.field_manager = "applier"});
     FAIL();
   } catch (const ApiError& error) {
     EXPECT_TRUE(is_conflict(error));
     EXPECT_TRUE(has_cause(error, meta::v1::cause_type::kFieldManagerConflict));
   }
-  maps->apply(wanted, {.field_manager = "applier", .force = true});
-  const Ref<ConfigMap> map = maps->get("a");
+  maps.apply(wanted, {.field_manager = "applier", .force = true});
+  const Ref<ConfigMap> map = maps.get("a");
   EXPECT_EQ(*map->data.find("x"), "9");
   EXPECT_EQ(*map->data.find("y"), "2");
   EXPECT_EQ(map->data.find("color"), nullptr);
 
-  maps->apply({.metadata = {.name = "new"}, .data = {{"a", "b"}}},
+  maps.apply({.metadata = {.name = "new"}, .data = {{"a", "b"}}},
               {.field_manager = "applier", .dry_run = true});
-  EXPECT_EQ(maps->find("new"), nullptr);
+  EXPECT_EQ(maps.find("new"), nullptr);
 }
 
 TEST_F(ServerTest, ListsInPagesAndBySelector) {
   for (int i = 0; i < 7; ++i) make("m" + std::to_string(i), i % 2 == 0 ? "red" : "blue");
-  const Listed<ConfigMap> paged = maps->list_all({}, {.page_size = 2});
+  const Listed<ConfigMap> paged = maps.list_all({}, {.page_size = 2});
   EXPECT_GE(paged.items.size(), 7U);
   EXPECT_FALSE(paged.metadata.resource_version.empty());
-  EXPECT_EQ(maps->list({.label_selector = "color=blue"}).items.size(), 3U);
-  EXPECT_EQ(maps->list({.field_selector = "metadata.name=m1"}).items.size(), 1U);
-  const Listed<ConfigMap> cut = maps->list({.limit = 2});
+  EXPECT_EQ(maps.list({.label_selector = "color=blue"}).items.size(), 3U);
+  EXPECT_EQ(maps.list({.field_selector = "metadata.name=m1"}).items.size(), 1U);
+  const Listed<ConfigMap> cut = maps.list({.limit = 2});
   EXPECT_EQ(cut.items.size(), 2U);
   EXPECT_FALSE(cut.metadata.continue_token.empty());
 
   // RC-54
-  maps->delete_collection({}, {.label_selector = "color=red"});
-  EXPECT_EQ(maps->list({.label_selector = "color=red"}).items.size(), 0U);
-  EXPECT_EQ(maps->list({.label_selector = "color=blue"}).items.size(), 3U);
+  maps.delete_collection({}, {.label_selector = "color=red"});
+  EXPECT_EQ(maps.list({.label_selector = "color=red"}).items.size(), 0U);
+  EXPECT_EQ(maps.list({.label_selector = "color=blue"}).items.size(), 3U);
 }
 
 // RC-30..RC-36
@@ -172,8 +144,8 @@ TEST_F(ServerTest, AnswersInEveryForm) {
             "y");
   Config json = client.config();
   json.content_type = "application/json";
-  EXPECT_EQ(*Client{json}.resource<ConfigMap>(space).get("a"), *maps->get("a"));
-  const Ref<meta::v1::Table> table = maps->table({.field_selector = "metadata.name=a"});
+  EXPECT_EQ(*Client{json}.resource<ConfigMap>(space).get("a"), *maps.get("a"));
+  const Ref<meta::v1::Table> table = maps.table({.field_selector = "metadata.name=a"});
   ASSERT_EQ(table->rows.size(), 1U);
   EXPECT_EQ(table->column_definitions.front().name, "Name");
 }
@@ -195,13 +167,13 @@ TEST_F(ServerTest, HasSubresources) {
 
 // WA-1..WA-5
 TEST_F(ServerTest, TellsWhatHappens) {
-  const std::string version = maps->list().metadata.resource_version;
-  Watch<ConfigMap> watch = maps->watch({.label_selector = "color", .resource_version = version});
+  const std::string version = maps.list().metadata.resource_version;
+  Watch<ConfigMap> watch = maps.watch({.label_selector = "color", .resource_version = version});
   Watch<Value> untyped = client.dynamic({"", "v1", "configmaps"}, space)
                              .watch({.label_selector = "color", .resource_version = version});
   make("a");
-  maps->patch("a", PatchType::kMerge, R"({"data":{"x":"1"}})");
-  maps->delete_("a");
+  maps.patch("a", PatchType::kMerge, R"({"data":{"x":"1"}})");
+  maps.delete_("a");
   for (const EventType expected : {EventType::kAdded, EventType::kModified, EventType::kDeleted}) {
     const auto event = watch.next();
     ASSERT_TRUE(event);
@@ -219,7 +191,7 @@ TEST_F(ServerTest, TellsWhatHappens) {
 TEST_F(ServerTest, BeginsAWatchWithWhatExists) {
   make("a");
   make("b");
-  Watch<ConfigMap> watch = maps->watch({.label_selector = "color",
+  Watch<ConfigMap> watch = maps.watch({.label_selector = "color",
                                         .resource_version_match = "NotOlderThan",
                                         .allow_watch_bookmarks = true,
                                         .send_initial_events = true});
@@ -233,10 +205,10 @@ TEST_F(ServerTest, BeginsAWatchWithWhatExists) {
 // WA-11
 TEST_F(ServerTest, TellsThatAVersionIsTooOld) {
   make("a");
-  if (server) server->compact();
+  if (!server.is_real()) server->compact();
   int code = 0;
   try {
-    Watch<ConfigMap> watch = maps->watch({.resource_version = "1", .timeout = 5s});
+    Watch<ConfigMap> watch = maps.watch({.resource_version = "1", .timeout = 5s});
     const auto event = watch.next();
     if (event && event->type == EventType::kError) code = event->status->code;
   } catch (const ApiError& error) {
@@ -246,15 +218,16 @@ TEST_F(ServerTest, TellsThatAVersionIsTooOld) {
 }
 
 TEST_F(ServerTest, GoesOnAfterTheWatchesEnd) {
-  const auto listed = maps->list();
+  const auto listed = maps.list();
   RetryWatch<ConfigMap> watch =
-      maps->retry_watch({.label_selector = "color",
+      maps.retry_watch({.label_selector = "color",
                          .resource_version = listed.metadata.resource_version,
                          .timeout = 1s});
   make("a");
   EXPECT_EQ(watch.next()->object->metadata.name, "a");
-  if (server) server->end_watches();
-  make("b");
+  server.end_watches();
+  server.create(
+      ConfigMap{.metadata = {.name = "b", .namespace_ = space, .labels = {{"color", "red"}}}});
   EXPECT_EQ(watch.next()->object->metadata.name, "b");
 }
 

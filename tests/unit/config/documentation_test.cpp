@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps docs/config.md true: its C++ blocks stand in this file, line by line, and are run.
 #include "config_fixture.hpp"
+#include "support/paths.hpp"
 
 #include <kube/config/credentials.hpp>
 #include <kube/config/kubeconfig_edit.hpp>
@@ -18,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 
 std::string text_of(const std::string& name) {
-  std::ifstream file{std::string{KUBECXX_SOURCE_DIR} + '/' + name};
+  std::ifstream file{testing_support::source_path(name)};
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 

@@ -23,11 +23,13 @@ class CacheTest : public ManagerTest {
     running->start();
     EXPECT_TRUE(running->manager.elected().wait({}));
   }
+  /// What is cached of these namespaces.
   template <typename T = ConfigMap>
   Names list(const CacheListOptions& which = {}) {
     Names names;
     for (const auto& object : running->manager.list<T>(which).items) {
-      names.push_back(key_of(*object).str());
+      const ObjectKey key = key_of(*object);
+      if (std::ranges::find(mine, key.namespace_) != mine.end()) names.push_back(key.str());
     }
     std::ranges::sort(names);
     return names;
@@ -35,59 +37,71 @@ class CacheTest : public ManagerTest {
   /// Paths and queries of the lists or watches of a resource, without what does not matter.
   Names asked(const std::string& resource) {
     Names found;
-    for (const auto& request : server.requests().entries({.resource = resource})) {
-      if (request.info.verb != "list" && request.info.verb != "watch") continue;
-      std::string text = request.info.path;
+    for (const auto& request : trace.all("", resource)) {
+      if (request.verb != "list" && request.verb != "watch") continue;
+      std::string text = request.path;
       for (const char* part : {"labelSelector=", "fieldSelector="}) {
-        const auto at = request.info.query.find(part);
+        const auto at = request.query.find(part);
         if (at == std::string::npos) continue;
-        text += ' ' + request.info.query.substr(at, request.info.query.find('&', at) - at);
+        text += ' ' + request.query.substr(at, request.query.find('&', at) - at);
       }
       if (std::ranges::find(found, text) == found.end()) found.push_back(text);
     }
     std::ranges::sort(found);
     return found;
   }
+  std::string add_space() {
+    mine.push_back(server.add_space());
+    return mine.back();
+  }
+  static Names sorted(Names names) {
+    std::ranges::sort(names);
+    return names;
+  }
+
+  Names mine{space};
 };
 
 // CF-30: who asks first waits until the kind is cached; there is one informer for all who ask.
 TEST_F(CacheTest, CachesWhatIsAskedFor) {
-  put(config_map("default", "a"));
-  Manager& manager = make();
-  EXPECT_THROW(static_cast<void>(manager.get<ConfigMap>({"default", "a"})), CacheNotStartedError);
+  put("a");
+  ManagerOptions from = options();
+  from.cache.namespaces = {};  // all
+  Manager& manager = make(std::move(from));
+  EXPECT_THROW(static_cast<void>(manager.get<ConfigMap>({space, "a"})), CacheNotStartedError);
   EXPECT_THROW(static_cast<void>(manager.list<ConfigMap>()), CacheNotStartedError);
   manager.controller<ConfigMap>("one").reconcile(worked.noting());
   manager.controller<ConfigMap>("two").reconcile(worked.noting());
   start();
 
-  EXPECT_TRUE(manager.get<ConfigMap>({"default", "a"}));
-  EXPECT_FALSE(manager.get<ConfigMap>({"default", "b"}));
+  EXPECT_TRUE(manager.get<ConfigMap>({space, "a"}));
+  EXPECT_FALSE(manager.get<ConfigMap>({space, "b"}));
   EXPECT_FALSE(manager.get<ConfigMap>({"elsewhere", "a"}));
   EXPECT_EQ(watches("configmaps"), 1U);
   EXPECT_EQ(watches("secrets"), 0U);
-  EXPECT_FALSE(manager.get<Secret>({"default", "a"}));
+  EXPECT_FALSE(manager.get<Secret>({space, "a"}));
   EXPECT_EQ(watches("secrets"), 1U);
-  EXPECT_EQ(manager.list<Secret>().items.size(), 0U);
+  EXPECT_EQ(list<Secret>(), Names{});
   EXPECT_EQ(watches("secrets"), 1U);
   EXPECT_TRUE(manager.get<Namespace>({"", "default"}));
   running->finish();
-  EXPECT_TRUE(manager.get<ConfigMap>({"default", "a"}));
-  EXPECT_THROW(static_cast<void>(manager.get<Pod>({"default", "a"})), CacheNotStartedError);
+  EXPECT_TRUE(manager.get<ConfigMap>({space, "a"}));
+  EXPECT_THROW(static_cast<void>(manager.get<Pod>({space, "a"})), CacheNotStartedError);
 }
 
 // CF-30: a cache that cannot be filled does not keep its reader for ever.
 TEST_F(CacheTest, StopsWaitingWithTheReader) {
-  server.faults().always().matching({.resource = "secrets"}).go_silent();
   Manager& manager = run({});
+  server.go_silent();
   std::stop_source stop;
   std::jthread stopper{[&] {
-    EXPECT_TRUE(server.wait_for([&] { return server.faults().struck() > 0; }));
+    EXPECT_TRUE(eventually([&] { return trace.count("", "secrets") > 0; }));
     stop.request_stop();
   }};
-  EXPECT_THROW(static_cast<void>(manager.get<Secret>({"default", "a"}, stop.get_token())),
+  EXPECT_THROW(static_cast<void>(manager.get<Secret>({space, "a"}, stop.get_token())),
                CacheNotStartedError);
   std::jthread reader{[&] {
-    EXPECT_THROW(static_cast<void>(manager.get<Secret>({"default", "a"})), CacheNotStartedError);
+    EXPECT_THROW(static_cast<void>(manager.get<Secret>({space, "a"})), CacheNotStartedError);
   }};
   running->finish();
 }
@@ -98,19 +112,19 @@ TEST_F(CacheTest, MayCacheOnlyWhatControllersNeed) {
   from.cache.fail_on_missing_informer = true;
   Manager& manager = make(std::move(from));
   manager.controller<ConfigMap>("maps").reconcile(worked.noting());
-  put(config_map("default", "a"));
+  put("a");
   start();
   ASSERT_TRUE(eventually([&] { return worked.size() == 1; }));
-  EXPECT_TRUE(manager.get<ConfigMap>({"default", "a"}));
-  EXPECT_FALSE(manager.get<ConfigMap>({"default", "b"}));
-  EXPECT_THROW(static_cast<void>(manager.get<Secret>({"default", "a"})), NotCachedError);
+  EXPECT_TRUE(manager.get<ConfigMap>({space, "a"}));
+  EXPECT_FALSE(manager.get<ConfigMap>({space, "b"}));
+  EXPECT_THROW(static_cast<void>(manager.get<Secret>({space, "a"})), NotCachedError);
   EXPECT_THROW(static_cast<void>(manager.list<Secret>()), NotCachedError);
   running->finish();
 }
 
 // CF-23, CF-31: every ten hours, give or take one, all objects are shown again; nothing is listed.
 TEST_F(CacheTest, ShowsAllObjectsAgain) {
-  put(config_map("default", "a"));
+  put("a");
   for (const auto& [random, period] : {std::pair<double, Clock::Duration>{0.0, 9h}, {0.5, 10h}}) {
     worked.clear();
     ManagerOptions from = options();
@@ -124,7 +138,7 @@ TEST_F(CacheTest, ShowsAllObjectsAgain) {
     const auto begin = clock.now();
     start();
     ASSERT_TRUE(eventually([&] { return worked.size() == 1 && filtered.size() == 1; }));
-    const auto lists = server.requests().count({.resource = "configmaps"});
+    const auto lists = trace.count("", "configmaps");
     const auto near = [&] {
       const auto next = clock.next_deadline();
       return next > begin + period - 1s && next < begin + period + 1s;
@@ -134,7 +148,7 @@ TEST_F(CacheTest, ShowsAllObjectsAgain) {
     clock.advance(period + 1s);
     EXPECT_TRUE(eventually([&] { return worked.size() == 2; }));
     EXPECT_EQ(filtered.size(), 1U);
-    EXPECT_EQ(server.requests().count({.resource = "configmaps"}), lists);
+    EXPECT_EQ(trace.count("", "configmaps"), lists);
     running->finish();
   }
 }
@@ -172,18 +186,20 @@ TEST_F(CacheTest, InheritsWhatIsNotSaid) {
 
 // CF-32: "" among others is all the others.
 TEST_F(CacheTest, MayTreatSomeNamespacesDifferently) {
-  for (const char* space : {"a", "b", "default"}) {
-    if (space[0] != 'd') server.create(Namespace{.metadata = {.name = space}});
-    put(config_map(space, "plain"));
-    put(config_map(space, "marked", {{"marked", "yes"}}));
+  const std::string a = add_space();
+  const std::string b = add_space();
+  for (const std::string& where : mine) {
+    put(config_map(where, "plain"));
+    put(config_map(where, "marked", {{"marked", "yes"}}));
   }
-  Manager& manager = run({.namespaces = {{"a", {.label_selector = "marked"}}, {"", {}}}});
-  EXPECT_EQ(list(), (Names{"a/marked", "b/marked", "b/plain", "default/marked", "default/plain"}));
+  Manager& manager = run({.namespaces = {{a, {.label_selector = "marked"}}, {"", {}}}});
+  EXPECT_EQ(list(), sorted({a + "/marked", b + "/marked", b + "/plain", key("marked"),
+                            key("plain")}));
   EXPECT_EQ(asked("configmaps"),
-            (Names{"/api/v1/configmaps fieldSelector=metadata.namespace%21%3Da",
-                   "/api/v1/namespaces/a/configmaps labelSelector=marked"}));
-  EXPECT_FALSE(manager.get<ConfigMap>({"a", "plain"}));
-  EXPECT_TRUE(manager.get<ConfigMap>({"b", "plain"}));
+            (Names{"/api/v1/configmaps fieldSelector=metadata.namespace%21%3D" + a,
+                   "/api/v1/namespaces/" + a + "/configmaps labelSelector=marked"}));
+  EXPECT_FALSE(manager.get<ConfigMap>({a, "plain"}));
+  EXPECT_TRUE(manager.get<ConfigMap>({b, "plain"}));
   running->finish();
 }
 
@@ -197,9 +213,9 @@ TEST_F(CacheTest, RefusesNamespacesForWhatHasNone) {
 // CF-32, CF-33: less is stored, by a transform, by a projection, or for all kinds.
 TEST_F(CacheTest, StoresOnlyWhatIsNeeded) {
   const Client client{server.config()};
-  client.resource<ConfigMap>("default").create({.metadata = {.name = "a"}, .data = {{"k", "v"}}});
+  client.resource<ConfigMap>(space).create({.metadata = {.name = "a"}, .data = {{"k", "v"}}});
   Secret secret{.metadata = {.name = "s", .labels = {{"l", "1"}}, .annotations = {{"n", "1"}}}};
-  client.resource<Secret>("default").create(secret);
+  client.resource<Secret>(space).create(secret);
   run({.by_object = {cached<ConfigMap>({.transform = [](ConfigMap& map) { map.data = {}; }}),
                      cached<Secret>({.projection = fields<Secret>(
                                          "metadata.name", "metadata.namespace", "metadata.uid",
@@ -207,21 +223,21 @@ TEST_F(CacheTest, StoresOnlyWhatIsNeeded) {
        .leave_out = {"metadata.managedFields"}});
   Manager& manager = running->manager;
 
-  const auto map = manager.get<ConfigMap>({"default", "a"});
+  const auto map = manager.get<ConfigMap>({space, "a"});
   ASSERT_TRUE(map);
   EXPECT_TRUE(map->data.empty());
   EXPECT_TRUE(map->metadata.managed_fields.empty());
-  const auto projected = manager.get<Secret>({"default", "s"});
+  const auto projected = manager.get<Secret>({space, "s"});
   ASSERT_TRUE(projected);
   EXPECT_EQ(projected->metadata.labels.size(), 1U);
   EXPECT_TRUE(projected->metadata.annotations.empty());
   // Updates take the same way.
-  ConfigMap next = *server.find<ConfigMap>("default", "a");
+  ConfigMap next = *server.find<ConfigMap>(space, "a");
   next.metadata.labels["round"] = "2";
-  const auto stored = client.resource<ConfigMap>("default").update(next);
+  const auto stored = client.resource<ConfigMap>(space).update(next);
   EXPECT_FALSE(stored->data.empty());
   EXPECT_TRUE(eventually([&] {
-    const auto now = manager.get<ConfigMap>({"default", "a"});
+    const auto now = manager.get<ConfigMap>({space, "a"});
     return now->metadata.resource_version == stored->metadata.resource_version && now->data.empty();
   }));
   running->finish();
@@ -229,34 +245,42 @@ TEST_F(CacheTest, StoresOnlyWhatIsNeeded) {
 
 // CF-34, CF-35
 TEST_F(CacheTest, ListsByNamespaceLabelsAndIndexedFields) {
-  const auto pod = [&](const char* space, const char* name, const char* node, const char* app) {
-    Pod made{.metadata = {.name = name, .namespace_ = space, .labels = {{"app", app}}}};
+  const auto pod = [&](const std::string& where, const char* name, const char* node,
+                       const char* app) {
+    Pod made{.metadata = {.name = name,
+                          .namespace_ = where,
+                          .labels = {{"app", app}, {"test", space}}}};
     made.spec.node_name = node;
+    made.spec.containers.push_back({.name = "main", .image = "nginx"});
     server.create(made);
   };
-  server.create(Namespace{.metadata = {.name = "a"}});
-  pod("a", "one", "n1", "web");
-  pod("a", "two", "n2", "web");
-  pod("default", "three", "n1", "db");
-  Manager& manager = make();
+  const std::string a = add_space();
+  const std::string one = a + "/one";
+  const std::string two = a + "/two";
+  const std::string three = key("three");
+  pod(a, "one", "n1", "web");
+  pod(a, "two", "n2", "web");
+  pod(space, "three", "n1", "db");
+  ManagerOptions from = options();
+  from.cache = {.label_selector = "test=" + space};
+  Manager& manager = make(std::move(from));
   manager.index_field<Pod>("spec.nodeName",
-                           [](const Pod& one) -> Names { return {one.spec.node_name.str()}; });
-  manager.index_field<Pod>("app", [](const Pod& one) -> Names {
-    return {one.metadata.labels.at("app").str(), "any"};
+                           [](const Pod& made) -> Names { return {made.spec.node_name.str()}; });
+  manager.index_field<Pod>("app", [](const Pod& made) -> Names {
+    return {made.metadata.labels.at("app").str(), "any"};
   });
   EXPECT_THROW(manager.index_field<Pod>("app", [](const Pod&) -> Names { return {}; }),
                std::invalid_argument);
   start();
 
-  EXPECT_EQ(list<Pod>(), (Names{"a/one", "a/two", "default/three"}));
-  EXPECT_EQ(list<Pod>({.namespace_ = "a"}), (Names{"a/one", "a/two"}));
-  EXPECT_EQ(list<Pod>({.label_selector = "app=web"}), (Names{"a/one", "a/two"}));
-  EXPECT_EQ(list<Pod>({.field_selector = "spec.nodeName=n1"}), (Names{"a/one", "default/three"}));
-  EXPECT_EQ(list<Pod>({.namespace_ = "a", .field_selector = "spec.nodeName=n1"}), Names{"a/one"});
-  EXPECT_EQ(list<Pod>({.field_selector = "spec.nodeName=n1,app=any"}),
-            (Names{"a/one", "default/three"}));
+  EXPECT_EQ(list<Pod>(), sorted({one, two, three}));
+  EXPECT_EQ(list<Pod>({.namespace_ = a}), (Names{one, two}));
+  EXPECT_EQ(list<Pod>({.label_selector = "app=web"}), (Names{one, two}));
+  EXPECT_EQ(list<Pod>({.field_selector = "spec.nodeName=n1"}), sorted({one, three}));
+  EXPECT_EQ(list<Pod>({.namespace_ = a, .field_selector = "spec.nodeName=n1"}), Names{one});
+  EXPECT_EQ(list<Pod>({.field_selector = "spec.nodeName=n1,app=any"}), sorted({one, three}));
   EXPECT_EQ(list<Pod>({.label_selector = "app=db", .field_selector = "spec.nodeName=n1,app=any"}),
-            Names{"default/three"});
+            Names{three});
   EXPECT_EQ(list<Pod>({.field_selector = "spec.nodeName=n1,app=none"}), Names{});
   EXPECT_EQ(list<Pod>({.limit = 2}).size(), 2U);
   EXPECT_EQ(list<Pod>({.field_selector = "app=any", .limit = 1}).size(), 1U);
@@ -277,63 +301,65 @@ TEST_F(CacheTest, ListsByNamespaceLabelsAndIndexedFields) {
 
 // CF-36
 TEST_F(CacheTest, ReadsSomeThingsFromTheServer) {
-  put(config_map("default", "a"));
-  server.create(Secret{.metadata = {.name = "s", .namespace_ = "default"}});
+  put("a");
+  server.create(Secret{.metadata = {.name = "s", .namespace_ = space}});
   const ResourceKind maps = resource_kind<ConfigMap>();
   Manager& manager = run({.uncached = {{"", "Secret"}}});
 
-  EXPECT_TRUE(manager.get<Secret>({"default", "s"}));
-  EXPECT_FALSE(manager.get<Secret>({"default", "t"}));
-  EXPECT_EQ(manager.list<Secret>({.namespace_ = "default", .field_selector = "metadata.name=s"})
+  EXPECT_TRUE(manager.get<Secret>({space, "s"}));
+  EXPECT_FALSE(manager.get<Secret>({space, "t"}));
+  EXPECT_EQ(manager.list<Secret>({.namespace_ = space, .field_selector = "metadata.name=s"})
                 .items.size(),
             1U);
-  EXPECT_EQ(manager.list<Secret>({.limit = 1}).items.size(), 1U);
-  const auto document = manager.reader<Value>(maps).get({"default", "a"});
+  EXPECT_EQ(manager.list<Secret>({.namespace_ = space, .limit = 1}).items.size(), 1U);
+  const auto document = manager.reader<Value>(maps).get({space, "a"});
   ASSERT_TRUE(document);
   EXPECT_EQ((*document)["kind"].as_string(), "ConfigMap");
   EXPECT_EQ(watches("configmaps"), 0U);
   EXPECT_EQ(watches("secrets"), 0U);
 
-  EXPECT_TRUE(manager.reader<PartialObjectMetadata>(maps).get({"default", "a"}));
+  EXPECT_TRUE(manager.reader<PartialObjectMetadata>(maps).get({space, "a"}));
   EXPECT_EQ(watches("configmaps"), 1U);
   running->finish();
 
-  EXPECT_EQ(run({.cache_unstructured = true}).reader<Value>(maps).list().items.size(), 1U);
+  EXPECT_EQ(run({.cache_unstructured = true}).reader<Value>(maps).list({.namespace_ = space}).items.size(),
+            1U);
   EXPECT_EQ(watches("configmaps"), 2U);
   running->finish();
 }
 
 // CF-37
 TEST_F(CacheTest, KnowsWhichNamespacesItHolds) {
-  for (const char* space : {"a", "b", "c"}) {
-    server.create(Namespace{.metadata = {.name = space}});
-    put(config_map(space, "one"));
-    put(config_map(space, "two"));
+  const std::string b = add_space();
+  const std::string c = add_space();
+  for (const std::string& where : mine) {
+    put(config_map(where, "one"));
+    put(config_map(where, "two"));
   }
-  Manager& manager = run({.namespaces = {{"a", {}}, {"b", {}}}});
-  EXPECT_EQ(list(), (Names{"a/one", "a/two", "b/one", "b/two"}));
+  Manager& manager = run({.namespaces = {{space, {}}, {b, {}}}});
+  EXPECT_EQ(list(), sorted({key("one"), key("two"), b + "/one", b + "/two"}));
   EXPECT_EQ(watches("configmaps"), 2U);
-  EXPECT_EQ(list({.namespace_ = "b"}), (Names{"b/one", "b/two"}));
+  EXPECT_EQ(list({.namespace_ = b}), (Names{b + "/one", b + "/two"}));
   EXPECT_EQ(list({.limit = 3}).size(), 3U);
-  EXPECT_TRUE(manager.get<ConfigMap>({"a", "one"}));
-  EXPECT_THROW(static_cast<void>(manager.get<ConfigMap>({"c", "one"})), NotCachedError);
-  EXPECT_THROW(static_cast<void>(manager.list<ConfigMap>({.namespace_ = "c"})), NotCachedError);
-  EXPECT_TRUE(manager.get<Namespace>({"", "c"}));
+  EXPECT_TRUE(manager.get<ConfigMap>({space, "one"}));
+  EXPECT_THROW(static_cast<void>(manager.get<ConfigMap>({c, "one"})), NotCachedError);
+  EXPECT_THROW(static_cast<void>(manager.list<ConfigMap>({.namespace_ = c})), NotCachedError);
+  EXPECT_TRUE(manager.get<Namespace>({"", c}));
   EXPECT_EQ(watches("namespaces"), 1U);
   running->finish();
 }
 
 // CF-37: controllers see the objects of all their namespaces.
 TEST_F(CacheTest, FeedsControllersFromSeveralNamespaces) {
-  for (const char* space : {"a", "b", "c"}) {
-    server.create(Namespace{.metadata = {.name = space}});
-    put(config_map(space, "one"));
-  }
+  const std::string b = add_space();
+  add_space();
+  for (const std::string& where : mine) put(config_map(where, "one"));
   ManagerOptions from = options();
-  from.cache.namespaces = {{"a", {}}, {"b", {}}};
+  from.cache.namespaces = {{space, {}}, {b, {}}};
   make(std::move(from)).controller<ConfigMap>("maps").reconcile(worked.noting());
   start();
-  EXPECT_TRUE(eventually([&] { return worked.count("a/one") == 1 && worked.count("b/one") == 1; }));
+  EXPECT_TRUE(eventually(
+      [&] { return worked.count(key("one")) == 1 && worked.count(b + "/one") == 1; }));
   running->finish();
   EXPECT_EQ(worked.size(), 2U);
 }

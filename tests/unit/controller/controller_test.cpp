@@ -20,7 +20,7 @@ class ControllerTest : public ManagerTest {
 
 // CF-1, CF-20, CF-30: what exists, what comes and what goes is a request; and the cache knows at least as much.
 TEST_F(ControllerTest, ReconcilesEveryObjectOfItsKind) {
-  put(config_map("default", "old"));
+  put("old");
   Manager& manager = make();
   Worked seen;
   manager.controller<ConfigMap>("maps").reconcile([&](const Request& request) {
@@ -30,17 +30,17 @@ TEST_F(ControllerTest, ReconcilesEveryObjectOfItsKind) {
   });
   running->start();
 
-  EXPECT_TRUE(eventually([&] { return seen.count("default/old") == 1; }));
-  put(config_map("default", "new"));
-  EXPECT_TRUE(eventually([&] { return seen.count("default/new") == 1; }));
-  server.remove<ConfigMap>("default", "new");
-  EXPECT_TRUE(eventually([&] { return seen.count("default/new is gone") == 1; }));
+  EXPECT_TRUE(eventually([&] { return seen.count(key("old")) == 1; }));
+  put("new");
+  EXPECT_TRUE(eventually([&] { return seen.count(key("new")) == 1; }));
+  server.remove<ConfigMap>(space, "new");
+  EXPECT_TRUE(eventually([&] { return seen.count(key("new is gone")) == 1; }));
   running->finish();
 }
 
 // WQ-30, CF-3: what existed before has to wait for what happens now.
 TEST_F(ControllerTest, DoesUrgentThingsFirst) {
-  for (const char* name : {"a", "b", "c"}) put(config_map("default", name));
+  for (const char* name : {"a", "b", "c"}) put(name);
   make().controller<ConfigMap>("maps").reconcile([&](const Request& request) {
     worked.note(request.key.name);
     if (worked.size() == 1) gate();
@@ -49,7 +49,7 @@ TEST_F(ControllerTest, DoesUrgentThingsFirst) {
   running->start();
   ASSERT_TRUE(waiting.wait({}));
 
-  put(config_map("default", "urgent"));
+  put("urgent");
   const auto depth = [&](const char* priority) {
     return gauged("workqueue_depth",
                   {{"name", "maps"}, {"controller", "maps"}, {"priority", priority}});
@@ -64,7 +64,7 @@ TEST_F(ControllerTest, DoesUrgentThingsFirst) {
 
 // CF-2
 TEST_F(ControllerTest, ComesBackAfterExactlyTheTimeAskedFor) {
-  put(config_map("default", "a"));
+  put("a");
   make().controller<ConfigMap>("maps").reconcile([&](const Request& request) {
     worked.note(request.key.name);
     return worked.size() == 1 ? requeue_after(10min) : done();
@@ -135,7 +135,7 @@ TEST_F(ControllerTest, NeverReconcilesOneRequestTwiceAtOnce) {
   int round = 0;
   EXPECT_TRUE(eventually([&] {
     for (const char* name : {"a", "b", "c"}) {
-      put(config_map("default", name, {{"round", std::to_string(round)}}));
+      put(name, {{"round", std::to_string(round)}});
     }
     ++round;
     return worked.count("a") > 10 && worked.count("b") > 10 && worked.count("c") > 10;
@@ -147,8 +147,8 @@ TEST_F(ControllerTest, NeverReconcilesOneRequestTwiceAtOnce) {
 
 // CF-2, CF-5, CF-9: whatever is thrown becomes an error, and what a program should not throw is counted on its own.
 TEST_F(ControllerTest, SurvivesWhatReconcilersThrow) {
-  put(config_map("default", "a"));
-  put(config_map("default", "hopeless"));
+  put("a");
+  put("hopeless");
   ManagerOptions from = options();
   std::mutex mutex;
   std::vector<std::string> reports;
@@ -196,13 +196,13 @@ TEST_F(ControllerTest, SurvivesWhatReconcilersThrow) {
   EXPECT_EQ(std::ranges::count(reports, "maps hopeless: give up"), 1);
   EXPECT_EQ(std::ranges::count(reports, "maps a: the server is busy"), 1);
   EXPECT_EQ(std::ranges::count(reports, "maps a: "), 2);
-  EXPECT_NE(log().find("controller maps: reconciling default/a failed after"), std::string::npos);
-  EXPECT_NE(log().find("default/hopeless failed for good"), std::string::npos);
+  EXPECT_NE(log().find("controller maps: reconciling " + key("a") + " failed after"), std::string::npos);
+  EXPECT_NE(log().find(key("hopeless") + " failed for good"), std::string::npos);
 }
 
 // CF-5: the deadline of a reconcile is its stop token.
 TEST_F(ControllerTest, StopsTheTokenOfAReconcileThatTakesTooLong) {
-  put(config_map("default", "a"));
+  put("a");
   make()
       .controller<ConfigMap>("maps")
       .with_options({.reconcile_timeout = 30s})
@@ -251,19 +251,22 @@ TEST_F(ControllerTest, GivesUpIfItsCacheIsNotFilledInTime) {
 
 // CF-6: a kind that does not exist yet is asked for again and again.
 TEST_F(ControllerTest, WaitsForAKindThatIsDefinedLater) {
+  const std::string group = space + ".example.com";
   make()
-      .controller<Value>("foos", {.kind = {{"example.com", "v1", "foos"}, "Foo"}})
+      .controller<Value>("foos", {.kind = {{group, "v1", "foos"}, "Foo"}})
       .with_options({.cache_sync_timeout = 1h})
       .reconcile(worked.noting());
   running->start();
-  ASSERT_TRUE(server.requests().wait_for({.group = "example.com", .resource = "foos"}, 1));
+  ASSERT_TRUE(eventually([&] { return trace.count("", "foos") > 0; }));
 
   server.load_yaml(R"(
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: foos.example.com}
+metadata: {name: foos.)" +
+                   group + R"(}
 spec:
-  group: example.com
+  group: )" + group +
+                   R"(
   names: {kind: Foo, plural: foos, singular: foo}
   scope: Namespaced
   versions:
@@ -272,11 +275,12 @@ spec:
     storage: true
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 ---
-apiVersion: example.com/v1
+apiVersion: )" + group +
+                   R"(/v1
 kind: Foo
-metadata: {name: a, namespace: default}
-)");
-  EXPECT_TRUE(eventually_with_time([&] { return worked.count("default/a") == 1; }));
+metadata: {name: a, namespace: )" +
+                   space + "}");
+  EXPECT_TRUE(eventually_with_time([&] { return worked.count(key("a")) == 1; }));
   running->finish();
 }
 
@@ -299,7 +303,7 @@ TEST_F(ControllerTest, HasANameOfItsOwn) {
 
 // CF-8
 TEST_F(ControllerTest, FinishesWhatItHasBegunAndDropsTheRest) {
-  for (const char* name : {"a", "b", "c"}) put(config_map("default", name));
+  for (const char* name : {"a", "b", "c"}) put(name);
   for (const bool priority_queue : {true, false}) {
     const DoneSignal begun;
     Worked finished;

@@ -2,7 +2,8 @@
 #include <kube/api/apps/v1.hpp>
 #include <kube/api/core/v1.hpp>
 #include <kube/controller/create_or_update.hpp>
-#include <kube/testkit/api_server.hpp>
+
+#include "support/test_server.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +16,8 @@ using core::v1::ConfigMap;
 
 class CreateOrUpdateTest : public ::testing::Test {
  protected:
-  testkit::ApiServer server;
+  testing_support::TestServer server;
+  const std::string space = server.space();
   const Client client{server.config()};
 };
 
@@ -24,32 +26,32 @@ const auto kColour = [](const char* colour) {
 };
 
 TEST_F(CreateOrUpdateTest, WritesOnlyWhatIsNeeded) {
-  ConfigMap map{.metadata = {.name = "a", .namespace_ = "default"}};
+  ConfigMap map{.metadata = {.name = "a", .namespace_ = space}};
   map.data["given"] = "yes";
   EXPECT_EQ(create_or_update(client, map, kColour("red")), WriteResult::kCreated);
   EXPECT_FALSE(map.metadata.uid.empty());
   EXPECT_EQ(map.data.at("given"), "yes");
   const auto version = map.metadata.resource_version;
 
-  ConfigMap again{.metadata = {.name = "a", .namespace_ = "default"}};
+  ConfigMap again{.metadata = {.name = "a", .namespace_ = space}};
   EXPECT_EQ(create_or_update(client, again, kColour("red")), WriteResult::kUnchanged);
   EXPECT_EQ(again.metadata.resource_version, version);
   EXPECT_EQ(create_or_update(client, again, kColour("blue")), WriteResult::kUpdated);
   EXPECT_NE(again.metadata.resource_version, version);
-  EXPECT_EQ(server.find<ConfigMap>("default", "a")->data.at("colour"), "blue");
-  EXPECT_EQ(server.find<ConfigMap>("default", "a")->data.at("given"), "yes");
+  EXPECT_EQ(server.find<ConfigMap>(space, "a")->data.at("colour"), "blue");
+  EXPECT_EQ(server.find<ConfigMap>(space, "a")->data.at("given"), "yes");
 }
 
 TEST_F(CreateOrUpdateTest, SendsOnlyWhatHasChanged) {
-  ConfigMap map{.metadata = {.name = "a", .namespace_ = "default"}};
+  ConfigMap map{.metadata = {.name = "a", .namespace_ = space}};
   EXPECT_EQ(create_or_patch(client, map, kColour("red")), WriteResult::kCreated);
   EXPECT_EQ(create_or_patch(client, map, kColour("red")), WriteResult::kUnchanged);
   // Somebody else writes another field meanwhile: no conflict.
   EXPECT_EQ(create_or_patch(client, map,
                             [&](ConfigMap& mine) {
-                              ConfigMap theirs = *server.find<ConfigMap>("default", "a");
+                              ConfigMap theirs = *server.find<ConfigMap>(space, "a");
                               theirs.data["theirs"] = "1";
-                              client.resource<ConfigMap>("default").update(theirs);
+                              client.resource<ConfigMap>(space).update(theirs);
                               mine.data["colour"] = "blue";
                             }),
             WriteResult::kUpdated);
@@ -57,11 +59,11 @@ TEST_F(CreateOrUpdateTest, SendsOnlyWhatHasChanged) {
   EXPECT_EQ(map.data.at("colour"), "blue");
   const auto removes = [](ConfigMap& mine) { mine.data.erase("theirs"); };
   EXPECT_EQ(create_or_patch(client, map, removes), WriteResult::kUpdated);
-  EXPECT_EQ(server.find<ConfigMap>("default", "a")->data.size(), 1U);
+  EXPECT_EQ(server.find<ConfigMap>(space, "a")->data.size(), 1U);
 }
 
 TEST_F(CreateOrUpdateTest, PatchesTheStatusOnItsOwn) {
-  core::v1::Node node{.metadata = {.name = "n"}};
+  core::v1::Node node{.metadata = {.name = space}};
   const auto nothing = [](core::v1::Node&) {};
   const auto status = [](core::v1::Node& one) { one.status.phase = "Running"; };
   const auto both = [](core::v1::Node& one) {
@@ -70,24 +72,25 @@ TEST_F(CreateOrUpdateTest, PatchesTheStatusOnItsOwn) {
   };
   EXPECT_EQ(create_or_patch(client, node, nothing), WriteResult::kCreated);
   EXPECT_EQ(create_or_patch(client, node, status), WriteResult::kStatusUpdated);
-  EXPECT_EQ(server.find<core::v1::Node>("", "n")->status.phase, "Running");
+  EXPECT_EQ(server.find<core::v1::Node>("", space)->status.phase, "Running");
   EXPECT_EQ(create_or_patch(client, node, both), WriteResult::kUpdatedAndStatusUpdated);
   EXPECT_EQ(node.status.phase, "Terminated");
   EXPECT_EQ(node.metadata.labels.at("a"), "b");
+  EXPECT_TRUE(server.remove<core::v1::Node>("", space));
 }
 
 TEST_F(CreateOrUpdateTest, RefusesToRename) {
-  ConfigMap map{.metadata = {.name = "a", .namespace_ = "default"}};
+  ConfigMap map{.metadata = {.name = "a", .namespace_ = space}};
   const auto rename = [](ConfigMap& one) { one.metadata.name = "b"; };
   EXPECT_THROW(create_or_update(client, map, rename), std::logic_error);
   EXPECT_THROW(create_or_patch(client, map, rename), std::logic_error);
-  EXPECT_EQ(server.find<ConfigMap>("default", "b"), nullptr);
+  EXPECT_EQ(server.find<ConfigMap>(space, "b"), nullptr);
 }
 
 // CF-25
 TEST_F(CreateOrUpdateTest, AppliesWhatAnOwnerControls) {
-  const auto owner = server.create(ConfigMap{.metadata = {.name = "o", .namespace_ = "default"}});
-  core::v1::Secret wanted{.metadata = {.name = "s", .namespace_ = "default"}};
+  const auto owner = server.create(ConfigMap{.metadata = {.name = "o", .namespace_ = space}});
+  core::v1::Secret wanted{.metadata = {.name = "s", .namespace_ = space}};
   wanted.type = "Opaque";
   const auto stored = apply_controlled(client, *owner, wanted, "tests");
   EXPECT_TRUE(is_controlled_by(*stored, *owner));

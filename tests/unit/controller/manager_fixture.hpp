@@ -4,10 +4,11 @@
 #include <kube/api/core/v1.hpp>
 #include <kube/cache/done_signal.hpp>
 #include <kube/controller/manager.hpp>
-#include <kube/testkit/api_server.hpp>
 #include <kube/testkit/fake_clock.hpp>
 
 #include "support/items.hpp"
+#include "support/request_trace.hpp"
+#include "support/test_server.hpp"
 
 #include <gtest/gtest.h>
 
@@ -37,6 +38,9 @@ inline ConfigMap config_map(std::string_view space, std::string_view name,
   for (const auto& [key, value] : labels) map.metadata.labels[key] = value;
   return map;
 }
+
+/// What only the server in this process can do.
+inline constexpr const char* kNeedsFaults = "needs faults inside of the server";
 
 /// A manager that runs in a thread of its own.
 class RunningManager {
@@ -111,26 +115,32 @@ class Worked {
 class ManagerTest : public ::testing::Test {
  protected:
   explicit ManagerTest(testkit::ApiServerOptions options = {.garbage_collection = false})
-      : server_(std::make_unique<testkit::ApiServer>(std::move(options))), server(*server_) {}
+      : server_(std::make_unique<testing_support::TestServer>(std::move(options))),
+        server(*server_),
+        space(server.space()) {}
   ~ManagerTest() override {
     running.reset();
     server_.reset();
     EXPECT_TRUE(testing_support::threads_return_to(threads_before_));
   }
 
+  /// Of a manager that sees nothing but the namespace of this test.
   [[nodiscard]] ManagerOptions options() {
     ManagerOptions result;
     result.clock = &clock;
+    result.cache.namespaces = {{space, {}}};
     result.log = Logger{[this](LogLevel, std::string_view component, std::string_view text) {
       const std::lock_guard guard{mutex_};
       log_ += std::string{component} + ": " + std::string{text} + '\n';
     }};
     return result;
   }
-  Manager& make(ManagerOptions from) {
-    running = std::make_unique<RunningManager>(server.config(), std::move(from));
+  Manager& make(ManagerOptions from, Config config) {
+    from.client = trace.following(std::move(from.client));
+    running = std::make_unique<RunningManager>(std::move(config), std::move(from));
     return running->manager;
   }
+  Manager& make(ManagerOptions from) { return make(std::move(from), server.config()); }
   Manager& make() { return make(options()); }
 
   [[nodiscard]] bool eventually(const std::function<bool()>& condition) const {
@@ -156,9 +166,16 @@ class ManagerTest : public ::testing::Test {
     return running->manager.metrics()->gauge(name, "", std::move(labels)).value();
   }
   [[nodiscard]] std::size_t watches(const std::string& resource) {
-    return server.requests().count({.verb = "watch", .resource = resource});
+    return trace.count("watch", resource);
   }
   void put(const ConfigMap& map) { server.create(map); }
+  void put(std::string_view name, const testing_support::LabelList& labels = {}) {
+    put(config_map(space, name, labels));
+  }
+  /// "namespace/name"
+  [[nodiscard]] std::string key(std::string_view name) const {
+    return space + '/' + std::string{name};
+  }
 
   const std::size_t threads_before_ = testing_support::thread_count();
   testkit::FakeClock clock;
@@ -166,10 +183,12 @@ class ManagerTest : public ::testing::Test {
  private:
   std::mutex mutex_;
   std::string log_;
-  std::unique_ptr<testkit::ApiServer> server_;
+  std::unique_ptr<testing_support::TestServer> server_;
 
  protected:
-  testkit::ApiServer& server;
+  testing_support::RequestTrace trace;
+  testing_support::TestServer& server;
+  const std::string space;
   Worked worked;
   std::unique_ptr<RunningManager> running;
 };

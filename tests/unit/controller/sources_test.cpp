@@ -11,8 +11,6 @@ namespace {
 
 using meta::v1::PartialObjectMetadata;
 
-class SourcesTest : public ManagerTest {};
-
 meta::v1::OwnerReference reference(std::string_view api_version, std::string_view kind,
                                    std::string_view name, bool controller = true) {
   meta::v1::OwnerReference owner{
@@ -27,6 +25,16 @@ Secret secret(std::string_view name, const std::vector<meta::v1::OwnerReference>
   for (const auto& owner : owners) secret.metadata.owner_references.push_back(owner);
   return secret;
 }
+
+class SourcesTest : public ManagerTest {
+ protected:
+  /// Of the server, in the namespace of this test.
+  void put_secret(std::string_view name, const std::vector<meta::v1::OwnerReference>& owners) {
+    Secret made = secret(name, owners);
+    made.metadata.namespace_ = space;
+    server.create(made);
+  }
+};
 
 std::vector<std::string> owners(const Secret& object, const ResourceKind& owner, bool every) {
   const auto map = detail::owners_of_kind(detail::watched_kind<Secret>(), owner, every);
@@ -85,14 +93,14 @@ TEST_F(SourcesTest, NeedToMakeSense) {
 TEST_F(SourcesTest, TellOwnersOfTheirDependents) {
   make().controller<ConfigMap>("maps").owns<Secret>().reconcile(worked.noting());
   running->start();
-  server.create(secret("s", {reference("v1", "ConfigMap", "a")}));
-  ASSERT_TRUE(eventually([&] { return worked.count("default/a") == 1; }));
+  put_secret("s", {reference("v1", "ConfigMap", "a")});
+  ASSERT_TRUE(eventually([&] { return worked.count(key("a")) == 1; }));
 
-  server.create(secret("s", {reference("v1", "ConfigMap", "b")}));
-  EXPECT_TRUE(eventually([&] { return worked.count("default/b") == 1; }));
-  EXPECT_TRUE(eventually([&] { return worked.count("default/a") == 2; }));
-  server.remove<Secret>("default", "s");
-  EXPECT_TRUE(eventually([&] { return worked.count("default/b") == 2; }));
+  put_secret("s", {reference("v1", "ConfigMap", "b")});
+  EXPECT_TRUE(eventually([&] { return worked.count(key("b")) == 1; }));
+  EXPECT_TRUE(eventually([&] { return worked.count(key("a")) == 2; }));
+  server.remove<Secret>(space, "s");
+  EXPECT_TRUE(eventually([&] { return worked.count(key("b")) == 2; }));
   running->finish();
 }
 
@@ -124,7 +132,7 @@ TEST_F(SourcesTest, MapAnyObjectToRequests) {
       })
       .reconcile(worked.noting());
   running->start();
-  put(config_map("default", "a"));
+  put("a");
   EXPECT_TRUE(eventually([&] { return worked.count("a-1") == 1 && worked.count("a-2") == 1; }));
   running->finish();
 }
@@ -142,12 +150,12 @@ TEST_F(SourcesTest, AskTheCommonPredicatesFirst) {
       .with_event_filter(matching_labels<meta::v1::ObjectMeta>(labels::Selector::parse("ok")))
       .reconcile(worked.noting());
   running->start();
-  put(config_map("default", "unlabelled"));
-  put(config_map("default", "refused", {{"ok", "2"}}));
-  put(config_map("default", "other", {{"ok", "1"}}));
-  put(config_map("default", "good", {{"ok", "2"}}));
+  put("unlabelled");
+  put("refused", {{"ok", "2"}});
+  put("other", {{"ok", "1"}});
+  put("good", {{"ok", "2"}});
 
-  EXPECT_TRUE(eventually([&] { return worked.count("default/good") == 1; }));
+  EXPECT_TRUE(eventually([&] { return worked.count(key("good")) == 1; }));
   running->finish();
   EXPECT_EQ(worked.size(), 1U);
   EXPECT_EQ(asked, 3);
@@ -174,7 +182,7 @@ TEST(Predicates, WorkOnTheMetadataOfAnyObject) {
 
 // CF-24: who deletes while nobody looks is told of, with what was known last.
 TEST_F(SourcesTest, TellOfDeletionsThatNobodySaw) {
-  put(config_map("default", "a", {{"owner", "x"}}));
+  put("a", {{"owner", "x"}});
   Worked events;
   make()
       .controller("owners")
@@ -187,20 +195,17 @@ TEST_F(SourcesTest, TellOfDeletionsThatNobodySaw) {
       .reconcile(worked.noting());
   running->start();
   ASSERT_TRUE(eventually([&] { return worked.count("x") == 1; }));
-  ASSERT_TRUE(eventually([&] { return server.watch_count() == 1; }));
 
-  server.faults().always().matching({.verb = "watch"}).respond(503);
-  server.end_watches();
-  ASSERT_TRUE(eventually([&] { return server.watch_count() == 0; }));
-  server.remove<ConfigMap>("default", "a");
-  server.compact();
-  server.faults().clear();
+  server.stop();
+  server.remove<ConfigMap>(space, "a");
+  server.forget_history();
+  server.start();
   EXPECT_TRUE(eventually_with_time([&] { return worked.count("x") == 2; }));
   EXPECT_EQ(events.all(), std::vector<std::string>{"a unseen"});
 
-  put(config_map("default", "b", {{"owner", "y"}}));
+  put("b", {{"owner", "y"}});
   ASSERT_TRUE(eventually_with_time([&] { return worked.count("y") == 1; }));
-  server.remove<ConfigMap>("default", "b");
+  server.remove<ConfigMap>(space, "b");
   EXPECT_TRUE(eventually_with_time([&] { return worked.count("y") == 2; }));
   EXPECT_EQ(events.count("b seen"), 1U);
   running->finish();
@@ -213,15 +218,15 @@ TEST_F(SourcesTest, MayBeOnlyMetadata) {
       .owns<PartialObjectMetadata>({.kind = resource_kind<Secret>()})
       .reconcile(worked.noting());
   running->start();
-  server.create(secret("s", {reference("v1", "ConfigMap", "a")}));
-  EXPECT_TRUE(eventually([&] { return worked.count("default/a") == 1; }));
+  put_secret("s", {reference("v1", "ConfigMap", "a")});
+  EXPECT_TRUE(eventually([&] { return worked.count(key("a")) == 1; }));
 
   const auto metadata =
-      manager.reader<PartialObjectMetadata>(resource_kind<Secret>()).get({"default", "s"});
+      manager.reader<PartialObjectMetadata>(resource_kind<Secret>()).get({space, "s"});
   ASSERT_TRUE(metadata);
   EXPECT_EQ(metadata->metadata.name, "s");
   EXPECT_EQ(watches("secrets"), 1U);
-  EXPECT_TRUE(manager.get<Secret>({"default", "s"}));
+  EXPECT_TRUE(manager.get<Secret>({space, "s"}));
   EXPECT_EQ(watches("secrets"), 2U);
   running->finish();
 }
@@ -260,9 +265,9 @@ TEST_F(SourcesTest, SurviveMapFunctionsThatThrow) {
       })
       .reconcile(worked.noting());
   running->start();
-  put(config_map("default", "bad"));
-  put(config_map("default", "good"));
-  EXPECT_TRUE(eventually_with_time([&] { return worked.count("default/good") == 1; }));
+  put("bad");
+  put("good");
+  EXPECT_TRUE(eventually_with_time([&] { return worked.count(key("good")) == 1; }));
   running->finish();
   EXPECT_NE(log().find("what is this"), std::string::npos);
 }

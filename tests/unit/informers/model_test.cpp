@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <deque>
+#include <set>
 #include <shared_mutex>
 
 namespace kube {
@@ -33,24 +34,28 @@ unsigned long from_environment(const char* name, unsigned long otherwise) {
 using Random = std::mt19937;
 bool chance(Random& random, unsigned per_mille) { return random() % 1000 < per_mille; }
 
-const std::vector<std::string> kSpaces{"default", "kube-system", "kube-public"};
 const std::vector<std::string> kColors{"red", "green", "blue"};
 
 /// Which objects an informer is about.
 struct Selection {
+  std::string test;  ///< a label of all objects of this test
   std::string space = {};
   std::string color = {};
   std::string name = {};
 
   [[nodiscard]] bool matches(const Value& map) const {
-    return (color.empty() || map.get_string("metadata.labels.color") == color) &&
+    return (space.empty() || map.get_string("metadata.namespace") == space) &&
+           (color.empty() || map.get_string("metadata.labels.color") == color) &&
            (name.empty() || map.get_string("metadata.name") == name);
   }
   void tweak(ListOptions& options) const {
-    if (!color.empty()) options.label_selector = "color=" + color;
+    options.label_selector = "test=" + test + (color.empty() ? "" : ",color=" + color);
     if (!name.empty()) options.field_selector = "metadata.name=" + name;
   }
 };
+
+/// All that is on the server.
+using Objects = std::vector<Ref<Value>>;
 
 /// An informer with handlers that come and go.
 class Subject {
@@ -59,7 +64,7 @@ class Subject {
   virtual void add_handler(Random& random) = 0;
   virtual void remove_handler(Random& random) = 0;
   /// Empty if the cache and all handlers know what the server has, and nothing else.
-  [[nodiscard]] virtual std::string difference(const ApiServer& server) const = 0;
+  [[nodiscard]] virtual std::string difference(const Objects& objects) const = 0;
   /// The first thing that did not fit, of all handlers that there ever were.
   [[nodiscard]] virtual std::string contradiction() const = 0;
   [[nodiscard]] virtual std::size_t calls() const = 0;
@@ -104,9 +109,9 @@ class SubjectOf final : public Subject {
     calls_ += handler.story->calls();
     handlers_.erase(handlers_.begin() + static_cast<std::ptrdiff_t>(which));
   }
-  [[nodiscard]] std::string difference(const ApiServer& server) const override {
+  [[nodiscard]] std::string difference(const Objects& objects) const override {
     const std::string truth =
-        shown(server, selection_.space, [&](const Value& map) { return selection_.matches(map); });
+        shown(objects, [&](const Value& map) { return selection_.matches(map); });
     const std::string cached = shown(informer_.indexer());
     if (cached != truth) return "\nserver  " + truth + "\ncache   " + cached + last_error();
     for (const Handler& handler : handlers_) {
@@ -114,7 +119,7 @@ class SubjectOf final : public Subject {
       if (believed != truth) return "\nserver  " + truth + "\nhandler " + believed + last_error();
       if (!handler.registration.has_synced()) return "a handler is not synced";
     }
-    return index_difference();
+    return index_difference(objects);
   }
   [[nodiscard]] std::string contradiction() const override {
     if (!contradiction_.empty()) return contradiction_;
@@ -157,10 +162,12 @@ class SubjectOf final : public Subject {
   };
   [[nodiscard]] std::string last_error() const { return "\nerror   " + informer_.last_error(); }
   /// Indexes and objects agree.
-  [[nodiscard]] std::string index_difference() const {
+  [[nodiscard]] std::string index_difference(const Objects& objects) const {
     const Snapshot<T> cache = informer_.indexer().snapshot();
+    std::set<std::string_view> spaces;
+    for (const auto& object : objects) spaces.insert(*object->get_string("metadata.namespace"));
     std::size_t by_space = 0;
-    for (const std::string& space : kSpaces) by_space += cache.by_index("namespace", space).size();
+    for (const auto space : spaces) by_space += cache.by_index("namespace", space).size();
     std::size_t by_color = 0;
     for (const std::string& color : kColors) {
       by_color += cache.list("", labels::Selector::parse("color=" + color)).size();
@@ -186,17 +193,19 @@ class Model {
  public:
   explicit Model(unsigned long seed)
       : random_(static_cast<unsigned>(seed)),
-        road_(kRoads[random_() % kRoads.size()]),
+        road_(roads()[random_() % roads().size()]),
         server_(server_options(seed)),
+        test_(server_.space()),
+        spaces_{test_, server_.add_space(), server_.add_space()},
         client_(make_client()) {
-    add<ConfigMap>(client_.resource<ConfigMap>(), {});
-    add<ConfigMap>(client_.resource<ConfigMap>("default"), {.space = "default"});
-    add<ConfigMap>(client_.resource<ConfigMap>(), {.color = "red"});
-    add<Value>(client_.dynamic(kConfigMapsV1), {.color = "blue"});
-    add<Value>(client_.dynamic(kConfigMapsV1, "kube-system"), {.space = "kube-system"});
-    add<Metadata>(client_.metadata(kConfigMapsV1), {.name = "m1"});
-    add<Metadata>(client_.metadata(kConfigMapsV1, "kube-public"),
-                  {.space = "kube-public", .color = "green"});
+    add<ConfigMap>(client_.resource<ConfigMap>(), {test_});
+    add<ConfigMap>(client_.resource<ConfigMap>(spaces_[0]), {.test = test_, .space = spaces_[0]});
+    add<ConfigMap>(client_.resource<ConfigMap>(), {.test = test_, .color = "red"});
+    add<Value>(client_.dynamic(kConfigMaps), {.test = test_, .color = "blue"});
+    add<Value>(client_.dynamic(kConfigMaps, spaces_[1]), {.test = test_, .space = spaces_[1]});
+    add<Metadata>(client_.metadata(kConfigMaps), {.test = test_, .name = "m1"});
+    add<Metadata>(client_.metadata(kConfigMaps, spaces_[2]),
+                  {.test = test_, .space = spaces_[2], .color = "green"});
   }
 
   /// Everything at once, until the writers have made `steps` changes.
@@ -212,7 +221,13 @@ class Model {
       });
     }
     while (writing > 0) {
-      if (chance(random_, 300)) make_trouble();
+      if (chance(random_, 300)) {
+        if (server_.is_real()) {
+          make_real_trouble();
+        } else {
+          make_trouble();
+        }
+      }
       if (chance(random_, 100)) {
         Subject& subject = *subjects_[random_() % subjects_.size()];
         if (chance(random_, 550)) {
@@ -221,20 +236,28 @@ class Model {
           subject.remove_handler(random_);
         }
       }
-      std::this_thread::yield();
+      if (server_.is_real()) {  // it is slower, and so is what goes wrong
+        server_.wait_for([&] { return writing == 0; }, 30ms);
+      } else {
+        std::this_thread::yield();
+      }
     }
   }
   /// Waits until everybody knows what the server has. Empty if they do.
   std::string settle() {
-    server_.faults().clear();
-    server_.faults().drop_connections();  // what was struck stays so
+    if (!server_.is_real()) server_->faults().clear();
+    server_.drop_connections();  // what was struck stays so
     for (const auto& subject : subjects_) subject->add_handler(random_);
+    Objects objects;
+    for (const std::string& space : spaces_) {
+      for (auto& object : server_.list(kConfigMaps, space)) objects.push_back(std::move(object));
+    }
     std::string difference;
     const bool settled = server_.wait_for(
         [&] {
           difference.clear();
           for (const auto& subject : subjects_) {
-            if (difference.empty()) difference = subject->difference(server_);
+            if (difference.empty()) difference = subject->difference(objects);
           }
           return difference.empty();
         },
@@ -252,15 +275,12 @@ class Model {
     for (const auto& subject : subjects_) all += subject->calls();
     return all;
   }
-  [[nodiscard]] std::string describe() const {
+  [[nodiscard]] std::string describe() {
     return fmt::format("{}, {} faults struck, {} calls of handlers", road_.name,
-                       server_faults_struck(), calls());
+                       server_.is_real() ? 0 : server_->faults().struck(), calls());
   }
 
  private:
-  [[nodiscard]] std::uint64_t server_faults_struck() const {
-    return const_cast<ApiServer&>(server_).faults().struck();
-  }
   testkit::ApiServerOptions server_options(unsigned long seed) {
     return {.tls = road_.tls,
             .http2 = road_.http2,
@@ -271,14 +291,16 @@ class Model {
   Client make_client() {
     Config config = server_.config();
     config.content_type = road_.content_type;
+    const auto patience = server_.is_real() ? 5s : 200ms;
     // HTTP/1.1 has no other means against a peer that has fallen silent.
-    if (!road_.http2) config.timeout = 300ms;
+    if (!road_.http2) config.timeout = patience;
     ClientOptions options{.clock = &clock_};
     options.credentials = make_credentials(config, {.clock = &clock_});
     options.transport = make_curl_transport({.base_url = config.host,
                                              .credentials = options.credentials,
-                                             .read_idle_timeout = 200ms,
-                                             .ping_timeout = 200ms});
+                                             .disable_http2 = !road_.http2,
+                                             .read_idle_timeout = patience,
+                                             .ping_timeout = patience});
     return Client{std::move(config), std::move(options)};
   }
   template <typename T>
@@ -301,10 +323,11 @@ class Model {
   }
 
   void write(Random& random, bool over_http) {
-    const std::string& space = kSpaces[random() % kSpaces.size()];
+    const std::string& space = spaces_[random() % spaces_.size()];
     const std::string name = fmt::format("m{}", random() % 8);
     const std::string& color = kColors[random() % kColors.size()];
     const bool erase = chance(random, 300);
+    const LabelList labels{{"test", test_}, {"color", color}};
     // Nothing is written while the server starts again.
     const std::shared_lock guard{restarting_};
     try {
@@ -312,7 +335,7 @@ class Model {
         if (erase) {
           server_.remove(kConfigMaps, space, name);
         } else {
-          server_.create(config_map(space, name, std::to_string(random()), {{"color", color}}));
+          server_.create(config_map(space, name, std::to_string(random()), labels));
         }
         return;
       }
@@ -320,7 +343,7 @@ class Model {
       if (erase) {
         maps.delete_(name);
       } else if (chance(random, 500)) {
-        maps.create(config_map(space, name, "new", {{"color", color}}));
+        maps.create(config_map(space, name, "new", labels));
       } else {
         maps.patch(name, PatchType::kMerge,
                    fmt::format(R"({{"metadata":{{"labels":{{"color":"{}"}}}}}})", color));
@@ -329,43 +352,57 @@ class Model {
       // It exists already, or does not, or a fault struck: only the server knows what was done.
     }
   }
+  /// What can be had from outside.
+  void make_real_trouble() {
+    switch (random_() % 8) {
+      case 0:
+        server_.drop_connections();
+        break;
+      case 1:
+        server_.stop();
+        server_.start();
+        break;
+      default:
+        break;
+    }
+  }
   void make_trouble() {
     const Trouble& trouble = kTroubles[random_() % kTroubles.size()];
     switch (random_() % 12) {
       case 0:
-        server_.end_watches();
+        server_->end_watches();
         break;
       case 1:
-        server_.faults().drop_connections();
+        server_->faults().drop_connections();
         break;
       case 2:
-        server_.faults().expire_history();
+        server_->faults().expire_history();
         break;
       case 3:
-        server_.shrink_history(random_() % 10);
+        server_->shrink_history(random_() % 10);
         break;
       case 4:
-        server_.faults().clear();
+        server_->faults().clear();
         break;
       case 5:
         if (chance(random_, 200)) {
           const std::unique_lock guard{restarting_};
-          server_.restart(chance(random_, 200) ? ApiServer::State::kForget
+          server_->restart(chance(random_, 200) ? ApiServer::State::kForget
                                                : ApiServer::State::kKeep);
         }
         break;
       case 6:
       case 7:
-        server_.send_bookmarks();
+        server_->send_bookmarks();
         break;
       default: {
         testkit::RequestFilter filter{.resource = "configmaps"};
         if (trouble.only_watches || chance(random_, 300)) filter.verb = "watch";
-        trouble.install(std::move(server_.faults()
+        trouble.install(std::move(server_->faults()
                                       .next(1 + static_cast<int>(random_() % 3))
                                       .matching(filter)
                                       .after(static_cast<int>(random_() % 3))),
-                        server_.revision());
+                        server_->revision());
       }
     }
   }
@@ -385,7 +422,9 @@ class Model {
   const Road road_;
   testkit::FakeClock clock_;  // of the client and its informers
   std::shared_mutex restarting_;
-  ApiServer server_;
+  TestServer server_;
+  const std::string test_;
+  const std::vector<std::string> spaces_;
   Client client_;
   std::jthread time_{[this](const std::stop_token& stop) { pass_time(stop); }};
   std::vector<std::unique_ptr<Subject>> subjects_;

@@ -6,12 +6,13 @@
 #include <kube/cache/shared_informer.hpp>
 #include <kube/client/client.hpp>
 #include <kube/config/credentials.hpp>
-#include <kube/testkit/api_server.hpp>
 #include <kube/testkit/fake_clock.hpp>
 #include <kube/transport/curl_transport.hpp>
 
 #include "support/items.hpp"
 #include "support/recorder.hpp"
+#include "support/request_trace.hpp"
+#include "support/test_server.hpp"
 
 #include <gtest/gtest.h>
 
@@ -32,8 +33,7 @@ namespace kube::testing_support {
 using core::v1::ConfigMap;
 using What = ReflectorEvent::Kind;
 
-inline const GroupResource kConfigMaps{"", "configmaps"};
-inline const GroupVersionResource kConfigMapsV1{"", "v1", "configmaps"};
+inline const GroupVersionResource kConfigMaps{"", "v1", "configmaps"};
 
 /// One way from the server to the informer.
 struct Road {
@@ -48,14 +48,19 @@ inline void PrintTo(const Road& road, std::ostream* out) { *out << road.name; }
 
 inline constexpr const char* kJsonType = "application/json";
 inline constexpr const char* kProtobufType = "application/vnd.kubernetes.protobuf";
-inline const std::vector<Road> kRoads{
-    {"Http1JsonList", false, false, kJsonType, false},
-    {"Http1ProtobufStream", false, false, kProtobufType, true},
-    {"TlsHttp1JsonStream", true, false, kJsonType, true},
-    {"TlsHttp2ProtobufList", true, true, kProtobufType, false},
-    {"TlsHttp2JsonStream", true, true, kJsonType, true, true},
-    {"TlsHttp2ProtobufStream", true, true, kProtobufType, true},
-};
+/// Those to the server of the tests: a real one speaks TLS only, and does not compress watches yet.
+inline std::vector<Road> roads() {
+  std::vector<Road> all{
+      {"Http1JsonList", false, false, kJsonType, false},
+      {"Http1ProtobufStream", false, false, kProtobufType, true},
+      {"TlsHttp1JsonStream", true, false, kJsonType, true},
+      {"TlsHttp2ProtobufList", true, true, kProtobufType, false},
+      {"TlsHttp2JsonStream", true, true, kJsonType, true, true},
+      {"TlsHttp2ProtobufStream", true, true, kProtobufType, true},
+  };
+  if (on_cluster()) std::erase_if(all, [](const Road& road) { return !road.tls; });
+  return all;
+}
 
 inline ConfigMap config_map(std::string_view space, std::string_view name, std::string_view text,
                             const LabelList& labels = {}) {
@@ -67,11 +72,12 @@ inline ConfigMap config_map(std::string_view space, std::string_view name, std::
   return map;
 }
 
-/// "a/x@1 b/y@2": what is on the server, of all namespaces or of one.
-inline std::string shown(const testkit::ApiServer& server, std::string_view space = {},
-                         const std::function<bool(const Value&)>& where = nullptr) {
+using Where = std::function<bool(const Value&)>;
+
+/// "a/x@1 b/y@2": what there is.
+inline std::string shown(const std::vector<Ref<Value>>& objects, const Where& where = nullptr) {
   std::vector<std::string> texts;
-  for (const Ref<Value>& object : server.list(kConfigMaps, space)) {
+  for (const Ref<Value>& object : objects) {
     if (where && !where(*object)) continue;
     const auto& access = detail::kObjectAccess<Value>;
     texts.push_back(access.key(object.get()) + '@' +
@@ -81,6 +87,15 @@ inline std::string shown(const testkit::ApiServer& server, std::string_view spac
   std::string all;
   for (const std::string& text : texts) all += (all.empty() ? "" : " ") + text;
   return all;
+}
+/// The same of the server, in some namespaces.
+inline std::string shown(const TestServer& server, const std::vector<std::string>& spaces,
+                         const Where& where = nullptr) {
+  std::vector<Ref<Value>> all;
+  for (const std::string& space : spaces) {
+    for (Ref<Value>& object : server.list(kConfigMaps, space)) all.push_back(std::move(object));
+  }
+  return shown(all, where);
 }
 /// The same of a cache.
 template <typename T>
@@ -136,8 +151,9 @@ class RoadTest : public ::testing::Test {
  protected:
   explicit RoadTest(const Road& taken, testkit::ApiServerOptions server_options = {})
       : road(taken),
-        own_server(std::make_unique<testkit::ApiServer>(with_road(std::move(server_options)))),
-        server(*own_server) {}
+        own_server(std::make_unique<TestServer>(with_road(std::move(server_options)))),
+        server(*own_server),
+        space(server.space()) {}
   ~RoadTest() override {
     running.reset();
     client.reset();
@@ -159,11 +175,12 @@ class RoadTest : public ::testing::Test {
   Client make_client(Config config, std::shared_ptr<Credentials> credentials = nullptr) {
     config.qps = -1;
     config.content_type = road.content_type;
-    ClientOptions options{.clock = &clock};
+    ClientOptions options = trace.following({.clock = &clock});
     options.credentials =
         credentials ? std::move(credentials) : make_credentials(config, {.clock = &clock});
     options.transport = make_curl_transport({.base_url = config.host,
                                              .credentials = options.credentials,
+                                             .disable_http2 = !road.http2,
                                              .read_idle_timeout = patience,
                                              .ping_timeout = patience});
     return Client{std::move(config), std::move(options)};
@@ -182,7 +199,7 @@ class RoadTest : public ::testing::Test {
     };
     return options;
   }
-  /// Starts an informer of all config maps.
+  /// Starts an informer of the config maps of this test.
   void start(Resource<ConfigMap> resource, std::function<void(ListOptions&)> tweak = nullptr) {
     running = std::make_unique<Running<ConfigMap>>(
         std::make_shared<ResourceListWatch<ConfigMap>>(std::move(resource), std::move(tweak)),
@@ -190,13 +207,14 @@ class RoadTest : public ::testing::Test {
   }
   void start() {
     if (!client) client.emplace(make_client(config()));
-    start(client->resource<ConfigMap>());
+    start(client->resource<ConfigMap>(space));
   }
   void start_and_sync() {
     start();
     ASSERT_TRUE(in_step());
-    ASSERT_TRUE(eventually([&] { return server.watch_count() == 1; }));
+    ASSERT_TRUE(eventually([&] { return is_watching(); }));
   }
+  bool is_watching() { return seen(What::kWatching) + seen(What::kStreamingState) > 0; }
 
   /// Waits until `condition` holds. Nobody has to wait for the clock meanwhile.
   bool eventually(const std::function<bool()>& condition) {
@@ -213,8 +231,8 @@ class RoadTest : public ::testing::Test {
   }
   /// The cache and the handler know what the server has, and nothing else.
   [[nodiscard]] ::testing::AssertionResult in_step() {
+    const std::string truth = shown(server, {space});
     const bool equal = eventually([&] {
-      const std::string truth = shown(server);
       return running->informer.has_synced() && shown(running->informer.indexer()) == truth &&
              running->recorder.believes() == truth;
     });
@@ -222,14 +240,14 @@ class RoadTest : public ::testing::Test {
     if (equal && told.empty() && same_content()) return ::testing::AssertionSuccess();
     const std::lock_guard guard{mutex};
     return ::testing::AssertionFailure()
-           << "\nserver  " << shown(server) << "\ncache   " << shown(running->informer.indexer())
+           << "\nserver  " << truth << "\ncache   " << shown(running->informer.indexer())
            << "\nhandler " << running->recorder.believes() << "\ncontradiction " << told
            << "\nlast error " << running->informer.last_error() << "\n"
            << history;
   }
   /// Every field, not only versions.
   bool same_content() {
-    for (const Ref<Value>& object : server.list(kConfigMaps)) {
+    for (const Ref<Value>& object : server.list(kConfigMaps, space)) {
       const auto expected = decode_json<ConfigMap>(encode_json(*object));
       const auto found = running->informer.indexer().find(expected->metadata.namespace_.view(),
                                                           expected->metadata.name.view());
@@ -241,15 +259,16 @@ class RoadTest : public ::testing::Test {
     const std::lock_guard guard{mutex};
     return states[kind];
   }
-  void put(std::string_view name, std::string_view text, std::string_view space = "default") {
-    server.create(config_map(space, name, text));
+  /// Returns the version.
+  std::string put(std::string_view name, std::string_view text, const LabelList& labels = {}) {
+    return server.create(config_map(space, name, text, labels))->metadata.resource_version.str();
   }
-  void remove(std::string_view name, std::string_view space = "default") {
-    EXPECT_TRUE(server.remove<ConfigMap>(space, name));
-  }
-  /// Requests that bring the initial state, and those that only watch.
-  [[nodiscard]] std::size_t requests(const std::string& verb) {
-    return server.requests().count({.verb = verb, .resource = "configmaps"});
+  void remove(std::string_view name) { EXPECT_TRUE(server.remove<ConfigMap>(space, name)); }
+  /// What the client has asked for and the server has begun to answer.
+  [[nodiscard]] std::size_t requests(const std::string& verb) const {
+    const auto all = trace.all(verb, "configmaps");
+    return static_cast<std::size_t>(
+        std::ranges::count_if(all, [](const auto& request) { return request.status != 0; }));
   }
 
   const Road road;
@@ -260,11 +279,16 @@ class RoadTest : public ::testing::Test {
   std::mutex mutex;
   std::map<What, int> states;  // guarded by mutex
   std::string history;         // guarded by mutex
-  std::unique_ptr<testkit::ApiServer> own_server;
-  testkit::ApiServer& server;
+  RequestTrace trace;
+  std::unique_ptr<TestServer> own_server;
+  TestServer& server;
+  const std::string space;
   std::optional<Client> client;
   std::unique_ptr<Running<ConfigMap>> running;
 };
+
+/// What only the server in this process can do.
+inline constexpr const char* kNeedsFaults = "needs faults inside of the server";
 
 inline std::string road_name(const ::testing::TestParamInfo<Road>& info) { return info.param.name; }
 

@@ -5,28 +5,21 @@
 
 #include <gmock/gmock.h>
 
-#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "engine_fixture.hpp"
+#include "support/fixtures.hpp"
 
 namespace kube::testkit::detail {
 namespace {
 
+using test::fixture;
 using testing::HasSubstr;
 
 constexpr const char* kAggregated =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
     "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
-
-std::string fixture(const std::string& name) {
-  std::ifstream file{std::string{KUBECXX_FIXTURES} + "/v1.36.4/" + name};
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 // DI-1
 TEST(Discovery, LegacyForm) {

@@ -2,20 +2,13 @@
 // Lists recorded from a real server: seeded into the engine, they come back byte for byte.
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
-
 #include "engine_fixture.hpp"
+#include "support/fixtures.hpp"
 
 namespace kube::testkit::detail {
 namespace {
 
-std::string read(const std::string& name) {
-  std::ifstream file{std::string{KUBECXX_FIXTURES} + "/v1.36.4/" + name, std::ios::binary};
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
+using test::fixture;
 
 /// The answer without the version of the list, which the engine counts by itself.
 std::string without_list_version(std::string text, const std::string& version) {
@@ -27,12 +20,12 @@ std::string without_list_version(std::string text, const std::string& version) {
 
 // CT-5, CT-7, CT-8, RV-1
 TEST(Fixtures, ListsOfEveryKindAreThoseOfARealServer) {
-  const Ref<Value> index = parse_json(read("index.json"));
+  const Ref<Value> index = parse_json(fixture("index.json"));
   std::size_t compared = 0;
   for (const Value& entry : index->as_array()) {
     const std::string file{entry["file"].as_string()};
     const std::string path{entry["path"].as_string()};
-    const std::string recorded = read(file + ".json");
+    const std::string recorded = fixture(file + ".json");
     const Ref<Value> list = parse_json(recorded);
     // Some recordings are the first page of a longer list.
     if (!(*list)["items"].is_array() || list->get_string("metadata.continue")) continue;
@@ -65,7 +58,7 @@ TEST(Fixtures, ListsOfEveryKindAreThoseOfARealServer) {
               without_list_version(recorded, std::to_string(version)))
         << file;
     if (entry["protobuf"] == Value{true} && reply.version() == std::to_string(version)) {
-      EXPECT_EQ(api.get(path, "application/vnd.kubernetes.protobuf").text(), read(file + ".pb"))
+      EXPECT_EQ(api.get(path, "application/vnd.kubernetes.protobuf").text(), fixture(file + ".pb"))
           << file;
     }
     ++compared;

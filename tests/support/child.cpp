@@ -16,7 +16,7 @@
 
 extern char** environ;
 
-namespace kube::chaos {
+namespace kube::testing_support {
 namespace {
 
 constexpr int kPatienceMs = 60'000;
@@ -106,4 +106,4 @@ void run_program(const std::vector<std::string>& command) {
   }
 }
 
-}  // namespace kube::chaos
+}  // namespace kube::testing_support

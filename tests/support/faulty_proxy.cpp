@@ -13,8 +13,9 @@
 #include <array>
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
-namespace kube::chaos {
+namespace kube::testing_support {
 namespace {
 
 constexpr std::size_t kMostWaiting = std::size_t{256} << 10;
@@ -51,19 +52,26 @@ bool is_connected_to_itself(int socket) {
   return here.sin_port == there.sin_port;
 }
 
-}  // namespace
-
-FaultyProxy::FaultyProxy(std::uint16_t target)
-    : target_(target), listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  sockaddr_in address = loopback(0);
+/// A socket that listens. `port` 0 becomes the one that was free.
+int listen_at(std::uint16_t& port) {
+  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int again = 1;
+  ::setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &again, sizeof again);
+  sockaddr_in address = loopback(port);
   socklen_t size = sizeof address;
-  if (listener_ < 0 || ::bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      ::listen(listener_, 64) != 0 ||
-      ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+  if (listener < 0 || ::bind(listener, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+      ::listen(listener, 64) != 0 ||
+      ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
     throw std::system_error(errno, std::generic_category(), "the proxy cannot listen");
   }
-  port_ = ntohs(address.sin_port);
-  prepare(listener_);
+  port = ntohs(address.sin_port);
+  prepare(listener);
+  return listener;
+}
+
+}  // namespace
+
+FaultyProxy::FaultyProxy(std::uint16_t target) : target_(target), listener_(listen_at(port_)) {
   thread_ = std::jthread{[this](const std::stop_token& stop) { run(stop); }};
 }
 
@@ -74,9 +82,20 @@ FaultyProxy::~FaultyProxy() {
     ::close(connection->client);
     ::close(connection->server);
   }
-  ::close(listener_);
+  if (listener_ >= 0) ::close(listener_);
 }
 
+void FaultyProxy::close_port() {
+  const std::lock_guard guard{mutex_};
+  cut_ = true;
+  if (listener_ < 0) return;
+  ::shutdown(listener_, SHUT_RDWR);  // at once, though the thread may look at it
+  ::close(std::exchange(listener_, -1));
+}
+void FaultyProxy::open_port() {
+  const std::lock_guard guard{mutex_};
+  if (listener_ < 0) listener_ = listen_at(port_);
+}
 void FaultyProxy::cut() {
   const std::lock_guard guard{mutex_};
   cut_ = true;
@@ -183,11 +202,12 @@ void FaultyProxy::send(int to, Direction& direction, double elapsed, bool& dead)
 void FaultyProxy::run(const std::stop_token& stop) {
   auto last = Clock::now();
   while (!stop.stop_requested()) {
-    std::vector<pollfd> polled{{listener_, POLLIN, 0}};
+    std::vector<pollfd> polled;
     bool something_waits = false;
     bool held = false;
     {
       const std::lock_guard guard{mutex_};
+      polled.push_back({listener_, POLLIN, 0});
       held = Clock::now() < held_until_;
       for (const auto& connection : connections_) {
         const auto wants = [&](const Direction& direction) -> short {
@@ -227,8 +247,8 @@ void FaultyProxy::run(const std::stop_token& stop) {
       reset_and_close(connection->server);
       return true;
     });
-    if ((polled[0].revents & POLLIN) != 0) accept_one();
+    if (listener_ >= 0 && (polled[0].revents & POLLIN) != 0) accept_one();
   }
 }
 
-}  // namespace kube::chaos
+}  // namespace kube::testing_support

@@ -6,7 +6,7 @@
 
 #include <sys/types.h>
 
-namespace kube::chaos {
+namespace kube::testing_support {
 
 /// A process that is asked by lines and answers with lines. Its errors go where ours go.
 class Child {
@@ -32,4 +32,4 @@ class Child {
 /// Runs a program to its end; throws std::runtime_error if it fails.
 void run_program(const std::vector<std::string>& command);
 
-}  // namespace kube::chaos
+}  // namespace kube::testing_support

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace kube::chaos {
+namespace kube::testing_support {
 
 /// A TCP proxy on loopback that does to connections what networks do. It knows nothing of HTTP or TLS.
 ///
@@ -39,6 +39,9 @@ class FaultyProxy {
   void corrupt();
   /// Closes new connections at once, for a while.
   void refuse(Clock::duration time);
+  /// Resets all connections, and nobody listens until open_port().
+  void close_port();
+  void open_port();
   /// Ends all faults but those that have happened.
   void heal();
 
@@ -69,11 +72,11 @@ class FaultyProxy {
   void send(int to, Direction& direction, double elapsed, bool& dead);
 
   const std::uint16_t target_;
-  int listener_ = -1;
   std::uint16_t port_ = 0;
 
   mutable std::mutex mutex_;
   // Guarded by mutex_:
+  int listener_ = -1;  // -1 while the port is closed
   std::vector<std::unique_ptr<Connection>> connections_;
   Clock::time_point held_until_;
   Clock::time_point delayed_until_;
@@ -87,4 +90,4 @@ class FaultyProxy {
   std::jthread thread_;
 };
 
-}  // namespace kube::chaos
+}  // namespace kube::testing_support
