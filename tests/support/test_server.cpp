@@ -165,7 +165,9 @@ Ref<Value> TestServer::store(const GroupVersionResource& resource, bool namespac
                              const Value& object) {
   if (!is_real()) return in_process_->create(object);
   const std::string name = text_at(object, "metadata.name");
-  if (!namespaced) elsewhere_.emplace_back(resource, name);
+  if (!namespaced && name.find(space()) != std::string::npos) {
+    elsewhere_.emplace_back(resource, name);
+  }
   const auto objects =
       admin_->dynamic(resource, namespaced ? text_at(object, "metadata.namespace") : "");
   try {

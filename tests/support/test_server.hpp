@@ -30,7 +30,8 @@ namespace kube::testing_support {
 /// inside of it, is reached by an arrow, `server->faults()`, and a test that needs it begins with a GTEST_SKIP.
 /// The real server is behind a proxy, so that connections can be broken; changes do not take that way.
 ///
-/// The destructor removes what the test has made.
+/// The destructor removes what the test has made: its namespaces, and of what has none whatever has space() in its
+/// name. The rest stays, such as definitions that several tests use.
 /// Thread safety: as for testkit::ApiServer.
 class TestServer {
  public:
@@ -122,7 +123,7 @@ class TestServer {
   /// Past the proxy.
   std::optional<Client> admin_;
   std::vector<std::string> spaces_;
-  /// What has no namespace, to be removed in the end.
+  /// To be removed in the end.
   std::vector<std::pair<GroupVersionResource, std::string>> elsewhere_;
   std::atomic<bool> alice_allowed_ = false;
 };

@@ -199,7 +199,13 @@ TEST_F(ManagerRunTest, GivesUpInTimeWhenTheServerIsGone) {
   server.start();
   EXPECT_EQ(holder(), "me");
   release.fire();
-  running.reset();
+  // An event that could not be sent is tried again after some time.
+  const DoneSignal destroyed;
+  const std::jthread destroyer{[&] {
+    running.reset();
+    destroyed.fire();
+  }};
+  ASSERT_TRUE(eventually_electing(1, [&] { return destroyed.done(); }));
   EXPECT_EQ(holder(), "");
 }
 

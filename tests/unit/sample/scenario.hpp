@@ -3,13 +3,17 @@
 
 #include <kube/api/apps/v1.hpp>
 #include <kube/api/core/v1.hpp>
+#include <kube/api/owner_references.hpp>
 #include <kube/client/client.hpp>
 #include <kube/client/retry.hpp>
-#include <kube/testkit/api_server.hpp>
+#include <kube/cache/resource_list_watch.hpp>
+#include <kube/cache/shared_informer.hpp>
 #include <kube/testkit/fake_clock.hpp>
 
 #include "common/deployment.hpp"
 #include "common/program.hpp"
+#include "support/paths.hpp"
+#include "support/test_server.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,8 +21,10 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <fstream>
 #include <functional>
 #include <future>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <stop_token>
@@ -89,11 +95,11 @@ class Running {
 
 class Scenario : public testing::Test {
  protected:
-  static constexpr std::string_view kSpace = "default";
-
-  explicit Scenario(kube::testkit::ApiServerOptions options = {.seed = 1})
-      : server(std::move(options)) {
-    server.load(KUBECXX_SOURCE_DIR "/examples/sample_controller/crd.yaml");
+  /// Neither server has a garbage collector; collect_garbage() plays its part.
+  Scenario() {
+    std::ifstream file{
+        kube::testing_support::source_path("examples/sample_controller/crd.yaml")};
+    server.load_yaml(std::string{std::istreambuf_iterator<char>{file}, {}});
   }
 
   /// Waits until the condition holds. Each time it is asked, `step` passes on the clock of the controllers.
@@ -110,12 +116,13 @@ class Scenario : public testing::Test {
     return std::make_unique<Running>(run, server.config(), std::move(how), clock);
   }
   [[nodiscard]] RunOptions options() {
-    return {.log = lines.logger(), .metrics = metrics, .clock = &clock};
+    return {
+        .lease_namespace = space, .log = lines.logger(), .metrics = metrics, .clock = &clock};
   }
 
   kube::Ref<Foo> create_foo(std::string_view name, std::string_view deployment,
                             std::optional<std::int32_t> replicas) const {
-    return foos().create({.metadata = {.name = name, .namespace_ = kSpace},
+    return foos().create({.metadata = {.name = name, .namespace_ = space},
                           .spec = {.deployment_name = deployment, .replicas = replicas}});
   }
   void scale_foo(std::string_view name, std::int32_t replicas) const {
@@ -145,21 +152,21 @@ class Scenario : public testing::Test {
   }
 
   [[nodiscard]] kube::Ref<Deployment> deployment(std::string_view name) const {
-    return server.find<Deployment>(kSpace, name);
+    return server.find<Deployment>(space, name);
   }
   [[nodiscard]] bool has_replicas(std::string_view name, std::int32_t replicas) const {
     const auto found = deployment(name);
     return found && found->spec.replicas == replicas;
   }
   [[nodiscard]] bool shows_available(std::string_view foo, std::int32_t available) const {
-    const auto found = server.find<Foo>(kSpace, foo);
+    const auto found = server.find<Foo>(space, foo);
     return found && found->status.available_replicas == available;
   }
   /// How often that was recorded about a Foo.
   [[nodiscard]] int events(std::string_view foo, std::string_view type,
                            std::string_view reason) const {
     int count = 0;
-    for (const auto& value : server.list({"", "events"}, kSpace)) {
+    for (const auto& value : server.list({"", "v1", "events"}, space)) {
       const auto event = kube::decode_json<kube::core::v1::Event>(kube::encode_json(*value));
       if (event->involved_object.kind == "Foo" && event->involved_object.name == foo &&
           event->type == type && event->reason == reason) {
@@ -168,19 +175,25 @@ class Scenario : public testing::Test {
     }
     return count;
   }
-  [[nodiscard]] std::size_t requests(std::string_view verb, std::string_view resource,
-                                     std::string_view subresource = {}) {
-    return server.requests().count({.verb = std::string{verb},
-                                    .resource = std::string{resource},
-                                    .subresource = std::string{subresource}});
+  /// Deletes Deployments whose Foo is gone.
+  void collect_garbage() {
+    for (const auto& one : deployments().list().items) {
+      const auto* owner = kube::controller_of(one->metadata);
+      if (owner == nullptr || owner->kind != "Foo") continue;
+      const auto foo = foos().find(owner->name);
+      if (!foo || foo->metadata.uid != owner->uid) {
+        server.remove<Deployment>(space, one->metadata.name.view());
+      }
+    }
   }
 
-  [[nodiscard]] kube::Resource<Foo> foos() const { return client.resource<Foo>(kSpace); }
+  [[nodiscard]] kube::Resource<Foo> foos() const { return client.resource<Foo>(space); }
   [[nodiscard]] kube::Resource<Deployment> deployments() const {
-    return client.apps().v1().deployments(kSpace);
+    return client.apps().v1().deployments(space);
   }
 
-  kube::testkit::ApiServer server;
+  kube::testing_support::TestServer server{{.seed = 1, .garbage_collection = false}};
+  const std::string space = server.space();
   kube::testkit::FakeClock clock;
   Lines lines;
   std::shared_ptr<kube::Metrics> metrics = std::make_shared<kube::Metrics>();
