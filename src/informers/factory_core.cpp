@@ -26,12 +26,16 @@ std::shared_ptr<const void> claim_name(const FactoryOptions& options) {
   return claimed;
 }
 
+/// Whether objects of all kinds have this type.
+bool is_shared(const Type* type) {
+  return type == &type_of<Value>() || type == &type_of<meta::v1::PartialObjectMetadata>();
+}
+
 /// Of types of their own the type, else the resource.
 std::string describe(const InformerKey& key) {
-  const bool shared =
-      key.type == &type_of<Value>() || key.type == &type_of<meta::v1::PartialObjectMetadata>();
-  std::string text = shared ? to_string(key.resource)
-                            : fmt::format("{} {}", key.type->api_version, key.type->name);
+  std::string text = is_shared(key.type)
+                         ? to_string(key.resource)
+                         : fmt::format("{} {}", key.type->api_version, key.type->name);
   if (!key.namespace_.empty()) text += " in " + key.namespace_;
   return text;
 }
@@ -112,10 +116,15 @@ InformerMetrics FactoryCore::metrics_of(const InformerKey& key) {
   if (!key.namespace_.empty()) labels.emplace_back("namespace", key.namespace_);
   {
     const std::lock_guard guard{mutex_};
-    if (!counted_.emplace(std::pair{resource, key.namespace_}, labels).second) {
-      options_.reflector.log.error(
-          "factory {} has two informers of {}; only the first one is counted", options_.name,
-          to_string(resource));
+    const auto [counted, first] =
+        counted_.try_emplace({resource, key.namespace_}, Counted{key.type, labels});
+    if (!first) {
+      // Nothing is wrong with objects in one cache and their metadata in another.
+      if (!is_shared(key.type) && !is_shared(counted->second.type)) {
+        options_.reflector.log.error(
+            "factory {} has two informers of {}; only the first one is counted", options_.name,
+            to_string(resource));
+      }
       return {};
     }
   }
@@ -200,7 +209,7 @@ void FactoryCore::shutdown() {
   const std::lock_guard guard{mutex_};
   released.swap(name_);
   if (!released) return;
-  for (const auto& [resource, labels] : counted_) options_.metrics->remove_all(labels);
+  for (const auto& [key, counted] : counted_) options_.metrics->remove_all(counted.labels);
 }
 
 CacheSync FactoryCore::wait_for_cache_sync(std::stop_token stop,
@@ -250,8 +259,8 @@ DoneSignal FactoryCore::stop_informer(const InformerKey& key) {
     entry = found->second;
     entries_.erase(found);
     if (const auto counted = counted_.find({key.resource, key.namespace_});
-        counted != counted_.end()) {
-      options_.metrics->remove_all(counted->second);
+        counted != counted_.end() && counted->second.type == key.type) {
+      options_.metrics->remove_all(counted->second.labels);
       counted_.erase(counted);
     }
     if (!entry->started) {

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "conversion.hpp"
@@ -211,6 +213,26 @@ bool deduplicate_owners(Value& object) {
   return true;
 }
 
+namespace {
+
+/// What is shown as a scale has to be numbers, whatever the schema says.
+void check_scale_paths(const CustomVersion& custom, const Value& object,
+                       std::vector<FieldError>& errors) {
+  for (const std::string& path : {custom.spec_replicas_path, custom.status_replicas_path}) {
+    if (path.empty()) continue;
+    const Value* count = object.find(std::string_view{path}.substr(1));
+    if (count == nullptr || count->is_absent() || count->is_null()) continue;
+    if (count->kind() != Value::Kind::kInteger) {
+      errors.push_back(invalid_value(path, Value::integer(0), "is no whole number"));
+    } else if (count->as_integer() < 0 ||
+               count->as_integer() > std::numeric_limits<std::int32_t>::max()) {
+      errors.push_back(invalid_value(path, *count, "must be between 0 and the largest int32"));
+    }
+  }
+}
+
+}  // namespace
+
 void refuse_invalid(const Resource& resource, const Value& object, const Value* live,
                     std::vector<FieldError> errors) {
   const std::vector<FieldError> about_metadata = validate_metadata(resource, object);
@@ -218,6 +240,7 @@ void refuse_invalid(const Resource& resource, const Value& object, const Value* 
   std::vector<FieldError> more;
   if (resource.is_custom()) {
     if (resource.custom->schema) more = resource.custom->schema->validate(object, live);
+    check_scale_paths(*resource.custom, object, more);
   } else if (resource.type == resource.storage_type) {
     more = validate_builtin(resource, object, live);
   } else {

@@ -83,6 +83,9 @@ Rest::Written Rest::patch_object(RestRequest& request, const WriteOptions& optio
           patch = parse_patch([&] { return services_.codec.value_from_json(request.http.body); });
         }
         if (type == kMergePatch && patch->is_array()) {
+          if (options.field_validation != WriteOptions::FieldValidation::kIgnore) {
+            throw bad_request("error decoding patch: an array is no object");
+          }
           throw invalid_patch(request.http.body, "it does not leave an object");
         }
         Value patched = type == kJsonPatch    ? json_patch(live, *patch)

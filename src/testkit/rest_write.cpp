@@ -400,12 +400,12 @@ Rest::Written Rest::update_object(RestRequest& request, const WriteOptions& opti
       if (!may_create) throw not_found(resource.group_resource(), request.name);
       Value fresh = change(Value{});
       if (!is_apply) {
-        const std::string version = metadata_text(fresh, "resourceVersion");
-        if (!version.empty() && !parse_version(version)) throw malformed_version(version);
         if (const std::string uid = metadata_text(fresh, "uid"); !uid.empty()) {
           throw conflict(resource.group_resource(), request.name,
                          fmt::format("the UID in the precondition ({}) is that of no object", uid));
         }
+        const std::string version = metadata_text(fresh, "resourceVersion");
+        if (!version.empty() && !parse_version(version)) throw malformed_version(version);
       }
       if (!options.dry_run) fresh["metadata"].erase("resourceVersion");
       return create_object(request, std::move(fresh), options, !is_apply);

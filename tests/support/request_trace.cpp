@@ -36,8 +36,8 @@ RequestTrace::Request describe(const HttpRequest& http) {
   std::vector<std::string> parts = parts_of(request.path);
   // /api/v1/... or /apis/GROUP/VERSION/..., then perhaps namespaces/NAME.
   const std::size_t version = parts.empty() || parts[0] != "apis" ? 2 : 3;
-  parts.erase(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(
-                                                 std::min(version, parts.size())));
+  parts.erase(parts.begin(),
+              parts.begin() + static_cast<std::ptrdiff_t>(std::min(version, parts.size())));
   if (parts.size() > 2 && parts[0] == "namespaces") parts.erase(parts.begin(), parts.begin() + 2);
   if (!parts.empty()) request.resource = parts[0];
   request.verb = verb_of(http.method, parts.size() > 1, request.query);

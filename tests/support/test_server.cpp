@@ -113,9 +113,8 @@ void TestServer::remove_space(const std::string& space) const {
 }
 
 Config TestServer::from_kubeconfig(std::string_view context) const {
-  Config config =
-      load_config({.sources = {.explicit_file = (cluster_ / "kubeconfig").string()},
-                   .overrides = {.context_name = std::string{context}}});
+  Config config = load_config({.sources = {.explicit_file = (cluster_ / "kubeconfig").string()},
+                               .overrides = {.context_name = std::string{context}}});
   config.qps = -1;
   // Nobody has to look from time to time whether the files have changed.
   for (const auto& [file, data] : {std::pair{&config.tls.ca_file, &config.tls.ca_data},

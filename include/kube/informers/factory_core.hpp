@@ -109,7 +109,11 @@ class FactoryCore {
   std::map<InformerKey, std::shared_ptr<Entry>> entries_;
   std::vector<std::shared_ptr<Entry>> stopped_;  // by stop_informer(); their threads may still end
   std::map<InformerKey, Make> configured_;
-  std::map<std::pair<GroupVersionResource, std::string>, MetricLabels> counted_;
+  struct Counted {
+    const Type* type;
+    MetricLabels labels;
+  };
+  std::map<std::pair<GroupVersionResource, std::string>, Counted> counted_;
 };
 
 }  // namespace kube::detail

@@ -90,7 +90,7 @@ TEST_F(ServerTest, PatchesAndApplies) {
   maps.patch("a", PatchType::kMerge, R"({"data":{"x":"1"}})");
   maps.patch("a", PatchType::kJson, R"([{"op":"add","path":"/data/y","value":"2"}])");
   maps.patch("a", PatchType::kStrategicMerge, R"({"data":{"color":null}})",
-              {.field_manager = "me"});
+             {.field_manager = "me"});
   ConfigMap wanted{.metadata = {.name = "a"}, .data = {{"x", "9"}}};
   try {
     maps.apply(wanted, {.field_manager = "applier"});
@@ -106,7 +106,7 @@ TEST_F(ServerTest, PatchesAndApplies) {
   EXPECT_EQ(map->data.find("color"), nullptr);
 
   maps.apply({.metadata = {.name = "new"}, .data = {{"a", "b"}}},
-              {.field_manager = "applier", .dry_run = true});
+             {.field_manager = "applier", .dry_run = true});
   EXPECT_EQ(maps.find("new"), nullptr);
 }
 
@@ -192,9 +192,9 @@ TEST_F(ServerTest, BeginsAWatchWithWhatExists) {
   make("a");
   make("b");
   Watch<ConfigMap> watch = maps.watch({.label_selector = "color",
-                                        .resource_version_match = "NotOlderThan",
-                                        .allow_watch_bookmarks = true,
-                                        .send_initial_events = true});
+                                       .resource_version_match = "NotOlderThan",
+                                       .allow_watch_bookmarks = true,
+                                       .send_initial_events = true});
   EXPECT_EQ(watch.next()->type, EventType::kAdded);
   EXPECT_EQ(watch.next()->type, EventType::kAdded);
   const auto end = watch.next();
@@ -221,8 +221,8 @@ TEST_F(ServerTest, GoesOnAfterTheWatchesEnd) {
   const auto listed = maps.list();
   RetryWatch<ConfigMap> watch =
       maps.retry_watch({.label_selector = "color",
-                         .resource_version = listed.metadata.resource_version,
-                         .timeout = 1s});
+                        .resource_version = listed.metadata.resource_version,
+                        .timeout = 1s});
   make("a");
   EXPECT_EQ(watch.next()->object->metadata.name, "a");
   server.end_watches();

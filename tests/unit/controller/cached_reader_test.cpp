@@ -193,8 +193,8 @@ TEST_F(CacheTest, MayTreatSomeNamespacesDifferently) {
     put(config_map(where, "marked", {{"marked", "yes"}}));
   }
   Manager& manager = run({.namespaces = {{a, {.label_selector = "marked"}}, {"", {}}}});
-  EXPECT_EQ(list(), sorted({a + "/marked", b + "/marked", b + "/plain", key("marked"),
-                            key("plain")}));
+  EXPECT_EQ(list(),
+            sorted({a + "/marked", b + "/marked", b + "/plain", key("marked"), key("plain")}));
   EXPECT_EQ(asked("configmaps"),
             (Names{"/api/v1/configmaps fieldSelector=metadata.namespace%21%3D" + a,
                    "/api/v1/namespaces/" + a + "/configmaps labelSelector=marked"}));
@@ -247,9 +247,8 @@ TEST_F(CacheTest, StoresOnlyWhatIsNeeded) {
 TEST_F(CacheTest, ListsByNamespaceLabelsAndIndexedFields) {
   const auto pod = [&](const std::string& where, const char* name, const char* node,
                        const char* app) {
-    Pod made{.metadata = {.name = name,
-                          .namespace_ = where,
-                          .labels = {{"app", app}, {"test", space}}}};
+    Pod made{
+        .metadata = {.name = name, .namespace_ = where, .labels = {{"app", app}, {"test", space}}}};
     made.spec.node_name = node;
     made.spec.containers.push_back({.name = "main", .image = "nginx"});
     server.create(made);
@@ -308,9 +307,9 @@ TEST_F(CacheTest, ReadsSomeThingsFromTheServer) {
 
   EXPECT_TRUE(manager.get<Secret>({space, "s"}));
   EXPECT_FALSE(manager.get<Secret>({space, "t"}));
-  EXPECT_EQ(manager.list<Secret>({.namespace_ = space, .field_selector = "metadata.name=s"})
-                .items.size(),
-            1U);
+  EXPECT_EQ(
+      manager.list<Secret>({.namespace_ = space, .field_selector = "metadata.name=s"}).items.size(),
+      1U);
   EXPECT_EQ(manager.list<Secret>({.namespace_ = space, .limit = 1}).items.size(), 1U);
   const auto document = manager.reader<Value>(maps).get({space, "a"});
   ASSERT_TRUE(document);
@@ -322,7 +321,10 @@ TEST_F(CacheTest, ReadsSomeThingsFromTheServer) {
   EXPECT_EQ(watches("configmaps"), 1U);
   running->finish();
 
-  EXPECT_EQ(run({.cache_unstructured = true}).reader<Value>(maps).list({.namespace_ = space}).items.size(),
+  EXPECT_EQ(run({.cache_unstructured = true})
+                .reader<Value>(maps)
+                .list({.namespace_ = space})
+                .items.size(),
             1U);
   EXPECT_EQ(watches("configmaps"), 2U);
   running->finish();
@@ -358,8 +360,8 @@ TEST_F(CacheTest, FeedsControllersFromSeveralNamespaces) {
   from.cache.namespaces = {{space, {}}, {b, {}}};
   make(std::move(from)).controller<ConfigMap>("maps").reconcile(worked.noting());
   start();
-  EXPECT_TRUE(eventually(
-      [&] { return worked.count(key("one")) == 1 && worked.count(b + "/one") == 1; }));
+  EXPECT_TRUE(
+      eventually([&] { return worked.count(key("one")) == 1 && worked.count(b + "/one") == 1; }));
   running->finish();
   EXPECT_EQ(worked.size(), 2U);
 }

@@ -196,7 +196,8 @@ TEST_F(ControllerTest, SurvivesWhatReconcilersThrow) {
   EXPECT_EQ(std::ranges::count(reports, "maps hopeless: give up"), 1);
   EXPECT_EQ(std::ranges::count(reports, "maps a: the server is busy"), 1);
   EXPECT_EQ(std::ranges::count(reports, "maps a: "), 2);
-  EXPECT_NE(log().find("controller maps: reconciling " + key("a") + " failed after"), std::string::npos);
+  EXPECT_NE(log().find("controller maps: reconciling " + key("a") + " failed after"),
+            std::string::npos);
   EXPECT_NE(log().find(key("hopeless") + " failed for good"), std::string::npos);
 }
 

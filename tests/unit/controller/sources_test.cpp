@@ -229,6 +229,7 @@ TEST_F(SourcesTest, MayBeOnlyMetadata) {
   EXPECT_TRUE(manager.get<Secret>({space, "s"}));
   EXPECT_EQ(watches("secrets"), 2U);
   running->finish();
+  EXPECT_EQ(log().find("two informers"), std::string::npos) << log();
 }
 
 // CF-22: events from outside wait for the controller, and pass its predicates.

@@ -18,7 +18,6 @@ using testing_support::FactoryTest;
 
 const GroupVersionResource kConfigMaps{"", "v1", "configmaps"};
 const GroupVersionResource kNodes{"", "v1", "nodes"};
-const GroupVersionResource kUnicorns{"example.com", "v1", "unicorns"};
 
 template <typename T>
 class ResourceInformerFactoryTest : public FactoryTest {};
@@ -44,22 +43,23 @@ TYPED_TEST(ResourceInformerFactoryTest, HasOneInformerPerResource) {
 TYPED_TEST(ResourceInformerFactoryTest, AnyResourceYieldsAnInformerThatTriesUntilItExists) {
   ResourceInformerFactory<TypeParam> factory{this->client(),
                                              {.reflector = {.clock = &this->clock}}};
-  const auto unicorns = factory.for_resource(kUnicorns);
+  const std::string group = this->space + ".example.com";
+  const auto unicorns = factory.for_resource({group, "v1", "unicorns"});
   unicorns.informer();
   factory.start();
-  constexpr std::string_view kMissing = "nothing at this address";
-  ASSERT_TRUE(this->server.wait_for(
-      [&] { return unicorns.informer().last_error().find(kMissing) != std::string::npos; }));
+  ASSERT_TRUE(this->server.wait_for([&] { return !unicorns.informer().last_error().empty(); }));
   const CacheSync sync = factory.wait_for_cache_sync(std::stop_token{}, Clock::Duration{});
   EXPECT_FALSE(sync);
-  EXPECT_NE(sync.informers[0].reason.find(kMissing), std::string::npos) << sync.informers[0].reason;
+  EXPECT_NE(sync.informers[0].reason.find(unicorns.informer().last_error()), std::string::npos)
+      << sync.informers[0].reason;
 
   this->server.load_yaml(R"(
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: unicorns.example.com}
+metadata: {name: unicorns.)" +
+                         group + R"(}
 spec:
-  group: example.com
+  group: )" + group + R"(
   names: {kind: Unicorn, plural: unicorns, singular: unicorn, listKind: UnicornList}
   scope: Cluster
   versions:
@@ -76,13 +76,14 @@ spec:
 
 // N-4, N-5, K-24: every option of the typed factory works here as well
 TYPED_TEST(ResourceInformerFactoryTest, TakesTheOptionsOfAllFactories) {
-  this->server.create(this->config_map("a", "one", {{"app", "web"}}));
-  this->server.create(this->config_map("a", "two"));
-  this->server.create(this->config_map("b", "three", {{"app", "web"}}));
+  const std::string other = this->server.add_space();
+  this->server.create(this->config_map(this->space, "one", {{"app", "web"}}));
+  this->server.create(this->config_map(this->space, "two"));
+  this->server.create(this->config_map(other, "three", {{"app", "web"}}));
   const auto metrics = std::make_shared<Metrics>();
   ResourceInformerFactory<TypeParam> factory{
       this->client(),
-      {.namespace_ = "a",
+      {.namespace_ = this->space,
        .tweak_list_options = [](ListOptions& options) { options.label_selector = "app=web"; },
        .leave_out = {"metadata.managedFields"},
        .metrics = metrics,
@@ -96,7 +97,7 @@ TYPED_TEST(ResourceInformerFactoryTest, TakesTheOptionsOfAllFactories) {
   EXPECT_EQ(this->names(maps.lister().list()), "one");
   EXPECT_EQ(maps.informer().indexer().by_index("all", "yes").size(), 1U);
   EXPECT_NE(metrics->text().find("name=\"factory\""), std::string::npos);
-  this->server.create(this->config_map("a", "four", {{"app", "web"}}));
+  this->server.create(this->config_map(this->space, "four", {{"app", "web"}}));
   EXPECT_TRUE(this->server.wait_for([&] { return maps.lister().list().size() == 2; }));
   ASSERT_TRUE(factory.stop_informer(kConfigMaps).wait({}));
   factory.shutdown();
@@ -104,32 +105,38 @@ TYPED_TEST(ResourceInformerFactoryTest, TakesTheOptionsOfAllFactories) {
 
 // N-6
 TYPED_TEST(ResourceInformerFactoryTest, BeginsWithAStreamOfTheExistingObjects) {
-  this->server.create(this->config_map("a", "one"));
-  ResourceInformerFactory<TypeParam> factory{this->client(), {.reflector = {.watch_list = true}}};
+  this->server.create(this->config_map(this->space, "one"));
+  ResourceInformerFactory<TypeParam> factory{
+      this->client(), {.namespace_ = this->space, .reflector = {.watch_list = true}}};
   const auto maps = factory.for_resource(kConfigMaps);
   maps.informer();
   factory.start();
   ASSERT_TRUE(factory.wait_for_cache_sync());
   EXPECT_EQ(this->names(maps.lister().list()), "one");
-  EXPECT_EQ(this->server.requests().count({.verb = "list", .resource = "configmaps"}), 0U);
-  EXPECT_EQ(this->server.requests().count({.verb = "watch", .resource = "configmaps"}), 1U);
+  EXPECT_EQ(this->trace.count("list", "configmaps"), 0U);
+  EXPECT_EQ(this->trace.count("watch", "configmaps"), 1U);
 }
 
 // N-7
 TYPED_TEST(ResourceInformerFactoryTest, ListersWorkByNamespaceAndNameThePluralInErrors) {
-  this->server.create(this->config_map("a", "one", {{"app", "web"}}));
-  this->server.create(this->config_map("b", "two"));
-  ResourceInformerFactory<TypeParam> factory{this->client()};
+  const std::string a = this->space;
+  const std::string b = this->server.add_space();
+  this->server.create(this->config_map(a, "one", {{"app", "web"}, {"test", a}}));
+  this->server.create(this->config_map(b, "two", {{"test", a}}));
+  ResourceInformerFactory<TypeParam> factory{
+      this->client(), {.tweak_list_options = [&](ListOptions& options) {
+        options.label_selector = "test=" + a;  // of all namespaces
+      }}};
   const auto lister = factory.for_resource(kConfigMaps).lister();
   factory.start();
   ASSERT_TRUE(factory.wait_for_cache_sync());
   EXPECT_EQ(this->names(lister.list()), "one two");
   EXPECT_EQ(this->names(lister.list(labels::Selector::parse("app=web"))), "one");
-  EXPECT_EQ(this->names(lister.in_namespace("b").list()), "two");
-  EXPECT_NE(lister.in_namespace("b").find("two"), nullptr);
-  EXPECT_EQ(lister.in_namespace("a").find("two"), nullptr);
+  EXPECT_EQ(this->names(lister.in_namespace(b).list()), "two");
+  EXPECT_NE(lister.in_namespace(b).find("two"), nullptr);
+  EXPECT_EQ(lister.in_namespace(a).find("two"), nullptr);
   try {
-    static_cast<void>(lister.in_namespace("a").get("two"));
+    static_cast<void>(lister.in_namespace(a).get("two"));
     FAIL();
   } catch (const ApiError& error) {
     EXPECT_EQ(std::string{error.what()}, "configmaps \"two\" not found");
@@ -138,28 +145,29 @@ TYPED_TEST(ResourceInformerFactoryTest, ListersWorkByNamespaceAndNameThePluralIn
 
 // N-2
 TEST_F(FactoryTest, DynamicObjectsAreWholeAndMetadataObjectsAreNot) {
-  ConfigMap map = config_map("a", "one", {{"app", "web"}});
+  ConfigMap map = config_map(space, "one", {{"app", "web"}});
   map.data["text"] = "large";
   server.create(map);
-  DynamicInformerFactory dynamic{client()};
-  MetadataInformerFactory metadata{client()};
+  DynamicInformerFactory dynamic{client(), {.namespace_ = space}};
+  MetadataInformerFactory metadata{client(), {.namespace_ = space}};
   const auto values = dynamic.for_resource(kConfigMaps).lister();
   const auto partial = metadata.for_resource(kConfigMaps).lister();
   dynamic.start();
   metadata.start();
   ASSERT_TRUE(dynamic.wait_for_cache_sync());
   ASSERT_TRUE(metadata.wait_for_cache_sync());
-  EXPECT_EQ((*values.get("a/one"))["data"]["text"], "large");
-  EXPECT_EQ((*values.get("a/one"))["kind"], "ConfigMap");
-  EXPECT_EQ(*partial.get("a/one")->metadata.labels.find("app"), "web");
+  EXPECT_EQ((*values.get(space + "/one"))["data"]["text"], "large");
+  EXPECT_EQ((*values.get(space + "/one"))["kind"], "ConfigMap");
+  EXPECT_EQ(*partial.get(space + "/one")->metadata.labels.find("app"), "web");
 }
 
 // G-7: one resource may differ
 TEST_F(FactoryTest, OneResourceOfADynamicFactoryMayDiffer) {
-  server.create(config_map("a", "one"));
-  server.create(config_map("b", "two"));
-  DynamicInformerFactory factory{client(), {.namespace_ = "a"}};
-  factory.configure(kConfigMaps, {.namespace_ = "b"});
+  const std::string other = server.add_space();
+  server.create(config_map(space, "one"));
+  server.create(config_map(other, "two"));
+  DynamicInformerFactory factory{client(), {.namespace_ = space}};
+  factory.configure(kConfigMaps, {.namespace_ = other});
   const auto lister = factory.for_resource(kConfigMaps).lister();
   factory.start();
   ASSERT_TRUE(factory.wait_for_cache_sync());

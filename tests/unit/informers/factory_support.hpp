@@ -3,10 +3,11 @@
 
 #include <kube/api/core/v1.hpp>
 #include <kube/client/client.hpp>
-#include <kube/testkit/api_server.hpp>
 #include <kube/testkit/fake_clock.hpp>
 
 #include "support/items.hpp"
+#include "support/request_trace.hpp"
+#include "support/test_server.hpp"
 
 #include <gtest/gtest.h>
 
@@ -33,7 +34,7 @@ class FactoryTest : public ::testing::Test {
   }
 
   Client& client() {
-    if (!client_) client_.emplace(server.config());
+    if (!client_) client_.emplace(server.config(), trace.following({}));
     return *client_;
   }
   static core::v1::ConfigMap config_map(std::string_view space, std::string_view name,
@@ -44,9 +45,10 @@ class FactoryTest : public ::testing::Test {
     for (const auto& [key, value] : labels) map.metadata.labels[key] = value;
     return map;
   }
-  static core::v1::Node node(std::string_view name, const LabelList& labels = {}) {
+  /// A node of this test alone.
+  [[nodiscard]] core::v1::Node node(const LabelList& labels = {}) const {
     core::v1::Node made;
-    made.metadata.name = name;
+    made.metadata.name = node_name;
     for (const auto& [key, value] : labels) made.metadata.labels[key] = value;
     return made;
   }
@@ -64,12 +66,18 @@ class FactoryTest : public ::testing::Test {
 
  private:
   const std::size_t threads_before_ = thread_count();
-  std::optional<testkit::ApiServer> server_{std::in_place};
+  std::optional<TestServer> server_{std::in_place};
   std::optional<Client> client_;
 
  protected:
+  RequestTrace trace;
   testkit::FakeClock clock;
-  testkit::ApiServer& server = *server_;
+  TestServer& server = *server_;
+  const std::string space = server.space();
+  const std::string node_name = "node-" + space;
 };
+
+/// What only the server in this process can do.
+inline constexpr const char* kNeedsFaults = "needs faults inside of the server";
 
 }  // namespace kube::testing_support

@@ -5,7 +5,6 @@
 #include <kube/api/registry.hpp>
 #include <kube/cache/resource_list_watch.hpp>
 #include <kube/informers/shared_informer_factory.hpp>
-#include <kube/testkit/api_server.hpp>
 
 #include "factory_support.hpp"
 
@@ -28,10 +27,18 @@ using core::v1::Node;
 using core::v1::Pod;
 using testing_support::FactoryTest;
 using testing_support::kPatience;
+using testing_support::LabelList;
 
 class SharedInformerFactoryTest : public FactoryTest {
  protected:
-  SharedInformerFactory factory{client()};
+  SharedInformerFactory factory{client(), {.namespace_ = space}};
+};
+
+class FactoryInTrouble : public SharedInformerFactoryTest {
+ protected:
+  void SetUp() override {
+    if (server.is_real()) GTEST_SKIP() << testing_support::kNeedsFaults;
+  }
 };
 
 // G-1, G-2
@@ -51,7 +58,7 @@ TEST_F(SharedInformerFactoryTest, StartsOnlyWhatSomebodyAskedFor) {
   const CacheSync sync = factory.wait_for_cache_sync();
   ASSERT_EQ(sync.informers.size(), 1U);
   EXPECT_NE(sync.informers[0].type.find("Node"), std::string::npos);
-  EXPECT_EQ(server.requests().count({.resource = "pods"}), 0U);
+  EXPECT_EQ(trace.count("", "pods"), 0U);
   static_cast<void>(pods);
 }
 
@@ -67,7 +74,7 @@ TEST_F(SharedInformerFactoryTest, StartsLaterOnesWithAnotherStart) {
   const CacheSync sync = factory.wait_for_cache_sync();
   EXPECT_TRUE(sync);
   EXPECT_EQ(sync.informers.size(), 2U);
-  EXPECT_EQ(server.requests().count({.verb = "watch", .resource = "nodes"}), 1U);
+  EXPECT_EQ(trace.count("watch", "nodes"), 1U);
 }
 
 // G-3
@@ -82,24 +89,24 @@ TEST_F(SharedInformerFactoryTest, StopsWithATokenOnlyWhatThatStartLaunched) {
   stop_first.request_stop();
   EXPECT_TRUE(server.wait_for([&] { return first.is_stopped(); }));
   EXPECT_FALSE(second.is_stopped());
-  server.create(config_map("default", "late"));
-  EXPECT_TRUE(
-      server.wait_for([&] { return factory.lister<ConfigMap>().find("default/late") != nullptr; }));
+  server.create(config_map(space, "late"));
+  EXPECT_TRUE(server.wait_for(
+      [&] { return factory.lister<ConfigMap>().find(space + "/late") != nullptr; }));
 }
 
 // G-4, G-5, K-36
 TEST_F(SharedInformerFactoryTest, ShutdownStopsEverythingAndNothingStartsAfterwards) {
   const auto nodes = factory.informer<Node>();
-  server.create(node("n1"));
+  server.create(node());
   factory.start();
   ASSERT_TRUE(factory.wait_for_cache_sync({}, kPatience));
   const std::jthread also{[&] { factory.shutdown(); }};  // as often and from where one likes
   factory.shutdown();
   EXPECT_TRUE(nodes.is_stopped());
-  EXPECT_NE(factory.lister<Node>().find("n1"), nullptr);  // what was read stays readable
+  EXPECT_NE(factory.lister<Node>().find(node_name), nullptr);  // what was read stays readable
   const auto maps = factory.informer<ConfigMap>();
   factory.start();
-  EXPECT_EQ(server.requests().count({.resource = "configmaps"}), 0U);
+  EXPECT_EQ(trace.count("", "configmaps"), 0U);
   EXPECT_FALSE(maps.has_synced());
 }
 
@@ -111,8 +118,8 @@ TEST_F(SharedInformerFactoryTest, ShutdownOfWhatWasNotStartedReturnsAtOnce) {
 }
 
 // G-6
-TEST_F(SharedInformerFactoryTest, TellsWhichCachesAreNotFilledAndWhy) {
-  server.faults().always().matching({.resource = "pods"}).respond(403);
+TEST_F(FactoryInTrouble, TellsWhichCachesAreNotFilledAndWhy) {
+  server->faults().always().matching({.resource = "pods"}).respond(403);
   factory.core().v1().nodes().informer();
   factory.core().v1().pods().informer();
   std::stop_source stop;
@@ -133,21 +140,21 @@ TEST_F(SharedInformerFactoryTest, TellsWhichCachesAreNotFilledAndWhy) {
 }
 
 // G-6, K-34
-TEST_F(SharedInformerFactoryTest, WaitsUntilAStopAndSaysSo) {
-  server.faults().always().matching({.resource = "pods"}).respond(500);
+TEST_F(FactoryInTrouble, WaitsUntilAStopAndSaysSo) {
+  server->faults().always().matching({.resource = "pods"}).respond(500);
   factory.core().v1().pods().informer();
   factory.start();
   std::stop_source stop;
   std::jthread later{[&] {
-    server.wait_for([&] { return server.requests().count({.resource = "pods"}) > 0; });
+    server.wait_for([&] { return trace.count("", "pods") > 0; });
     stop.request_stop();
   }};
   EXPECT_EQ(factory.wait_for_cache_sync(stop.get_token()).cause, "stopped");
 }
 
 // G-6
-TEST_F(SharedInformerFactoryTest, DoesNotWaitForAnInformerThatHasEnded) {
-  server.faults().always().matching({.resource = "pods"}).respond(500);
+TEST_F(FactoryInTrouble, DoesNotWaitForAnInformerThatHasEnded) {
+  server->faults().always().matching({.resource = "pods"}).respond(500);
   factory.core().v1().pods().informer();
   std::stop_source stop;
   factory.start(stop.get_token());
@@ -169,37 +176,42 @@ TEST_F(SharedInformerFactoryTest, NothingStartedIsNothingToWaitFor) {
 
 // G-7, G-8
 TEST_F(FactoryTest, NamespaceAndTweakApplyToEveryInformer) {
-  server.create(config_map("a", "one", {{"app", "web"}}));
-  server.create(config_map("a", "two"));
-  server.create(config_map("b", "three", {{"app", "web"}}));
-  server.create(node("n1", {{"app", "web"}}));
-  SharedInformerFactory factory{client(),
-                                {.namespace_ = "a", .tweak_list_options = [](ListOptions& options) {
-                                   options.label_selector = "app=web";
-                                 }}};
+  const std::string other = server.add_space();
+  const LabelList chosen{{"app", space}};
+  server.create(config_map(space, "one", chosen));
+  server.create(config_map(space, "two"));
+  server.create(config_map(other, "three", chosen));
+  server.create(node(chosen));
+  SharedInformerFactory factory{
+      client(), {.namespace_ = space, .tweak_list_options = [&](ListOptions& options) {
+                   options.label_selector = "app=" + space;
+                 }}};
   const auto maps = factory.core().v1().configmaps().lister();
   const auto nodes = factory.core().v1().nodes().lister();
   factory.start();
   ASSERT_TRUE(factory.wait_for_cache_sync({}, kPatience));
   EXPECT_EQ(names(maps.list()), "one");
-  EXPECT_EQ(names(nodes.list()), "n1");  // has no namespace, so the factory's means nothing to it
-  server.create(config_map("a", "four", {{"app", "web"}}));
-  server.create(config_map("a", "five"));
-  server.create(config_map("b", "six", {{"app", "web"}}));
+  EXPECT_EQ(names(nodes.list()),
+            node_name);  // has no namespace, so the factory's means nothing to it
+  server.create(config_map(space, "four", chosen));
+  server.create(config_map(space, "five"));
+  server.create(config_map(other, "six", chosen));
   ASSERT_TRUE(server.wait_for([&] { return maps.list().size() == 2; }));
   EXPECT_EQ(names(maps.list()), "four one");
-  EXPECT_EQ(server.requests().count({.verb = "watch", .resource = "configmaps", .namespace_ = "a"}),
-            1U);
+  ASSERT_EQ(trace.count("watch", "configmaps"), 1U);
+  EXPECT_EQ(trace.all("watch", "configmaps")[0].path,
+            "/api/v1/namespaces/" + space + "/configmaps");
 }
 
 // G-7: one type may differ in everything
 TEST_F(FactoryTest, OptionsOfATypeGoBeforeThoseOfTheFactory) {
-  server.create(config_map("a", "one"));
-  server.create(config_map("b", "two"));
-  server.create(config_map("b", "three", {{"app", "web"}}));
-  SharedInformerFactory factory{client(), {.namespace_ = "a"}};
+  const std::string other = server.add_space();
+  server.create(config_map(space, "one"));
+  server.create(config_map(other, "two"));
+  server.create(config_map(other, "three", {{"app", "web"}}));
+  SharedInformerFactory factory{client(), {.namespace_ = space}};
   factory.configure<ConfigMap>({
-      .namespace_ = "b",
+      .namespace_ = other,
       .tweak_list_options = [](ListOptions& options) { options.label_selector = "!app"; },
       .transform = [](ConfigMap& map) { map.metadata.annotations["seen"] = "yes"; },
       .indexers = {{"letter",
@@ -214,16 +226,17 @@ TEST_F(FactoryTest, OptionsOfATypeGoBeforeThoseOfTheFactory) {
   ASSERT_TRUE(factory.wait_for_cache_sync({}, kPatience));
   ASSERT_EQ(names(informer.indexer().list()), "two");
   EXPECT_EQ(informer.indexer().by_index("letter", "t").size(), 1U);
-  EXPECT_EQ(*informer.indexer().find("b/two")->metadata.annotations.find("seen"), "yes");
+  EXPECT_EQ(*informer.indexer().find(other + "/two")->metadata.annotations.find("seen"), "yes");
   EXPECT_THROW(factory.configure<ConfigMap>({}), std::logic_error);
 }
 
 // G-7: the resync of a type goes before that of the factory
 TEST_F(FactoryTest, ResyncsEachTypeAtItsOwnPace) {
-  server.create(config_map("a", "one"));
-  server.create(node("n1"));
+  server.create(config_map(space, "one"));
+  server.create(node());
   SharedInformerFactory factory{
-      client(), {.resync = std::chrono::hours{100}, .reflector = {.clock = &clock}}};
+      client(),
+      {.resync = std::chrono::hours{100}, .namespace_ = space, .reflector = {.clock = &clock}}};
   factory.configure<Node>({.resync = std::chrono::minutes{1}});
   std::atomic<int> nodes_again = 0;
   std::atomic<int> maps_again = 0;
@@ -242,16 +255,17 @@ TEST_F(FactoryTest, ResyncsEachTypeAtItsOwnPace) {
 
 // G-7, G-13: what nobody needs is left out of all objects, before anything starts
 TEST_F(FactoryTest, LeavesOutFieldsOfAllTypes) {
-  ConfigMap managed = config_map("default", "one");
+  ConfigMap managed = config_map(space, "one");
   managed.data["text"] = "some";
   client().apply(managed, {.field_manager = "test"});
-  SharedInformerFactory factory{client(), {.leave_out = {"metadata.managedFields"}}};
+  SharedInformerFactory factory{client(),
+                                {.namespace_ = space, .leave_out = {"metadata.managedFields"}}};
   const auto maps = factory.core().v1().configmaps().lister();
   const auto spaces = factory.core().v1().namespaces().lister();
   factory.start();
   ASSERT_TRUE(factory.wait_for_cache_sync({}, kPatience));
-  EXPECT_TRUE(maps.get("default/one")->metadata.managed_fields.empty());
-  EXPECT_FALSE(client().resource<ConfigMap>("default").get("one")->metadata.managed_fields.empty());
+  EXPECT_TRUE(maps.get(space + "/one")->metadata.managed_fields.empty());
+  EXPECT_FALSE(client().resource<ConfigMap>(space).get("one")->metadata.managed_fields.empty());
   EXPECT_NE(spaces.find("default"), nullptr);
 }
 
@@ -262,15 +276,15 @@ TEST_F(FactoryTest, AFieldToLeaveOutThatIsNoneIsAnError) {
 
 // G-7: projection keeps only what is named
 TEST_F(FactoryTest, KeepsOnlyTheFieldsOfAProjection) {
-  ConfigMap map = config_map("default", "one", {{"app", "web"}});
+  ConfigMap map = config_map(space, "one", {{"app", "web"}});
   map.data["large"] = std::string(10'000, 'x');
   server.create(map);
-  SharedInformerFactory factory{client()};
+  SharedInformerFactory factory{client(), {.namespace_ = space}};
   factory.configure<ConfigMap>({.projection = fields<ConfigMap>("metadata")});
   const auto maps = factory.core().v1().configmaps().lister();
   factory.start();
   ASSERT_TRUE(factory.wait_for_cache_sync({}, kPatience));
-  EXPECT_TRUE(maps.get("default/one")->data.empty());
+  EXPECT_TRUE(maps.get(space + "/one")->data.empty());
   EXPECT_EQ(maps.list(labels::Selector::parse("app=web")).size(), 1U);
 }
 
@@ -289,8 +303,8 @@ TEST_F(FactoryTest, AProjectionMustKeepWhatACacheNeeds) {
 
 // The end of the streamed state is told by an annotation, which the projection leaves out
 TEST_F(FactoryTest, AProjectionMayLeaveOutAnnotations) {
-  server.create(config_map("default", "one"));
-  SharedInformerFactory factory{client(), {.reflector = {.watch_list = true}}};
+  server.create(config_map(space, "one"));
+  SharedInformerFactory factory{client(), {.namespace_ = space, .reflector = {.watch_list = true}}};
   factory.configure<ConfigMap>(
       {.projection =
            fields<ConfigMap>("metadata.name", "metadata.namespace", "metadata.resourceVersion")});
@@ -322,15 +336,14 @@ TEST_F(SharedInformerFactoryTest, TakesAnInformerThatSomebodyElseMade) {
   EXPECT_EQ(calls, 1);
   factory.start();
   ASSERT_TRUE(factory.wait_for_cache_sync({}, kPatience));
-  EXPECT_EQ(
-      server.requests().count({.verb = "watch", .resource = "pods", .namespace_ = "kube-system"}),
-      1U);
+  ASSERT_EQ(trace.count("watch", "pods"), 1U);
+  EXPECT_EQ(trace.all("watch", "pods")[0].path, "/api/v1/namespaces/kube-system/pods");
 }
 
 // G-10
 TEST_F(SharedInformerFactoryTest, FindsTheSameInformerByTheNamesOfItsResource) {
-  server.create(config_map("default", "one", {{"app", "web"}}));
-  server.create(config_map("default", "two"));
+  server.create(config_map(space, "one", {{"app", "web"}}));
+  server.create(config_map(space, "two"));
   const GenericInformer generic = factory.for_resource({"", "v1", "configmaps"});
   EXPECT_EQ(generic.as<ConfigMap>().core(), factory.informer<ConfigMap>().core());
   EXPECT_THROW(static_cast<void>(generic.as<Pod>()), std::bad_cast);
@@ -339,25 +352,25 @@ TEST_F(SharedInformerFactoryTest, FindsTheSameInformerByTheNamesOfItsResource) {
   const GenericLister lister = generic.lister();
   EXPECT_EQ(lister.list().size(), 2U);
   EXPECT_EQ(lister.list(labels::Selector::parse("app=web")).size(), 1U);
-  const AnyObject found = lister.in_namespace("default").get("one");
+  const AnyObject found = lister.in_namespace(space).get("one");
   EXPECT_EQ(found.name(), "one");
-  EXPECT_EQ(found.namespace_(), "default");
+  EXPECT_EQ(found.namespace_(), space);
   EXPECT_EQ(found.label("app"), "web");
-  EXPECT_EQ(found.as<ConfigMap>(), factory.lister<ConfigMap>().get("default/one"));
+  EXPECT_EQ(found.as<ConfigMap>(), factory.lister<ConfigMap>().get(space + "/one"));
   EXPECT_EQ(found.as<Pod>(), nullptr);
   EXPECT_NE(found.json().find("\"kind\":\"ConfigMap\""), std::string::npos) << found.json();
-  EXPECT_FALSE(lister.find("default/none"));
+  EXPECT_FALSE(lister.find(space + "/none"));
   try {
-    static_cast<void>(lister.get("default/none"));
+    static_cast<void>(lister.get(space + "/none"));
     FAIL();
   } catch (const ApiError& error) {
-    EXPECT_EQ(std::string{error.what()}, "configmaps \"default/none\" not found");
+    EXPECT_EQ(std::string{error.what()}, "configmaps \"" + space + "/none\" not found");
   }
 }
 
 // G-10
 TEST_F(SharedInformerFactoryTest, TellsGenericHandlersOfAllChanges) {
-  server.create(config_map("default", "one"));
+  server.create(config_map(space, "one"));
   const GenericInformer generic = factory.for_resource({"", "v1", "configmaps"});
   std::mutex mutex;
   std::vector<std::string> told;
@@ -374,15 +387,15 @@ TEST_F(SharedInformerFactoryTest, TellsGenericHandlersOfAllChanges) {
   });
   factory.start();
   ASSERT_TRUE(factory.wait_for_cache_sync({}, kPatience));
-  server.create(config_map("default", "one", {{"app", "web"}}));
-  server.remove<ConfigMap>("default", "one");
+  server.create(config_map(space, "one", {{"app", "web"}}));
+  server.remove<ConfigMap>(space, "one");
   const auto all = [&] {
     const std::lock_guard guard{mutex};
     return told;
   };
   ASSERT_TRUE(server.wait_for([&] { return all().size() == 3; }));
-  EXPECT_EQ(all(),
-            (std::vector<std::string>{"default/one there", "default/one now", "default/one gone"}));
+  EXPECT_EQ(all(), (std::vector<std::string>{space + "/one there", space + "/one now",
+                                             space + "/one gone"}));
 }
 
 // G-10
@@ -444,7 +457,7 @@ TEST_F(SharedInformerFactoryTest, ListersSayWhatWasNotFound) {
 }
 
 TEST_F(SharedInformerFactoryTest, StopsOneInformerAndMakesANewOneOnRequest) {
-  server.create(config_map("default", "one"));
+  server.create(config_map(space, "one"));
   const auto maps = factory.informer<ConfigMap>();
   const auto nodes = factory.informer<Node>();
   factory.start();
@@ -452,7 +465,7 @@ TEST_F(SharedInformerFactoryTest, StopsOneInformerAndMakesANewOneOnRequest) {
   ASSERT_TRUE(factory.stop_informer<ConfigMap>().wait({}));
   EXPECT_TRUE(maps.is_stopped());
   EXPECT_FALSE(nodes.is_stopped());
-  EXPECT_NE(maps.indexer().find("default/one"), nullptr);
+  EXPECT_NE(maps.indexer().find(space + "/one"), nullptr);
   EXPECT_TRUE(factory.stop_informer<ConfigMap>().done());  // there is none any more
 
   const auto anew = factory.informer<ConfigMap>();
@@ -463,7 +476,7 @@ TEST_F(SharedInformerFactoryTest, StopsOneInformerAndMakesANewOneOnRequest) {
 }
 
 TEST_F(SharedInformerFactoryTest, AHandlerMayStopItsOwnInformer) {
-  server.create(config_map("default", "one"));
+  server.create(config_map(space, "one"));
   const auto maps = factory.informer<ConfigMap>();
   maps.add_event_handler(
       {.on_add = [&](const ConfigMap&) { static_cast<void>(factory.stop_informer<ConfigMap>()); }});
@@ -542,7 +555,7 @@ constexpr Type SmallNode::kube_type{.kind = Kind::kStruct,
 
 // M-5: two informers of one resource are both there, but only one is counted
 TEST_F(FactoryTest, ShowsOneResourceAsTwoTypesAndCountsItOnce) {
-  server.create(node("n1"));
+  server.create(node());
   const auto metrics = std::make_shared<Metrics>();
   std::mutex mutex;
   std::string logged;
@@ -560,8 +573,8 @@ TEST_F(FactoryTest, ShowsOneResourceAsTwoTypesAndCountsItOnce) {
   factory.start();
   const CacheSync sync = factory.wait_for_cache_sync({}, kPatience);
   ASSERT_TRUE(sync) << sync.message();
-  EXPECT_EQ(nodes.get("n1")->metadata.name, "n1");
-  EXPECT_EQ(small.indexer().find("n1")->metadata.name, "n1");
+  EXPECT_EQ(nodes.get(node_name)->metadata.name, node_name);
+  EXPECT_EQ(small.indexer().find(node_name)->metadata.name, node_name);
   const std::lock_guard guard{mutex};
   EXPECT_NE(logged.find("two informers of /v1, Resource=nodes"), std::string::npos) << logged;
 }

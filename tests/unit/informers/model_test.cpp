@@ -388,7 +388,7 @@ class Model {
         if (chance(random_, 200)) {
           const std::unique_lock guard{restarting_};
           server_->restart(chance(random_, 200) ? ApiServer::State::kForget
-                                               : ApiServer::State::kKeep);
+                                                : ApiServer::State::kKeep);
         }
         break;
       case 6:

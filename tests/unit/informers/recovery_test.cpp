@@ -32,8 +32,9 @@ class InformerRecovers : public RoadTest, public ::testing::WithParamInterface<R
     of_first.tls.insecure_skip_verify = road.tls;
     client.emplace(make_client(std::move(of_first)));
     start(client->resource<ConfigMap>());
-    return eventually(
-        [&] { return running->recorder.believes() == known_to(first) && first.watch_count() == 1; });
+    return eventually([&] {
+      return running->recorder.believes() == known_to(first) && first.watch_count() == 1;
+    });
   }
   static std::string known_to(const ApiServer& other) {
     return shown(other.list({"", "configmaps"}));
@@ -147,7 +148,11 @@ TEST_P(InformerRecoversFromFaults, ListsAllAtOnceWhenAPageIsGone) {
   InformerOptions<ConfigMap> options = informer_options<ConfigMap>();
   options.reflector.watch_list = false;
   options.reflector.page_size = 2;
-  server->faults().next().matching({.verb = "list", .resource = "configmaps"}).after(1).respond(410);
+  server->faults()
+      .next()
+      .matching({.verb = "list", .resource = "configmaps"})
+      .after(1)
+      .respond(410);
   running = std::make_unique<Running<ConfigMap>>(
       std::make_shared<ResourceListWatch<ConfigMap>>(client->resource<ConfigMap>(space),
                                                      [](ListOptions& list) {
@@ -436,8 +441,8 @@ spec:
     storage: true
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 )");
-  server.load_yaml("{apiVersion: " + group + "/v1, kind: Foo, metadata: {name: a, namespace: " + space +
-                   "}, spec: {size: 1}}");
+  server.load_yaml("{apiVersion: " + group + "/v1, kind: Foo, metadata: {name: a, namespace: " +
+                   space + "}, spec: {size: 1}}");
   ASSERT_TRUE(eventually([&] { return informer.recorder.events().size() == 1; }));
   EXPECT_TRUE(eventually([&] { return informer.informer.has_synced(); }));
   EXPECT_EQ(informer.informer.indexer().find(space, "a")->get_integer("spec.size"), 1);

@@ -4,10 +4,10 @@
 #include <kube/api/apps/v1.hpp>
 #include <kube/api/core/v1.hpp>
 #include <kube/api/owner_references.hpp>
-#include <kube/client/client.hpp>
-#include <kube/client/retry.hpp>
 #include <kube/cache/resource_list_watch.hpp>
 #include <kube/cache/shared_informer.hpp>
+#include <kube/client/client.hpp>
+#include <kube/client/retry.hpp>
 #include <kube/testkit/fake_clock.hpp>
 
 #include "common/deployment.hpp"
@@ -97,8 +97,7 @@ class Scenario : public testing::Test {
  protected:
   /// Neither server has a garbage collector; collect_garbage() plays its part.
   Scenario() {
-    std::ifstream file{
-        kube::testing_support::source_path("examples/sample_controller/crd.yaml")};
+    std::ifstream file{kube::testing_support::source_path("examples/sample_controller/crd.yaml")};
     server.load_yaml(std::string{std::istreambuf_iterator<char>{file}, {}});
   }
 
@@ -116,8 +115,7 @@ class Scenario : public testing::Test {
     return std::make_unique<Running>(run, server.config(), std::move(how), clock);
   }
   [[nodiscard]] RunOptions options() {
-    return {
-        .lease_namespace = space, .log = lines.logger(), .metrics = metrics, .clock = &clock};
+    return {.lease_namespace = space, .log = lines.logger(), .metrics = metrics, .clock = &clock};
   }
 
   kube::Ref<Foo> create_foo(std::string_view name, std::string_view deployment,

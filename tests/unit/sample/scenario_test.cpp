@@ -355,8 +355,16 @@ TEST_P(SampleController, GoesOnAfterARestartOfTheServer) {
 TEST_P(SampleControllerInTrouble, GetsThereThroughFaults) {
   constexpr int kFoos = 12;
   server->faults().always().matching({.verb = "watch"}).with_probability(0.5).drop_after(4);
-  server->faults().always().matching({.resource = "deployments"}).with_probability(0.2).respond(500);
-  server->faults().always().matching({.resource = "foos"}).with_probability(0.1).break_before_head();
+  server->faults()
+      .always()
+      .matching({.resource = "deployments"})
+      .with_probability(0.2)
+      .respond(500);
+  server->faults()
+      .always()
+      .matching({.resource = "foos"})
+      .with_probability(0.1)
+      .break_before_head();
   server->faults().always().matching({.verb = "create"}).with_probability(0.2).lose_answer();
   const auto running = start();
   for (int i = 0; i < kFoos; ++i) {

@@ -139,6 +139,23 @@ TEST(CustomResources, ArePrunedDefaultedAndValidated) {
   EXPECT_EQ(api.patch(std::string{kWidgets} + "/w", R"({"spec":{"size":"x"}})").status(), 422);
 }
 
+// CR-7: what is shown as a scale is a number that a scale can show, whatever the schema says.
+TEST(CustomResources, HaveNumbersWhereTheirScaleIs) {
+  Api api;
+  api.make_widgets(R"(,"subresources":{"scale":{"specReplicasPath":".spec.replicas",)"
+                   R"("statusReplicasPath":".status.replicas"}})");
+  EXPECT_EQ(api.post(kWidgets, widget("good", R"("spec":{"replicas":2})")).status(), 201);
+  for (const char* replicas : {"-1", "3000000000"}) {
+    const Reply bad =
+        api.post(kWidgets, widget("bad", std::string{R"("spec":{"replicas":)"} + replicas + "}"));
+    EXPECT_EQ(bad.status(), 422) << replicas;
+    EXPECT_EQ(bad.at("details.causes[0].field"), ".spec.replicas");
+  }
+  const Reply text = api.post(kWidgets, widget("bad", R"("spec":{"replicas":"x"})"));
+  EXPECT_EQ(text.at("details.causes[0].field"), "spec.replicas");
+  EXPECT_EQ(text.at("details.causes[1].field"), ".spec.replicas");
+}
+
 // CT-4, CT-7, CR-3
 TEST(CustomResources, LookDifferent) {
   Api api;

@@ -71,7 +71,8 @@ TEST(Patch, FailuresHaveTheirCodes) {
       api.patch(kPath, R"([{"op":"test","path":"/data/a","value":"9"}])", "json-patch+json");
   EXPECT_EQ(test.status(), 422);
   EXPECT_EQ(test.message(), "the server rejected our request due to an error in our request");
-  EXPECT_EQ(api.patch(kPath, "[]").status(), 422);
+  EXPECT_EQ(api.patch(kPath, "[]").status(), 400);
+  EXPECT_EQ(api.patch(kPath + "?fieldValidation=Ignore", "[]").status(), 422);
   EXPECT_EQ(api.patch(kPath, "7").status(), 400);
   const Reply undecodable = api.patch(kPath, R"({"data":5})");
   EXPECT_EQ(undecodable.status(), 422);

@@ -266,6 +266,13 @@ TEST(Update, ChecksNameVersionAndUid) {
   object["metadata"]["name"] = "b";
   EXPECT_EQ(api.put(path, object).status(), 400);
   EXPECT_EQ(api.put(std::string{kConfigMaps} + "/b", object).status(), 404);
+
+  // Where PUT creates, too: an object with a uid cannot be new, whatever its version is.
+  const Reply role = api.put(
+      "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles/r",
+      *parse_json(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"Role",)"
+                  R"("metadata":{"name":"r","uid":"other","resourceVersion":"abc"},"rules":[]})"));
+  EXPECT_EQ(role.status(), 409);
 }
 
 // UP-3
