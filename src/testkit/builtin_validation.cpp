@@ -240,6 +240,11 @@ void check_service(const Value& object, const Value* live, Errors& errors) {
   if (spec["type"] == Value{"ExternalName"} && !text(spec["clusterIP"]).empty()) {
     errors.push_back(forbidden_value("spec.clusterIPs", "an ExternalName has no address"));
   }
+  static const std::vector<std::string> affinities{"ClientIP", "None"};
+  if (const Value& affinity = spec["sessionAffinity"];
+      !affinity.is_absent() && std::ranges::find(affinities, text(affinity)) == affinities.end()) {
+    errors.push_back(not_supported("spec.sessionAffinity", affinity, affinities));
+  }
   for (std::size_t i = 0; i < spec["ports"].size(); ++i) {
     const Value& port = spec["ports"][i];
     const std::string place = fmt::format("spec.ports[{}]", i);

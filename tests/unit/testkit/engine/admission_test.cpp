@@ -145,6 +145,18 @@ TEST(Workloads, AreDefaultedAndChecked) {
   EXPECT_THAT(other.message(), HasSubstr("spec.template.metadata.labels: Invalid value"));
 }
 
+TEST(Services, HaveASessionAffinityThatExists) {
+  Api api;
+  const auto service = [](const std::string& affinity) {
+    return R"({"metadata":{"name":"s"},"spec":{"ports":[{"port":80}],"sessionAffinity":")" +
+           affinity + "\"}}";
+  };
+  const Reply bad = api.post("/api/v1/namespaces/default/services", service("text"));
+  EXPECT_EQ(bad.status(), 422);
+  EXPECT_EQ(bad.at("details.causes[0].field"), "spec.sessionAffinity");
+  EXPECT_EQ(api.post("/api/v1/namespaces/default/services", service("ClientIP")).status(), 201);
+}
+
 TEST(Services, GetAnAddress) {
   Api api;
   const std::string path = "/api/v1/namespaces/default/services";
