@@ -70,6 +70,12 @@ std::vector<RequestTrace::Request> RequestTrace::all(const std::string& verb,
   return found;
 }
 
+std::size_t RequestTrace::waiting() const {
+  const std::lock_guard guard{mutex_};
+  return static_cast<std::size_t>(
+      std::ranges::count_if(sent_, [](const Sent& sent) { return !sent.request.ended; }));
+}
+
 void RequestTrace::sent(const HttpRequest& request) {
   const std::lock_guard guard{mutex_};
   sent_.push_back({describe(request), std::this_thread::get_id()});
@@ -81,7 +87,9 @@ void RequestTrace::answered(const AttemptReport& report) {
   const auto mine = std::find_if(sent_.rbegin(), sent_.rend(), [](const Sent& sent) {
     return sent.by == std::this_thread::get_id();
   });
-  if (mine != sent_.rend()) mine->request.status = report.status;
+  if (mine == sent_.rend()) return;
+  mine->request.status = report.status;
+  mine->request.ended = true;
 }
 
 }  // namespace kube::testing_support

@@ -22,8 +22,9 @@ class RequestTrace {
     std::string resource = {};
     std::string path = {};
     std::string query = {};
-    /// 0 as long as there is no answer.
+    /// 0 as long as there is no answer, and if there will be none.
     int status = 0;
+    bool ended = false;  ///< whether that is known
   };
 
   /// Follows the client that is made with these options; what they call already is called as before. Must outlive it.
@@ -36,6 +37,8 @@ class RequestTrace {
                                   const std::string& resource = {}) const {
     return all(verb, resource).size();
   }
+  /// Requests that wait for the head of their answer.
+  [[nodiscard]] std::size_t waiting() const;
 
  private:
   struct Sent {

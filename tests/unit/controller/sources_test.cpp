@@ -268,7 +268,7 @@ TEST_F(SourcesTest, SurviveMapFunctionsThatThrow) {
   running->start();
   put("bad");
   put("good");
-  EXPECT_TRUE(eventually_with_time([&] { return worked.count(key("good")) == 1; }));
+  EXPECT_TRUE(eventually([&] { return worked.count(key("good")) == 1; }));
   running->finish();
   EXPECT_NE(log().find("what is this"), std::string::npos);
 }

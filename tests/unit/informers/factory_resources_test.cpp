@@ -47,11 +47,12 @@ TYPED_TEST(ResourceInformerFactoryTest, AnyResourceYieldsAnInformerThatTriesUnti
   const auto unicorns = factory.for_resource({group, "v1", "unicorns"});
   unicorns.informer();
   factory.start();
-  ASSERT_TRUE(this->server.wait_for([&] { return !unicorns.informer().last_error().empty(); }));
+  constexpr std::string_view kMissing = "nothing at this address";
+  ASSERT_TRUE(this->server.wait_for(
+      [&] { return unicorns.informer().last_error().find(kMissing) != std::string::npos; }));
   const CacheSync sync = factory.wait_for_cache_sync(std::stop_token{}, Clock::Duration{});
   EXPECT_FALSE(sync);
-  EXPECT_NE(sync.informers[0].reason.find(unicorns.informer().last_error()), std::string::npos)
-      << sync.informers[0].reason;
+  EXPECT_NE(sync.informers[0].reason.find(kMissing), std::string::npos) << sync.informers[0].reason;
 
   this->server.load_yaml(R"(
 apiVersion: apiextensions.k8s.io/v1
