@@ -184,6 +184,7 @@ TEST_F(ControllerTest, SurvivesWhatReconcilersThrow) {
     return counted("controller_runtime_reconcile_total",
                    {{"controller", "maps"}, {"result", result}});
   };
+  ASSERT_TRUE(eventually([&] { return worked.size() > 0; }));
   EXPECT_TRUE(eventually_with_time([&] { return total("success") == 1; }));
   running->finish();
 

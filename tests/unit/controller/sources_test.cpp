@@ -265,10 +265,12 @@ TEST_F(SourcesTest, SurviveMapFunctionsThatThrow) {
         return {{key_of(map)}};
       })
       .reconcile(worked.noting());
+  put("first");
   running->start();
+  ASSERT_TRUE(eventually([&] { return worked.count(key("first")) == 1; }));
   put("bad");
   put("good");
-  EXPECT_TRUE(eventually([&] { return worked.count(key("good")) == 1; }));
+  EXPECT_TRUE(eventually_with_time([&] { return worked.count(key("good")) == 1; }));
   running->finish();
   EXPECT_NE(log().find("what is this"), std::string::npos);
 }
