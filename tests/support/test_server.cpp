@@ -14,6 +14,7 @@
 
 #include <condition_variable>
 #include <cstdlib>
+#include <exception>
 #include <fstream>
 #include <iterator>
 #include <mutex>
@@ -191,30 +192,28 @@ void TestServer::load_yaml(std::string_view text) {
         parse_group_version(text_at(*document, "apiVersion")).with_kind(text_at(*document, "kind"));
     RestMapping mapping;
     // Discovery learns of what was defined a little later.
-    (void)wait_for([&] {
-      try {
-        mapping = RestMapper{*admin_}.for_kind(kind);
-        return true;
-      } catch (const NoMatchError&) {
-        return false;
-      }
-    });
+    until_it_works([&] { mapping = RestMapper{*admin_}.for_kind(kind); });
     store(mapping.resource, mapping.namespaced, *document);
     if (kind.kind != "CustomResourceDefinition") continue;
     const GroupVersionResource defined{text_at(*document, "spec.group"),
                                        text_at((*document)["spec"]["versions"][0], "name"),
                                        text_at(*document, "spec.names.plural")};
-    if (!wait_for([&] {
-          try {
-            (void)admin_->dynamic(defined).list({.limit = 1});
-            return true;
-          } catch (const ApiError&) {
-            return false;
-          }
-        })) {
-      throw Error("the server does not serve what was defined");
-    }
+    until_it_works([&] { (void)admin_->dynamic(defined).list({.limit = 1}); });
   }
+}
+
+void TestServer::until_it_works(const std::function<void()>& attempt) const {
+  std::exception_ptr last;
+  const bool works = wait_for([&] {
+    try {
+      attempt();
+      return true;
+    } catch (const Error&) {
+      last = std::current_exception();
+      return false;
+    }
+  });
+  if (!works) std::rethrow_exception(last);
 }
 
 Ref<Value> TestServer::find(const GroupVersionResource& resource, std::string_view space,

@@ -116,6 +116,8 @@ class TestServer {
   [[nodiscard]] Config from_kubeconfig(std::string_view context) const;
   void remove_space(const std::string& space) const;
   void run_cluster_script(const char* command) const;
+  /// Tries again and again; throws what came last if it never works.
+  void until_it_works(const std::function<void()>& attempt) const;
 
   std::optional<testkit::ApiServer> in_process_;
   std::filesystem::path cluster_;
