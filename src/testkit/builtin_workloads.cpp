@@ -161,6 +161,10 @@ void check_workload(const Value& object, const Value* live, Errors& errors) {
   const Value& selector = spec["selector"];
   const Value& pods = spec["template"]["spec"];
   const bool is_daemon_set = object["kind"] == Value{"DaemonSet"};
+  const Value& strategy = spec["strategy"];
+  if (strategy["type"] == Value{"Recreate"} && strategy["rollingUpdate"].is_object()) {
+    errors.push_back(forbidden_value("spec.strategy.rollingUpdate", "Recreate does not roll"));
+  }
   if (!selector.is_object()) {
     if (!is_daemon_set) errors.push_back(required_value("spec.selector"));
   } else if (selector["matchLabels"].size() + selector["matchExpressions"].size() == 0) {

@@ -173,5 +173,16 @@ TEST(Builtin, AllCausesAreTold) {
   }
 }
 
+TEST(Deployments, ThatAreRecreatedDoNotRoll) {
+  Api api;
+  const Reply bad = api.post(
+      "/apis/apps/v1/namespaces/default/deployments",
+      R"({"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},"strategy":)"
+      R"({"type":"Recreate","rollingUpdate":{"maxSurge":2}},"template":{"metadata":{"labels":)"
+      R"({"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}})");
+  EXPECT_EQ(bad.status(), 422);
+  EXPECT_EQ(bad.at("details.causes[0].field"), "spec.strategy.rollingUpdate");
+}
+
 }  // namespace
 }  // namespace kube::testkit::detail
