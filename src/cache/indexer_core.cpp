@@ -182,24 +182,25 @@ IndexValues compute_values(const Functions& functions, const ObjectAccess& acces
 
 }  // namespace
 
+IndexerCore::State IndexerCore::empty_state(const ObjectAccess& access,
+                                            const IndexerOptions& options) {
+  auto state = std::make_shared<StoreState>();
+  state->access = &access;
+  state->has_labels = options.label_index;
+  state->has_namespaces = options.namespace_index;
+  return state;
+}
+
 IndexerCore::IndexerCore(const ObjectAccess& access, IndexerOptions options)
     : access_(access),
       options_(std::move(options)),
       writer_(std::make_unique<Writer>()),
-      functions_(std::make_shared<const Functions>()) {
-  auto state = std::make_shared<StoreState>();
-  state->access = &access_;
-  state->has_labels = options_.label_index;
-  state->has_namespaces = options_.namespace_index;
-  state_ = std::move(state);
-}
+      state_(empty_state(access_, options_)),
+      functions_(std::make_shared<const Functions>()) {}
 
 IndexerCore::~IndexerCore() = default;
 
-StoreSnapshot IndexerCore::snapshot() const {
-  const std::lock_guard guard{mutex_};
-  return StoreSnapshot{state_};
-}
+StoreSnapshot IndexerCore::snapshot() const { return StoreSnapshot{state()}; }
 
 std::shared_ptr<const IndexerCore::Functions> IndexerCore::functions() const {
   const std::lock_guard guard{mutex_};
@@ -207,13 +208,14 @@ std::shared_ptr<const IndexerCore::Functions> IndexerCore::functions() const {
 }
 
 ObjectRef IndexerCore::find(std::string_view space, std::string_view name) const {
-  return snapshot().find(space, name);
+  return (*state_.read())->find(space, name);
 }
 
-void IndexerCore::publish(std::shared_ptr<const StoreState> next) {
+void IndexerCore::publish(State next) {
+  state_.publish(std::move(next));
   {
+    // Whoever waits has looked before, or will see the new state.
     const std::lock_guard guard{mutex_};
-    state_.swap(next);
     if (waiting_ == 0) return;
   }
   reached_.notify_all();
@@ -234,7 +236,7 @@ std::uint64_t IndexerCore::apply(const std::vector<StoreChange>& changes,
     }
     const std::lock_guard guard{writer_->mutex};
     if (functions != this->functions()) continue;  // an index was added meanwhile
-    auto next = std::make_shared<StoreState>(*state_);
+    auto next = std::make_shared<StoreState>(*state());
     for (std::size_t i = 0; i < changes.size(); ++i) {
       writer_->apply(*next, changes[i], values[i], results[i]);
     }
@@ -259,7 +261,7 @@ std::uint64_t IndexerCore::replace(const std::vector<ObjectRef>& objects, std::s
     }
     const std::lock_guard guard{writer_->mutex};
     if (functions != this->functions()) continue;
-    auto next = std::make_shared<StoreState>(*state_);
+    auto next = std::make_shared<StoreState>(*state());
     std::vector<bool> listed(writer_->slots() + objects.size());
     for (std::size_t i = 0; i < objects.size(); ++i) {
       const void* object = objects[i].get();
@@ -285,7 +287,7 @@ std::uint64_t IndexerCore::replace(const std::vector<ObjectRef>& objects, std::s
 
 void IndexerCore::set_version(std::string_view version) {
   const std::lock_guard guard{writer_->mutex};
-  auto next = std::make_shared<StoreState>(*state_);
+  auto next = std::make_shared<StoreState>(*state());
   Writer::set_version(*next, version);
   publish(std::move(next));
 }
@@ -309,11 +311,7 @@ void IndexerCore::add_indexes(const std::vector<std::pair<std::string, IndexFunc
       if (taken) throw std::invalid_argument("indexer conflict: " + name);
       all->push_back({name, function});
     }
-    std::shared_ptr<const StoreState> seen;
-    {
-      const std::lock_guard guard{mutex_};
-      seen = state_;
-    }
+    const State seen = state();
     seen->slots.visit([&](std::uint32_t number, const StoredObject& slot) {
       if (computed.size() <= number) computed.resize(number + std::size_t{1});
       if (computed[number].object != slot.object) {
@@ -328,7 +326,7 @@ void IndexerCore::add_indexes(const std::vector<std::pair<std::string, IndexFunc
       computed.clear();
       continue;
     }
-    if (state_ != seen) continue;
+    if (state() != seen) continue;
     auto next = std::make_shared<StoreState>(*seen);
     for (const auto& [name, function] : indexes) next->indexes.push_back({name, {}});
     seen->slots.visit([&](std::uint32_t number, const StoredObject&) {
@@ -361,7 +359,7 @@ bool IndexerCore::wait_for_version(std::string_view version, Clock& clock,
   std::unique_lock lock{mutex_};
   ++waiting_;
   const bool reached = clock.wait_until(lock, reached_, deadline, std::move(stop), [&] {
-    const auto order = compare_resource_versions(state_->newest, version);
+    const auto order = compare_resource_versions(state()->newest, version);
     return order == std::partial_ordering::greater || order == std::partial_ordering::equivalent;
   });
   --waiting_;

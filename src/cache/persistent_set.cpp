@@ -11,11 +11,25 @@
 namespace kube::detail {
 
 std::uint16_t PersistentSet::Node::child_for(std::uint64_t key) const noexcept {
-  const Child* begin = children();
-  const Child* found =
-      std::upper_bound(begin, begin + count, key,
-                       [](std::uint64_t k, const Child& child) { return k < child.first; });
-  return static_cast<std::uint16_t>(found == begin ? 0 : found - begin - 1);
+  // The first child counts for all that is below the second.
+  const Child* at = children();
+  for (std::uint16_t left = count; left > 1;) {
+    const auto half = static_cast<std::uint16_t>(left / 2);
+    at += at[half].first <= key ? half : 0;
+    left = static_cast<std::uint16_t>(left - half);
+  }
+  return static_cast<std::uint16_t>(at - children());
+}
+
+std::uint16_t PersistentSet::Node::lower_bound(std::uint64_t key) const noexcept {
+  const std::uint64_t* at = keys();
+  std::uint16_t left = count;
+  while (left > 1) {
+    const auto half = static_cast<std::uint16_t>(left / 2);
+    at += at[half - 1] < key ? half : 0;
+    left = static_cast<std::uint16_t>(left - half);
+  }
+  return static_cast<std::uint16_t>(at - keys() + (left == 1 && *at < key ? 1 : 0));
 }
 
 void PersistentSet::release(Node* node) noexcept {
@@ -102,7 +116,7 @@ PersistentSet::Node* PersistentSet::insert_into(Node*& node, std::uint64_t key) 
   ++node->total;
   if (node->leaf) {
     std::uint64_t* end = node->keys() + node->count;
-    std::uint64_t* place = std::lower_bound(node->keys(), end, key);
+    std::uint64_t* place = node->keys() + node->lower_bound(key);
     std::memmove(place + 1, place, static_cast<std::size_t>(end - place) * sizeof(key));
     *place = key;
     ++node->count;
@@ -140,7 +154,7 @@ void PersistentSet::erase_from(Node*& node, std::uint64_t key) {
   --node->total;
   if (node->leaf) {
     std::uint64_t* end = node->keys() + node->count;
-    std::uint64_t* place = std::lower_bound(node->keys(), end, key);
+    std::uint64_t* place = node->keys() + node->lower_bound(key);
     std::memmove(place, place + 1, static_cast<std::size_t>(end - place - 1) * sizeof(key));
     --node->count;
     return;
@@ -190,7 +204,8 @@ bool PersistentSet::contains(std::uint64_t key) const noexcept {
   const Node* node = root_;
   if (node == nullptr) return false;
   while (!node->leaf) node = node->children()[node->child_for(key)].node;
-  return std::binary_search(node->keys(), node->keys() + node->count, key);
+  const std::uint16_t at = node->lower_bound(key);
+  return at < node->count && node->keys()[at] == key;
 }
 
 std::size_t PersistentSet::rank(std::uint64_t key) const noexcept {
@@ -202,9 +217,7 @@ std::size_t PersistentSet::rank(std::uint64_t key) const noexcept {
     for (std::uint16_t j = 0; j < i; ++j) below += node->children()[j].node->total;
     node = node->children()[i].node;
   }
-  return below +
-         static_cast<std::size_t>(std::lower_bound(node->keys(), node->keys() + node->count, key) -
-                                  node->keys());
+  return below + node->lower_bound(key);
 }
 
 std::size_t PersistentSet::bytes_of_node(const Node* node) noexcept {

@@ -68,6 +68,8 @@ class PersistentSet {
     }
     /// The child in which `key` is or belongs.
     [[nodiscard]] std::uint16_t child_for(std::uint64_t key) const noexcept;
+    /// The first number of a leaf that is not below `key`. Without branches, which nobody could foretell.
+    [[nodiscard]] std::uint16_t lower_bound(std::uint64_t key) const noexcept;
     [[nodiscard]] std::uint64_t first() const noexcept {
       return leaf ? keys()[0] : children()[0].first;
     }
@@ -91,15 +93,7 @@ class PersistentSet {
   static bool visit_node(const Node& node, std::uint64_t first, std::uint64_t last, See& see) {
     if (node.leaf) {
       const std::uint64_t* keys = node.keys();
-      std::uint16_t i = 0;
-      for (std::uint16_t end = node.count; i < end;) {
-        const auto middle = static_cast<std::uint16_t>((i + end) / 2);
-        if (keys[middle] < first) {
-          i = static_cast<std::uint16_t>(middle + 1);
-        } else {
-          end = middle;
-        }
-      }
+      std::uint16_t i = node.lower_bound(first);
       for (; i < node.count; ++i) {
         if (keys[i] > last || !see(keys[i])) return false;
       }

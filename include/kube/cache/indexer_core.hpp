@@ -6,6 +6,7 @@
 #include <kube/base/error.hpp>
 #include <kube/cache/object_access.hpp>
 #include <kube/cache/object_ref.hpp>
+#include <kube/cache/published.hpp>
 
 #include <condition_variable>
 #include <cstdint>
@@ -143,15 +144,19 @@ class IndexerCore {
   using Functions = std::vector<NamedFunction>;
   class Writer;
 
+  using State = std::shared_ptr<const StoreState>;
+
+  [[nodiscard]] static State empty_state(const ObjectAccess& access, const IndexerOptions& options);
+  [[nodiscard]] State state() const { return *state_.read(); }
   [[nodiscard]] std::shared_ptr<const Functions> functions() const;
-  void publish(std::shared_ptr<const StoreState> next);
+  void publish(State next);
 
   const ObjectAccess& access_;
   const IndexerOptions options_;
   std::unique_ptr<Writer> writer_;
+  Published<State> state_;  // published by writers, under their mutex
 
   mutable std::mutex mutex_;  // held for a moment only, never while reading or writing content
-  std::shared_ptr<const StoreState> state_;      // guarded by mutex_
   std::shared_ptr<const Functions> functions_;   // guarded by mutex_
   mutable std::size_t waiting_ = 0;              // guarded by mutex_
   mutable std::condition_variable_any reached_;  // told of a new state if somebody waits
