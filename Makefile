@@ -9,7 +9,7 @@ PREFIX ?= /usr/local
 # Debian packages: what the library needs, then what tests and benchmarks need.
 PACKAGES := cmake ninja-build g++ pkg-config ca-certificates curl \
   libfmt-dev libsimdjson-dev libyaml-cpp-dev libprotozero-dev libboost1.81-dev libxxhash-dev \
-  libcurl4-openssl-dev libssl-dev zlib1g-dev libsqlite3-dev \
+  libssl-dev zlib1g-dev libsqlite3-dev \
   libcli11-dev libspdlog-dev libnghttp2-dev libgtest-dev libgmock-dev libbenchmark-dev \
   libprotobuf-dev protobuf-compiler nlohmann-json3-dev ccache
 CHECK_PACKAGES := clang clang-tidy clang-format lld libclang-rt-14-dev

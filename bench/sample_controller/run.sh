@@ -5,17 +5,16 @@
 # less than a minute.
 #   bench/sample_controller/run.sh [build folder]
 # The build folder (build/release if not given) has to be a release build with the targets sample_controller,
-# sample_controller_builder, libcurl_only and kubecxx. The controllers are processes of their own, stripped as they
-# would be in an image.
+# sample_controller_builder and kubecxx. The controllers are processes of their own, stripped as they would be in an
+# image.
 set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${1:-$root/build/release}
 examples=$build/examples/sample_controller
 server=$build/tools/kubecxx/kubecxx
-floor=$build/bench/sample_controller/libcurl_only
 results=$root/bench/results
-for program in "$examples/sample_controller" "$examples/sample_controller_builder" "$server" "$floor"; do
+for program in "$examples/sample_controller" "$examples/sample_controller_builder" "$server"; do
   if [ ! -x "$program" ]; then
     echo "run.sh: no $program; build the target $(basename "$program")" >&2
     exit 1
@@ -85,8 +84,6 @@ mkdir -p "$results"
   printf '%-34s %8s %8s %8s %8s\n' '' rss pss own threads
   serve plain
   serve tls --tls
-  cp "$floor" "$work/libcurl_only"
-  measure 'libcurl alone' ready "$work/libcurl_only"
   measure 'sample_controller' workers "$work/sample_controller" --kubeconfig "$work/plain.config"
   measure 'sample_controller_builder' workers "$work/sample_controller_builder" \
     --kubeconfig "$work/plain.config"

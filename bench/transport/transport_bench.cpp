@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What it costs to receive a large body over TLS, beside curl, and what many watches at rest cost. Server,
 // curl and our client are processes of their own, so that each one's usage is known.
-#include <kube/transport/curl_transport.hpp>
+#include <kube/transport/http_transport.hpp>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -77,7 +77,7 @@ int serve(const std::string& ca_file) {
 }
 
 std::unique_ptr<Transport> connect(const std::string& url, const std::string& ca_file) {
-  return make_curl_transport(
+  return make_http_transport(
       {.base_url = url, .credentials = std::make_shared<FixedCredentials>(read_file(ca_file))});
 }
 

@@ -4,7 +4,7 @@
 #include "answer.hpp"
 
 #include <kube/api/validation.hpp>
-#include <kube/transport/curl_transport.hpp>
+#include <kube/transport/http_transport.hpp>
 
 #include <string>
 #include <string_view>
@@ -63,7 +63,7 @@ std::shared_ptr<Transport> connect_transport(const Config& config, const ClientO
                                              const ServerUrl& server,
                                              const std::shared_ptr<Credentials>& credentials) {
   if (options.transport) return options.transport;
-  return make_curl_transport(
+  return make_http_transport(
       with_environment({.base_url = server.str(),
                         .credentials = credentials,
                         .proxy_url = config.proxy_url,

@@ -15,11 +15,6 @@
 
 namespace kube::detail {
 
-void FileDescriptor::reset() noexcept {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
-}
-
 bool FileError::is_missing() const noexcept { return code_ == ENOENT || code_ == ENOTDIR; }
 
 std::string error_text(int code) { return std::generic_category().message(code); }

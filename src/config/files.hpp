@@ -1,34 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/base/file_descriptor.hpp>
 #include <kube/config/config.hpp>
 
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace kube::detail {
-
-/// Closes what it holds. Move only.
-class FileDescriptor {
- public:
-  FileDescriptor() = default;
-  explicit FileDescriptor(int fd) noexcept : fd_(fd) {}
-  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~FileDescriptor() { reset(); }
-
-  void reset() noexcept;
-  [[nodiscard]] int get() const noexcept { return fd_; }
-  explicit operator bool() const noexcept { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-};
 
 /// A file that cannot be read; `code()` is the errno, or 0 for a file that is too large.
 class FileError : public ConfigError {

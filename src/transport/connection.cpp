@@ -16,28 +16,32 @@ constexpr int kRoundsInARow = 4;
 
 Connection::Connection(std::unique_ptr<Dial> dial, const SessionSettings& settings,
                        const TransportOptions& options)
-    : settings_(settings), options_(options), dial_(std::move(dial)) {}
+    : settings_(settings), options_(options), material_(dial->material()), dial_(std::move(dial)) {}
 
-void Connection::establish() {
-  dial_->connected();
+bool Connection::make(TimePoint now) {
+  if (!dial_->advance(now)) return false;
   session_ =
       dial_->negotiated_http2() ? make_http2_session(settings_) : make_http1_session(settings_);
-  idle_since_ = last_received_ = system_clock().now();
+  stream_ = dial_->take_stream();
+  times_ = dial_->times();
+  dial_.reset();
+  idle_since_ = last_received_ = now;
   more_ = true;
+  return true;
 }
 
 void Connection::begin(const std::shared_ptr<Exchange>& exchange) {
   exchange->connection = this;
   if (begun_++ == 0) {
-    exchange->resolved = dial_->resolve_time();
-    exchange->connected = dial_->connect_time();
-    exchange->secured = dial_->tls_time();
+    exchange->resolved = times_.resolved;
+    exchange->connected = times_.connected;
+    exchange->secured = times_.secured;
   }
   ++exchange->attempts;
   session_->begin(exchange);
 }
 
-void Connection::pump(bool readable, std::span<char> buffer) {
+void Connection::pump(std::span<char> buffer) {
   const bool was_idle = idle();
   try {
     try {
@@ -48,7 +52,7 @@ void Connection::pump(bool readable, std::span<char> buffer) {
       read_some(buffer);
       throw;
     }
-    if ((readable || more_) && !buffer.empty()) read_some(buffer);
+    if ((ready_ || more_) && !buffer.empty()) read_some(buffer);
     if (!broken_) write_all();
   } catch (const TransportError& error) {
     fail(error);
@@ -57,15 +61,16 @@ void Connection::pump(bool readable, std::span<char> buffer) {
 }
 
 void Connection::read_some(std::span<char> buffer) {
+  ready_ = false;
   for (int round = 0; round < kRoundsInARow && session_->wants_input(); ++round) {
     std::size_t filled = 0;
     std::optional<TransportError> error;
-    auto result = Dial::Result::kBytes;
+    auto result = ByteStream::Result::kBytes;
     // A TLS record at a time is what there is; several make fewer calls, and wake the reader less often.
-    while (result == Dial::Result::kBytes && filled < buffer.size()) {
+    while (result == ByteStream::Result::kBytes && filled < buffer.size()) {
       std::size_t size = 0;
       try {
-        result = dial_->receive(buffer.data() + filled, buffer.size() - filled, size);
+        result = stream_->receive(buffer.subspan(filled), size);
       } catch (const TransportError& caught) {
         error = caught;
         break;
@@ -78,11 +83,11 @@ void Connection::read_some(std::span<char> buffer) {
       session_->receive({buffer.data(), filled});
     }
     if (error) throw *error;
-    if (result == Dial::Result::kAgain) {
+    if (result == ByteStream::Result::kAgain) {
       more_ = false;
       return;
     }
-    if (result == Dial::Result::kEnd) {
+    if (result == ByteStream::Result::kEnd) {
       broken_ = true;
       session_->end_of_input();
       return;
@@ -96,7 +101,7 @@ void Connection::write_all() {
   while (true) {
     const std::string_view bytes = session_->output();
     if (bytes.empty()) return;
-    const std::size_t sent = dial_->send(bytes);
+    const std::size_t sent = stream_->send(bytes);
     if (sent == 0) {
       blocked_ = true;
       return;
@@ -105,8 +110,22 @@ void Connection::write_all() {
   }
 }
 
+void Connection::watch(std::vector<pollfd>& sockets) const {
+  if (dial_) return dial_->watch(sockets);
+  const bool writes = blocked_ || stream_->wants_write();
+  const bool reads = session_->wants_input() && !stream_->wants_write();
+  const auto events = static_cast<short>((reads ? POLLIN : 0) | (writes ? POLLOUT : 0));
+  if (events != 0) sockets.push_back({.fd = stream_->socket(), .events = events, .revents = 0});
+}
+
+Connection::TimePoint Connection::next_step() const {
+  if (dial_) return dial_->next_step();
+  const auto limit = ping_sent_ ? options_.ping_timeout : options_.read_idle_timeout;
+  return limit.count() == 0 ? TimePoint::max() : ping_sent_.value_or(last_received_) + limit;
+}
+
 void Connection::check_peer(TimePoint now) {
-  if (now < next_check()) return;
+  if (now < next_step()) return;
   if (!ping_sent_) {
     if (session_->ping()) {
       ping_sent_ = now;
@@ -121,11 +140,6 @@ void Connection::check_peer(TimePoint now) {
        fmt::format("{}: the server is silent: no byte for {} ms, and no answer to a PING for {} ms",
                    settings_.authority, options_.read_idle_timeout.count(),
                    options_.ping_timeout.count())});
-}
-
-Connection::TimePoint Connection::next_check() const {
-  const auto limit = ping_sent_ ? options_.ping_timeout : options_.read_idle_timeout;
-  return limit.count() == 0 ? TimePoint::max() : ping_sent_.value_or(last_received_) + limit;
 }
 
 void Connection::fail(const TransportError& error) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "dial_error.hpp"
+
 #include <fmt/format.h>
 #include <openssl/x509_vfy.h>
 
-#include <string_view>
-
-#include "dial.hpp"
+#include <cerrno>
 
 namespace kube::detail {
 
@@ -12,110 +12,116 @@ namespace {
 
 using Kind = TransportError::Kind;
 
+TransportError make(Kind kind, std::string_view place, std::string_view advice,
+                    std::string_view detail) {
+  return {kind, fmt::format("{}: {} ({})", place, advice, detail)};
+}
+
 bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-const char* verification_advice(long result) {
-  switch (result) {
+std::string verification_advice(const TlsFailure& failure) {
+  const auto certificate = [&](std::string_view what) {
+    return fmt::format("the {}'s certificate {}", failure.role, what);
+  };
+  switch (failure.verify_result) {
     case X509_V_ERR_CERT_HAS_EXPIRED:
-      return "the server's certificate has expired; renew it, or check this machine's clock";
+      return certificate("has expired; renew it, or check this machine's clock");
     case X509_V_ERR_CERT_NOT_YET_VALID:
-      return "the server's certificate is not valid yet; check this machine's clock";
+      return certificate("is not valid yet; check this machine's clock");
+    case X509_V_ERR_HOSTNAME_MISMATCH:
+    case X509_V_ERR_IP_ADDRESS_MISMATCH:
+      return certificate(
+          "is for another host; use a name or address that is in it, or tls-server-name");
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
     case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
     case X509_V_ERR_CERT_SIGNATURE_FAILURE:
-      return "the server's certificate is signed by an unknown authority; is "
-             "certificate-authority of the right cluster?";
+      return certificate(
+          "is signed by an unknown authority; is certificate-authority of the right cluster?");
     case X509_V_ERR_CERT_REVOKED:
-      return "the server's certificate is revoked";
+      return certificate("is revoked");
     case X509_V_ERR_INVALID_PURPOSE:
-      return "the server's certificate is not one for servers";
+      return certificate("is not one for servers");
     default:
-      return nullptr;
-  }
-}
-
-std::string tls_advice(const DialFailure& failure) {
-  const std::string_view detail = failure.detail;
-  if (const char* advice = verification_advice(failure.verify_result)) return advice;
-  if (has(detail, "does not match") || has(detail, "matches target host name")) {
-    return "the server's certificate is for another host; use a name that is in it, or "
-           "tls-server-name";
-  }
-  if (has(detail, "wrong version number") || has(detail, "http request") ||
-      has(detail, "packet length too long") || has(detail, "record layer failure")) {
-    return "what answers there does not speak TLS; is it http, or another port?";
-  }
-  if (has(detail, "certificate required") ||
-      (has(detail, "handshake failure") && !failure.has_certificate)) {
-    return "the server asks for a client certificate; configure client-certificate and client-key";
-  }
-  if (has(detail, "alert")) {
-    return failure.has_certificate
-               ? "the server refuses the handshake; is the client certificate expired, or of "
-                 "another cluster?"
-               : "the server refuses the handshake";
-  }
-  switch (failure.code) {
-    case CURLE_SSL_CERTPROBLEM:
-      return "the client certificate or its key cannot be used: both have to be PEM, the key "
-             "without password, and of each other";
-    case CURLE_SSL_CACERT_BADFILE:
-      return "certificate-authority cannot be used: it has to be PEM";
-    default:
-      return "the TLS handshake failed";
+      return certificate("cannot be trusted");
   }
 }
 
 }  // namespace
 
-TransportError describe(const Origin& origin, const DialFailure& failure) {
-  const auto make = [&](Kind kind, std::string_view advice) {
-    return TransportError(kind, fmt::format("{}: {} ({})", origin.name, advice, failure.detail));
+TransportError lookup_failed(const Origin& origin, std::string_view detail) {
+  if (origin.proxy) {
+    return make(Kind::kProxy, origin.name,
+                "the proxy's host was not found; check proxy-url or HTTPS_PROXY",
+                fmt::format("{}: {}", origin.proxy->host, detail));
+  }
+  return make(Kind::kResolve, origin.name,
+              "the host was not found; check the address and the name service",
+              fmt::format("{}: {}", origin.host, detail));
+}
+
+TransportError connect_failed(const Origin& origin, int code, std::string_view detail) {
+  if (origin.proxy) {
+    return make(Kind::kProxy, origin.name,
+                "the proxy cannot be reached; check proxy-url or HTTPS_PROXY", detail);
+  }
+  const auto advice = [code] {
+    switch (code) {
+      case ECONNREFUSED:
+        return "nobody accepts connections there; does the server run, is the address right?";
+      case ETIMEDOUT:
+        return "nobody answers; check address, routes and firewalls";
+      case ENETUNREACH:
+      case EHOSTUNREACH:
+        return "there is no way to that address; check address, routes and firewalls";
+      case EMFILE:
+      case ENFILE:
+        return "no connection: too many files are open; close some, or raise the limit";
+      default:
+        return "no connection";
+    }
   };
-  const bool proxied = !origin.proxy.empty();
-  switch (failure.code) {
-    case CURLE_COULDNT_RESOLVE_HOST:
-      return make(Kind::kResolve, "the host was not found; check the address and the name service");
-    case CURLE_COULDNT_RESOLVE_PROXY:
-      return make(Kind::kProxy, "the proxy's host was not found; check proxy-url or HTTPS_PROXY");
-    case CURLE_PROXY:
-      return make(Kind::kProxy, "the proxy refuses; check proxy-url or HTTPS_PROXY");
-    case CURLE_COULDNT_CONNECT:
-      if (proxied) {
-        return make(Kind::kProxy,
-                    "the proxy cannot be reached, or cannot reach the server; check proxy-url or "
-                    "HTTPS_PROXY");
-      }
-      return make(Kind::kConnect,
-                  "nobody accepts connections there; does the server run, is the address right?");
-    case CURLE_OPERATION_TIMEDOUT:
-      return make(Kind::kConnect, "nobody answers; check address, routes and firewalls");
-    case CURLE_PEER_FAILED_VERIFICATION:
-    case CURLE_SSL_CONNECT_ERROR:
-    case CURLE_SSL_CERTPROBLEM:
-    case CURLE_SSL_CACERT_BADFILE:
-    case CURLE_SSL_CIPHER:
-    case CURLE_SSL_ISSUER_ERROR:
-      // A peer that goes away in the handshake has not said a word about trust.
-      if (has(failure.detail, "SSL_ERROR_SYSCALL") || has(failure.detail, "unexpected eof")) {
-        return make(Kind::kConnectionLost, "the connection was closed during the TLS handshake");
-      }
-      return make(Kind::kTls, tls_advice(failure));
-    default:
-      break;
+  return make(Kind::kConnect, origin.name, advice(), detail);
+}
+
+TransportError proxy_refused(const Origin& origin, std::string_view advice,
+                             std::string_view detail) {
+  return make(Kind::kProxy, origin.name, advice, detail);
+}
+
+TransportError tls_failed(const TlsFailure& failure) {
+  const auto fail = [&](std::string_view advice, std::string_view detail) {
+    return make(Kind::kTls, failure.place, advice, detail);
+  };
+  const std::string_view reason = failure.reason;
+  if (has(reason, "certificate verify failed")) {
+    return fail(verification_advice(failure), X509_verify_cert_error_string(failure.verify_result));
   }
-  if (failure.connect_status != 0 && failure.connect_status / 100 != 2) {
-    return make(Kind::kProxy, failure.connect_status == 407
-                                  ? "the proxy wants a user and a password"
-                                  : "the proxy refuses to connect; check proxy-url or NO_PROXY");
+  if (failure.alert != nullptr) {
+    const std::string_view alert = failure.alert;
+    const std::string detail = fmt::format("TLS alert: {}", alert);
+    if (alert == "certificate required" ||
+        (alert == "handshake failure" && !failure.has_certificate)) {
+      return fail(fmt::format("the {} asks for a client certificate; configure client-certificate "
+                              "and client-key",
+                              failure.role),
+                  detail);
+    }
+    return fail(fmt::format("the {} refuses the handshake{}", failure.role,
+                            failure.has_certificate ? "; is the client certificate expired, or of "
+                                                      "another cluster?"
+                                                    : ""),
+                detail);
   }
-  if (proxied) return make(Kind::kProxy, "no connection through the proxy");
-  return make(Kind::kConnect, "no connection");
+  if (has(reason, "wrong version number") || has(reason, "http request") ||
+      has(reason, "packet length too long") || has(reason, "record layer failure")) {
+    return fail("what answers there does not speak TLS; is it http, or another port?", reason);
+  }
+  return fail("the TLS handshake failed", reason);
 }
 
 }  // namespace kube::detail

@@ -2,10 +2,16 @@
 #include "loop.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
-#include <new>
+#include <system_error>
+
+#include "dial_error.hpp"
+#include "tls_context.hpp"
 
 namespace kube::detail {
 
@@ -17,15 +23,21 @@ using std::chrono::microseconds;
 // After that many connections refused it, an exchange is not tried again.
 constexpr int kAttempts = 3;
 
-CURLM* new_multi() {
-  // Counted, and safe to call from any thread.
-  if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) throw std::bad_alloc();
-  CURLM* multi = curl_multi_init();
-  if (multi == nullptr) throw std::bad_alloc();
-  return multi;
+FileDescriptor new_wake(const Origin& origin) {
+  FileDescriptor wake{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  if (!wake) throw connect_failed(origin, errno, std::generic_category().message(errno));
+  return wake;
 }
 
-void wake(void* multi) noexcept { curl_multi_wakeup(static_cast<CURLM*>(multi)); }
+void wake(void* descriptor) noexcept {
+  ::eventfd_write(static_cast<const FileDescriptor*>(descriptor)->get(), 1);
+}
+
+/// The host that sockets connect to.
+Resolver resolver_of(const Origin& origin, const std::shared_ptr<Mailbox>& mailbox) {
+  return origin.proxy ? Resolver{origin.proxy->host, origin.proxy->port, mailbox}
+                      : Resolver{origin.host, origin.port, mailbox};
+}
 
 Clock::TimePoint deadline(const Exchange& exchange) {
   auto result = Clock::TimePoint::max();
@@ -51,20 +63,16 @@ Loop::Loop(TransportOptions options)
     : options_(std::move(options)),
       origin_(parse_origin(options_)),
       settings_(settings_of(origin_, options_)),
-      multi_(new_multi()),
-      mailbox_(std::make_shared<Mailbox>(wake, multi_)) {
+      wake_(new_wake(origin_)),
+      mailbox_(std::make_shared<Mailbox>(wake, const_cast<FileDescriptor*>(&wake_))),
+      resolver_(resolver_of(origin_, mailbox_)) {
   const bool http1 = options_.disable_http2 || origin_.scheme == "http";
   if (http1) {
     for (Pool& pool : pools_) pool.width = 1;
   }
 }
 
-Loop::~Loop() {
-  mailbox_->close();
-  for (Pool& pool : pools_) pool.connections.clear();
-  curl_multi_cleanup(multi_);
-  curl_global_cleanup();
-}
+Loop::~Loop() { mailbox_->close(); }
 
 void Loop::run(const std::stop_token& stop) noexcept {
   while (!stop.stop_requested()) {
@@ -82,9 +90,7 @@ void Loop::run(const std::stop_token& stop) noexcept {
 
 void Loop::turn() {
   read_mail();
-  int running = 0;
-  curl_multi_perform(multi_, &running);
-  finish_dials();
+  make_connections();
   for (Pool& pool : pools_) dispatch(pool);
   move_bytes();
   collect_returned();
@@ -143,30 +149,24 @@ void Loop::renew(const std::shared_ptr<const TlsMaterial>& material) {
     }
   }
   material_ = material;
+  tls_ = nullptr;
 }
 
-void Loop::finish_dials() {
-  int left = 0;
-  while (const CURLMsg* message = curl_multi_info_read(multi_, &left)) {
-    if (message->msg != CURLMSG_DONE) continue;
-    const CURLcode code = message->data.result;
-    for (Pool& pool : pools_) {
-      const auto found = std::ranges::find_if(pool.connections, [&](const auto& connection) {
-        return connection->dial().handle() == message->easy_handle;
-      });
-      if (found == pool.connections.end()) continue;
-      Connection& connection = **found;
+void Loop::make_connections() {
+  const TimePoint now = system_clock().now();
+  for (Pool& pool : pools_) {
+    std::erase_if(pool.connections, [&](const auto& connection) {
+      if (connection->session() || connection->closed()) return false;
       try {
-        if (code != CURLE_OK) throw connection.dial().error(code);
-        connection.establish();
-        pool.width = connection.session()->width();
-        options_.log.debug("{}: connected, {}", origin_.name, connection.session()->protocol());
+        if (!connection->make(now)) return false;
+        pool.width = connection->session()->width();
+        options_.log.debug("{}: connected, {}", origin_.name, connection->session()->protocol());
+        return false;
       } catch (const TransportError& error) {
-        dial_failed(pool, connection, error);
-        pool.connections.erase(found);
+        dial_failed(pool, *connection, error);
+        return true;
       }
-      break;
-    }
+    });
   }
 }
 
@@ -199,8 +199,7 @@ void Loop::dispatch(Pool& pool) {
   }
   for (; coming < wanted; ++coming) {
     try {
-      pool.connections.push_back(std::make_unique<Connection>(
-          std::make_unique<Dial>(multi_, origin_, options_, material_), settings_, options_));
+      pool.connections.push_back(std::make_unique<Connection>(dial(), settings_, options_));
     } catch (const TransportError& error) {
       for (const auto& exchange : pool.waiting) exchange->fail(error);
       pool.waiting.clear();
@@ -209,21 +208,20 @@ void Loop::dispatch(Pool& pool) {
   }
 }
 
+std::unique_ptr<Dial> Loop::dial() {
+  const bool secure = origin_.secure() || (origin_.proxy && origin_.proxy->scheme == "https");
+  if (secure && tls_ == nullptr) tls_ = make_tls_context(*material_, origin_.name);
+  return std::make_unique<Dial>(origin_, options_, material_, tls_, resolver_);
+}
+
 void Loop::move_bytes() {
   for (Pool& pool : pools_) {
     for (const auto& connection : pool.connections) {
       if (!connection->session() || connection->closed()) continue;
-      bool readable = false;
-      for (std::size_t i = 0; i < polled_.size(); ++i) {
-        if (polled_[i] == connection.get())
-          readable = (sockets_[i].revents & CURL_WAIT_POLLIN) != 0;
-      }
-      connection->pump(readable, buffer_);
+      connection->pump({buffer_.get(), kReadSize});
       if (connection->session()->settled()) pool.width = connection->session()->width();
     }
   }
-  polled_.clear();
-  sockets_.clear();
 }
 
 void Loop::collect_returned() {
@@ -247,13 +245,6 @@ void Loop::collect_returned() {
 void Loop::look_at_clock() {
   const TimePoint now = system_clock().now();
   for (Pool& pool : pools_) {
-    std::erase_if(pool.connections, [&](const auto& connection) {
-      if (connection->session() || connection->closed() || now < connection->dial().deadline()) {
-        return false;
-      }
-      dial_failed(pool, *connection, connection->dial().timeout_error());
-      return true;
-    });
     for (const auto& connection : pool.connections) {
       if (connection->session() && !connection->closed()) connection->check_peer(now);
     }
@@ -287,7 +278,7 @@ void Loop::close_connections() {
   for (Pool& pool : pools_) {
     std::erase_if(pool.connections, [&](const auto& connection) {
       if (connection->closed()) return true;
-      if (!connection->idle() || connection->wants_write()) return false;
+      if (!connection->idle() || connection->blocked()) return false;
       idle.push_back(connection->idle_since());
       return options_.idle_connection_timeout.count() > 0 &&
              now >= connection->idle_since() + options_.idle_connection_timeout;
@@ -336,38 +327,39 @@ void Loop::report_finished() {
 void Loop::wait() {
   TimePoint until = next_deadline_;
   bool at_once = false;
+  sockets_.assign(1, {.fd = wake_.get(), .events = POLLIN, .revents = 0});
+  watching_.assign(1, nullptr);
   for (Pool& pool : pools_) {
     bool coming = false;
     bool room = false;
     for (const auto& connection : pool.connections) {
       coming |= connection->promising();
       room |= connection->room() > 0;
-      if (!connection->session()) {
-        until = std::min(until, connection->dial().deadline());
-        continue;
-      }
-      until = std::min(until, connection->next_check());
+      until = std::min(until, connection->next_step());
       if (connection->idle() && options_.idle_connection_timeout.count() > 0) {
         until = std::min(until, connection->idle_since() + options_.idle_connection_timeout);
       }
-      at_once |= connection->has_more();
-      const short events = static_cast<short>((connection->wants_read() ? CURL_WAIT_POLLIN : 0) |
-                                              (connection->wants_write() ? CURL_WAIT_POLLOUT : 0));
-      if (events == 0) continue;
-      sockets_.push_back({.fd = connection->dial().socket(), .events = events, .revents = 0});
-      polled_.push_back(connection.get());
+      at_once |= connection->session() && connection->has_more();
+      connection->watch(sockets_);
+      watching_.resize(sockets_.size(), connection.get());
     }
     at_once |= !pool.waiting.empty() && (room || !coming);  // there is something to dispatch
   }
-  int timeout = 60'000;
+  int timeout = -1;
   if (at_once) {
     timeout = 0;
   } else if (until != TimePoint::max()) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - system_clock().now());
-    timeout = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, timeout));
+    timeout = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX));
   }
-  curl_multi_poll(multi_, sockets_.data(), static_cast<unsigned>(sockets_.size()), timeout,
-                  nullptr);
+  if (::poll(sockets_.data(), sockets_.size(), timeout) <= 0) return;
+  if (sockets_[0].revents != 0) {
+    eventfd_t count = 0;
+    ::eventfd_read(wake_.get(), &count);
+  }
+  for (std::size_t i = 1; i < sockets_.size(); ++i) {
+    if (sockets_[i].revents != 0) watching_[i]->ready();
+  }
 }
 
 void Loop::fail_everything(const TransportError& error) {
@@ -384,8 +376,6 @@ void Loop::fail_everything(const TransportError& error) {
   const auto live = exchanges_;
   for (const auto& exchange : live) exchange->fail(error);
   report_finished();
-  polled_.clear();
-  sockets_.clear();
   next_deadline_ = TimePoint::max();
 }
 

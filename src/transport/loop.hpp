@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kube/transport/curl_transport.hpp>
+#include <kube/base/file_descriptor.hpp>
+#include <kube/transport/http_transport.hpp>
+
+#include <openssl/types.h>
+#include <poll.h>
 
 #include <array>
 #include <deque>
@@ -51,9 +55,10 @@ class Loop {
   void accept(const std::shared_ptr<Exchange>& exchange);
   void drop(const std::shared_ptr<Exchange>& exchange, const TransportError& error);
   void renew(const std::shared_ptr<const TlsMaterial>& material);
-  void finish_dials();
+  void make_connections();
   void dial_failed(Pool& pool, const Connection& connection, const TransportError& error);
   void dispatch(Pool& pool);
+  [[nodiscard]] std::unique_ptr<Dial> dial();
   void move_bytes();
   void collect_returned();
   void look_at_clock();
@@ -65,15 +70,21 @@ class Loop {
   const TransportOptions options_;
   const Origin origin_;
   const SessionSettings settings_;
-  CURLM* const multi_;
+  /// An eventfd, through which the mailbox ends a wait().
+  const FileDescriptor wake_;
   const std::shared_ptr<Mailbox> mailbox_;
+  Resolver resolver_;
   std::array<Pool, 2> pools_;
   std::shared_ptr<const TlsMaterial> material_;
+  /// Of material_, once it was needed.
+  std::shared_ptr<SSL_CTX> tls_;
   std::unordered_set<std::shared_ptr<Exchange>> exchanges_;
   std::vector<std::shared_ptr<Exchange>> finished_;
-  std::vector<char> buffer_ = std::vector<char>(kReadSize);
-  std::vector<curl_waitfd> sockets_;
-  std::vector<Connection*> polled_;
+  /// Not initialised: pages that are never needed cost nothing.
+  const std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(kReadSize);
+  // For wait() alone:
+  std::vector<pollfd> sockets_;
+  std::vector<Connection*> watching_;
   /// No exchange has a deadline before.
   TimePoint next_deadline_ = TimePoint::max();
 };

@@ -1,50 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy.hpp"
 
-#include <arpa/inet.h>
 #include <strings.h>
 
-#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
 
+#include "ip_address.hpp"
+
 namespace kube::detail {
 
 namespace {
 
-/// An address of either family, as the 16 bytes of IPv6.
-struct Address {
-  std::array<unsigned char, 16> bytes{};
-  bool v4 = false;
-};
-
-std::optional<Address> parse_address(std::string_view text) {
-  if (text.size() > 1 && text.front() == '[' && text.back() == ']') {
-    text = text.substr(1, text.size() - 2);
-  }
-  const std::string copy{text};
-  Address address;
-  if (::inet_pton(AF_INET, copy.c_str(), address.bytes.data() + 12) == 1) {
-    address.bytes[10] = address.bytes[11] = 0xff;
-    address.v4 = true;
-    return address;
-  }
-  if (::inet_pton(AF_INET6, copy.c_str(), address.bytes.data()) == 1) return address;
-  return std::nullopt;
-}
-
-bool same_network(const Address& a, const Address& b, int bits) {
+bool same_network(const IpAddress& a, const IpAddress& b, int bits) {
   const auto whole = static_cast<std::size_t>(bits / 8);
   if (std::memcmp(a.bytes.data(), b.bytes.data(), whole) != 0) return false;
   if (bits % 8 == 0) return true;
   return ((a.bytes[whole] ^ b.bytes[whole]) >> (8 - bits % 8)) == 0;
 }
 
-bool is_loopback(const Address& address) {
+bool is_loopback(const IpAddress& address) {
   if (address.v4) return address.bytes[12] == 127;
-  Address one;
+  IpAddress one;
   one.bytes[15] = 1;
   return address.bytes == one.bytes;
 }
@@ -63,23 +42,24 @@ bool same_text(std::string_view a, std::string_view b) {
 /// Takes ":443" away; false if there is a port, and it is another one.
 bool strip_port(std::string_view& entry, int port) {
   const auto colon = entry.rfind(':');
-  if (colon == std::string_view::npos || parse_address(entry)) return true;
+  if (colon == std::string_view::npos || parse_ip_address(entry)) return true;
   const auto number = parse_number(entry.substr(colon + 1));
   if (!number) return true;
   entry = entry.substr(0, colon);
   return *number == port;
 }
 
-bool covers(std::string_view entry, std::string_view host, const std::optional<Address>& address) {
+bool covers(std::string_view entry, std::string_view host,
+            const std::optional<IpAddress>& address) {
   if (entry == "*") return true;
   if (const auto slash = entry.find('/'); slash != std::string_view::npos) {
-    const auto network = parse_address(entry.substr(0, slash));
+    const auto network = parse_ip_address(entry.substr(0, slash));
     const auto bits = parse_number(entry.substr(slash + 1));
     if (!network || !bits || !address || network->v4 != address->v4) return false;
     if (*bits < 0 || *bits > (network->v4 ? 32 : 128)) return false;
     return same_network(*network, *address, network->v4 ? *bits + 96 : *bits);
   }
-  if (const auto one = parse_address(entry)) return address && one->bytes == address->bytes;
+  if (const auto one = parse_ip_address(entry)) return address && one->bytes == address->bytes;
   if (address) return false;
   if (entry.starts_with("*.")) entry.remove_prefix(1);
   const bool below_only = entry.starts_with('.');
@@ -102,7 +82,7 @@ std::string variable(const char* capitals, const char* small) {
 
 bool excluded_from_proxy(std::string_view no_proxy, std::string_view host, int port) {
   if (host.ends_with('.')) host.remove_suffix(1);
-  const auto address = parse_address(host);
+  const auto address = parse_ip_address(host);
   if (same_text(host, "localhost") || (address && is_loopback(*address))) return true;
   while (!no_proxy.empty()) {
     const auto end = no_proxy.find_first_of(", ");

@@ -4,7 +4,7 @@
 #include <kube/codec/error.hpp>
 #include <kube/codec/json.hpp>
 #include <kube/object/freeze.hpp>
-#include <kube/transport/curl_transport.hpp>
+#include <kube/transport/http_transport.hpp>
 
 #include <fmt/format.h>
 
@@ -46,7 +46,7 @@ std::vector<std::string> place_of(const std::string& path) {
 
 Peer::Peer(const Config& config)
     : credentials_(make_credentials(config)),
-      transport_(make_curl_transport({.base_url = config.host, .credentials = credentials_})) {}
+      transport_(make_http_transport({.base_url = config.host, .credentials = credentials_})) {}
 
 std::string Peer::key(std::string_view plural, std::string_view namespace_, std::string_view name) {
   return fmt::format("{}/{}/{}", plural, namespace_, name);

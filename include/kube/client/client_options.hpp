@@ -53,7 +53,7 @@ struct ClientOptions {
   /// For credentials, and for KUBE_CLIENT_BACKOFF_BASE and ..._DURATION, which are read when the Client is
   /// made.
   Environment environment = {};
-  /// Null makes connections of its own, with libcurl.
+  /// Null makes connections of its own.
   std::shared_ptr<Transport> transport = nullptr;
   /// Null takes what the Config says.
   std::shared_ptr<Credentials> credentials = nullptr;

@@ -296,7 +296,7 @@ class Model {
     if (!road_.http2) config.timeout = patience;
     ClientOptions options{.clock = &clock_};
     options.credentials = make_credentials(config, {.clock = &clock_});
-    options.transport = make_curl_transport({.base_url = config.host,
+    options.transport = make_http_transport({.base_url = config.host,
                                              .credentials = options.credentials,
                                              .disable_http2 = !road_.http2,
                                              .read_idle_timeout = patience,

@@ -7,7 +7,7 @@
 #include <kube/client/client.hpp>
 #include <kube/config/credentials.hpp>
 #include <kube/testkit/fake_clock.hpp>
-#include <kube/transport/curl_transport.hpp>
+#include <kube/transport/http_transport.hpp>
 
 #include "support/items.hpp"
 #include "support/recorder.hpp"
@@ -178,7 +178,7 @@ class RoadTest : public ::testing::Test {
     ClientOptions options = trace.following({.clock = &clock});
     options.credentials =
         credentials ? std::move(credentials) : make_credentials(config, {.clock = &clock});
-    options.transport = make_curl_transport({.base_url = config.host,
+    options.transport = make_http_transport({.base_url = config.host,
                                              .credentials = options.credentials,
                                              .disable_http2 = !road.http2,
                                              .read_idle_timeout = patience,

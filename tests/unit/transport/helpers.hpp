@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kube/transport/curl_transport.hpp>
+#include <kube/transport/http_transport.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

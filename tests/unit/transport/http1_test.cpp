@@ -15,7 +15,7 @@ Kind kind_after(const std::string& bytes, std::string* message = nullptr,
     peer.write(bytes);
   }};
   options.base_url = server.url();
-  const auto transport = make_curl_transport(std::move(options));
+  const auto transport = make_http_transport(std::move(options));
   return kind_of([&] { read_all(*transport->open({.method = "POST"})); }, message);
 }
 
@@ -26,7 +26,7 @@ TEST(Http1, SendsTheRequestAndReadsTheAnswer) {
     body = peer.body();
     peer.respond("201 Created", "made", "X-One: 1\r\nx-two:  2 \r\n");
   }};
-  const auto transport = make_curl_transport({.base_url = server.url() + "/prefix/"});
+  const auto transport = make_http_transport({.base_url = server.url() + "/prefix/"});
 
   const auto stream = transport->open({.method = "POST",
                                        .target = "/api/v1/pods?limit=5",
@@ -55,7 +55,7 @@ TEST(Http1, ReadsChunksAsTheyArrive) {
     peer.write(chunk("two") + "0\r\nX-Trailer: 1\r\n\r\n");
     answer_ok(peer);
   }};
-  const auto transport = make_curl_transport({.base_url = server.url()});
+  const auto transport = make_http_transport({.base_url = server.url()});
 
   const auto stream = transport->open({});
   EXPECT_EQ(stream->read(), "one");
@@ -77,7 +77,7 @@ TEST(Http1, AnswersMayComeByteByByte) {
     for (const char byte : answer) peer.write({&byte, 1});
     answer_ok(peer);
   }};
-  const auto transport = make_curl_transport({.base_url = server.url()});
+  const auto transport = make_http_transport({.base_url = server.url()});
 
   EXPECT_EQ(read_all(*transport->open({})), "abc0123456789");
   EXPECT_EQ(read_all(*transport->open({})), "ok");
@@ -89,7 +89,7 @@ TEST(Http1, BodiesWithoutLengthEndWithTheConnection) {
     (void)peer.read_request();
     peer.write("HTTP/1.0 200 OK\r\n\r\nall of it");
   }};
-  const auto transport = make_curl_transport({.base_url = server.url()});
+  const auto transport = make_http_transport({.base_url = server.url()});
 
   EXPECT_EQ(read_all(*transport->open({})), "all of it");
 }
@@ -104,7 +104,7 @@ TEST(Http1, AnswersThatHaveNoBodyEndAtOnce) {
     peer.write("HTTP/1.1 304 Not Modified\r\nContent-Length: 1000\r\n\r\n");
     peer.wait_for_end();
   }};
-  const auto transport = make_curl_transport({.base_url = server.url()});
+  const auto transport = make_http_transport({.base_url = server.url()});
 
   EXPECT_EQ(read_all(*transport->open({})), "");
   EXPECT_EQ(read_all(*transport->open({.method = "HEAD"})), "");
@@ -118,7 +118,7 @@ TEST(Http1, RedirectsAreReportedAndNotFollowed) {
     peer.respond("302 Found", "", "Location: /elsewhere\r\n");
     peer.wait_for_end();
   }};
-  const auto transport = make_curl_transport({.base_url = server.url()});
+  const auto transport = make_http_transport({.base_url = server.url()});
 
   const auto stream = transport->open({});
 
@@ -147,7 +147,7 @@ TEST(Http1, WhatWasReceivedBeforeTheCutIsDelivered) {
     (void)peer.read_request();
     peer.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc");
   }};
-  const auto transport = make_curl_transport({.base_url = server.url()});
+  const auto transport = make_http_transport({.base_url = server.url()});
   const auto stream = transport->open({});
   ASSERT_TRUE(eventually([&] { return server.open() == 0; }));
 
@@ -165,7 +165,7 @@ TEST(Http1, ResetConnectionsAreLost) {
     peer.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc");
     peer.reset();
   }};
-  const auto transport = make_curl_transport({.base_url = server.url()});
+  const auto transport = make_http_transport({.base_url = server.url()});
 
   EXPECT_EQ(kind_of([&] { read_all(*transport->open({.method = "POST"})); }),
             Kind::kConnectionLost);
@@ -214,7 +214,7 @@ TEST(Http1, GzipIsDecodedMemberByMemberAsItArrives) {
     const std::string second = gzip(std::string(100'000, 'x'));
     peer.write(chunk(second.substr(0, 5)) + chunk(second.substr(5) + gzip("end")) + "0\r\n\r\n");
   }};
-  const auto transport = make_curl_transport({.base_url = server.url()});
+  const auto transport = make_http_transport({.base_url = server.url()});
 
   const auto stream = transport->open({});
   EXPECT_EQ(stream->read(), "one event\n");
@@ -244,7 +244,7 @@ TEST(Http1, CompressionCanBeDisabled) {
     peer.respond("200 OK", "ok");
   }};
   const auto transport =
-      make_curl_transport({.base_url = server.url(), .disable_compression = true});
+      make_http_transport({.base_url = server.url(), .disable_compression = true});
 
   EXPECT_EQ(read_all(*transport->open({})), "ok");
   EXPECT_THAT(head, testing::Not(testing::HasSubstr("Accept-Encoding")));
@@ -259,7 +259,7 @@ TEST(Http1, AGetIsSentAgainWhenAnIdleConnectionTurnsOutToBeClosed) {
     if (peer.read_request().empty()) return;
     ++requests;  // and closes without an answer
   }};
-  const auto transport = make_curl_transport({.base_url = server.url()});
+  const auto transport = make_http_transport({.base_url = server.url()});
 
   EXPECT_EQ(read_all(*transport->open({})), "first");
   EXPECT_EQ(read_all(*transport->open({})), "first");
@@ -271,7 +271,7 @@ TEST(Http1, AGetIsSentAgainWhenAnIdleConnectionTurnsOutToBeClosed) {
 
 TEST(Http1, LanesDoNotShareConnections) {
   ScriptedServer server{answer_ok};
-  const auto transport = make_curl_transport({.base_url = server.url()});
+  const auto transport = make_http_transport({.base_url = server.url()});
 
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(read_all(*transport->open({.lane = Lane::kRequests})), "ok");
@@ -287,7 +287,7 @@ TEST(Http1, AnAnswerThatIsNotReadToItsEndCostsTheConnection) {
     peer.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nsome");
     peer.wait_for_end();
   }};
-  const auto transport = make_curl_transport({.base_url = server.url()});
+  const auto transport = make_http_transport({.base_url = server.url()});
 
   { const auto stream = transport->open({}); }
 
@@ -303,7 +303,7 @@ TEST(Http1, IdleConnectionsAreLimitedAndClosed) {
     peer.respond("200 OK", "ok");
     peer.wait_for_end();
   }};
-  const auto transport = make_curl_transport(
+  const auto transport = make_http_transport(
       {.base_url = server.url(), .idle_connection_timeout = 300ms, .max_idle_connections = 2});
 
   std::vector<std::jthread> threads;
@@ -319,7 +319,7 @@ TEST(Http1, IdleConnectionsAreLimitedAndClosed) {
 }
 
 TEST(Http1, RequestsThatWouldBeginAnotherOneAreRefused) {
-  const auto transport = make_curl_transport({.base_url = "http://127.0.0.1:1"});
+  const auto transport = make_http_transport({.base_url = "http://127.0.0.1:1"});
 
   EXPECT_THROW((void)transport->open({.method = "GET /x HTTP/1.1\r\n\r\n"}), std::invalid_argument);
   EXPECT_THROW((void)transport->open({.target = "/a b"}), std::invalid_argument);
@@ -336,7 +336,7 @@ TEST(Http1, LargeBodiesAreSent) {
     received = peer.body().size();
     peer.respond("200 OK", "ok");
   }};
-  const auto transport = make_curl_transport({.base_url = server.url()});
+  const auto transport = make_http_transport({.base_url = server.url()});
 
   EXPECT_EQ(read_all(*transport->open({.method = "PUT", .body = body})), "ok");
   EXPECT_EQ(received, body.size());

@@ -46,7 +46,7 @@ class Http2 : public testing::Test {
   std::unique_ptr<Transport> connect(const Http2Server& server, TransportOptions options = {}) {
     options.base_url = server.url();
     options.credentials = trusting(authority);
-    return make_curl_transport(std::move(options));
+    return make_http_transport(std::move(options));
   }
 };
 
@@ -81,7 +81,7 @@ TEST_F(Http2, IsUsedWhenTheServerAgrees) {
 TEST_F(Http2, IsNotUsedWhenDisabled) {
   ScriptedServer server{
       answer_ok, ServerTls{.certificate = authority.issue_server(), .alpn = {"h2", "http/1.1"}}};
-  const auto transport = make_curl_transport(
+  const auto transport = make_http_transport(
       {.base_url = server.url(), .credentials = trusting(authority), .disable_http2 = true});
 
   EXPECT_EQ(read_all(*transport->open({})), "ok");
@@ -402,7 +402,7 @@ TEST_F(Http2, ServersThatCloseInTheMiddleLoseTheStreams) {
                         },
                         ServerTls{.certificate = authority.issue_server(), .alpn = {"h2"}}};
   const auto transport =
-      make_curl_transport({.base_url = server.url(), .credentials = trusting(authority)});
+      make_http_transport({.base_url = server.url(), .credentials = trusting(authority)});
 
   EXPECT_EQ(kind_of([&] { (void)transport->open({}); }), Kind::kConnectionLost);
 }
@@ -416,7 +416,7 @@ TEST_F(Http2, WhatIsNotHttp2IsRefused) {
       },
       ServerTls{.certificate = authority.issue_server(), .alpn = {"h2"}}};
   const auto transport =
-      make_curl_transport({.base_url = server.url(), .credentials = trusting(authority)});
+      make_http_transport({.base_url = server.url(), .credentials = trusting(authority)});
 
   EXPECT_EQ(kind_of([&] { (void)transport->open({}); }), Kind::kProtocol);
 }

@@ -48,7 +48,7 @@ class DeafPort {
 
 TEST(Cancellation, EndsAnAttemptToConnect) {
   const DeafPort port;
-  const auto transport = make_curl_transport({.base_url = port.url()});
+  const auto transport = make_http_transport({.base_url = port.url()});
   std::stop_source stop;
   const long files = entries("/proc/self/fd");
   std::jthread stopper{[&] {
@@ -68,7 +68,7 @@ TEST(Cancellation, EndsTheWaitForAHead) {
     asked.set();
     peer.wait_for_end();
   }};
-  const auto transport = make_curl_transport({.base_url = server.url()});
+  const auto transport = make_http_transport({.base_url = server.url()});
   std::stop_source stop;
   std::jthread stopper{[&] {
     EXPECT_TRUE(asked.wait());
@@ -85,7 +85,7 @@ TEST(Cancellation, EndsAReadFromAnotherThread) {
     peer.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome");
     peer.wait_for_end();
   }};
-  const auto transport = make_curl_transport({.base_url = server.url()});
+  const auto transport = make_http_transport({.base_url = server.url()});
 
   const auto stream = transport->open({});
   EXPECT_EQ(stream->read(), "some");
@@ -101,7 +101,7 @@ TEST(Cancellation, AStopEndsARead) {
     peer.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n");
     peer.wait_for_end();
   }};
-  const auto transport = make_curl_transport({.base_url = server.url()});
+  const auto transport = make_http_transport({.base_url = server.url()});
   const auto stream = transport->open({});
   std::stop_source stop;
   std::jthread stopper{[&] { stop.request_stop(); }};
@@ -111,7 +111,7 @@ TEST(Cancellation, AStopEndsARead) {
 
 TEST(Cancellation, BeforeTheBeginningNothingIsSent) {
   ScriptedServer server{answer_ok};
-  const auto transport = make_curl_transport({.base_url = server.url()});
+  const auto transport = make_http_transport({.base_url = server.url()});
   std::stop_source stop;
   stop.request_stop();
 
@@ -133,7 +133,7 @@ TEST(Cancellation, ResetsOnlyItsStream) {
                        return reply;
                      }};
   const auto transport =
-      make_curl_transport({.base_url = server.url(), .credentials = trusting(authority)});
+      make_http_transport({.base_url = server.url(), .credentials = trusting(authority)});
   const auto watch = transport->open({.target = "/watch"});
 
   watch->cancel();
@@ -151,7 +151,7 @@ TEST(Timeout, OfTheRequestCoversHeadAndBody) {
     }
     peer.wait_for_end();
   }};
-  const auto transport = make_curl_transport({.base_url = server.url()});
+  const auto transport = make_http_transport({.base_url = server.url()});
 
   std::string message;
   EXPECT_EQ(kind_of([&] { (void)transport->open({.timeout = 50ms}); }, &message), Kind::kTimeout);
@@ -172,7 +172,7 @@ TEST(Timeout, OfIdlenessIsPutOffByEachByte) {
     }
     peer.wait_for_end();
   }};
-  const auto transport = make_curl_transport({.base_url = server.url()});
+  const auto transport = make_http_transport({.base_url = server.url()});
   const auto stream = transport->open({.idle_timeout = 700ms});
 
   std::string all;
@@ -187,14 +187,14 @@ TEST(Timeout, OfConnectingAndOfTheHandshake) {
   const DeafPort port;
   std::string message;
   {
-    const auto transport = make_curl_transport({.base_url = port.url(), .connect_timeout = 50ms});
+    const auto transport = make_http_transport({.base_url = port.url(), .connect_timeout = 50ms});
     EXPECT_EQ(kind_of([&] { (void)transport->open({}); }, &message), Kind::kConnect);
     EXPECT_THAT(message, testing::HasSubstr("no connection within 50 ms"));
   }
   ScriptedServer server{[](Peer& peer) { peer.wait_for_end(); }};
   std::string url = server.url();
   url.replace(0, 4, "https");
-  const auto transport = make_curl_transport({.base_url = url, .tls_handshake_timeout = 50ms});
+  const auto transport = make_http_transport({.base_url = url, .tls_handshake_timeout = 50ms});
   EXPECT_EQ(kind_of([&] { (void)transport->open({}); }, &message), Kind::kConnect);
   EXPECT_THAT(message, testing::HasSubstr("TLS handshake within 50 ms"));
 }
@@ -207,11 +207,11 @@ TEST(Connecting, FailuresAreNamed) {
     port = server.port();
   }
   const auto refused =
-      make_curl_transport({.base_url = "http://127.0.0.1:" + std::to_string(port)});
+      make_http_transport({.base_url = "http://127.0.0.1:" + std::to_string(port)});
   EXPECT_EQ(kind_of([&] { (void)refused->open({}); }, &message), Kind::kConnect);
   EXPECT_THAT(message, testing::HasSubstr("127.0.0.1:" + std::to_string(port)));
   EXPECT_THAT(message, testing::HasSubstr("nobody accepts connections"));
-  const auto unknown = make_curl_transport({.base_url = "https://no-such-host.invalid:6443"});
+  const auto unknown = make_http_transport({.base_url = "https://no-such-host.invalid:6443"});
   EXPECT_EQ(kind_of([&] { (void)unknown->open({}); }, &message), Kind::kResolve);
   EXPECT_THAT(message, testing::HasSubstr("no-such-host.invalid"));
 }
@@ -219,13 +219,13 @@ TEST(Connecting, FailuresAreNamed) {
 TEST(Connecting, AddressesThatMakeNoSenseAreRefused) {
   std::string message;
   for (const char* url : {"", "ftp://host", "https://", "https://a b"}) {
-    EXPECT_EQ(kind_of([&] { (void)make_curl_transport({.base_url = url}); }, &message),
+    EXPECT_EQ(kind_of([&] { (void)make_http_transport({.base_url = url}); }, &message),
               Kind::kProtocol)
         << url;
   }
   EXPECT_EQ(kind_of(
                 [&] {
-                  (void)make_curl_transport(
+                  (void)make_http_transport(
                       {.base_url = "https://host", .proxy_url = "ftp://me:secret@proxy"});
                 },
                 &message),
@@ -243,7 +243,7 @@ TEST(Destruction, CancelsEverythingAndLeavesNothing) {
   {
     // What libraries keep for ever is there after the first time.
     const auto transport =
-        make_curl_transport({.base_url = server.url(), .credentials = trusting(authority)});
+        make_http_transport({.base_url = server.url(), .credentials = trusting(authority)});
     (void)transport->open({});
   }
   ASSERT_TRUE(eventually([&] { return server.open() == 0; }));
@@ -252,7 +252,7 @@ TEST(Destruction, CancelsEverythingAndLeavesNothing) {
 
   for (int i = 0; i < 10; ++i) {
     auto transport =
-        make_curl_transport({.base_url = server.url(), .credentials = trusting(authority)});
+        make_http_transport({.base_url = server.url(), .credentials = trusting(authority)});
     const auto stream = transport->open({});
     const auto watch = transport->open({.lane = Lane::kWatches});
     std::jthread reader{[&] { EXPECT_EQ(kind_of([&] { (void)watch->read(); }), Kind::kCanceled); }};
@@ -273,7 +273,7 @@ TEST(Destruction, ManyThreadsMayAskAndCancelAtOnce) {
                        return reply;
                      }};
   const auto transport =
-      make_curl_transport({.base_url = server.url(), .credentials = trusting(authority)});
+      make_http_transport({.base_url = server.url(), .credentials = trusting(authority)});
 
   std::atomic<int> whole = 0;
   {
@@ -304,7 +304,7 @@ TEST(Report, TellsWhatBecameOfEachExchange) {
   }};
   std::mutex mutex;
   std::vector<ExchangeReport> reports;
-  const auto transport = make_curl_transport(
+  const auto transport = make_http_transport(
       {.base_url = server.url(), .on_exchange = [&](const ExchangeReport& report) {
          const std::lock_guard lock{mutex};
          reports.push_back(report);

@@ -86,7 +86,7 @@ class Proxy : public testing::Test {
     };
   }
   std::string ask(const std::string& proxy) {
-    const auto transport = make_curl_transport(
+    const auto transport = make_http_transport(
         {.base_url = url, .credentials = trusting(authority), .proxy_url = proxy});
     return read_all(*transport->open({}));
   }

@@ -14,7 +14,7 @@ class Tls : public testing::Test {
                std::string_view host = "127.0.0.1") {
     ScriptedServer server{answer_ok, ServerTls{.certificate = certificate}};
     const auto transport =
-        make_curl_transport({.base_url = server.url(host),
+        make_http_transport({.base_url = server.url(host),
                              .credentials = std::make_shared<SetCredentials>(std::move(material))});
     return kind_of([&] { (void)transport->open({}); }, &message);
   }
@@ -29,7 +29,7 @@ class Tls : public testing::Test {
 TEST_F(Tls, SpeaksHttp1WhereTheServerDoesNotKnowHttp2) {
   ScriptedServer server{answer_ok, ServerTls{.certificate = authority.issue_server()}};
   const auto transport =
-      make_curl_transport({.base_url = server.url(), .credentials = trusting(authority)});
+      make_http_transport({.base_url = server.url(), .credentials = trusting(authority)});
 
   EXPECT_EQ(read_all(*transport->open({})), "ok");
 }
@@ -87,7 +87,7 @@ TEST_F(Tls, OldProtocolVersionsAreRefused) {
   ScriptedServer server{
       answer_ok, ServerTls{.certificate = authority.issue_server(), .max_version = TLS1_1_VERSION}};
   const auto transport =
-      make_curl_transport({.base_url = server.url(), .credentials = trusting(authority)});
+      make_http_transport({.base_url = server.url(), .credentials = trusting(authority)});
 
   EXPECT_EQ(kind_of([&] { (void)transport->open({}); }), Kind::kTls);
 }
@@ -96,7 +96,7 @@ TEST_F(Tls, VerificationCanBeSkipped) {
   const TestAuthority other;
   ScriptedServer server{answer_ok,
                         ServerTls{.certificate = other.issue_server({.names = {"elsewhere"}})}};
-  const auto transport = make_curl_transport(
+  const auto transport = make_http_transport(
       {.base_url = server.url(),
        .credentials = std::make_shared<SetCredentials>(TlsMaterial{.insecure_skip_verify = true})});
 
@@ -114,7 +114,7 @@ TEST_F(Tls, TheServersNameCanBeAnotherThanTheHost) {
       ServerTls{.certificate = authority.issue_server({.names = {"api.example"}})}};
   TlsMaterial material = trust();
   material.server_name = "api.example";
-  const auto transport = make_curl_transport(
+  const auto transport = make_http_transport(
       {.base_url = server.url(), .credentials = std::make_shared<SetCredentials>(material)});
 
   EXPECT_EQ(read_all(*transport->open({})), "ok");
@@ -139,7 +139,7 @@ TEST_F(Tls, TheClientShowsItsCertificate) {
   TlsMaterial material = trust();
   material.certificate = mine.certificate;
   material.key = mine.key;
-  const auto transport = make_curl_transport(
+  const auto transport = make_http_transport(
       {.base_url = server.url(), .credentials = std::make_shared<SetCredentials>(material)});
 
   EXPECT_EQ(read_all(*transport->open({})), "ok");
@@ -152,7 +152,7 @@ TEST_F(Tls, AMissingClientCertificateIsNamed) {
                                                .client_ca = authority.certificate(),
                                                .max_version = version}};
     const auto transport =
-        make_curl_transport({.base_url = server.url(), .credentials = trusting(authority)});
+        make_http_transport({.base_url = server.url(), .credentials = trusting(authority)});
 
     EXPECT_EQ(kind_of([&] { (void)transport->open({}); }, &message), Kind::kTls) << message;
     EXPECT_THAT(message, testing::HasSubstr("client certificate"));
@@ -166,7 +166,7 @@ TEST_F(Tls, PlainHttpOnAPortForTlsIsNamed) {
   }};
   std::string url = server.url();
   url.replace(0, 4, "https");
-  const auto transport = make_curl_transport({.base_url = url, .credentials = trusting(authority)});
+  const auto transport = make_http_transport({.base_url = url, .credentials = trusting(authority)});
 
   EXPECT_EQ(kind_of([&] { (void)transport->open({}); }, &message), Kind::kTls);
   EXPECT_THAT(message, testing::HasSubstr("does not speak TLS"));
@@ -176,7 +176,7 @@ TEST_F(Tls, AServerThatClosesDuringTheHandshakeIsLost) {
   ScriptedServer server{[](Peer& peer) { (void)peer.read_some(); }};
   std::string url = server.url();
   url.replace(0, 4, "https");
-  const auto transport = make_curl_transport({.base_url = url, .credentials = trusting(authority)});
+  const auto transport = make_http_transport({.base_url = url, .credentials = trusting(authority)});
 
   EXPECT_EQ(kind_of([&] { (void)transport->open({}); }, &message), Kind::kConnectionLost)
       << message;
@@ -190,7 +190,7 @@ TEST_F(Tls, ABodyThatIsCutWithoutAGoodbyeIsLost) {
                         },
                         ServerTls{.certificate = authority.issue_server()}};
   const auto transport =
-      make_curl_transport({.base_url = server.url(), .credentials = trusting(authority)});
+      make_http_transport({.base_url = server.url(), .credentials = trusting(authority)});
 
   EXPECT_EQ(kind_of([&] { read_all(*transport->open({})); }, &message), Kind::kConnectionLost);
 }
@@ -224,7 +224,7 @@ class Rotation : public testing::Test {
   }
   std::shared_ptr<SetCredentials> credentials = std::make_shared<SetCredentials>(material(1, 1));
   std::unique_ptr<Transport> transport =
-      make_curl_transport({.base_url = server.url(), .credentials = credentials});
+      make_http_transport({.base_url = server.url(), .credentials = credentials});
 };
 
 // KC-36

@@ -74,15 +74,14 @@ struct TransportOptions {
 /// (0 is never) and HTTP2_PING_TIMEOUT_SECONDS. What is not a number changes nothing and is logged.
 [[nodiscard]] TransportOptions with_environment(TransportOptions options);
 
-/// HTTP/1.1 and HTTP/2 over sockets, with a thread of its own that does all of the I/O. libcurl makes the
-/// connections: names, proxies, TLS; HTTP is spoken here, since flow control for each stream, PING and
-/// GOAWAY are out of libcurl's reach (docs/decisions/2026-11-15-http-over-libcurl.md).
+/// HTTP/1.1 and HTTP/2 over sockets, with a thread of its own that does all of the I/O
+/// (docs/decisions/2026-11-15-transport-without-libcurl.md).
 ///
 /// Redirects are answers like others. Nothing is sent twice, except what the server cannot have seen
 /// (GOAWAY, REFUSED_STREAM) or a GET on a connection that turned out to be closed before a byte came back.
 ///
 /// Its destructor cancels everything and joins the thread; streams may outlive it.
 /// Throws TransportError (kProtocol) if base_url or proxy_url is not understood.
-[[nodiscard]] std::unique_ptr<Transport> make_curl_transport(TransportOptions options);
+[[nodiscard]] std::unique_ptr<Transport> make_http_transport(TransportOptions options);
 
 }  // namespace kube

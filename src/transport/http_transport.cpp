@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/transport/curl_transport.hpp>
+#include <kube/transport/http_transport.hpp>
 
 #include <fmt/format.h>
 
@@ -22,9 +22,9 @@ using detail::Inflater;
 using detail::Loop;
 using detail::Mailbox;
 
-class CurlStream final : public ResponseStream {
+class HttpStream final : public ResponseStream {
  public:
-  CurlStream(std::shared_ptr<Exchange> exchange, std::string host)
+  HttpStream(std::shared_ptr<Exchange> exchange, std::string host)
       : exchange_(std::move(exchange)), host_(std::move(host)), head_(exchange_->wait_head()) {
     const std::string* encoding = find_header(head_.headers, "Content-Encoding");
     if (encoding == nullptr || *encoding != "gzip") return;
@@ -35,7 +35,7 @@ class CurlStream final : public ResponseStream {
              find_header({header}, "Content-Length") != nullptr;
     });
   }
-  ~CurlStream() override { exchange_->cancel(); }
+  ~HttpStream() override { exchange_->cancel(); }
 
   [[nodiscard]] const HttpResponseHead& head() const noexcept override { return head_; }
 
@@ -110,15 +110,15 @@ std::shared_ptr<void> listen_for_identity(const Loop& loop) {
       });
 }
 
-class CurlTransport final : public Transport {
+class HttpTransport final : public Transport {
  public:
-  explicit CurlTransport(TransportOptions options)
+  explicit HttpTransport(TransportOptions options)
       : loop_(std::move(options)),
         no_material_(std::make_shared<TlsMaterial>()),
         identity_changes_(listen_for_identity(loop_)),
         thread_([this](const std::stop_token& stop) { loop_.run(stop); }) {}
 
-  ~CurlTransport() override {
+  ~HttpTransport() override {
     thread_.request_stop();
     loop_.mailbox()->nudge();
   }
@@ -134,7 +134,7 @@ class CurlTransport final : public Transport {
                                    loop_.options().stream_buffer_bytes);
     const std::stop_callback cancel_on_stop{stop, [&exchange] { exchange->cancel(); }};
     if (!loop_.mailbox()->post(exchange)) exchange->cancel();
-    return std::make_unique<CurlStream>(exchange, loop_.origin().name);
+    return std::make_unique<HttpStream>(exchange, loop_.origin().name);
   }
 
  private:
@@ -167,8 +167,8 @@ TransportOptions with_environment(TransportOptions options) {
   return options;
 }
 
-std::unique_ptr<Transport> make_curl_transport(TransportOptions options) {
-  return std::make_unique<CurlTransport>(std::move(options));
+std::unique_ptr<Transport> make_http_transport(TransportOptions options) {
+  return std::make_unique<HttpTransport>(std::move(options));
 }
 
 }  // namespace kube

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "resolver.hpp"
+
+#include <kube/base/text.hpp>
+
+#include <fmt/format.h>
+#include <netdb.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <system_error>
+#include <utility>
+
+namespace kube::detail {
+
+namespace {
+
+// More are not tried.
+constexpr std::size_t kMaxAddresses = 16;
+
+void ask_system(const char* host, const std::string& port, int flags, Lookup& lookup) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICSERV | flags;
+  addrinfo* found = nullptr;
+  lookup.error = ::getaddrinfo(host, port.c_str(), &hints, &found);
+  lookup.system_error = errno;
+  if (lookup.error != 0) return;
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner{found, ::freeaddrinfo};
+  for (; found != nullptr && lookup.addresses.size() < kMaxAddresses; found = found->ai_next) {
+    SocketAddress& address = lookup.addresses.emplace_back();
+    std::memcpy(&address.storage, found->ai_addr, found->ai_addrlen);
+    address.size = found->ai_addrlen;
+  }
+}
+
+bool is_localhost(std::string_view host) {
+  if (host.ends_with('.')) host.remove_suffix(1);
+  const std::string name = lower_case(host);
+  return name == "localhost" || name.ends_with(".localhost");
+}
+
+}  // namespace
+
+std::string SocketAddress::str() const {
+  std::array<char, NI_MAXHOST> host{};
+  std::array<char, NI_MAXSERV> port{};
+  ::getnameinfo(reinterpret_cast<const sockaddr*>(&storage), size, host.data(), host.size(),
+                port.data(), port.size(), NI_NUMERICHOST | NI_NUMERICSERV);
+  const bool v6 = storage.ss_family == AF_INET6;
+  return fmt::format("{}{}{}:{}", v6 ? "[" : "", host.data(), v6 ? "]" : "", port.data());
+}
+
+std::string Lookup::error_text() const {
+  return error == EAI_SYSTEM ? std::generic_category().message(system_error)
+                             : ::gai_strerror(error);
+}
+
+Resolver::Resolver(std::string host, int port, std::shared_ptr<Mailbox> mailbox)
+    : host_(std::move(host)), port_(std::to_string(port)), mailbox_(std::move(mailbox)) {}
+
+Resolver::~Resolver() {
+  if (!thread_.joinable()) return;
+  if (running_->done) {
+    thread_.join();
+  } else {
+    thread_.detach();
+  }
+}
+
+std::shared_ptr<const Lookup> Resolver::look_up() {
+  if (running_ != nullptr && !running_->done) return running_;
+  if (thread_.joinable()) thread_.join();  // it has nothing left to do
+
+  running_ = std::make_shared<Lookup>();
+  if (is_localhost(host_)) {
+    for (const char* address : {"::1", "127.0.0.1"}) {
+      ask_system(address, port_, AI_NUMERICHOST, *running_);
+    }
+  } else {
+    ask_system(host_.c_str(), port_, AI_NUMERICHOST, *running_);
+  }
+  if (running_->error == 0) {
+    running_->done = true;
+    return running_;
+  }
+  try {
+    thread_ = std::thread{[lookup = running_, mailbox = mailbox_, host = host_, port = port_] {
+      try {
+        ask_system(host.c_str(), port, 0, *lookup);
+      } catch (const std::bad_alloc&) {
+        lookup->error = EAI_MEMORY;
+      }
+      lookup->done = true;
+      mailbox->nudge();
+    }};
+  } catch (const std::system_error& error) {  // no thread to be had
+    running_->error = EAI_SYSTEM;
+    running_->system_error = error.code().value();
+    running_->done = true;
+  }
+  return running_;
+}
+
+}  // namespace kube::detail

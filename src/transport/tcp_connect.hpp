@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/base/clock.hpp>
+#include <kube/base/file_descriptor.hpp>
+#include <kube/transport/http_transport.hpp>
+
+#include <poll.h>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "resolver.hpp"
+
+namespace kube::detail {
+
+/// Connects to the first of several addresses that answers. The next one is tried when one fails, or has not
+/// answered for a moment; those before it stay in the race.
+class TcpConnect {
+ public:
+  using TimePoint = Clock::TimePoint;
+
+  TcpConnect(std::vector<SocketAddress> addresses, const TransportOptions& options)
+      : options_(options), addresses_(std::move(addresses)) {}
+
+  /// Goes on without waiting. Returns the socket once one is connected; it does not block and is not inherited.
+  [[nodiscard]] FileDescriptor advance(TimePoint now);
+  /// All addresses have failed.
+  [[nodiscard]] bool failed() const noexcept {
+    return attempts_.empty() && next_ == addresses_.size();
+  }
+  /// Of the failures the one that says most: an errno.
+  [[nodiscard]] int error() const noexcept { return error_; }
+  /// All failures: "[::1]:6443: Connection refused, ...".
+  [[nodiscard]] const std::string& failures() const noexcept { return failures_; }
+
+  /// Adds the sockets that it waits for.
+  void watch(std::vector<pollfd>& sockets) const;
+  /// When advance() has something to do though no socket is ready.
+  [[nodiscard]] TimePoint next_step() const noexcept {
+    return next_ < addresses_.size() ? next_start_ : TimePoint::max();
+  }
+
+ private:
+  struct Attempt {
+    FileDescriptor socket;
+    std::size_t address;
+  };
+
+  enum class State { kPending, kConnected, kFailed };
+  State check(const Attempt& attempt);
+  State failed_with(std::size_t address, int code);
+
+  const TransportOptions& options_;
+  const std::vector<SocketAddress> addresses_;
+  std::size_t next_ = 0;
+  TimePoint next_start_{};
+  std::vector<Attempt> attempts_;
+  int error_ = 0;
+  std::string failures_;
+};
+
+}  // namespace kube::detail

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/transport/error.hpp>
+
+#include <openssl/bio.h>
+
+#include <exception>
+#include <memory>
+#include <string>
+
+#include "byte_stream.hpp"
+
+namespace kube::detail {
+
+/// Who is expected at the other end.
+struct TlsPeer {
+  /// "https://10.0.0.1:6443", for messages.
+  std::string place;
+  /// "server" or "proxy", for messages.
+  const char* role = "server";
+  /// The name or address that the certificate has to be for.
+  std::string host;
+  bool offer_http2 = true;
+  /// Otherwise the client certificate of the context is not for this peer.
+  bool show_certificate = true;
+};
+
+/// TLS on top of another stream. First the handshake, then bytes.
+class TlsStream final : public ByteStream {
+ public:
+  TlsStream(std::unique_ptr<ByteStream> below, SSL_CTX& context, TlsPeer peer);
+  /// Says goodbye, if that is possible without waiting.
+  ~TlsStream() override;
+
+  /// Goes on without waiting; returns true at the end. Throws TransportError.
+  [[nodiscard]] bool handshake();
+  [[nodiscard]] bool negotiated_http2() const noexcept;
+
+  [[nodiscard]] Result receive(std::span<char> buffer, std::size_t& received) override;
+  [[nodiscard]] std::size_t send(std::string_view bytes) override;
+  /// Also of the handshake.
+  [[nodiscard]] bool wants_write() const noexcept override {
+    return wants_write_ || below_->wants_write();
+  }
+  [[nodiscard]] int socket() const noexcept override { return below_->socket(); }
+
+ private:
+  struct Free {
+    void operator()(SSL* ssl) const noexcept;
+  };
+
+  static const BIO_METHOD* bio_method();
+  static int on_read(BIO* bio, char* buffer, int size) noexcept;
+  static int on_write(BIO* bio, const char* bytes, int size) noexcept;
+  static long on_control(BIO* bio, int command, long number, void* pointer) noexcept;
+  static void on_info(const SSL* ssl, int where, int value) noexcept;
+
+  void expect_peer();
+  /// Returns if it has to be tried again later (true: when there is room to write), throws if not.
+  bool check(int result);
+  [[nodiscard]] TransportError tls_error();
+
+  const std::unique_ptr<ByteStream> below_;
+  const TlsPeer peer_;
+  const bool has_certificate_;
+  std::unique_ptr<SSL, Free> ssl_;
+  /// What the stream below threw within OpenSSL.
+  std::exception_ptr lost_;
+  bool wants_write_ = false;
+  bool ended_ = false;
+  bool broken_ = false;
+  /// What the peer complains of.
+  const char* alert_ = nullptr;
+};
+
+}  // namespace kube::detail
