@@ -129,12 +129,14 @@ class HttpTransport final : public Transport {
     const auto& credentials = loop_.options().credentials;
     std::shared_ptr<const TlsMaterial> material =
         credentials ? credentials->tls(stop) : no_material_;
-    const auto exchange =
-        std::make_shared<Exchange>(std::move(request), std::move(material), loop_.mailbox(),
-                                   loop_.options().stream_buffer_bytes);
+    std::string name = loop_.origin().name;
+    const std::shared_ptr<Mailbox> mailbox = loop_.mailbox();
+    const auto exchange = std::make_shared<Exchange>(std::move(request), std::move(material),
+                                                     mailbox, loop_.options().stream_buffer_bytes);
     const std::stop_callback cancel_on_stop{stop, [&exchange] { exchange->cancel(); }};
-    if (!loop_.mailbox()->post(exchange)) exchange->cancel();
-    return std::make_unique<HttpStream>(exchange, loop_.origin().name);
+    if (!mailbox->post(exchange)) exchange->cancel();
+    // From here on the transport may be destroyed.
+    return std::make_unique<HttpStream>(exchange, std::move(name));
   }
 
  private:

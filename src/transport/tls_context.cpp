@@ -71,7 +71,7 @@ bool show(SSL_CTX* context, const TlsMaterial& material) {
 }  // namespace
 
 std::string take_tls_reason() {
-  const unsigned long error = ERR_get_error();
+  const unsigned long error = ERR_peek_last_error();
   ERR_clear_error();
   if (error == 0) return {};
   const char* text = ERR_reason_error_string(error);

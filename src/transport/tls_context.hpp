@@ -18,7 +18,7 @@ namespace kube::detail {
 [[nodiscard]] std::shared_ptr<SSL_CTX> make_tls_context(const TlsMaterial& material,
                                                         std::string_view place);
 
-/// The oldest reason that OpenSSL gives in this thread, or empty; forgets all of them.
+/// The last reason that OpenSSL gives in this thread, which is that of TLS itself, or empty; forgets all of them.
 [[nodiscard]] std::string take_tls_reason();
 
 }  // namespace kube::detail

@@ -53,7 +53,7 @@ TlsStream::TlsStream(std::unique_ptr<ByteStream> below, SSL_CTX& context, TlsPee
 }
 
 TlsStream::~TlsStream() {
-  if (broken_ || !SSL_is_init_finished(ssl_.get())) return;
+  if (broken_ || !stands_) return;
   SSL_shutdown(ssl_.get());
   ERR_clear_error();
 }
@@ -84,9 +84,9 @@ void TlsStream::expect_peer() {
 bool TlsStream::handshake() {
   ERR_clear_error();
   const int result = SSL_do_handshake(ssl_.get());
-  if (result == 1) return true;
-  wants_write_ = check(result);
-  return false;
+  stands_ = result == 1;
+  wants_write_ = !stands_ && check(result);
+  return stands_;
 }
 
 bool TlsStream::negotiated_http2() const noexcept {
@@ -122,13 +122,12 @@ bool TlsStream::check(int result) {
   broken_ = true;
   // With TLS 1.3 the server says only after the handshake what it thinks of our certificate.
   if (alert_ != nullptr) throw tls_error();
-  const bool shaking_hands = !SSL_is_init_finished(ssl_.get());
   if (lost_ != nullptr) {
     ERR_clear_error();
     try {
       std::rethrow_exception(std::exchange(lost_, nullptr));
     } catch (const TransportError& error) {
-      if (!shaking_hands) throw;
+      if (stands_) throw;
       throw TransportError(error.kind(), std::string{error.what()} + " (in the TLS handshake)");
     }
   }
@@ -138,8 +137,8 @@ bool TlsStream::check(int result) {
     throw TransportError(
         Kind::kConnectionLost,
         fmt::format("{}: the connection was closed {}", peer_.place,
-                    shaking_hands ? "during the TLS handshake; does that port speak TLS?"
-                                  : "without the end of TLS"));
+                    stands_ ? "without the end of TLS"
+                            : "during the TLS handshake; does that port speak TLS?"));
   }
   throw tls_error();
 }

@@ -67,6 +67,7 @@ class TlsStream final : public ByteStream {
   std::unique_ptr<SSL, Free> ssl_;
   /// What the stream below threw within OpenSSL.
   std::exception_ptr lost_;
+  bool stands_ = false;  // the handshake is done
   bool wants_write_ = false;
   bool ended_ = false;
   bool broken_ = false;

@@ -68,7 +68,10 @@ std::shared_ptr<SSL_CTX> make_context(const ServerTls& tls) {
     X509* ca = parse_certificate(tls.client_ca);
     X509_STORE_add_cert(SSL_CTX_get_cert_store(context.get()), ca);
     X509_free(ca);
-    SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+    SSL_CTX_set_verify(
+        context.get(),
+        SSL_VERIFY_PEER | (tls.client_may_be_anonymous ? 0 : SSL_VERIFY_FAIL_IF_NO_PEER_CERT),
+        nullptr);
   }
   SSL_CTX_set_alpn_select_cb(context.get(), choose_alpn, alpn.get());
   return context;

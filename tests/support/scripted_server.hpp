@@ -24,6 +24,8 @@ struct ServerTls {
   CertifiedKey certificate;
   /// If not empty, clients have to show a certificate of that authority (PEM).
   std::string client_ca = {};
+  /// They are asked for one, but need not show it.
+  bool client_may_be_anonymous = false;
   /// In order of preference; empty ignores what the client offers.
   std::vector<std::string> alpn = {};
   int max_version = TLS1_3_VERSION;

@@ -3,11 +3,16 @@
 
 #include <kube/transport/http_transport.hpp>
 
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <condition_variable>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -119,6 +124,43 @@ class Signal {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool set_ = false;
+};
+
+/// How many files /proc/self/fd has, or threads /proc/self/task.
+inline long entries(const char* folder) {
+  const std::filesystem::directory_iterator files{folder};
+  return std::distance(begin(files), end(files));
+}
+
+/// A port where connections are neither accepted nor refused: the queue of the listener is full.
+class DeafPort {
+ public:
+  explicit DeafPort(const char* host = "127.0.0.1", int port = 0) {
+    listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    ::inet_pton(AF_INET, host, &address.sin_addr);
+    socklen_t size = sizeof address;
+    EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&address), size), 0);
+    ::listen(listener_, 0);
+    ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+    for (int& filler : fillers_) {
+      filler = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+      ::connect(filler, reinterpret_cast<sockaddr*>(&address), size);
+    }
+  }
+  ~DeafPort() {
+    for (const int filler : fillers_) ::close(filler);
+    ::close(listener_);
+  }
+  [[nodiscard]] std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  int listener_ = -1;
+  int port_ = 0;
+  std::array<int, 8> fillers_{};
 };
 
 /// Answers a request with "ok".

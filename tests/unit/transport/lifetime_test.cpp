@@ -2,49 +2,8 @@
 // Ends: cancellation at any moment, timeouts, destruction, and that nothing is left behind.
 #include "helpers.hpp"
 
-#include <arpa/inet.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <filesystem>
-
 namespace kube::test {
 namespace {
-
-long entries(const char* folder) {
-  const std::filesystem::directory_iterator files{folder};
-  return std::distance(begin(files), end(files));
-}
-
-/// A port where connections are neither accepted nor refused: the queue of the listener is full.
-class DeafPort {
- public:
-  DeafPort() {
-    listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    ::bind(listener_, reinterpret_cast<sockaddr*>(&address), size);
-    ::listen(listener_, 0);
-    ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
-    port_ = ntohs(address.sin_port);
-    for (int& filler : fillers_) {
-      filler = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-      ::connect(filler, reinterpret_cast<sockaddr*>(&address), size);
-    }
-  }
-  ~DeafPort() {
-    for (const int filler : fillers_) ::close(filler);
-    ::close(listener_);
-  }
-  [[nodiscard]] std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
-
- private:
-  int listener_ = -1;
-  int port_ = 0;
-  std::array<int, 8> fillers_{};
-};
 
 TEST(Cancellation, EndsAnAttemptToConnect) {
   const DeafPort port;

@@ -124,6 +124,124 @@ TEST_F(Proxy, OfSocks5Tunnels) {
   EXPECT_THAT(name, testing::HasSubstr("api.example"));  // the proxy looks it up
 }
 
+// RC-20
+TEST_F(Proxy, OfSocks5AsksForUserAndPassword) {
+  std::string user;
+  ScriptedServer proxy{[&](Peer& peer) {
+    EXPECT_EQ(peer.read_some(), std::string("\5\2\0\2", 4));
+    peer.write("\5\2");
+    user = peer.read_some();
+    peer.write({"\1\0", 2});
+    (void)peer.read_some();
+    peer.write({"\5\0\0\1\0\0\0\0\0\0", 10});
+    relay(peer, connect_to(server.port()));
+  }};
+
+  EXPECT_EQ(ask("socks5://me:word@127.0.0.1:" + std::to_string(proxy.port())), "ok");
+  EXPECT_EQ(user, "\1\2me\4word");
+}
+
+TEST_F(Proxy, OfSocks5ThatRefusesIsNamed) {
+  std::string message;
+  ScriptedServer denies{[&](Peer& peer) {
+    (void)peer.read_some();
+    peer.write("\5\2");
+    (void)peer.read_some();
+    peer.write("\1\1");
+    peer.wait_for_end();
+  }};
+  EXPECT_EQ(
+      kind_of([&] { ask("socks5://me:secretword@127.0.0.1:" + std::to_string(denies.port())); },
+              &message),
+      Kind::kProxy);
+  EXPECT_THAT(message, testing::HasSubstr("https://api.example:6443: the proxy does not accept"));
+  EXPECT_THAT(message, testing::Not(testing::HasSubstr("secretword")));
+
+  ScriptedServer cannot{[&](Peer& peer) {
+    (void)peer.read_some();
+    peer.write({"\5\0", 2});
+    (void)peer.read_some();
+    peer.write({"\5\4\0\1\0\0\0\0\0\0", 10});
+    peer.wait_for_end();
+  }};
+  EXPECT_EQ(kind_of([&] { ask("socks5://127.0.0.1:" + std::to_string(cannot.port())); }, &message),
+            Kind::kProxy);
+  EXPECT_THAT(message, testing::HasSubstr("host unreachable"));
+}
+
+TEST_F(Proxy, ThatWantsAUserIsNamed) {
+  std::string message;
+  ScriptedServer wants{[](Peer& peer) {
+    (void)peer.read_until("\r\n\r\n");
+    peer.respond("407 Proxy Authentication Required", "long text", "Proxy-Authenticate: Basic\r\n");
+  }};
+  const std::string place = "127.0.0.1:" + std::to_string(wants.port());
+  EXPECT_EQ(kind_of([&] { ask("http://" + place); }, &message), Kind::kProxy);
+  EXPECT_THAT(message, testing::HasSubstr("the proxy wants a user and a password"));
+  EXPECT_THAT(message, testing::HasSubstr("407 Proxy Authentication Required"));
+  EXPECT_EQ(kind_of([&] { ask("http://me:secretword@" + place); }, &message), Kind::kProxy);
+  EXPECT_THAT(message, testing::HasSubstr("does not accept user and password"));
+  EXPECT_THAT(message, testing::Not(testing::HasSubstr("secretword")));
+}
+
+// The certificate is for the server; no proxy is to see it.
+TEST_F(Proxy, OfHttpsIsVerifiedAndDoesNotSeeTheClientsCertificate) {
+  std::string message, seen = "?";
+  {
+    const TestAuthority other;
+    ScriptedServer proxy{tunnel(), ServerTls{.certificate = other.issue_server()}};
+    EXPECT_EQ(kind_of([&] { ask("https://127.0.0.1:" + std::to_string(proxy.port())); }, &message),
+              Kind::kTls);
+    EXPECT_THAT(message, testing::HasSubstr("the proxy's certificate is signed by an unknown"));
+  }
+  const auto script = [this, &seen, tunnel = tunnel()](Peer& peer) {
+    X509* const shown = SSL_get1_peer_certificate(peer.ssl());
+    seen = shown == nullptr ? "none" : "some";
+    X509_free(shown);
+    tunnel(peer);
+  };
+  ScriptedServer proxy{script, ServerTls{.certificate = authority.issue_server(),
+                                         .client_ca = authority.certificate(),
+                                         .client_may_be_anonymous = true}};
+  const CertifiedKey mine = authority.issue_client({.common_name = "jane"});
+  const auto transport = make_http_transport(
+      {.base_url = url,
+       .credentials = std::make_shared<SetCredentials>(TlsMaterial{.ca = authority.certificate(),
+                                                                   .has_ca = true,
+                                                                   .certificate = mine.certificate,
+                                                                   .key = mine.key}),
+       .proxy_url = "https://127.0.0.1:" + std::to_string(proxy.port())});
+
+  EXPECT_EQ(read_all(*transport->open({})), "ok");
+  EXPECT_EQ(seen, "none");
+}
+
+TEST_F(Proxy, ThatClosesOrBabblesIsNamed) {
+  std::string message;
+  for (const std::string& answer : {std::string{}, std::string{"220 smtp.example ready\r\n"},
+                                    "HTTP/1.1 200 OK\r\n" + std::string(100'000, 'x')}) {
+    ScriptedServer proxy{[&](Peer& peer) {
+      (void)peer.read_until("\r\n\r\n");
+      peer.write(answer);
+    }};
+    EXPECT_EQ(kind_of([&] { ask("http://127.0.0.1:" + std::to_string(proxy.port())); }, &message),
+              Kind::kProxy)
+        << message;
+  }
+}
+
+TEST_F(Proxy, ThatIsNotThereIsNamed) {
+  std::string message;
+  int port = 0;
+  {
+    ScriptedServer gone{answer_ok};
+    port = gone.port();
+  }
+  EXPECT_EQ(kind_of([&] { ask("http://127.0.0.1:" + std::to_string(port)); }, &message),
+            Kind::kProxy);
+  EXPECT_THAT(message, testing::HasSubstr("the proxy cannot be reached"));
+}
+
 TEST_F(Proxy, ThatRefusesIsNamed) {
   std::string message;
   ScriptedServer refuses{[](Peer& peer) {

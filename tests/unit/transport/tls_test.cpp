@@ -2,6 +2,8 @@
 // Trust: what is refused, what the message says, and what happens when certificates change.
 #include "helpers.hpp"
 
+#include <openssl/pem.h>
+
 namespace kube::test {
 namespace {
 
@@ -55,6 +57,32 @@ TEST_F(Tls, ACertificateForAnotherHostIsRefused) {
   EXPECT_EQ(failure(authority.issue_server({.names = {"other.example"}}), trust(), "localhost"),
             Kind::kTls);
   EXPECT_THAT(message, testing::HasSubstr("another host"));
+}
+
+TEST_F(Tls, AnAddressHasToStandInTheCertificateAsOne) {
+  EXPECT_EQ(failure(authority.issue_server({.names = {"127.0.0.2", "localhost"}}), trust()),
+            Kind::kTls);
+  EXPECT_THAT(message, testing::HasSubstr("another host"));
+  // A common name does not count.
+  EXPECT_EQ(failure(authority.issue_server({.common_name = "localhost"}), trust(), "localhost"),
+            Kind::kTls);
+  EXPECT_THAT(message, testing::HasSubstr("another host"));
+
+  for (const char* address : {"127.0.0.1", "fd00::7"}) {
+    std::string asked_for = "?";
+    ScriptedServer server{[&](Peer& peer) {
+                            asked_for = peer.server_name();
+                            answer_ok(peer);
+                          },
+                          ServerTls{.certificate = authority.issue_server({.names = {address}})}};
+    TlsMaterial material = trust();
+    material.server_name = address;
+    const auto transport = make_http_transport(
+        {.base_url = server.url(), .credentials = std::make_shared<SetCredentials>(material)});
+
+    EXPECT_EQ(read_all(*transport->open({})), "ok");
+    EXPECT_EQ(asked_for, "");  // SNI is for names
+  }
 }
 
 TEST_F(Tls, AnUnknownAuthorityIsRefused) {
@@ -146,6 +174,66 @@ TEST_F(Tls, TheClientShowsItsCertificate) {
   EXPECT_EQ(name, "jane");
 }
 
+TEST_F(Tls, TheClientShowsTheWholeChain) {
+  int shown = 0;
+  ScriptedServer server{
+      [&](Peer& peer) {
+        shown = sk_X509_num(SSL_get_peer_cert_chain(peer.ssl()));
+        answer_ok(peer);
+      },
+      ServerTls{.certificate = authority.issue_server(), .client_ca = authority.certificate()}};
+  const CertifiedKey mine = authority.issue_client({.common_name = "jane"});
+  TlsMaterial material = trust();
+  material.certificate = mine.certificate + "text between\n" + authority.certificate();
+  material.key = mine.key;
+  const auto transport = make_http_transport(
+      {.base_url = server.url(), .credentials = std::make_shared<SetCredentials>(material)});
+
+  EXPECT_EQ(read_all(*transport->open({})), "ok");
+  EXPECT_EQ(shown, 1);  // besides that of the client
+}
+
+TEST_F(Tls, AnEncryptedKeyIsRefusedWithoutAsking) {
+  const CertifiedKey mine = authority.issue_client({});
+  BIO* const from = BIO_new_mem_buf(mine.key.data(), static_cast<int>(mine.key.size()));
+  EVP_PKEY* const key = PEM_read_bio_PrivateKey(from, nullptr, nullptr, nullptr);
+  BIO* const to = BIO_new(BIO_s_mem());
+  ASSERT_EQ(PEM_write_bio_PKCS8PrivateKey(to, key, EVP_aes_128_cbc(), "word", 4, nullptr, nullptr),
+            1);
+  char* text = nullptr;
+  const long size = BIO_get_mem_data(to, &text);
+  TlsMaterial material = trust();
+  material.certificate = mine.certificate;
+  material.key.assign(text, static_cast<std::size_t>(size));
+  BIO_free(to);
+  BIO_free(from);
+  EVP_PKEY_free(key);
+
+  EXPECT_EQ(failure(authority.issue_server(), material), Kind::kTls);
+  EXPECT_THAT(message, testing::HasSubstr("without password"));
+
+  material.key = authority.issue_client({}).key;
+  EXPECT_EQ(failure(authority.issue_server(), material), Kind::kTls);
+  EXPECT_THAT(message, testing::HasSubstr("of each other"));
+}
+
+// Many connections share what was loaded once, and none resumes the session of another.
+TEST_F(Tls, SessionsAreNotResumed) {
+  std::atomic<int> resumed = 0;
+  ScriptedServer server{[&](Peer& peer) {
+                          resumed += SSL_session_reused(peer.ssl());
+                          (void)peer.read_request();
+                          peer.respond("200 OK", "ok", "Connection: close\r\n");
+                        },
+                        ServerTls{.certificate = authority.issue_server()}};
+  const auto transport =
+      make_http_transport({.base_url = server.url(), .credentials = trusting(authority)});
+
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(read_all(*transport->open({})), "ok");
+  EXPECT_EQ(server.accepted(), 3);
+  EXPECT_EQ(resumed, 0);
+}
+
 TEST_F(Tls, AMissingClientCertificateIsNamed) {
   for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
     ScriptedServer server{answer_ok, ServerTls{.certificate = authority.issue_server(),
@@ -193,6 +281,7 @@ TEST_F(Tls, ABodyThatIsCutWithoutAGoodbyeIsLost) {
       make_http_transport({.base_url = server.url(), .credentials = trusting(authority)});
 
   EXPECT_EQ(kind_of([&] { read_all(*transport->open({})); }, &message), Kind::kConnectionLost);
+  EXPECT_THAT(message, testing::HasSubstr("without the end of TLS"));
 }
 
 class Rotation : public testing::Test {
