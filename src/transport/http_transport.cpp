@@ -47,9 +47,14 @@ class HttpStream final : public ResponseStream {
     }
     while (true) {
       if (!compressed_.empty() || inflater_->has_more()) {
-        inflater_->run(compressed_, decoded_, kDecodedAtOnce, host_);
+        const std::size_t limit =
+            std::clamp(compressed_.size() * 8, kMinDecodedAtOnce, kMaxDecodedAtOnce);
+        inflater_->run(compressed_, decoded_, limit, host_);
         if (!decoded_.empty()) return decoded_;
       } else {
+        // A watch at rest should not hold what it needed to decode an event.
+        inflater_->rest();
+        std::string{}.swap(decoded_);
         exchange_->take(bytes_);
         compressed_ = bytes_;
         if (!bytes_.empty()) continue;
@@ -64,7 +69,8 @@ class HttpStream final : public ResponseStream {
   void cancel() noexcept override { exchange_->cancel(); }
 
  private:
-  static constexpr std::size_t kDecodedAtOnce = std::size_t{64} << 10;
+  static constexpr std::size_t kMinDecodedAtOnce = std::size_t{4} << 10;
+  static constexpr std::size_t kMaxDecodedAtOnce = std::size_t{64} << 10;
 
   const std::shared_ptr<Exchange> exchange_;
   const std::string host_;

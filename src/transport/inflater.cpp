@@ -23,11 +23,16 @@ struct Inflater::State {
   State& operator=(const State&) = delete;
 };
 
-Inflater::Inflater() : state_(std::make_unique<State>()) {}
+Inflater::Inflater() = default;
 Inflater::~Inflater() = default;
+
+void Inflater::rest() noexcept {
+  if (between_members_) state_.reset();
+}
 
 void Inflater::run(std::string_view& input, std::string& output, std::size_t limit,
                    std::string_view what) {
+  if (!state_) state_ = std::make_unique<State>();
   z_stream& stream = state_->stream;
   output.resize(limit);
   stream.next_out = reinterpret_cast<Bytef*>(output.data());

@@ -22,10 +22,12 @@ class Inflater {
   [[nodiscard]] bool has_more() const noexcept { return more_; }
   /// True between members, and before the first.
   [[nodiscard]] bool complete() const noexcept { return between_members_; }
+  /// Nothing is there to be decoded: between members, no memory is needed until there is.
+  void rest() noexcept;
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<State> state_;  // null at rest
   bool between_members_ = true;
   bool more_ = false;
 };

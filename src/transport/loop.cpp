@@ -64,7 +64,7 @@ Loop::Loop(TransportOptions options)
       origin_(parse_origin(options_)),
       settings_(settings_of(origin_, options_)),
       wake_(new_wake(origin_)),
-      mailbox_(std::make_shared<Mailbox>(wake, const_cast<FileDescriptor*>(&wake_))),
+      mailbox_(std::make_shared<Mailbox>(wake, &wake_)),
       resolver_(resolver_of(origin_, mailbox_)) {
   const bool http1 = options_.disable_http2 || origin_.scheme == "http";
   if (http1) {

@@ -71,7 +71,7 @@ class Loop {
   const Origin origin_;
   const SessionSettings settings_;
   /// An eventfd, through which the mailbox ends a wait().
-  const FileDescriptor wake_;
+  FileDescriptor wake_;
   const std::shared_ptr<Mailbox> mailbox_;
   Resolver resolver_;
   std::array<Pool, 2> pools_;

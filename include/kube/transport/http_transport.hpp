@@ -35,7 +35,7 @@ struct ExchangeReport {
   std::optional<std::chrono::microseconds> secured = std::nullopt;
 };
 
-/// How to reach one API server. Zero turns a timeout off.
+/// How to reach one API server. Zero turns a timeout off. Connecting includes names and proxies, but not TLS.
 struct TransportOptions {
   /// "https://10.0.0.1:6443"; without scheme it is https. A path in it is put before each target.
   std::string base_url = {};
