@@ -16,7 +16,9 @@ namespace {
 constexpr std::size_t kShortestShared = 16;
 /// Smaller sub-trees likewise.
 constexpr std::size_t kSmallestTree = 16;
-constexpr std::size_t kSightings = std::size_t{1} << 14;
+/// Fingerprints of texts: few at first, as most decoders see few texts.
+constexpr std::size_t kFewestSightings = std::size_t{1} << 7;
+constexpr std::size_t kMostSightings = std::size_t{1} << 14;
 
 std::string_view text_of(const Word& word) noexcept {
   const View view = word.view();
@@ -81,9 +83,7 @@ bool has_time(const Type& type, const std::byte* value) noexcept {
 
 }  // namespace
 
-Assembler::Assembler(std::shared_ptr<Pool> pool) : pool_(std::move(pool)) {
-  if (pool_ != nullptr) sightings_.resize(kSightings);
-}
+Assembler::Assembler(std::shared_ptr<Pool> pool) : pool_(std::move(pool)) {}
 
 void Assembler::start(std::size_t budget) {
   arena_.clear();
@@ -92,10 +92,16 @@ void Assembler::start(std::size_t budget) {
 }
 
 bool Assembler::seen_before(std::uint64_t hash) {
-  std::uint32_t& slot = sightings_[hash % kSightings];
+  if (new_sightings_ >= sightings_.size() / 2 && sightings_.size() < kMostSightings) {
+    // What was seen is forgotten, and costs one more sighting.
+    sightings_.assign(std::max(kFewestSightings, 2 * sightings_.size()), 0);
+    new_sightings_ = 0;
+  }
+  std::uint32_t& slot = sightings_[hash % sightings_.size()];
   const auto fingerprint = static_cast<std::uint32_t>(hash >> 32) | 1U;
   if (slot == fingerprint) return true;
   slot = fingerprint;
+  ++new_sightings_;
   return false;
 }
 

@@ -96,6 +96,7 @@ class Assembler {
   Arena node_arena_;
   /// Fingerprints of texts seen lately: a text becomes a node at its second sighting.
   std::vector<std::uint32_t> sightings_;
+  std::size_t new_sightings_ = 0;  // since it has its size
   std::size_t promoted_ = 0;
 };
 
