@@ -47,7 +47,7 @@ class IndexerCore::Writer {
     const StoredObject old = *state.slots.find(slot);
     const void* object = old.object.get();
     state.keys.erase(
-        entry(hash_key(state.access->namespace_(object), state.access->name(object)) >> 32, slot));
+        short_hash(hash_key(state.access->namespace_(object), state.access->name(object))), slot);
     if (state.has_namespaces) {
       state.namespaces.erase(entry(hash_value_text(state.access->namespace_(object)), slot));
     }
@@ -100,7 +100,7 @@ class IndexerCore::Writer {
     }
     state.slots.set(number, {object, values});
     const std::string_view space = state.access->namespace_(now);
-    state.keys.insert(entry(hash_key(space, state.access->name(now)) >> 32, number));
+    state.keys.insert(short_hash(hash_key(space, state.access->name(now))), number);
     if (state.has_namespaces) state.namespaces.insert(entry(hash_value_text(space), number));
     reindex_labels(state, number, nullptr, now);
     reindex_values(state, number, {}, values);

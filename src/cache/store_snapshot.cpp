@@ -106,12 +106,11 @@ std::uint32_t hash_label(std::string_view key, std::string_view value) noexcept 
 
 std::optional<std::uint32_t> StoreState::find_slot(std::string_view space,
                                                    std::string_view name) const {
-  const std::uint64_t hash = hash_key(space, name) >> 32;
   std::optional<std::uint32_t> found;
-  keys.visit(entry(hash, 0), entry(hash, UINT32_MAX), [&](std::uint64_t key) {
-    const void* object = slots.find(slot_of(key))->object.get();
+  keys.visit(short_hash(hash_key(space, name)), [&](std::uint32_t slot) {
+    const void* object = slots.find(slot)->object.get();
     if (access->name(object) != name || access->namespace_(object) != space) return true;
-    found = slot_of(key);
+    found = slot;
     return false;
   });
   return found;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "key_table.hpp"
 #include "persistent_set.hpp"
 #include "slot_table.hpp"
 
@@ -17,6 +18,10 @@ namespace kube::detail {
 /// Spreads texts over 64 bits, differently in each process, so that nobody can choose names that collide.
 [[nodiscard]] std::uint64_t hash_text(std::string_view text, std::uint64_t seed) noexcept;
 [[nodiscard]] std::uint64_t hash_key(std::string_view space, std::string_view name) noexcept;
+/// What of it KeyTable has.
+[[nodiscard]] inline std::uint32_t short_hash(std::uint64_t hash) noexcept {
+  return static_cast<std::uint32_t>(hash >> 32);
+}
 [[nodiscard]] std::uint32_t hash_value_text(std::string_view value) noexcept;
 /// 16 bits of the label's key, then 16 of its value: all objects with one label stand side by side.
 [[nodiscard]] std::uint32_t hash_label(std::string_view key, std::string_view value) noexcept;
@@ -41,7 +46,7 @@ struct StoreState {
   bool has_labels = false;
   bool has_namespaces = false;
   SlotTable slots;
-  PersistentSet keys;
+  KeyTable keys;
   PersistentSet namespaces;
   PersistentSet labels;
   std::vector<Index> indexes;

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace kube::detail {
+
+/// Slot numbers by a hash of 32 bits, of which any number of versions share what they have in common: a trie of the
+/// hash, four bits a level, with a handful of entries in each leaf. See PersistentSet, which keeps order and takes
+/// longer to search.
+class KeyTable {
+ public:
+  KeyTable() noexcept = default;
+  KeyTable(const KeyTable& other) noexcept : root_(retain(other.root_)), size_(other.size_) {}
+  KeyTable(KeyTable&& other) noexcept
+      : root_(std::exchange(other.root_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  KeyTable& operator=(KeyTable other) noexcept {
+    std::swap(root_, other.root_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~KeyTable() { release(root_); }
+
+  /// The same slot is not to be added twice under one hash.
+  void insert(std::uint32_t hash, std::uint32_t slot);
+  void erase(std::uint32_t hash, std::uint32_t slot);
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// Calls `see(slot)` for each slot under this hash until it returns false.
+  template <typename See>
+  void visit(std::uint32_t hash, See see) const {
+    const Node* node = root_;
+    for (unsigned shift = kTopShift; node != nullptr && !node->leaf; shift -= kBits) {
+      node = static_cast<const Inner*>(node)->children[digit(hash, shift)];
+    }
+    if (node == nullptr) return;
+    const Entry* entries = static_cast<const Leaf*>(node)->entries();
+    for (std::uint32_t i = 0; i < node->count; ++i) {
+      if (entries[i].hash == hash && !see(entries[i].slot)) return;
+    }
+  }
+  /// Heap memory, including what other versions share.
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_of_node(root_); }
+
+ private:
+  static constexpr unsigned kBits = 4;
+  static constexpr unsigned kTopShift = 32 - kBits;
+  /// More only if their hashes are the same.
+  static constexpr std::uint32_t kLeafEntries = 16;
+
+  struct Entry {
+    std::uint32_t hash;
+    std::uint32_t slot;
+    friend bool operator==(const Entry&, const Entry&) = default;
+  };
+  struct Node {
+    std::atomic<std::uint32_t> references{1};
+    bool leaf;
+    std::uint32_t count = 0;  ///< entries, or children that are there
+    explicit Node(bool is_leaf) : leaf(is_leaf) {}
+  };
+  struct Inner : Node {
+    Node* children[std::size_t{1} << kBits] = {};
+    Inner() : Node(false) {}
+  };
+  struct alignas(8) Leaf : Node {
+    Leaf() : Node(true) {}
+    [[nodiscard]] Entry* entries() noexcept { return reinterpret_cast<Entry*>(this + 1); }
+    [[nodiscard]] const Entry* entries() const noexcept {
+      return reinterpret_cast<const Entry*>(this + 1);
+    }
+  };
+
+  static std::size_t digit(std::uint32_t hash, unsigned shift) noexcept {
+    return (hash >> shift) & ((1U << kBits) - 1);
+  }
+  static Node* retain(Node* node) noexcept {
+    if (node != nullptr) node->references.fetch_add(1, std::memory_order_relaxed);
+    return node;
+  }
+  static void release(Node* node) noexcept;
+  static Leaf* new_leaf(std::size_t entries);
+  static Inner* own(Inner* node);
+  static void insert_into(Node*& node, unsigned shift, Entry entry);
+  static bool erase_from(Node*& node, unsigned shift, Entry entry);
+  static std::size_t bytes_of_node(const Node* node) noexcept;
+
+  Node* root_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace kube::detail
