@@ -56,13 +56,14 @@ test-cluster: build
 
 bench: deps
 	@test -f build/release/build.ninja || cmake --preset release
-	@cmake --build --preset release --parallel $(JOBS)
+	@cmake --build --preset release --parallel $(JOBS) --target benchmarks
 	@bench/workqueue/run.sh build/release
 	@bench/transport/run.sh build/release
 	@bench/server/run.sh build/release
 	@bench/informers/run.sh build/release
 	@bench/sample_controller/run.sh build/release
 	@bench/codec/run.sh build/release
+	@bench/peers/run.sh build/release
 
 format: check-deps
 	@git ls-files '*.hpp' '*.cpp' ':!tests/golden' | xargs clang-format -i

@@ -6,13 +6,19 @@ Called by run.sh, which builds the programs."""
 
 import argparse
 import pathlib
+import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
+import time
 
 KUBECXX = "kubecxx"
 CLIENT_GO = "client-go"
 KUBE_RS = "kube-rs"
+
+SIZES = (1000, 100000)  # of further syncs
+SECONDS_TO_SETTLE = 3  # of a sample controller
 
 # Scenario, number, what it is, unit, smaller is better, the part of client-go's that is the goal (or None).
 ROWS = [
@@ -21,6 +27,11 @@ ROWS = [
     ("sync", "peak", "memory of the cache, peak of the sync", "MB", True, 1 / 5),
     ("sync", "cpu", "CPU of the sync, per pod", "us", True, 1 / 4),
     ("sync", "wall", "time of the sync", "s", True, None),
+    ("sync 1000", "settled", "1,000 pods: memory, settled", "MB", True, None),
+    ("sync 1000", "cpu", "1,000 pods: CPU of the sync, per pod", "us", True, None),
+    ("sync 100000", "settled", "100,000 pods: memory, settled", "MB", True, None),
+    ("sync 100000", "peak", "100,000 pods: memory, peak of the sync", "MB", True, None),
+    ("sync 100000", "cpu", "100,000 pods: CPU of the sync, per pod", "us", True, None),
     ("storm", "rate", "watch events per second and core", "1/s", False, 5),
     ("storm", "peak_mb", "memory during a storm of updates, peak", "MB", True, None),
     ("relist", "cpu", "CPU of a relist, per pod", "us", True, None),
@@ -36,6 +47,9 @@ ROWS = [
     ("idle", "settled", "50 idle informers: memory", "MB", True, None),
     ("idle", "cpu", "50 idle informers: CPU in 10 s", "us", True, None),
     ("idle", "sleeps", "50 idle informers: wake-ups in 10 s", "", True, None),
+    ("sample", "memory", "sample controller at rest: memory", "MB", True, 1 / 3),
+    ("sample", "memory_tls", "sample controller at rest, TLS: memory", "MB", True, 1 / 3),
+    ("sample", "size", "sample controller: stripped program", "MB", True, None),
 ]
 CHARTS = [
     ("sync", "settled", "Memory of the pod cache (MB)"),
@@ -43,6 +57,7 @@ CHARTS = [
     ("storm", "rate", "Watch events per second and core"),
     ("reads", "select50", "List 50 pods by label (us)"),
     ("idle", "settled", "50 idle informers: memory (MB)"),
+    ("sample", "memory_tls", "Sample controller at rest, TLS: memory (MB)"),
 ]
 COLORS = {KUBECXX: "#2563eb", CLIENT_GO: "#9ca3af", KUBE_RS: "#d97706"}
 
@@ -88,6 +103,54 @@ def measure(command):
     return numbers
 
 
+def measure_sample(program, server, crd, flags):
+    """Resident memory in MB of a sample controller that has nothing to do."""
+    with tempfile.TemporaryDirectory() as folder:
+        config = pathlib.Path(folder) / "config"
+        serving = subprocess.Popen([server, "serve", "--load", crd, "--kubeconfig-out", config, *flags],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            for _ in range(100):
+                if config.exists():
+                    break
+                time.sleep(0.1)
+            running = subprocess.Popen([program, f"--kubeconfig={config}"],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                time.sleep(SECONDS_TO_SETTLE)
+                if running.poll() is not None:
+                    raise SystemExit(f"peers.py: {program} has ended")
+                status = pathlib.Path(f"/proc/{running.pid}/status").read_text()
+            finally:
+                running.kill()
+                running.wait()
+        finally:
+            serving.kill()
+            serving.wait()
+    kilobytes = next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS:"))
+    return int(kilobytes) * 1024 / 1e6
+
+
+def collect_samples(options, note):
+    """The sample controllers, each stripped."""
+    samples = {KUBECXX: options.build / "examples/sample_controller/sample_controller"}
+    if options.go_sample:
+        samples[CLIENT_GO] = options.go_sample
+    server = options.build / "tools/kubecxx/kubecxx"
+    crd = pathlib.Path(__file__).parent / "../../examples/sample_controller/crd.yaml"
+    with tempfile.TemporaryDirectory() as folder:
+        for program, path in samples.items():
+            stripped = pathlib.Path(folder) / program
+            shutil.copy(path, stripped)
+            subprocess.run(["strip", stripped], check=True)
+            for _ in range(options.rounds):
+                note("sample", program, {
+                    "memory": measure_sample(stripped, server, crd, []),
+                    "memory_tls": measure_sample(stripped, server, crd, ["--tls"]),
+                    "size": stripped.stat().st_size / 1e6,
+                })
+
+
 def collect(options):
     programs = {KUBECXX: options.build / "bench/informers/informers_bench"}
     server = options.build / "bench/informers/informers_server"
@@ -110,6 +173,14 @@ def collect(options):
                     if program in programs:
                         note(scenario, program, measure(
                             [programs[program], scenario, f"--pods={options.pods}", f"--url={url}"]))
+    for size in SIZES:
+        with Server(server, "replay", size) as url:
+            for _ in range(options.rounds):
+                for program in (KUBECXX, CLIENT_GO):
+                    if program in programs:
+                        note(f"sync {size}", program, measure(
+                            [programs[program], "sync", f"--pods={size}", f"--url={url}"]))
+    collect_samples(options, note)
     with Server(server, "serve", options.json_pods // 2) as url:
         for number in range(options.rounds):
             print(f"round {number + 1} of {options.rounds}, API server", file=sys.stderr)
@@ -201,6 +272,7 @@ def main():
     parser.add_argument("--results", type=pathlib.Path, required=True, help="folder for the table and the charts")
     parser.add_argument("--facts", type=pathlib.Path, required=True, help="file with facts on the machine")
     parser.add_argument("--client-go", type=pathlib.Path, help="the program with client-go")
+    parser.add_argument("--go-sample", type=pathlib.Path, help="the sample controller with client-go")
     parser.add_argument("--kube-rs", type=pathlib.Path, help="the program with kube-rs")
     parser.add_argument("--pods", type=int, default=20000)
     parser.add_argument("--json-pods", type=int, default=4000)

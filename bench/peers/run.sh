@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Measures kubecxx beside client-go and kube-rs; writes bench/results/peers.txt and charts. Takes half an hour.
+# Measures kubecxx beside client-go and kube-rs; writes bench/results/peers.txt and charts. Takes ten minutes.
 #   bench/peers/run.sh [build folder] [options of peers.py]
-# The build folder (build/release if not given) has to be a release build with the targets informers_bench and
-# informers_server. Needs Go for client-go, Rust for kube-rs; says what it leaves out.
+# The build folder (build/release if not given) has to be a release build with the target benchmarks. Needs Go for
+# client-go, Rust for kube-rs; says what it leaves out.
 set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -17,7 +17,8 @@ mkdir -p "$cache" "$root/bench/results"
 if command -v go >/dev/null; then
   echo "run.sh: building the program with client-go" >&2
   (cd "$here/client-go" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$cache/client-go" .)
-  set -- "$@" --client-go "$cache/client-go"
+  (cd "$here/client-go" && CGO_ENABLED=0 go build -trimpath -o "$cache/sample-controller" k8s.io/sample-controller)
+  set -- "$@" --client-go "$cache/client-go" --go-sample "$cache/sample-controller"
 else
   echo "run.sh: there is no Go, so nothing to compare with client-go" >&2
 fi

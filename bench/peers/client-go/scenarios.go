@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"runtime/debug"
 	"sort"
 	"sync/atomic"
@@ -145,11 +146,12 @@ func reads(o options) {
 
 func latency(o options) {
 	client := o.client("")
-	var expected atomic.Int64
+	var expected atomic.Value
 	told := make(chan time.Time, 16)
+	expected.Store("")
 	informer := start(client, "", cache.ResourceEventHandlerFuncs{
 		UpdateFunc: func(_, now any) {
-			if pod(now).Status.Message == fmt.Sprint(expected.Load()) {
+			if pod(now).Status.Message == expected.Load() {
 				told <- time.Now()
 			}
 		},
@@ -165,8 +167,10 @@ func latency(o options) {
 	var until []float64
 	for n := 1; n <= 1200; n++ {
 		p := small[n*7%len(small)]
-		expected.Store(int64(n))
-		body := fmt.Sprintf(`{"status":{"message":"%d"}}`, n)
+		// Of this process: what another has left must change, too, or there is no event.
+		message := fmt.Sprintf("%d of %d", n, os.Getpid())
+		expected.Store(message)
+		body := fmt.Sprintf(`{"status":{"message":"%s"}}`, message)
 		began := time.Now()
 		if _, err := client.CoreV1().Pods(p.Namespace).Patch(context.Background(), p.Name, types.MergePatchType,
 			[]byte(body), metav1.PatchOptions{}, "status"); err != nil {
