@@ -16,9 +16,11 @@ namespace {
 constexpr std::size_t kShortestShared = 16;
 /// Smaller sub-trees likewise.
 constexpr std::size_t kSmallestTree = 16;
-/// Fingerprints of texts: few at first, as most decoders see few texts.
-constexpr std::size_t kFewestSightings = std::size_t{1} << 7;
+/// Places for fingerprints of texts: few at first, as most decoders see few texts.
+constexpr std::size_t kFewestSightings = std::size_t{1} << 10;
 constexpr std::size_t kMostSightings = std::size_t{1} << 14;
+/// How many places a fingerprint may stand at.
+constexpr std::size_t kProbes = 4;
 
 std::string_view text_of(const Word& word) noexcept {
   const View view = word.view();
@@ -92,17 +94,32 @@ void Assembler::start(std::size_t budget) {
 }
 
 bool Assembler::seen_before(std::uint64_t hash) {
-  if (new_sightings_ >= sightings_.size() / 2 && sightings_.size() < kMostSightings) {
-    // What was seen is forgotten, and costs one more sighting.
-    sightings_.assign(std::max(kFewestSightings, 2 * sightings_.size()), 0);
+  if (new_sightings_ >= sightings_.size() / 8 && sightings_.size() < kMostSightings) {
+    const std::vector<std::uint32_t> before = std::exchange(
+        sightings_, std::vector<std::uint32_t>(std::max(kFewestSightings, 2 * sightings_.size())));
+    for (const std::uint32_t sighting : before) {
+      if (sighting != 0) (void)note_sighting(sighting);
+    }
     new_sightings_ = 0;
   }
-  std::uint32_t& slot = sightings_[hash % sightings_.size()];
-  const auto fingerprint = static_cast<std::uint32_t>(hash >> 32) | 1U;
-  if (slot == fingerprint) return true;
-  slot = fingerprint;
+  if (!note_sighting(static_cast<std::uint32_t>(hash >> 32) | 1U)) return true;
   ++new_sightings_;
   return false;
+}
+
+bool Assembler::note_sighting(std::uint32_t fingerprint) noexcept {
+  const std::size_t mask = sightings_.size() - 1;  // of a power of two
+  const std::size_t first = fingerprint >> 1;
+  for (std::size_t probe = 0; probe < kProbes; ++probe) {
+    std::uint32_t& place = sightings_[(first + probe) & mask];
+    if (place == fingerprint) return false;
+    if (place == 0) {
+      place = fingerprint;
+      return true;
+    }
+  }
+  sightings_[first & mask] = fingerprint;
+  return true;
 }
 
 Pending Assembler::text(std::string_view text, const Word* sibling) {

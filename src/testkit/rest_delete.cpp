@@ -289,6 +289,7 @@ ServerResponse Rest::remove(RestRequest& request) {
 ServerResponse Rest::remove_collection(RestRequest& request) {
   request.choose_output({.custom = request.resource->is_custom()});
   const ListOptions list_options = ListOptions::parse(request.url.query, false);
+  (void)selection_of(*request.resource, list_options);  // a bad selector is told before bad options
   const DeleteRequest options = delete_options(request);
   const ListPage page = read_page(request, list_options);
   for (const StoredObject& object : page.objects) {

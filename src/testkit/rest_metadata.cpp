@@ -235,8 +235,6 @@ void check_scale_paths(const CustomVersion& custom, const Value& object,
 
 void refuse_invalid(const Resource& resource, const Value& object, const Value* live,
                     std::vector<FieldError> errors) {
-  const std::vector<FieldError> about_metadata = validate_metadata(resource, object);
-  errors.insert(errors.end(), about_metadata.begin(), about_metadata.end());
   std::vector<FieldError> more;
   if (resource.is_custom()) {
     if (resource.custom->schema) more = resource.custom->schema->validate(object, live);
@@ -248,6 +246,11 @@ void refuse_invalid(const Resource& resource, const Value& object, const Value* 
     if (live != nullptr) stored_live = to_storage_form(resource, *live);
     more = validate_builtin(resource, to_storage_form(resource, object),
                             live != nullptr ? &stored_live : nullptr);
+  }
+  // The metadata of events is looked at last, when all else is well.
+  if (resource.group_kind().kind != "Event" || more.empty()) {
+    const std::vector<FieldError> about_metadata = validate_metadata(resource, object);
+    errors.insert(errors.end(), about_metadata.begin(), about_metadata.end());
   }
   errors.insert(errors.end(), more.begin(), more.end());
   if (!errors.empty()) {

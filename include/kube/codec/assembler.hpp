@@ -89,6 +89,8 @@ class Assembler {
 
  private:
   [[nodiscard]] bool seen_before(std::uint64_t hash);
+  /// False if it was noted before.
+  [[nodiscard]] bool note_sighting(std::uint32_t fingerprint) noexcept;
   Pending copy_same_text(const Word& sibling);
 
   std::shared_ptr<Pool> pool_;

@@ -58,6 +58,11 @@ TEST(Events, AreChecked) {
       api.post(kEvents, R"({"metadata":{"name":"e"},"involvedObject":{"namespace":"other"}})");
   EXPECT_EQ(elsewhere.status(), 422);
   EXPECT_EQ(elsewhere.at("details.causes[0].field"), "involvedObject.namespace");
+  // The metadata is looked at last.
+  const Reply nameless = api.post(kEvents, R"({"involvedObject":{"namespace":"other"}})");
+  EXPECT_EQ(nameless.status(), 422);
+  EXPECT_EQ(nameless.at("details.causes[0].field"), "involvedObject.namespace");
+  EXPECT_EQ(nameless.at("details.causes[1].field"), "");
   EXPECT_EQ(api.post(kEvents, R"({"metadata":{"name":"n"},"involvedObject":{}})").status(), 201);
 
   const std::string good =

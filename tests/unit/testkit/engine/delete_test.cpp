@@ -159,6 +159,9 @@ TEST(DeleteCollection, DeletesWhatTheSelectorsSelect) {
   EXPECT_THAT(api.get(kConfigMaps).names(), ElementsAre("b", "c"));
   api.remove(kConfigMaps);
   EXPECT_THAT(api.get(kConfigMaps).names(), IsEmpty());
+  // The selector is looked at before the options.
+  const std::string bad = "?fieldSelector=bogus%3D1&propagationPolicy=bogus";
+  EXPECT_EQ(api.remove(kConfigMaps + bad).status(), 400);
 }
 
 // DL-10, BK-1, RQ-3
