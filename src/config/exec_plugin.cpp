@@ -2,10 +2,10 @@
 #include "exec_plugin.hpp"
 
 #include "exec_versions.hpp"
-#include "pem.hpp"
 #include "process.hpp"
 
 #include <kube/api/validation.hpp>
+#include <kube/config/pem.hpp>
 
 #include <fmt/format.h>
 

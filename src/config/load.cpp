@@ -3,12 +3,12 @@
 
 #include "exec_versions.hpp"
 #include "files.hpp"
-#include "pem.hpp"
 #include "url.hpp"
 
 #include <kube/api/validation.hpp>
 #include <kube/base/text.hpp>
 #include <kube/codec/json.hpp>
+#include <kube/config/pem.hpp>
 
 #include <fmt/format.h>
 

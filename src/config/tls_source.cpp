@@ -2,7 +2,8 @@
 #include "tls_source.hpp"
 
 #include "files.hpp"
-#include "pem.hpp"
+
+#include <kube/config/pem.hpp>
 
 namespace kube::detail {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tls_context.hpp"
 
+#include <kube/config/pem.hpp>
 #include <kube/transport/error.hpp>
 
 #include <fmt/format.h>
@@ -8,33 +9,9 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 
-#include <new>
-
 namespace kube::detail {
 
 namespace {
-
-struct Free {
-  void operator()(BIO* bio) const noexcept { BIO_free(bio); }
-  void operator()(X509* certificate) const noexcept { X509_free(certificate); }
-  void operator()(EVP_PKEY* key) const noexcept { EVP_PKEY_free(key); }
-};
-template <typename T>
-using Owned = std::unique_ptr<T, Free>;
-
-Owned<BIO> reader(const std::string& pem) {
-  Owned<BIO> bio{BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()))};
-  if (!bio) throw std::bad_alloc{};
-  return bio;
-}
-
-// As a password it is wrong, but without one OpenSSL would ask at the terminal.
-char kNoPassword[] = "";
-
-/// The next certificate of a PEM text.
-Owned<X509> next_certificate(BIO* bio) {
-  return Owned<X509>{PEM_read_bio_X509(bio, nullptr, nullptr, kNoPassword)};
-}
 
 /// Whether reading ended because there is no more, not because something is damaged.
 bool at_end() {
@@ -44,9 +21,9 @@ bool at_end() {
 
 bool trust(SSL_CTX* context, const std::string& pem) {
   X509_STORE* store = SSL_CTX_get_cert_store(context);
-  const Owned<BIO> bio = reader(pem);
+  PemReader reader{pem};
   bool any = false;
-  while (const Owned<X509> certificate = next_certificate(bio.get())) {
+  while (const OpensslPtr<X509> certificate = reader.certificate()) {
     if (X509_STORE_add_cert(store, certificate.get()) != 1) return false;
     any = true;
   }
@@ -54,16 +31,15 @@ bool trust(SSL_CTX* context, const std::string& pem) {
 }
 
 bool show(SSL_CTX* context, const TlsMaterial& material) {
-  const Owned<BIO> certificates = reader(material.certificate);
-  const Owned<X509> own = next_certificate(certificates.get());
+  PemReader reader{material.certificate};
+  const OpensslPtr<X509> own = reader.certificate();
   if (!own || SSL_CTX_use_certificate(context, own.get()) != 1) return false;
-  while (const Owned<X509> issuer = next_certificate(certificates.get())) {
+  while (const OpensslPtr<X509> issuer = reader.certificate()) {
     if (SSL_CTX_add1_chain_cert(context, issuer.get()) != 1) return false;
   }
   if (!at_end()) return false;
   ERR_clear_error();
-  const Owned<BIO> bio = reader(material.key);
-  const Owned<EVP_PKEY> key{PEM_read_bio_PrivateKey(bio.get(), nullptr, nullptr, kNoPassword)};
+  const OpensslPtr<EVP_PKEY> key = PemReader{material.key}.key();
   return key && SSL_CTX_use_PrivateKey(context, key.get()) == 1 &&
          SSL_CTX_check_private_key(context) == 1;
 }
