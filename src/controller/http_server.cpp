@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http_server.hpp"
 
+#include <kube/base/file_descriptor.hpp>
 #include <kube/base/text.hpp>
 
 #include <fmt/format.h>
@@ -25,24 +26,6 @@ namespace {
 constexpr int kTickMilliseconds = 100;
 /// What is read and dropped after the answer, so that closing does not reset the connection too early.
 constexpr std::size_t kMaxDrained = 65536;
-
-class Socket {
- public:
-  Socket() = default;
-  explicit Socket(int descriptor) : descriptor_(descriptor) {}
-  Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  Socket& operator=(Socket&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
-    return *this;
-  }
-  ~Socket() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  [[nodiscard]] int get() const noexcept { return descriptor_; }
-
- private:
-  int descriptor_ = -1;
-};
 
 std::string_view status_text(int status) {
   switch (status) {
@@ -82,7 +65,7 @@ std::pair<std::string, std::string> split_address(const std::string& address) {
   return {host, address.substr(colon + 1)};
 }
 
-Socket listen_on(const std::string& address) {
+FileDescriptor listen_on(const std::string& address) {
   const auto [host, port] = split_address(address);
   addrinfo hints{};
   hints.ai_flags = AI_PASSIVE;
@@ -99,7 +82,7 @@ Socket listen_on(const std::string& address) {
   for (const int family : {AF_INET6, AF_INET}) {
     for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
       if (one->ai_family != family) continue;
-      Socket socket{::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+      FileDescriptor socket{::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
       if (socket.get() < 0) {
         error = errno;
         continue;
@@ -119,7 +102,7 @@ Socket listen_on(const std::string& address) {
   throw Error(fmt::format("cannot listen on \"{}\": {}", address, std::strerror(error)));
 }
 
-std::string address_of(const Socket& socket) {
+std::string address_of(const FileDescriptor& socket) {
   sockaddr_storage name{};
   socklen_t size = sizeof name;
   std::array<char, NI_MAXHOST> host{};
@@ -160,7 +143,7 @@ struct HttpServer::Connection {
     kWriting,   // the answer
     kDraining,  // waits for the client to close
   };
-  Socket socket;
+  FileDescriptor socket;
   Clock::TimePoint deadline;
   State state = State::kReading;
   std::string input{};
@@ -213,7 +196,8 @@ class HttpServer::Loop {
   void accept_some() {
     // A few at a time, so that those that are there have their turn.
     for (int i = 0; i < 16; ++i) {
-      Socket socket{accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+      FileDescriptor socket{
+          accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
       if (socket.get() < 0) {
         if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
           // No descriptors, mostly: the oldest makes room, and the next one has to wait a little.
@@ -325,8 +309,8 @@ class HttpServer::Loop {
 
   const HttpServerOptions options_;
   const Answer answer_;
-  const Socket listener_;
-  const Socket wake_;
+  const FileDescriptor listener_;
+  const FileDescriptor wake_;
   std::list<Connection> connections_;  // the oldest first
   bool resting_ = false;               // accepts nobody for a moment
 };
