@@ -22,6 +22,9 @@ int usual_port(std::string_view scheme) {
   return 1080;  // SOCKS
 }
 
+/// Blanks, and what else has no place in a URL.
+bool is_blank(unsigned char letter) { return letter <= ' ' || letter == 0x7f; }
+
 bool is_name_letter(unsigned char letter) {
   return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
          (letter >= '0' && letter <= '9') || letter == '-' || letter == '.' || letter == '_';
@@ -39,7 +42,7 @@ Url parse_url(std::string_view text, std::string_view usual_scheme, std::string_
     if (!decoded) refuse("a % in it is not followed by two digits");
     return *decoded;
   };
-  if (std::ranges::any_of(text, [](unsigned char c) { return c <= ' ' || c == 0x7f; })) {
+  if (std::ranges::any_of(text, is_blank)) {
     refuse("there are blanks or line breaks in it");
   }
   Url url;
@@ -63,6 +66,7 @@ Url parse_url(std::string_view text, std::string_view usual_scheme, std::string_
     const auto end = place.find(']');
     if (end == std::string_view::npos) refuse("the bracket before the host is not closed");
     url.host = decode(place.substr(1, end - 1));
+    if (std::ranges::any_of(url.host, is_blank)) refuse("there are blanks or line breaks in it");
     if (url.host.find(':') == std::string::npos || !parse_ip_address(url.host)) {
       refuse("what stands in brackets is not an IPv6 address");
     }

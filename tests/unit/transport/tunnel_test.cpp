@@ -147,11 +147,26 @@ TEST(Urls, AreTakenApart) {
 }
 
 TEST(Urls, ThatAreNoneAreRefusedWithoutTheirPassword) {
-  for (const char* text :
-       {"", "://", "http://", "http://:80", "http://a b", "http://a\r\nb", "http://a:0",
-        "http://a:65536", "http://a:x", "http://a:80x", "http://[::1", "http://[::1]x",
-        "http://[host]", "http://[]", "http://secret%@a", "http://secret:secret@", "http://a%41",
-        "http://\xc3\xa4", "http://a<b>"}) {
+  for (const char* text : {"",
+                           "://",
+                           "http://",
+                           "http://:80",
+                           "http://a b",
+                           "http://a\r\nb",
+                           "http://a:0",
+                           "http://a:65536",
+                           "http://a:x",
+                           "http://a:80x",
+                           "http://[::1",
+                           "http://[::1]x",
+                           "http://[host]",
+                           "http://[::1%00]",
+                           "http://[]",
+                           "http://secret%@a",
+                           "http://secret:secret@",
+                           "http://a%41",
+                           "http://\xc3\xa4",
+                           "http://a<b>"}) {
     std::string message;
     EXPECT_EQ(kind_of([&] { (void)parse_url(text, "http", "the address"); }, &message),
               Kind::kProtocol)
