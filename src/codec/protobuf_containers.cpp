@@ -10,13 +10,6 @@
 
 namespace kube::detail {
 
-namespace {
-
-Word& word_at(std::byte* slot) { return *reinterpret_cast<Word*>(slot); }
-const Word& word_at(const std::byte* slot) { return *reinterpret_cast<const Word*>(slot); }
-
-}  // namespace
-
 std::byte* ProtobufReader::grow_array(const Type& container, Word& word, std::size_t more) {
   const Type& element = *container.element;
   const bool is_map = container.kind == Kind::kMap;

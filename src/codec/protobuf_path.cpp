@@ -3,6 +3,8 @@
 
 #include <kube/codec/path.hpp>
 
+#include <protozero/varint.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -15,13 +17,11 @@ namespace {
 constexpr std::uint32_t kLengthDelimited = 2;
 
 std::optional<std::uint64_t> varint(const char*& at, const char* end) {
-  std::uint64_t value = 0;
-  for (unsigned shift = 0; shift < 64 && at < end; shift += 7) {
-    const auto byte = static_cast<unsigned char>(*at++);
-    value |= std::uint64_t{byte & 0x7fU} << shift;
-    if (byte < 0x80) return value;
+  try {
+    return protozero::decode_varint(&at, end);
+  } catch (const protozero::exception&) {
+    return std::nullopt;
   }
-  return std::nullopt;
 }
 
 /// One field of a message as far as it is sound.

@@ -19,9 +19,6 @@ namespace kube::detail {
 
 namespace {
 
-Word& word_at(std::byte* slot) { return *reinterpret_cast<Word*>(slot); }
-const Word& word_at(const std::byte* slot) { return *reinterpret_cast<const Word*>(slot); }
-
 /// Finds an entry at or behind `next`, where it nearly always is, as fields come in ascending order. Null if there is
 /// none.
 const ProtoField* find(std::span<const ProtoField> table, const ProtoField*& next,
