@@ -23,11 +23,15 @@ namespace kube::testing_support {
 /// tests/cluster/cluster.sh has started.
 [[nodiscard]] bool on_cluster();
 
+/// Why a test is skipped that needs what only the server in this process can do.
+inline constexpr const char* kNeedsFaults = "needs faults inside of the server";
+
 /// The API server of a test: the one of the testkit or, on_cluster(), a real one.
 ///
 /// A test works in a namespace of its own, space(), and sees nothing of what else there is in a cluster. What can be
 /// done with both is a member, `server.create(map)`; what only the server in this process can do, such as faults
-/// inside of it, is reached by an arrow, `server->faults()`, and a test that needs it begins with a GTEST_SKIP.
+/// inside of it, is reached by an arrow, `server->faults()`, and a test that needs it begins with a GTEST_SKIP
+/// that says kNeedsFaults.
 /// The real server is behind a proxy, so that connections can be broken; changes do not take that way.
 ///
 /// The destructor removes what the test has made: its namespaces, and of what has none whatever has space() in its

@@ -135,7 +135,7 @@ class Replica {
 // answers fail, are slow, get lost or come too late; and from time to time one of them is restarted. There are never
 // two that work, and no work is left undone.
 TEST(ManagerContention, NeverHasTwoLeadersAndLosesNoWork) {
-  if (testing_support::on_cluster()) GTEST_SKIP() << kNeedsFaults;
+  if (testing_support::on_cluster()) GTEST_SKIP() << testing_support::kNeedsFaults;
   const std::size_t threads = testing_support::thread_count();
   {
     testkit::FakeClock clock;

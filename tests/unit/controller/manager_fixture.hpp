@@ -39,9 +39,6 @@ inline ConfigMap config_map(std::string_view space, std::string_view name,
   return map;
 }
 
-/// What only the server in this process can do.
-inline constexpr const char* kNeedsFaults = "needs faults inside of the server";
-
 /// A manager that runs in a thread of its own.
 class RunningManager {
  public:

@@ -74,7 +74,7 @@ class ManagerRunTest : public ManagerTest {
 
 // CF-40: endpoints, caches, what needs no leader, then what does; and back in an order that keeps the lease to the end.
 TEST_F(ManagerRunTest, StartsAndStopsInOrder) {
-  if (server.is_real()) GTEST_SKIP() << kNeedsFaults;
+  if (server.is_real()) GTEST_SKIP() << testing_support::kNeedsFaults;
   server->faults().next(1).matching({.resource = "configmaps"}).go_silent();
   ManagerOptions from = elected_options();
   from.health_address = "127.0.0.1:0";

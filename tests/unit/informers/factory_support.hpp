@@ -77,7 +77,4 @@ class FactoryTest : public ::testing::Test {
   const std::string node_name = "node-" + space;
 };
 
-/// What only the server in this process can do.
-inline constexpr const char* kNeedsFaults = "needs faults inside of the server";
-
 }  // namespace kube::testing_support

@@ -17,7 +17,7 @@ class InformerInTrouble : public RoadTest,
  protected:
   InformerInTrouble() : RoadTest(std::get<Road>(GetParam())) {}
   void SetUp() override {
-    if (server.is_real()) GTEST_SKIP() << kNeedsFaults;
+    if (server.is_real()) GTEST_SKIP() << testing_support::kNeedsFaults;
   }
 
   /// Strikes the next two requests.

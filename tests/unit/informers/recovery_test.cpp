@@ -70,7 +70,7 @@ class InformerRecovers : public RoadTest, public ::testing::WithParamInterface<R
 class InformerRecoversFromFaults : public InformerRecovers {
  protected:
   void SetUp() override {
-    if (server.is_real()) GTEST_SKIP() << kNeedsFaults;
+    if (server.is_real()) GTEST_SKIP() << testing_support::kNeedsFaults;
   }
 };
 class InformerOfJson : public InformerRecoversFromFaults {};

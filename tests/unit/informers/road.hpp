@@ -287,9 +287,6 @@ class RoadTest : public ::testing::Test {
   std::unique_ptr<Running<ConfigMap>> running;
 };
 
-/// What only the server in this process can do.
-inline constexpr const char* kNeedsFaults = "needs faults inside of the server";
-
 inline std::string road_name(const ::testing::TestParamInfo<Road>& info) { return info.param.name; }
 
 }  // namespace kube::testing_support

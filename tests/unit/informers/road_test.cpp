@@ -42,7 +42,7 @@ class InformerOverSockets : public RoadTest, public ::testing::WithParamInterfac
 class InformerOverFaultySockets : public InformerOverSockets {
  protected:
   void SetUp() override {
-    if (server.is_real()) GTEST_SKIP() << kNeedsFaults;
+    if (server.is_real()) GTEST_SKIP() << testing_support::kNeedsFaults;
   }
 };
 

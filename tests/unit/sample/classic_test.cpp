@@ -75,7 +75,7 @@ TEST_F(ClassicController, IgnoresResyncsOfDeployments) {
 
 // SC-2
 TEST_F(ClassicController, FailsIfItIsStoppedBeforeTheCachesAreFilled) {
-  if (server.is_real()) GTEST_SKIP() << "needs faults inside of the server";
+  if (server.is_real()) GTEST_SKIP() << kube::testing_support::kNeedsFaults;
   server->faults().always().matching({.resource = "deployments"}).respond(500);
   const auto running = start(run_classic, options());
   ASSERT_TRUE(eventually([&] { return server->faults().struck() > 0; }));
@@ -85,7 +85,7 @@ TEST_F(ClassicController, FailsIfItIsStoppedBeforeTheCachesAreFilled) {
 
 // SC-6: after a success the first failure counts as the first.
 TEST_F(ClassicController, ForgetsFailuresAfterASuccess) {
-  if (server.is_real()) GTEST_SKIP() << "needs faults inside of the server";
+  if (server.is_real()) GTEST_SKIP() << kube::testing_support::kNeedsFaults;
   kube::SharedInformerFactory factory{client, with_resync(0s)};
   Controller controller{client,
                         factory.apps().v1().deployments(),

@@ -42,7 +42,7 @@ class SampleController : public Scenario, public testing::WithParamInterface<For
 class SampleControllerInTrouble : public SampleController {
  protected:
   void SetUp() override {
-    if (server.is_real()) GTEST_SKIP() << "needs faults inside of the server";
+    if (server.is_real()) GTEST_SKIP() << kube::testing_support::kNeedsFaults;
   }
 };
 
