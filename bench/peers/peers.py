@@ -114,6 +114,8 @@ def measure_sample(program, server, crd, flags):
                 if config.exists():
                     break
                 time.sleep(0.1)
+            else:
+                raise SystemExit(f"peers.py: {server} does not start")
             running = subprocess.Popen([program, f"--kubeconfig={config}"],
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             try:
