@@ -11,11 +11,9 @@ namespace kube::detail {
 
 namespace {
 
-/// How much of what has arrived is decoded at a time.
-constexpr std::size_t kSlice = 4096;
 /// How many events are decoded, if they are there, before they are handed out: so that those who pass them on
 /// can do so with several at a time.
-constexpr std::size_t kAhead = 4;
+constexpr std::size_t kAhead = 16;
 
 constexpr std::size_t kMostFrame = std::size_t{16} << 20;
 
@@ -59,9 +57,7 @@ void WatchCore::read_more(std::stop_token stop) {
     if (unread_.empty()) unread_ = stream_->read(std::move(stop));
     if (unread_.empty()) ended_ = true;
     while (!unread_.empty() && ready_.size() < kAhead) {
-      const std::string_view slice = unread_.substr(0, kSlice);
-      unread_.remove_prefix(slice.size());
-      splitter_.feed(slice, [this](const WatchFrame& frame) { decode(frame); });
+      if (const auto frame = splitter_.next(unread_)) decode(*frame);
     }
   } catch (const CodecError& error) {
     end_with(watch_decoding_status(error.what()));

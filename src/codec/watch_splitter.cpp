@@ -51,16 +51,13 @@ std::string_view to_string(EventType type) noexcept {
 
 namespace detail {
 
-void WatchSplitter::feed(std::string_view chunk, const OnFrame& on_frame) {
-  if (format_ == Format::kJson) {
-    feed_json(chunk, on_frame);
-  } else {
-    feed_protobuf(chunk, on_frame);
-  }
+std::optional<WatchFrame> WatchSplitter::next(std::string_view& chunk) {
+  if (std::exchange(is_used_, false)) partial_.clear();
+  return format_ == Format::kJson ? next_json(chunk) : next_protobuf(chunk);
 }
 
 void WatchSplitter::finish() const {
-  if (!partial_.empty()) {
+  if (!is_used_ && !partial_.empty()) {
     throw CodecError("", "the stream ended within an event", consumed_ + partial_.size());
   }
 }
@@ -73,31 +70,34 @@ void WatchSplitter::check_size(std::size_t size) const {
   }
 }
 
-void WatchSplitter::feed_json(std::string_view chunk, const OnFrame& on_frame) {
-  while (!chunk.empty()) {
-    if (partial_.empty()) {
-      // White space between events.
-      const std::size_t start = std::min(chunk.find_first_not_of(" \n\r\t"), chunk.size());
-      chunk.remove_prefix(start);
-      consumed_ += start;
-      if (chunk.empty()) return;
-      if (chunk.front() != '{') throw CodecError("", "expected a watch event", consumed_);
-      extent_.start();
-    }
-    bool complete = false;
-    const std::size_t size = extent_.advance(chunk, complete);
-    check_size(partial_.size() + size);
-    std::string_view frame = chunk.substr(0, size);
-    if (!complete || !partial_.empty()) {
-      partial_.append(frame);
-      frame = partial_;
-    }
-    chunk.remove_prefix(size);
-    if (!complete) return;
-    on_frame(open_json(frame, consumed_));
-    consumed_ += frame.size();
-    partial_.clear();
+std::string_view WatchSplitter::cut(std::string_view& chunk, std::size_t size, bool complete) {
+  std::string_view frame = chunk.substr(0, size);
+  if (!complete || !partial_.empty()) {
+    partial_.append(frame);
+    frame = partial_;
+    is_used_ = complete;
   }
+  chunk.remove_prefix(size);
+  return frame;
+}
+
+std::optional<WatchFrame> WatchSplitter::next_json(std::string_view& chunk) {
+  if (partial_.empty()) {
+    // White space between events.
+    const std::size_t start = std::min(chunk.find_first_not_of(" \n\r\t"), chunk.size());
+    chunk.remove_prefix(start);
+    consumed_ += start;
+    if (chunk.empty()) return std::nullopt;
+    if (chunk.front() != '{') throw CodecError("", "expected a watch event", consumed_);
+    extent_.start();
+  }
+  bool complete = false;
+  const std::size_t size = extent_.advance(chunk, complete);
+  check_size(partial_.size() + size);
+  const std::string_view frame = cut(chunk, size, complete);
+  if (!complete) return std::nullopt;
+  const std::size_t offset = std::exchange(consumed_, consumed_ + frame.size());
+  return open_json(frame, offset);
 }
 
 WatchFrame WatchSplitter::open_json(std::string_view frame, std::size_t offset) const {
@@ -152,35 +152,21 @@ WatchFrame WatchSplitter::open_json(std::string_view frame, std::size_t offset) 
   return opened;
 }
 
-void WatchSplitter::feed_protobuf(std::string_view chunk, const OnFrame& on_frame) {
-  while (!chunk.empty()) {
-    // The length first, then exactly as much as it says.
-    if (partial_.size() < kLengthSize && (!partial_.empty() || chunk.size() < kLengthSize)) {
-      const std::size_t taken = std::min(kLengthSize - partial_.size(), chunk.size());
-      partial_.append(chunk.substr(0, taken));
-      chunk.remove_prefix(taken);
-      if (partial_.size() == kLengthSize) check_size(frame_length(partial_));
-      if (partial_.size() < kLengthSize || (chunk.empty() && frame_length(partial_) > 0)) return;
-    }
-    const std::string_view head = partial_.empty() ? chunk : std::string_view{partial_};
-    const std::size_t size = kLengthSize + frame_length(head);
-    check_size(size - kLengthSize);
-    if (partial_.empty() && chunk.size() >= size) {
-      on_frame(
-          open_protobuf(chunk.substr(kLengthSize, size - kLengthSize), consumed_ + kLengthSize));
-      chunk.remove_prefix(size);
-      consumed_ += size;
-      continue;
-    }
-    const std::size_t taken = std::min(size - partial_.size(), chunk.size());
-    partial_.append(chunk.substr(0, taken));
-    chunk.remove_prefix(taken);
-    if (partial_.size() < size) return;
-    on_frame(
-        open_protobuf(std::string_view{partial_}.substr(kLengthSize), consumed_ + kLengthSize));
-    consumed_ += size;
-    partial_.clear();
+std::optional<WatchFrame> WatchSplitter::next_protobuf(std::string_view& chunk) {
+  // The length first, then exactly as much as it says.
+  if (partial_.size() < kLengthSize && (!partial_.empty() || chunk.size() < kLengthSize)) {
+    const std::size_t taken = std::min(kLengthSize - partial_.size(), chunk.size());
+    (void)cut(chunk, taken, false);
+    if (partial_.size() < kLengthSize) return std::nullopt;
   }
+  const std::size_t length = frame_length(partial_.empty() ? chunk : std::string_view{partial_});
+  check_size(length);
+  const std::size_t missing = kLengthSize + length - partial_.size();
+  const bool complete = chunk.size() >= missing;
+  const std::string_view frame = cut(chunk, std::min(missing, chunk.size()), complete);
+  if (!complete) return std::nullopt;
+  const std::size_t offset = std::exchange(consumed_, consumed_ + frame.size());
+  return open_protobuf(frame.substr(kLengthSize), offset + kLengthSize);
 }
 
 WatchFrame WatchSplitter::open_protobuf(std::string_view frame, std::size_t offset) const {

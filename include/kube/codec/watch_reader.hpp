@@ -4,6 +4,7 @@
 #include <kube/codec/decoder.hpp>
 #include <kube/codec/watch_splitter.hpp>
 
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -32,16 +33,18 @@ class WatchReader {
   /// is of no use afterwards.
   template <typename OnEvent>
   void feed(std::string_view chunk, OnEvent on_event) {
-    splitter_.feed(chunk, [&](const detail::WatchFrame& frame) {
-      WatchEvent<T> event{frame.type, nullptr, {}};
-      if (frame.type == EventType::kError) {
-        event.status = frame.object;
+    while (!chunk.empty()) {
+      const std::optional<detail::WatchFrame> frame = splitter_.next(chunk);
+      if (!frame) continue;
+      WatchEvent<T> event{frame->type, nullptr, {}};
+      if (frame->type == EventType::kError) {
+        event.status = frame->object;
       } else {
-        event.object = format_ == Format::kJson ? decoder_.json(frame.object, frame.offset)
-                                                : decoder_.enveloped(frame.object, frame.offset);
+        event.object = format_ == Format::kJson ? decoder_.json(frame->object, frame->offset)
+                                                : decoder_.enveloped(frame->object, frame->offset);
       }
       on_event(std::move(event));
-    });
+    }
   }
   /// Throws CodecError if the stream ended within an event.
   void finish() const { splitter_.finish(); }

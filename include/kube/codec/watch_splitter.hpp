@@ -7,7 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -31,18 +31,20 @@ struct WatchFrame {
 /// Cuts a watch stream, as it arrives, into events. Keeps no more than one frame.
 class WatchSplitter {
  public:
-  using OnFrame = std::function<void(const WatchFrame& frame)>;
-
   WatchSplitter(Format format, const DecodeLimits& limits) : format_(format), limits_(limits) {}
 
-  /// Throws CodecError on a malformed or oversized frame; what `on_frame` throws passes through.
-  void feed(std::string_view chunk, const OnFrame& on_frame);
+  /// Takes bytes off the front of `chunk`, up to the end of a frame or all of them. The frame, if one is
+  /// complete, lies in `chunk` or in the splitter, and there until the next call.
+  /// Throws CodecError on a malformed or oversized frame.
+  [[nodiscard]] std::optional<WatchFrame> next(std::string_view& chunk);
   /// Throws CodecError if the stream ended within a frame.
   void finish() const;
 
  private:
-  void feed_json(std::string_view chunk, const OnFrame& on_frame);
-  void feed_protobuf(std::string_view chunk, const OnFrame& on_frame);
+  [[nodiscard]] std::optional<WatchFrame> next_json(std::string_view& chunk);
+  [[nodiscard]] std::optional<WatchFrame> next_protobuf(std::string_view& chunk);
+  /// Takes `size` bytes off `chunk`. The frame so far: copied only if it does not lie in one piece.
+  std::string_view cut(std::string_view& chunk, std::size_t size, bool complete);
   [[nodiscard]] WatchFrame open_json(std::string_view frame, std::size_t offset) const;
   [[nodiscard]] WatchFrame open_protobuf(std::string_view frame, std::size_t offset) const;
   void check_size(std::size_t size) const;
@@ -50,7 +52,8 @@ class WatchSplitter {
   Format format_;
   DecodeLimits limits_;
   std::size_t consumed_ = 0;
-  std::string partial_;
+  std::string partial_;   // of a frame
+  bool is_used_ = false;  // partial_ is the frame that was returned last
   JsonExtent extent_;
 };
 
