@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/base/clock.hpp>
+#include <kube/base/condition.hpp>
 
 #include <utility>
 
@@ -11,9 +12,8 @@ class SystemClock final : public Clock {
   [[nodiscard]] TimePoint now() const override { return std::chrono::steady_clock::now(); }
   [[nodiscard]] WallTime wall_now() const override { return std::chrono::system_clock::now(); }
 
-  bool wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable_any& condition,
-                  TimePoint deadline, std::stop_token stop,
-                  const std::function<bool()>& ready) override {
+  bool wait_until(std::unique_lock<std::mutex>& lock, Condition& condition, TimePoint deadline,
+                  std::stop_token stop, const std::function<bool()>& ready) override {
     if (deadline == TimePoint::max()) return condition.wait(lock, std::move(stop), ready);
     return condition.wait_until(lock, std::move(stop), deadline, ready);
   }
@@ -23,7 +23,7 @@ class SystemClock final : public Clock {
 
 bool Clock::sleep_until(TimePoint deadline, std::stop_token stop) {
   std::mutex mutex;
-  std::condition_variable_any condition;
+  Condition condition;
   std::unique_lock lock{mutex};
   wait_until(lock, condition, deadline, stop, [] { return false; });  // NOLINT: the token is copied
   return !stop.stop_requested();

@@ -61,9 +61,11 @@ void DeltaQueue::set_timer(Clock::TimePoint time) {
 }
 
 void DeltaQueue::hold(bool on) {
-  const std::lock_guard guard{mutex_};
+  std::unique_lock lock{mutex_};
   held_ = on;
-  if (!on && size_locked() > 0) items_.notify_one();
+  const bool wake = !on && size_locked() > 0;
+  lock.unlock();
+  if (wake) items_.notify_one();
 }
 
 void DeltaQueue::close() {
@@ -95,8 +97,9 @@ void DeltaQueue::publish(std::unique_lock<std::mutex> lock, Operation operation,
     populated_ = true;
   }
   options_.queued.set(static_cast<double>(size_locked()));
-  if (!held_) items_.notify_one();
+  const bool wake = !held_;
   fire_if_synced(std::move(lock));
+  if (wake) items_.notify_one();
 }
 
 void DeltaQueue::fire_if_synced(std::unique_lock<std::mutex> lock) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <kube/base/condition.hpp>
 #include <kube/cache/done_signal.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -14,7 +14,7 @@ namespace kube {
 struct DoneSignal::State {
   std::string name;
   std::mutex mutex;
-  std::condition_variable_any changed;
+  Condition changed;
   // Guarded by mutex:
   bool done = false;
   std::uint64_t next = 1;
@@ -70,7 +70,7 @@ bool wait_for(const std::vector<DoneSignal>& signals, std::stop_token stop, std:
               const Logger& log) {
   struct Shared {
     std::mutex mutex;
-    std::condition_variable_any changed;
+    Condition changed;
     std::vector<std::size_t> fired;  // guarded by mutex
   };
   const auto shared = std::make_shared<Shared>();

@@ -80,8 +80,8 @@ void Listener::push(const NotificationBatch& batch, bool flagged) {
       above_ = true;
       crossed = now;
     }
-    work_.notify_one();
   }
+  work_.notify_one();
   if (crossed == 0) return;
   context_.log.warning("{}: {} notifications wait for their handler", synced_.name(), crossed);
   if (options_.on_high_water) options_.on_high_water(crossed);

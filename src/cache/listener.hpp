@@ -3,12 +3,12 @@
 
 #include "notification.hpp"
 
+#include <kube/base/condition.hpp>
 #include <kube/base/log.hpp>
 #include <kube/cache/handler_registration.hpp>
 #include <kube/cache/indexer_core.hpp>
 #include <kube/cache/informer_metrics.hpp>
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <mutex>
@@ -78,8 +78,8 @@ class Listener {
   const std::uint64_t start_;  // changes up to this one are in the snapshot
 
   mutable std::mutex mutex_;
-  std::condition_variable_any work_;
-  std::condition_variable_any room_;
+  Condition work_;
+  Condition room_;
   // Guarded by mutex_:
   StoreSnapshot existing_;
   std::deque<Notification> waiting_;

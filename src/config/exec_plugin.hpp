@@ -4,10 +4,10 @@
 #include "exec_credential.hpp"
 #include "listeners.hpp"
 
+#include <kube/base/condition.hpp>
 #include <kube/config/credentials.hpp>
 #include <kube/config/exec_config.hpp>
 
-#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -60,7 +60,7 @@ class ExecPlugin {
   const std::string cluster_;
   Listeners certificate_changed_;
   mutable std::mutex mutex_;
-  std::condition_variable_any finished_;
+  Condition finished_;
   // Guarded by mutex_:
   std::shared_ptr<const ExecCredential> latest_;
   bool is_refused_ = false;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <kube/base/condition.hpp>
 #include <kube/controller/leader_elector.hpp>
 
 #include <kube/api/errors.hpp>
@@ -7,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <deque>
 #include <limits>
 #include <stdexcept>
@@ -77,7 +77,7 @@ class LeaderElector::Announcer {
   const Logger& log_;
   std::string last_;
   std::mutex mutex_;
-  std::condition_variable_any changed_;
+  Condition changed_;
   std::deque<std::string> leaders_;  // guarded by mutex_
   std::jthread thread_;              // the last member: it uses the others
 };

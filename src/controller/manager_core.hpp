@@ -5,6 +5,7 @@
 #include "http_server.hpp"
 #include "runnable_group.hpp"
 
+#include <kube/base/condition.hpp>
 #include <kube/cache/done_signal.hpp>
 #include <kube/client/client.hpp>
 #include <kube/controller/event_recorder.hpp>
@@ -12,7 +13,6 @@
 #include <kube/controller/leader_elector.hpp>
 #include <kube/controller/manager_options.hpp>
 
-#include <condition_variable>
 #include <exception>
 #include <functional>
 #include <map>
@@ -77,7 +77,7 @@ class ManagerCore {
   std::unique_ptr<LeaderElector> elector_;
 
   mutable std::mutex mutex_;
-  std::condition_variable_any changed_;
+  Condition changed_;
   // Guarded by mutex_:
   bool started_ = false;
   bool warm_ = false;  // what warms up does so now

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <kube/base/condition.hpp>
 #include <kube/controller/signals.hpp>
 
 #include <fcntl.h>
@@ -7,7 +8,6 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <condition_variable>
 #include <csignal>
 #include <mutex>
 #include <stdexcept>
@@ -92,7 +92,7 @@ std::stop_token SignalStop::token() const noexcept { return state_->token(); }
 
 void SignalStop::wait() const {
   std::mutex mutex;
-  std::condition_variable_any never;
+  Condition never;
   std::unique_lock lock{mutex};
   never.wait(lock, token(), [] { return false; });
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/base/condition.hpp>
+
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -69,7 +71,7 @@ class Controllers {
   Clock::TimePoint next_tick_ = {};
 
   std::mutex mutex_;
-  std::condition_variable_any changed_;
+  Condition changed_;
   std::condition_variable settled_;
   // Guarded by mutex_:
   std::deque<Item> queue_;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <kube/base/condition.hpp>
 #include <kube/testkit/fake_clock.hpp>
 
 #include <iterator>
@@ -15,9 +16,9 @@ Clock::WallTime FakeClock::wall_now() const {
   return wall_;
 }
 
-bool FakeClock::wait_until(std::unique_lock<std::mutex>& lock,
-                           std::condition_variable_any& condition, TimePoint deadline,
-                           std::stop_token stop, const std::function<bool()>& ready) {
+bool FakeClock::wait_until(std::unique_lock<std::mutex>& lock, Condition& condition,
+                           TimePoint deadline, std::stop_token stop,
+                           const std::function<bool()>& ready) {
   if (deadline == TimePoint::max()) return condition.wait(lock, std::move(stop), ready);
   if (ready()) return true;
   std::multiset<TimePoint>::iterator entry;
@@ -29,7 +30,8 @@ bool FakeClock::wait_until(std::unique_lock<std::mutex>& lock,
   // advance() cannot notify `condition`, which may be gone by then; so those who wait look again often.
   bool done = false;
   while (!done && !stop.stop_requested() && now() < deadline) {
-    done = condition.wait_for(lock, stop, std::chrono::milliseconds{1}, ready);
+    done = condition.wait_until(
+        lock, stop, std::chrono::steady_clock::now() + std::chrono::milliseconds{1}, ready);
   }
   {
     const std::lock_guard guard{mutex_};

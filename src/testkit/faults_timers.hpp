@@ -2,8 +2,8 @@
 #pragma once
 
 #include <kube/base/clock.hpp>
+#include <kube/base/condition.hpp>
 
-#include <condition_variable>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -28,7 +28,7 @@ class Timers {
 
   Clock& clock_;
   std::mutex mutex_;
-  std::condition_variable_any changed_;
+  Condition changed_;
   // Guarded by mutex_:
   std::multimap<Clock::TimePoint, std::function<void()>> waiting_;
   bool stopped_ = false;

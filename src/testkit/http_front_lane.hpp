@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <condition_variable>
+#include <kube/base/condition.hpp>
+
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -28,7 +29,7 @@ class BlockingLane {
 
   const std::size_t most_threads_;
   std::mutex mutex_;
-  std::condition_variable_any changed_;
+  Condition changed_;
   // Guarded by mutex_:
   std::deque<std::function<void()>> tasks_;
   std::vector<std::jthread> threads_;

@@ -4,11 +4,11 @@
 #include "engine.hpp"
 
 #include <kube/base/clock.hpp>
+#include <kube/base/condition.hpp>
 #include <kube/base/log.hpp>
 
 #include <chrono>
 #include <compare>
-#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -60,7 +60,7 @@ class Simulation {
   Clock& clock_;
   const Logger logger_;
   std::mutex mutex_;
-  std::condition_variable_any changed_;
+  Condition changed_;
   // Guarded by mutex_:
   std::set<Key> dirty_;
   bool working_ = false;

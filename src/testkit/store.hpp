@@ -3,9 +3,9 @@
 
 #include <kube/api/group_version.hpp>
 #include <kube/base/clock.hpp>
+#include <kube/base/condition.hpp>
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -205,7 +205,7 @@ class Store {
   ObjectCodec& codec_;
   std::function<void(Collection&, const EventPtr&)> feed_;
   mutable std::mutex mutex_;
-  std::condition_variable_any advanced_;
+  Condition advanced_;
   std::atomic<std::uint64_t> revision_{1};
   // Guarded by mutex_:
   std::map<GroupResource, std::unique_ptr<Collection>> collections_;

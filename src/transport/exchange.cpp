@@ -121,8 +121,7 @@ void Exchange::on_bytes(std::string_view bytes) {
 }
 
 void Exchange::flush() {
-  const std::lock_guard lock{mutex_};
-  changed_.notify_all();
+  changed_.notify_all();  // without the lock, for which the reader would only wait again
 }
 
 void Exchange::on_end() {

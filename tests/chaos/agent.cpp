@@ -4,6 +4,7 @@
 #include "digest.hpp"
 
 #include <kube/api/core/v1.hpp>
+#include <kube/base/condition.hpp>
 #include <kube/codec/json.hpp>
 #include <kube/config/load.hpp>
 #include <kube/controller/manager.hpp>
@@ -36,9 +37,8 @@ class LeapingClock final : public Clock {
   [[nodiscard]] WallTime wall_now() const override {
     return system_clock().wall_now() + std::chrono::seconds{offset_.load()};
   }
-  bool wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable_any& condition,
-                  TimePoint deadline, std::stop_token stop,
-                  const std::function<bool()>& ready) override {
+  bool wait_until(std::unique_lock<std::mutex>& lock, Condition& condition, TimePoint deadline,
+                  std::stop_token stop, const std::function<bool()>& ready) override {
     return system_clock().wait_until(lock, condition, deadline, std::move(stop), ready);
   }
   void leap(std::int64_t seconds) { offset_ += seconds; }

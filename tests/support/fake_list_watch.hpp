@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kube/api/errors.hpp>
+#include <kube/base/condition.hpp>
 #include <kube/cache/list_watch.hpp>
 
 #include "support/items.hpp"
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -317,7 +317,7 @@ class FakeListWatch final : public ListWatch<Item> {
   }
 
   mutable std::mutex mutex_;
-  mutable std::condition_variable_any changed_;
+  mutable Condition changed_;
   std::map<std::pair<std::string, std::string>, Ref<Item>> objects_;
   std::vector<std::pair<long, Event>> history_;
   long version_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/base/condition.hpp>
 #include <kube/transport/transport.hpp>
 
 #include <algorithm>
@@ -74,7 +75,7 @@ class FakeStream final : public ResponseStream {
   const FakeAnswer answer_;
   const HttpResponseHead head_;
   std::mutex mutex_;
-  std::condition_variable_any changed_;
+  Condition changed_;
   std::size_t next_ = 0;
   bool canceled_ = false;  // guarded by mutex_
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/base/condition.hpp>
+
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <stop_token>
@@ -29,9 +30,9 @@ class Clock {
   /// Waits on `condition`, whose mutex `lock` holds, until `ready()` is true, `deadline` has come or a stop
   /// is requested, whichever is first. Returns what `ready()` says then. Whoever makes it true notifies
   /// `condition` as usual.
-  virtual bool wait_until(std::unique_lock<std::mutex>& lock,
-                          std::condition_variable_any& condition, TimePoint deadline,
-                          std::stop_token stop, const std::function<bool()>& ready) = 0;
+  virtual bool wait_until(std::unique_lock<std::mutex>& lock, Condition& condition,
+                          TimePoint deadline, std::stop_token stop,
+                          const std::function<bool()>& ready) = 0;
 
   /// Returns false if a stop was requested before the time had come.
   bool sleep_until(TimePoint deadline, std::stop_token stop);

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <kube/base/clock.hpp>
+#include <kube/base/condition.hpp>
 #include <kube/base/log.hpp>
 #include <kube/base/metrics.hpp>
 #include <kube/cache/delta.hpp>
 #include <kube/cache/done_signal.hpp>
 #include <kube/cache/indexer_core.hpp>
 
-#include <condition_variable>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -94,8 +94,8 @@ class DeltaQueue : public ReflectorTarget {
   void settle(std::size_t initial_taken, bool list_failed);
   void fire_if_synced(std::unique_lock<std::mutex> lock);
 
-  std::condition_variable_any items_;
-  std::condition_variable_any space_;
+  Condition items_;
+  Condition space_;
   // Guarded by mutex_:
   Clock::TimePoint timer_ = Clock::TimePoint::max();
   bool closed_ = false;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/base/condition.hpp>
 #include <kube/cache/done_signal.hpp>
 #include <kube/cache/indexer_core.hpp>
 
 #include <algorithm>
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -111,7 +111,7 @@ class Fifo {
 
   const DoneSignal synced_{"FIFO"};
   mutable std::mutex mutex_;
-  std::condition_variable_any work_;
+  Condition work_;
   // Guarded by mutex_:
   std::unordered_map<std::string, Ref<T>> objects_;
   std::deque<std::string> order_;

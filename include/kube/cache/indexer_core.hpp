@@ -3,12 +3,12 @@
 
 #include <kube/api/labels.hpp>
 #include <kube/base/clock.hpp>
+#include <kube/base/condition.hpp>
 #include <kube/base/error.hpp>
 #include <kube/cache/object_access.hpp>
 #include <kube/cache/object_ref.hpp>
 #include <kube/cache/published.hpp>
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -157,9 +157,9 @@ class IndexerCore {
   Published<State> state_;  // published by writers, under their mutex
 
   mutable std::mutex mutex_;  // held for a moment only, never while reading or writing content
-  std::shared_ptr<const Functions> functions_;   // guarded by mutex_
-  mutable std::size_t waiting_ = 0;              // guarded by mutex_
-  mutable std::condition_variable_any reached_;  // told of a new state if somebody waits
+  std::shared_ptr<const Functions> functions_;  // guarded by mutex_
+  mutable std::size_t waiting_ = 0;             // guarded by mutex_
+  mutable Condition reached_;                   // told of a new state if somebody waits
 };
 
 }  // namespace detail

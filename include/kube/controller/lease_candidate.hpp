@@ -4,12 +4,12 @@
 #include <kube/api/coordination/v1beta1.hpp>
 #include <kube/base/backoff.hpp>
 #include <kube/base/clock.hpp>
+#include <kube/base/condition.hpp>
 #include <kube/base/log.hpp>
 #include <kube/base/random.hpp>
 #include <kube/client/client.hpp>
 
 #include <chrono>
-#include <condition_variable>
 #include <mutex>
 #include <stop_token>
 #include <string>
@@ -52,7 +52,7 @@ class LeaseCandidatePublisher {
   const Logger log_;
   Clock& clock_;
   std::mutex mutex_;
-  std::condition_variable_any pinged_condition_;
+  Condition pinged_condition_;
   bool pinged_ = false;  // guarded by mutex_
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kube/base/clock.hpp>
+#include <kube/base/condition.hpp>
 
 #include <cstddef>
 #include <set>
@@ -19,9 +20,8 @@ class FakeClock final : public Clock {
 
   [[nodiscard]] TimePoint now() const override;
   [[nodiscard]] WallTime wall_now() const override;
-  bool wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable_any& condition,
-                  TimePoint deadline, std::stop_token stop,
-                  const std::function<bool()>& ready) override;
+  bool wait_until(std::unique_lock<std::mutex>& lock, Condition& condition, TimePoint deadline,
+                  std::stop_token stop, const std::function<bool()>& ready) override;
 
   void advance(Duration by);
   /// Moves only the time of day, as when somebody sets the machine's clock.

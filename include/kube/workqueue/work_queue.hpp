@@ -2,13 +2,13 @@
 #pragma once
 
 #include <kube/base/clock.hpp>
+#include <kube/base/condition.hpp>
 #include <kube/base/metrics.hpp>
 #include <kube/workqueue/detail/indexed_heap.hpp>
 #include <kube/workqueue/detail/linked_list.hpp>
 #include <kube/workqueue/detail/queue_metrics.hpp>
 #include <kube/workqueue/detail/waiters.hpp>
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -245,7 +245,7 @@ class WorkQueue {
   bool shutting_down_ = false;
   bool draining_ = false;
   detail::Waiters waiters_;
-  std::condition_variable_any drained_;
+  Condition drained_;
   detail::QueueMetrics metrics_;
 
   MetricsCollector collector_;  // the last member: collect() must not find the others gone

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/base/clock.hpp>
+#include <kube/base/condition.hpp>
 #include <kube/testkit/fake_clock.hpp>
 
 #include <gtest/gtest.h>
@@ -53,7 +54,7 @@ TEST(FakeClock, StopsSleepingWhenAsked) {
 TEST(FakeClock, TellsWhatAConditionSaysAtTheDeadline) {
   testkit::FakeClock clock;
   std::mutex mutex;
-  std::condition_variable_any condition;
+  Condition condition;
   bool ready = false;
   auto waited = std::async(std::launch::async, [&] {
     std::unique_lock lock{mutex};

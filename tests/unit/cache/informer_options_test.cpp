@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <kube/base/condition.hpp>
 #include <kube/codec/json.hpp>
 
 #include "shared_informer_fixture.hpp"
@@ -86,7 +87,7 @@ TEST(InformerOfValues, IgnoresObjectsOfAnotherKind) {
       if (at < events.size()) return StreamEvent<Value>{EventType::kAdded, events[at++], {}};
       std::mutex mutex;
       std::unique_lock lock{mutex};
-      std::condition_variable_any{}.wait(lock, stop, [] { return false; });
+      Condition{}.wait(lock, stop, [] { return false; });
       return std::nullopt;
     }
     std::vector<Ref<Value>> events;

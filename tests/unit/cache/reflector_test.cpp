@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <kube/base/condition.hpp>
 #include <kube/cache/delta_queue.hpp>
 #include <kube/cache/reflector.hpp>
 #include <kube/testkit/fake_clock.hpp>
@@ -824,7 +825,7 @@ TEST(ReflectorOfValues, TakesOnlyTheExpectedKind) {
           break;
       }
       std::mutex mutex;
-      std::condition_variable_any never;
+      Condition never;
       std::unique_lock lock{mutex};
       never.wait(lock, stop, [] { return false; });
       return std::nullopt;

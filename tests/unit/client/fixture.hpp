@@ -3,6 +3,7 @@
 
 #include "support/fake_transport.hpp"
 
+#include <kube/base/condition.hpp>
 #include <kube/client/client.hpp>
 
 #include <chrono>
@@ -23,7 +24,7 @@ class SteppingClock final : public Clock {
     return now_;
   }
   [[nodiscard]] WallTime wall_now() const override { return WallTime{}; }
-  bool wait_until(std::unique_lock<std::mutex>&, std::condition_variable_any&, TimePoint deadline,
+  bool wait_until(std::unique_lock<std::mutex>&, Condition&, TimePoint deadline,
                   std::stop_token stop, const std::function<bool()>& ready) override {
     if (ready()) return true;
     {

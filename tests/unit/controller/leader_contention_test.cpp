@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <kube/base/condition.hpp>
 #include <kube/controller/leader_elector.hpp>
 #include <kube/testkit/fake_clock.hpp>
 
@@ -58,7 +59,7 @@ class Candidate {
       while (now > before && !most.compare_exchange_weak(before, now)) {
       }
       std::mutex mutex;
-      std::condition_variable_any never;
+      Condition never;
       std::unique_lock lock{mutex};
       never.wait(lock, stop, [] { return false; });
       --leading;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <kube/base/condition.hpp>
 #include <kube/controller/leader_elector.hpp>
 #include <kube/testkit/fake_clock.hpp>
 
@@ -32,7 +33,7 @@ class LeaderElectorTest : public ::testing::Test {
       leading_ = true;
       note("started");
       std::mutex mutex;
-      std::condition_variable_any never;
+      Condition never;
       std::unique_lock lock{mutex};
       never.wait(lock, stop, [] { return false; });
       leading_ = false;

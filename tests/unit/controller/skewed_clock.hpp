@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/base/condition.hpp>
 #include <kube/testkit/fake_clock.hpp>
 
 #include <chrono>
@@ -22,9 +23,8 @@ class SkewedClock final : public Clock {
     return TimePoint{offset_ + scaled(base_.now().time_since_epoch(), rate_)};
   }
   [[nodiscard]] WallTime wall_now() const override { return base_.wall_now() + offset_; }
-  bool wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable_any& condition,
-                  TimePoint deadline, std::stop_token stop,
-                  const std::function<bool()>& ready) override {
+  bool wait_until(std::unique_lock<std::mutex>& lock, Condition& condition, TimePoint deadline,
+                  std::stop_token stop, const std::function<bool()>& ready) override {
     TimePoint there = deadline;
     if (deadline != TimePoint::max()) {
       there = TimePoint{scaled(deadline.time_since_epoch() - offset_, 1 / rate_) +

@@ -8,6 +8,7 @@
 #include "story.hpp"
 #include "troubles.hpp"
 
+#include <kube/base/condition.hpp>
 #include <kube/base/error.hpp>
 
 #include <fmt/format.h>
@@ -410,8 +411,10 @@ class Model {
   void pass_time(const std::stop_token& stop) {
     std::mutex mutex;
     std::unique_lock lock{mutex};
-    std::condition_variable_any ended;
-    while (!ended.wait_for(lock, stop, 1ms, [] { return false; }) && !stop.stop_requested()) {
+    Condition ended;
+    while (!ended.wait_until(lock, stop, std::chrono::steady_clock::now() + 1ms,
+                             [] { return false; }) &&
+           !stop.stop_requested()) {
       const Clock::TimePoint next = clock_.next_deadline();
       if (next == Clock::TimePoint::max()) continue;
       if (const Clock::Duration left = next - clock_.now(); left > 0s) clock_.advance(left);

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <kube/base/clock.hpp>
+#include <kube/base/condition.hpp>
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <mutex>
@@ -52,7 +52,7 @@ class BoundedQueue {
  private:
   const std::size_t capacity_;
   std::mutex mutex_;
-  std::condition_variable_any changed_;
+  Condition changed_;
   // Guarded by mutex_:
   std::deque<T> items_;
   std::size_t in_work_ = 0;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <kube/base/clock.hpp>
+#include <kube/base/condition.hpp>
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -43,7 +43,7 @@ class Waiters {
 
  private:
   Clock& clock_;
-  std::condition_variable_any condition_;
+  Condition condition_;
   std::size_t waiting_ = 0;
   std::uint64_t wakes_ = 0;
   Clock::TimePoint kept_ = Clock::TimePoint::max();
