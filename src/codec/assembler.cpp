@@ -51,9 +51,7 @@ bool has_time_inside(const Type& container, const View& content) noexcept {
   const std::size_t stride = is_map ? element.map_stride() : element.list_stride();
   for (std::size_t i = 0; i < content.count; ++i) {
     const std::byte* slot = content.data + i * stride + (is_map ? 8 : 0);
-    if (has_time(element, element.is_boxed_in_containers()
-                              ? boxed(*reinterpret_cast<const Word*>(slot))
-                              : slot)) {
+    if (has_time(element, element.is_boxed_in_containers() ? boxed(word_at(slot)) : slot)) {
       return true;
     }
   }
@@ -63,21 +61,20 @@ bool has_time_inside(const Type& container, const View& content) noexcept {
 /// Whether a time is set anywhere in `value`; two objects then agree only by chance, and a node would
 /// soon be referred to by one of them alone.
 bool has_time(const Type& type, const std::byte* value) noexcept {
-  const auto word = [&]() -> const Word& { return *reinterpret_cast<const Word*>(value); };
   switch (type.kind) {
     case Kind::kLeaf:
-      return type.is(Type::kVolatile) && word().bits != 0;
+      return type.is(Type::kVolatile) && word_at(value).bits != 0;
     case Kind::kStruct:
       return type.is(Type::kVolatile) &&
              std::any_of(type.fields.begin(), type.fields.end(), [&](const Field& field) {
                return has_time(*field.type, value + field.offset);
              });
     case Kind::kBox:
-      return !word().is_none() && has_time(*type.element, boxed(word()));
+      return !word_at(value).is_none() && has_time(*type.element, boxed(word_at(value)));
     case Kind::kList:
     case Kind::kMap:
       return (type.element->is(Type::kVolatile) || type.element->element != nullptr) &&
-             has_time_inside(type, word().view());
+             has_time_inside(type, word_at(value).view());
     default:
       return false;
   }
@@ -238,7 +235,7 @@ void Assembler::place(const Type& type, std::byte* at, const Pending& pending) {
   if (pending.is_raw) {
     std::memcpy(at, &pending.word, type.size);
   } else {
-    place(*reinterpret_cast<Word*>(at), pending);
+    place(word_at(at), pending);
   }
 }
 

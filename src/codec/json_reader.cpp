@@ -20,9 +20,6 @@ namespace kube::detail {
 
 namespace {
 
-Word& word_at(std::byte* slot) { return *reinterpret_cast<Word*>(slot); }
-const Word& word_at(const std::byte* slot) { return *reinterpret_cast<const Word*>(slot); }
-
 bool is_plain_scalar(const Type& type) { return type.kind <= Kind::kDouble; }
 bool is_optional_scalar(const Type& type) {
   return type.kind >= Kind::kOptionalBool && type.kind <= Kind::kOptionalDouble;

@@ -23,8 +23,6 @@ namespace kube::detail {
 
 namespace {
 
-const Word& word_at(const std::byte* value) { return *reinterpret_cast<const Word*>(value); }
-
 std::string_view text_at(const std::byte* value) {
   const View view = word_at(value).view();
   return {reinterpret_cast<const char*>(view.data), view.count};

@@ -21,8 +21,6 @@ constexpr std::uint32_t kVarint = 0;
 constexpr std::uint32_t kFixed64 = 1;
 constexpr std::uint32_t kLengthDelimited = 2;
 
-const Word& word_at(const std::byte* value) { return *reinterpret_cast<const Word*>(value); }
-
 template <typename T>
 const T& at(const std::byte* value) {
   return *reinterpret_cast<const T*>(value);

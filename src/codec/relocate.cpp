@@ -30,8 +30,6 @@ bool holds_word(const Type& type) noexcept {
   }
 }
 
-const Word& word_at(const std::byte* slot) { return *reinterpret_cast<const Word*>(slot); }
-
 std::string_view key_at(const std::byte* entry) {
   return reinterpret_cast<const String*>(entry)->view();
 }
@@ -40,7 +38,7 @@ std::string_view key_at(const std::byte* entry) {
 
 void relocate_slot(Arena& arena, const Type& element, std::byte* to, const std::byte* from) {
   if (holds_word(element)) {
-    arena.assign(*reinterpret_cast<Word*>(to), word_at(from));
+    arena.assign(word_at(to), word_at(from));
   } else {
     std::memcpy(to, from, element.list_stride());
   }
@@ -70,7 +68,7 @@ std::size_t sort_entries(Arena& arena, std::byte*& entries, std::size_t count, s
   std::byte* sorted = arena.allocate(kept.size() * stride);
   for (std::size_t i = 0; i < kept.size(); ++i) {
     const std::byte* from = entries + kept[i] * stride;
-    arena.assign(*reinterpret_cast<Word*>(sorted + i * stride), word_at(from));
+    arena.assign(word_at(sorted + i * stride), word_at(from));
     relocate_slot(arena, value_type, sorted + i * stride + 8, from + 8);
   }
   entries = sorted;

@@ -169,7 +169,7 @@ std::optional<WatchFrame> WatchSplitter::next_protobuf(std::string_view& chunk) 
   return open_protobuf(frame.substr(kLengthSize), offset + kLengthSize);
 }
 
-WatchFrame WatchSplitter::open_protobuf(std::string_view frame, std::size_t offset) const {
+WatchFrame WatchSplitter::open_protobuf(std::string_view frame, std::size_t offset) {
   WatchFrame opened;
   bool has_type = false;
   try {

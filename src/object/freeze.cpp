@@ -31,7 +31,7 @@ class Freezer {
       case Kind::kList:
       case Kind::kMap:
       case Kind::kValue:
-        word(type, *reinterpret_cast<Word*>(to), *reinterpret_cast<const Word*>(from));
+        word(type, word_at(to), word_at(from));
         break;
       default:
         std::memcpy(to, from, type.size);
@@ -88,8 +88,8 @@ class Freezer {
       value(element, to, from);
       return;
     }
-    Word& word = *reinterpret_cast<Word*>(to);
-    const Word& source = *reinterpret_cast<const Word*>(from);
+    Word& word = word_at(to);
+    const Word& source = word_at(from);
     if (source.form() == Form::kNode && nodes_ == Nodes::kShare) {
       source.node()->retain();
       arena_.set_node(word, source.node());
@@ -110,8 +110,7 @@ class Freezer {
     std::byte* array = arena_.allocate(from.count * stride);
     to.set_relative(array, from.count, Content::kMap);
     for (std::size_t i = 0; i < from.count; ++i) {
-      word(type_of<String>(), *reinterpret_cast<Word*>(array + i * stride),
-           *reinterpret_cast<const Word*>(from.data + i * stride));
+      word(type_of<String>(), word_at(array + i * stride), word_at(from.data + i * stride));
       slot(element, array + i * stride + 8, from.data + i * stride + 8);
     }
   }

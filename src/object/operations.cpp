@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
 #include <limits>
 #include <new>
 #include <stdexcept>
@@ -14,11 +15,6 @@
 namespace kube::detail {
 
 namespace {
-
-const Word& word_at(const std::byte* value) noexcept {
-  return *reinterpret_cast<const Word*>(value);
-}
-Word& word_at(std::byte* value) noexcept { return *reinterpret_cast<Word*>(value); }
 
 /// What stands in the array of a list or map of `element`: the element, or a box of it.
 const std::byte* slot_content(const Type& element, const std::byte* slot) noexcept {
@@ -84,7 +80,8 @@ Word copy_list(const Type& type, const Word& from) {
   OwnedHeader* header = allocate_owned(content.count, stride, Content::kList);
   Word copy = Word::of_owned(header);
   try {
-    for (std::size_t i = 0; i < content.count; ++i, ++header->count) {
+    for (std::size_t i = 0; i < content.count; ++i) {
+      ++header->count;  // first, so that a part of an element is freed, too
       copy_slot(*type.element, header->data() + i * stride, content.data + i * stride);
     }
   } catch (...) {
@@ -101,7 +98,8 @@ Word copy_map(const Type& type, const Word& from) {
   OwnedHeader* header = allocate_owned(content.count, stride, Content::kMap);
   Word copy = Word::of_owned(header);
   try {
-    for (std::size_t i = 0; i < content.count; ++i, ++header->count) {
+    for (std::size_t i = 0; i < content.count; ++i) {
+      ++header->count;  // first, so that a part of an entry is freed, too
       std::byte* to = header->data() + i * stride;
       const View key = word_at(content.data + i * stride).view();
       word_at(to) = own_text(reinterpret_cast<const char*>(key.data), key.count);
@@ -203,6 +201,14 @@ Word copy_word(const Type& type, const Word& from) {
       return copy_word(type_of<String>(), from);
     default:
       throw std::logic_error("copy_word: not a word");
+  }
+}
+
+Word copy_moved_word(const Type& type, const Word& from) noexcept {
+  try {
+    return copy_word(type, from);
+  } catch (...) {
+    std::terminate();
   }
 }
 

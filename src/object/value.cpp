@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/object/value.hpp>
 
+#include <cassert>
 #include <cmath>
 #include <cstring>
 
@@ -19,6 +20,15 @@ Word own_number(const void* bits, NumberKind kind) {
   header->count = kind;
   std::memcpy(header->data(), bits, 8);
   return Word::of_owned(header);
+}
+
+template <typename Number>
+Number number_behind(const Word& word) noexcept {
+  Number number{};
+  const detail::View content = word.view();
+  assert(content.data != nullptr);
+  std::memcpy(&number, content.data, sizeof number);
+  return number;
 }
 
 [[noreturn]] void wrong_kind(std::string_view expected, Value::Kind found) {
@@ -149,9 +159,7 @@ std::int64_t Value::as_integer() const {
     return word_.small_integer();
   }
   if (kind() == Kind::kInteger) {
-    std::int64_t value = 0;
-    std::memcpy(&value, word_.view().data, 8);
-    return value;
+    return number_behind<std::int64_t>(word_);
   }
   if (kind() == Kind::kDouble) {
     const double number = as_double();
@@ -166,11 +174,8 @@ double Value::as_double() const {
   switch (kind()) {
     case Kind::kInteger:
       return static_cast<double>(as_integer());
-    case Kind::kDouble: {
-      double value = 0;
-      std::memcpy(&value, word_.view().data, 8);
-      return value;
-    }
+    case Kind::kDouble:
+      return number_behind<double>(word_);
     default:
       wrong_kind("number", kind());
   }

@@ -11,6 +11,7 @@ namespace {
 
 using detail::View;
 using detail::Word;
+using detail::word_at;
 
 class Walk {
  public:
@@ -18,7 +19,6 @@ class Walk {
 
   void value(const Type& type, const std::byte* value) {
     if (!visitor_(path_, type, value)) return;
-    const auto word = [&]() -> const Word& { return *reinterpret_cast<const Word*>(value); };
     switch (type.kind) {
       case Kind::kStruct:
         for (const Field& field : type.fields) {
@@ -27,16 +27,18 @@ class Walk {
         }
         break;
       case Kind::kBox:
-        if (const std::byte* content = detail::boxed(word())) this->value(*type.element, content);
+        if (const std::byte* content = detail::boxed(word_at(value))) {
+          this->value(*type.element, content);
+        }
         break;
       case Kind::kList:
-        list(*type.element, word().view());
+        list(*type.element, word_at(value).view());
         break;
       case Kind::kMap:
-        map(*type.element, word().view());
+        map(*type.element, word_at(value).view());
         break;
       case Kind::kValue:
-        any(*reinterpret_cast<const Value*>(value), word());
+        any(*reinterpret_cast<const Value*>(value), word_at(value));
         break;
       default:
         break;
@@ -51,8 +53,7 @@ class Walk {
     path_.resize(size);
   }
   static const std::byte* content(const Type& element, const std::byte* slot) {
-    return element.is_boxed_in_containers() ? detail::boxed(*reinterpret_cast<const Word*>(slot))
-                                            : slot;
+    return element.is_boxed_in_containers() ? detail::boxed(word_at(slot)) : slot;
   }
   void list(const Type& element, View elements) {
     for (std::size_t i = 0; i < elements.count; ++i) {

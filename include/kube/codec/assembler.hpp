@@ -59,9 +59,10 @@ class Assembler {
   }
   /// A list of texts, for leaves that are stored in pieces.
   Pending pieces(std::span<const std::string_view> texts, const Word* sibling);
-  /// The content of `sibling`, a word of `type` (or of a boxed struct, if `type` is one), whose encoding
-  /// of `encoded_size` bytes was found equal; nothing if it is better decoded again.
-  std::optional<Pending> share(const Type& type, const Word& sibling, std::size_t encoded_size);
+  /// The content of `sibling`, a word of `described` (or of a boxed struct, if that is one), whose
+  /// encoding of `encoded_size` bytes was found equal; nothing if it is better decoded again.
+  std::optional<Pending> share(const Type& described, const Word& sibling,
+                               std::size_t encoded_size);
 
   /// Gives `pending` its place.
   void place(Word& at, const Pending& pending) {

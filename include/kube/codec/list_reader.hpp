@@ -33,7 +33,7 @@ class ListReader {
 
   /// What the list says of itself. Throws CodecError if the body was not complete, or a list of something
   /// else.
-  const ListHead& finish() const {
+  [[nodiscard]] const ListHead& finish() const {
     splitter_.finish();
     const ListHead& head = splitter_.head();
     const Type& type = type_of<T>();

@@ -52,10 +52,6 @@ class ProtobufReader {
   };
   static constexpr std::uint32_t number_of(std::uint32_t tag) { return tag >> 3; }
   static constexpr std::uint32_t wire_of(std::uint32_t tag) { return tag & 7U; }
-  static Word& word_at(std::byte* slot) noexcept { return *reinterpret_cast<Word*>(slot); }
-  static const Word& word_at(const std::byte* slot) noexcept {
-    return *reinterpret_cast<const Word*>(slot);
-  }
   static bool is_scalar(const Type& type) noexcept { return type.kind <= Kind::kOptionalDouble; }
 
   /// What is left of the sibling's message, and its decoded struct; null without a sibling.

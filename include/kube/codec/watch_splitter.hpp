@@ -46,7 +46,7 @@ class WatchSplitter {
   /// Takes `size` bytes off `chunk`. The frame so far: copied only if it does not lie in one piece.
   std::string_view cut(std::string_view& chunk, std::size_t size, bool complete);
   [[nodiscard]] WatchFrame open_json(std::string_view frame, std::size_t offset) const;
-  [[nodiscard]] WatchFrame open_protobuf(std::string_view frame, std::size_t offset) const;
+  [[nodiscard]] static WatchFrame open_protobuf(std::string_view frame, std::size_t offset);
   void check_size(std::size_t size) const;
 
   Format format_;

@@ -50,7 +50,7 @@ class Box {
   Box(T value) { emplace() = std::move(value); }  // NOLINT: a box is made from its content
   Box(const Box& other) : word_(detail::copy_word(type_of<Box>(), other.word_)) {}
   Box(const Box&&) = delete;
-  Box(Box&& other) noexcept : word_(other.take()) {}
+  Box(Box&& other) noexcept : word_(detail::take_word(type_of<Box>(), other.word_)) {}
   Box& operator=(const Box& other) {
     if (this != &other) *this = Box{other};
     return *this;
@@ -58,7 +58,8 @@ class Box {
   Box& operator=(const Box&&) = delete;
   Box& operator=(Box&& other) noexcept {
     if (this != &other) {
-      const detail::Word taken = other.take();  // first: `other` may be a part of what is reset
+      // First: `other` may be a part of what is reset.
+      const detail::Word taken = detail::take_word(type_of<Box>(), other.word_);
       reset();
       word_ = taken;
     }
@@ -95,13 +96,6 @@ class Box {
   friend bool operator==(const Box& a, const Box& b) noexcept { return deep_equal(a, b); }
 
  private:
-  detail::Word take() {
-    if (word_.form() == detail::Form::kRelative || word_.form() == detail::Form::kNode) {
-      return detail::copy_word(type_of<Box>(), word_);
-    }
-    return std::exchange(word_, {});
-  }
-
   detail::Word word_;
 };
 

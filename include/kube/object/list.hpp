@@ -116,7 +116,7 @@ class List {
   }
   List(const List& other) : word_(detail::copy_word(type_of<List>(), other.word_)) {}
   List(const List&&) = delete;
-  List(List&& other) noexcept : word_(other.take()) {}
+  List(List&& other) noexcept : word_(detail::take_word(type_of<List>(), other.word_)) {}
   List& operator=(const List& other) {
     if (this != &other) *this = List{other};
     return *this;
@@ -124,7 +124,8 @@ class List {
   List& operator=(const List&&) = delete;
   List& operator=(List&& other) noexcept {
     if (this != &other) {
-      const detail::Word taken = other.take();  // first: `other` may be a part of what is reset
+      // First: `other` may be a part of what is reset.
+      const detail::Word taken = detail::take_word(type_of<List>(), other.word_);
       reset();
       word_ = taken;
     }
@@ -139,10 +140,10 @@ class List {
   [[nodiscard]] bool is_null() const noexcept { return word_.is_none(); }
   const T& operator[](std::size_t i) const noexcept { return detail::in_slot<T>(slots()[i]); }
   T& operator[](std::size_t i) noexcept { return detail::in_slot<T>(slots()[i]); }
-  const T& front() const noexcept { return (*this)[0]; }
-  T& front() noexcept { return (*this)[0]; }
-  const T& back() const noexcept { return (*this)[size() - 1]; }
-  T& back() noexcept { return (*this)[size() - 1]; }
+  [[nodiscard]] const T& front() const noexcept { return (*this)[0]; }
+  [[nodiscard]] T& front() noexcept { return (*this)[0]; }
+  [[nodiscard]] const T& back() const noexcept { return (*this)[size() - 1]; }
+  [[nodiscard]] T& back() noexcept { return (*this)[size() - 1]; }
 
   [[nodiscard]] const_iterator begin() const noexcept { return const_iterator{slots()}; }
   [[nodiscard]] const_iterator end() const noexcept { return const_iterator{slots() + size()}; }
@@ -181,15 +182,10 @@ class List {
   }
 
  private:
-  const Slot* slots() const noexcept { return reinterpret_cast<const Slot*>(word_.view().data); }
-  Slot* slots() noexcept { return const_cast<Slot*>(std::as_const(*this).slots()); }
-  detail::Word take() {
-    if (word_.form() == detail::Form::kRelative || word_.form() == detail::Form::kNode) {
-      return detail::copy_word(type_of<List>(), word_);
-    }
-    return std::exchange(word_, {});
+  [[nodiscard]] const Slot* slots() const noexcept {
+    return reinterpret_cast<const Slot*>(word_.view().data);
   }
-
+  [[nodiscard]] Slot* slots() noexcept { return const_cast<Slot*>(std::as_const(*this).slots()); }
   detail::Word word_;
 };
 

@@ -78,7 +78,7 @@ class Map {
   }
   Map(const Map& other) : word_(detail::copy_word(type_of<Map>(), other.word_)) {}
   Map(const Map&&) = delete;
-  Map(Map&& other) noexcept : word_(other.take()) {}
+  Map(Map&& other) noexcept : word_(detail::take_word(type_of<Map>(), other.word_)) {}
   Map& operator=(const Map& other) {
     if (this != &other) *this = Map{other};
     return *this;
@@ -86,7 +86,8 @@ class Map {
   Map& operator=(const Map&&) = delete;
   Map& operator=(Map&& other) noexcept {
     if (this != &other) {
-      const detail::Word taken = other.take();  // first: `other` may be a part of what is reset
+      // First: `other` may be a part of what is reset.
+      const detail::Word taken = detail::take_word(type_of<Map>(), other.word_);
       reset();
       word_ = taken;
     }
@@ -119,7 +120,7 @@ class Map {
     const std::size_t i = position(key);
     String owned_key{key};
     detail::OwnedHeader* header = detail::grow_owned(word_, sizeof(Entry), detail::Content::kMap);
-    Entry* first = reinterpret_cast<Entry*>(header->data());
+    auto* first = reinterpret_cast<Entry*>(header->data());
     Entry* entry = first + header->count;
     ++header->count;
     std::rotate(first + i, entry, entry + 1);
@@ -152,20 +153,15 @@ class Map {
   }
 
  private:
-  std::size_t position(std::string_view key) const noexcept {
+  [[nodiscard]] std::size_t position(std::string_view key) const noexcept {
     return detail::lower_bound_entry(word_.view(), sizeof(Entry), key);
   }
-  const Entry* entries() const noexcept {
+  [[nodiscard]] const Entry* entries() const noexcept {
     return reinterpret_cast<const Entry*>(word_.view().data);
   }
-  Entry* entries() noexcept { return const_cast<Entry*>(std::as_const(*this).entries()); }
-  detail::Word take() {
-    if (word_.form() == detail::Form::kRelative || word_.form() == detail::Form::kNode) {
-      return detail::copy_word(type_of<Map>(), word_);
-    }
-    return std::exchange(word_, {});
+  [[nodiscard]] Entry* entries() noexcept {
+    return const_cast<Entry*>(std::as_const(*this).entries());
   }
-
   detail::Word word_;
 };
 

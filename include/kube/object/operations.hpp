@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <string_view>
+#include <utility>
 
 /// Copying, destroying, comparing, hashing and visiting any described value.
 ///
@@ -22,6 +23,16 @@ void destroy_value(const Type& type, std::byte* value) noexcept;
 /// The same for the single word of a string, list, map, box or Value.
 Word copy_word(const Type& type, const Word& from);
 void destroy_word(const Type& type, Word& word) noexcept;
+/// A copy for a move, which has no way to fail: ends the program if there is no memory for it.
+Word copy_moved_word(const Type& type, const Word& from) noexcept;
+/// What a move takes: the word itself, or a copy if it belongs to a block, as its distances hold only at
+/// its own place.
+inline Word take_word(const Type& type, Word& from) noexcept {
+  if (from.form() == Form::kRelative || from.form() == Form::kNode) {
+    return copy_moved_word(type, from);
+  }
+  return std::exchange(from, {});
+}
 
 [[nodiscard]] bool equal_values(const Type& type, const std::byte* a, const std::byte* b) noexcept;
 [[nodiscard]] std::uint64_t hash_value(const Type& type, const std::byte* value) noexcept;

@@ -39,7 +39,7 @@ struct Block {
     for (std::uint32_t i = 0; i < node_words; ++i) {
       for (; *step == 255; ++step) at += std::size_t{254} * 8;
       at += std::size_t{*step++} * 8;
-      see(*reinterpret_cast<const Word*>(at));
+      see(word_at(at));
     }
   }
 

@@ -15,6 +15,10 @@
 
 namespace kube {
 
+namespace detail {
+inline constexpr Type kStringType{.kind = Kind::kString, .size = 8, .name = "string"};
+}  // namespace detail
+
 /// Text in eight bytes: short text stands in the handle, the rest in the block around it, in a pool, or
 /// on the heap when the string was made by hand.
 ///
@@ -28,7 +32,7 @@ class String {
   String(const std::string& text) : String(std::string_view{text}) {}                   // NOLINT
   String(const String& other) : word_(detail::own_text(other.data(), other.size())) {}
   String(const String&&) = delete;
-  String(String&& other) noexcept : word_(other.take()) {}
+  String(String&& other) noexcept : word_(detail::take_word(detail::kStringType, other.word_)) {}
   String& operator=(const String& other) {
     if (this != &other) *this = String{other};
     return *this;
@@ -37,7 +41,7 @@ class String {
   String& operator=(String&& other) noexcept {
     if (this != &other) {
       clear();
-      word_ = other.take();
+      word_ = detail::take_word(detail::kStringType, other.word_);
     }
     return *this;
   }
@@ -72,14 +76,6 @@ class String {
 
  private:
   friend class OptionalString;
-  detail::Word take() noexcept {
-    // A word inside a block may not be moved: its distances hold only at its own place.
-    if (word_.form() == detail::Form::kRelative || word_.form() == detail::Form::kNode) {
-      return detail::own_text(data(), size());
-    }
-    return std::exchange(word_, {});
-  }
-
   detail::Word word_;
 };
 
@@ -155,7 +151,6 @@ class Bytes {
 };
 
 namespace detail {
-inline constexpr Type kStringType{.kind = Kind::kString, .size = 8, .name = "string"};
 inline constexpr Type kOptionalStringType{
     .kind = Kind::kOptionalString, .size = 8, .name = "string"};
 inline constexpr Type kBytesType{.kind = Kind::kBytes, .size = 8, .name = "base64 string"};

@@ -73,7 +73,7 @@ class Value {
   Value(const String& text) : Value(text.view()) {}                  // NOLINT
   Value(const Value& other) : word_(detail::copy_word(type_of<Value>(), other.word_)) {}
   Value(const Value&&) = delete;
-  Value(Value&& other) noexcept : word_(other.take()) {}
+  Value(Value&& other) noexcept : word_(detail::take_word(type_of<Value>(), other.word_)) {}
   Value& operator=(const Value& other) {
     if (this != &other) *this = Value{other};
     return *this;
@@ -81,7 +81,8 @@ class Value {
   Value& operator=(const Value&&) = delete;
   Value& operator=(Value&& other) noexcept {
     if (this != &other) {
-      const detail::Word taken = other.take();  // first: `other` may be a part of what is reset
+      // First: `other` may be a part of what is reset.
+      const detail::Word taken = detail::take_word(type_of<Value>(), other.word_);
       reset();
       word_ = taken;
     }
@@ -159,13 +160,6 @@ class Value {
   [[nodiscard]] const Value& element(std::size_t index) const noexcept;
   Map<Value>& editable_object();
   List<Value>& editable_array();
-  detail::Word take() noexcept {
-    if (word_.form() == detail::Form::kRelative || word_.form() == detail::Form::kNode) {
-      return detail::copy_word(type_of<Value>(), word_);
-    }
-    return std::exchange(word_, {});
-  }
-
   detail::Word word_;
 };
 

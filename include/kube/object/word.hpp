@@ -33,8 +33,10 @@ struct alignas(8) OwnedHeader {
   std::uint32_t count;
   std::uint32_t capacity;
   Content content;
-  std::byte* data() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
-  const std::byte* data() const noexcept { return reinterpret_cast<const std::byte*>(this + 1); }
+  [[nodiscard]] std::byte* data() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+  [[nodiscard]] const std::byte* data() const noexcept {
+    return reinterpret_cast<const std::byte*>(this + 1);
+  }
 };
 static_assert(sizeof(OwnedHeader) == 16);
 
@@ -159,6 +161,12 @@ inline View Word::view() const noexcept {
       break;
   }
   return {};
+}
+
+/// The word that stands at `place`.
+inline Word& word_at(std::byte* place) noexcept { return *reinterpret_cast<Word*>(place); }
+inline const Word& word_at(const std::byte* place) noexcept {
+  return *reinterpret_cast<const Word*>(place);
 }
 
 }  // namespace kube::detail
