@@ -96,7 +96,7 @@ class FunctionListWatch final : public ListWatch<T> {
   [[nodiscard]] bool supports_watch_list() const override { return watch_list_; }
 
  private:
-  ListOptions tweaked(ListOptions options) const {
+  [[nodiscard]] ListOptions tweaked(ListOptions options) const {
     if (tweak_) tweak_(options);
     return options;
   }

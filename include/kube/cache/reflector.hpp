@@ -116,7 +116,7 @@ class IndexerTarget final : public ReflectorTarget {
   void update(ObjectRef object) override { add(std::move(object)); }
   void erase(ObjectRef last) override;
   void replace(std::vector<ObjectRef> objects, std::string version) override;
-  void resync(std::shared_ptr<const ResyncRequest>) override {}
+  void resync(std::shared_ptr<const ResyncRequest> /*request*/) override {}
   void bookmark(std::string version) override { store_->set_version(version); }
   [[nodiscard]] ObjectRef known(const void* object) const override { return store_->find(object); }
 

@@ -148,7 +148,8 @@ class Resource {
     return detail::cast<meta::v1::Table>(core_.table({}, options, objects, std::move(stop)));
   }
 
-  // --- Writing; each returns the object as the server stored it ---
+  // --- Writing; each returns the object as the server stored it, for whom it is of interest ---
+  // NOLINTBEGIN(modernize-use-nodiscard)
 
   Ref<T> create(const T& object, const CreateOptions& options = {},
                 std::stop_token stop = {}) const requires detail::Writable<T> {
@@ -183,6 +184,7 @@ class Resource {
     return detail::cast<T>(core_.apply(detail::Sendable::of(object), detail::name_of(object),
                                        "status", options, std::move(stop)));
   }
+  // NOLINTEND(modernize-use-nodiscard)
   /// Asks for the deletion; the object may stay until its finalizers are done.
   void delete_(std::string_view name, const DeleteOptions& options = {},
                std::stop_token stop = {}) const {
@@ -257,8 +259,8 @@ class Resource {
   [[nodiscard]] const detail::ResourceCore& core() const noexcept { return core_; }
 
  private:
-  Ref<T> put(const T& object, std::string_view subresource, const UpdateOptions& options,
-             std::stop_token stop) const {
+  [[nodiscard]] Ref<T> put(const T& object, std::string_view subresource,
+                           const UpdateOptions& options, std::stop_token stop) const {
     return detail::cast<T>(core_.update(detail::Sendable::of(object), detail::name_of(object),
                                         subresource, options, std::move(stop)));
   }

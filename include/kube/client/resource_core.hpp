@@ -72,10 +72,12 @@ class ResourceCore {
   [[nodiscard]] AnyRef find(std::string_view name, const GetOptions& options,
                             std::stop_token stop) const;
   /// One answer. Calls `on_item` as each item arrives.
-  ListHead list(const ListOptions& options, const OnItem& on_item, std::stop_token stop) const;
+  [[nodiscard]] ListHead list(const ListOptions& options, const OnItem& on_item,
+                              std::stop_token stop) const;
   /// All pages. `on_restart` is called before all items are delivered anew; without it that is an error.
-  ListHead list_all(ListOptions options, const PagerOptions& pager, const OnItem& on_item,
-                    const std::function<void()>& on_restart, std::stop_token stop) const;
+  [[nodiscard]] ListHead list_all(ListOptions options, const PagerOptions& pager,
+                                  const OnItem& on_item, const std::function<void()>& on_restart,
+                                  std::stop_token stop) const;
   [[nodiscard]] std::unique_ptr<WatchCore> watch(const ListOptions& options,
                                                  std::stop_token stop) const;
   /// POST. The answer may be of another type, or (null) of no interest.

@@ -81,7 +81,9 @@ class EventIterator {
     return *this;
   }
   void operator++(int) { ++*this; }
-  friend bool operator==(const EventIterator& a, std::default_sentinel_t) { return !a.event_; }
+  friend bool operator==(const EventIterator& a, std::default_sentinel_t /*end*/) {
+    return !a.event_;
+  }
 
  private:
   WatchType* watch_ = nullptr;

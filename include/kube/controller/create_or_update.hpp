@@ -96,9 +96,9 @@ WriteResult create_or_patch(const Client& client, T& object, Mutate mutate,
 /// what they say is so.
 template <typename Owner, typename T>
 Ref<T> apply_controlled(const Client& client, const Owner& owner, T object,
-                        std::string field_manager, std::stop_token stop = {}) {
+                        std::string_view field_manager, std::stop_token stop = {}) {
   set_controller_reference(owner, object);
-  return client.apply(object, {.field_manager = std::move(field_manager), .force = true},
+  return client.apply(object, {.field_manager = std::string{field_manager}, .force = true},
                       std::move(stop));
 }
 

@@ -77,6 +77,7 @@ template <typename T, typename View>
 template <typename T>
 [[nodiscard]] std::vector<EventFilter> erase_predicates(std::vector<Predicate<T>> predicates) {
   std::vector<EventFilter> filters;
+  filters.reserve(predicates.size());
   for (Predicate<T>& predicate : predicates) {
     filters.push_back(erase_predicate(
         std::move(predicate), [](const ObjectRef& object) { return &object.template as<T>(); }));

@@ -44,7 +44,7 @@ class PriorityQueue {
   };
 
   /// Without a limiter: ExponentialLimiter, 5 ms to 1000 s.
-  explicit PriorityQueue(WorkQueueOptions options = {},
+  explicit PriorityQueue(const WorkQueueOptions& options = {},
                          std::unique_ptr<ItemRateLimiter<T>> limiter = nullptr)
       : clock_(*options.clock),
         limiter_(limiter ? std::move(limiter) : std::make_unique<ExponentialLimiter<T>>()),
@@ -97,7 +97,7 @@ class PriorityQueue {
     if (metrics_.on()) {
       state.started_at = clock_.now();
       metrics_.depth(state.priority).add(-1);
-      metrics_.observe(metrics_.queue_duration, state.started_at - state.ready_at);
+      detail::QueueMetrics::observe(metrics_.queue_duration, state.started_at - state.ready_at);
     }
     waiters_.keep_time(next_locked());
     return item;
@@ -115,7 +115,9 @@ class PriorityQueue {
     State& state = found->second;
     processing_.erase(*found);
     state.processing = false;
-    if (metrics_.on()) metrics_.observe(metrics_.work_duration, clock_.now() - state.started_at);
+    if (metrics_.on()) {
+      detail::QueueMetrics::observe(metrics_.work_duration, clock_.now() - state.started_at);
+    }
     if (state.place == Place::kReady) {
       ready_.push(*found);
       waiters_.wake_one();
