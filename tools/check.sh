@@ -13,11 +13,11 @@ done
 
 echo "== fuzz"
 [ -f build/fuzz/build.ninja ] || cmake --preset fuzz
-cmake --build --preset fuzz --parallel "$jobs"
+cmake --build --preset fuzz --parallel "$jobs" --target tests/fuzz/all
 tests/fuzz/run.sh "${FUZZ_SECONDS:-10}" build/fuzz
 
 echo "== each header alone"
-tests/headers/compile_alone.sh build/dev
+tests/headers/compile_alone.sh build/asan
 
 echo "== format"
 git ls-files '*.hpp' '*.cpp' ':!tests/golden' | xargs clang-format --dry-run --Werror
