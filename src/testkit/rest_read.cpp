@@ -163,11 +163,13 @@ ListPage Rest::read_page(const RestRequest& request, const ListOptions& options)
     }
     if (options.version) limit = 0;
     query.start = query.scope.prefix + token->start;
+    // What is left decides about the next page, whatever its name.
+    query.scope.key.reset();
     if (token->revision > 0) query.exactly = static_cast<std::uint64_t>(token->revision);
   } else if (options.version == 0) {
     limit = 0;
   } else if (options.match == ListOptions::Match::kExact ||
-             (options.match == ListOptions::Match::kUnset && limit > 0)) {
+             (options.match == ListOptions::Match::kUnset && limit > 0 && !query.scope.key)) {
     query.exactly = options.version;
   }
   await_version(request, std::max(query.exactly.value_or(0), options.version.value_or(0)));

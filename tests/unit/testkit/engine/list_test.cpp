@@ -189,6 +189,39 @@ TEST(Paging, VersionZeroIgnoresTheLimit) {
   EXPECT_EQ(exact.version(), then);
 }
 
+// RV-5
+TEST(Paging, TheListOfOneNameIsNotOlderThanAVersionWhateverTheLimit) {
+  Api api;
+  api.make_config_map("a");
+  const std::string then = std::to_string(api.engine.revision());
+  api.patch(std::string{kConfigMaps} + "/a", R"({"data":{"a":"2"}})");
+  const std::string now = std::to_string(api.engine.revision());
+  const std::string one = "?fieldSelector=metadata.name=a&limit=1&resourceVersion=" + then;
+
+  const Reply list = api.get(std::string{kConfigMaps} + one);
+  EXPECT_EQ(list.at("items[0].data.a"), "2");
+  EXPECT_EQ(list.version(), now);
+  const Reply exact = api.get(std::string{kConfigMaps} + one + "&resourceVersionMatch=Exact");
+  EXPECT_EQ(exact.at("items[0].data.a"), "1");
+  // In all namespaces it takes a search, which is exact.
+  const Reply everywhere = api.get("/api/v1/configmaps" + one);
+  EXPECT_EQ(everywhere.at("items[0].data.a"), "1");
+  EXPECT_EQ(everywhere.version(), then);
+}
+
+// PG-1, PG-5
+TEST(Paging, GoesOnAfterANameIfMoreIsLeft) {
+  Api api;
+  for (const char* name : {"a", "b", "c"}) api.make_config_map(name);
+  const Reply first = api.get(std::string{kConfigMaps} + "?limit=1");
+
+  const Reply list = api.get(std::string{kConfigMaps} + "?fieldSelector=metadata.name=b&limit=1" +
+                             "&continue=" + first.at("metadata.continue"));
+
+  EXPECT_THAT(list.names(), ElementsAre("b"));
+  EXPECT_NE(list.at("metadata.continue"), "");
+}
+
 // PG-2
 TEST(Paging, OrderIsThatOfWholeKeys) {
   Api api;
