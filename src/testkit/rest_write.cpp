@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <utility>
 
 #include "apply.hpp"
@@ -57,20 +58,26 @@ void check_type(const Resource& resource, std::string_view api_version, std::str
   }
 }
 
-/// Nothing is as good as an empty text.
-void fill_nulls(Value& object, const char* member) {
+/// Bytes that are null are read as an empty text. Returns StoredObject::nulls.
+std::uint32_t fill_nulls(const Resource& resource, Value& object) {
+  const bool is_secret = resource.id() == "secrets";
+  if (!is_secret && resource.id() != "configmaps") return 0;
+  const char* const member = is_secret ? "data" : "binaryData";
   const Value data = std::as_const(object)[member];
-  if (!data.is_object()) return;
+  if (!data.is_object()) return 0;
+  std::string keys;
   for (const auto& [key, value] : data.as_object()) {
-    if (value.is_null()) object[member][key.view()] = "";
+    if (!value.is_null()) continue;
+    object[member][key.view()] = "";
+    keys.append(key.view()).push_back('\0');
   }
+  return keys.empty() ? 0 : static_cast<std::uint32_t>(std::hash<std::string>{}(keys) | 1);
 }
 
 /// stringData is for writing only: it becomes data.
 void take_in_plain_data(Value& secret) {
   const Value plain = std::as_const(secret)["stringData"];
   secret.erase("stringData");
-  fill_nulls(secret, "data");
   if (!plain.is_object()) return;
   for (const auto& [key, value] : plain.as_object()) {
     if (value.is_string()) secret["data"][key.view()] = base64_encode(value.as_string());
@@ -162,7 +169,6 @@ Value normalized(ObjectCodec& codec, const Resource& resource, const Value& obje
     Value typed = *codec.from_value(*resource.type, object).value();
     canonicalize_quantities(*resource.type, typed);
     if (resource.id() == "secrets") take_in_plain_data(typed);
-    if (resource.id() == "configmaps") fill_nulls(typed, "binaryData");
     // An empty list is left out of typed objects, but here it has a meaning (SA-7).
     const Value& fields = object["metadata"]["managedFields"];
     if (fields.is_array() && fields.size() == 0)
@@ -309,7 +315,9 @@ Rest::Written Rest::create_object(RestRequest& request, Value object, const Writ
     }
     finish_new(request, fresh, options, track);
     const std::string key = request.key();
+    const std::uint32_t nulls = fill_nulls(resource, fresh);
     StoredObject stored = to_stored(resource, fresh);
+    stored.nulls = nulls;
     const StoredObject existing = services_.store.get(*resource.collection, key);
     if (!existing && options.dry_run) {
       fresh["metadata"].erase("resourceVersion");
@@ -386,7 +394,7 @@ Value Rest::finish_update(RestRequest& request, const Value& live, Value next,
   }
   const Value checked = request.subresource == "resize" ? with_resources_of(live, next) : live;
   refuse_invalid(resource, next, &checked, std::move(errors));
-  return services_.options.managed_fields ? keep_old_timestamps(live, std::move(next)) : next;
+  return next;
 }
 
 Rest::Written Rest::update_object(RestRequest& request, const WriteOptions& options,
@@ -412,7 +420,10 @@ Rest::Written Rest::update_object(RestRequest& request, const WriteOptions& opti
     }
     const Value live = *as_served(services_.codec, resource, current).value();
     Value next = finish_update(request, live, change(live), options, !is_apply);
+    const std::uint32_t nulls = fill_nulls(resource, next);
+    if (services_.options.managed_fields) next = keep_old_timestamps(live, std::move(next));
     StoredObject stored = to_stored(resource, next);
+    stored.nulls = nulls;
     if (stored.same_content(current)) return {current, false};
     const bool goes = !metadata_text(next, "deletionTimestamp").empty() &&
                       next["metadata"]["finalizers"].size() == 0 &&

@@ -127,7 +127,8 @@ std::string StoredObject::field_text(std::string_view path) const {
 }
 
 bool StoredObject::same_content(const StoredObject& other) const noexcept {
-  return type_ == other.type_ && kube::detail::equal_values(*type_, data(), other.data());
+  return type_ == other.type_ && nulls == other.nulls &&
+         kube::detail::equal_values(*type_, data(), other.data());
 }
 
 std::string StoredObject::json() const { return kube::detail::encode_json(*type_, data()); }
@@ -232,6 +233,7 @@ StoredObject ObjectCodec::with_revision(StoredObject object, std::uint64_t revis
   StoredObject copy{type, freeze_value(type, memory.get())};
   copy.revision_ = revision;
   copy.schema_id = object.schema_id;
+  copy.nulls = object.nulls;
   return copy;
 }
 

@@ -41,6 +41,8 @@ class StoredObject {
   [[nodiscard]] std::uint64_t revision() const noexcept { return revision_; }
   /// Which schema a custom resource was last checked with.
   std::uint32_t schema_id = 0;
+  /// Which members were written as null although they are read as an empty text, hashed; 0 if none (RV-2).
+  std::uint32_t nulls = 0;
 
   /// Metadata of a built-in type, or null.
   [[nodiscard]] const meta::v1::ObjectMeta* metadata() const noexcept;
@@ -49,7 +51,7 @@ class StoredObject {
   [[nodiscard]] bool matches(const labels::Selector& selector) const;
   /// What a field selector compares: the field as text, empty if unset.
   [[nodiscard]] std::string field_text(std::string_view path) const;
-  /// Whether both are of one type and have the same content.
+  /// Whether both are of one type and were written with the same content.
   [[nodiscard]] bool same_content(const StoredObject& other) const noexcept;
 
   /// JSON with kind and apiVersion.

@@ -47,8 +47,6 @@ std::vector<Request> Generator::directed() const {
       R"({"metadata":{"name":"x"},"data":{"a":[1]}})");
   add("create secrets", "POST", "/api/v1/namespaces/{}/secrets", kJson,
       R"({"metadata":{"name":"y"},"data":{"a":""}})");
-  add("update secrets", "PUT", "/api/v1/namespaces/{}/secrets/y", kJson,
-      R"({"metadata":{"name":"y"},"data":{"a":null}})");
   add("spoiled strategic-patch secrets", "PATCH", "/api/v1/namespaces/{}/secrets/y", kStrategic,
       R"({"metadata":{"$deleteFromPrimitiveList/finalizers":true}})");
 

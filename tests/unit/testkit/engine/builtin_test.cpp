@@ -68,6 +68,27 @@ TEST(Builtin, SecretsTakePlainData) {
   EXPECT_THAT(made.text(), Not(HasSubstr("stringData")));
 }
 
+// RV-2
+TEST(Builtin, BytesThatAreNullAreReadAsAnEmptyTextAndWrittenOnceMore) {
+  Api api;
+  const std::string path = std::string{kConfigMaps} + "/c";
+  const auto touch = [&] { return api.patch(path, R"({"metadata":{"annotations":null}})"); };
+  const Ref<Value> object =
+      parse_json(R"({"metadata":{"name":"c"},"binaryData":{"a":null,"b":"AA=="}})");
+  const Reply made = api.post(kConfigMaps, json_text(*object));
+  EXPECT_EQ(made.at("binaryData"), R"({"a":"","b":"AA=="})");
+  EXPECT_EQ(api.get(path).at("binaryData"), made.at("binaryData"));
+
+  const Reply touched = touch();
+  EXPECT_NE(touched.version(), made.version());
+  EXPECT_EQ(touch().version(), touched.version());
+
+  const Reply again = api.put(path + "?fieldManager=other", *object);
+  EXPECT_NE(again.version(), touched.version());
+  EXPECT_EQ(again.at("metadata.managedFields[0].manager"), "other");
+  EXPECT_EQ(again.at("metadata.managedFields[0].fieldsV1"), R"({"f:binaryData":{"f:a":{}}})");
+}
+
 TEST(Builtin, JobsSelectTheirOwnPods) {
   Api api;
   const std::string pods =
