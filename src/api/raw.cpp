@@ -34,7 +34,7 @@ void write_checked(std::string_view json, JsonWriter& out) {
   out.raw(json);
 }
 
-Pending raw_from_json(Input& input, Token, std::string_view json) {
+Pending raw_from_json(Input& input, Token /*token*/, std::string_view json) {
   return json == "null" ? Pending{} : input.assembler.text(json, input.sibling);
 }
 
@@ -107,7 +107,7 @@ constinit const LeafOperations kJsonOperations{.takes_any_json = true,
 constinit const LeafOperations kFieldsV1Operations{
     .takes_any_json = true,
     .from_json =
-        [](Input& input, Token, std::string_view json) {
+        [](Input& input, Token /*token*/, std::string_view json) {
           return json == "null" ? Pending{} : fields_from_text(input, json);
         },
     .from_protobuf =

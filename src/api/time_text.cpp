@@ -91,7 +91,8 @@ std::optional<std::int64_t> seconds_of(const char* date, std::uint32_t hour, std
   }
   const std::uint32_t year = century * 100 + year_of_century;
   if (day < 1 || day > days_in_month(year, month)) return std::nullopt;
-  return days_from_date(year, month, day) * kSecondsPerDay + hour * 3600 + minute * 60 + second;
+  return days_from_date(year, month, day) * kSecondsPerDay + std::int64_t{hour} * 3600 +
+         std::int64_t{minute} * 60 + second;
 }
 
 /// Reads "Z" or "+hh:mm", the whole of `text`, as seconds east of Greenwich.

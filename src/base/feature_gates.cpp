@@ -48,7 +48,7 @@ bool may_be(const Entry& entry, bool on) { return !entry.locked || entry.on == o
 
 EnvironmentLookup process_environment() {
   return [](const std::string& name) -> std::optional<std::string> {
-    const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): nobody sets it
+    const char* value = std::getenv(name.c_str());
     if (value == nullptr) return std::nullopt;
     return value;
   };
@@ -58,7 +58,7 @@ std::string_view feature_name(Feature feature) noexcept { return kFeatures[index
 
 bool feature_default(Feature feature) noexcept { return kFeatures[index(feature)].on; }
 
-FeatureGates::FeatureGates(Logger log, EnvironmentLookup environment)
+FeatureGates::FeatureGates(const Logger& log, EnvironmentLookup environment)
     : log_(log.named("feature gates")), environment_(std::move(environment)) {}
 
 bool FeatureGates::enabled(Feature feature) {
@@ -78,7 +78,7 @@ void FeatureGates::set(Feature feature, bool on) {
 }
 
 void FeatureGates::set(std::string_view name, bool on) {
-  const auto found = std::ranges::find(kFeatures, name, &Entry::name);
+  const auto* const found = std::ranges::find(kFeatures, name, &Entry::name);
   if (found == kFeatures.end()) {
     throw std::invalid_argument{fmt::format("there is no feature gate \"{}\"", name)};
   }

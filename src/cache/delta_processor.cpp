@@ -45,7 +45,7 @@ void DeltaProcessor::process(std::vector<Delta>& deltas, bool in_initial_list) {
 
 /// What to tell of one change.
 void DeltaProcessor::note(NotificationBatch& batch, StoreResult& result, const Delta& delta,
-                          bool in_initial_list) {
+                          bool in_initial_list) const {
   using Kind = Notification::Kind;
   Notification note;
   note.object = delta.object;

@@ -52,7 +52,7 @@ class DeltaProcessor {
   void apply(std::vector<Delta>& deltas, bool in_initial_list, std::string& errors);
   void replace(Delta& list, bool in_initial_list, std::string& errors);
   void note(NotificationBatch& batch, StoreResult& result, const Delta& delta,
-            bool in_initial_list);
+            bool in_initial_list) const;
 
   IndexerCore& store_;
   const DeltaProcessorOptions options_;

@@ -13,7 +13,7 @@ namespace kube::detail {
 
 MutationCacheCore::MutationCacheCore(std::shared_ptr<IndexerCore> store,
                                      MutationCacheOptions options)
-    : access_(store->access()), store_(std::move(store)), options_(std::move(options)) {}
+    : access_(store->access()), store_(std::move(store)), options_(options) {}
 
 bool MutationCacheCore::not_newer(const ObjectRef& object, const ObjectRef& than) const {
   const auto order = compare_resource_versions(access_.resource_version(object.get()),

@@ -52,7 +52,7 @@ class Processor {
     std::jthread thread;
   };
   [[nodiscard]] Clock::Duration effective_locked(Clock::Duration requested) const;
-  void start_locked(Member& member);
+  static void start_locked(Member& member);
   void reap();
 
   const ListenerContext context_;

@@ -20,13 +20,13 @@ namespace {
 constexpr std::string_view kInitialEventsEnd = "k8s.io/initial-events-end";
 
 bool checks_by_default() {
-  static const bool on = [] {
+  static const bool kOn = [] {
     const char* text = std::getenv("KUBE_WATCHLIST_INCONSISTENCY_DETECTOR");
     const std::string_view value = text == nullptr ? "" : text;
     return value == "true" || value == "1" || value == "t" || value == "T" || value == "TRUE" ||
            value == "True";
   }();
-  return on;
+  return kOn;
 }
 
 /// The objects of a state that is still arriving. Changes are applied in bunches.

@@ -192,7 +192,7 @@ void ReflectorCore::take(const AnyEvent& event) {
 }
 
 /// What to do after a watch that ended, with an error or without.
-ReflectorCore::Next ReflectorCore::watch_ended(std::exception_ptr error, std::size_t events,
+ReflectorCore::Next ReflectorCore::watch_ended(const std::exception_ptr& error, std::size_t events,
                                                Clock::Duration lived, std::stop_token stop) {
   options_.metrics.watch_duration.observe(std::chrono::duration<double>(lived).count());
   options_.metrics.items_per_watch.observe(static_cast<double>(events));

@@ -17,11 +17,11 @@ namespace kube::detail {
 namespace {
 
 std::uint64_t process_seed() noexcept {
-  static const std::uint64_t seed = [] {
+  static const std::uint64_t kSeed = [] {
     std::random_device device;
     return std::uint64_t{device()} << 32 | device();
   }();
-  return seed;
+  return kSeed;
 }
 
 /// Visits objects some steps behind those that were found: their memory is being fetched meanwhile. Random
@@ -130,8 +130,8 @@ KeyParts KeyParts::of(std::string_view key) noexcept {
 std::size_t StoreSnapshot::size() const noexcept { return state_ ? state_->keys.size() : 0; }
 
 const std::string& StoreSnapshot::resource_version() const noexcept {
-  static const std::string none;
-  return state_ ? state_->version : none;
+  static const std::string kNone;
+  return state_ ? state_->version : kNone;
 }
 
 std::uint64_t StoreSnapshot::sequence() const noexcept { return state_ ? state_->sequence : 0; }

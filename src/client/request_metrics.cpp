@@ -9,13 +9,13 @@ namespace kube::detail {
 namespace {
 
 const std::vector<double>& seconds_bounds() {
-  static const std::vector<double> bounds{0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60};
-  return bounds;
+  static const std::vector<double> kBounds{0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60};
+  return kBounds;
 }
 const std::vector<double>& bytes_bounds() {
-  static const std::vector<double> bounds{64,    256,    512,     1024,    4096,    16384,
-                                          65536, 262144, 1048576, 4194304, 16777216};
-  return bounds;
+  static const std::vector<double> kBounds{64,    256,    512,     1024,    4096,    16384,
+                                           65536, 262144, 1048576, 4194304, 16777216};
+  return kBounds;
 }
 
 double seconds(Clock::Duration duration) { return std::chrono::duration<double>(duration).count(); }

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
-#include <ranges>
 #include <stdexcept>
 
 namespace kube::detail {
@@ -85,7 +84,9 @@ void ProtobufWriter::message(const Type& type, const std::byte* value) {
 
 void ProtobufWriter::table(const Type& type, std::span<const ProtoField> table,
                            const std::byte* value) {
-  for (const ProtoField& entry : std::views::reverse(table)) {
+  // No std::views::reverse: clang 14 cannot compile that of g++ 12's library.
+  for (std::size_t i = table.size(); i-- > 0;) {
+    const ProtoField& entry = table[i];
     if (entry.is_part) {
       const std::size_t before = size();
       this->table(type, entry.part, value);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -126,10 +127,9 @@ class Selector {
   template <typename Labels>
   [[nodiscard]] bool matches(const Labels& labels) const {
     if (nothing_) return false;
-    for (const Requirement& requirement : requirements_) {
-      if (!requirement.matches(detail::find_text(labels, requirement.key))) return false;
-    }
-    return true;
+    return std::ranges::all_of(requirements_, [&](const Requirement& requirement) {
+      return requirement.matches(detail::find_text(labels, requirement.key));
+    });
   }
 
   /// True if the selector does not restrict anything.

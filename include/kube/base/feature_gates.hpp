@@ -43,7 +43,8 @@ inline constexpr std::size_t kFeatureCount = 10;
 /// ignored. Thread safety: all methods, from any thread.
 class FeatureGates {
  public:
-  explicit FeatureGates(Logger log = {}, EnvironmentLookup environment = process_environment());
+  explicit FeatureGates(const Logger& log = {},
+                        EnvironmentLookup environment = process_environment());
 
   [[nodiscard]] bool enabled(Feature feature);
   /// Throws std::invalid_argument if the feature cannot be moved off its default.

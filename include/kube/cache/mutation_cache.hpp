@@ -76,7 +76,7 @@ template <typename T>
 class MutationCache {
  public:
   explicit MutationCache(const Indexer<T>& store, MutationCacheOptions options = {})
-      : core_(store.core(), std::move(options)) {}
+      : core_(store.core(), options) {}
 
   /// Notes what a write returned. Throws std::invalid_argument if its version is no number.
   void mutation(const Ref<T>& object) { core_.mutation(detail::ObjectRef::from(object)); }

@@ -62,7 +62,7 @@ class ReflectorCore {
   std::unique_ptr<AnyWatchStream> open_watch(std::stop_token stop);
   Next follow(std::unique_ptr<AnyWatchStream> stream, bool synthetic, Clock::TimePoint start,
               std::stop_token stop);
-  Next watch_ended(std::exception_ptr error, std::size_t events, Clock::Duration lived,
+  Next watch_ended(const std::exception_ptr& error, std::size_t events, Clock::Duration lived,
                    std::stop_token stop);
   void take(const AnyEvent& event);
   bool is_consistent(const std::vector<ObjectRef>& items, const std::string& version,

@@ -53,7 +53,6 @@ class Client : public chain::Groups<Client> {
 
   /// Server-side apply of an object, in the namespace that it names.
   template <typename T>
-  // NOLINTNEXTLINE(modernize-use-nodiscard): as for the verbs of Resource
   Ref<T> apply(const T& object, const ApplyOptions& options, std::stop_token stop = {}) const {
     return resource<T>(object.metadata.namespace_.view()).apply(object, options, std::move(stop));
   }

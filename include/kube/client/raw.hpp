@@ -46,9 +46,9 @@ class RawClient {
 
   /// The body of what is there.
   [[nodiscard]] std::string get(std::string path, std::stop_token stop = {}) const;
-  [[nodiscard]] RawResponse send(const RawRequest& request, std::stop_token stop = {}) const;
+  [[nodiscard]] RawResponse send(const RawRequest& raw, std::stop_token stop = {}) const;
   /// The same for bodies of any length.
-  [[nodiscard]] std::unique_ptr<ResponseStream> open(const RawRequest& request,
+  [[nodiscard]] std::unique_ptr<ResponseStream> open(const RawRequest& raw,
                                                      std::stop_token stop = {}) const;
 
  private:

@@ -148,8 +148,7 @@ class Resource {
     return detail::cast<meta::v1::Table>(core_.table({}, options, objects, std::move(stop)));
   }
 
-  // --- Writing; each returns the object as the server stored it, for whom it is of interest ---
-  // NOLINTBEGIN(modernize-use-nodiscard)
+  // --- Writing; each returns the object as the server stored it ---
 
   Ref<T> create(const T& object, const CreateOptions& options = {},
                 std::stop_token stop = {}) const requires detail::Writable<T> {
@@ -184,7 +183,6 @@ class Resource {
     return detail::cast<T>(core_.apply(detail::Sendable::of(object), detail::name_of(object),
                                        "status", options, std::move(stop)));
   }
-  // NOLINTEND(modernize-use-nodiscard)
   /// Asks for the deletion; the object may stay until its finalizers are done.
   void delete_(std::string_view name, const DeleteOptions& options = {},
                std::stop_token stop = {}) const {

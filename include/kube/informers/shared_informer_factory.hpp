@@ -77,9 +77,9 @@ class SharedInformerFactory : public InformerFactory, public chain::Groups<Share
  private:
   template <typename T>
   static detail::InformerKey key_of() {
-    constexpr const ResourceInfo& info = T::kube_resource;
+    constexpr const ResourceInfo& kInfo = T::kube_resource;
     return {&type_of<T>(),
-            {std::string{info.group}, std::string{info.version}, std::string{info.plural}}};
+            {std::string{kInfo.group}, std::string{kInfo.version}, std::string{kInfo.plural}}};
   }
   template <typename T>
   [[nodiscard]] detail::FactoryCore::Make maker(TypeOptions<T> own) const {

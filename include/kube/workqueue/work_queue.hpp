@@ -99,7 +99,8 @@ class WorkQueue {
     if (metrics_.on()) {
       entry.second.started_at = clock_.now();
       metrics_.depth().add(-1);
-      metrics_.observe(metrics_.queue_duration, entry.second.started_at - entry.second.added_at);
+      detail::QueueMetrics::observe(metrics_.queue_duration,
+                                    entry.second.started_at - entry.second.added_at);
     }
     waiters_.keep_time(next_locked());
     return item;
@@ -113,7 +114,9 @@ class WorkQueue {
     State& state = found->second;
     processing_.erase(*found);
     state.processing = false;
-    if (metrics_.on()) metrics_.observe(metrics_.work_duration, clock_.now() - state.started_at);
+    if (metrics_.on()) {
+      detail::QueueMetrics::observe(metrics_.work_duration, clock_.now() - state.started_at);
+    }
     if (state.dirty) {
       queued_.push_back(*found);
       waiters_.wake_one();
