@@ -195,7 +195,7 @@ std::shared_ptr<const CacheCore::Kind> CacheCore::ready(const WatchedKind& kind,
 }
 
 const CacheCore::Part& CacheCore::part_of(const WatchedKind& kind, const Kind& cached,
-                                          const std::string& space) const {
+                                          const std::string& space) {
   const auto holds = [&](std::string_view name) {
     return std::ranges::find_if(cached, [&](const Part& part) { return part.namespace_ == name; });
   };

@@ -238,8 +238,10 @@ void ControllerCore::run(std::stop_token stop) {
   wait_for_sources(stop);
   log_.info("starting {} workers", *plan_.options.max_concurrent_reconciles);
   {
+    const int count = *plan_.options.max_concurrent_reconciles;
     std::vector<std::jthread> workers;
-    for (int i = 0; i < *plan_.options.max_concurrent_reconciles; ++i) {
+    workers.reserve(static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i) {
       workers.emplace_back([this, stop] { work(stop); });
     }
   }

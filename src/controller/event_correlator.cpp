@@ -45,8 +45,8 @@ void EventCorrelator::stored(const std::string& key, const core::v1::Event& even
 }
 
 std::string EventCorrelator::aggregate(core::v1::Event& event) {
-  const std::string key = source_and_object(event) +
-                          join({event.reason, event.reporting_component, event.reporting_instance});
+  std::string key = source_and_object(event) +
+                    join({event.reason, event.reporting_component, event.reporting_instance});
   const Clock::TimePoint now = clock_.now();
   Similar* similar = similar_.find(key);
   if (similar == nullptr || now - similar->last > options_.max_pause) {

@@ -15,9 +15,9 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <list>
 #include <optional>
+#include <system_error>
 
 namespace kube::detail {
 namespace {
@@ -99,7 +99,8 @@ FileDescriptor listen_on(const std::string& address) {
       error = errno;
     }
   }
-  throw Error(fmt::format("cannot listen on \"{}\": {}", address, std::strerror(error)));
+  throw Error(
+      fmt::format("cannot listen on \"{}\": {}", address, std::generic_category().message(error)));
 }
 
 std::string address_of(const FileDescriptor& socket) {
@@ -159,7 +160,8 @@ class HttpServer::Loop {
         answer_(std::move(answer)),
         listener_(listen_on(options_.address)),
         wake_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
-    if (wake_.get() < 0) throw Error(fmt::format("eventfd: {}", std::strerror(errno)));
+    if (wake_.get() < 0)
+      throw Error(fmt::format("eventfd: {}", std::generic_category().message(errno)));
   }
   [[nodiscard]] std::string address() const { return address_of(listener_); }
 
@@ -179,7 +181,7 @@ class HttpServer::Loop {
       resting_ = false;
       if (ready < 0 && errno != EINTR) {
         return options_.log.error("the endpoint {} has ended: {}", options_.address,
-                                  std::strerror(errno));
+                                  std::generic_category().message(errno));
       }
       std::size_t index = 2;
       const Clock::TimePoint now = options_.clock->now();

@@ -33,7 +33,7 @@ using ServedKinds = std::map<GroupVersionResource, ServedKind>;
 
 /// All kinds of the built-in API that can be listed and watched.
 const ServedKinds& served_kinds() {
-  static const ServedKinds kinds = [] {
+  static const ServedKinds kKinds = [] {
     ServedKinds all;
     for (const ApiKind& kind : api_kinds()) {
       if (kind.resource == nullptr || !kind.resource->has_verb("list") ||
@@ -49,7 +49,7 @@ const ServedKinds& served_kinds() {
     }
     return all;
   }();
-  return kinds;
+  return kKinds;
 }
 
 }  // namespace

@@ -73,8 +73,8 @@ class CacheCore {
   [[nodiscard]] std::shared_ptr<const Kind> find_or_make(const WatchedKind& kind);
   /// The same, for somebody who reads: it is started and filled.
   [[nodiscard]] std::shared_ptr<const Kind> ready(const WatchedKind& kind, std::stop_token stop);
-  [[nodiscard]] const Part& part_of(const WatchedKind& kind, const Kind& cached,
-                                    const std::string& space) const;
+  [[nodiscard]] static const Part& part_of(const WatchedKind& kind, const Kind& cached,
+                                           const std::string& space);
   [[nodiscard]] bool is_read_live(const WatchedKind& kind) const;
   [[nodiscard]] ResourceCore resource(const WatchedKind& kind, const std::string& space) const;
 
