@@ -179,8 +179,8 @@ std::string ApiServer::url() const {
 }
 std::uint16_t ApiServer::port() const { return impl_->port; }
 const std::string& ApiServer::ca_pem() const {
-  static const std::string none;
-  return impl_->authority ? impl_->authority->ca_pem() : none;
+  static const std::string kNone;
+  return impl_->authority ? impl_->authority->ca_pem() : kNone;
 }
 
 Config ApiServer::config() const {

@@ -55,7 +55,7 @@ void read_documents(std::string_view text, const std::string& origin, std::vecto
 }
 
 std::size_t store(detail::Engine& engine, std::vector<Document> documents) {
-  std::ranges::stable_partition(documents, is_definition);
+  std::stable_partition(documents.begin(), documents.end(), is_definition);
   std::size_t definitions = 0;
   for (const Document& document : documents) {
     try {

@@ -24,7 +24,7 @@ constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-co
 
 /// What no manager ever owns (SA-6).
 const FieldSet& untracked() {
-  static const FieldSet set = [] {
+  static const FieldSet kSet = [] {
     FieldSet made;
     made.insert({"f:apiVersion"});
     made.insert({"f:kind"});
@@ -36,7 +36,7 @@ const FieldSet& untracked() {
     }
     return made;
   }();
-  return set;
+  return kSet;
 }
 
 FieldSet ignored_by(const FieldManager& who) {
@@ -250,8 +250,9 @@ class Applier {
     set.add(changes.added);
     const FieldSet allowed = set.empty() ? FieldSet{} : formerly_applied();
     std::vector<Conflict> conflicts;
-    for (const auto& [id, entry] : entries_) {
+    for (const auto& [id, found] : entries_) {
       if (id == own_id_) continue;
+      const auto& entry = found;  // clang 14 captures no structured binding
       FieldSet common = entry.fields;
       common.intersect(set);
       common.subtract(allowed);

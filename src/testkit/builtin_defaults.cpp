@@ -122,7 +122,7 @@ void default_rolling(Value& spec, const char* member, const char* first, Value f
 using Defaults = std::function<void(Value& object, Value& spec)>;
 
 const std::map<std::string, Defaults, std::less<>>& defaults_with_spec() {
-  static const std::map<std::string, Defaults, std::less<>> all{
+  static const std::map<std::string, Defaults, std::less<>> kAll{
       {"pods",
        [](Value& object, Value& spec) {
          default_pod_spec(spec);
@@ -243,7 +243,7 @@ const std::map<std::string, Defaults, std::less<>>& defaults_with_spec() {
        }},
       {"flowschemas.flowcontrol.apiserver.k8s.io",
        [](Value&, Value& spec) { fill(spec, "matchingPrecedence", 1000); }}};
-  return all;
+  return kAll;
 }
 
 const std::map<std::string, std::function<void(Value&)>, std::less<>>& defaults_without_spec() {

@@ -195,15 +195,15 @@ class Builder {
 };
 
 const Builder& builder() {
-  static const Builder instance{builtin_facts()};
-  return instance;
+  static const Builder kInstance{builtin_facts()};
+  return kInstance;
 }
 
 }  // namespace
 
 const Value& builtin_facts() {
-  static const Ref<Value> facts = decode_json<Value>(kBuiltinFacts);
-  return *facts;
+  static const Ref<Value> kFacts = decode_json<Value>(kBuiltinFacts);
+  return *kFacts;
 }
 
 const SchemaNode* builtin_schema(std::string_view group, std::string_view version,

@@ -240,10 +240,11 @@ void check_service(const Value& object, const Value* live, Errors& errors) {
   if (spec["type"] == Value{"ExternalName"} && !text(spec["clusterIP"]).empty()) {
     errors.push_back(forbidden_value("spec.clusterIPs", "an ExternalName has no address"));
   }
-  static const std::vector<std::string> affinities{"ClientIP", "None"};
+  static const std::vector<std::string> kAffinities{"ClientIP", "None"};
   if (const Value& affinity = spec["sessionAffinity"];
-      !affinity.is_absent() && std::ranges::find(affinities, text(affinity)) == affinities.end()) {
-    errors.push_back(not_supported("spec.sessionAffinity", affinity, affinities));
+      !affinity.is_absent() &&
+      std::ranges::find(kAffinities, text(affinity)) == kAffinities.end()) {
+    errors.push_back(not_supported("spec.sessionAffinity", affinity, kAffinities));
   }
   for (std::size_t i = 0; i < spec["ports"].size(); ++i) {
     const Value& port = spec["ports"][i];
@@ -275,7 +276,7 @@ void check_definition(const Value& object, const Value* live, Errors& errors) {
 using Check = void (*)(const Value&, const Value*, Errors&);
 
 const std::map<std::string, Check, std::less<>>& checks() {
-  static const std::map<std::string, Check, std::less<>> all{
+  static const std::map<std::string, Check, std::less<>> kAll{
       {"configmaps", check_config_map},
       {"secrets", check_secret},
       {"pods", check_pod},
@@ -292,7 +293,7 @@ const std::map<std::string, Check, std::less<>>& checks() {
       {"events", check_event},
       {"events.events.k8s.io", check_event},
       {"customresourcedefinitions.apiextensions.k8s.io", check_definition}};
-  return all;
+  return kAll;
 }
 
 }  // namespace

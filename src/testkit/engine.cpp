@@ -18,9 +18,9 @@ namespace kube::testkit::detail {
 namespace {
 
 const User& administrator() {
-  static const User user{
+  static const User kUser{
       .name = "system:admin", .uid = {}, .groups = {"system:masters", "system:authenticated"}};
-  return user;
+  return kUser;
 }
 
 }  // namespace

@@ -86,10 +86,9 @@ class Http2Session final : public Session {
     if (ending_ != Ending::kNone || out.size() >= limit) return;
     if (broken_) {
       ending_ = Ending::kBreak;
-    } else if (fatal_ || (nghttp2_session_want_read(session_) == 0 &&
-                          nghttp2_session_want_write(session_) == 0)) {
-      ending_ = Ending::kClose;
-    } else if (leaving_ && streams_.empty()) {
+    } else if (fatal_ || (leaving_ && streams_.empty()) ||
+               (nghttp2_session_want_read(session_) == 0 &&
+                nghttp2_session_want_write(session_) == 0)) {
       ending_ = Ending::kClose;
     }
   }
@@ -218,6 +217,7 @@ class Http2Session final : public Session {
       head.push_back({"content-length", std::to_string(size)});
     }
     std::vector<nghttp2_nv> fields;
+    fields.reserve(head.size());
     for (Header& header : head) {
       fields.push_back({reinterpret_cast<std::uint8_t*>(header.name.data()),
                         reinterpret_cast<std::uint8_t*>(header.value.data()), header.name.size(),

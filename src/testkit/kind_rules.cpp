@@ -82,12 +82,12 @@ struct FieldsOfResource {
 
 /// The fields of SL-4 with their paths in the stored object.
 const std::vector<FieldsOfResource>& fields_of_resources() {
-  static const auto same = [](std::initializer_list<const char*> paths) {
+  static const auto kSame = [](std::initializer_list<const char*> paths) {
     std::vector<std::pair<std::string, std::string>> fields;
     for (const char* path : paths) fields.emplace_back(path, path);
     return fields;
   };
-  static const auto referred = [](const std::string& from) {
+  static const auto kReferred = [](const std::string& from) {
     std::vector<std::pair<std::string, std::string>> fields;
     for (const char* part :
          {"kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"}) {
@@ -95,36 +95,36 @@ const std::vector<FieldsOfResource>& fields_of_resources() {
     }
     return fields;
   };
-  static const auto joined = [](std::vector<std::pair<std::string, std::string>> a,
-                                const std::vector<std::pair<std::string, std::string>>& b) {
+  static const auto kJoined = [](std::vector<std::pair<std::string, std::string>> a,
+                                 const std::vector<std::pair<std::string, std::string>>& b) {
     a.insert(a.end(), b.begin(), b.end());
     return a;
   };
-  static const std::vector<FieldsOfResource> all{
-      {"pods", joined(same({"spec.nodeName", "spec.restartPolicy", "spec.schedulerName",
-                            "spec.serviceAccountName", "spec.hostNetwork", "status.phase",
-                            "status.podIP", "status.nominatedNodeName"}),
-                      {{"spec.host", "spec.nodeName"}, {"status.podIPs", ""}})},
-      {"nodes", same({"spec.unschedulable"})},
-      {"namespaces", same({"status.phase"})},
-      {"secrets", same({"type"})},
-      {"services", same({"spec.clusterIP", "spec.type"})},
-      {"replicationcontrollers", same({"status.replicas"})},
-      {"events", joined(referred("involvedObject"), {{"reason", "reason"},
-                                                     {"reportingComponent", "reportingComponent"},
-                                                     {"source", "source.component"},
-                                                     {"type", "type"}})},
+  static const std::vector<FieldsOfResource> kAll{
+      {"pods", kJoined(kSame({"spec.nodeName", "spec.restartPolicy", "spec.schedulerName",
+                              "spec.serviceAccountName", "spec.hostNetwork", "status.phase",
+                              "status.podIP", "status.nominatedNodeName"}),
+                       {{"spec.host", "spec.nodeName"}, {"status.podIPs", ""}})},
+      {"nodes", kSame({"spec.unschedulable"})},
+      {"namespaces", kSame({"status.phase"})},
+      {"secrets", kSame({"type"})},
+      {"services", kSame({"spec.clusterIP", "spec.type"})},
+      {"replicationcontrollers", kSame({"status.replicas"})},
+      {"events", kJoined(kReferred("involvedObject"), {{"reason", "reason"},
+                                                       {"reportingComponent", "reportingComponent"},
+                                                       {"source", "source.component"},
+                                                       {"type", "type"}})},
       {"events.events.k8s.io",
-       joined(referred("regarding"), {{"reason", "reason"},
-                                      {"reportingController", "reportingComponent"},
-                                      {"type", "type"}})},
+       kJoined(kReferred("regarding"), {{"reason", "reason"},
+                                        {"reportingController", "reportingComponent"},
+                                        {"type", "type"}})},
       {"jobs.batch", {{"status.successful", "status.succeeded"}}},
-      {"certificatesigningrequests.certificates.k8s.io", same({"spec.signerName"})},
-      {"clustertrustbundles.certificates.k8s.io", same({"spec.signerName"})},
+      {"certificatesigningrequests.certificates.k8s.io", kSame({"spec.signerName"})},
+      {"clustertrustbundles.certificates.k8s.io", kSame({"spec.signerName"})},
       {"podcertificaterequests.certificates.k8s.io",
-       same({"spec.signerName", "spec.podName", "spec.nodeName"})},
-      {"resourceslices.resource.k8s.io", same({"spec.nodeName", "spec.driver"})}};
-  return all;
+       kSame({"spec.signerName", "spec.podName", "spec.nodeName"})},
+      {"resourceslices.resource.k8s.io", kSame({"spec.nodeName", "spec.driver"})}};
+  return kAll;
 }
 
 bool same_member(const Value& a, const Value& b, std::string_view member) {

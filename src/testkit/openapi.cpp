@@ -155,7 +155,7 @@ bool serves_something(const Value& group) {
 }
 
 const std::vector<OpenApiDocument>& builtin_documents() {
-  static const std::vector<OpenApiDocument> documents = [] {
+  static const std::vector<OpenApiDocument> kDocuments = [] {
     std::vector<OpenApiDocument> made;
     for (const Value& group : builtin_facts()["groups"].as_array()) {
       if (!serves_something(group)) continue;
@@ -169,7 +169,7 @@ const std::vector<OpenApiDocument>& builtin_documents() {
     }
     return made;
   }();
-  return documents;
+  return kDocuments;
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ class Persistence::Database {
   static void bind(sqlite3_stmt* statement, int index, std::uint64_t number) {
     sqlite3_bind_int64(statement, index, static_cast<sqlite3_int64>(number));
   }
-  void step(sqlite3_stmt* statement) {
+  void step(sqlite3_stmt* statement) const {
     const int result = sqlite3_step(statement);
     sqlite3_reset(statement);
     if (result != SQLITE_DONE) fail();

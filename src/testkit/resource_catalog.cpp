@@ -200,9 +200,9 @@ bool Catalog::is_builtin_group(std::string_view group) const {
 }
 
 const Catalog::Versions& Catalog::versions(std::string_view group) const {
-  static const Versions none;
+  static const Versions kNone;
   const auto found = groups_.find(group);
-  return found == groups_.end() ? none : found->second;
+  return found == groups_.end() ? kNone : found->second;
 }
 
 std::vector<ResourcePtr> Catalog::all() const {

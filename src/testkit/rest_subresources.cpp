@@ -42,8 +42,8 @@ ResourcePtr pseudo_resource(const char* group) {
 }
 
 const ResourcePtr& scale_resource() {
-  static const ResourcePtr scale = pseudo_resource<autoscaling::v1::Scale>("autoscaling");
-  return scale;
+  static const ResourcePtr kScale = pseudo_resource<autoscaling::v1::Scale>("autoscaling");
+  return kScale;
 }
 
 /// Where a resource keeps its numbers, without the leading dot.

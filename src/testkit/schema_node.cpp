@@ -57,13 +57,13 @@ class UnknownFields {
 }  // namespace
 
 const SchemaNode& any_schema() noexcept {
-  static const SchemaNode node{.shape = Shape::kAny};
-  return node;
+  static const SchemaNode kNode{.shape = Shape::kAny};
+  return kNode;
 }
 
 const SchemaNode& deduced_schema() noexcept {
-  static const SchemaNode node{.shape = Shape::kDeduced};
-  return node;
+  static const SchemaNode kNode{.shape = Shape::kDeduced};
+  return kNode;
 }
 
 std::vector<std::string> unknown_fields(const SchemaNode& schema, const Value& object) {

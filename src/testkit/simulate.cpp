@@ -254,7 +254,8 @@ void Simulation::sync_replica_set(const Key& key) {
     engine_.request("POST", fmt::format("/api/v1/namespaces/{}/pods", key.namespace_), pod);
   }
   // Those that do not run yet go first, as with the real controller.
-  std::ranges::stable_partition(pods, [](const Ref<Value>& pod) { return !is_ready(*pod); });
+  std::stable_partition(pods.begin(), pods.end(),
+                        [](const Ref<Value>& pod) { return !is_ready(*pod); });
   for (std::size_t i = 0;
        static_cast<std::int64_t>(pods.size() - i) > std::max<std::int64_t>(wanted, 0); ++i) {
     engine_.request("DELETE", target_of("/api/v1", *pods[i], "pods"));

@@ -69,20 +69,20 @@ bool is_date(std::string_view text) {
 }
 
 bool is_hostname(std::string_view text) {
-  static const Pattern pattern{
+  static const Pattern kPattern{
       "^([a-zA-Z0-9](-?[a-zA-Z0-9]{0,62})?|([a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\\.)+[a-zA-"
       "Z]{2,63})$"};
-  return text.size() <= 255 && pattern.found_in(text);
+  return text.size() <= 255 && kPattern.found_in(text);
 }
 
 bool is_uri(std::string_view text) {
-  static const Pattern pattern{"^([a-zA-Z][a-zA-Z0-9+.-]*:|/)[^\\s\\x00-\\x1f\\x7f]*$"};
-  return pattern.found_in(text);
+  static const Pattern kPattern{"^([a-zA-Z][a-zA-Z0-9+.-]*:|/)[^\\s\\x00-\\x1f\\x7f]*$"};
+  return kPattern.found_in(text);
 }
 
 bool is_email(std::string_view text) {
-  static const Pattern pattern{"^([^<>@]*<)?[^\\s<>@,;:]+@[^\\s<>@,;]+>?$"};
-  return pattern.found_in(text) &&
+  static const Pattern kPattern{"^([^<>@]*<)?[^\\s<>@,;:]+@[^\\s<>@,;]+>?$"};
+  return kPattern.found_in(text) &&
          (text.find('<') == std::string_view::npos) == (text.find('>') == std::string_view::npos);
 }
 
@@ -92,15 +92,15 @@ auto matches(Text expression) {
 }
 
 bool is_base64(std::string_view text) {
-  static const Pattern pattern{"^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"};
-  return text.size() % 4 == 0 && pattern.found_in(text);
+  static const Pattern kPattern{"^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"};
+  return text.size() % 4 == 0 && kPattern.found_in(text);
 }
 
 using Check = std::function<bool(std::string_view)>;
 
 const std::map<std::string, Check, std::less<>>& formats() {
   const Check anything = [](std::string_view) { return true; };
-  static const std::map<std::string, Check, std::less<>> known{
+  static const std::map<std::string, Check, std::less<>> kKnown{
       {"bsonobjectid", anything},
       {"byte", is_base64},
       {"cidr", is_cidr},
@@ -132,7 +132,7 @@ const std::map<std::string, Check, std::less<>>& formats() {
       {"uuid5",
        matches("(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$")},
   };
-  return known;
+  return kKnown;
 }
 
 std::string normalized(std::string_view format) {

@@ -115,14 +115,14 @@ class Checker {
       }
     }
     const std::string_view type = text_member(schema, "type");
-    static const std::vector<std::string> types{"array",  "boolean", "integer",
-                                                "number", "object",  "string"};
+    static const std::vector<std::string> kTypes{"array",  "boolean", "integer",
+                                                 "number", "object",  "string"};
     if (type == "null") {
       add(forbidden_value(child(path, "type"),
                           "type cannot be set to null, use nullable as an alternative"));
     }
-    if (!type.empty() && std::ranges::find(types, type) == types.end()) {
-      add(not_supported(child(path, "type"), type, types));
+    if (!type.empty() && std::ranges::find(kTypes, type) == kTypes.end()) {
+      add(not_supported(child(path, "type"), type, kTypes));
     }
     if (schema["items"].is_array()) {
       add(forbidden_value(child(path, "items"), "items must be a schema object and not an array"));

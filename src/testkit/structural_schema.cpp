@@ -18,8 +18,8 @@ bool is_meta_field(std::string_view name) {
 }
 
 const Value& nothing() {
-  static const Value absent;
-  return absent;
+  static const Value kAbsent;
+  return kAbsent;
 }
 
 /// The schema of a member, null if it is not known. Absent where anything is allowed to be there but nothing

@@ -171,8 +171,8 @@ std::string human_duration(std::chrono::seconds duration) {
   if (hours < 48) return fmt::format("{}h", hours);
   const std::int64_t days = hours / 24;
   if (days < 8) return two(days, 'd', hours % 24, 'h');
-  if (days < 2 * 365) return fmt::format("{}d", days);
-  if (days < 8 * 365) return two(days / 365, 'y', days % 365, 'd');
+  if (days / 365 < 2) return fmt::format("{}d", days);
+  if (days / 365 < 8) return two(days / 365, 'y', days % 365, 'd');
   return fmt::format("{}y", days / 365);
 }
 
