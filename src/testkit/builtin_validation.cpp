@@ -14,6 +14,7 @@
 
 #include "builtin_workloads.hpp"
 #include "crd_registry.hpp"
+#include "string_formats.hpp"
 
 namespace kube::testkit::detail {
 
@@ -237,8 +238,12 @@ void check_service(const Value& object, const Value* live, Errors& errors) {
       spec["type"] != Value{"ExternalName"}) {
     errors.push_back(required_value("spec.ports"));
   }
-  if (spec["type"] == Value{"ExternalName"} && !text(spec["clusterIP"]).empty()) {
+  const std::string_view address = text(spec["clusterIP"]);
+  if (spec["type"] == Value{"ExternalName"} && !address.empty()) {
     errors.push_back(forbidden_value("spec.clusterIPs", "an ExternalName has no address"));
+  } else if (!address.empty() && address != "None" && !has_format("ipv4", address) &&
+             !has_format("ipv6", address)) {
+    errors.push_back(invalid_value("spec.clusterIPs[0]", address, "must be a valid IP address"));
   }
   static const std::vector<std::string> kAffinities{"ClientIP", "None"};
   if (const Value& affinity = spec["sessionAffinity"];

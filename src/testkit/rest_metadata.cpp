@@ -236,6 +236,11 @@ void check_scale_paths(const CustomVersion& custom, const Value& object,
 void refuse_invalid(const Resource& resource, const Value& object, const Value* live,
                     std::vector<FieldError> errors) {
   std::vector<FieldError> more;
+  const std::string kind{object.get_string("kind").value_or("")};
+  if (resource.is_custom() && kind != resource.kind) {
+    errors.push_back(invalid_value("kind", kind, fmt::format("must be {}", resource.kind)));
+    throw invalid({resource.group, kind}, metadata_text(object, "name"), errors);
+  }
   if (resource.is_custom()) {
     if (resource.custom->schema) more = resource.custom->schema->validate(object, live);
     check_scale_paths(*resource.custom, object, more);

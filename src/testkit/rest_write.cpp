@@ -36,8 +36,8 @@ bool is_printable(std::string_view text) {
   return std::ranges::all_of(text, [](unsigned char c) { return c >= 0x20 && c != 0x7f; });
 }
 
-void check_type(const Resource& resource, std::string_view api_version, std::string_view kind,
-                std::string_view name) {
+/// The kind of a custom resource is looked at with the rest of it, in refuse_invalid().
+void check_type(const Resource& resource, std::string_view api_version, std::string_view kind) {
   if (resource.is_custom() && (api_version.empty() || kind.empty())) {
     throw bad_request(
         fmt::format("Object '{}' is missing in the body", kind.empty() ? "Kind" : "apiVersion"));
@@ -48,11 +48,7 @@ void check_type(const Resource& resource, std::string_view api_version, std::str
         fmt::format("the API version in the data ({}) does not match the expected API version ({})",
                     api_version, expected));
   }
-  if (!kind.empty() && kind != resource.kind) {
-    if (resource.is_custom()) {
-      throw invalid(GroupKind{resource.group, std::string{kind}}, name,
-                    invalid_value("kind", kind, fmt::format("must be {}", resource.kind)));
-    }
+  if (!kind.empty() && kind != resource.kind && !resource.is_custom()) {
     throw bad_request(fmt::format("{} in version \"{}\" cannot be handled as a {}", kind,
                                   resource.version, resource.kind));
   }
@@ -191,7 +187,7 @@ Value Rest::decode_body(RestRequest& request, const Resource& as, const WriteOpt
   try {
     if (format == Format::kProtobuf) {
       const Envelope envelope = open_envelope(body);
-      check_type(as, envelope.api_version, envelope.kind, "");
+      check_type(as, envelope.api_version, envelope.kind);
       return *services_.codec.from_protobuf(*as.type, body).value();
     }
     json = format == Format::kYaml ? json_text(*parse_yaml(body)) : body;
@@ -204,9 +200,9 @@ Value Rest::decode_body(RestRequest& request, const Resource& as, const WriteOpt
       if (!value.is_string()) throw CodecError(std::string{member}, "expected a text", 0);
       return value.as_string();
     };
-    check_type(as, text("apiVersion"), text("kind"), metadata_text(object, "name"));
+    check_type(as, text("apiVersion"), text("kind"));
     object["apiVersion"] = as.api_version();
-    object["kind"] = as.kind;
+    if (!as.is_custom()) object["kind"] = as.kind;
     std::vector<std::string> unknown;
     if (as.is_custom()) {
       if (as.custom->schema) unknown = as.custom->schema->prune(object);

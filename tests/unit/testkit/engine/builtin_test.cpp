@@ -89,6 +89,15 @@ TEST(Builtin, BytesThatAreNullAreReadAsAnEmptyTextAndWrittenOnceMore) {
   EXPECT_EQ(again.at("metadata.managedFields[0].fieldsV1"), R"({"f:binaryData":{"f:a":{}}})");
 }
 
+TEST(Builtin, TheAddressOfAServiceIsOne) {
+  Api api;
+  const Reply reply = api.post(
+      kServices, R"({"metadata":{"name":"s"},"spec":{"clusterIP":"x","ports":[{"port":80}]}})");
+  EXPECT_EQ(reply.status(), 422);
+  EXPECT_EQ(reply.at("details.causes[0].field"), "spec.clusterIPs[0]");
+  EXPECT_EQ(reply.at("details.causes[1].field"), "");
+}
+
 TEST(Builtin, JobsSelectTheirOwnPods) {
   Api api;
   const std::string pods =

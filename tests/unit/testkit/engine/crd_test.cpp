@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "engine_fixture.hpp"
@@ -43,6 +44,35 @@ TEST(Definitions, BecomeServed) {
   EXPECT_EQ(served.at("status.acceptedNames.kind"), "Widget");
   EXPECT_EQ(served.at("metadata.generation"), "1");
   EXPECT_EQ(api.get(kWidgets).status(), 200);
+}
+
+// CR-3, CR-7
+TEST(CustomResources, AnotherKindIsRefusedWhenAllElseWasLookedAt) {
+  Api api;
+  api.make_widgets();
+  const auto other = [](std::string_view metadata) {
+    return fmt::format(
+        R"({{"apiVersion":"example.com/v1","kind":"Other","metadata":{{{}}},"bogus":1}})",
+        metadata);
+  };
+  const Reply named = api.post(kWidgets, other(R"("name":"a")"));
+  EXPECT_EQ(named.status(), 422);
+  EXPECT_EQ(named.at("details.kind"), "Other");
+  EXPECT_EQ(named.at("details.causes[0].field"), "kind");
+  EXPECT_THAT(named.header("Warning"), HasSubstr("bogus"));
+  const Reply generated = api.post(kWidgets, other(R"("generateName":"g-")"));
+  EXPECT_EQ(generated.status(), 422);
+  EXPECT_THAT(generated.at("details.name"), StartsWith("g-"));
+  EXPECT_EQ(
+      api.post(std::string{kWidgets} + "?fieldValidation=Strict", other(R"("name":"a")")).status(),
+      400);
+  EXPECT_EQ(api.put(std::string{kWidgets} + "/a", *parse_json(other(R"("name":"a")"))).status(),
+            404);
+
+  api.post(kWidgets, widget("a"));
+  const std::string version = api.get(std::string{kWidgets} + "/a").version();
+  const std::string metadata = fmt::format(R"("name":"a","resourceVersion":"{}")", version);
+  EXPECT_EQ(api.put(std::string{kWidgets} + "/a", *parse_json(other(metadata))).status(), 422);
 }
 
 // CD-1, CD-9, CD-10
