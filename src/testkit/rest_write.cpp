@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "apply.hpp"
@@ -388,8 +389,9 @@ Value Rest::finish_update(RestRequest& request, const Value& live, Value next,
       spec_differs(resource, live, next)) {
     next["metadata"]["generation"] = live.get_integer("metadata.generation").value_or(0) + 1;
   }
-  const Value checked = request.subresource == "resize" ? with_resources_of(live, next) : live;
-  refuse_invalid(resource, next, &checked, std::move(errors));
+  std::optional<Value> resized;
+  if (request.subresource == "resize") resized = with_resources_of(live, next);
+  refuse_invalid(resource, next, resized ? &*resized : &live, std::move(errors));
   return next;
 }
 
@@ -414,7 +416,8 @@ Rest::Written Rest::update_object(RestRequest& request, const WriteOptions& opti
       if (!options.dry_run) fresh["metadata"].erase("resourceVersion");
       return create_object(request, std::move(fresh), options, !is_apply);
     }
-    const Value live = *as_served(services_.codec, resource, current).value();
+    const Ref<Value> served = as_served(services_.codec, resource, current).value();
+    const Value& live = *served;
     Value next = finish_update(request, live, change(live), options, !is_apply);
     const std::uint32_t nulls = fill_nulls(resource, next);
     if (services_.options.managed_fields) next = keep_old_timestamps(live, std::move(next));

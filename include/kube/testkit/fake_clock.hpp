@@ -37,7 +37,7 @@ class FakeClock final : public Clock {
 
  private:
   mutable std::mutex mutex_;
-  mutable std::condition_variable changed_;
+  mutable Condition changed_;
   // Guarded by mutex_:
   TimePoint now_{};
   WallTime wall_{std::chrono::seconds{1767225600}};
