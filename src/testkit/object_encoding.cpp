@@ -56,9 +56,9 @@ std::string protobuf_list(std::string_view api_version, std::string_view kind, c
   out.text_field(4, "");
   out.text_field(3, "");
   const std::size_t before_list = out.size();
-  for (auto object = objects.rbegin(); object != objects.rend(); ++object) {
+  for (std::size_t i = objects.size(); i-- > 0;) {
     const std::size_t before = out.size();
-    out.message(object->type(), object->data());
+    out.message(objects[i].type(), objects[i].data());
     out.close(2, before);
   }
   const std::size_t before_metadata = out.size();

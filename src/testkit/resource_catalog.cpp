@@ -195,7 +195,7 @@ bool Catalog::has_version(std::string_view group, std::string_view version) cons
   return found != groups_.end() && found->second.contains(version);
 }
 
-bool Catalog::is_builtin_group(std::string_view group) const {
+bool Catalog::is_builtin_group(std::string_view group) {
   return group_rank(group) < kGroupOrder.size();
 }
 

@@ -97,7 +97,7 @@ class Catalog {
   [[nodiscard]] bool has_group(std::string_view group) const;
   [[nodiscard]] bool has_version(std::string_view group, std::string_view version) const;
   /// Whether the group has built-in kinds, which answers unknown resources differently (RQ-4).
-  [[nodiscard]] bool is_builtin_group(std::string_view group) const;
+  [[nodiscard]] static bool is_builtin_group(std::string_view group);
   /// Groups in the order of discovery.
   [[nodiscard]] const std::vector<std::string>& groups() const noexcept { return order_; }
   [[nodiscard]] const Versions& versions(std::string_view group) const;

@@ -112,8 +112,8 @@ class Rest {
   };
   using Change = std::function<Value(const Value& live)>;
 
-  [[nodiscard]] Scope scope_of(const RestRequest& request, const ListOptions& options) const;
-  [[nodiscard]] Selection selection_of(const Resource& resource, const ListOptions& options) const;
+  [[nodiscard]] static Scope scope_of(const RestRequest& request, const ListOptions& options);
+  [[nodiscard]] static Selection selection_of(const Resource& resource, const ListOptions& options);
   void await_version(const RestRequest& request, std::uint64_t version);
   ListPage read_page(const RestRequest& request, const ListOptions& options);
   [[nodiscard]] ObjectEncoder encoder(const RestRequest& request) const;
@@ -126,7 +126,7 @@ class Rest {
   Written create_object(RestRequest& request, Value object, const WriteOptions& options,
                         bool track = true);
   Written update_object(RestRequest& request, const WriteOptions& options, const Change& change,
-                        bool may_create, bool is_patch);
+                        bool may_create, bool is_apply);
   Value finish_update(RestRequest& request, const Value& live, Value next,
                       const WriteOptions& options, bool track);
   /// Fields that metadata does not have; schemas of custom resources say nothing about it.

@@ -91,7 +91,7 @@ ServerResponse Rest::respond(const RestRequest& request, int status, const Store
       encoder(request).object(as_served(services_.codec, *request.resource, object)));
 }
 
-Scope Rest::scope_of(const RestRequest& request, const ListOptions& options) const {
+Scope Rest::scope_of(const RestRequest& request, const ListOptions& options) {
   std::string namespace_ = request.namespace_;
   const auto wanted = options.fields.requires_exact("metadata.namespace");
   if (request.resource->namespaced && namespace_.empty() && wanted) namespace_ = *wanted;
@@ -104,7 +104,7 @@ Scope Rest::scope_of(const RestRequest& request, const ListOptions& options) con
   return scope;
 }
 
-Selection Rest::selection_of(const Resource& resource, const ListOptions& options) const {
+Selection Rest::selection_of(const Resource& resource, const ListOptions& options) {
   const auto known = selectable_fields(resource);
   std::vector<field_selectors::Requirement> terms;
   for (const field_selectors::Requirement& term : options.fields.requirements()) {

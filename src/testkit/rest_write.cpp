@@ -139,8 +139,10 @@ void report_fields(RestRequest& request, const WriteOptions& options,
                    const std::function<ApiError(const std::string&)>& refuse) {
   if (options.field_validation == WriteOptions::FieldValidation::kIgnore) return;
   std::vector<std::string> problems;
-  for (const std::string& field : unknown)
+  problems.reserve(unknown.size() + duplicate.size());
+  for (const std::string& field : unknown) {
     problems.push_back(fmt::format("unknown field \"{}\"", field));
+  }
   for (const std::string& field : duplicate) {
     problems.push_back(fmt::format("duplicate field \"{}\"", field));
   }
@@ -470,7 +472,7 @@ ServerResponse Rest::update(RestRequest& request) {
 StoredObject Rest::edit(Collection& collection, const std::string& key,
                         const std::function<bool(Value&)>& change) {
   for (int race = 0; race < kMostRaces; ++race) {
-    const StoredObject current = services_.store.get(collection, key);
+    StoredObject current = services_.store.get(collection, key);
     if (!current) return {};
     Value object = *current.value();
     if (!change(object)) return current;

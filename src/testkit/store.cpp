@@ -101,7 +101,8 @@ std::optional<StoredObject> Store::commit(Collection& collection, const std::str
       return std::nullopt;
     }
     event->revision = revision() + 1;
-    event->object = codec_.with_revision(next ? std::move(next) : expected, event->revision);
+    event->object =
+        codec_.with_revision(next ? std::move(next) : StoredObject{expected}, event->revision);
     if (options_.journal) {
       const auto [namespace_, name] = split_key(key);
       try {
@@ -386,8 +387,9 @@ void Store::replace_all(
       collection->objects_.clear();
       collection->floor_ = compacted_;
     }
-    for (auto& [collection, entry] : objects) {
-      collection->objects_.insert_or_assign(std::move(entry.first), std::move(entry.second));
+    for (auto& object : objects) {
+      auto& [key, stored] = object.second;
+      object.first->objects_.insert_or_assign(std::move(key), std::move(stored));
     }
   }
   end_watches(nullptr);

@@ -180,7 +180,7 @@ class Store {
   void ask_for_bookmark(WatchCursor& cursor);
   void end_watch(WatchCursor& cursor);
   /// All watches, or those of one collection.
-  void end_watches(const Collection* collection);
+  void end_watches(const Collection* only);
 
   void set_next_revision(std::uint64_t revision);
   /// Forgets the history up to `revision` (0: all of it).
@@ -196,7 +196,7 @@ class Store {
 
  private:
   void append_locked(Collection& collection, EventPtr event);
-  void trim_locked(Collection& collection, std::size_t keep);
+  static void trim_locked(Collection& collection, std::size_t keep);
   [[nodiscard]] static ListResult list_at_locked(const Collection& collection,
                                                  const ListQuery& query);
 

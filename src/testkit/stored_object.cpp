@@ -226,7 +226,7 @@ StoredObject ObjectCodec::with_revision(StoredObject object, std::uint64_t revis
   if (object.is_dynamic()) {
     (*reinterpret_cast<Value*>(memory.get()))["metadata"]["resourceVersion"] = digits;
   } else if (object.metadata() != nullptr) {
-    const std::size_t offset = static_cast<std::size_t>(
+    const auto offset = static_cast<std::size_t>(
         reinterpret_cast<const std::byte*>(object.metadata()) - object.data());
     reinterpret_cast<meta::v1::ObjectMeta*>(memory.get() + offset)->resource_version = digits;
   }

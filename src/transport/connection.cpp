@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <exception>
+
 namespace kube::detail {
 
 namespace {
@@ -64,15 +66,15 @@ void Connection::read_some(std::span<char> buffer) {
   ready_ = false;
   for (int round = 0; round < kRoundsInARow && session_->wants_input(); ++round) {
     std::size_t filled = 0;
-    std::optional<TransportError> error;
+    std::exception_ptr error;
     auto result = ByteStream::Result::kBytes;
     // A TLS record at a time is what there is; several make fewer calls, and wake the reader less often.
     while (result == ByteStream::Result::kBytes && filled < buffer.size()) {
       std::size_t size = 0;
       try {
         result = stream_->receive(buffer.subspan(filled), size);
-      } catch (const TransportError& caught) {
-        error = caught;
+      } catch (const TransportError&) {
+        error = std::current_exception();
         break;
       }
       filled += size;
@@ -82,7 +84,7 @@ void Connection::read_some(std::span<char> buffer) {
       ping_sent_.reset();
       session_->receive({buffer.data(), filled});
     }
-    if (error) throw *error;
+    if (error) std::rethrow_exception(error);
     if (result == ByteStream::Result::kAgain) {
       more_ = false;
       return;

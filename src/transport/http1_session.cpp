@@ -36,10 +36,12 @@ class Http1Session final : public Session {
   explicit Http1Session(const SessionSettings& settings) : settings_(settings) {}
 
   [[nodiscard]] const char* protocol() const noexcept override { return "HTTP/1.1"; }
-  [[nodiscard]] std::size_t room() const override { return reusable() && exchange_ == nullptr; }
+  [[nodiscard]] std::size_t room() const override {
+    return reusable() && exchange_ == nullptr ? 1 : 0;
+  }
   [[nodiscard]] bool settled() const override { return true; }
   [[nodiscard]] std::size_t width() const override { return 1; }
-  [[nodiscard]] std::size_t active() const override { return exchange_ != nullptr; }
+  [[nodiscard]] std::size_t active() const override { return exchange_ != nullptr ? 1 : 0; }
   [[nodiscard]] bool reusable() const override { return !closing_; }
   [[nodiscard]] bool wants_input() const override {
     return exchange_ == nullptr || !exchange_->full();

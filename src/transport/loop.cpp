@@ -217,7 +217,7 @@ std::unique_ptr<Dial> Loop::dial() {
 void Loop::move_bytes() {
   for (Pool& pool : pools_) {
     for (const auto& connection : pool.connections) {
-      if (!connection->session() || connection->closed()) continue;
+      if (connection->session() == nullptr || connection->closed()) continue;
       connection->pump({buffer_.get(), kReadSize});
       if (connection->session()->settled()) pool.width = connection->session()->width();
     }
@@ -227,7 +227,7 @@ void Loop::move_bytes() {
 void Loop::collect_returned() {
   for (Pool& pool : pools_) {
     for (const auto& connection : pool.connections) {
-      if (!connection->session()) continue;
+      if (connection->session() == nullptr) continue;
       for (const auto& exchange : connection->session()->take_returned()) {
         exchange->connection = nullptr;
         if (exchange->done()) continue;
@@ -246,7 +246,7 @@ void Loop::look_at_clock() {
   const TimePoint now = system_clock().now();
   for (Pool& pool : pools_) {
     for (const auto& connection : pool.connections) {
-      if (connection->session() && !connection->closed()) connection->check_peer(now);
+      if (connection->session() != nullptr && !connection->closed()) connection->check_peer(now);
     }
   }
   if (now < next_deadline_) return;
@@ -339,7 +339,7 @@ void Loop::wait() {
       if (connection->idle() && options_.idle_connection_timeout.count() > 0) {
         until = std::min(until, connection->idle_since() + options_.idle_connection_timeout);
       }
-      at_once |= connection->session() && connection->has_more();
+      at_once |= connection->session() != nullptr && connection->has_more();
       connection->watch(sockets_);
       watching_.resize(sockets_.size(), connection.get());
     }

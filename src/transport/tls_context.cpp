@@ -60,7 +60,7 @@ std::shared_ptr<SSL_CTX> make_tls_context(const TlsMaterial& material, std::stri
                          fmt::format("{}: {} ({})", place, what, take_tls_reason()));
   };
   ERR_clear_error();
-  const std::shared_ptr<SSL_CTX> context{SSL_CTX_new(TLS_client_method()), SSL_CTX_free};
+  std::shared_ptr<SSL_CTX> context{SSL_CTX_new(TLS_client_method()), SSL_CTX_free};
   if (context == nullptr) refuse("TLS cannot be used at all; check the installation of OpenSSL");
   SSL_CTX* const tls = context.get();
   SSL_CTX_set_min_proto_version(tls, TLS1_2_VERSION);

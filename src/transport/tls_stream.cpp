@@ -163,7 +163,7 @@ void TlsStream::on_info(const SSL* ssl, int where, int value) noexcept {
 }
 
 const BIO_METHOD* TlsStream::bio_method() {
-  static const std::unique_ptr<BIO_METHOD, decltype(&BIO_meth_free)> method = [] {
+  static const std::unique_ptr<BIO_METHOD, decltype(&BIO_meth_free)> kMethod = [] {
     BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "stream below TLS");
     require(made != nullptr);
     BIO_meth_set_read(made, on_read);
@@ -171,7 +171,7 @@ const BIO_METHOD* TlsStream::bio_method() {
     BIO_meth_set_ctrl(made, on_control);
     return std::unique_ptr<BIO_METHOD, decltype(&BIO_meth_free)>{made, BIO_meth_free};
   }();
-  return method.get();
+  return kMethod.get();
 }
 
 int TlsStream::on_read(BIO* bio, char* buffer, int size) noexcept {
