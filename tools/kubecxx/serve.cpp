@@ -8,15 +8,15 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace {
@@ -37,7 +37,8 @@ bool is_loopback(std::string_view address) {
 void write_private_file(const std::string& file, std::string_view text) {
   const std::string temporary = file + ".tmp";
   const auto fail = [&](const char* what) {
-    throw kube::Error(fmt::format("{}: {}: {}", file, what, std::strerror(errno)));
+    throw kube::Error(
+        fmt::format("{}: {}: {}", file, what, std::generic_category().message(errno)));
   };
   ::unlink(temporary.c_str());
   const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

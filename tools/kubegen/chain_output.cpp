@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -20,10 +21,8 @@ struct Group {
 };
 
 bool has_resources(const Package& package) {
-  for (const Struct& item : package.structs) {
-    if (item.resource) return true;
-  }
-  return false;
+  return std::ranges::any_of(package.structs,
+                             [](const Struct& item) { return item.resource.has_value(); });
 }
 
 std::vector<Group> groups_of(const Library& library) {
