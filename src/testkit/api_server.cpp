@@ -192,7 +192,7 @@ Config ApiServer::config() const {
   return config;
 }
 
-Config ApiServer::config_for(std::string_view user, std::vector<std::string> groups) const {
+Config ApiServer::config_for(std::string_view user, const std::vector<std::string>& groups) const {
   Config config = this->config();
   const auto known = std::ranges::find(impl_->options.users, user, &ServerUser::name);
   if (known != impl_->options.users.end() && groups.empty()) {

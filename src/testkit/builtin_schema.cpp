@@ -86,11 +86,12 @@ class Builder {
   void add_fields(SchemaNode& node, const Value& type) {
     for (const Value& fact : type["fields"].as_array()) {
       std::string_view type_name = text_member(fact, "type");
-      if (!member(fact, "inline")) {
+      if (member(fact, "inline") == nullptr) {
         SchemaField& field = node.fields[std::string{text_member(fact, "json")}];
         field = make_field(fact, type_name);
         // Go's omitempty never leaves out a struct.
-        if (!member(fact, "omitzero") && (is_struct(type_name) || !member(fact, "omitempty"))) {
+        if (member(fact, "omitzero") == nullptr &&
+            (is_struct(type_name) || member(fact, "omitempty") == nullptr)) {
           always_written_.emplace_back(&field, type_name);
         }
         continue;

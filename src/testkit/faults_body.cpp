@@ -52,9 +52,11 @@ std::string_view reason_of(int status) {
 /// A body, whole or streamed, to which the faults of a plan happen.
 class DamagedBody final : public BodySource {
  public:
-  DamagedBody(std::string body, std::unique_ptr<BodyStream> stream, const FaultPlan& plan,
-              Timers& timers)
-      : body_(std::move(body)), stream_(std::move(stream)), plan_(plan), timers_(timers) {
+  DamagedBody(std::string body, std::unique_ptr<BodyStream> stream, FaultPlan plan, Timers& timers)
+      : body_(std::move(body)),
+        stream_(std::move(stream)),
+        plan_(std::move(plan)),
+        timers_(timers) {
     drip_ = find_fault(plan_, Fault::Kind::kDrip);
     slow_ = find_fault(plan_, Fault::Kind::kSlow);
     if (const Fault* fault = find_fault(plan_, Fault::Kind::kBreakAfterBytes)) {
@@ -206,8 +208,7 @@ Reply injected_reply(const Fault& fault) {
   return reply;
 }
 
-void damage(Reply& reply, std::unique_ptr<BodyStream> stream, const FaultPlan& plan,
-            Timers& timers) {
+void damage(Reply& reply, std::unique_ptr<BodyStream> stream, FaultPlan plan, Timers& timers) {
   if (!stream && !reply.chunked) {
     reply.length = static_cast<std::int64_t>(reply.body.size());
     if (find_fault(plan, Fault::Kind::kTruncate) != nullptr) reply.length /= 2;

@@ -107,7 +107,7 @@ class ApiServer {
   /// For a user of the options, by token; with TLS for anybody, by a certificate made for the purpose. Throws
   /// std::invalid_argument if the user is not known and there is no TLS.
   [[nodiscard]] Config config_for(std::string_view user,
-                                  std::vector<std::string> groups = {}) const;
+                                  const std::vector<std::string>& groups = {}) const;
   /// The administrator's configuration as a file for kubectl and others.
   [[nodiscard]] std::string kubeconfig() const;
 
