@@ -247,7 +247,7 @@ const std::map<std::string, Defaults, std::less<>>& defaults_with_spec() {
 }
 
 const std::map<std::string, std::function<void(Value&)>, std::less<>>& defaults_without_spec() {
-  static const std::map<std::string, std::function<void(Value&)>, std::less<>> all{
+  static const std::map<std::string, std::function<void(Value&)>, std::less<>> kAll{
       {"secrets", [](Value& object) { fill(object, "type", "Opaque"); }},
       {"namespaces",
        [](Value& object) {
@@ -277,7 +277,7 @@ const std::map<std::string, std::function<void(Value&)>, std::less<>>& defaults_
        }},
       {"priorityclasses.scheduling.k8s.io",
        [](Value& object) { fill(object, "preemptionPolicy", "PreemptLowerPriority"); }}};
-  return all;
+  return kAll;
 }
 
 }  // namespace
