@@ -25,10 +25,10 @@ std::string_view text(const Value& value) {
 }
 
 bool is_protected(std::string_view group) {
-  for (const std::string_view domain : {"k8s.io", "kubernetes.io"}) {
-    if (group == domain || group.ends_with(std::string{'.'} + std::string{domain})) return true;
-  }
-  return false;
+  constexpr std::string_view kDomains[] = {"k8s.io", "kubernetes.io"};
+  return std::ranges::any_of(kDomains, [&](std::string_view domain) {
+    return group == domain || group.ends_with(std::string{'.'} + std::string{domain});
+  });
 }
 
 /// The schema at a simple path such as ".spec.color", or null.

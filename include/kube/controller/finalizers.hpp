@@ -75,8 +75,9 @@ class Finalizers {
       FinalizerResult one = finalize(object);
       result.updated |= one.updated;
       result.status_updated |= one.status_updated;
-      for (const std::string& failure : one.failures)
-        result.failures.push_back(name + ": " + failure);
+      for (const std::string& failure : one.failures) {
+        result.failures.push_back(std::string{name}.append(": ").append(failure));
+      }
       if (one.failures.empty()) result.updated |= remove_finalizer(object, name);
     } catch (const std::exception& error) {
       result.failures.push_back(name + ": " + error.what());
