@@ -76,7 +76,7 @@ class Finalizers {
       result.updated |= one.updated;
       result.status_updated |= one.status_updated;
       for (const std::string& failure : one.failures) {
-        result.failures.push_back(std::string{name}.append(": ").append(failure));
+        result.failures.push_back(name + ": " + failure);
       }
       if (one.failures.empty()) result.updated |= remove_finalizer(object, name);
     } catch (const std::exception& error) {
