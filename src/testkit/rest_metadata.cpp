@@ -236,14 +236,24 @@ void check_scale_paths(const CustomVersion& custom, const Value& object,
 void refuse_invalid(const Resource& resource, const Value& object, const Value* live,
                     std::vector<FieldError> errors) {
   std::vector<FieldError> more;
-  const std::string kind{object.get_string("kind").value_or("")};
-  if (resource.is_custom() && kind != resource.kind) {
-    errors.push_back(invalid_value("kind", kind, fmt::format("must be {}", resource.kind)));
-    throw invalid({resource.group, kind}, metadata_text(object, "name"), errors);
-  }
+  GroupKind kind = resource.group_kind();
+  bool other_type = false;
   if (resource.is_custom()) {
-    if (resource.custom->schema) more = resource.custom->schema->validate(object, live);
-    check_scale_paths(*resource.custom, object, more);
+    const std::string version{object.get_string("apiVersion").value_or("")};
+    kind = {parse_group_version(version).group,
+            std::string{object.get_string("kind").value_or("")}};
+    if (kind.kind != resource.kind) {
+      more.push_back(invalid_value("kind", kind.kind, fmt::format("must be {}", resource.kind)));
+    }
+    if (version != resource.api_version()) {
+      more.push_back(
+          invalid_value("apiVersion", version, fmt::format("must be {}", resource.api_version())));
+    }
+    other_type = !more.empty();
+    if (!other_type) {
+      if (resource.custom->schema) more = resource.custom->schema->validate(object, live);
+      check_scale_paths(*resource.custom, object, more);
+    }
   } else if (resource.type == resource.storage_type) {
     more = validate_builtin(resource, object, live);
   } else {
@@ -252,14 +262,15 @@ void refuse_invalid(const Resource& resource, const Value& object, const Value* 
     more = validate_builtin(resource, to_storage_form(resource, object),
                             live != nullptr ? &stored_live : nullptr);
   }
-  // The metadata of events is looked at last, when all else is well.
-  if (resource.group_kind().kind != "Event" || more.empty()) {
+  // The metadata of events is looked at last, when all else is well; so is that of a new object of another type.
+  const bool metadata_last = kind.kind == "Event" || (other_type && live == nullptr);
+  if (!metadata_last || more.empty()) {
     const std::vector<FieldError> about_metadata = validate_metadata(resource, object);
     errors.insert(errors.end(), about_metadata.begin(), about_metadata.end());
   }
   errors.insert(errors.end(), more.begin(), more.end());
   if (!errors.empty()) {
-    throw invalid(resource.group_kind(), metadata_text(object, "name"), errors);
+    throw invalid(kind, metadata_text(object, "name"), errors);
   }
 }
 

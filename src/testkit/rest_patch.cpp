@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -35,6 +36,27 @@ ApiError invalid_patch(std::string_view patch, std::string_view why) {
 std::string_view text_of(const Value& object, std::string_view member) {
   const Value& value = object[member];
   return value.is_string() ? value.as_string() : std::string_view{};
+}
+
+/// Whether it can be read at all; of custom resources another type is found when the rest is looked at.
+void check_patched_type(const Resource& resource, Value& patched, std::string_view patch) {
+  const std::string_view kind = text_of(patched, "kind");
+  const std::string_view version = text_of(patched, "apiVersion");
+  if (resource.is_custom()) {
+    const Value& given = std::as_const(patched)["apiVersion"];
+    if (kind.empty() || std::ranges::count(version, '/') > 1 ||
+        !(given.is_absent() || given.is_null() || given.is_string())) {
+      throw invalid_patch(patch, fmt::format("no kind \"{}\" in version \"{}\"", kind, version));
+    }
+    return;
+  }
+  if ((!kind.empty() && kind != resource.kind) ||
+      (!version.empty() && version != resource.api_version())) {
+    throw invalid_patch(
+        patch, fmt::format("no kind \"{}\" is registered for version \"{}\"", kind, version));
+  }
+  patched["kind"] = resource.kind;
+  patched["apiVersion"] = resource.api_version();
 }
 
 Ref<Value> parse_patch(const std::function<Ref<Value>()>& parse) {
@@ -94,21 +116,7 @@ Rest::Written Rest::patch_object(RestRequest& request, const WriteOptions& optio
         if (!patched.is_object()) {
           throw invalid_patch(request.http.body, "it does not leave an object");
         }
-        if (resource.is_custom() && text_of(patched, "kind") != resource.kind) {
-          throw invalid(
-              GroupKind{resource.group, std::string{text_of(patched, "kind")}}, request.name,
-              invalid_value("kind", patched["kind"], fmt::format("must be {}", resource.kind)));
-        }
-        const std::string_view kind = text_of(patched, "kind");
-        const std::string_view version = text_of(patched, "apiVersion");
-        if ((!kind.empty() && kind != resource.kind) ||
-            (!version.empty() && version != resource.api_version())) {
-          throw invalid_patch(
-              request.http.body,
-              fmt::format("no kind \"{}\" is registered for version \"{}\"", kind, version));
-        }
-        patched["kind"] = resource.kind;
-        patched["apiVersion"] = resource.api_version();
+        check_patched_type(resource, patched, request.http.body);
         std::vector<std::string> unknown;
         if (resource.is_custom()) {
           if (resource.custom->schema) unknown = resource.custom->schema->prune(patched);
@@ -120,6 +128,9 @@ Rest::Written Rest::patch_object(RestRequest& request, const WriteOptions& optio
           patched = normalized(services_.codec, resource, patched);
         } catch (const CodecError& error) {
           throw invalid_patch(request.http.body, error.what());
+        }
+        if (text_of(patched, "apiVersion").empty()) {
+          throw internal_error("Object 'apiVersion' is missing");
         }
         const std::vector<std::string> duplicates =
             type == kJsonPatch ? std::vector<std::string>{} : duplicate_fields(request.http.body);
@@ -179,6 +190,11 @@ Rest::Written Rest::apply_object(RestRequest& request, const WriteOptions& optio
         }
         Value next =
             apply_patch(schema_of(resource), live, applied, manager, options.force.value_or(false));
+        try {
+          next = normalized(services_.codec, resource, next);
+        } catch (const CodecError& error) {
+          throw plain_failure(error.what());
+        }
         if (live.is_absent() && !metadata_text(applied, "uid").empty()) {
           throw conflict(resource.group_resource(), request.name,
                          fmt::format("uid mismatch: the provided object specified uid {}, and no "
@@ -194,11 +210,7 @@ Rest::Written Rest::apply_object(RestRequest& request, const WriteOptions& optio
           const std::string version = metadata_text(next, "resourceVersion");
           if (!version.empty() && !parse_version(version)) throw malformed_version(version);
         }
-        try {
-          return normalized(services_.codec, resource, next);
-        } catch (const CodecError& error) {
-          throw plain_failure(error.what());
-        }
+        return next;
       },
       request.subresource.empty(), true);
 }

@@ -80,7 +80,7 @@ start_etcd() {
 
 start_apiserver() {
   "$binaries/kube-apiserver" --etcd-servers "http://127.0.0.1:$etcd_port" \
-    --bind-address 127.0.0.1 --secure-port "$port" --service-cluster-ip-range 10.0.0.0/24 \
+    --bind-address 127.0.0.1 --secure-port "$port" --service-cluster-ip-range 10.0.0.0/16 \
     --tls-cert-file "$folder/server.crt" --tls-private-key-file "$folder/server.key" \
     --client-ca-file "$folder/ca.crt" --token-auth-file "$folder/tokens.csv" \
     --authorization-mode RBAC --disable-admission-plugins ServiceAccount --allow-privileged \

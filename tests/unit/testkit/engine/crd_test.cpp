@@ -75,6 +75,36 @@ TEST(CustomResources, AnotherKindIsRefusedWhenAllElseWasLookedAt) {
   EXPECT_EQ(api.put(std::string{kWidgets} + "/a", *parse_json(other(metadata))).status(), 422);
 }
 
+// PA-2
+TEST(CustomResources, APatchMayNotMakeAnotherTypeOfThem) {
+  Api api;
+  api.make_widgets();
+  api.post(kWidgets, widget("a"));
+  const auto patched = [&](const std::string& patch) {
+    return api.patch(std::string{kWidgets} + "/a", patch);
+  };
+  const Reply other =
+      patched(R"({"kind":"Other","apiVersion":"x/y","metadata":{"labels":{"a":"-"}}})");
+  EXPECT_EQ(other.status(), 422);
+  EXPECT_EQ(other.at("details.group"), "x");
+  EXPECT_EQ(other.at("details.kind"), "Other");
+  EXPECT_EQ(other.at("details.causes[0].field"), "metadata.labels");
+  EXPECT_EQ(other.at("details.causes[1].field"), "kind");
+  EXPECT_EQ(other.at("details.causes[2].field"), "apiVersion");
+  for (const char* unreadable :
+       {R"({"kind":null})", R"({"kind":1})", R"({"apiVersion":1})", R"({"apiVersion":"a/b/c"})",
+        R"({"kind":"Other","metadata":{"annotations":{"a":1}}})"}) {
+    const Reply reply = patched(unreadable);
+    EXPECT_EQ(reply.status(), 422) << unreadable;
+    EXPECT_EQ(reply.at("details.causes[0].field"), "patch") << unreadable;
+    EXPECT_EQ(reply.at("details.group"), "") << unreadable;
+  }
+  const Reply none = patched(R"({"apiVersion":null})");
+  EXPECT_EQ(none.status(), 500);
+  EXPECT_EQ(none.reason(), "InternalError");
+  EXPECT_EQ(patched(R"({"kind":"Other","metadata":{"resourceVersion":"1"}})").status(), 409);
+}
+
 // CD-1, CD-9, CD-10
 TEST(Definitions, AreChecked) {
   Api api;

@@ -186,5 +186,20 @@ TEST(Apply, UnknownFieldsAndStatus) {
   EXPECT_EQ(status.at("metadata.labels"), "");
 }
 
+// SA-2
+TEST(Apply, WhatCannotBeReadIsRefusedBeforeAnotherUid) {
+  Api api;
+  const auto applied = [&](const std::string& time) {
+    return api.patch(
+        "/apis/coordination.k8s.io/v1/namespaces/default/leases/a?fieldManager=m",
+        R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"a","uid":"u"},)"
+        R"("spec":{"renewTime":")" +
+            time + "\"}}",
+        "apply-patch+yaml");
+  };
+  EXPECT_EQ(applied("").status(), 500);
+  EXPECT_EQ(applied("2026-01-01T00:00:00.000000Z").status(), 409);
+}
+
 }  // namespace
 }  // namespace kube::testkit::detail
