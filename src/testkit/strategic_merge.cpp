@@ -179,10 +179,12 @@ bool holds_objects(const Elements& original, const List<Value>& patch) {
   return kind == Value::Kind::kObject;
 }
 
-/// The elements of `patch` merged into `original`, in whatever order, and the order that the patch wants.
+/// The elements of `patch` merged into `original`, in whatever order, the order that the patch wants, and that of
+/// what the patch left of `original`.
 struct MergedList {
   Elements elements;
   Positions patch_order;
+  Positions server_order;
 };
 
 MergedList merge_objects(Elements original, const List<Value>& patch, std::string_view merge_key,
@@ -222,6 +224,7 @@ MergedList merge_objects(Elements original, const List<Value>& patch, std::strin
     if (member(element, merge_key) != nullptr) known.emplace(identity(element, merge_key), count);
     ++count;
   }
+  result.server_order = known;
   for (const Value* change : changes) {
     std::string key = identity(*change, merge_key);
     result.patch_order.emplace(key, result.patch_order.size());
@@ -239,6 +242,7 @@ MergedList merge_objects(Elements original, const List<Value>& patch, std::strin
 
 MergedList merge_primitives(Elements original, const List<Value>& patch) {
   MergedList result;
+  result.server_order = positions_of(original, {});
   Positions seen;
   const auto add = [&](Value element) {
     if (seen.emplace(encode_json(element), seen.size()).second)
@@ -259,13 +263,16 @@ Value merge_list(Value original, const List<Value>& patch, const SchemaField& fi
   const std::string_view merge_key =
       objects ? std::string_view{field.merge_key} : std::string_view{};
   Positions server_order;
-  if (!objects || !merge_key.empty()) server_order = positions_of(before, merge_key);
+  if (order != nullptr && (!objects || !merge_key.empty())) {
+    server_order = positions_of(before, merge_key);
+  }
   MergedList merged = objects
                           ? merge_objects(std::move(before), patch, merge_key, field.node->element)
                           : merge_primitives(std::move(before), patch);
   Elements result =
-      in_order(std::move(merged.elements), order == nullptr ? merged.patch_order : *order,
-               server_order, merge_key);
+      order == nullptr
+          ? in_order(std::move(merged.elements), merged.patch_order, merged.server_order, merge_key)
+          : in_order(std::move(merged.elements), *order, server_order, merge_key);
   return to_value(result);
 }
 

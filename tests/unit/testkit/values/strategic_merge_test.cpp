@@ -116,6 +116,11 @@ TEST(StrategicMerge, ObeysPatchDirectives) {
             R"({"spec":{"containers":[{"name":"b"}],"nodeSelector":{"x":"1"}}})");
   EXPECT_EQ(merged(pod, R"({"spec":{"containers":[{"name":"c"},{"$patch":"replace"}]}})"),
             R"({"spec":{"containers":[{"name":"c"}],"nodeSelector":{"x":"1"}}})");
+  // An element that is deleted and comes again is a new one.
+  EXPECT_EQ(merged(pod, R"({"spec":{"containers":[{"name":"b","image":"i"},)"
+                        R"({"name":"b","$patch":"delete"}]}})"),
+            R"({"spec":{"containers":[{"image":"i","name":"b"},{"name":"a"}],"nodeSelector":)"
+            R"({"x":"1"}}})");
   EXPECT_EQ(merged(pod, R"({"spec":{"$patch":"replace","nodeSelector":{"y":"2"}}})"),
             R"({"spec":{"nodeSelector":{"y":"2"}}})");
   EXPECT_EQ(merged(pod, R"({"spec":{"nodeSelector":{"$patch":"delete"}}})"),
