@@ -151,6 +151,7 @@ case $command in
   start)
     binaries=$("$here/build.sh")
     [ ! -e "$folder/ports" ] || fail "$folder holds a cluster already; stop it first"
+    rm -rf "$folder/etcd" "$folder/kube-apiserver.log"  # those of a cluster before
     etcd_port=$(free_port)
     port=$(free_port)
     printf 'etcd_port=%s\nport=%s\n' "$etcd_port" "$port" >"$folder/ports"
