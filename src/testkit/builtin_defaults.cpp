@@ -54,7 +54,7 @@ void default_container(Value& container) {
   const std::string name{image.is_string() ? image.as_string() : std::string_view{}};
   const std::size_t colon =
       name.find(':', name.rfind('/') == std::string::npos ? 0 : name.rfind('/'));
-  const bool latest = name.find('@') == std::string::npos &&
+  const bool latest = !name.empty() && name.find('@') == std::string::npos &&
                       (colon == std::string::npos || name.substr(colon + 1) == "latest");
   fill(container, "imagePullPolicy", latest ? "Always" : "IfNotPresent");
   each(container, "ports", [](Value& port) { fill(port, "protocol", "TCP"); });

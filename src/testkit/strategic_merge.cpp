@@ -161,7 +161,8 @@ Elements in_order(Elements merged, const Positions& patch_order, const Positions
 Value merge_object(Value original, const Value& patch, const SchemaNode* schema);
 
 /// True for lists of objects, false for lists of primitives.
-bool holds_objects(const Elements& original, const List<Value>& patch) {
+template <typename Range>
+bool holds_objects(const Range& original, const List<Value>& patch) {
   std::optional<Value::Kind> kind;
   const auto look = [&](const auto& list) {
     for (const Value& element : list) {
@@ -368,6 +369,7 @@ class ObjectMerger {
     if (!doomed.is_array()) bad_request("invalid patch format of primitive list");
     const auto found = fields_.find(name);
     if (found == fields_.end() || !found->second.is_array()) return;
+    static_cast<void>(holds_objects(std::as_const(found->second).as_array(), doomed.as_array()));
     const Positions positions = positions_of(doomed.as_array(), {});
     elements(found->second).erase_if([&](const Value& element) {
       return positions.contains(encode_json(element));

@@ -89,6 +89,20 @@ TEST(Builtin, BytesThatAreNullAreReadAsAnEmptyTextAndWrittenOnceMore) {
   EXPECT_EQ(again.at("metadata.managedFields[0].fieldsV1"), R"({"f:binaryData":{"f:a":{}}})");
 }
 
+TEST(Builtin, AContainerWithoutImageIsPulledIfNotPresent) {
+  Api api;
+  api.post(kPods,
+           R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i:1"}]}})");
+  // Nothing but the image changes, so that alone is wrong.
+  const Reply reply =
+      api.patch(std::string{kPods} + "/p",
+                R"({"spec":{"containers":[{"$patch":"delete","name":"c"},{"name":"c"}]}})",
+                "strategic-merge-patch+json");
+  EXPECT_EQ(reply.status(), 422);
+  EXPECT_EQ(reply.at("details.causes[0].field"), "spec.containers[0].image");
+  EXPECT_THAT(reply.text(), Not(HasSubstr("FieldValueForbidden")));
+}
+
 TEST(Builtin, TheAddressOfAServiceIsOne) {
   Api api;
   const Reply reply = api.post(

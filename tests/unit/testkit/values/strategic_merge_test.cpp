@@ -106,6 +106,11 @@ TEST(StrategicMerge, MergesFinalizersAsASet) {
   EXPECT_EQ(merged(R"({"metadata":{"finalizers":["a","b","c"]}})",
                    R"({"metadata":{"$deleteFromPrimitiveList/finalizers":["b","x"]}})"),
             R"({"metadata":{"finalizers":["a","c"]}})");
+  EXPECT_EQ(status_of([&] {
+              merged(R"({"metadata":{"finalizers":["a"]}})",
+                     R"({"metadata":{"$deleteFromPrimitiveList/finalizers":[1]}})");
+            }).code,
+            500);
 }
 
 // PA-5
