@@ -208,7 +208,8 @@ Reply injected_reply(const Fault& fault) {
   return reply;
 }
 
-void damage(Reply& reply, std::unique_ptr<BodyStream> stream, FaultPlan plan, Timers& timers) {
+void damage(Reply& reply, std::unique_ptr<BodyStream> stream, const FaultPlan& plan,
+            Timers& timers) {
   if (!stream && !reply.chunked) {
     reply.length = static_cast<std::int64_t>(reply.body.size());
     if (find_fault(plan, Fault::Kind::kTruncate) != nullptr) reply.length /= 2;
