@@ -4,6 +4,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -109,8 +110,8 @@ PersistentSet::Node* PersistentSet::insert_into(Node*& node, std::uint64_t key) 
     Node* right = split(node);
     node = own(node, node->count + 1U);  // half of its room is more than enough now
     Node*& target = key < right->first() ? node : right;
-    // Half full: this cannot overflow again.
-    (void)insert_into(target, key);
+    [[maybe_unused]] const Node* overflow = insert_into(target, key);
+    assert(overflow == nullptr);  // the target is half full
     return right;
   }
   ++node->total;
