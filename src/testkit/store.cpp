@@ -135,7 +135,7 @@ std::optional<StoredObject> Store::commit(Collection& collection, const std::str
   return event->object;
 }
 
-void Store::append_locked(Collection& collection, EventPtr event) {
+void Store::append_locked(Collection& collection, EventPtr event) const {
   collection.log_.push_back(std::move(event));
   if (collection.log_.size() > kEncodedEvents) {
     collection.log_[collection.log_.size() - kEncodedEvents - 1]->encodings.clear();
@@ -388,8 +388,8 @@ void Store::replace_all(
       collection->floor_ = compacted_;
     }
     for (auto& object : objects) {
-      auto& [key, stored] = object.second;
-      object.first->objects_.insert_or_assign(std::move(key), std::move(stored));
+      object.first->objects_.insert_or_assign(std::move(object.second.first),
+                                              std::move(object.second.second));
     }
   }
   end_watches(nullptr);

@@ -195,7 +195,7 @@ class Store {
       std::uint64_t revision);
 
  private:
-  void append_locked(Collection& collection, EventPtr event);
+  void append_locked(Collection& collection, EventPtr event) const;
   static void trim_locked(Collection& collection, std::size_t keep);
   [[nodiscard]] static ListResult list_at_locked(const Collection& collection,
                                                  const ListQuery& query);
