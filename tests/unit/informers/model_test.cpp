@@ -412,9 +412,9 @@ class Model {
     std::mutex mutex;
     std::unique_lock lock{mutex};
     Condition ended;
-    while (!ended.wait_until(lock, stop, std::chrono::steady_clock::now() + 1ms,
-                             [] { return false; }) &&
-           !stop.stop_requested()) {
+    while (!ended.wait_until(lock, stop, std::chrono::steady_clock::now() + 1ms, [] {
+      return false;
+    }) && !stop.stop_requested()) {
       const Clock::TimePoint next = clock_.next_deadline();
       if (next == Clock::TimePoint::max()) continue;
       if (const Clock::Duration left = next - clock_.now(); left > 0s) clock_.advance(left);
