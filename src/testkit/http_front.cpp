@@ -76,8 +76,9 @@ class HttpFront::Impl {
     work_.reset();
     context_.stop();
     threads_.clear();
-    // Nothing runs any more: what is left can be taken apart from here.
-    close_acceptor();
+    // Nothing runs any more, nor will a timer: what is left can be taken apart from here.
+    boost::system::error_code ignored;
+    acceptor_.close(ignored);
     for (const auto& connection : all()) connection->teardown();
     const std::lock_guard guard{mutex_};
     connections_.clear();
