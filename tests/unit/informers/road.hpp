@@ -40,13 +40,13 @@ struct Road {
   const char* name;
   bool tls;
   bool http2;
-  const char* content_type;
+  std::string_view content_type;
   bool watch_list;
   bool compress = false;
 };
 inline void PrintTo(const Road& road, std::ostream* out) { *out << road.name; }
 
-inline constexpr const char* kJsonType = "application/json";
+inline constexpr std::string_view kJsonType = "application/json";
 inline constexpr const char* kProtobufType = "application/vnd.kubernetes.protobuf";
 /// Those to the server of the tests: a real one speaks TLS only, and does not compress watches yet.
 inline std::vector<Road> roads() {
