@@ -327,6 +327,30 @@ Value track_update(const SchemaNode& schema, const Value& live, Value next,
   return next;
 }
 
+Value track_scale(const SchemaNode& schema, const Value& live, Value next, const FieldManager& who,
+                  std::string_view path) {
+  const auto owns = [&](const Value& entry) {
+    const Value* place = &entry["fieldsV1"];
+    for (std::size_t begin = 0; begin <= path.size();) {
+      const std::size_t end = std::min(path.find('.', begin), path.size());
+      place = &(*place)[fmt::format("f:{}", path.substr(begin, end - begin))];
+      begin = end + 1;
+    }
+    return !place->is_absent();
+  };
+  if (std::ranges::none_of(live.get_array("metadata.managedFields"), owns)) return next;
+  const Value* const before = live.find(path);
+  const Value* const now = std::as_const(next).find(path);
+  if (now == nullptr || *now != Value{0} || (before != nullptr && *before == *now)) {
+    return track_update(schema, live, std::move(next), who);
+  }
+  const std::size_t leaf = path.rfind('.');
+  next.at_path(path.substr(0, leaf)).erase(path.substr(leaf + 1));
+  next = track_update(schema, live, std::move(next), who);
+  next.at_path(path) = 0;
+  return next;
+}
+
 Value apply_patch(const SchemaNode& schema, const Value& live, const Value& config,
                   const FieldManager& who, bool force) {
   return Applier{schema, live, config, who}.run(force);

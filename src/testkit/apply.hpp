@@ -38,6 +38,11 @@ struct FieldManager {
 [[nodiscard]] Value track_update(const SchemaNode& schema, const Value& live, Value next,
                                  const FieldManager& who);
 
+/// The same after the number of replicas at `path` was written through the scale (ST-4): that has no owner if it is
+/// zero, or if it had none before.
+[[nodiscard]] Value track_scale(const SchemaNode& schema, const Value& live, Value next,
+                                const FieldManager& who, std::string_view path);
+
 /// Server-side apply (SA-1 to SA-9): the object that results from applying `config` to `live` (absent: it is
 /// created), with managedFields. Defaulting, validation and storage are the caller's; call
 /// keep_old_timestamps() before the comparison that decides whether anything changed.

@@ -85,8 +85,8 @@ void set_selector(Value& job) {
   const std::string name{text(std::as_const(job)["metadata"]["name"])};
   Value& labels = part(part(part(spec, "template"), "metadata"), "labels");
   for (const char* prefix : {"", "batch.kubernetes.io/"}) {
-    labels[fmt::format("{}controller-uid", prefix)] = uid;
-    labels[fmt::format("{}job-name", prefix)] = name;
+    fill(labels, fmt::format("{}controller-uid", prefix).c_str(), uid);
+    fill(labels, fmt::format("{}job-name", prefix).c_str(), name);
   }
   fill(part(part(spec, "selector"), "matchLabels"), "batch.kubernetes.io/controller-uid", uid);
   if (std::as_const(job)["metadata"]["labels"].size() == 0) {

@@ -96,8 +96,17 @@ Value fixed_part(const Value& shape, bool suspended) {
   return result;
 }
 
+bool selects(const Value& selector, const Value& labels) {
+  if (!selector["matchLabels"].is_object()) return true;
+  for (const auto& [key, value] : selector["matchLabels"].as_object()) {
+    if (labels[key] != value) return false;
+  }
+  return true;
+}
+
 /// A job finds its pods by labels that the server has put on them.
-void check_generated_labels(const Value& spec, Errors& errors) {
+void check_generated_labels(const Value& job, Errors& errors) {
+  const Value& spec = job["spec"];
   const Value& labels = spec["template"]["metadata"]["labels"];
   if (labels.is_object()) {
     for (const auto& [key, value] : labels.as_object()) {
@@ -106,16 +115,22 @@ void check_generated_labels(const Value& spec, Errors& errors) {
       }
     }
   }
-  bool all = true;
-  for (const char* name : {"controller-uid", "job-name", "batch.kubernetes.io/controller-uid",
-                           "batch.kubernetes.io/job-name"}) {
-    if (!labels[name].is_absent()) continue;
-    errors.push_back(required_value(fmt::format("spec.template.metadata.labels[{}]", name)));
-    all = false;
+  Value expected = Value::object();
+  for (const char* prefix : {"", "batch.kubernetes.io/"}) {
+    expected[fmt::format("{}controller-uid", prefix)] = job["metadata"]["uid"];
+    expected[fmt::format("{}job-name", prefix)] = job["metadata"]["name"];
   }
-  if (!all) {
-    errors.push_back(invalid_value("spec.template.metadata.labels", labels,
-                                   "`selector` does not match template `labels`"));
+  for (const auto& [name, value] : std::as_const(expected).as_object()) {
+    const std::string place = fmt::format("spec.template.metadata.labels[{}]", name.view());
+    if (labels[name].is_absent()) {
+      errors.push_back(required_value(place, fmt::format("must be '{}'", text(value))));
+    } else if (labels[name] != value) {
+      errors.push_back(invalid_value(place, labels, fmt::format("must be '{}'", text(value))));
+    }
+  }
+  if (!selects(spec["selector"], expected)) {
+    errors.push_back(
+        invalid_value("spec.selector", spec["selector"], "`selector` not auto-generated"));
   }
 }
 
@@ -230,13 +245,15 @@ void check_job(const Value& object, const Value* live, Errors& errors) {
                                      "must be greater than or equal to 0"));
     }
   }
+  const Value& labels = spec["template"]["metadata"]["labels"];
   if (!spec["selector"].is_object()) {
     errors.push_back(required_value("spec.selector"));
-    errors.push_back(invalid_value("spec.template.metadata.labels",
-                                   spec["template"]["metadata"]["labels"],
-                                   "`selector` does not match template `labels`"));
   } else if (spec["manualSelector"] != Value{true}) {
-    check_generated_labels(spec, errors);
+    check_generated_labels(object, errors);
+  }
+  if (!spec["selector"].is_object() || !selects(spec["selector"], labels)) {
+    errors.push_back(invalid_value("spec.template.metadata.labels", labels,
+                                   "`selector` does not match template `labels`"));
   }
   if (live == nullptr) return;
   const Value& before = (*live)["spec"];

@@ -70,6 +70,8 @@ struct DeleteOutcome {
   bool gone = false;
   /// The stored object was found being deleted already, and nothing changed.
   bool unchanged = false;
+  /// `object` has no content (DL-5).
+  bool blank = false;
 };
 
 /// The verbs of the API on the store.

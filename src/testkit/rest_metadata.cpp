@@ -109,8 +109,10 @@ std::vector<FieldError> keep_server_fields(const RestRequest& request, const Val
     }
   }
   metadata.erase("selfLink");
-  for (const char* field : {"uid", "creationTimestamp", "deletionTimestamp",
-                            "deletionGracePeriodSeconds", "resourceVersion"}) {
+  // Another uid is refused, together with what it does not fit.
+  if (uid.empty()) take_over(metadata, live["metadata"], "uid");
+  for (const char* field : {"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
+                            "resourceVersion"}) {
     take_over(metadata, live["metadata"], field);
   }
   take_over(metadata, live["metadata"], "generation");
@@ -279,6 +281,12 @@ const SchemaNode& schema_of(const Resource& resource) {
     return resource.custom->schema->apply_schema();
   }
   return resource.schema != nullptr ? *resource.schema : deduced_schema();
+}
+
+std::string replicas_path(const Resource& resource) {
+  if (!resource.is_custom()) return "spec.replicas";
+  const std::string& path = resource.custom->spec_replicas_path;
+  return path.starts_with('.') ? path.substr(1) : path;
 }
 
 FieldManager field_manager(const Services& services, const RestRequest& request,

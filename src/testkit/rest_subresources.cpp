@@ -16,6 +16,7 @@
 
 #include "builtin_schema.hpp"
 #include "conversion.hpp"
+#include "duplicate_fields.hpp"
 #include "failures.hpp"
 #include "json_patch.hpp"
 #include "merge_patch.hpp"
@@ -48,7 +49,7 @@ const ResourcePtr& scale_resource() {
 
 /// Where a resource keeps its numbers, without the leading dot.
 struct ScalePaths {
-  std::string spec_replicas = "spec.replicas";
+  std::string spec_replicas;
   std::string status_replicas = "status.replicas";
   std::string selector = {};
 };
@@ -58,9 +59,8 @@ std::string without_dot(std::string_view path) {
 }
 
 ScalePaths scale_paths(const Resource& resource) {
-  if (!resource.is_custom()) return {};
-  return {without_dot(resource.custom->spec_replicas_path),
-          without_dot(resource.custom->status_replicas_path),
+  if (!resource.is_custom()) return {replicas_path(resource)};
+  return {replicas_path(resource), without_dot(resource.custom->status_replicas_path),
           without_dot(resource.custom->label_selector_path)};
 }
 
@@ -191,6 +191,15 @@ ServerResponse Rest::scale(RestRequest& request) {
           scale = merge_patch(std::move(scale), body);
         } else {
           scale = strategic_merge(std::move(scale), body, schema_of(*scale_resource()));
+        }
+        if (is_patch) {
+          const bool is_json_patch = type == "application/json-patch+json";
+          report_fields(
+              request, options, unknown_fields(*scale_resource()->schema, scale),
+              is_json_patch ? std::vector<std::string>{} : duplicate_fields(request.http.body),
+              [&](const std::string& problem) {
+                return invalid(GroupKind{}, "", invalid_value("patch", request.http.body, problem));
+              });
         }
         const auto replicas = scale.get_integer("spec.replicas").value_or(0);
         if (replicas < 0) {

@@ -55,11 +55,37 @@ void check_type(const Resource& resource, std::string_view api_version, std::str
   }
 }
 
+/// Where a resource keeps bytes by name; null if nowhere.
+const char* bytes_member(const Resource& resource) {
+  const std::string id = resource.id();
+  return id == "secrets" ? "data" : id == "configmaps" ? "binaryData" : nullptr;
+}
+
+/// Bytes may be written as a list of numbers, too. Nothing if none are.
+std::optional<Value> with_bytes(const Resource& resource, const Value& object) {
+  const char* const member = bytes_member(resource);
+  std::optional<Value> result;
+  if (member == nullptr || !object[member].is_object()) return result;
+  for (const auto& [key, value] : object[member].as_object()) {
+    if (!value.is_array()) continue;
+    std::string bytes;
+    for (const Value& number : value.as_array()) {
+      if (number.kind() != Value::Kind::kInteger) break;
+      const std::int64_t byte = number.as_integer();
+      if (byte < 0 || byte > 255) break;
+      bytes.push_back(static_cast<char>(byte));
+    }
+    if (bytes.size() != value.size()) continue;
+    if (!result) result = object;
+    (*result)[member][key.view()] = base64_encode(bytes);
+  }
+  return result;
+}
+
 /// Bytes that are null are read as an empty text. Returns StoredObject::nulls.
 std::uint32_t fill_nulls(const Resource& resource, Value& object) {
-  const bool is_secret = resource.id() == "secrets";
-  if (!is_secret && resource.id() != "configmaps") return 0;
-  const char* const member = is_secret ? "data" : "binaryData";
+  const char* const member = bytes_member(resource);
+  if (member == nullptr) return 0;
   const Value data = std::as_const(object)[member];
   if (!data.is_object()) return 0;
   std::string keys;
@@ -165,7 +191,8 @@ Value normalized(ObjectCodec& codec, const Resource& resource, const Value& obje
     if (resource.group == "coordination.k8s.io" || resource.kind == "Event") {
       check_micro_times(object);
     }
-    Value typed = *codec.from_value(*resource.type, object).value();
+    const std::optional<Value> readable = with_bytes(resource, object);
+    Value typed = *codec.from_value(*resource.type, readable ? *readable : object).value();
     canonicalize_quantities(*resource.type, typed);
     if (resource.id() == "secrets") take_in_plain_data(typed);
     // An empty list is left out of typed objects, but here it has a meaning (SA-7).
@@ -365,24 +392,31 @@ Value Rest::finish_update(RestRequest& request, const Value& live, Value next,
   const Resource& resource = *request.resource;
   const KindRules rules = rules_of(resource);
   std::vector<FieldError> errors = keep_server_fields(request, live, next);
+  // What stands in the stored object next to the part that is written does not become the writer's.
+  const bool is_part = !resource.is_custom() && request.subresource == "status";
+  if (is_part) apply_builtin_defaults(resource, next);
   next = merge_parts(resource, request.subresource, live, std::move(next));
   if (resource.is_custom()) {
     if (resource.custom->schema) {
       resource.custom->schema->prune(next);
       resource.custom->schema->apply_defaults(next);
     }
-  } else {
+  } else if (!is_part) {
     apply_builtin_defaults(resource, next);
   }
   if (deduplicate_owners(next)) request.warn(kDuplicateOwners);
   if (!services_.options.managed_fields) {
     next["metadata"].erase("managedFields");
   } else if (track) {
-    next = track_update(schema_of(resource), live, std::move(next),
-                        field_manager(services_, request, options));
+    const FieldManager manager = field_manager(services_, request, options);
+    next = request.subresource == "scale"
+               ? track_scale(schema_of(resource), live, std::move(next), manager,
+                             replicas_path(resource))
+               : track_update(schema_of(resource), live, std::move(next), manager);
   }
   // From here on come the server's own changes, which belong to nobody.
   if (!resource.is_custom()) {
+    if (is_part) apply_builtin_defaults(resource, next);
     if (request.subresource.empty()) keep_allocated(resource, live, next);
     admit_change(resource, live, next);
     count_template(resource, live, next);

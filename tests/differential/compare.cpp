@@ -251,6 +251,12 @@ std::vector<Difference> compare(const Request& request, const Peer& real_peer, c
   std::vector<Difference> found;
   if (real.status != ours.status) {
     found.push_back({"status", std::to_string(real.status), std::to_string(ours.status)});
+    // Whatever made our server fail, another failure must not hide behind it.
+    if (ours.status == 500) {
+      const std::size_t begin = ours.body.find(R"("message":")");
+      found.back().ours += fmt::format(
+          " ({})", begin == std::string::npos ? std::string{} : ours.body.substr(begin + 11, 60));
+    }
     return found;
   }
   for (const char* name : {"Content-Type", "Retry-After", "X-Content-Type-Options"}) {

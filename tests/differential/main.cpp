@@ -74,11 +74,6 @@ class Run {
   }
 
  private:
-  struct Finding {
-    std::size_t count = 0;
-    std::string example;
-  };
-
   void require(const Request& request) {
     for (Peer* peer : {&real_, &ours_}) {
       const Answer answer = peer->send(request);
@@ -200,25 +195,21 @@ class Run {
     for (const Difference& difference : found) {
       const std::string line = fmt::format("{} | {}", request.label, difference.str());
       if (known_.covers(line)) continue;
-      Finding& finding = findings_[line];
-      if (finding.count++ == 0) {
-        finding.example = fmt::format(
-            "  {} {}\n  Content-Type: {}  Accept: {}\n  body: {}\n  real: {} {}\n  ours: {} {}\n",
-            request.method, ours.target, request.content_type, request.accept, cut(ours.sent),
-            real.status, cut(real.body), ours.status, cut(ours.body));
-      }
+      if (findings_[line]++ > 0 || findings_.size() > options_.shown) continue;
+      fmt::print(
+          "\nDIFFERENT {}\n  {} {}\n  Content-Type: {}  Accept: {}\n  body: {}\n  real: {} {}\n"
+          "  ours: {} {}\n",
+          line, request.method, ours.target, request.content_type, request.accept, cut(ours.sent),
+          real.status, cut(real.body), ours.status, cut(ours.body));
+      std::fflush(stdout);
     }
   }
 
   int report() {
-    fmt::print("{} requests;", requests_);
+    fmt::print("\n{} requests;", requests_);
     for (const auto& [status, count] : statuses_) fmt::print(" {}: {}", status, count);
     fmt::print("\n");
-    std::size_t shown = 0;
-    for (const auto& [line, finding] : findings_) {
-      if (shown++ == options_.shown) break;
-      fmt::print("\nDIFFERENT ({} times) {}\n{}", finding.count, line, finding.example);
-    }
+    for (const auto& [line, count] : findings_) fmt::print("{} times: {}\n", count, line);
     bool complete = true;
     for (const std::string& pattern : known_.unused()) {
       fmt::print("\nUNUSED {}: no such difference came up\n", pattern);
@@ -238,7 +229,7 @@ class Run {
   Dice dice_;
   std::size_t requests_ = 0;
   std::map<int, std::size_t> statuses_;
-  std::map<std::string, Finding> findings_;
+  std::map<std::string, std::size_t> findings_;
 };
 
 int run(const Options& options) {

@@ -129,6 +129,59 @@ TEST(Builtin, JobsSelectTheirOwnPods) {
   EXPECT_EQ(api.post(kJobs, R"({"metadata":{"name":"k"},"spec":{}})").status(), 422);
 }
 
+// UP-5, BK-5
+TEST(Builtin, JobsDoNotSelectThePodsOfOthers) {
+  Api api;
+  const std::string pods =
+      R"("spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}})";
+  api.post(kJobs, R"({"metadata":{"name":"j"},"spec":{"template":{)" + pods + "}}");
+  const Reply other = api.patch(std::string{kJobs} + "/j", R"({"metadata":{"uid":"x"}})");
+  EXPECT_EQ(other.status(), 422);
+  EXPECT_THAT(other.message(), HasSubstr("metadata.uid"));
+  EXPECT_THAT(other.message(), HasSubstr("spec.template.metadata.labels[controller-uid]"));
+  EXPECT_THAT(other.message(), HasSubstr("`selector` not auto-generated"));
+  const Reply labelled = api.post(
+      kJobs,
+      R"({"metadata":{"name":"k"},"spec":{"template":{"metadata":{"labels":{"job-name":"j"}},)" +
+          pods + "}}");
+  EXPECT_EQ(labelled.status(), 422);
+  EXPECT_EQ(labelled.at("details.causes[0].field"), "spec.template.metadata.labels[job-name]");
+  EXPECT_EQ(labelled.at("details.causes[1].field"), "");
+}
+
+// SA-7
+TEST(Builtin, TheStatusOfAJobDoesNotOwnItsLabels) {
+  Api api;
+  const Reply made = api.post(
+      kJobs,
+      R"({"metadata":{"name":"j"},"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}})");
+  Value job = *made.json;
+  job["metadata"].erase("labels");
+  job["metadata"].erase("managedFields");
+  job.erase("spec");
+  job["status"] = Value::object();
+  const Reply written = api.put(std::string{kJobs} + "/j/status", job);
+  EXPECT_EQ(written.status(), 200) << written.text();
+  EXPECT_EQ(written.at("metadata.labels['job-name']"), "j");
+  EXPECT_THAT(written.at("metadata.managedFields"), Not(HasSubstr("f:labels\":{\"f:")));
+}
+
+// BK-7
+TEST(Builtin, BytesMayBeNumbers) {
+  Api api;
+  const Reply map = api.post("/api/v1/namespaces/default/configmaps",
+                             R"({"metadata":{"name":"c"},"binaryData":{"a":[0,1,255],"b":[]}})");
+  EXPECT_EQ(map.at("binaryData"), R"({"a":"AAH/","b":""})") << map.text();
+  const auto secret = [&](const char* numbers) {
+    return api.post(
+        kSecrets, R"({"metadata":{"generateName":"s"},"data":{"a":)" + std::string{numbers} + "}}");
+  };
+  EXPECT_EQ(secret("[104,105]").at("data.a"), "aGk=");
+  for (const char* wrong : {"[256]", "[-1]", "[1.5]", R"(["a"])", "[[1]]"}) {
+    EXPECT_EQ(secret(wrong).status(), 400) << wrong;
+  }
+}
+
 TEST(Builtin, DaemonSetsCountTheirTemplates) {
   Api api;
   const std::string path = std::string{kDaemonSets} + "/d";

@@ -146,6 +146,33 @@ TEST(Delete, PodsGoGracefully) {
   EXPECT_EQ(api.get(std::string{kPods} + "/unbound").status(), 404);
 }
 
+// DL-5, DL-7
+TEST(Delete, AShorterGraceMayComeWithAnotherPolicy) {
+  Api api;
+  api.make_pod("p", R"("nodeName":"n",)");
+  const std::string path = std::string{kPods} + "/p";
+  api.remove(path);
+  const std::string foreground = R"({"propagationPolicy":"Foreground","gracePeriodSeconds":)";
+  EXPECT_EQ(api.remove(path, foreground + "30}").at("metadata.finalizers"), "");
+  EXPECT_EQ(api.remove(path, foreground + "5}").at("metadata.finalizers[0]"), "foregroundDeletion");
+}
+
+// DL-5
+TEST(Delete, ADryRunThatTakesTheLastFinalizerTellsNothing) {
+  Api api;
+  api.make_pod("p");
+  api.make_config_map("a");
+  for (const auto& [path, kind] : {std::pair{std::string{kPods} + "/p", "Pod"},
+                                   {std::string{kConfigMaps} + "/a", "ConfigMap"}}) {
+    api.remove(path, R"({"propagationPolicy":"Foreground"})");
+    const Reply dry = api.remove(path + "?propagationPolicy=Background&dryRun=All");
+    EXPECT_EQ(dry.status(), 200);
+    EXPECT_EQ(dry.at("kind"), kind);
+    EXPECT_EQ(dry.at("metadata"), "{}");
+    EXPECT_EQ(api.get(path).at("metadata.finalizers[0]"), "foregroundDeletion");
+  }
+}
+
 // DL-9
 TEST(DeleteCollection, DeletesWhatTheSelectorsSelect) {
   Api api;

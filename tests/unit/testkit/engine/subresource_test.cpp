@@ -61,6 +61,44 @@ TEST(Scale, OfCustomResources) {
   EXPECT_EQ(api.get(path).at("spec.replicas"), "4");
 }
 
+// ST-4, SA-7
+TEST(Scale, HasNoOwnerOnceItWasZero) {
+  Api api;
+  api.make_widgets(
+      R"(,"subresources":{"scale":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas"}})");
+  api.post(
+      kWidgets,
+      R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"replicas":5}})");
+  api.post(kReplicaSets, kReplicaSet);
+  for (const std::string& path : {std::string{kWidgets} + "/w", std::string{kReplicaSets} + "/r"}) {
+    const auto owners = [&](int replicas) {
+      const Value scale =
+          Value::object({{"metadata", Value::object({{"name", path.substr(path.size() - 1)}})},
+                         {"spec", Value::object({{"replicas", replicas}})}});
+      EXPECT_EQ(api.put(path + "/scale?fieldManager=m", scale).status(), 200);
+      EXPECT_EQ(api.get(path).at("spec.replicas"), std::to_string(replicas));
+      return api.get(path).at("metadata.managedFields");
+    };
+    EXPECT_THAT(owners(4), HasSubstr("\"f:spec\":{\"f:replicas\":{}}}"));
+    for (const int replicas : {0, 0, 3}) {
+      EXPECT_THAT(owners(replicas), testing::Not(HasSubstr("f:replicas"))) << path;
+    }
+  }
+}
+
+// ST-4, CR-7
+TEST(Scale, PatchesAreCheckedForUnknownFields) {
+  Api api;
+  api.post(kReplicaSets, kReplicaSet);
+  const std::string path = std::string{kReplicaSets} + "/r/scale";
+  const char* const patch = R"({"spec":{"bogus":1,"replicas":3}})";
+  EXPECT_EQ(api.patch(path, patch).header("Warning"), R"(299 - "unknown field \"spec.bogus\"")");
+  EXPECT_EQ(api.patch(path + "?fieldValidation=Ignore", patch).header("Warning"), "");
+  const Reply strict = api.patch(path + "?fieldValidation=Strict", patch);
+  EXPECT_EQ(strict.status(), 422);
+  EXPECT_THAT(strict.message(), HasSubstr(R"(unknown field "spec.bogus")"));
+}
+
 std::string budget(int allowed, const char* name = "b", int observed = 1) {
   return R"({"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":")" +
          std::string{name} +
