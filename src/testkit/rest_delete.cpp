@@ -208,7 +208,10 @@ DeleteOutcome Rest::remove_object(const Resource& resource, const std::string& k
                          (is_namespace && std::as_const(object)["spec"]["finalizers"].size() > 0);
     if (!blocked && grace == 0) {
       // What a real server would have to say is not read again in a dry run, so it says nothing.
-      if (options.dry_run && had_finalizers && (!rules.is_graceful || !deletion.empty())) {
+      const bool is_marked =
+          !deletion.empty() &&
+          object.get_integer("metadata.deletionGracePeriodSeconds").value_or(0) == 0;
+      if (options.dry_run && had_finalizers && (is_marked || !rules.is_graceful)) {
         return {.object = services_.codec.from_value(
                     current.type(),
                     Value::object({{"kind", std::as_const(object)["kind"]},
