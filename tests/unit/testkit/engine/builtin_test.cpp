@@ -154,7 +154,7 @@ TEST(Builtin, TheStatusOfAJobDoesNotOwnItsLabels) {
   Api api;
   const Reply made = api.post(
       kJobs,
-      R"({"metadata":{"name":"j"},"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}})");
+      R"({"metadata":{"name":"j","labels":{"a":"b"}},"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}})");
   Value job = *made.json;
   job["metadata"].erase("labels");
   job["metadata"].erase("managedFields");
