@@ -354,7 +354,7 @@ TEST_P(InformerOverFaultySockets, CountsListsAfterVeryShortWatches) {
   server->faults()
       .next()
       .matching({.verb = "watch"})
-      .respond(200, {}, "", {{"Content-Type", road.content_type}});
+      .respond(200, {}, "", {{"Content-Type", std::string{road.content_type}}});
   server.end_watches();
   ASSERT_TRUE(eventually([&] {
     return value_in(metrics->text(),

@@ -163,7 +163,7 @@ TEST(Builtin, TheStatusOfAJobDoesNotOwnItsLabels) {
   const Reply written = api.put(std::string{kJobs} + "/j/status", job);
   EXPECT_EQ(written.status(), 200) << written.text();
   EXPECT_EQ(written.at("metadata.labels['job-name']"), "j");
-  EXPECT_THAT(written.at("metadata.managedFields"), Not(HasSubstr("f:labels\":{\"f:")));
+  EXPECT_THAT(written.at("metadata.managedFields"), Not(HasSubstr("f:labels")));
 }
 
 // BK-7
