@@ -96,12 +96,21 @@ Value fixed_part(const Value& shape, bool suspended) {
   return result;
 }
 
+/// No selector at all selects nothing.
 bool selects(const Value& selector, const Value& labels) {
+  if (!selector.is_object()) return false;
   if (!selector["matchLabels"].is_object()) return true;
   for (const auto& [key, value] : selector["matchLabels"].as_object()) {
     if (labels[key] != value) return false;
   }
   return true;
+}
+
+void check_selects_template(const Value& spec, Errors& errors) {
+  const Value& labels = spec["template"]["metadata"]["labels"];
+  if (selects(spec["selector"], labels)) return;
+  errors.push_back(invalid_value("spec.template.metadata.labels", labels,
+                                 "`selector` does not match template `labels`"));
 }
 
 /// A job finds its pods by labels that the server has put on them.
@@ -185,18 +194,7 @@ void check_workload(const Value& object, const Value* live, Errors& errors) {
   } else if (selector["matchLabels"].size() + selector["matchExpressions"].size() == 0) {
     errors.push_back(invalid_value("spec.selector", selector, "must select something"));
   }
-  // No selector at all selects nothing.
-  bool matches = selector.is_object();
-  if (selector["matchLabels"].is_object()) {
-    for (const auto& [key, value] : selector["matchLabels"].as_object()) {
-      matches = matches && spec["template"]["metadata"]["labels"][key] == value;
-    }
-  }
-  if (!matches) {
-    errors.push_back(invalid_value("spec.template.metadata.labels",
-                                   spec["template"]["metadata"]["labels"],
-                                   "`selector` does not match template `labels`"));
-  }
+  check_selects_template(spec, errors);
   for (const char* member :
        {"replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"}) {
     if (spec.get_integer(member).value_or(0) < 0) {
@@ -245,16 +243,12 @@ void check_job(const Value& object, const Value* live, Errors& errors) {
                                      "must be greater than or equal to 0"));
     }
   }
-  const Value& labels = spec["template"]["metadata"]["labels"];
   if (!spec["selector"].is_object()) {
     errors.push_back(required_value("spec.selector"));
   } else if (spec["manualSelector"] != Value{true}) {
     check_generated_labels(object, errors);
   }
-  if (!spec["selector"].is_object() || !selects(spec["selector"], labels)) {
-    errors.push_back(invalid_value("spec.template.metadata.labels", labels,
-                                   "`selector` does not match template `labels`"));
-  }
+  check_selects_template(spec, errors);
   if (live == nullptr) return;
   const Value& before = (*live)["spec"];
   const bool suspended = before["suspend"] == Value{true};
