@@ -283,10 +283,12 @@ const SchemaNode& schema_of(const Resource& resource) {
   return resource.schema != nullptr ? *resource.schema : deduced_schema();
 }
 
+std::string without_dot(std::string_view path) {
+  return std::string{path.starts_with('.') ? path.substr(1) : path};
+}
+
 std::string replicas_path(const Resource& resource) {
-  if (!resource.is_custom()) return "spec.replicas";
-  const std::string& path = resource.custom->spec_replicas_path;
-  return path.starts_with('.') ? path.substr(1) : path;
+  return resource.is_custom() ? without_dot(resource.custom->spec_replicas_path) : "spec.replicas";
 }
 
 FieldManager field_manager(const Services& services, const RestRequest& request,

@@ -47,6 +47,8 @@ void report_fields(RestRequest& request, const WriteOptions& options,
 /// CodecError.
 [[nodiscard]] Value normalized(ObjectCodec& codec, const Resource& resource, const Value& object);
 [[nodiscard]] const SchemaNode& schema_of(const Resource& resource);
+/// A path as custom resource definitions write it, ".spec.size", as Value::find() takes it.
+[[nodiscard]] std::string without_dot(std::string_view path);
 /// Where a resource says how many it wants, such as "spec.replicas".
 [[nodiscard]] std::string replicas_path(const Resource& resource);
 [[nodiscard]] FieldManager field_manager(const Services& services, const RestRequest& request,

@@ -54,10 +54,6 @@ struct ScalePaths {
   std::string selector = {};
 };
 
-std::string without_dot(std::string_view path) {
-  return std::string{path.starts_with('.') ? path.substr(1) : path};
-}
-
 ScalePaths scale_paths(const Resource& resource) {
   if (!resource.is_custom()) return {replicas_path(resource)};
   return {replicas_path(resource), without_dot(resource.custom->status_replicas_path),
