@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/base/clock.hpp>
-#include <kube/base/condition.hpp>
 
 #include <utility>
 
@@ -14,7 +13,6 @@ class SystemClock final : public Clock {
 
   bool wait_until(std::unique_lock<std::mutex>& lock, Condition& condition, TimePoint deadline,
                   std::stop_token stop, const std::function<bool()>& ready) override {
-    if (deadline == TimePoint::max()) return condition.wait(lock, std::move(stop), ready);
     return condition.wait_until(lock, std::move(stop), deadline, ready);
   }
 };

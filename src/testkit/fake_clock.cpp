@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/base/condition.hpp>
 #include <kube/testkit/fake_clock.hpp>
 
 #include <iterator>
