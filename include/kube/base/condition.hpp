@@ -30,18 +30,18 @@ class Condition {
 
   /// Waits, without `lock`, until `ready()`, which is called with it.
   template <typename Ready>
-  void wait(std::unique_lock<std::mutex>& lock, Ready ready) {
+  void wait(std::unique_lock<std::mutex>& lock, const Ready& ready) {
     (void)wait_until(lock, {}, TimePoint::max(), ready);
   }
   /// Until a stop is requested at the latest. Returns what `ready()` says then.
   template <typename Ready>
-  bool wait(std::unique_lock<std::mutex>& lock, std::stop_token stop, Ready ready) {
+  bool wait(std::unique_lock<std::mutex>& lock, std::stop_token stop, const Ready& ready) {
     return wait_until(lock, std::move(stop), TimePoint::max(), ready);
   }
   /// Until the deadline at the latest, too.
   template <typename Ready>
   bool wait_until(std::unique_lock<std::mutex>& lock, std::stop_token stop, TimePoint deadline,
-                  Ready ready) {
+                  const Ready& ready) {
     if (ready()) return true;
     const std::stop_callback wake{stop, [this]() noexcept { notify_all(); }};
     const Waiter counted{waiters_};
@@ -52,8 +52,10 @@ class Condition {
       if (stop.stop_requested() || !sleep(lock, seen, deadline)) return ready();
     }
   }
+  /// The same for a time from now on.
   template <typename Ready>
-  bool wait_for(std::unique_lock<std::mutex>& lock, std::chrono::nanoseconds limit, Ready ready) {
+  bool wait_for(std::unique_lock<std::mutex>& lock, std::chrono::nanoseconds limit,
+                const Ready& ready) {
     return wait_until(lock, {}, std::chrono::steady_clock::now() + limit, ready);
   }
 
