@@ -89,8 +89,8 @@ void raise_generation(Value& object) {
   if (generation.value_or(0) > 0) object["metadata"]["generation"] = *generation + 1;
 }
 
-/// How long a pod may take to go (DL-7).
-std::int64_t grace_of(const Value& pod, const DeleteRequest& options) {
+/// How long a pod may take to go from when it is first asked to (DL-7).
+std::int64_t first_grace(const Value& pod, const DeleteRequest& options) {
   std::int64_t grace =
       options.grace.value_or(pod.get_integer("spec.terminationGracePeriodSeconds").value_or(30));
   if (grace < 0) grace = 1;
@@ -100,6 +100,23 @@ std::int64_t grace_of(const Value& pod, const DeleteRequest& options) {
     grace = 0;
   }
   return grace;
+}
+
+/// The grace that remains of `pending` seconds, which end at `deletion`; nullopt if nothing changes, as a later request
+/// may only shorten it (DL-7).
+struct Shortened {
+  std::int64_t grace;
+  Time deletion;
+};
+std::optional<Shortened> shorten(const DeleteRequest& options, std::int64_t pending,
+                                 std::string_view deletion, Clock::WallTime now) {
+  if (!options.grace) return std::nullopt;
+  const std::int64_t wanted = *options.grace < 0 ? 1 : *options.grace;
+  if (wanted >= pending) return std::nullopt;
+  const Time due{Time::parse(deletion).time_point() - std::chrono::seconds{pending - wanted}};
+  if (due.time_point() >= now) return Shortened{wanted, due};
+  // All of it is over: whoever waits for the object still has to see it go.
+  return Shortened{std::min<std::int64_t>(wanted, 1), Time{now}};
 }
 
 }  // namespace
@@ -189,15 +206,16 @@ DeleteOutcome Rest::remove_object(const Resource& resource, const std::string& k
     if (!marked) check_preconditions(resource, object, options);
     const std::string deletion = metadata_text(object, "deletionTimestamp");
     const Clock::WallTime now = services_.clock.wall_now();
+    const std::int64_t pending =
+        object.get_integer("metadata.deletionGracePeriodSeconds").value_or(0);
     std::int64_t grace = 0;
-    if (rules.is_graceful) {
-      grace = grace_of(object, options);
-      const auto pending = object.get_integer("metadata.deletionGracePeriodSeconds");
-      if (!deletion.empty()) {
-        // A later request may only shorten it.
-        if (pending.value_or(0) == 0) grace = 0;
-        if (grace > 0 && grace >= *pending) return {.object = current, .unchanged = true};
-      }
+    std::optional<Shortened> shortened;
+    if (rules.is_graceful && deletion.empty()) {
+      grace = first_grace(object, options);
+    } else if (rules.is_graceful && pending != 0) {
+      shortened = shorten(options, pending, deletion, now);
+      if (!shortened) return {.object = current, .unchanged = true};
+      grace = shortened->grace;
     }
     const bool had_finalizers = std::as_const(object)["metadata"]["finalizers"].size() > 0;
     if (!is_event) apply_policy(rules, options, object);
@@ -208,9 +226,7 @@ DeleteOutcome Rest::remove_object(const Resource& resource, const std::string& k
                          (is_namespace && std::as_const(object)["spec"]["finalizers"].size() > 0);
     if (!blocked && grace == 0) {
       // What a real server would have to say is not read again in a dry run, so it says nothing.
-      const bool is_marked =
-          !deletion.empty() &&
-          object.get_integer("metadata.deletionGracePeriodSeconds").value_or(0) == 0;
+      const bool is_marked = !deletion.empty() && pending == 0;
       if (options.dry_run && had_finalizers && (is_marked || !rules.is_graceful)) {
         return {.object = services_.codec.from_value(
                     current.type(),
@@ -250,14 +266,9 @@ DeleteOutcome Rest::remove_object(const Resource& resource, const std::string& k
         metadata["deletionGracePeriodSeconds"] = grace;
         raise_generation(object);
       }
-    } else if (rules.is_graceful) {
-      const auto pending = object.get_integer("metadata.deletionGracePeriodSeconds").value_or(0);
-      if (grace < pending) {
-        const auto started = Time::parse(deletion).time_point() - std::chrono::seconds{pending};
-        const auto due = std::max(started + std::chrono::seconds{grace}, Time{now}.time_point());
-        metadata["deletionTimestamp"] = Time{due}.str();
-        metadata["deletionGracePeriodSeconds"] = grace;
-      }
+    } else if (shortened) {
+      metadata["deletionTimestamp"] = shortened->deletion.str();
+      metadata["deletionGracePeriodSeconds"] = grace;
     }
     if (is_namespace) object["status"]["phase"] = "Terminating";
     StoredObject next = services_.codec.from_value(current.type(), object);

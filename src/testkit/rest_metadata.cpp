@@ -87,7 +87,8 @@ std::vector<FieldError> keep_server_fields(const RestRequest& request, const Val
   }
   const std::string deletion = metadata_text(next, "deletionTimestamp");
   const std::string live_deletion = metadata_text(live, "deletionTimestamp");
-  if (!deletion.empty() && deletion != live_deletion) {
+  // Once it is set nobody minds what else is sent: it stays.
+  if (!deletion.empty() && live_deletion.empty()) {
     errors.push_back(invalid_value("metadata.deletionTimestamp", deletion, "field is immutable"));
   }
   const Value& grace = std::as_const(metadata)["deletionGracePeriodSeconds"];

@@ -72,12 +72,28 @@ Value to_value(Elements& list) {
   return array;
 }
 
-/// What is new in a patch: without nulls, and without what is only an instruction. Absent if nothing remains.
-Value plain(const Value& value) {
+/// Without members that are null, at any depth.
+Value without_nulls(const Value& value) {
+  if (value.is_array()) {
+    Value result = Value::array();
+    for (const Value& element : value.as_array()) result.push_back(without_nulls(element));
+    return result;
+  }
+  if (!value.is_object()) return value;
+  Value result = Value::object();
+  for (const auto& [key, element] : value.as_object()) {
+    if (!element.is_null()) result[key.view()] = without_nulls(element);
+  }
+  return result;
+}
+
+/// Without the objects that are only an instruction. Absent if nothing remains.
+Value without_directives(const Value& value) {
   if (value.is_array()) {
     Value result = Value::array();
     for (const Value& element : value.as_array()) {
-      if (Value kept = plain(element); !kept.is_absent()) result.push_back(std::move(kept));
+      if (Value kept = without_directives(element); !kept.is_absent())
+        result.push_back(std::move(kept));
     }
     return result;
   }
@@ -85,12 +101,8 @@ Value plain(const Value& value) {
   if (member(value, kPatch) != nullptr) return {};
   Value result = Value::object();
   for (const auto& [key, element] : value.as_object()) {
-    const std::string_view name = key.view();
-    if (element.is_null() || name == kRetainKeys || name.starts_with(kSetElementOrder) ||
-        name.starts_with(kDeleteFromPrimitiveList)) {
-      continue;
-    }
-    if (Value kept = plain(element); !kept.is_absent()) result[name] = std::move(kept);
+    if (Value kept = without_directives(element); !kept.is_absent())
+      result[key.view()] = std::move(kept);
   }
   return result;
 }
@@ -211,7 +223,7 @@ MergedList merge_objects(Elements original, const List<Value>& patch, std::strin
   }
   MergedList result;
   if (replace) {
-    for (const Value* change : changes) result.elements.push_back(plain(*change));
+    for (const Value* change : changes) result.elements.push_back(*change);
     return result;
   }
   if (!deleted.empty()) {
@@ -234,7 +246,7 @@ MergedList merge_objects(Elements original, const List<Value>& patch, std::strin
       target = merge_object(std::move(target), *change, element_schema);
     } else {
       known.emplace(std::move(key), original.size());
-      original.push_back(plain(*change));
+      original.push_back(*change);  // instructions inside have nothing to act on and are not looked at
     }
   }
   result.elements = std::move(original);
@@ -354,15 +366,19 @@ class ObjectMerger {
     static const List<Value> kNone;
     const List<Value>& elements = change == nullptr ? kNone : change->as_array();
     check_order(elements, order.as_array(), known->merge_key);
+    if (elements.empty() && (found == fields_.end() || found->second.size() == 0)) {
+      internal("no elements in any of the given slices");
+    }
+    if (found == fields_.end()) {
+      fields_.emplace(name, without_directives(*change));
+      return;
+    }
     if (!known->merge) {
-      if (change != nullptr) fields_.insert_or_assign(std::string{name}, plain(*change));
+      if (change != nullptr) found->second = *change;
       return;
     }
     const Positions positions = positions_of(order.as_array(), known->merge_key);
-    Value before = found == fields_.end() ? Value::array() : std::move(found->second);
-    if (before.size() == 0 && elements.empty()) internal("no elements in any of the given slices");
-    fields_.insert_or_assign(std::string{name},
-                             merge_list(std::move(before), elements, *known, &positions));
+    found->second = merge_list(std::move(found->second), elements, *known, &positions);
   }
 
   void delete_primitives(std::string_view name, const Value& doomed) {
@@ -383,7 +399,7 @@ class ObjectMerger {
       return;
     }
     if (found == fields_.end() || found->second.kind() != change.kind()) {
-      Value kept = plain(change);
+      Value kept = without_directives(without_nulls(change));
       if (!kept.is_absent()) {
         fields_.insert_or_assign(std::string{name}, std::move(kept));
       } else if (found != fields_.end()) {
@@ -401,7 +417,7 @@ class ObjectMerger {
     } else if (change.is_array() && known != nullptr && known->merge) {
       target = merge_list(std::move(target), change.as_array(), *known, nullptr);
     } else {
-      target = plain(change);
+      target = change;
     }
   }
 
@@ -420,7 +436,7 @@ Value merge_object(Value original, const Value& patch, const SchemaNode* schema)
     }
     Value replacement = patch;
     replacement.erase(kPatch);
-    return plain(replacement);
+    return replacement;
   }
   return ObjectMerger{std::move(original), patch, schema}.run();
 }

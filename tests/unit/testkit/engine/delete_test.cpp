@@ -157,6 +157,35 @@ TEST(Delete, AShorterGraceMayComeWithAnotherPolicy) {
   EXPECT_EQ(api.remove(path, foreground + "5}").at("metadata.finalizers[0]"), "foregroundDeletion");
 }
 
+// DL-7
+TEST(Delete, AGraceThatRunsIsOnlyChangedByAnother) {
+  Api api;
+  api.make_pod("p", R"("nodeName":"n",)");
+  const std::string path = std::string{kPods} + "/p";
+  api.remove(path);
+  api.patch(path + "/status", R"({"status":{"phase":"Succeeded"}})");
+  const Reply again = api.remove(path, R"({"propagationPolicy":"Foreground"})");
+  EXPECT_EQ(again.at("metadata.deletionGracePeriodSeconds"), "30");
+  EXPECT_EQ(again.at("metadata.finalizers"), "");
+  // A shorter one that is over already leaves the last word to whoever has to see it.
+  api.clock.advance(20s);
+  const Reply late = api.remove(path, R"({"gracePeriodSeconds":10})");
+  EXPECT_EQ(late.at("metadata.deletionGracePeriodSeconds"), "1");
+  EXPECT_EQ(late.at("metadata.deletionTimestamp"), "2026-01-01T00:00:20Z");
+}
+
+// UP-5
+TEST(Delete, WhatGoesKeepsItsDeletionTimestampWhateverIsPut) {
+  Api api;
+  api.make_pod("p", R"("nodeName":"n",)");
+  const std::string path = std::string{kPods} + "/p";
+  api.remove(path);
+  const Reply put =
+      api.patch(path, R"({"metadata":{"deletionTimestamp":"2020-01-01T00:00:00Z"}})");
+  EXPECT_EQ(put.status(), 200);
+  EXPECT_EQ(put.at("metadata.deletionTimestamp"), "2026-01-01T00:00:30Z");
+}
+
 // DL-5
 TEST(Delete, ADryRunThatTakesTheLastFinalizerTellsNothing) {
   Api api;

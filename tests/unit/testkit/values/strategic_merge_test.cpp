@@ -40,6 +40,22 @@ TEST(StrategicMerge, MergesListsByKey) {
       R"({"spec":{"containers":[{"name":"a","ports":[{"containerPort":80},{"containerPort":81,"name":"x"}]}]}})");
 }
 
+// PA-5: only what is new in an object is rid of instructions; a null one is none
+TEST(StrategicMerge, InstructionsInsideOfWhatIsTakenAsItIsStay) {
+  EXPECT_EQ(merged(R"({"spec":{}})", R"({"spec":{"nodeSelector":{"$patch":null,"disk":"hdd"}}})"),
+            R"({"spec":{"nodeSelector":{"disk":"hdd"}}})");
+  EXPECT_EQ(merged(R"({"spec":{}})", R"({"spec":{"nodeSelector":{"$patch":"x","disk":"hdd"}}})"),
+            R"({"spec":{}})");
+  EXPECT_EQ(
+      merged(
+          R"({"spec":{"containers":[{"name":"a"}]}})",
+          R"({"spec":{"containers":[{"name":"b","ports":[{"$patch":"delete","containerPort":80}]}]}})"),
+      R"({"spec":{"containers":[{"name":"b","ports":[{"$patch":"delete","containerPort":80}]},{"name":"a"}]}})");
+  EXPECT_EQ(merged(R"({"spec":{"tolerations":[{"key":"a"}]}})",
+                   R"({"spec":{"tolerations":[{"$patch":"delete","key":"a"}]}})"),
+            R"({"spec":{"tolerations":[{"$patch":"delete","key":"a"}]}})");
+}
+
 // PA-5, PA-6
 TEST(StrategicMerge, KnowsTheMergeKeysOfTheApi) {
   struct Row {
