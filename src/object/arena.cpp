@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <stdexcept>
 
@@ -26,21 +28,67 @@ constexpr std::size_t kStep = std::size_t{256} << 10;
 
 std::size_t round_up(std::size_t size, std::size_t to) { return (size + to - 1) / to * to; }
 
+/// A few stretches of arenas that are gone, of the default limit and accessible from the middle for a step or not
+/// at all. Whoever decodes single documents has an arena for each, and to map and unmap it would take longer than
+/// the decoding.
+/// Thread safety: all methods, from any thread.
+class IdleRegions {
+ public:
+  struct Region {
+    std::byte* begin = nullptr;
+    std::size_t up = 0;  // accessible
+    std::size_t down = 0;
+  };
+  /// One that begins nowhere if there is none.
+  Region take() noexcept {
+    const std::lock_guard lock{mutex_};
+    return count_ == 0 ? Region{} : regions_[--count_];
+  }
+  /// False if there are enough.
+  bool keep(const Region& region) noexcept {
+    const std::lock_guard lock{mutex_};
+    if (count_ == regions_.size()) return false;
+    regions_[count_++] = region;
+    return true;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::array<Region, 4> regions_{};
+  std::size_t count_ = 0;
+};
+
+/// Never destroyed: objects that are may still own an arena.
+IdleRegions& idle_regions() {
+  static auto& regions = *new IdleRegions;
+  return regions;
+}
+
 }  // namespace
 
 Arena::Arena(std::size_t limit) : limit_(round_up(std::max<std::size_t>(limit, kStep), kStep)) {
-  // Addresses only; pages are made accessible as they are needed.
-  void* memory =
-      ::mmap(nullptr, 2 * limit_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) throw std::bad_alloc{};
-  region_ = static_cast<std::byte*>(memory);
+  IdleRegions::Region region;
+  if (limit_ == kDefaultLimit) region = idle_regions().take();
+  if (region.begin == nullptr) {
+    // Addresses only; pages are made accessible as they are needed.
+    void* memory =
+        ::mmap(nullptr, 2 * limit_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc{};
+    region.begin = static_cast<std::byte*>(memory);
+  }
+  region_ = region.begin;
   middle_ = region_ + limit_;
-  top_ = bottom_ = committed_top_ = committed_bottom_ = middle_;
+  top_ = bottom_ = middle_;
+  committed_top_ = middle_ + region.up;
+  committed_bottom_ = middle_ - region.down;
 }
 
 Arena::~Arena() {
   clear();
-  ::munmap(region_, 2 * limit_);
+  const IdleRegions::Region region{region_, static_cast<std::size_t>(committed_top_ - middle_),
+                                   static_cast<std::size_t>(middle_ - committed_bottom_)};
+  const bool is_usual = limit_ == kDefaultLimit && std::max(region.up, region.down) <= kStep;
+  if (!is_usual || !idle_regions().keep(region)) ::munmap(region_, 2 * limit_);
 }
 
 void Arena::make_room(std::size_t up, std::size_t down) {

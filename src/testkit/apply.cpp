@@ -57,8 +57,17 @@ Value empty_object(const SchemaNode& schema, const FieldManager& who) {
 
 /// An object as it is compared: without managedFields, and with what Go always writes.
 Value comparable(const SchemaNode& schema, const Value& object) {
-  Value result = object;
-  if (Value* metadata = member(result, "metadata")) metadata->erase("managedFields");
+  // They are a good part of an object, so they are not copied first.
+  const auto copy = [](const Value& from, std::string_view but) {
+    Value to = Value::object();
+    for (const auto& [key, value] : from.as_object()) {
+      if (key != but) to[key.view()] = value;
+    }
+    return to;
+  };
+  const Value& metadata = object["metadata"];
+  Value result = metadata.is_object() ? copy(object, "metadata") : object;
+  if (metadata.is_object()) result["metadata"] = copy(metadata, "managedFields");
   fill_zero_values(schema, result);
   return result;
 }

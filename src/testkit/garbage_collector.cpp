@@ -39,6 +39,19 @@ std::string text(const Value& value) {
   return value.is_string() ? std::string{value.as_string()} : std::string{};
 }
 
+/// The uids of those that `object` belongs to.
+std::vector<std::string> owners_of(const StoredObject& object) {
+  std::vector<std::string> owners;
+  if (const meta::v1::ObjectMeta* typed = object.metadata()) {
+    for (const auto& reference : typed->owner_references) owners.push_back(reference.uid.str());
+  } else if (object.is_dynamic()) {
+    for (const Value& reference : object.dynamic().get_array("metadata.ownerReferences")) {
+      owners.push_back(text(reference["uid"]));
+    }
+  }
+  return owners;
+}
+
 }  // namespace
 
 ResourcePtr GarbageCollector::resource_of(const Collection& collection) const {
@@ -62,21 +75,12 @@ void GarbageCollector::index(const Place& place, const std::vector<std::string>&
 void GarbageCollector::object_changed(Collection& collection, const StoreEvent& event) {
   const Place place{&collection, event.key};
   const bool deleted = event.type == Change::Type::kDeleted;
-  const meta::v1::ObjectMeta* typed = event.object.metadata();
-  // Most objects have no owner and no finalizer: they are not worth a Value.
-  const bool plain = typed != nullptr && typed->owner_references.empty() &&
-                     typed->finalizers.empty() && !owners_.contains(place);
-  std::vector<std::string> owners;
-  Value object;
-  if (!plain) {
-    object = *event.object.value();
-    if (!deleted) {
-      for (const Value& reference : std::as_const(object).get_array("metadata.ownerReferences")) {
-        owners.push_back(text(reference["uid"]));
-      }
-    }
-    index(place, owners);
-  }
+  const bool goes = !event.object.metadata_text("deletionTimestamp").empty();
+  const std::vector<std::string> owners = owners_of(event.object);
+  const auto known = owners_.find(place);
+  const bool same_owners = known == owners_.end() ? owners.empty() : known->second == owners;
+  if (same_owners && !goes && !deleted) return;
+  index(place, deleted ? std::vector<std::string>{} : owners);
   if (deleted) {
     const std::string uid = event.object.metadata_text("uid");
     waiting_.erase(uid);
@@ -85,8 +89,8 @@ void GarbageCollector::object_changed(Collection& collection, const StoreEvent& 
       for (const Place& dependent : dependents) check_dependent(dependent);
     }
     // Owners may have waited for this one.
-    for (const Value& reference : std::as_const(object).get_array("metadata.ownerReferences")) {
-      const auto waiting = waiting_.find(text(reference["uid"]));
+    for (const std::string& owner_uid : owners) {
+      const auto waiting = waiting_.find(owner_uid);
       if (waiting == waiting_.end()) continue;
       const Place owner = waiting->second;
       if (const StoredObject stored = services_.store.get(*owner.first, owner.second)) {
@@ -95,8 +99,9 @@ void GarbageCollector::object_changed(Collection& collection, const StoreEvent& 
     }
     return;
   }
-  if (!owners.empty() && metadata_text(object, "deletionTimestamp").empty()) check_dependent(place);
-  if (plain || metadata_text(object, "deletionTimestamp").empty()) return;
+  if (!goes) return check_dependent(place);
+  const Ref<Value> value = event.object.value();
+  const Value& object = *value;
   if (has_finalizer(object, kOrphan)) orphan_dependents(place, object);
   if (has_finalizer(object, kForeground)) {
     waiting_[metadata_text(object, "uid")] = place;

@@ -122,7 +122,7 @@ class Rest {
   ServerResponse respond(const RestRequest& request, int status, const StoredObject& object);
 
   Value decode_body(RestRequest& request, const Resource& as, const WriteOptions& options);
-  StoredObject to_stored(const Resource& resource, const Value& object);
+  StoredObject to_stored(const Resource& resource, Value object);
   void check_new_namespace(const RestRequest& request);
   void finish_new(RestRequest& request, Value& object, const WriteOptions& options, bool track);
   Written create_object(RestRequest& request, Value object, const WriteOptions& options,

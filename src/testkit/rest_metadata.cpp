@@ -122,11 +122,17 @@ std::vector<FieldError> keep_server_fields(const RestRequest& request, const Val
 
 Value merge_parts(const Resource& resource, std::string_view subresource, const Value& live,
                   Value next) {
-  const auto taking = [](const Value& base, const Value& from,
+  const auto taking = [](const Value& base, Value& from,
                          std::initializer_list<std::string_view> members) {
     Value merged = base;
-    for (const std::string_view member : members) take_over(merged, from, member);
     take_over(merged["metadata"], from["metadata"], "managedFields");
+    for (const std::string_view member : members) {
+      if (std::as_const(from)[member].is_absent()) {
+        merged.erase(member);
+      } else {
+        merged[member] = std::move(from[member]);
+      }
+    }
     return merged;
   };
   if (subresource == "status") {

@@ -33,6 +33,14 @@ constexpr const char* kDuplicateOwners =
 
 GroupResource namespaces() { return {"", "namespaces"}; }
 
+/// Whether an object that was deleted has nothing left to wait for (UP-6).
+bool may_go(const Value& object, bool is_namespace) {
+  return !metadata_text(object, "deletionTimestamp").empty() &&
+         object["metadata"]["finalizers"].size() == 0 &&
+         object.get_integer("metadata.deletionGracePeriodSeconds").value_or(0) == 0 &&
+         (!is_namespace || object["spec"]["finalizers"].size() == 0);
+}
+
 bool is_printable(std::string_view text) {
   return std::ranges::all_of(text, [](unsigned char c) { return c >= 0x20 && c != 0x7f; });
 }
@@ -250,14 +258,14 @@ Value Rest::decode_body(RestRequest& request, const Resource& as, const WriteOpt
   }
 }
 
-StoredObject Rest::to_stored(const Resource& resource, const Value& object) {
+StoredObject Rest::to_stored(const Resource& resource, Value object) {
+  object = to_storage_form(resource, std::move(object));
   // A place for the version that the store writes; see ObjectCodec::with_revision.
-  Value copy = to_storage_form(resource, object);
-  if (std::as_const(copy)["metadata"]["resourceVersion"].size() == 0 &&
-      !std::as_const(copy)["metadata"]["resourceVersion"].is_string()) {
-    copy["metadata"]["resourceVersion"] = std::to_string(services_.store.revision() + 1);
+  if (std::as_const(object)["metadata"]["resourceVersion"].size() == 0 &&
+      !std::as_const(object)["metadata"]["resourceVersion"].is_string()) {
+    object["metadata"]["resourceVersion"] = std::to_string(services_.store.revision() + 1);
   }
-  StoredObject stored = services_.codec.from_value(*resource.storage_type, copy);
+  StoredObject stored = services_.codec.from_value(*resource.storage_type, object);
   if (resource.is_custom()) stored.schema_id = resource.custom->schema_id;
   return stored;
 }
@@ -457,13 +465,10 @@ Rest::Written Rest::update_object(RestRequest& request, const WriteOptions& opti
     Value next = finish_update(request, live, change(live), options, !is_apply);
     const std::uint32_t nulls = fill_nulls(resource, next);
     if (services_.options.managed_fields) next = keep_old_timestamps(live, std::move(next));
-    StoredObject stored = to_stored(resource, next);
+    const bool goes = may_go(next, resource.id() == "namespaces");
+    StoredObject stored = to_stored(resource, std::move(next));
     stored.nulls = nulls;
     if (stored.same_content(current)) return {current, false};
-    const bool goes = !metadata_text(next, "deletionTimestamp").empty() &&
-                      next["metadata"]["finalizers"].size() == 0 &&
-                      next.get_integer("metadata.deletionGracePeriodSeconds").value_or(0) == 0 &&
-                      (resource.id() != "namespaces" || next["spec"]["finalizers"].size() == 0);
     if (options.dry_run) return {stored, false};
     if (goes) {
       if (services_.commit(collection, key, current, {})) return {stored, false};
@@ -510,11 +515,7 @@ StoredObject Rest::edit(Collection& collection, const std::string& key,
     if (!current) return {};
     Value object = *current.value();
     if (!change(object)) return current;
-    const bool goes = !metadata_text(object, "deletionTimestamp").empty() &&
-                      std::as_const(object)["metadata"]["finalizers"].size() == 0 &&
-                      object.get_integer("metadata.deletionGracePeriodSeconds").value_or(0) == 0 &&
-                      (collection.resource() != namespaces() ||
-                       std::as_const(object)["spec"]["finalizers"].size() == 0);
+    const bool goes = may_go(object, collection.resource() == namespaces());
     StoredObject next;
     if (!goes) {
       next = services_.codec.from_value(current.type(), object);
