@@ -55,19 +55,23 @@ Value empty_object(const SchemaNode& schema, const FieldManager& who) {
   return who.custom_resource ? Value::object() : zero_object(schema);
 }
 
-/// An object as it is compared: without managedFields, and with what Go always writes.
-Value comparable(const SchemaNode& schema, const Value& object) {
-  // They are a good part of an object, so they are not copied first.
-  const auto copy = [](const Value& from, std::string_view but) {
-    Value to = Value::object();
-    for (const auto& [key, value] : from.as_object()) {
-      if (key != but) to[key.view()] = value;
+/// An object as it is compared with `other`, if that is known yet: without managedFields and members that both have
+/// alike, and with what Go always writes.
+Value comparable(const SchemaNode& schema, const Value& object, const Value& other = {}) {
+  if (!object.is_object()) return object;
+  // What is left out is most of an object, so it is not copied first.
+  Value result = Value::object();
+  for (const auto& [key, value] : object.as_object()) {
+    if (key != "metadata" || !value.is_object()) {
+      if (value != other[key.view()]) result[key.view()] = value;
+      continue;
     }
-    return to;
-  };
-  const Value& metadata = object["metadata"];
-  Value result = metadata.is_object() ? copy(object, "metadata") : object;
-  if (metadata.is_object()) result["metadata"] = copy(metadata, "managedFields");
+    Value& metadata = result["metadata"];
+    metadata = Value::object();
+    for (const auto& [name, part] : value.as_object()) {
+      if (name != "managedFields") metadata[name.view()] = part;
+    }
+  }
   fill_zero_values(schema, result);
   return result;
 }
@@ -328,8 +332,8 @@ Value track_update(const SchemaNode& schema, const Value& live, Value next,
   }
   // An object that nobody tracks stays so until its first apply.
   if (!entries.empty() || creates) {
-    const Value before = creates ? empty_object(schema, who) : comparable(schema, live);
-    record_update(schema, before, comparable(schema, next), who, entries);
+    const Value before = creates ? empty_object(schema, who) : comparable(schema, live, next);
+    record_update(schema, before, comparable(schema, next, live), who, entries);
     limit_updaters(entries);
   }
   write_managed_fields(next, entries);

@@ -23,6 +23,7 @@ Controllers::Controllers(Services& services, Rest& rest)
   next_tick_ = services_.clock.now() + kTick;
   services_.store.set_feed([this](Collection& collection, const EventPtr& event) {
     const std::lock_guard lock{mutex_};
+    if (!is_concerned_locked(collection, *event)) return;
     queue_.push_back({&collection, event});
     changed_.notify_one();
   });
@@ -34,6 +35,14 @@ Controllers::~Controllers() { stop(); }
 void Controllers::stop() {
   thread_.request_stop();
   if (thread_.joinable()) thread_.join();
+}
+
+bool Controllers::is_concerned_locked(const Collection& collection, const StoreEvent& event) const {
+  return event.type == Change::Type::kDeleted || &collection == &namespaces_ ||
+         definitions_.is_definitions(collection) ||
+         std::ranges::any_of(
+             hooks_, [&](const auto& hook) { return hook->resource == collection.resource(); }) ||
+         (services_.options.garbage_collection && GarbageCollector::is_concerned(event));
 }
 
 void Controllers::run(std::stop_token stop) {

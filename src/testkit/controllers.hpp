@@ -55,6 +55,9 @@ class Controllers {
   };
 
   void run(std::stop_token stop);
+  /// Whether anybody here has to hear of a write: waking the thread takes longer than many a write.
+  [[nodiscard]] bool is_concerned_locked(const Collection& collection,
+                                         const StoreEvent& event) const;
   void tick();
   void react(const Item& item);
   void call_hooks(const Item& item);

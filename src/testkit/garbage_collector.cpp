@@ -72,14 +72,19 @@ void GarbageCollector::index(const Place& place, const std::vector<std::string>&
   owners_[place] = owners;
 }
 
+bool GarbageCollector::is_concerned(const StoreEvent& event) {
+  return event.type == Change::Type::kDeleted ||
+         !event.object.metadata_text("deletionTimestamp").empty() ||
+         owners_of(event.object) !=
+             (event.previous ? owners_of(event.previous) : std::vector<std::string>{});
+}
+
 void GarbageCollector::object_changed(Collection& collection, const StoreEvent& event) {
+  if (!is_concerned(event)) return;
   const Place place{&collection, event.key};
   const bool deleted = event.type == Change::Type::kDeleted;
   const bool goes = !event.object.metadata_text("deletionTimestamp").empty();
   const std::vector<std::string> owners = owners_of(event.object);
-  const auto known = owners_.find(place);
-  const bool same_owners = known == owners_.end() ? owners.empty() : known->second == owners;
-  if (same_owners && !goes && !deleted) return;
   index(place, deleted ? std::vector<std::string>{} : owners);
   if (deleted) {
     const std::string uid = event.object.metadata_text("uid");

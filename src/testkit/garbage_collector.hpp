@@ -18,6 +18,8 @@ class GarbageCollector {
  public:
   GarbageCollector(Services& services, Rest& rest) : services_(services), rest_(rest) {}
 
+  /// Whether a write can be any of its business. Most updates are not.
+  [[nodiscard]] static bool is_concerned(const StoreEvent& event);
   /// An object was written or is gone.
   void object_changed(Collection& collection, const StoreEvent& event);
   /// Forgets everything.

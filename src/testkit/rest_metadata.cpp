@@ -122,16 +122,18 @@ std::vector<FieldError> keep_server_fields(const RestRequest& request, const Val
 
 Value merge_parts(const Resource& resource, std::string_view subresource, const Value& live,
                   Value next) {
+  // `base` with `members` of `from`, and who manages it.
   const auto taking = [](const Value& base, Value& from,
                          std::initializer_list<std::string_view> members) {
-    Value merged = base;
-    take_over(merged["metadata"], from["metadata"], "managedFields");
+    Value merged = Value::object();
+    for (const auto& [key, value] : base.as_object()) {
+      if (std::ranges::find(members, key.view()) == members.end()) merged[key.view()] = value;
+    }
     for (const std::string_view member : members) {
-      if (std::as_const(from)[member].is_absent()) {
-        merged.erase(member);
-      } else {
-        merged[member] = std::move(from[member]);
-      }
+      if (!std::as_const(from)[member].is_absent()) merged[member] = std::move(from[member]);
+    }
+    if (std::ranges::find(members, "metadata") == members.end()) {
+      take_over(merged["metadata"], from["metadata"], "managedFields");
     }
     return merged;
   };
