@@ -58,6 +58,20 @@ class IdleRegions {
   std::size_t count_ = 0;
 };
 
+/// glibc extends the heap of a thread by no more than is asked for, with a system call for each block. So more is
+/// asked for now and then and given back, which leaves it at the end of the heap.
+void extend_heap(std::size_t size) {
+  constexpr std::size_t kAtOnce = std::size_t{60} << 10;  // free() tidies up after larger ones
+  thread_local std::size_t left = 0;
+  if (size > left) {
+    void* memory = std::malloc(kAtOnce);
+    asm volatile("" : : "r"(memory) : "memory");  // or the compiler leaves both out
+    std::free(memory);
+    left = kAtOnce;
+  }
+  left -= std::min(left, size);
+}
+
 /// Never destroyed: objects that are may still own an arena.
 IdleRegions& idle_regions() {
   static auto& regions = *new IdleRegions;
@@ -200,7 +214,9 @@ Block* Arena::finish(const std::byte* root) {
     ++nodes;
   });
 
-  void* memory = std::malloc(sizeof(Block) + finished.bytes.size() + table_size);
+  const std::size_t size = sizeof(Block) + finished.bytes.size() + table_size;
+  extend_heap(size);
+  void* memory = std::malloc(size);
   if (memory == nullptr) throw std::bad_alloc{};
   auto* block = new (memory) Block{{1},
                                    static_cast<std::uint32_t>(finished.bytes.size()),

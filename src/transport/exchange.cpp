@@ -104,6 +104,11 @@ void Exchange::cancel() noexcept {
   mailbox_->post(shared_from_this());
 }
 
+void Exchange::limit_buffer(std::size_t bytes) {
+  const std::lock_guard lock{mutex_};
+  buffer_bytes_ = std::min(buffer_bytes_, bytes);
+}
+
 void Exchange::on_head(HttpResponseHead head) {
   head_at = last_byte = system_clock().now();
   status = head.status;

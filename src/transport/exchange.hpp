@@ -83,6 +83,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   void cancel() noexcept;
 
   // --- the side of the loop -------------------------------------------------------------------------------
+  /// Lets less wait for the reader than was said first. To be called before anything arrives.
+  void limit_buffer(std::size_t bytes);
   void on_head(HttpResponseHead head);
   /// Adds them; the reader is told by flush(), on_end() or fail().
   void on_bytes(std::string_view bytes);
@@ -122,7 +124,6 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   [[noreturn]] void throw_locked() const;
 
   const std::shared_ptr<Mailbox> mailbox_;
-  const std::size_t buffer_bytes_;
   // For the loop alone:
   bool done_ = false;
   std::optional<TransportError::Kind> failure_;  // constant once failed_
@@ -133,6 +134,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_:
+  std::size_t buffer_bytes_;
   HttpResponseHead head_;
   bool head_there_ = false;
   bool ended_ = false;

@@ -17,6 +17,10 @@ namespace {
 
 using Kind = TransportError::Kind;
 
+/// What waits for its reader: more is as well kept by the kernel, which lets the server go on sending, and would fall
+/// out of the processor's cache.
+constexpr std::size_t kReadAhead = std::size_t{256} << 10;
+
 bool same_word(std::string_view a, std::string_view b) {
   return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
@@ -48,6 +52,7 @@ class Http1Session final : public Session {
   }
 
   void begin(const std::shared_ptr<Exchange>& exchange) override {
+    exchange->limit_buffer(kReadAhead);
     const HttpRequest& request = exchange->request;
     head_to_send_ = fmt::format("{} {}{} HTTP/1.1\r\nHost: {}\r\n", request.method,
                                 settings_.path_prefix, request.target, settings_.authority);

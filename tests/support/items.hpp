@@ -4,6 +4,8 @@
 #include <kube/api/meta/v1.hpp>
 #include <kube/object/ref.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -57,14 +59,19 @@ inline std::string show(const std::vector<Ref<Item>>& objects) {
 /// Threads of this process. (A sanitizer starts one of its own with the first.)
 inline std::size_t thread_count() {
   static const bool started = [] {
-    std::jthread{[] {}}.join();
+    pid_t first = 0;
+    std::jthread{[&] { first = ::gettid(); }}.join();
+    // The kernel may show a thread for a moment after it was joined.
+    while (std::filesystem::exists("/proc/self/task/" + std::to_string(first))) {
+      std::this_thread::yield();
+    }
     return true;
   }();
   (void)started;
   return static_cast<std::size_t>(
       std::distance(std::filesystem::directory_iterator{"/proc/self/task"}, {}));
 }
-/// The kernel may show a thread for a moment after it was joined.
+/// False if they do not within 10 s.
 inline bool threads_return_to(std::size_t count) {
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds{10};
   while (thread_count() != count) {
