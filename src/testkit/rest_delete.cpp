@@ -102,12 +102,12 @@ std::int64_t first_grace(const Value& pod, const DeleteRequest& options) {
   return grace;
 }
 
-/// The grace that remains of `pending` seconds, which end at `deletion`; nullopt if nothing changes, as a later request
-/// may only shorten it (DL-7).
 struct Shortened {
   std::int64_t grace;
   Time deletion;
 };
+/// What a later request makes of `pending` seconds that end at `deletion`: it may only shorten them, else nothing
+/// changes (DL-7).
 std::optional<Shortened> shorten(const DeleteRequest& options, std::int64_t pending,
                                  std::string_view deletion, Clock::WallTime now) {
   if (!options.grace) return std::nullopt;

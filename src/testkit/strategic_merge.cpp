@@ -246,8 +246,7 @@ MergedList merge_objects(Elements original, const List<Value>& patch, std::strin
       target = merge_object(std::move(target), *change, element_schema);
     } else {
       known.emplace(std::move(key), original.size());
-      original.push_back(
-          *change);  // instructions inside have nothing to act on and are not looked at
+      original.push_back(*change);  // with instructions inside, which nobody looks at
     }
   }
   result.elements = std::move(original);

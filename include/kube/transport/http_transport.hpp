@@ -63,7 +63,7 @@ struct TransportOptions {
   /// Of the head of an answer.
   std::size_t max_header_bytes = std::size_t{1} << 20;
   /// How many bytes of one answer wait for its reader before the server is held back. A reader that takes
-  /// them holds as many again.
+  /// them holds as many again. (With HTTP/1.1 at most 256 KiB: the kernel holds more.)
   std::size_t stream_buffer_bytes = std::size_t{1} << 20;
   Logger log = {};
   /// Called in the thread of the transport, which waits for it. What it throws is swallowed.
