@@ -6,10 +6,6 @@
 
 namespace kube::testkit::detail {
 
-namespace {
-
-/// A copy without members that are null; they ask for a removal where there is nothing to remove.
-/// The real server looks into lists as well.
 Value without_nulls(const Value& value) {
   if (value.is_array()) {
     Value result = Value::array();
@@ -23,6 +19,8 @@ Value without_nulls(const Value& value) {
   }
   return result;
 }
+
+namespace {
 
 Value merge(Value target, const Value& patch) {
   if (!target.is_object()) return without_nulls(patch);

@@ -10,4 +10,8 @@ namespace kube::testkit::detail {
 /// Time is linear in the two together.
 [[nodiscard]] Value merge_patch(Value target, const Value& patch);
 
+/// A copy without members that are null, also of elements of lists; in a patch they ask for a removal where there is
+/// nothing to remove.
+[[nodiscard]] Value without_nulls(const Value& value);
+
 }  // namespace kube::testkit::detail

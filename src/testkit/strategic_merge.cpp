@@ -2,6 +2,7 @@
 #include "strategic_merge.hpp"
 
 #include "field_error.hpp"
+#include "merge_patch.hpp"
 #include "value_edit.hpp"
 
 #include <kube/codec/json.hpp>
@@ -70,21 +71,6 @@ Value to_value(Elements& list) {
   Value array = Value::array();
   for (Value& element : list) array.push_back(std::move(element));
   return array;
-}
-
-/// Without members that are null, at any depth.
-Value without_nulls(const Value& value) {
-  if (value.is_array()) {
-    Value result = Value::array();
-    for (const Value& element : value.as_array()) result.push_back(without_nulls(element));
-    return result;
-  }
-  if (!value.is_object()) return value;
-  Value result = Value::object();
-  for (const auto& [key, element] : value.as_object()) {
-    if (!element.is_null()) result[key.view()] = without_nulls(element);
-  }
-  return result;
 }
 
 /// Without the objects that are only an instruction. Absent if nothing remains.
