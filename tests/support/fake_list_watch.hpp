@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
-#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -32,8 +31,11 @@ inline meta::v1::Status status(int code, std::string_view reason, std::string_vi
   result.message = message;
   return result;
 }
-inline std::exception_ptr api_error(int code, std::string_view reason) {
-  return std::make_exception_ptr(ApiError{status(code, reason)});
+/// Throws, and an exception of its own each time: the thread sanitizer does not see how threads share one.
+using Failure = std::function<void()>;
+
+inline Failure api_error(int code, std::string_view reason) {
+  return [code, reason = std::string{reason}] { throw ApiError{status(code, reason)}; };
 }
 
 /// A resource of an API server, in memory: versions grow by one with each change, watches are told of changes
@@ -99,7 +101,7 @@ class FakeListWatch final : public ListWatch<Item> {
     for (Channel* channel : channels_) channel->closed = true;
   }
   /// next() throws.
-  void break_watches(std::exception_ptr error) {
+  void break_watches(const Failure& error) {
     const std::lock_guard guard{mutex_};
     for (Channel* channel : channels_) channel->error = error;
     changed_.notify_all();
@@ -117,11 +119,11 @@ class FakeListWatch final : public ListWatch<Item> {
 
   // What goes wrong. Each entry is for one request; null lets it pass.
 
-  void script_lists(std::vector<std::exception_ptr> errors) {
+  void script_lists(const std::vector<Failure>& errors) {
     const std::lock_guard guard{mutex_};
     list_errors_.insert(list_errors_.end(), errors.begin(), errors.end());
   }
-  void script_watches(std::vector<std::exception_ptr> errors) {
+  void script_watches(const std::vector<Failure>& errors) {
     const std::lock_guard guard{mutex_};
     watch_errors_.insert(watch_errors_.end(), errors.begin(), errors.end());
   }
@@ -243,7 +245,7 @@ class FakeListWatch final : public ListWatch<Item> {
  private:
   struct Channel {
     std::deque<Event> events;
-    std::exception_ptr error;
+    Failure error;
     bool closed = false;
     bool waiting = false;
   };
@@ -269,7 +271,7 @@ class FakeListWatch final : public ListWatch<Item> {
         channel.events.pop_front();
         return event;
       }
-      if (channel.error != nullptr) std::rethrow_exception(channel.error);
+      if (channel.error != nullptr) channel.error();
       return std::nullopt;
     }
 
@@ -284,11 +286,11 @@ class FakeListWatch final : public ListWatch<Item> {
     result.details.emplace();
     return result;
   }
-  void throw_next(std::deque<std::exception_ptr>& script) {
+  void throw_next(std::deque<Failure>& script) {
     if (script.empty()) return;
-    const std::exception_ptr error = script.front();
+    const Failure error = script.front();
     script.pop_front();
-    if (error != nullptr) std::rethrow_exception(error);
+    if (error != nullptr) error();
   }
   void note(std::string request) {
     requests_.push_back(std::move(request));
@@ -323,8 +325,8 @@ class FakeListWatch final : public ListWatch<Item> {
   long version_ = 0;
   long oldest_ = 0;
   std::vector<Channel*> channels_;
-  std::deque<std::exception_ptr> list_errors_;
-  std::deque<std::exception_ptr> watch_errors_;
+  std::deque<Failure> list_errors_;
+  std::deque<Failure> watch_errors_;
   std::vector<std::string> requests_;
   std::vector<std::int64_t> timeouts_;
   std::string list_api_version_;

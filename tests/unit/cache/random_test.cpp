@@ -97,10 +97,11 @@ TEST_P(RandomHistory, EndsWithTheStateOfTheServer) {
       if (chance(1)) server->end_watches(status(429, "TooManyRequests"));
       if (chance(1)) server->forget_history();
       if (chance(3)) server->bookmark();
-      if (chance(1)) server->break_watches(std::make_exception_ptr(Error("undecodable")));
+      if (chance(1)) server->break_watches([] { throw Error("undecodable"); });
       if (chance(1)) {
-        server->break_watches(std::make_exception_ptr(
-            TransportError{TransportError::Kind::kConnectionLost, "reset"}));
+        server->break_watches([] {
+          throw TransportError{TransportError::Kind::kConnectionLost, "reset"};
+        });
       }
       if (chance(2)) {
         server->script_lists({api_error(410, "Expired"), nullptr, api_error(410, "Expired")});
@@ -109,8 +110,9 @@ TEST_P(RandomHistory, EndsWithTheStateOfTheServer) {
       if (chance(2)) server->script_watches({api_error(410, "Gone")});
       if (chance(1)) server->script_watches({api_error(403, "Forbidden")});
       if (chance(1)) {
-        server->script_watches(
-            {std::make_exception_ptr(TransportError{TransportError::Kind::kConnect, "refused"})});
+        server->script_watches({[] {
+          throw TransportError{TransportError::Kind::kConnect, "refused"};
+        }});
       }
       if (chance(1) && recorders.size() < 12) add_handler();
       if (chance(1)) {

@@ -20,6 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing_support::api_error;
+using testing_support::Failure;
 using testing_support::FakeListWatch;
 using testing_support::Item;
 using testing_support::item;
@@ -28,8 +29,8 @@ using testing_support::status;
 using What = ReflectorEvent::Kind;
 using Strings = std::vector<std::string>;
 
-std::exception_ptr lost(TransportError::Kind kind) {
-  return std::make_exception_ptr(TransportError{kind, "gone"});
+Failure lost(TransportError::Kind kind) {
+  return [kind] { throw TransportError{kind, "gone"}; };
 }
 
 /// A reflector in a thread of its own, with everything that it reports.
@@ -200,7 +201,7 @@ TEST_F(ReflectorTest, StopsWhileBackingOff) {
 // jitter and cap
 TEST_F(ReflectorTest, GrowsItsDelaysUpToTheCap) {
   options.backoff.random = [] { return 0.5; };
-  std::vector<std::exception_ptr> failures(9, api_error(403, "Forbidden"));
+  std::vector<Failure> failures(9, api_error(403, "Forbidden"));
   server->script_lists(failures);
   start();
   for (const auto delay : {1200ms, 2400ms, 4800ms, 9600ms, 19200ms, 38400ms, 45000ms, 45000ms}) {
@@ -426,7 +427,7 @@ TEST_F(ReflectorTest, TellsErrorsOfTheStreamApart) {
   EXPECT_EQ(last(What::kWatchFailed).message, "unexpected object in an ERROR event");
 
   ASSERT_TRUE(server->wait_for_watches(1));
-  server->break_watches(std::make_exception_ptr(Error("cannot decode")));
+  server->break_watches([] { throw Error("cannot decode"); });
   pass(3200ms);
   ASSERT_TRUE(server->wait_for_requests(7));
   EXPECT_EQ(last(What::kWatchFailed).message, "cannot decode");
@@ -891,9 +892,16 @@ TEST(ReflectorErrors, AreLoggedAsLoudAsTheyMatter) {
                                                                     : "debug");
                        },
                        LogLevel::kDebug};
-  default_watch_error_handler(options, {"x", api_error(410, "Expired")});
-  default_watch_error_handler(options, {"x", lost(TransportError::Kind::kConnectionLost)});
-  default_watch_error_handler(options, {"x", api_error(403, "Forbidden")});
+  const auto handle = [&](const Failure& failure) {
+    try {
+      failure();
+    } catch (...) {
+      default_watch_error_handler(options, {"x", std::current_exception()});
+    }
+  };
+  handle(api_error(410, "Expired"));
+  handle(lost(TransportError::Kind::kConnectionLost));
+  handle(api_error(403, "Forbidden"));
   EXPECT_EQ(lines, (Strings{"debug", "info", "error"}));
 }
 
