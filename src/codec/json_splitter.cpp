@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array<bool, 256> kBracketOrQuote = [] {
   std::array<bool, 256> marks{};
-  for (const unsigned char c : {'"', '{', '}', '[', ']'}) marks[c] = true;
+  for (const char c : {'"', '{', '}', '[', ']'}) marks[static_cast<unsigned char>(c)] = true;
   return marks;
 }();
 

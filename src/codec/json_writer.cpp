@@ -86,7 +86,7 @@ bool is_left_out(const Field& field, const std::byte* value) {
 constexpr std::array<bool, 256> kSpecial = [] {
   std::array<bool, 256> special{};
   for (std::size_t c = 0; c < 0x20; ++c) special[c] = true;
-  for (const unsigned char c : {'"', '\\', '<', '>', '&'}) special[c] = true;
+  for (const char c : {'"', '\\', '<', '>', '&'}) special[static_cast<unsigned char>(c)] = true;
   special[0xe2] = true;
   return special;
 }();
