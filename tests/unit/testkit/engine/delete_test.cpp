@@ -180,8 +180,7 @@ TEST(Delete, WhatGoesKeepsItsDeletionTimestampWhateverIsPut) {
   api.make_pod("p", R"("nodeName":"n",)");
   const std::string path = std::string{kPods} + "/p";
   api.remove(path);
-  const Reply put =
-      api.patch(path, R"({"metadata":{"deletionTimestamp":"2020-01-01T00:00:00Z"}})");
+  const Reply put = api.patch(path, R"({"metadata":{"deletionTimestamp":"2020-01-01T00:00:00Z"}})");
   EXPECT_EQ(put.status(), 200);
   EXPECT_EQ(put.at("metadata.deletionTimestamp"), "2026-01-01T00:00:30Z");
 }
