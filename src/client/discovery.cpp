@@ -14,7 +14,6 @@
 namespace kube {
 
 using namespace std::chrono_literals;
-using detail::kJsonMedia;
 
 namespace {
 

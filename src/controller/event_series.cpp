@@ -53,7 +53,9 @@ std::vector<events::v1::Event> EventSeriesTracker::finish(Clock::WallTime now) {
   const MicroTime limit = now - std::chrono::duration_cast<Clock::WallTime::duration>(kFinishAfter);
   std::vector<events::v1::Event> series;
   events_.erase_if([&](const events::v1::Event& event) {
-    if ((event.series ? event.series->last_observed_time : event.event_time) >= limit) return false;
+    MicroTime last = event.event_time;
+    if (event.series) last = event.series->last_observed_time;
+    if (last >= limit) return false;
     if (event.series) series.push_back(event);
     return true;
   });
