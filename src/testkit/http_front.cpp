@@ -40,8 +40,9 @@ class HttpFront::Impl {
         options_(std::move(options)),
         context_(options_.threads),
         work_(context_.get_executor()),
-        acceptor_(asio::make_strand(context_)),
-        retry_(acceptor_.get_executor()) {
+        accepting_(asio::make_strand(context_.get_executor())),
+        acceptor_(accepting_),
+        retry_(accepting_) {
     if (!options_.tls.certificate.empty())
       tls_.emplace(make_tls_context(options_.tls, options_.http2));
     listen();
@@ -65,7 +66,7 @@ class HttpFront::Impl {
   }
 
   void drain(std::chrono::milliseconds grace) {
-    asio::post(acceptor_.get_executor(), [this] { close_acceptor(); });
+    asio::post(accepting_, [this] { close_acceptor(); });
     for (const auto& connection : all()) connection->drain();
     std::unique_lock lock{mutex_};
     closed_.wait_for(lock, grace, [this] { return connections_.empty(); });
@@ -161,6 +162,7 @@ class HttpFront::Impl {
   std::optional<asio::ssl::context> tls_;
   asio::io_context context_;
   asio::executor_work_guard<asio::io_context::executor_type> work_;
+  const Strand accepting_;
   tcp::acceptor acceptor_;
   asio::steady_timer retry_;
   std::uint16_t port_ = 0;
