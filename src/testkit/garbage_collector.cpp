@@ -39,15 +39,16 @@ std::string text(const Value& value) {
   return value.is_string() ? std::string{value.as_string()} : std::string{};
 }
 
-/// The uids of those that `object` belongs to.
+/// The uids of those that `object` belongs to. Called under the store's lock, so whatever is stored, it must not
+/// throw.
 std::vector<std::string> owners_of(const StoredObject& object) {
   std::vector<std::string> owners;
   if (const meta::v1::ObjectMeta* typed = object.metadata()) {
     for (const auto& reference : typed->owner_references) owners.push_back(reference.uid.str());
   } else if (object.is_dynamic()) {
-    for (const Value& reference : object.dynamic().get_array("metadata.ownerReferences")) {
-      owners.push_back(text(reference["uid"]));
-    }
+    const Value& references = object.dynamic()["metadata"]["ownerReferences"];
+    if (!references.is_array()) return owners;
+    for (const Value& reference : references.as_array()) owners.push_back(text(reference["uid"]));
   }
   return owners;
 }
