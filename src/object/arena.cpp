@@ -58,6 +58,12 @@ class IdleRegions {
   std::size_t count_ = 0;
 };
 
+/// Never destroyed: objects that are may still own an arena.
+IdleRegions& idle_regions() {
+  static auto& regions = *new IdleRegions;
+  return regions;
+}
+
 /// glibc extends the heap of a thread by no more than is asked for, with a system call for each block. So more is
 /// asked for now and then and given back, which leaves it at the end of the heap.
 void extend_heap(std::size_t size) {
@@ -70,12 +76,6 @@ void extend_heap(std::size_t size) {
     left = kAtOnce;
   }
   left -= std::min(left, size);
-}
-
-/// Never destroyed: objects that are may still own an arena.
-IdleRegions& idle_regions() {
-  static auto& regions = *new IdleRegions;
-  return regions;
 }
 
 }  // namespace
