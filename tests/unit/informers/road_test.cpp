@@ -333,9 +333,11 @@ TEST_P(InformerOverSockets, WritesMetricsForPrometheus) {
   EXPECT_EQ(of_type("added"), road.watch_list ? 3 : 1);
   EXPECT_EQ(of_type("modified"), 1);
   EXPECT_EQ(of_type("deleted"), 1);
-  // A real server sends one whenever its clock says so.
+  // A real server sends more whenever its clock says so.
+  const double bookmarks = road.watch_list ? 1 : 0;
+  EXPECT_GE(of_type("bookmark"), bookmarks);
   if (!server.is_real()) {
-    EXPECT_EQ(of_type("bookmark"), road.watch_list ? 1 : 0);
+    EXPECT_EQ(of_type("bookmark"), bookmarks);
   }
   EXPECT_EQ(value_in(text, "reflector_relists_total{reason=\"expired\",resource=\"configmaps\"}"),
             0);
