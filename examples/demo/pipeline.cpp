@@ -156,7 +156,7 @@ InformerStatus Pipeline::status_of() const {
                         .bytes = snapshot.overhead_bytes(),
                         .backlog = informer.backlog()};
   for (const kube::Ref<T>& object : snapshot.list()) {
-    status.bytes += sizeof(kube::detail::Block) + object.block()->image_size;
+    status.bytes += kube::bytes_of(object).own;
   }
   const std::lock_guard guard{mutex_};
   if (const auto found = reflectors_.find(T::kube_type.name); found != reflectors_.end()) {

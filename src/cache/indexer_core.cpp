@@ -27,10 +27,10 @@ class IndexerCore::Writer {
       result.error = "object has no meta: metadata.name is empty";
       return;
     }
-    const auto slot = state.find_slot(key.namespace_, key.name);
-    if (slot) result.before = state.slots.find(*slot)->object;
+    const StoreState::Place place = state.find_slot(key.namespace_, key.name);
+    if (place.slot != nullptr) result.before = place.slot->object;
     if (change.erase) {
-      if (slot) erase(state, *slot);
+      if (place.slot != nullptr) erase(state, place.number);
       if (object != nullptr && !change.tombstone) note_version(state, object);
       return;
     }
@@ -40,7 +40,7 @@ class IndexerCore::Writer {
       result.unchanged = true;
       return;
     }
-    put(state, slot, change.object, values);
+    put(state, place, change.object, values);
   }
 
   void erase(StoreState& state, std::uint32_t slot) {
@@ -81,14 +81,13 @@ class IndexerCore::Writer {
     if (!version.empty()) set_version(state, version);
   }
 
-  void put(StoreState& state, std::optional<std::uint32_t> slot, const ObjectRef& object,
+  void put(StoreState& state, const StoreState::Place& place, const ObjectRef& object,
            const IndexValues& values) {
     const void* now = object.get();
-    if (slot) {
-      const StoredObject* old = state.slots.find(*slot);
-      reindex_labels(state, *slot, old->object.get(), now);
-      reindex_values(state, *slot, old->values, values);
-      state.slots.set(*slot, {object, values});
+    if (place.slot != nullptr) {
+      reindex_labels(state, place.number, place.slot->object.get(), now);
+      reindex_values(state, place.number, place.slot->values, values);
+      state.slots.set(place.number, {object, values});
       return;
     }
     std::uint32_t number = next_;
@@ -267,7 +266,7 @@ std::uint64_t IndexerCore::replace(const std::vector<ObjectRef>& objects, std::s
       const void* object = objects[i].get();
       writer_->apply(*next, {objects[i]}, values.empty() ? IndexValues{} : values[i], results[i]);
       if (!results[i].error.empty()) continue;
-      listed[*next->find_slot(access_.namespace_(object), access_.name(object))] = true;
+      listed[next->find_slot(access_.namespace_(object), access_.name(object)).number] = true;
     }
     std::vector<std::uint32_t> leaving;
     next->slots.visit([&](std::uint32_t number, const StoredObject& slot) {

@@ -104,21 +104,22 @@ std::uint32_t hash_label(std::string_view key, std::string_view value) noexcept 
   return static_cast<std::uint32_t>(hash_text(key, 3) >> 48 << 16 | hash_text(value, 4) >> 48);
 }
 
-std::optional<std::uint32_t> StoreState::find_slot(std::string_view space,
-                                                   std::string_view name) const {
-  std::optional<std::uint32_t> found;
-  keys.visit(short_hash(hash_key(space, name)), [&](std::uint32_t slot) {
-    const void* object = slots.find(slot)->object.get();
+StoreState::Place StoreState::find_slot(std::string_view space, std::string_view name) const {
+  Place found;
+  keys.visit(short_hash(hash_key(space, name)), [&](std::uint32_t number) {
+    const StoredObject* slot = slots.find(number);
+    slot->object.prefetch_name();
+    const void* object = slot->object.get();
     if (access->name(object) != name || access->namespace_(object) != space) return true;
-    found = slot;
+    found = {number, slot};
     return false;
   });
   return found;
 }
 
 ObjectRef StoreState::find(std::string_view space, std::string_view name) const {
-  const auto slot = find_slot(space, name);
-  return slot ? slots.find(*slot)->object : ObjectRef{};
+  const Place place = find_slot(space, name);
+  return place.slot == nullptr ? ObjectRef{} : place.slot->object;
 }
 
 KeyParts KeyParts::of(std::string_view key) noexcept {

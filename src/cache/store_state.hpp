@@ -8,7 +8,6 @@
 #include <kube/cache/object_access.hpp>
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,9 +53,12 @@ struct StoreState {
   std::string newest;  ///< the highest version ever reached
   std::uint64_t sequence = 0;
 
-  /// The number of the slot in which an object is.
-  [[nodiscard]] std::optional<std::uint32_t> find_slot(std::string_view space,
-                                                       std::string_view name) const;
+  struct Place {
+    std::uint32_t number = 0;
+    const StoredObject* slot = nullptr;  ///< null: there is no such object
+  };
+  /// Where an object is, until the next change.
+  [[nodiscard]] Place find_slot(std::string_view space, std::string_view name) const;
   /// The object, or null.
   [[nodiscard]] ObjectRef find(std::string_view space, std::string_view name) const;
 };

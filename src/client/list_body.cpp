@@ -10,7 +10,7 @@ namespace kube::detail {
 AnyRef ListBody::decode(std::string_view item, std::size_t offset) {
   Block* block =
       format_ == Format::kJson ? decoder_.json(item, offset) : decoder_.protobuf(item, offset);
-  return {block, block->image() + block->root};
+  return {block, block->root()};
 }
 
 void ListBody::feed(std::string_view chunk, const ResourceCore::OnItem& on_item) {

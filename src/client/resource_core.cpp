@@ -153,7 +153,7 @@ AnyRef ResourceCore::decode(const Request& request, Answer& answer, const Type& 
         wanted, &wanted == target_.type || &wanted == &kAnyMetadata ? decoding_ : DecoderOptions{}};
     Block* block =
         answer.format == Format::kJson ? decoder.json(body, 0) : decoder.enveloped(body, 0);
-    AnyRef object{block, block->image() + block->root};
+    AnyRef object{block, block->root()};
     if ((wanted.kind == Kind::kValue && is_failure(*cast<Value>(object))) ||
         (&wanted == &kAnyMetadata && begins_status(body, answer.format))) {
       throw CodecError("", "a Status instead of an object", 0);

@@ -88,7 +88,7 @@ void WatchCore::decode(const WatchFrame& frame) {
   DecoderCore& decoder = whole ? *whole : decoder_;
   Block* block = format_ == Format::kJson ? decoder.json(frame.object, frame.offset)
                                           : decoder.enveloped(frame.object, frame.offset);
-  ready_.push_back({frame.type, {block, block->image() + block->root}, nullptr});
+  ready_.push_back({frame.type, {block, block->root()}, nullptr});
 }
 
 void WatchCore::end_with(Ref<meta::v1::Status> error) {

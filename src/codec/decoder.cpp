@@ -25,7 +25,7 @@ constexpr std::size_t kMostlyDropped = 8;
 
 Ref<std::byte> share_block(Block* block) {
   block->retain();
-  return {block, block->image() + block->root};
+  return {block, block->root()};
 }
 
 }  // namespace
@@ -48,8 +48,8 @@ struct DecoderCore::State {
   template <typename Read>
   Block* finish(std::size_t offset, Read read) {
     try {
-      const std::byte* root = read();
-      return assembler.arena().finish(root);
+      read();
+      return assembler.arena().finish();
     } catch (const std::length_error& error) {
       assembler.arena().clear();
       throw CodecError("", error.what(), offset);
@@ -68,9 +68,9 @@ struct DecoderCore::State {
   /// the encoding of what was kept serves as well and takes a fraction of the memory.
   [[nodiscard]] std::string_view memorable(const Type& type, std::string_view message,
                                            const Block& block) {
-    if (message.size() < kMostlyDropped * block.image_size) return message;
+    if (message.size() < kMostlyDropped * block.image_size()) return message;
     writer.clear();
-    writer.message(type, block.image() + block.root);
+    writer.message(type, block.root());
     return writer.view();
   }
 

@@ -100,8 +100,8 @@ class JsonReader::Recording {
   std::size_t index_ = 0;
 };
 
-std::byte* JsonReader::read(const Type& type, std::string_view text, const Projection& projection,
-                            const Sibling& sibling, JsonTape* tape, std::size_t offset) {
+void JsonReader::read(const Type& type, std::string_view text, const Projection& projection,
+                      const Sibling& sibling, JsonTape* tape, std::size_t offset) {
   scan_ = JsonScanner{text, offset, limits_.max_depth};
   sibling_ = assembler_.shares() ? sibling : Sibling{};
   tape_ = tape;
@@ -112,7 +112,7 @@ std::byte* JsonReader::read(const Type& type, std::string_view text, const Proje
   }
   if (!is_utf8(text)) scan_.fail(nullptr, "document is not valid UTF-8");
 
-  std::byte* root = arena_.allocate(std::max<std::size_t>(type.size, 8));
+  std::byte* root = arena_.allocate_root(std::max<std::size_t>(type.size, 8));
   const Like like{sibling_.object == nullptr || sibling_.tape->entries.empty() ? kNoEntry : 0,
                   sibling_.object};
   const Context context{projection.root(), nullptr, 0};
@@ -131,7 +131,6 @@ std::byte* JsonReader::read(const Type& type, std::string_view text, const Proje
   }
   scan_.white_space();
   if (!scan_.done()) scan_.fail_expected(nullptr, "end of the document");
-  return root;
 }
 
 // --- the sibling ---

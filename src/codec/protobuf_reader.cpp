@@ -42,22 +42,20 @@ void prefetch(std::string_view bytes) {
 
 }  // namespace
 
-std::byte* ProtobufReader::read(const Type& type, std::string_view message,
-                                const Projection& projection, const Sibling& sibling,
-                                std::size_t offset) {
+void ProtobufReader::read(const Type& type, std::string_view message, const Projection& projection,
+                          const Sibling& sibling, std::size_t offset) {
   type_ = &type;
   message_ = message;
   offset_ = offset;
   is_regular_ = true;
   prefetch(message);
-  std::byte* root = arena_.allocate(type.size);
+  std::byte* root = arena_.allocate_root(type.size);
   Follower follower;
   if (sibling.object != nullptr && assembler_.shares()) {
     const std::string_view bytes = sibling.message;
     follower = {bytes.data(), bytes.data() + bytes.size(), sibling.object};
   }
   this->message(type, type.proto, root, message, follower, projection.root(), 0);
-  return root;
 }
 
 void ProtobufReader::message(const Type& type, std::span<const ProtoField> table, std::byte* out,

@@ -193,40 +193,42 @@ void Arena::drop(Word& word) noexcept {
   word = {};
 }
 
-Arena::Image Arena::image(const std::byte* root) {
+void Arena::pad_text() {
   const std::size_t padding = reinterpret_cast<std::uintptr_t>(bottom_) % 8;
   bottom_ -= padding;                                 // within a page, so accessible
   if (padding > 0) std::memset(bottom_, 0, padding);  // equal content, equal image
+}
+
+Arena::Image Arena::image(const std::byte* root) {
+  pad_text();
   return {{bottom_, top_}, static_cast<std::size_t>(root - bottom_)};
 }
 
-Block* Arena::finish(const std::byte* root) {
-  const Image finished = image(root);
+Block* Arena::finish() {
+  pad_text();
   // The table of node words: steps of a byte, with escapes for long ones.
-  const auto text_words = static_cast<std::size_t>(middle_ - bottom_) / 8;
   std::size_t table_size = 0;
   std::size_t nodes = 0;
   std::size_t last = 0;
-  for_each_node_word([&](std::size_t index) {
-    const std::size_t word = text_words + index;
+  for_each_node_word([&](std::size_t word) {
     table_size += (word - last) / 254 + 1;
     last = word;
     ++nodes;
   });
 
-  const std::size_t size = sizeof(Block) + finished.bytes.size() + table_size;
-  extend_heap(size);
-  void* memory = std::malloc(size);
+  const auto text_size = static_cast<std::size_t>(middle_ - bottom_);
+  const auto size = static_cast<std::size_t>(top_ - middle_);
+  extend_heap(text_size + size + table_size);
+  auto* memory = static_cast<std::byte*>(std::malloc(text_size + size + table_size));
   if (memory == nullptr) throw std::bad_alloc{};
-  auto* block = new (memory) Block{{1},
-                                   static_cast<std::uint32_t>(finished.bytes.size()),
-                                   static_cast<std::uint32_t>(finished.root),
-                                   static_cast<std::uint32_t>(nodes)};
-  std::memcpy(block->image(), finished.bytes.data(), finished.bytes.size());
-  auto* step = reinterpret_cast<std::uint8_t*>(block->image() + finished.bytes.size());
+  std::memcpy(memory, bottom_, text_size + size);
+  auto* block = new (memory + text_size) Block{{1},
+                                               static_cast<std::uint32_t>(text_size),
+                                               static_cast<std::uint32_t>(size),
+                                               static_cast<std::uint32_t>(nodes)};
+  auto* step = reinterpret_cast<std::uint8_t*>(memory + text_size + size);
   last = 0;
-  for_each_node_word([&](std::size_t index) {
-    const std::size_t word = text_words + index;
+  for_each_node_word([&](std::size_t word) {
     std::size_t distance = word - last;
     for (; distance >= 254; distance -= 254) *step++ = 255;
     *step++ = static_cast<std::uint8_t>(distance);

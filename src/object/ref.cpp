@@ -18,7 +18,7 @@ std::atomic<std::size_t> live_bytes{0};
 namespace detail {
 
 void count_block(const Block& block, int change) noexcept {
-  const std::size_t size = ::malloc_usable_size(const_cast<Block*>(&block));
+  const std::size_t size = ::malloc_usable_size(block.memory());
   if (change > 0) {
     live_blocks.fetch_add(1, std::memory_order_relaxed);
     live_bytes.fetch_add(size, std::memory_order_relaxed);
@@ -31,14 +31,14 @@ void count_block(const Block& block, int change) noexcept {
 void Block::destroy() noexcept {
   for_each_node_word([](const Word& word) { word.node()->release(); });
   count_block(*this, -1);
-  std::free(this);
+  std::free(memory());
 }
 
 }  // namespace detail
 
 ObjectBytes bytes_of_block(const detail::Block* block) noexcept {
   if (block == nullptr) return {};
-  ObjectBytes bytes{::malloc_usable_size(const_cast<detail::Block*>(block)), 0};
+  ObjectBytes bytes{::malloc_usable_size(block->memory()), 0};
   block->for_each_node_word([&](const detail::Word& word) {
     const detail::Node* node = word.node();
     bytes.shared +=
@@ -55,9 +55,8 @@ detail::Block* freeze_value(const Type& type, const std::byte* object) {
   // One arena per thread: freezing is common in programs that build objects.
   thread_local Arena arena;
   arena.clear();
-  std::byte* root = arena.allocate(type.size);
-  detail::freeze_into(arena, type, root, object);
-  return arena.finish(root);
+  detail::freeze_into(arena, type, arena.allocate_root(type.size), object);
+  return arena.finish();
 }
 
 }  // namespace kube

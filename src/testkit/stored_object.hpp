@@ -27,7 +27,7 @@ class StoredObject {
  public:
   StoredObject() = default;
   StoredObject(const Type& type, kube::detail::Block* block)
-      : type_(&type), data_(block, block->image() + block->root) {}
+      : type_(&type), data_(block, block->root()) {}
 
   explicit operator bool() const noexcept { return data_.get() != nullptr; }
   [[nodiscard]] const Type& type() const noexcept { return *type_; }

@@ -34,7 +34,7 @@ class ObjectRef {
   static ObjectRef from(const Ref<T>& ref) {
     if (ref == nullptr) return {};
     const Block* block = ref.block();
-    if (reinterpret_cast<const std::byte*>(ref.get()) != block->image() + block->root) {
+    if (reinterpret_cast<const std::byte*>(ref.get()) != block->root()) {
       return from(freeze(*ref));
     }
     return whole(ref);
@@ -62,10 +62,18 @@ class ObjectRef {
   }
 
   [[nodiscard]] const void* get() const noexcept {
-    return block_ == nullptr ? nullptr : block_->image() + block_->root;
+    return block_ == nullptr ? nullptr : block_->root();
   }
-  /// Lets the processor fetch the beginning of the object, to which something will be written.
+  /// Lets the processor fetch the count of references, which will be changed.
   void prefetch() const noexcept { __builtin_prefetch(block_, 1); }
+  /// And its neighbours, where the name of the object is.
+  void prefetch_name() const noexcept {
+    constexpr std::ptrdiff_t kLine = 64;
+    const auto* const block = reinterpret_cast<const std::byte*>(block_);
+    prefetch();
+    __builtin_prefetch(block - kLine);
+    __builtin_prefetch(block + kLine);
+  }
   explicit operator bool() const noexcept { return block_ != nullptr; }
   /// Identity, not equality of content.
   friend bool operator==(const ObjectRef& a, const ObjectRef& b) noexcept = default;

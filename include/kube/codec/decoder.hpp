@@ -73,7 +73,7 @@ class Decoder {
 
  private:
   static Ref<T> ref(detail::Block* block) {
-    return {block, reinterpret_cast<const T*>(block->image() + block->root)};
+    return {block, reinterpret_cast<const T*>(block->root())};
   }
 
   detail::DecoderCore core_;

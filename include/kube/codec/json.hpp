@@ -21,7 +21,7 @@ std::string encode_json(const Type& type, const std::byte* value);
 template <typename T>
 [[nodiscard]] Ref<T> decode_json(std::string_view text) {
   detail::Block* block = detail::decode_json_once(type_of<T>(), text);
-  return {block, reinterpret_cast<const T*>(block->image() + block->root)};
+  return {block, reinterpret_cast<const T*>(block->root())};
 }
 
 /// Compact JSON, as the API server writes it. A top-level object begins with its kind and apiVersion.

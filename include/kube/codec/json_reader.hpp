@@ -43,10 +43,10 @@ class JsonReader {
   JsonReader(Assembler& assembler, const DecodeLimits& limits)
       : assembler_(assembler), arena_(assembler.arena()), limits_(limits) {}
 
-  /// The decoded object, at an address in the arena. Throws CodecError; the arena is then to be cleared.
+  /// Leaves the decoded object in the arena, to be finished. Throws CodecError; the arena is then to be cleared.
   /// Fills `tape`, if given.
-  std::byte* read(const Type& type, std::string_view text, const Projection& projection,
-                  const Sibling& sibling, JsonTape* tape, std::size_t offset);
+  void read(const Type& type, std::string_view text, const Projection& projection,
+            const Sibling& sibling, JsonTape* tape, std::size_t offset);
   /// Whether the last document had each name at most once per object. Only then may it be a sibling.
   [[nodiscard]] bool is_regular() const noexcept { return is_regular_; }
 

@@ -21,14 +21,14 @@ template <typename T>
 [[nodiscard]] Ref<T> decode_protobuf(std::string_view bytes) {
   detail::Block* block =
       detail::decode_protobuf_once(type_of<T>(), bytes, detail::Wrapping::kEnvelope);
-  return {block, reinterpret_cast<const T*>(block->image() + block->root)};
+  return {block, reinterpret_cast<const T*>(block->root())};
 }
 
 /// One bare message.
 template <typename T>
 [[nodiscard]] Ref<T> decode_protobuf_message(std::string_view bytes) {
   detail::Block* block = detail::decode_protobuf_once(type_of<T>(), bytes, detail::Wrapping::kNone);
-  return {block, reinterpret_cast<const T*>(block->image() + block->root)};
+  return {block, reinterpret_cast<const T*>(block->root())};
 }
 
 /// The object in the envelope that API servers expect. Throws std::logic_error if the type has no

@@ -31,10 +31,10 @@ class ProtobufReader {
   ProtobufReader(Assembler& assembler, const DecodeLimits& limits)
       : assembler_(assembler), arena_(assembler.arena()), limits_(limits) {}
 
-  /// The decoded object, at an address in the arena. Throws CodecError; the arena is then to be cleared.
+  /// Leaves the decoded object in the arena, to be finished. Throws CodecError; the arena is then to be cleared.
   /// `offset` is where `message` starts in the whole document, for error messages.
-  std::byte* read(const Type& type, std::string_view message, const Projection& projection,
-                  const Sibling& sibling, std::size_t offset);
+  void read(const Type& type, std::string_view message, const Projection& projection,
+            const Sibling& sibling, std::size_t offset);
   /// Whether the last message had each field once and in order. Only then may it be a sibling: otherwise
   /// equal bytes of one field do not mean equal content.
   [[nodiscard]] bool is_regular() const noexcept { return is_regular_; }

@@ -42,6 +42,10 @@ class Arena {
     std::memset(memory, 0, size);
     return memory;
   }
+  /// The same for an object that finish() is to make a block of. To be asked for before anything else.
+  std::byte* allocate_root(std::size_t size) {
+    return allocate(sizeof(detail::Block) + size) + sizeof(detail::Block);
+  }
   /// Memory for text that is yet to be written.
   char* allocate_text(std::size_t size) {
     if (size > static_cast<std::size_t>(bottom_ - committed_bottom_) || used() + size > budget_) {
@@ -74,8 +78,8 @@ class Arena {
     return static_cast<std::size_t>(top_ - bottom_);
   }
 
-  /// The block of the object that starts at `root`; the arena is empty afterwards.
-  [[nodiscard]] detail::Block* finish(const std::byte* root);
+  /// The block of the object that allocate_root() began; the arena is empty afterwards.
+  [[nodiscard]] detail::Block* finish();
   /// The finished image as plain bytes and where the root is in it, for making a pool node. The image
   /// must hold no node. The arena keeps it until clear().
   struct Image {
@@ -96,8 +100,11 @@ class Arena {
   [[nodiscard]] std::size_t word_index(const detail::Word& word) const noexcept {
     return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&word) - middle_) / 8;
   }
+  /// Calls `see` with the distance of each from middle_, in words.
   template <typename See>
   void for_each_node_word(See see) const;
+  /// So that text begins at a word.
+  void pad_text();
   void reset() noexcept;
 
   std::size_t limit_;

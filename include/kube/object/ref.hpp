@@ -15,18 +15,25 @@ namespace kube {
 
 namespace detail {
 
-/// The memory of one object: this header, the image, then the places of the words that hold a
-/// reference to a pool node (as distances in words, one byte each; 255 means "254 and more to come").
+/// The memory of one object: text, this header, the structs with the object itself first, then the places of the
+/// words that hold a reference to a pool node (as distances in words, one byte each; 255 means "254 and more to
+/// come"). So the count, the beginning of the object and the text that was decoded first, its name, are neighbours:
+/// to look up an object that is in no cache of the processor is to wait for memory once.
 struct Block {
   std::atomic<std::uint32_t> references;
-  std::uint32_t image_size;  ///< bytes of the image, which starts behind the header
-  std::uint32_t root;        ///< where in the image the object starts
+  std::uint32_t text_size;   ///< bytes in front of the header
+  std::uint32_t size;        ///< bytes of the header and the structs
   std::uint32_t node_words;  ///< how many words refer to nodes
 
-  [[nodiscard]] std::byte* image() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
-  [[nodiscard]] const std::byte* image() const noexcept {
+  [[nodiscard]] const std::byte* root() const noexcept {
     return reinterpret_cast<const std::byte*>(this + 1);
   }
+  /// Where all of it starts.
+  [[nodiscard]] std::byte* memory() const noexcept {
+    return reinterpret_cast<std::byte*>(const_cast<Block*>(this)) - text_size;
+  }
+  /// What the object needs, without the header and the places of nodes.
+  [[nodiscard]] std::size_t image_size() const noexcept { return text_size + size - sizeof(Block); }
   void retain() noexcept { references.fetch_add(1, std::memory_order_relaxed); }
   void release() noexcept {
     if (references.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
@@ -34,8 +41,8 @@ struct Block {
   /// Calls `see(word)` for each word that refers to a node.
   template <typename See>
   void for_each_node_word(See see) const noexcept {
-    const auto* step = reinterpret_cast<const std::uint8_t*>(image() + image_size);
-    const std::byte* at = image();
+    const auto* at = reinterpret_cast<const std::byte*>(this);
+    const auto* step = reinterpret_cast<const std::uint8_t*>(at + size);
     for (std::uint32_t i = 0; i < node_words; ++i) {
       for (; *step == 255; ++step) at += std::size_t{254} * 8;
       at += std::size_t{*step++} * 8;
@@ -132,7 +139,7 @@ detail::Block* freeze_value(const Type& type, const std::byte* object);
 template <typename T>
 [[nodiscard]] Ref<T> freeze(const T& object) {
   detail::Block* block = freeze_value(type_of<T>(), reinterpret_cast<const std::byte*>(&object));
-  return {block, reinterpret_cast<const T*>(block->image() + block->root)};
+  return {block, reinterpret_cast<const T*>(block->root())};
 }
 
 }  // namespace kube

@@ -116,7 +116,7 @@ class Decoded {
   Decoded(const Decoded&) = delete;
   Decoded& operator=(const Decoded&) = delete;
   ~Decoded() { block_->release(); }
-  [[nodiscard]] const std::byte* object() const { return block_->image() + block_->root; }
+  [[nodiscard]] const std::byte* object() const { return block_->root(); }
 
  private:
   detail::Block* block_;

@@ -56,7 +56,7 @@ class Block {
   ~Block() {
     if (block_ != nullptr) block_->release();
   }
-  [[nodiscard]] const std::byte* object() const { return block_->image() + block_->root; }
+  [[nodiscard]] const std::byte* object() const { return block_->root(); }
 
  private:
   detail::Block* block_;

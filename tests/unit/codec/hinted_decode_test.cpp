@@ -309,7 +309,7 @@ class Object {
   ~Object() {
     if (block_ != nullptr) block_->release();
   }
-  [[nodiscard]] const std::byte* get() const { return block_->image() + block_->root; }
+  [[nodiscard]] const std::byte* get() const { return block_->root(); }
   [[nodiscard]] std::string json() const {
     std::string out;
     try {

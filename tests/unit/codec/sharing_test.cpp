@@ -172,7 +172,7 @@ TEST_P(Shared, NothingIsWithoutAPool) {
   const Ref<Pod> second = decode(decoder, bytes);
 
   EXPECT_EQ(bytes_of(second).shared, 0U);
-  EXPECT_EQ(second.block()->image_size, first.block()->image_size);
+  EXPECT_EQ(second.block()->image_size(), first.block()->image_size());
 }
 
 TEST_P(Shared, OnlyTextIsWithoutSiblings) {

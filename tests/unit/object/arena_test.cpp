@@ -27,6 +27,8 @@ std::string_view text_of(const Word& word) {
 }
 
 Word& new_word(Arena& arena) { return *reinterpret_cast<Word*>(arena.allocate(sizeof(Word))); }
+/// The first word of an object that becomes a block.
+Word& new_root(Arena& arena) { return *reinterpret_cast<Word*>(arena.allocate_root(sizeof(Word))); }
 
 TEST(Arena, GivesZeroedMemoryAlignedToEight) {
   Arena arena;
@@ -52,19 +54,19 @@ TEST(Arena, GivesZeroedMemoryAgainAfterClear) {
 
 TEST(Arena, MakesOneBlockOfStructsAndText) {
   Arena arena;
-  Word& first = new_word(arena);
+  Word& first = new_root(arena);
   Word& second = new_word(arena);
   arena.set_text(first, "a text in the block");
   arena.set_text(second, "short");
-  const std::size_t used = arena.used();
+  const std::size_t used = arena.used() - sizeof(Block);
 
-  Block* block = arena.finish(reinterpret_cast<const std::byte*>(&first));
+  Block* block = arena.finish();
 
-  const auto* words = reinterpret_cast<const Word*>(block->image() + block->root);
+  const auto* words = reinterpret_cast<const Word*>(block->root());
   EXPECT_EQ(text_of(words[0]), "a text in the block");
   EXPECT_EQ(text_of(words[1]), "short");
-  EXPECT_GE(block->image_size, used);
-  EXPECT_LT(block->image_size, used + 8);
+  EXPECT_GE(block->image_size(), used);
+  EXPECT_LT(block->image_size(), used + 8);
   EXPECT_EQ(arena.used(), 0U);
   block->release();
 }
@@ -156,13 +158,13 @@ TEST(Arena, RefusesMoreThanTheBudgetOfOneObject) {
 TEST(Arena, TakesASmallObjectAfterALargeOne) {
   Arena arena;
   for (const std::size_t size : {8 * kMiB, std::size_t{16}, 20 * kMiB, std::size_t{16}}) {
-    Word& word = new_word(arena);
+    Word& word = new_root(arena);
     std::memset(arena.allocate(size), 0xee, size);
     arena.set_text(word, std::string(size, 'x'));
 
-    Block* block = arena.finish(reinterpret_cast<const std::byte*>(&word));
+    Block* block = arena.finish();
 
-    const auto& frozen = *reinterpret_cast<const Word*>(block->image() + block->root);
+    const auto& frozen = *reinterpret_cast<const Word*>(block->root());
     EXPECT_EQ(text_of(frozen).size(), size);
     EXPECT_EQ(text_of(frozen).find_first_not_of('x'), std::string_view::npos);
     block->release();
@@ -187,7 +189,7 @@ TEST(Arena, GivesBackNodesWhenCleared) {
 TEST(Arena, GivesBackADroppedNodeOnce) {
   Pool pool;
   Arena arena;
-  Word& dropped = new_word(arena);
+  Word& dropped = new_root(arena);
   Word& kept = new_word(arena);
   arena.set_node(dropped, pool.intern_text("this one is dropped"));
   arena.assign(kept, dropped);
@@ -195,7 +197,7 @@ TEST(Arena, GivesBackADroppedNodeOnce) {
   arena.drop(dropped);
   EXPECT_TRUE(dropped.is_none());
   EXPECT_EQ(text_of(kept), "this one is dropped");
-  Block* block = arena.finish(reinterpret_cast<const std::byte*>(&kept));
+  Block* block = arena.finish();
   EXPECT_EQ(pool.totals().nodes, 1U);
   block->release();
 
@@ -217,15 +219,15 @@ TEST(Arena, AssignsTextAcrossPlaces) {
 TEST(Arena, BlockKnowsNodesThatStandFarApart) {
   Pool pool;
   Arena arena;
-  std::byte* const root = arena.allocate(8);
+  Word& root = new_root(arena);
   for (const std::size_t gap : {8U, 8U * 253, 8U * 254, 8U * 255, 8U * 1000, 0U}) {
     static_cast<void>(arena.allocate(gap));
     arena.set_node(new_word(arena),
                    pool.intern_text("node after " + std::to_string(gap) + " bytes"));
   }
-  arena.set_text(*reinterpret_cast<Word*>(root), "text at the other end of it");
+  arena.set_text(root, "text at the other end of it");
 
-  Block* block = arena.finish(root);
+  Block* block = arena.finish();
   std::size_t seen = 0;
   block->for_each_node_word([&](const Word& word) {
     ++seen;

@@ -65,8 +65,8 @@ TEST(Freeze, TakesNoMoreThanTheContentNeeds) {
 
   const Ref<Part> frozen = freeze(part);
 
-  EXPECT_GE(frozen.block()->image_size, sizeof(Part) + 1000);
-  EXPECT_LT(frozen.block()->image_size, sizeof(Part) + 1000 + 8);
+  EXPECT_GE(frozen.block()->image_size(), sizeof(Part) + 1000);
+  EXPECT_LT(frozen.block()->image_size(), sizeof(Part) + 1000 + 8);
 }
 
 TEST(Freeze, KeepsEmptyContainersOfAValueApart) {
@@ -103,12 +103,12 @@ TEST(Freeze, CanCopyNodesIntoTheBlock) {
     const Ref<Value> first = decoder.json(text);
     const Ref<Value> second = decoder.json(text);
     Arena arena;
-    std::byte* root = arena.allocate(sizeof(Value));
+    std::byte* root = arena.allocate_root(sizeof(Value));
     detail::freeze_into(arena, type_of<Value>(), root,
                         reinterpret_cast<const std::byte*>(second.get()), detail::Nodes::kCopy);
-    block = arena.finish(root);
+    block = arena.finish();
   }
-  const Ref<Value> alone{block, reinterpret_cast<const Value*>(block->image() + block->root)};
+  const Ref<Value> alone{block, reinterpret_cast<const Value*>(block->root())};
 
   EXPECT_EQ(pool->totals().nodes, 0U);
   EXPECT_EQ(alone->get_string("list[0]"), "a text of some length");

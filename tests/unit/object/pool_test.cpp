@@ -232,10 +232,10 @@ TEST(Pool, IsSharedByBlocksOfSeveralThreads) {
   std::vector<Ref<String>> seeds;
   for (int i = 0; i < 10; ++i) {
     Arena arena;
-    auto* word = reinterpret_cast<Word*>(arena.allocate(sizeof(Word)));
+    auto* word = reinterpret_cast<Word*>(arena.allocate_root(sizeof(Word)));
     arena.set_node(*word, pool->intern_text("seed number " + std::to_string(i)));
-    detail::Block* block = arena.finish(reinterpret_cast<const std::byte*>(word));
-    seeds.emplace_back(block, reinterpret_cast<const String*>(block->image() + block->root));
+    detail::Block* block = arena.finish();
+    seeds.emplace_back(block, reinterpret_cast<const String*>(block->root()));
   }
   {
     std::vector<std::jthread> threads;
