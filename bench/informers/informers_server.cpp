@@ -179,6 +179,7 @@ int serve(std::size_t pods) {
     server.request("POST", "/api/v1/namespaces/small/pods",
                    *decode_json<Value>(encode_json(small)));
   }
+  server.settle();
   std::cout << server.url() << std::endl;
   std::cin.get();
   return 0;

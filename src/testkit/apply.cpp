@@ -68,8 +68,9 @@ Value comparable(const SchemaNode& schema, const Value& object, const Value& oth
     }
     Value& metadata = result["metadata"];
     metadata = Value::object();
+    const Value& others = other["metadata"];
     for (const auto& [name, part] : value.as_object()) {
-      if (name != "managedFields") metadata[name.view()] = part;
+      if (name != "managedFields" && part != others[name.view()]) metadata[name.view()] = part;
     }
   }
   fill_zero_values(schema, result);
@@ -389,6 +390,11 @@ Value keep_old_timestamps(const Value& live, Value next) {
       old_entries->size() != new_entries->size()) {
     return next;
   }
+  const bool others_differ = std::ranges::any_of(live.as_object(), [&](const auto& live_member) {
+    const auto& [key, value] = live_member;
+    return key != "metadata" && value != std::as_const(next)[key.view()];
+  });
+  if (others_differ) return next;
   const auto stripped = [](Value object) {
     object["metadata"].erase("resourceVersion");
     std::vector<std::string> entries;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "value_defaults.hpp"
+#include "value_edit.hpp"
 
 namespace kube::testkit::detail {
 
@@ -20,14 +21,9 @@ namespace {
 /// Calls `change` for each object in a list.
 void each(Value& object, const char* member, const std::function<void(Value&)>& change) {
   if (!std::as_const(object)[member].is_array()) return;
-  Value& list = object[member];
-  Value changed = Value::array();
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    Value element = std::as_const(list)[i];
+  for (Value& element : elements(object[member])) {
     if (element.is_object()) change(element);
-    changed.push_back(std::move(element));
   }
-  list = std::move(changed);
 }
 
 /// Changes a member that is an object.

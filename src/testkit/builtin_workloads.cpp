@@ -147,7 +147,7 @@ void check_generated_labels(const Value& job, Errors& errors) {
 
 void check_pod(const Value& object, const Value* live, Errors& errors) {
   check_containers(object["spec"], "spec", errors);
-  if (live == nullptr) return;
+  if (live == nullptr || object["spec"] == (*live)["spec"]) return;
   for (const char* list : {"containers", "initContainers"}) {
     if (object["spec"][list].size() != (*live)["spec"][list].size()) {
       errors.push_back(forbidden_value(fmt::format("spec.{}", list),

@@ -11,6 +11,7 @@
 #include "conversion.hpp"
 #include "failures.hpp"
 #include "value_defaults.hpp"
+#include "value_edit.hpp"
 
 namespace kube::testkit::detail {
 
@@ -127,7 +128,10 @@ Value merge_parts(const Resource& resource, std::string_view subresource, const 
                          std::initializer_list<std::string_view> members) {
     Value merged = Value::object();
     for (const auto& [key, value] : base.as_object()) {
-      if (std::ranges::find(members, key.view()) == members.end()) merged[key.view()] = value;
+      if (std::ranges::find(members, key.view()) != members.end()) continue;
+      // To compare takes a fraction of the time to copy.
+      Value* const same = member(from, key.view());
+      merged[key.view()] = same != nullptr && *same == value ? std::move(*same) : Value{value};
     }
     for (const std::string_view member : members) {
       if (!std::as_const(from)[member].is_absent()) merged[member] = std::move(from[member]);

@@ -18,6 +18,7 @@
 #include "merge_patch.hpp"
 #include "rest_metadata.hpp"
 #include "strategic_merge.hpp"
+#include "value_edit.hpp"
 #include "value_text.hpp"
 
 namespace kube::testkit::detail {
@@ -57,6 +58,25 @@ void check_patched_type(const Resource& resource, Value& patched, std::string_vi
   }
   patched["kind"] = resource.kind;
   patched["apiVersion"] = resource.api_version();
+}
+
+/// The members of a patched object that are not what they were. The others were read and written before, so nothing
+/// is wrong with them; most of an object is not looked at again.
+Value take_changed(const Value& live, Value& patched) {
+  Value changed = Value::object();
+  Value same = Value::object();
+  for (auto&& [key, value] : members(patched)) {
+    (value == live[key.view()] ? same : changed)[key.view()] = std::move(value);
+  }
+  patched = std::move(same);
+  return changed;
+}
+
+/// Adds them to the others, of which `changed` may have empty ones, as they are always written.
+void put_back(Value& object, Value changed) {
+  for (auto&& [key, value] : members(changed)) {
+    if (member(object, key.view()) == nullptr) object[key.view()] = std::move(value);
+  }
 }
 
 Ref<Value> parse_patch(const std::function<Ref<Value>()>& parse) {
@@ -118,14 +138,16 @@ Rest::Written Rest::patch_object(RestRequest& request, const WriteOptions& optio
         }
         check_patched_type(resource, patched, request.http.body);
         std::vector<std::string> unknown;
-        if (resource.is_custom()) {
-          if (resource.custom->schema) unknown = resource.custom->schema->prune(patched);
-          add_unknown_metadata(patched, unknown);
-        } else if (resource.schema != nullptr) {
-          unknown = unknown_fields(*resource.schema, patched);
-        }
         try {
-          patched = normalized(services_.codec, resource, patched);
+          if (resource.is_custom()) {
+            if (resource.custom->schema) unknown = resource.custom->schema->prune(patched);
+            add_unknown_metadata(patched, unknown);
+            patched = normalized(services_.codec, resource, patched);
+          } else {
+            Value changed = take_changed(live, patched);
+            if (resource.schema != nullptr) unknown = unknown_fields(*resource.schema, changed);
+            put_back(patched, normalized(services_.codec, resource, changed));
+          }
         } catch (const CodecError& error) {
           throw invalid_patch(request.http.body, error.what());
         }
