@@ -22,11 +22,6 @@ constexpr std::size_t kMostSightings = std::size_t{1} << 14;
 /// How many places a fingerprint may stand at.
 constexpr std::size_t kProbes = 4;
 
-std::string_view text_of(const Word& word) noexcept {
-  const View view = word.view();
-  return {reinterpret_cast<const char*>(view.data), view.count};
-}
-
 /// Bytes of the struct or array itself, without what hangs on it.
 std::size_t array_size(const Type& type, const Word& word) noexcept {
   switch (type.kind) {
@@ -122,7 +117,7 @@ bool Assembler::note_sighting(std::uint32_t fingerprint) noexcept {
 Pending Assembler::text(std::string_view text, const Word* sibling) {
   if (text.size() <= Word::kMaxInline) return {Word::inline_text(text.data(), text.size())};
   if (pool_ != nullptr && text.size() >= kShortestShared) {
-    if (sibling != nullptr && sibling->form() == Form::kNode && text_of(*sibling) == text) {
+    if (sibling != nullptr && sibling->form() == Form::kNode && sibling->text() == text) {
       return same_text(*sibling);
     }
     if (seen_before(pool_->hash(text))) return {Word::of_node(pool_->intern_text(text))};
@@ -141,7 +136,7 @@ Pending Assembler::text_in_place(char* text, std::size_t size, const Word* sibli
   }
   if (pool_ != nullptr && size >= kShortestShared) {
     Pending pending;
-    if (sibling != nullptr && sibling->form() == Form::kNode && text_of(*sibling) == content) {
+    if (sibling != nullptr && sibling->form() == Form::kNode && sibling->text() == content) {
       pending = same_text(*sibling);
     } else if (seen_before(pool_->hash(content))) {
       pending = {Word::of_node(pool_->intern_text(content))};
@@ -155,7 +150,7 @@ Pending Assembler::text_in_place(char* text, std::size_t size, const Word* sibli
 }
 
 Pending Assembler::copy_same_text(const Word& sibling) {
-  const std::string_view text = text_of(sibling);
+  const std::string_view text = sibling.text();
   if (pool_ != nullptr && text.size() >= kShortestShared) {
     ++promoted_;
     return {Word::of_node(pool_->intern_text(text))};
@@ -186,8 +181,7 @@ std::optional<Pending> Assembler::share(const Type& described, const Word& sibli
     case Form::kScalar:
       return Pending{sibling};
     case Form::kNode:
-      sibling.node()->retain();
-      return Pending{sibling};
+      return same_text(sibling);  // or whatever it is
     default:
       break;
   }
@@ -258,7 +252,9 @@ void Assembler::thaw(const Type& type, Word& word) {
 }
 
 void Assembler::discard(const Pending& pending) noexcept {
-  if (!pending.is_raw && pending.word.form() == Form::kNode) pending.word.node()->release();
+  if (!pending.is_raw && pending.word.form() == Form::kNode && !pending.word.is_held()) {
+    pending.word.node()->release();
+  }
 }
 
 }  // namespace kube::detail

@@ -44,12 +44,16 @@ struct DecoderCore::State {
   void start(std::size_t input) {
     assembler.start(kFreeBytes + options.limits.max_expansion * input);
   }
-  /// Runs `read`, so that a failure leaves nothing behind and is a CodecError.
+  /// Runs `read`, so that a failure leaves nothing behind and is a CodecError. It says whether the object is to be
+  /// the sibling of the next ones.
   template <typename Read>
-  Block* finish(std::size_t offset, Read read) {
+  Block* finish(std::size_t offset, const Siblings::Found& sibling, Read read) {
     try {
-      read();
-      return assembler.arena().finish();
+      if (sibling.entry != nullptr) {
+        assembler.arena().lend(sibling.entry->object.block()->bundle);
+      }
+      const bool for_others = read();
+      return assembler.arena().finish(for_others);
     } catch (const std::length_error& error) {
       assembler.arena().clear();
       throw CodecError("", error.what(), offset);
@@ -103,10 +107,12 @@ Block* DecoderCore::protobuf(std::string_view message, std::size_t offset) {
       sibling = {found.entry->bytes, found.entry->object.get()};
     }
   }
-  Block* block = state.finish(offset, [&] {
-    return state.protobuf.read(type_, message, state.options.projection, sibling, offset);
+  bool remember = false;
+  Block* block = state.finish(offset, found, [&] {
+    state.protobuf.read(type_, message, state.options.projection, sibling, offset);
+    return remember = state.compares() && state.protobuf.is_regular() && state.gives_way(found);
   });
-  if (state.compares() && state.protobuf.is_regular() && state.gives_way(found)) {
+  if (remember) {
     state.siblings.remember(family, state.memorable(type_, message, *block), {},
                             share_block(block));
   }
@@ -127,11 +133,13 @@ Block* DecoderCore::json(std::string_view text, std::size_t offset) {
       sibling = {found.entry->bytes, &found.entry->tape, found.entry->object.get()};
     }
   }
-  Block* block = state.finish(offset, [&] {
-    return state.json.read(type_, text, state.options.projection, sibling,
-                           state.compares() ? &tape : nullptr, offset);
+  bool remember = false;
+  Block* block = state.finish(offset, found, [&] {
+    state.json.read(type_, text, state.options.projection, sibling,
+                    state.compares() ? &tape : nullptr, offset);
+    return remember = state.compares() && state.json.is_regular() && state.gives_way(found);
   });
-  if (state.compares() && state.json.is_regular() && state.gives_way(found)) {
+  if (remember) {
     state.siblings.remember(family, text, std::move(tape), share_block(block));
   }
   return block;

@@ -25,6 +25,11 @@ bool is_optional_scalar(const Type& type) {
   return type.kind >= Kind::kOptionalBool && type.kind <= Kind::kOptionalDouble;
 }
 
+bool is_text(const Type& type) {
+  return type.kind == Kind::kString || type.kind == Kind::kOptionalString ||
+         type.kind == Kind::kBytes;
+}
+
 /// The type of what stands in memory.
 const Type& stored(const Type& type) { return type.kind == Kind::kLeaf ? *type.element : type; }
 
@@ -585,8 +590,11 @@ Pending JsonReader::map(const Type& type, Like like, const Context& context) {
     }
     const PathFrame path{context.path, name, 0, true};
     const Word* sibling_key = nullptr;
+    Like same;
     if (i < siblings.count) {
-      sibling_key = &word_at(siblings.data + i * value_type.map_stride());
+      const std::byte* const entry = siblings.data + i * value_type.map_stride();
+      sibling_key = &word_at(entry);
+      if (is_text(value_type) && sibling_key->text() == name) same.value = entry + 8;
     }
     ++i;
     pending_.push_back(assembler_.text(name, sibling_key));
@@ -595,7 +603,7 @@ Pending JsonReader::map(const Type& type, Like like, const Context& context) {
       scan_.consume_null(&path);
       pending_.push_back(empty_element(arena_, value_type));
     } else {
-      pending_.push_back(value(value_type, {}, below));
+      pending_.push_back(value(value_type, same, below));
     }
     scan_.white_space();
   } while (scan_.consume(','));

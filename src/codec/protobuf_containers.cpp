@@ -178,11 +178,8 @@ bool ProtobufReader::map_entry(const Type& value_type, std::byte* slot, std::str
   const Word* sibling_value = nullptr;
   if (index < siblings.count) {
     const std::byte* like = siblings.data + index * value_type.map_stride();
-    const View like_key = word_at(like).view();
     sibling_key = &word_at(like);
-    if (std::string_view{reinterpret_cast<const char*>(like_key.data), like_key.count} == key) {
-      sibling_value = &word_at(like + 8);
-    }
+    if (sibling_key->text() == key) sibling_value = &word_at(like + 8);
   }
   static constexpr Type kKeyType{.kind = Kind::kString, .size = 8, .name = "string"};
   assembler_.place(word_at(slot), text(kKeyType, key, sibling_key));

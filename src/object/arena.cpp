@@ -16,6 +16,7 @@
 namespace kube {
 
 using detail::Block;
+using detail::Bundle;
 using detail::Content;
 using detail::Form;
 using detail::Node;
@@ -149,11 +150,11 @@ void Arena::set_text(Word& word, std::string_view text) {
   word.set_relative(copy, text.size(), Content::kBytes);
 }
 
-void Arena::make_room_for_node(std::size_t index, Node* node) {
+void Arena::make_room_for_node(std::size_t index, Word word) {
   try {
     node_words_.resize(std::max<std::size_t>(index / 64 + 1, 2 * node_words_.size()));
   } catch (...) {
-    node->release();
+    if (!word.is_held()) word.node()->release();
     throw;
   }
 }
@@ -164,9 +165,21 @@ void Arena::for_each_node_word(See see) const {
       std::min(node_words_.size(), static_cast<std::size_t>(top_ - middle_) / 512 + 1);
   for (std::size_t group = 0; group < used_groups; ++group) {
     for (std::uint64_t bits = node_words_[group]; bits != 0; bits &= bits - 1) {
-      see(group * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
+      see(detail::word_at(middle_ +
+                          8 * (group * 64 + static_cast<std::size_t>(std::countr_zero(bits)))));
     }
   }
+}
+
+template <typename See>
+void Arena::for_each_step(See see) const {
+  std::size_t last = 0;
+  for_each_node_word([&](const Word& word) {
+    if (word.is_held()) return;
+    const std::size_t index = word_index(word);
+    see(index - last);
+    last = index;
+  });
 }
 
 void Arena::assign(Word& to, const Word& from) {
@@ -175,8 +188,7 @@ void Arena::assign(Word& to, const Word& from) {
       to.set_relative(from.relative_target(), from.relative_count(), from.relative_content());
       break;
     case Form::kNode:
-      from.node()->retain();
-      set_node(to, from.node());
+      share_node(to, from);
       break;
     default:
       to = from;
@@ -188,7 +200,7 @@ void Arena::drop(Word& word) noexcept {
   if (word.form() == Form::kNode) {
     const std::size_t index = word_index(word);
     node_words_[index / 64] &= ~(std::uint64_t{1} << (index % 64));
-    word.node()->release();
+    if (!word.is_held()) word.node()->release();
   }
   word = {};
 }
@@ -204,35 +216,85 @@ Arena::Image Arena::image(const std::byte* root) {
   return {{bottom_, top_}, static_cast<std::size_t>(root - bottom_)};
 }
 
-Block* Arena::finish() {
+Arena::Holding Arena::choose_holding(bool for_others) const {
+  std::size_t held = 0;
+  std::size_t small = 0;  // of the others
+  for_each_node_word([&](Word& word) {
+    if (word.is_held()) {
+      ++held;
+    } else if (word.node()->size <= Bundle::kLargestNode) {
+      ++small;
+    }
+  });
+  const bool suits = held > 0 && bundle_->suits(held);
+  if (for_others && held + small >= Bundle::kFewestNodes && (!suits || small > held / 4)) {
+    return Holding::kBundleOfOwn;
+  }
+  return suits ? Holding::kLentBundle : Holding::kEach;
+}
+
+Bundle* Arena::hold_nodes(Holding holding, Bundle* own) noexcept {
+  switch (holding) {
+    case Holding::kBundleOfOwn:
+      for_each_node_word([&](Word& word) {
+        Node* const node = word.node();
+        if (word.is_held()) node->retain();
+        if (word.is_held() || node->size <= Bundle::kLargestNode) {
+          own->add(node);
+          word = Word::of_held_node(node);
+        }
+      });
+      return own;
+    case Holding::kLentBundle:
+      bundle_->retain();
+      return bundle_;
+    case Holding::kEach:
+      for_each_node_word([&](Word& word) {
+        if (!word.is_held()) return;
+        word.node()->retain();
+        word = Word::of_node(word.node());
+      });
+      break;
+  }
+  return nullptr;
+}
+
+Block* Arena::finish(bool for_others) {
   pad_text();
-  // The table of node words: steps of a byte, with escapes for long ones.
+  const Holding holding = choose_holding(for_others);
+  Bundle* own = nullptr;
+  if (holding == Holding::kBundleOfOwn) {
+    std::size_t nodes = 0;
+    for_each_node_word([&](const Word&) { ++nodes; });
+    own = Bundle::make(nodes);
+  }
+  Bundle* const bundle = hold_nodes(holding, own);
+
+  // The table of words that have a reference: steps of a byte, with escapes for long ones.
   std::size_t table_size = 0;
   std::size_t nodes = 0;
-  std::size_t last = 0;
-  for_each_node_word([&](std::size_t word) {
-    table_size += (word - last) / 254 + 1;
-    last = word;
+  for_each_step([&](std::size_t distance) {
+    table_size += distance / 254 + 1;
     ++nodes;
   });
-
   const auto text_size = static_cast<std::size_t>(middle_ - bottom_);
   const auto size = static_cast<std::size_t>(top_ - middle_);
   extend_heap(text_size + size + table_size);
   auto* memory = static_cast<std::byte*>(std::malloc(text_size + size + table_size));
-  if (memory == nullptr) throw std::bad_alloc{};
+  if (memory == nullptr) {
+    if (bundle != nullptr) bundle->release();
+    throw std::bad_alloc{};
+  }
   std::memcpy(memory, bottom_, text_size + size);
   auto* block = new (memory + text_size) Block{{1},
                                                static_cast<std::uint32_t>(text_size),
                                                static_cast<std::uint32_t>(size),
-                                               static_cast<std::uint32_t>(nodes)};
+                                               static_cast<std::uint32_t>(nodes),
+                                               bundle};
   auto* step = reinterpret_cast<std::uint8_t*>(memory + text_size + size);
-  last = 0;
-  for_each_node_word([&](std::size_t word) {
-    std::size_t distance = word - last;
+  for_each_step([&](std::size_t distance) {
     for (; distance >= 254; distance -= 254) *step++ = 255;
     *step++ = static_cast<std::uint8_t>(distance);
-    last = word;
   });
   reset();  // the references are the block's now
   detail::count_block(*block, +1);
@@ -240,8 +302,9 @@ Block* Arena::finish() {
 }
 
 void Arena::clear() noexcept {
-  for_each_node_word(
-      [&](std::size_t index) { reinterpret_cast<Word*>(middle_ + index * 8)->node()->release(); });
+  for_each_node_word([&](const Word& word) {
+    if (!word.is_held()) word.node()->release();
+  });
   reset();
 }
 
@@ -250,6 +313,7 @@ void Arena::reset() noexcept {
       std::min(node_words_.size(), static_cast<std::size_t>(top_ - middle_) / 512 + 1);
   std::fill_n(node_words_.begin(), marked, 0);
   budget_ = kNoBudget;
+  bundle_ = nullptr;
   top_ = bottom_ = middle_;
   const auto shrink = [](std::byte* from, std::size_t size) {
     ::madvise(from, size, MADV_DONTNEED);

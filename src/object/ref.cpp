@@ -30,6 +30,7 @@ void count_block(const Block& block, int change) noexcept {
 
 void Block::destroy() noexcept {
   for_each_node_word([](const Word& word) { word.node()->release(); });
+  if (bundle != nullptr) bundle->release();
   count_block(*this, -1);
   std::free(memory());
 }
@@ -39,11 +40,16 @@ void Block::destroy() noexcept {
 ObjectBytes bytes_of_block(const detail::Block* block) noexcept {
   if (block == nullptr) return {};
   ObjectBytes bytes{::malloc_usable_size(block->memory()), 0};
-  block->for_each_node_word([&](const detail::Word& word) {
-    const detail::Node* node = word.node();
-    bytes.shared +=
-        (sizeof(detail::Node) + node->size) / node->references.load(std::memory_order_relaxed);
-  });
+  const auto part_of = [](const detail::Node* node) {
+    return (sizeof(detail::Node) + node->size) / node->references.load(std::memory_order_relaxed);
+  };
+  block->for_each_node_word(
+      [&](const detail::Word& word) { bytes.shared += part_of(word.node()); });
+  if (const detail::Bundle* bundle = block->bundle) {
+    std::size_t held = ::malloc_usable_size(const_cast<detail::Bundle*>(bundle));
+    for (const detail::Node* node : bundle->nodes()) held += part_of(node);
+    bytes.shared += held / bundle->references();
+  }
   return bytes;
 }
 

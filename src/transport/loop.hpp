@@ -38,7 +38,7 @@ class Loop {
   void run(const std::stop_token& stop) noexcept;
 
  private:
-  static constexpr std::size_t kReadSize = std::size_t{64} << 10;
+  static constexpr std::size_t kReadSize = std::size_t{128} << 10;
 
   using Connections = std::vector<std::unique_ptr<Connection>>;
 

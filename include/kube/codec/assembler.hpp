@@ -54,7 +54,7 @@ class Assembler {
   /// Text known to be equal to the sibling's.
   Pending same_text(const Word& sibling) {
     if (sibling.form() == Form::kRelative) return copy_same_text(sibling);
-    if (sibling.form() == Form::kNode) sibling.node()->retain();
+    if (sibling.form() == Form::kNode && !sibling.is_held()) sibling.node()->retain();
     return {sibling};
   }
   /// A list of texts, for leaves that are stored in pieces.
@@ -70,7 +70,7 @@ class Assembler {
       at.set_relative(pending.target, pending.word.relative_count(),
                       pending.word.relative_content());
     } else if (pending.word.form() == Form::kNode) {
-      arena_.set_node(at, pending.word.node());
+      arena_.set_node_word(at, pending.word);
     } else {
       at = pending.word;
     }

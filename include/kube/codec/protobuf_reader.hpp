@@ -124,8 +124,7 @@ class ProtobufReader {
   /// A word whose content is in itself or in a node.
   KUBE_HOT void take_word(Word& word, const Word& sibling) {
     if (sibling.form() == Form::kNode) {
-      sibling.node()->retain();
-      arena_.set_node(word, sibling.node());
+      arena_.share_node(word, sibling);
     } else {
       word = sibling;
     }

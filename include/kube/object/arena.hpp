@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/object/bundle.hpp>
 #include <kube/object/ref.hpp>
 #include <kube/object/type.hpp>
 #include <kube/object/word.hpp>
@@ -61,11 +62,24 @@ class Arena {
   void set_text(detail::Word& word, std::string_view text);
   /// Makes `word` refer to `node`, taking over one reference to it.
   void set_node(detail::Word& word, detail::Node* node) {
-    const std::size_t index = word_index(word);
-    if (index / 64 >= node_words_.size()) make_room_for_node(index, node);
-    node_words_[index / 64] |= std::uint64_t{1} << (index % 64);
-    word = detail::Word::of_node(node);
+    set_node_word(word, detail::Word::of_node(node));
   }
+  /// Makes `word` refer to the node of `from`: with a reference of its own, which this takes over, or by the bundle
+  /// that was lent.
+  void set_node_word(detail::Word& word, detail::Word from) {
+    const std::size_t index = word_index(word);
+    if (index / 64 >= node_words_.size()) make_room_for_node(index, from);
+    node_words_[index / 64] |= std::uint64_t{1} << (index % 64);
+    word = from;
+  }
+  /// Makes `word` refer to the same node as `like`, which is in the arena or in the block whose bundle was lent.
+  void share_node(detail::Word& word, const detail::Word& like) {
+    if (!like.is_held()) like.node()->retain();
+    set_node_word(word, like);
+  }
+  /// Lends the bundle of a similar block, or none: what is taken from that block by share_node() is not counted.
+  /// It must live until finish() or clear().
+  void lend(detail::Bundle* bundle) noexcept { bundle_ = bundle; }
   /// Makes `to` what `from` is, both in this arena: distances are adjusted, node references counted.
   void assign(detail::Word& to, const detail::Word& from);
   /// Empties `word`, giving back the node it may refer to.
@@ -78,8 +92,9 @@ class Arena {
     return static_cast<std::size_t>(top_ - bottom_);
   }
 
-  /// The block of the object that allocate_root() began; the arena is empty afterwards.
-  [[nodiscard]] detail::Block* finish();
+  /// The block of the object that allocate_root() began; the arena is empty afterwards. With `for_others` it has a
+  /// bundle that suits similar objects to come.
+  [[nodiscard]] detail::Block* finish(bool for_others = false);
   /// The finished image as plain bytes and where the root is in it, for making a pool node. The image
   /// must hold no node. The arena keeps it until clear().
   struct Image {
@@ -95,14 +110,22 @@ class Arena {
 
   /// Makes that many more bytes accessible. Throws std::length_error beyond limit or budget.
   void make_room(std::size_t up, std::size_t down);
-  /// Makes the word with that index markable; gives back `node` if there is no memory for it.
-  void make_room_for_node(std::size_t index, detail::Node* node);
+  /// Makes the word with that index markable; gives back `word`'s reference if there is no memory for it.
+  void make_room_for_node(std::size_t index, detail::Word word);
+  /// How the nodes of a block are held.
+  enum class Holding { kBundleOfOwn, kLentBundle, kEach };
+  [[nodiscard]] Holding choose_holding(bool for_others) const;
+  /// Brings the words in line with it. Returns the bundle of the block, for which `own` is to be filled.
+  detail::Bundle* hold_nodes(Holding holding, detail::Bundle* own) noexcept;
   [[nodiscard]] std::size_t word_index(const detail::Word& word) const noexcept {
     return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&word) - middle_) / 8;
   }
-  /// Calls `see` with the distance of each from middle_, in words.
+  /// Calls `see` for each word that refers to a node.
   template <typename See>
   void for_each_node_word(See see) const;
+  /// Calls `see` with the distance, in words, from one of those that have a reference to the next.
+  template <typename See>
+  void for_each_step(See see) const;
   /// So that text begins at a word.
   void pad_text();
   void reset() noexcept;
@@ -115,6 +138,7 @@ class Arena {
   std::byte* committed_top_ = nullptr;
   std::byte* committed_bottom_ = nullptr;
   std::size_t budget_ = kNoBudget;
+  detail::Bundle* bundle_ = nullptr;       // lent
   std::vector<std::uint64_t> node_words_;  // a bit per word from middle_ on: it refers to a node
 };
 

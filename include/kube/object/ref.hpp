@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/object/bundle.hpp>
 #include <kube/object/type.hpp>
 #include <kube/object/word.hpp>
 
@@ -16,14 +17,15 @@ namespace kube {
 namespace detail {
 
 /// The memory of one object: text, this header, the structs with the object itself first, then the places of the
-/// words that hold a reference to a pool node (as distances in words, one byte each; 255 means "254 and more to
+/// words that have a reference to a pool node of their own (as distances in words, one byte each; 255 means "254 and more to
 /// come"). So the count, the beginning of the object and the text that was decoded first, its name, are neighbours:
 /// to look up an object that is in no cache of the processor is to wait for memory once.
 struct Block {
   std::atomic<std::uint32_t> references;
   std::uint32_t text_size;   ///< bytes in front of the header
   std::uint32_t size;        ///< bytes of the header and the structs
-  std::uint32_t node_words;  ///< how many words refer to nodes
+  std::uint32_t node_words;  ///< how many words have a reference to a node
+  Bundle* bundle;            ///< has the references of the other words; may be null
 
   [[nodiscard]] const std::byte* root() const noexcept {
     return reinterpret_cast<const std::byte*>(this + 1);
@@ -38,7 +40,7 @@ struct Block {
   void release() noexcept {
     if (references.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
   }
-  /// Calls `see(word)` for each word that refers to a node.
+  /// Calls `see(word)` for each word that has a reference to a node.
   template <typename See>
   void for_each_node_word(See see) const noexcept {
     const auto* at = reinterpret_cast<const std::byte*>(this);
@@ -53,7 +55,7 @@ struct Block {
  private:
   void destroy() noexcept;
 };
-static_assert(sizeof(Block) == 16);
+static_assert(sizeof(Block) == 24);
 
 /// Keeps block_totals() right.
 void count_block(const Block& block, int change) noexcept;
@@ -116,11 +118,12 @@ class Ref {
 
 /// Memory of one cached object.
 struct ObjectBytes {
-  std::size_t own = 0;     ///< the block itself
-  std::size_t shared = 0;  ///< this object's part of the pool nodes it refers to
+  std::size_t own = 0;  ///< the block itself
+  std::size_t shared =
+      0;  ///< this object's part of the pool nodes and the bundle that it refers to
 };
 
-/// What the object behind a Ref costs. A node that n words refer to counts one n-th here.
+/// What the object behind a Ref costs. What n others share with it counts one n-th here.
 ObjectBytes bytes_of_block(const detail::Block* block) noexcept;
 template <typename T>
 [[nodiscard]] ObjectBytes bytes_of(const Ref<T>& ref) noexcept {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 /// The eight bytes behind every String, List, Map, Box and Value.
 ///
@@ -109,17 +110,26 @@ struct Word {
            (static_cast<std::uint64_t>(static_cast<std::uint32_t>(distance)) << 32);
   }
 
-  // kNode and kOwned
+  // kNode
+  static constexpr std::uint64_t kHeld = 8;  // nodes are at multiples of 16
+  [[nodiscard]] Node* node() const noexcept {
+    return reinterpret_cast<Node*>(bits & ~std::uint64_t{15});
+  }
+  /// Whether the block has its reference by a Bundle; else the word has one of its own.
+  [[nodiscard]] bool is_held() const noexcept { return (bits & kHeld) != 0; }
+
+  static Word of_node(const Node* node) noexcept {
+    return Word{reinterpret_cast<std::uint64_t>(node) | static_cast<std::uint64_t>(Form::kNode)};
+  }
+  static Word of_held_node(const Node* node) noexcept { return Word{of_node(node).bits | kHeld}; }
+
+  // kOwned
   [[nodiscard]] std::uintptr_t address() const noexcept { return bits & ~std::uint64_t{7}; }
-  [[nodiscard]] Node* node() const noexcept { return reinterpret_cast<Node*>(address()); }
   [[nodiscard]] OwnedHeader* owned() const noexcept {
     return reinterpret_cast<OwnedHeader*>(address());
   }
   [[nodiscard]] std::byte* owned_struct() const noexcept {
     return reinterpret_cast<std::byte*>(address());
-  }
-  static Word of_node(const Node* node) noexcept {
-    return Word{reinterpret_cast<std::uint64_t>(node) | static_cast<std::uint64_t>(Form::kNode)};
   }
   static Word of_owned(const void* allocation) noexcept {
     return Word{reinterpret_cast<std::uint64_t>(allocation) |
@@ -142,6 +152,11 @@ struct Word {
 
   /// Content and number of elements (bytes, list elements, map entries), whatever the form.
   [[nodiscard]] View view() const noexcept;
+  /// The same of text.
+  [[nodiscard]] std::string_view text() const noexcept {
+    const View content = view();
+    return {reinterpret_cast<const char*>(content.data), content.count};
+  }
 };
 
 static_assert(sizeof(Word) == 8);

@@ -125,6 +125,50 @@ TEST_P(Shared, ContentIsTheVerySame) {
   EXPECT_NE(pods[2]->metadata.name.data(), pods[3]->metadata.name.data());
 }
 
+/// One with an annotation that differs, so that the others are shared one by one.
+Pod annotated_replica(int index) {
+  Pod pod = replica(index);
+  for (int i = 0; i < 10; ++i) {
+    pod.metadata.annotations["example.org/annotation-" + std::to_string(i)] =
+        "the same value for all, number " + std::to_string(i);
+  }
+  pod.metadata.annotations["example.org/its-own"] = "pod " + std::to_string(index);
+  return pod;
+}
+
+TEST_P(Shared, NodesOfAFamilyAreHeldByOneBundle) {
+  Decoder<Pod> decoder{{.pool = pool}};
+  std::vector<Ref<Pod>> pods;
+  for (int i = 10; i < 20; ++i) pods.push_back(decode(decoder, encoded(annotated_replica(i))));
+
+  const detail::Block& last = *pods.back().block();
+  ASSERT_NE(last.bundle, nullptr);
+  EXPECT_EQ(last.bundle, pods[pods.size() - 2].block()->bundle);
+  EXPECT_GT(last.bundle->size(), 4 * last.node_words);
+  for (int i = 10; i < 20; ++i) {
+    EXPECT_EQ(*pods[static_cast<std::size_t>(i - 10)], annotated_replica(i));
+  }
+}
+
+TEST_P(Shared, BundlesAreNotTakenFromAnotherFamily) {
+  Decoder<Pod> decoder{{.pool = pool}};
+  std::vector<Ref<Pod>> pods;
+  for (int i = 10; i < 20; ++i) pods.push_back(decode(decoder, encoded(annotated_replica(i))));
+  ASSERT_NE(pods.back().block()->bundle, nullptr);
+  Pod other = replica(20);
+  other.metadata.name = "another-family-0";
+  other.spec.containers[0].env = {};
+  other.spec.containers[0].image = "registry.example/team/of-its-own:1";
+  other.metadata.labels = {};
+  other.metadata.owner_references = {};
+  const Ref<Pod> decoded = decode(decoder, encoded(other));
+  const detail::Bundle* const theirs = pods.back().block()->bundle;
+  pods.clear();
+
+  EXPECT_NE(decoded.block()->bundle, theirs);
+  EXPECT_EQ(*decoded, other);
+}
+
 TEST_P(Shared, WhatHoldsATimeIsNot) {
   Decoder<Pod> decoder{{.pool = pool}};
   std::vector<Ref<Pod>> pods;

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/object/bundle.hpp>
+
+#include <kube/object/arena.hpp>
+#include <kube/object/pool.hpp>
+#include <kube/object/ref.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace kube {
+namespace {
+
+using detail::Block;
+using detail::Bundle;
+using detail::Node;
+using detail::Word;
+
+constexpr std::size_t kWords = 12;
+
+std::string_view text_of(const Word& word) {
+  const detail::View view = word.view();
+  return {reinterpret_cast<const char*>(view.data), view.count};
+}
+
+const Word& word_of(const Block& block, std::size_t index) {
+  return reinterpret_cast<const Word*>(block.root())[index];
+}
+
+/// Blocks of twelve words, each with a text from the pool, made by one arena.
+class Bundles : public testing::Test {
+ protected:
+  /// One whose texts are numbered from `first` on.
+  Block* fresh(std::size_t first = 0, bool for_others = true) {
+    auto* words = reinterpret_cast<Word*>(arena.allocate_root(kWords * sizeof(Word)));
+    for (std::size_t i = 0; i < kWords; ++i) arena.set_node(words[i], number(first + i));
+    return arena.finish(for_others);
+  }
+  /// One with the first `taken` words of `like`; the others have texts numbered from 100 on.
+  Block* similar(const Block& like, std::size_t taken, bool for_others = false) {
+    auto* words = reinterpret_cast<Word*>(arena.allocate_root(kWords * sizeof(Word)));
+    arena.lend(like.bundle);
+    for (std::size_t i = 0; i < kWords; ++i) {
+      if (i < taken) {
+        arena.share_node(words[i], word_of(like, i));
+      } else {
+        arena.set_node(words[i], number(100 + i));
+      }
+    }
+    return arena.finish(for_others);
+  }
+  Node* number(std::size_t number) {
+    return pool.intern_text("the text with the number " + std::to_string(number));
+  }
+  static std::uint32_t counted(const Block& block, std::size_t index) {
+    return word_of(block, index).node()->references.load();
+  }
+
+  Pool pool;
+  Arena arena;
+};
+
+TEST_F(Bundles, HoldTheNodesOfABlockThatIsForOthers) {
+  Block* block = fresh();
+
+  ASSERT_NE(block->bundle, nullptr);
+  EXPECT_EQ(block->bundle->size(), kWords);
+  EXPECT_EQ(block->node_words, 0U);
+  EXPECT_EQ(text_of(word_of(*block, 3)), "the text with the number 3");
+  EXPECT_EQ(pool.totals().nodes, kWords);
+  block->release();
+  EXPECT_EQ(pool.totals().nodes, 0U);
+}
+
+TEST_F(Bundles, AreNotMadeForABlockThatIsForNobody) {
+  Block* block = fresh(0, false);
+
+  EXPECT_EQ(block->bundle, nullptr);
+  EXPECT_EQ(block->node_words, kWords);
+  block->release();
+  EXPECT_EQ(pool.totals().nodes, 0U);
+}
+
+TEST_F(Bundles, AreSharedByABlockThatRefersToNearlyAllOfTheNodes) {
+  Block* first = fresh();
+  Block* second = similar(*first, kWords - 2);
+
+  EXPECT_EQ(second->bundle, first->bundle);
+  EXPECT_EQ(first->bundle->references(), 2U);
+  EXPECT_EQ(counted(*first, 0), 1U);  // nothing was counted
+  EXPECT_EQ(second->node_words, 2U);
+  first->release();
+  EXPECT_EQ(text_of(word_of(*second, 0)), "the text with the number 0");
+  EXPECT_EQ(text_of(word_of(*second, kWords - 1)), "the text with the number 111");
+  second->release();
+  EXPECT_EQ(pool.totals().nodes, 0U);
+}
+
+TEST_F(Bundles, AreOfNoUseToABlockThatRefersToFewOfTheNodes) {
+  Block* first = fresh();
+  Block* second = similar(*first, kWords / 2);
+
+  EXPECT_EQ(second->bundle, nullptr);
+  EXPECT_EQ(second->node_words, kWords);
+  EXPECT_EQ(counted(*first, 0), 2U);
+  first->release();
+  EXPECT_EQ(pool.totals().nodes, kWords);  // what the first one had alone is gone
+  EXPECT_EQ(text_of(word_of(*second, 0)), "the text with the number 0");
+  second->release();
+  EXPECT_EQ(pool.totals().nodes, 0U);
+}
+
+TEST_F(Bundles, AreMadeAnewOnceTooMuchDiffers) {
+  Block* first = fresh();
+  Block* second = similar(*first, kWords / 2, true);
+
+  ASSERT_NE(second->bundle, nullptr);
+  EXPECT_NE(second->bundle, first->bundle);
+  EXPECT_EQ(second->node_words, 0U);
+  first->release();
+  EXPECT_EQ(pool.totals().nodes, kWords);
+  second->release();
+  EXPECT_EQ(pool.totals().nodes, 0U);
+}
+
+TEST_F(Bundles, AreKeptByASuccessorThatDiffersLittle) {
+  Block* first = fresh();
+  Block* second = similar(*first, kWords - 1, true);
+
+  EXPECT_EQ(second->bundle, first->bundle);
+  first->release();
+  second->release();
+  EXPECT_EQ(pool.totals().nodes, 0U);
+}
+
+TEST_F(Bundles, DoNotHoldLargeNodes) {
+  auto* words = reinterpret_cast<Word*>(arena.allocate_root(kWords * sizeof(Word)));
+  arena.set_node(words[0], pool.intern_text(std::string(Bundle::kLargestNode + 1, 'x')));
+  for (std::size_t i = 1; i < kWords; ++i) arena.set_node(words[i], number(i));
+  Block* block = arena.finish(true);
+
+  EXPECT_EQ(block->bundle->size(), kWords - 1);
+  EXPECT_EQ(block->node_words, 1U);
+  Block* second = similar(*block, 1);  // the large one only
+  EXPECT_EQ(counted(*block, 0), 2U);
+  block->release();
+  second->release();
+  EXPECT_EQ(pool.totals().nodes, 0U);
+}
+
+TEST_F(Bundles, LeaveNothingBehindInAnArenaThatIsCleared) {
+  Block* first = fresh();
+  auto* words = reinterpret_cast<Word*>(arena.allocate_root(2 * sizeof(Word)));
+  arena.lend(first->bundle);
+  arena.share_node(words[0], word_of(*first, 0));
+  arena.assign(words[1], words[0]);
+  arena.drop(words[0]);
+  arena.clear();
+
+  EXPECT_EQ(counted(*first, 0), 1U);
+  EXPECT_EQ(first->bundle->references(), 1U);
+  first->release();
+  EXPECT_EQ(pool.totals().nodes, 0U);
+}
+
+TEST_F(Bundles, CountInPartForEachBlockThatHasThem) {
+  const Ref<std::byte> first = [&] {
+    Block* block = fresh();
+    return Ref<std::byte>{block, block->root()};
+  }();
+  const std::size_t alone = bytes_of(first).shared;
+  const Ref<std::byte> second = [&] {
+    Block* block = similar(*first.block(), kWords);
+    return Ref<std::byte>{block, block->root()};
+  }();
+
+  EXPECT_GT(alone, pool.totals().bytes);  // the bundle itself, too
+  EXPECT_EQ(bytes_of(first).shared, alone / 2);
+  EXPECT_EQ(bytes_of(second).shared, alone / 2);
+}
+
+TEST_F(Bundles, AreGivenBackByManyThreads) {
+  constexpr std::size_t kBlocks = 400;
+  Block* first = fresh();
+  std::vector<Block*> blocks;
+  for (std::size_t i = 0; i < kBlocks; ++i) blocks.push_back(similar(*first, kWords - 1));
+  first->release();
+  std::atomic<std::size_t> next = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        for (std::size_t mine = next++; mine < kBlocks; mine = next++) blocks[mine]->release();
+      });
+    }
+  }
+
+  EXPECT_EQ(pool.totals().nodes, 0U);
+}
+
+}  // namespace
+}  // namespace kube
