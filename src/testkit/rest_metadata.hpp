@@ -46,6 +46,8 @@ void report_fields(RestRequest& request, const WriteOptions& options,
 /// The object as the server reads it: of the resource's type, without what that does not have. Throws
 /// CodecError.
 [[nodiscard]] Value normalized(ObjectCodec& codec, const Resource& resource, const Value& object);
+/// The stringData of a secret is for writing only: it becomes data.
+void take_in_plain_data(const Resource& resource, Value& object);
 [[nodiscard]] const SchemaNode& schema_of(const Resource& resource);
 /// A path as custom resource definitions write it, ".spec.size", as Value::find() takes it.
 [[nodiscard]] std::string without_dot(std::string_view path);

@@ -147,6 +147,7 @@ Rest::Written Rest::patch_object(RestRequest& request, const WriteOptions& optio
             Value changed = take_changed(live, patched);
             if (resource.schema != nullptr) unknown = unknown_fields(*resource.schema, changed);
             put_back(patched, normalized(services_.codec, resource, changed));
+            take_in_plain_data(resource, patched);
           }
         } catch (const CodecError& error) {
           throw invalid_patch(request.http.body, error.what());
@@ -214,6 +215,7 @@ Rest::Written Rest::apply_object(RestRequest& request, const WriteOptions& optio
             apply_patch(schema_of(resource), live, applied, manager, options.force.value_or(false));
         try {
           next = normalized(services_.codec, resource, next);
+          take_in_plain_data(resource, next);
         } catch (const CodecError& error) {
           throw plain_failure(error.what());
         }

@@ -105,16 +105,6 @@ std::uint32_t fill_nulls(const Resource& resource, Value& object) {
   return keys.empty() ? 0 : static_cast<std::uint32_t>(std::hash<std::string>{}(keys) | 1);
 }
 
-/// stringData is for writing only: it becomes data.
-void take_in_plain_data(Value& secret) {
-  const Value plain = std::as_const(secret)["stringData"];
-  secret.erase("stringData");
-  if (!plain.is_object()) return;
-  for (const auto& [key, value] : plain.as_object()) {
-    if (value.is_string()) secret["data"][key.view()] = base64_encode(value.as_string());
-  }
-}
-
 ApiError undecodable(const Resource& resource, const std::exception& error) {
   return bad_request(fmt::format("{} in version \"{}\" cannot be handled as a {}: {}",
                                  resource.kind, resource.version, resource.kind, error.what()));
@@ -202,7 +192,6 @@ Value normalized(ObjectCodec& codec, const Resource& resource, const Value& obje
     const std::optional<Value> readable = with_bytes(resource, object);
     Value typed = *codec.from_value(*resource.type, readable ? *readable : object).value();
     canonicalize_quantities(*resource.type, typed);
-    if (resource.id() == "secrets") take_in_plain_data(typed);
     // An empty list is left out of typed objects, but here it has a meaning (SA-7).
     const Value& fields = object["metadata"]["managedFields"];
     if (fields.is_array() && fields.size() == 0)
@@ -216,6 +205,16 @@ Value normalized(ObjectCodec& codec, const Resource& resource, const Value& obje
                                               Value::object({{"metadata", metadata}}));
   copy["metadata"] = (*typed.value())["metadata"];
   return copy;
+}
+
+void take_in_plain_data(const Resource& resource, Value& object) {
+  if (resource.id() != "secrets") return;
+  const Value plain = std::as_const(object)["stringData"];
+  object.erase("stringData");
+  if (!plain.is_object()) return;
+  for (const auto& [key, value] : plain.as_object()) {
+    if (value.is_string()) object["data"][key.view()] = base64_encode(value.as_string());
+  }
 }
 
 Value Rest::decode_body(RestRequest& request, const Resource& as, const WriteOptions& options) {
@@ -250,6 +249,7 @@ Value Rest::decode_body(RestRequest& request, const Resource& as, const WriteOpt
       unknown = unknown_fields(*as.schema, object);
     }
     object = normalized(services_.codec, as, object);
+    take_in_plain_data(as, object);
     report_fields(request, options, unknown, duplicate_fields(json), bad_request);
     if (as.is_custom() && as.custom->schema) as.custom->schema->apply_defaults(object);
     return object;

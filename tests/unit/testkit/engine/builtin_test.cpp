@@ -66,6 +66,11 @@ TEST(Builtin, SecretsTakePlainData) {
       kSecrets, R"({"metadata":{"name":"s"},"data":{"a":"AA==","b":null},"stringData":{"a":"x"}})");
   EXPECT_EQ(made.at("data"), R"({"a":"eA==","b":""})");
   EXPECT_THAT(made.text(), Not(HasSubstr("stringData")));
+  // A patch of nothing else changes what is there, too.
+  const Reply patched =
+      api.patch(std::string{kSecrets} + "/s", R"({"stringData":{"b":"y","c":"z"}})");
+  EXPECT_EQ(patched.at("data"), R"({"a":"eA==","b":"eQ==","c":"eg=="})");
+  EXPECT_THAT(patched.text(), Not(HasSubstr("stringData")));
 }
 
 // RV-2
