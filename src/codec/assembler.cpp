@@ -179,17 +179,13 @@ std::optional<Pending> Assembler::share(const Type& described, const Word& sibli
       return std::nullopt;
     case Form::kInline:
     case Form::kScalar:
-      return Pending{sibling};
     case Form::kNode:
-      return same_text(sibling);  // or whatever it is
+      return same_word(sibling);
     default:
       break;
   }
   if (pool_ == nullptr) return std::nullopt;
-  if (type.kind == Kind::kString || type.kind == Kind::kOptionalString ||
-      type.kind == Kind::kBytes) {
-    return same_text(sibling);
-  }
+  if (is_text(type)) return same_text(sibling);
   if (type.kind == Kind::kValue) {
     if (sibling.relative_content() == Content::kBytes) return same_text(sibling);
     if (sibling.relative_content() == Content::kNumber) return std::nullopt;

@@ -25,11 +25,6 @@ bool is_optional_scalar(const Type& type) {
   return type.kind >= Kind::kOptionalBool && type.kind <= Kind::kOptionalDouble;
 }
 
-bool is_text(const Type& type) {
-  return type.kind == Kind::kString || type.kind == Kind::kOptionalString ||
-         type.kind == Kind::kBytes;
-}
-
 /// The type of what stands in memory.
 const Type& stored(const Type& type) { return type.kind == Kind::kLeaf ? *type.element : type; }
 

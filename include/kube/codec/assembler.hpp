@@ -32,6 +32,12 @@ struct Pending {
   }
 };
 
+/// Whether a word of `type` is text or bytes.
+[[nodiscard]] inline bool is_text(const Type& type) noexcept {
+  return type.kind == Kind::kString || type.kind == Kind::kOptionalString ||
+         type.kind == Kind::kBytes;
+}
+
 /// Puts decoded content into the arena and decides what is shared through the pool.
 ///
 /// Text of some length that two objects have in common, and sub-trees that are byte for byte those of a
@@ -53,9 +59,7 @@ class Assembler {
   Pending text_in_place(char* text, std::size_t size, const Word* sibling = nullptr);
   /// Text known to be equal to the sibling's.
   Pending same_text(const Word& sibling) {
-    if (sibling.form() == Form::kRelative) return copy_same_text(sibling);
-    if (sibling.form() == Form::kNode && !sibling.is_held()) sibling.node()->retain();
-    return {sibling};
+    return sibling.form() == Form::kRelative ? copy_same_text(sibling) : same_word(sibling);
   }
   /// A list of texts, for leaves that are stored in pieces.
   Pending pieces(std::span<const std::string_view> texts, const Word* sibling);
@@ -93,6 +97,11 @@ class Assembler {
   /// False if it was noted before.
   [[nodiscard]] bool note_sighting(std::uint32_t fingerprint) noexcept;
   Pending copy_same_text(const Word& sibling);
+  /// The sibling's word itself: its content is in it, or in a node.
+  static Pending same_word(const Word& sibling) noexcept {
+    if (sibling.form() == Form::kNode && !sibling.is_held()) sibling.node()->retain();
+    return {sibling};
+  }
 
   std::shared_ptr<Pool> pool_;
   Arena arena_;
