@@ -21,11 +21,6 @@ using detail::Word;
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-std::string_view text_of(const Word& word) {
-  const detail::View view = word.view();
-  return {reinterpret_cast<const char*>(view.data), view.count};
-}
-
 Word& new_word(Arena& arena) { return *reinterpret_cast<Word*>(arena.allocate(sizeof(Word))); }
 /// The first word of an object that becomes a block.
 Word& new_root(Arena& arena) { return *reinterpret_cast<Word*>(arena.allocate_root(sizeof(Word))); }
@@ -63,8 +58,8 @@ TEST(Arena, MakesOneBlockOfStructsAndText) {
   Block* block = arena.finish();
 
   const auto* words = reinterpret_cast<const Word*>(block->root());
-  EXPECT_EQ(text_of(words[0]), "a text in the block");
-  EXPECT_EQ(text_of(words[1]), "short");
+  EXPECT_EQ(words[0].text(), "a text in the block");
+  EXPECT_EQ(words[1].text(), "short");
   EXPECT_GE(block->image_size(), used);
   EXPECT_LT(block->image_size(), used + 8);
   EXPECT_EQ(arena.used(), 0U);
@@ -85,7 +80,7 @@ TEST(Arena, TextMayShrinkToWhatWasNeeded) {
   word.set_relative(shrunk, 14, detail::Content::kBytes);
   char* next = arena.allocate_text(5);
   std::memcpy(next, "other", 5);
-  EXPECT_EQ(text_of(word), "only this much");
+  EXPECT_EQ(word.text(), "only this much");
   EXPECT_EQ(next + 5, shrunk);
 }
 
@@ -107,7 +102,7 @@ TEST(Arena, TellsEmptyTextFromNone) {
 
   EXPECT_TRUE(none.is_none());
   EXPECT_FALSE(empty.is_none());
-  EXPECT_EQ(text_of(empty), "");
+  EXPECT_EQ(empty.text(), "");
 }
 
 TEST(Arena, RefusesStructsBeyondItsLimit) {
@@ -137,7 +132,7 @@ TEST(Arena, IsUsableAfterARefusal) {
   Word& word = new_word(arena);
   arena.set_text(word, "still of use");
 
-  EXPECT_EQ(text_of(word), "still of use");
+  EXPECT_EQ(word.text(), "still of use");
 }
 
 TEST(Arena, RefusesMoreThanTheBudgetOfOneObject) {
@@ -165,8 +160,8 @@ TEST(Arena, TakesASmallObjectAfterALargeOne) {
     Block* block = arena.finish();
 
     const auto& frozen = *reinterpret_cast<const Word*>(block->root());
-    EXPECT_EQ(text_of(frozen).size(), size);
-    EXPECT_EQ(text_of(frozen).find_first_not_of('x'), std::string_view::npos);
+    EXPECT_EQ(frozen.text().size(), size);
+    EXPECT_EQ(frozen.text().find_first_not_of('x'), std::string_view::npos);
     block->release();
     const std::byte* memory = arena.allocate(4096);
     EXPECT_TRUE(std::all_of(memory, memory + 4096, [](std::byte b) { return b == std::byte{0}; }));
@@ -196,7 +191,7 @@ TEST(Arena, GivesBackADroppedNodeOnce) {
 
   arena.drop(dropped);
   EXPECT_TRUE(dropped.is_none());
-  EXPECT_EQ(text_of(kept), "this one is dropped");
+  EXPECT_EQ(kept.text(), "this one is dropped");
   Block* block = arena.finish();
   EXPECT_EQ(pool.totals().nodes, 1U);
   block->release();
@@ -213,7 +208,7 @@ TEST(Arena, AssignsTextAcrossPlaces) {
 
   arena.assign(to, from);
 
-  EXPECT_EQ(text_of(to), "a text in the block");
+  EXPECT_EQ(to.text(), "a text in the block");
 }
 
 TEST(Arena, BlockKnowsNodesThatStandFarApart) {
@@ -231,7 +226,7 @@ TEST(Arena, BlockKnowsNodesThatStandFarApart) {
   std::size_t seen = 0;
   block->for_each_node_word([&](const Word& word) {
     ++seen;
-    EXPECT_TRUE(text_of(word).starts_with("node after ")) << text_of(word);
+    EXPECT_TRUE(word.text().starts_with("node after ")) << word.text();
   });
 
   EXPECT_EQ(seen, 6U);

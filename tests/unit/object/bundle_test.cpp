@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cstring>
 #include <string>
 #include <thread>
 #include <vector>
@@ -23,11 +22,6 @@ using detail::Word;
 
 constexpr std::size_t kWords = 12;
 
-std::string_view text_of(const Word& word) {
-  const detail::View view = word.view();
-  return {reinterpret_cast<const char*>(view.data), view.count};
-}
-
 const Word& word_of(const Block& block, std::size_t index) {
   return reinterpret_cast<const Word*>(block.root())[index];
 }
@@ -35,10 +29,10 @@ const Word& word_of(const Block& block, std::size_t index) {
 /// Blocks of twelve words, each with a text from the pool, made by one arena.
 class Bundles : public testing::Test {
  protected:
-  /// One whose texts are numbered from `first` on.
-  Block* fresh(std::size_t first = 0, bool for_others = true) {
+  /// One whose texts are numbered from 0 on.
+  Block* fresh(bool for_others = true) {
     auto* words = reinterpret_cast<Word*>(arena.allocate_root(kWords * sizeof(Word)));
-    for (std::size_t i = 0; i < kWords; ++i) arena.set_node(words[i], number(first + i));
+    for (std::size_t i = 0; i < kWords; ++i) arena.set_node(words[i], number(i));
     return arena.finish(for_others);
   }
   /// One with the first `taken` words of `like`; the others have texts numbered from 100 on.
@@ -71,14 +65,14 @@ TEST_F(Bundles, HoldTheNodesOfABlockThatIsForOthers) {
   ASSERT_NE(block->bundle, nullptr);
   EXPECT_EQ(block->bundle->size(), kWords);
   EXPECT_EQ(block->node_words, 0U);
-  EXPECT_EQ(text_of(word_of(*block, 3)), "the text with the number 3");
+  EXPECT_EQ(word_of(*block, 3).text(), "the text with the number 3");
   EXPECT_EQ(pool.totals().nodes, kWords);
   block->release();
   EXPECT_EQ(pool.totals().nodes, 0U);
 }
 
 TEST_F(Bundles, AreNotMadeForABlockThatIsForNobody) {
-  Block* block = fresh(0, false);
+  Block* block = fresh(false);
 
   EXPECT_EQ(block->bundle, nullptr);
   EXPECT_EQ(block->node_words, kWords);
@@ -95,8 +89,8 @@ TEST_F(Bundles, AreSharedByABlockThatRefersToNearlyAllOfTheNodes) {
   EXPECT_EQ(counted(*first, 0), 1U);  // nothing was counted
   EXPECT_EQ(second->node_words, 2U);
   first->release();
-  EXPECT_EQ(text_of(word_of(*second, 0)), "the text with the number 0");
-  EXPECT_EQ(text_of(word_of(*second, kWords - 1)), "the text with the number 111");
+  EXPECT_EQ(word_of(*second, 0).text(), "the text with the number 0");
+  EXPECT_EQ(word_of(*second, kWords - 1).text(), "the text with the number 111");
   second->release();
   EXPECT_EQ(pool.totals().nodes, 0U);
 }
@@ -110,7 +104,7 @@ TEST_F(Bundles, AreOfNoUseToABlockThatRefersToFewOfTheNodes) {
   EXPECT_EQ(counted(*first, 0), 2U);
   first->release();
   EXPECT_EQ(pool.totals().nodes, kWords);  // what the first one had alone is gone
-  EXPECT_EQ(text_of(word_of(*second, 0)), "the text with the number 0");
+  EXPECT_EQ(word_of(*second, 0).text(), "the text with the number 0");
   second->release();
   EXPECT_EQ(pool.totals().nodes, 0U);
 }
