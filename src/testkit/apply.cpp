@@ -390,6 +390,7 @@ Value keep_old_timestamps(const Value& live, Value next) {
       old_entries->size() != new_entries->size()) {
     return next;
   }
+  // What is below copies both, which only pays if they may be the same.
   const bool others_differ = std::ranges::any_of(live.as_object(), [&](const auto& live_member) {
     const auto& [key, value] = live_member;
     return key != "metadata" && value != std::as_const(next)[key.view()];

@@ -12,8 +12,8 @@ namespace kube {
 
 /// Text and sub-trees that many cached objects have in common, each kept once and counted.
 ///
-/// A cache has a pool of its own; decoders that feed it share that pool. Nodes leave when the last
-/// object that refers to them goes, and may outlive the Pool object.
+/// A cache has a pool of its own; decoders that feed it share that pool. Nodes leave when the last object goes
+/// that refers to them or has them in its bundle, and may outlive the Pool object.
 /// Thread safety: any method from any thread.
 class Pool {
  public:
