@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "index_values.hpp"
 
-#include <malloc.h>
+#include <kube/base/heap.hpp>
 
-#include <cstdlib>
 #include <cstring>
 #include <new>
 
@@ -13,9 +12,7 @@ IndexValues::IndexValues(const std::vector<std::pair<std::uint32_t, std::string>
   if (values.empty()) return;
   std::size_t size = 0;
   for (const auto& [index, value] : values) size += sizeof(Head) + value.size();
-  void* memory = std::malloc(sizeof(Block) + size);
-  if (memory == nullptr) throw std::bad_alloc{};
-  block_ = new (memory) Block{{1}, static_cast<std::uint32_t>(size)};
+  block_ = new (heap_allocate(sizeof(Block) + size)) Block{{1}, static_cast<std::uint32_t>(size)};
   char* at = block_->text();
   for (const auto& [index, value] : values) {
     const Head head{index, static_cast<std::uint32_t>(value.size())};
@@ -27,7 +24,7 @@ IndexValues::IndexValues(const std::vector<std::pair<std::uint32_t, std::string>
 
 IndexValues::~IndexValues() {
   if (block_ != nullptr && block_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    std::free(block_);
+    heap_release(block_);
   }
 }
 
@@ -38,7 +35,7 @@ IndexValues::Head IndexValues::head_at(const char* place) noexcept {
 }
 
 std::size_t IndexValues::bytes() const noexcept {
-  return block_ == nullptr ? 0 : ::malloc_usable_size(block_) + sizeof(std::size_t);
+  return block_ == nullptr ? 0 : heap_size_of(block_);
 }
 
 }  // namespace kube::detail

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "key_table.hpp"
 
-#include <malloc.h>
+#include <kube/base/heap.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <new>
 
 namespace kube::detail {
@@ -12,24 +11,22 @@ namespace kube::detail {
 void KeyTable::release(Node* node) noexcept {
   if (node == nullptr || node->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (node->leaf) {
-    std::free(static_cast<Leaf*>(node));
+    heap_release(static_cast<Leaf*>(node));
     return;
   }
   auto* inner = static_cast<Inner*>(node);
   for (Node* child : inner->children) release(child);
-  delete inner;
+  heap_release(inner);
 }
 
 KeyTable::Leaf* KeyTable::new_leaf(std::size_t entries) {
-  void* memory = std::malloc(sizeof(Leaf) + entries * sizeof(Entry));
-  if (memory == nullptr) throw std::bad_alloc{};
-  return new (memory) Leaf;
+  return new (heap_allocate(sizeof(Leaf) + entries * sizeof(Entry))) Leaf;
 }
 
 /// A node with this content that no other version has. Takes over `node`.
 KeyTable::Inner* KeyTable::own(Inner* node) {
   if (node->references.load(std::memory_order_acquire) == 1) return node;
-  auto* copy = new Inner;
+  auto* copy = new (heap_allocate(sizeof(Inner))) Inner;
   copy->count = node->count;
   for (std::size_t i = 0; i < std::size(copy->children); ++i) {
     copy->children[i] = retain(node->children[i]);
@@ -52,7 +49,7 @@ void KeyTable::insert_into(Node*& node, unsigned shift, Entry entry) {
       node = copy;
       return;
     }
-    Node* inner = new Inner;
+    Node* inner = new (heap_allocate(sizeof(Inner))) Inner;
     try {
       for (std::uint32_t i = 0; i < count; ++i) insert_into(inner, shift, old->entries()[i]);
     } catch (...) {
@@ -111,11 +108,10 @@ void KeyTable::erase(std::uint32_t hash, std::uint32_t slot) {
 std::size_t KeyTable::bytes_of_node(const Node* node) noexcept {
   if (node == nullptr) return 0;
   if (node->leaf) {
-    return ::malloc_usable_size(const_cast<Leaf*>(static_cast<const Leaf*>(node))) +
-           sizeof(std::size_t);
+    return heap_size_of(static_cast<const Leaf*>(node));
   }
   const auto* inner = static_cast<const Inner*>(node);
-  std::size_t bytes = sizeof(Inner) + sizeof(std::size_t);
+  std::size_t bytes = heap_size_of(inner);
   for (const Node* child : inner->children) bytes += bytes_of_node(child);
   return bytes;
 }

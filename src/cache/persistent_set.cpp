@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "persistent_set.hpp"
 
-#include <malloc.h>
+#include <kube/base/heap.hpp>
 
 #include <algorithm>
 #include <cassert>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 
@@ -38,15 +37,14 @@ void PersistentSet::release(Node* node) noexcept {
   if (!node->leaf) {
     for (std::uint16_t i = 0; i < node->count; ++i) release(node->children()[i].node);
   }
-  std::free(node);
+  heap_release(node);
 }
 
 PersistentSet::Node* PersistentSet::allocate(bool leaf, std::size_t capacity) {
   capacity = leaf ? std::min<std::size_t>((capacity + 7) / 8 * 8, kLeafKeys)
                   : std::min<std::size_t>((capacity + 3) / 4 * 4, kChildren);
-  void* memory =
-      std::malloc(sizeof(Node) + capacity * (leaf ? sizeof(std::uint64_t) : sizeof(Child)));
-  if (memory == nullptr) throw std::bad_alloc{};
+  void* const memory =
+      heap_allocate(sizeof(Node) + capacity * (leaf ? sizeof(std::uint64_t) : sizeof(Child)));
   return new (memory) Node{{1}, 0, 0, static_cast<std::uint16_t>(capacity), leaf};
 }
 
@@ -61,7 +59,7 @@ PersistentSet::Node* PersistentSet::own(Node* node, std::size_t room) {
   std::memcpy(copy->keys(), node->keys(),
               node->count * (node->leaf ? sizeof(std::uint64_t) : sizeof(Child)));
   if (alone) {
-    std::free(node);  // its children have moved
+    heap_release(node);  // its children have moved
     return copy;
   }
   if (!copy->leaf) {
@@ -223,7 +221,7 @@ std::size_t PersistentSet::rank(std::uint64_t key) const noexcept {
 
 std::size_t PersistentSet::bytes_of_node(const Node* node) noexcept {
   if (node == nullptr) return 0;
-  std::size_t bytes = ::malloc_usable_size(const_cast<Node*>(node)) + sizeof(std::size_t);
+  std::size_t bytes = heap_size_of(node);
   if (!node->leaf) {
     for (std::uint16_t i = 0; i < node->count; ++i)
       bytes += bytes_of_node(node->children()[i].node);

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "slot_table.hpp"
 
-#include <malloc.h>
+#include <kube/base/heap.hpp>
+
+#include <new>
 
 namespace kube::detail {
 
 void SlotTable::release(Node* node, unsigned levels) noexcept {
   if (node == nullptr || node->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (levels == 0) {
-    delete static_cast<Leaf*>(node);
+    auto* leaf = static_cast<Leaf*>(node);
+    leaf->~Leaf();
+    heap_release(leaf);
     return;
   }
   auto* inner = static_cast<Inner*>(node);
   for (Node* child : inner->children) release(child, levels - 1);
-  delete inner;
+  heap_release(inner);
 }
 
 /// A node with this content that no other version has. Takes over `node`, which may be null.
@@ -21,11 +25,11 @@ SlotTable::Node* SlotTable::own(Node* node, unsigned levels) {
   if (node != nullptr && node->references.load(std::memory_order_acquire) == 1) return node;
   Node* copy = nullptr;
   if (levels == 0) {
-    auto* leaf = new Leaf;
+    auto* leaf = new (heap_allocate(sizeof(Leaf))) Leaf;
     if (node != nullptr) leaf->slots = static_cast<Leaf*>(node)->slots;
     copy = leaf;
   } else {
-    auto* inner = new Inner;
+    auto* inner = new (heap_allocate(sizeof(Inner))) Inner;
     if (node != nullptr) inner->children = static_cast<Inner*>(node)->children;
     for (Node* child : inner->children) retain(child);
     copy = inner;
@@ -59,7 +63,7 @@ void SlotTable::set_in(Node*& node, unsigned levels, std::uint32_t number, Store
 void SlotTable::set(std::uint32_t number, StoredObject slot) {
   while (number >= width(levels_)) {
     if (root_ != nullptr) {
-      auto* top = new Inner;
+      auto* top = new (heap_allocate(sizeof(Inner))) Inner;
       top->children[0] = root_;
       top->used = 1;
       root_ = top;
@@ -84,7 +88,7 @@ const StoredObject* SlotTable::find(std::uint32_t number) const noexcept {
 
 std::size_t SlotTable::bytes_of_node(const Node* node, unsigned levels) noexcept {
   if (node == nullptr) return 0;
-  std::size_t bytes = ::malloc_usable_size(const_cast<Node*>(node)) + sizeof(std::size_t);
+  std::size_t bytes = heap_size_of(node);
   if (levels == 0) {
     for (const StoredObject& slot : static_cast<const Leaf*>(node)->slots)
       bytes += slot.values.bytes();

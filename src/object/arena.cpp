@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/object/arena.hpp>
 
+#include <kube/base/heap.hpp>
+
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -63,20 +64,6 @@ class IdleRegions {
 IdleRegions& idle_regions() {
   static auto& regions = *new IdleRegions;
   return regions;
-}
-
-/// glibc extends the heap of a thread by no more than is asked for, with a system call for each block. So more is
-/// asked for now and then and given back, which leaves it at the end of the heap.
-void extend_heap(std::size_t size) {
-  constexpr std::size_t kAtOnce = std::size_t{60} << 10;  // free() tidies up after larger ones
-  thread_local std::size_t left = 0;
-  if (size > left) {
-    void* memory = std::malloc(kAtOnce);
-    asm volatile("" : : "r"(memory) : "memory");  // or the compiler leaves both out
-    std::free(memory);
-    left = kAtOnce;
-  }
-  left -= std::min(left, size);
 }
 
 }  // namespace
@@ -279,11 +266,12 @@ Block* Arena::finish(bool for_others) {
   });
   const auto text_size = static_cast<std::size_t>(middle_ - bottom_);
   const auto size = static_cast<std::size_t>(top_ - middle_);
-  extend_heap(text_size + size + table_size);
-  auto* memory = static_cast<std::byte*>(std::malloc(text_size + size + table_size));
-  if (memory == nullptr) {
+  std::byte* memory = nullptr;
+  try {
+    memory = static_cast<std::byte*>(detail::heap_allocate(text_size + size + table_size));
+  } catch (const std::bad_alloc&) {
     if (bundle != nullptr) bundle->release();
-    throw std::bad_alloc{};
+    throw;
   }
   std::memcpy(memory, bottom_, text_size + size);
   auto* block = new (memory + text_size) Block{{1},

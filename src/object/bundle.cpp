@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/object/bundle.hpp>
 
-#include <cstdlib>
+#include <kube/base/heap.hpp>
+
 #include <new>
 
 namespace kube::detail {
 
 Bundle* Bundle::make(std::size_t capacity) {
-  void* memory = std::malloc(sizeof(Bundle) + capacity * sizeof(Node*));
-  if (memory == nullptr) throw std::bad_alloc{};
-  return new (memory) Bundle;
+  return new (heap_allocate(sizeof(Bundle) + capacity * sizeof(Node*))) Bundle;
 }
 
 void Bundle::destroy() noexcept {
   for (Node* node : nodes()) node->release();
-  std::free(this);
+  heap_release(this);
 }
 
 }  // namespace kube::detail

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/object/pool.hpp>
 
+#include <kube/base/heap.hpp>
+
 #include <boost/unordered/unordered_flat_set.hpp>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -65,16 +66,14 @@ class Pool::Core {
       (*found)->retain();
       return *found;
     }
-    void* memory = std::malloc(sizeof(Node) + key.image.size());
-    if (memory == nullptr) throw std::bad_alloc{};
-    auto* node = new (memory)
+    auto* node = new (detail::heap_allocate(sizeof(Node) + key.image.size()))
         Node{{1},      key.count,   key.hash, static_cast<std::uint32_t>(key.image.size()),
              key.root, key.content, this};
     std::memcpy(node->image(), key.image.data(), key.image.size());
     try {
       shard.nodes.insert(node);
     } catch (...) {
-      std::free(node);
+      detail::heap_release(node);
       throw;
     }
     bytes_.fetch_add(sizeof(Node) + key.image.size(), std::memory_order_relaxed);
@@ -94,7 +93,7 @@ class Pool::Core {
     }
     bytes_.fetch_sub(sizeof(Node) + node->size, std::memory_order_relaxed);
     nodes_.fetch_sub(1, std::memory_order_relaxed);
-    std::free(node);
+    detail::heap_release(node);
     disown();
   }
 

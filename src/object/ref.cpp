@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/object/ref.hpp>
 
+#include <kube/base/heap.hpp>
 #include <kube/object/arena.hpp>
 #include <kube/object/freeze.hpp>
-
-#include <malloc.h>
-
-#include <cstdlib>
 
 namespace kube {
 
@@ -18,7 +15,7 @@ std::atomic<std::size_t> live_bytes{0};
 namespace detail {
 
 void count_block(const Block& block, int change) noexcept {
-  const std::size_t size = ::malloc_usable_size(block.memory());
+  const std::size_t size = heap_size_of(block.memory());
   if (change > 0) {
     live_blocks.fetch_add(1, std::memory_order_relaxed);
     live_bytes.fetch_add(size, std::memory_order_relaxed);
@@ -32,21 +29,21 @@ void Block::destroy() noexcept {
   for_each_node_word([](const Word& word) { word.node()->release(); });
   if (bundle != nullptr) bundle->release();
   count_block(*this, -1);
-  std::free(memory());
+  heap_release(memory());
 }
 
 }  // namespace detail
 
 ObjectBytes bytes_of_block(const detail::Block* block) noexcept {
   if (block == nullptr) return {};
-  ObjectBytes bytes{::malloc_usable_size(block->memory()), 0};
+  ObjectBytes bytes{detail::heap_size_of(block->memory()), 0};
   const auto part_of = [](const detail::Node* node) {
     return (sizeof(detail::Node) + node->size) / node->references.load(std::memory_order_relaxed);
   };
   block->for_each_node_word(
       [&](const detail::Word& word) { bytes.shared += part_of(word.node()); });
   if (const detail::Bundle* bundle = block->bundle) {
-    std::size_t held = ::malloc_usable_size(const_cast<detail::Bundle*>(bundle));
+    std::size_t held = detail::heap_size_of(bundle);
     for (const detail::Node* node : bundle->nodes()) held += part_of(node);
     bytes.shared += held / bundle->references();
   }
