@@ -9,12 +9,15 @@
 #include <kube/object/box.hpp>
 #include <kube/object/value.hpp>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <bitset>
 #include <charconv>
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <span>
 
 namespace kube::detail {
 
@@ -40,6 +43,29 @@ Pending empty_element(Arena& arena, const Type& element) {
                              Content::kBytes);
   }
   return is_plain_scalar(stored(element)) ? Pending::raw(0) : Pending{};
+}
+
+/// The text of a key that is not placed yet, until it moves.
+std::string_view text_of(const Pending& key) noexcept {
+  if (key.word.form() != Form::kRelative) return key.word.text();
+  return {reinterpret_cast<const char*>(key.target), key.word.relative_count()};
+}
+
+/// Puts names and their values, which follow them, in order: structs of the API are not written in that of their
+/// names. Sorted later, the entries of the map would take memory twice.
+void sort_pending(std::span<Pending> entries) {
+  constexpr std::size_t kMany = 64;  // those sort_entries() sorts in less time
+  if (entries.size() > kMany) return;
+  for (std::size_t next = 2; next < entries.size(); next += 2) {
+    const std::array entry{entries[next], entries[next + 1]};
+    std::size_t place = next;
+    while (place > 0 && text_of(entry[0]) < text_of(entries[place - 2])) place -= 2;
+    if (place == next) continue;
+    std::copy_backward(entries.begin() + static_cast<std::ptrdiff_t>(place),
+                       entries.begin() + static_cast<std::ptrdiff_t>(next),
+                       entries.begin() + static_cast<std::ptrdiff_t>(next + 2));
+    std::copy(entry.begin(), entry.end(), entries.begin() + static_cast<std::ptrdiff_t>(place));
+  }
 }
 
 /// A number as it is written, as a double; nothing if it is too large. One that is too small is zero.
@@ -612,6 +638,7 @@ Pending JsonReader::finish_map(const Type& value_type, std::size_t base) {
   if (count == 0) return {Word::set_but_empty()};
   if (count > Word::kMaxCount) throw std::length_error("too many entries");
   const std::size_t stride = value_type.map_stride();
+  sort_pending(std::span{pending_}.subspan(base));
   std::byte* entries = arena_.allocate(count * stride);
   for (std::size_t i = 0; i < count; ++i) {
     const Pending name = std::exchange(pending_[base + 2 * i], {});

@@ -23,6 +23,12 @@ class PlainStream final : public ByteStream {
   void read_some(boost::asio::mutable_buffer into, Done done) override {
     socket_.async_read_some(into, boost::asio::bind_executor(strand_, std::move(done)));
   }
+  std::size_t write_now(boost::asio::const_buffer from) override {
+    boost::system::error_code error;
+    if (!socket_.non_blocking()) socket_.non_blocking(true, error);
+    const std::size_t size = error ? 0 : socket_.write_some(from, error);
+    return error ? 0 : size;  // whoever writes the rest learns what is wrong
+  }
   void write(boost::asio::const_buffer from, Done done) override {
     boost::asio::async_write(socket_, from, boost::asio::bind_executor(strand_, std::move(done)));
   }

@@ -26,6 +26,8 @@ class ByteStream {
   virtual ~ByteStream() = default;
   virtual void handshake(std::function<void(const boost::system::error_code&)> done) = 0;
   virtual void read_some(boost::asio::mutable_buffer into, Done done) = 0;
+  /// Writes what can be written at once, and tells how much that was.
+  virtual std::size_t write_now(boost::asio::const_buffer /*from*/) { return 0; }
   virtual void write(boost::asio::const_buffer from, Done done) = 0;
   virtual boost::asio::ip::tcp::socket& socket() = 0;
   /// Tells the peer that no more will come. `done` is called when it has agreed, if ever.

@@ -22,7 +22,8 @@ ByteStream::Result SocketStream::receive(std::span<char> buffer, std::size_t& re
     lost("reading");
   }
   received = static_cast<std::size_t>(count);
-  return count > 0 ? Result::kBytes : Result::kEnd;
+  if (count == 0) return Result::kEnd;
+  return received < buffer.size() ? Result::kAllBytes : Result::kBytes;
 }
 
 std::size_t SocketStream::send(std::string_view bytes) {

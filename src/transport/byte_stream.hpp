@@ -14,7 +14,12 @@ namespace kube::detail {
 /// Bytes to and from a peer, without ever waiting.
 class ByteStream {
  public:
-  enum class Result { kBytes, kAgain, kEnd };
+  enum class Result {
+    kBytes,
+    kAllBytes,  ///< for the moment: to ask at once for more would be in vain
+    kAgain,
+    kEnd,
+  };
 
   ByteStream() = default;
   virtual ~ByteStream() = default;

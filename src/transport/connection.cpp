@@ -85,7 +85,7 @@ void Connection::read_some(std::span<char> buffer) {
       session_->receive({buffer.data(), filled});
     }
     if (error) std::rethrow_exception(error);
-    if (result == ByteStream::Result::kAgain) {
+    if (result == ByteStream::Result::kAgain || result == ByteStream::Result::kAllBytes) {
       more_ = false;
       return;
     }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exchange.hpp"
 
+#include <sys/eventfd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <system_error>
 #include <utility>
 
 namespace kube::detail {
@@ -12,21 +16,34 @@ constexpr std::chrono::seconds kRest{1};
 
 }  // namespace
 
+Mailbox::Mailbox()
+    : wake_(std::make_shared<FileDescriptor>(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))) {
+  if (!*wake_) throw std::system_error(errno, std::generic_category());
+}
+
 bool Mailbox::post(std::shared_ptr<Exchange> exchange) noexcept {
-  const std::lock_guard lock{mutex_};
-  if (wake_ == nullptr) return false;
-  if (!exchange->posted_) {
-    exchange->posted_ = true;
-    exchange->next_ = std::move(first_);
-    first_ = std::move(exchange);
+  std::shared_ptr<const FileDescriptor> wake;
+  {
+    const std::lock_guard lock{mutex_};
+    if (wake_ == nullptr) return false;
+    if (!exchange->posted_) {
+      exchange->posted_ = true;
+      exchange->next_ = std::move(first_);
+      first_ = std::move(exchange);
+    }
+    if (!std::exchange(awake_, true)) wake = wake_;
   }
-  wake_locked();
+  if (wake != nullptr) ::eventfd_write(wake->get(), 1);  // without the lock, which it takes first
   return true;
 }
 
 void Mailbox::nudge() noexcept {
-  const std::lock_guard lock{mutex_};
-  if (wake_ != nullptr) wake_(context_);
+  std::shared_ptr<const FileDescriptor> wake;
+  {
+    const std::lock_guard lock{mutex_};
+    wake = wake_;
+  }
+  if (wake != nullptr) ::eventfd_write(wake->get(), 1);
 }
 
 std::vector<std::shared_ptr<Exchange>> Mailbox::take() {
@@ -43,10 +60,12 @@ std::vector<std::shared_ptr<Exchange>> Mailbox::take() {
 }
 
 void Mailbox::announce(std::shared_ptr<const TlsMaterial> material) noexcept {
-  const std::lock_guard lock{mutex_};
-  if (wake_ == nullptr) return;
-  announced_ = std::move(material);
-  wake_locked();
+  {
+    const std::lock_guard lock{mutex_};
+    if (wake_ == nullptr) return;
+    announced_ = std::move(material);
+  }
+  nudge();
 }
 
 std::shared_ptr<const TlsMaterial> Mailbox::take_announced() noexcept {
@@ -57,11 +76,6 @@ std::shared_ptr<const TlsMaterial> Mailbox::take_announced() noexcept {
 void Mailbox::close() noexcept {
   const std::lock_guard lock{mutex_};
   wake_ = nullptr;
-}
-
-void Mailbox::wake_locked() noexcept {
-  if (std::exchange(awake_, true)) return;  // it has not even looked at the last one
-  wake_(context_);
 }
 
 const HttpResponseHead& Exchange::wait_head() {
@@ -95,13 +109,15 @@ void Exchange::take(std::string& bytes) {
 }
 
 void Exchange::cancel() noexcept {
+  bool under_way = false;
   {
     const std::lock_guard lock{mutex_};
     if (canceled_) return;
     canceled_ = true;
-    changed_.notify_all();
+    under_way = !ended_ && !failed_;
   }
-  mailbox_->post(shared_from_this());
+  flush();
+  if (under_way) mailbox_->post(shared_from_this());
 }
 
 void Exchange::limit_buffer(std::size_t bytes) {
@@ -115,7 +131,6 @@ void Exchange::on_head(HttpResponseHead head) {
   const std::lock_guard lock{mutex_};
   head_ = std::move(head);
   head_there_ = true;
-  changed_.notify_all();
 }
 
 void Exchange::on_bytes(std::string_view bytes) {
@@ -134,17 +149,18 @@ void Exchange::on_end() {
   finish();
   const std::lock_guard lock{mutex_};
   ended_ = true;
-  changed_.notify_all();
 }
 
 void Exchange::fail(const TransportError& error) {
   if (done_) return;
   failure_ = error.kind();
   finish();
-  const std::lock_guard lock{mutex_};
-  message_ = error.what();
-  failed_ = true;
-  changed_.notify_all();
+  {
+    const std::lock_guard lock{mutex_};
+    message_ = error.what();
+    failed_ = true;
+  }
+  flush();
 }
 
 void Exchange::finish() {

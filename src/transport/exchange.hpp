@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kube/base/clock.hpp>
+#include <kube/base/file_descriptor.hpp>
 #include <kube/config/credentials.hpp>
 #include <kube/transport/transport.hpp>
 
@@ -27,14 +28,18 @@ class Exchange;
 /// Thread safety: all methods may be called from any thread. Outlives the loop.
 class Mailbox {
  public:
-  /// `wake` is called under a lock, from any thread, until close().
-  explicit Mailbox(void (*wake)(void* context) noexcept, void* context)
-      : wake_(wake), context_(context) {}
+  /// Throws std::system_error.
+  Mailbox();
 
   /// Returns false if the loop has ended.
   bool post(std::shared_ptr<Exchange> exchange) noexcept;
   /// Makes the loop look around.
   void nudge() noexcept;
+  /// An eventfd that can be read when the loop should look around.
+  [[nodiscard]] std::shared_ptr<const FileDescriptor> wake() const noexcept {
+    const std::lock_guard lock{mutex_};
+    return wake_;
+  }
   /// The exchanges posted since the last call, oldest first.
   [[nodiscard]] std::vector<std::shared_ptr<Exchange>> take();
   /// Connections are to be made with this from now on.
@@ -45,13 +50,10 @@ class Mailbox {
   void close() noexcept;
 
  private:
-  void wake_locked() noexcept;
-
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   // Guarded by mutex_:
-  void (*wake_)(void*) noexcept;
-  void* context_;
-  bool awake_ = false;
+  std::shared_ptr<const FileDescriptor> wake_;  // null once it is closed
+  bool awake_ = false;                          // it has been told, and has not looked since
   std::shared_ptr<Exchange> first_;
   std::shared_ptr<const TlsMaterial> announced_;
 };
@@ -86,10 +88,11 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   /// Lets less wait for the reader than was said first. To be called before anything arrives.
   void limit_buffer(std::size_t bytes);
   void on_head(HttpResponseHead head);
-  /// Adds them; the reader is told by flush(), on_end() or fail().
   void on_bytes(std::string_view bytes);
-  void flush();
   void on_end();
+  /// Tells the reader what has come: once for all that arrived together.
+  void flush();
+  /// Tells the reader, too.
   void fail(const TransportError& error);
   /// The reader is behind: no more bytes until it has made room.
   [[nodiscard]] bool full() const;

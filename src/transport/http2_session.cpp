@@ -285,10 +285,12 @@ class Http2Session final : public Session {
       if (header.type == NGHTTP2_HEADERS && !stream->exchange->has_head() &&
           stream->head.status >= 200) {
         stream->exchange->on_head(std::move(stream->head));
+        self->touched_.push_back(stream->exchange);
       }
       if ((header.type == NGHTTP2_HEADERS || header.type == NGHTTP2_DATA) &&
           (header.flags & NGHTTP2_FLAG_END_STREAM) != 0 && stream->exchange->has_head()) {
         stream->exchange->on_end();
+        self->touched_.push_back(stream->exchange);
         if (stream->exchange->offset < stream->exchange->request.body.size()) {
           // It does not want to hear the rest.
           nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, header.stream_id, NGHTTP2_CANCEL);

@@ -23,14 +23,12 @@ using std::chrono::microseconds;
 // After that many connections refused it, an exchange is not tried again.
 constexpr int kAttempts = 3;
 
-FileDescriptor new_wake(const Origin& origin) {
-  FileDescriptor wake{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  if (!wake) throw connect_failed(origin, errno, std::generic_category().message(errno));
-  return wake;
-}
-
-void wake(void* descriptor) noexcept {
-  ::eventfd_write(static_cast<const FileDescriptor*>(descriptor)->get(), 1);
+std::shared_ptr<Mailbox> new_mailbox(const Origin& origin) {
+  try {
+    return std::make_shared<Mailbox>();
+  } catch (const std::system_error& error) {
+    throw connect_failed(origin, error.code().value(), error.code().message());
+  }
 }
 
 /// The host that sockets connect to.
@@ -63,8 +61,8 @@ Loop::Loop(TransportOptions options)
     : options_(std::move(options)),
       origin_(parse_origin(options_)),
       settings_(settings_of(origin_, options_)),
-      wake_(new_wake(origin_)),
-      mailbox_(std::make_shared<Mailbox>(wake, &wake_)),
+      mailbox_(new_mailbox(origin_)),
+      wake_(mailbox_->wake()),
       resolver_(resolver_of(origin_, mailbox_)) {
   const bool http1 = options_.disable_http2 || origin_.scheme == "http";
   if (http1) {
@@ -327,7 +325,7 @@ void Loop::report_finished() {
 void Loop::wait() {
   TimePoint until = next_deadline_;
   bool at_once = false;
-  sockets_.assign(1, {.fd = wake_.get(), .events = POLLIN, .revents = 0});
+  sockets_.assign(1, {.fd = wake_->get(), .events = POLLIN, .revents = 0});
   watching_.assign(1, nullptr);
   for (Pool& pool : pools_) {
     bool coming = false;
@@ -355,7 +353,7 @@ void Loop::wait() {
   if (::poll(sockets_.data(), sockets_.size(), timeout) <= 0) return;
   if (sockets_[0].revents != 0) {
     eventfd_t count = 0;
-    ::eventfd_read(wake_.get(), &count);
+    ::eventfd_read(wake_->get(), &count);
   }
   for (std::size_t i = 1; i < sockets_.size(); ++i) {
     if (sockets_[i].revents != 0) watching_[i]->ready();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kube/base/file_descriptor.hpp>
 #include <kube/transport/http_transport.hpp>
 
 #include <openssl/types.h>
@@ -70,9 +69,9 @@ class Loop {
   const TransportOptions options_;
   const Origin origin_;
   const SessionSettings settings_;
-  /// An eventfd, through which the mailbox ends a wait().
-  FileDescriptor wake_;
   const std::shared_ptr<Mailbox> mailbox_;
+  /// Through which the mailbox ends a wait().
+  const std::shared_ptr<const FileDescriptor> wake_;
   Resolver resolver_;
   std::array<Pool, 2> pools_;
   std::shared_ptr<const TlsMaterial> material_;

@@ -181,6 +181,7 @@ int TlsStream::on_read(BIO* bio, char* buffer, int size) noexcept {
     std::size_t received = 0;
     switch (self->below_->receive({buffer, static_cast<std::size_t>(size)}, received)) {
       case Result::kBytes:
+      case Result::kAllBytes:
         return static_cast<int>(received);
       case Result::kAgain:
         BIO_set_retry_read(bio);

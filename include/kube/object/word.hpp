@@ -85,9 +85,21 @@ struct Word {
     return reinterpret_cast<const char*>(&bits) + 1;
   }
   static Word inline_text(const char* text, std::size_t size) noexcept {
-    Word word{static_cast<std::uint64_t>(Form::kInline) | (size << 3)};
-    if (size > 0) std::memcpy(reinterpret_cast<char*>(&word.bits) + 1, text, size);
-    return word;
+    // Put together in a register: the processor would have to wait for bytes that it has just written.
+    std::uint64_t letters = 0;
+    if (size >= 4) {
+      std::uint32_t first = 0;
+      std::uint32_t last = 0;
+      std::memcpy(&first, text, 4);
+      std::memcpy(&last, text + size - 4, 4);
+      letters = first | (std::uint64_t{last} << (8 * (size - 4)));
+    } else if (size > 0) {
+      const auto letter = [text](std::size_t at) {
+        return std::uint64_t{static_cast<unsigned char>(text[at])} << (8 * at);
+      };
+      letters = letter(0) | letter(size / 2) | letter(size - 1);
+    }
+    return Word{static_cast<std::uint64_t>(Form::kInline) | (size << 3) | (letters << 8)};
   }
   static Word set_but_empty() noexcept { return Word{static_cast<std::uint64_t>(Form::kInline)}; }
 
