@@ -3,10 +3,11 @@
 
 #include <kube/cache/delta_queue.hpp>
 
+#include <boost/unordered/unordered_flat_set.hpp>
+
 #include <algorithm>
 #include <deque>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 namespace kube {
@@ -126,13 +127,14 @@ void InOrderQueue::bookmark(std::string version) {
 std::size_t InOrderQueue::take_locked(std::vector<Delta>& batch, std::size_t initial) {
   std::size_t limit = std::max<std::size_t>(options_.batch_size, 1);
   if (initial > 0) limit = std::min(limit, initial);
-  std::unordered_set<std::uint64_t> keys;
+  boost::unordered_flat_set<std::uint64_t> keys;
   do {
     const Delta& next = queued_->deltas.front().delta;
     if (is_about_all(next.type)) {
       if (batch.empty()) batch.push_back(queued_->pop());
       break;
     }
+    if (queued_->live > 1 && keys.empty()) keys.reserve(std::min(limit, queued_->live));
     // Equal hashes of two objects end the batch early, which does no harm. A single one needs none.
     if ((queued_->live > 1 || !keys.empty()) && !keys.insert(Items::hash(access_, next)).second)
       break;
