@@ -12,9 +12,12 @@
 
 #include "unit/codec/samples.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -635,6 +638,42 @@ TEST(JsonDecode, SortsMaps) {
   std::vector<std::string> keys;
   for (const auto& [key, value] : map->data) keys.push_back(key.str());
   EXPECT_EQ(keys, (std::vector<std::string>{"B", "a", "a-long-key-of-its-own", "c"}));
+}
+
+// Few are sorted in another way than many.
+TEST(JsonDecode, SortsAsManyKeysAsThereAre) {
+  std::mt19937 random{17};
+  for (const std::size_t count : {2, 9, 31, 32, 33, 64, 300}) {
+    std::vector<std::string> keys;
+    for (std::size_t i = 0; i < count; ++i) keys.push_back(fmt::format("key-{:05}", i));
+    const std::vector<std::string> sorted = keys;
+    std::shuffle(keys.begin(), keys.end(), random);
+    std::string members;
+    for (const std::string& key : keys) {
+      members += fmt::format("{}\"{}\":\"of {}\"", members.empty() ? "" : ",", key, key);
+    }
+    const Ref<ConfigMap> map = decode_json<ConfigMap>("{\"data\":{" + members + "}}");
+    const Ref<Value> value = decode_json<Value>("{" + members + "}");
+    std::vector<std::string> found;
+    for (const auto& [key, text] : map->data) {
+      found.push_back(key.str());
+      EXPECT_EQ(text, "of " + key.str());
+    }
+    EXPECT_EQ(found, sorted);
+    found.clear();
+    for (const auto& [key, text] : value->as_object()) {
+      found.push_back(key.str());
+      EXPECT_EQ(text.as_string(), "of " + key.str());
+    }
+    EXPECT_EQ(found, sorted);
+  }
+}
+
+TEST(JsonDecode, LetsTheLastOfEqualKeysWin) {
+  const std::string text = R"({"b":"1","a":"2","b":"3","c":"4","a":"5","b":"6"})";
+  EXPECT_EQ(encode_json(*decode_json<Value>(text)), R"({"a":"5","b":"6","c":"4"})");
+  EXPECT_EQ(encode_json(decode_json<ConfigMap>("{\"data\":" + text + "}")->data),
+            R"({"a":"5","b":"6","c":"4"})");
 }
 
 }  // namespace

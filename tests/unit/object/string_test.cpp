@@ -28,10 +28,11 @@ TEST(String, TakesEightBytes) {
 
 TEST(String, KeepsUpToSevenBytesInTheHandle) {
   for (std::size_t size = 1; size <= 7; ++size) {
-    const String text{std::string(size, 'x')};
+    const std::string letters = std::string{"abc\xe2\x82\xac\xff"}.substr(0, size);
+    const String text{letters};
 
     EXPECT_EQ(text.size(), size);
-    EXPECT_EQ(text, std::string(size, 'x'));
+    EXPECT_EQ(text, letters);
     EXPECT_TRUE(is_inline(text)) << size;
   }
 }
