@@ -54,9 +54,8 @@ class Heap {
     std::uint8_t size_class;
   };
   struct alignas(64) SizeClass {
-    std::mutex mutex;
-    std::uint32_t roomy =
-        kNone;  ///< the first span with room; guarded, as is what spans of this size have in them
+    std::mutex mutex;             ///< guards spans of this size, too
+    std::uint32_t roomy = kNone;  ///< the first of them that has room
   };
   static constexpr std::uint32_t kNone = UINT32_MAX;
   static constexpr std::size_t kSpansOfChunk = kChunk / kSpan;
