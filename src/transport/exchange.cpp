@@ -38,12 +38,7 @@ bool Mailbox::post(std::shared_ptr<Exchange> exchange) noexcept {
 }
 
 void Mailbox::nudge() noexcept {
-  std::shared_ptr<const FileDescriptor> wake;
-  {
-    const std::lock_guard lock{mutex_};
-    wake = wake_;
-  }
-  if (wake != nullptr) ::eventfd_write(wake->get(), 1);
+  if (const auto descriptor = wake()) ::eventfd_write(descriptor->get(), 1);
 }
 
 std::vector<std::shared_ptr<Exchange>> Mailbox::take() {

@@ -35,7 +35,7 @@ class Mailbox {
   bool post(std::shared_ptr<Exchange> exchange) noexcept;
   /// Makes the loop look around.
   void nudge() noexcept;
-  /// An eventfd that can be read when the loop should look around.
+  /// An eventfd that can be read when the loop should look around; null once it is closed.
   [[nodiscard]] std::shared_ptr<const FileDescriptor> wake() const noexcept {
     const std::lock_guard lock{mutex_};
     return wake_;
