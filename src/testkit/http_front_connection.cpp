@@ -95,8 +95,8 @@ std::function<void()> Connection::waker(std::int32_t stream) {
 
 void Connection::post_locked(Gate& gate) {
   if (std::exchange(gate.posted, true)) return;
-  // Mostly a thread of the front's wakes another's connection and is about to be done with its own. It goes on with this
-  // one then, unless another thread has nothing to do: to wake one up would take longer.
+  // Who wakes a connection is mostly a thread of the front that is about to be done with another one. It goes on here
+  // then; to wake a thread for it would take longer.
   boost::asio::defer(gate.connection->strand_, [weak = gate.connection->weak_from_this()] {
     if (const auto self = weak.lock()) self->on_posted();
   });
