@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <random>
 #include <thread>
 #include <vector>
@@ -17,7 +18,11 @@ constexpr std::size_t kReserved = 16 * Heap::kChunk;
 struct Piece {
   unsigned char* memory;
   std::size_t size;
-  unsigned char mark;
+  unsigned char mark;  ///< in each byte
+
+  [[nodiscard]] bool is_intact() const {
+    return std::all_of(memory, memory + size, [&](unsigned char byte) { return byte == mark; });
+  }
 };
 
 /// Pieces that are written to from end to end, so that one that overlaps another is found out.
@@ -35,8 +40,7 @@ class Pieces {
   }
   void release(std::size_t i) {
     const Piece piece = pieces_[i];
-    EXPECT_TRUE(std::all_of(piece.memory, piece.memory + piece.size,
-                            [&](unsigned char byte) { return byte == piece.mark; }));
+    EXPECT_TRUE(piece.is_intact());
     heap_.release(piece.memory);
     pieces_[i] = pieces_.back();
     pieces_.pop_back();
@@ -126,7 +130,11 @@ TEST(Heap, KeepsPiecesApartWhateverTheOrder) {
 TEST(Heap, MayBeUsedFromAnyThread) {
   Heap heap{kReserved};
   std::mutex mutex;
-  std::vector<void*> handed;
+  std::vector<Piece> handed;  // guarded by mutex
+  const auto release = [&](const Piece& piece) {
+    EXPECT_TRUE(piece.is_intact());
+    heap.release(piece.memory);
+  };
   {
     std::vector<std::jthread> threads;
     for (unsigned seed = 0; seed < 4; ++seed) {
@@ -134,21 +142,22 @@ TEST(Heap, MayBeUsedFromAnyThread) {
         std::mt19937 random{seed};
         for (int i = 0; i < 5000; ++i) {
           const std::size_t size = 8 + random() % 3000;
-          void* memory = heap.allocate(size);
-          std::memset(memory, static_cast<int>(seed), size);
+          const Piece piece{static_cast<unsigned char*>(heap.allocate(size)), size,
+                            static_cast<unsigned char>(random())};
+          std::memset(piece.memory, piece.mark, size);
           const std::lock_guard lock{mutex};
-          handed.push_back(memory);
+          handed.push_back(piece);
           // Each releases what another may have allocated.
           std::swap(handed[random() % handed.size()], handed.back());
           if (handed.size() > 100) {
-            heap.release(handed.back());
+            release(handed.back());
             handed.pop_back();
           }
         }
       });
     }
   }
-  for (void* memory : handed) heap.release(memory);
+  for (const Piece& piece : handed) release(piece);
 }
 
 }  // namespace
