@@ -181,6 +181,7 @@ class Bench {
     row("find by key, any of all pods", "ns", 80, is["find"]);
     note("find by \"namespace/name\", any of all pods", "ns", is["find_key"]);
     note("find in a snapshot, any of all pods", "ns", is["snapshot_find"]);
+    note("one look at a pod that is known, any of all pods", "ns", is["touch"]);
     row(fmt::format("list of {} pods by a label, per 50 pods", is["selected"]), "us", 20,
         is["select"] / is["selected"] * 50);
     row("list of all pods", "us", 1000, is["list"]);
