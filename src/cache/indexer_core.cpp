@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <stdexcept>
 
 namespace kube::detail {
@@ -41,6 +43,31 @@ class IndexerCore::Writer {
       return;
     }
     put(state, place, change.object, values);
+  }
+
+  /// What is changed stands all over the memory, and to find it takes three steps. So they are taken for several
+  /// changes side by side, and the processor fetches what the next step needs while it does the others.
+  static constexpr std::size_t kAtOnce = 16;
+  static void prefetch(const StoreState& state, std::span<const StoreChange> changes) {
+    if (changes.size() < 2) return;
+    std::array<std::uint32_t, kAtOnce> hashes{};
+    std::array<std::uint32_t, kAtOnce> slots{};
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      const void* object = changes[i].object.get();
+      if (object == nullptr) continue;
+      hashes[i] =
+          short_hash(hash_key(state.access->namespace_(object), state.access->name(object)));
+      state.keys.prefetch(hashes[i]);
+    }
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      slots[i] = UINT32_MAX;
+      state.keys.visit(hashes[i], [&](std::uint32_t number) {
+        slots[i] = number;
+        return false;
+      });
+      state.slots.prefetch(slots[i]);
+    }
+    for (std::size_t i = 0; i < changes.size(); ++i) state.slots.prefetch_objects(slots[i]);
   }
 
   void erase(StoreState& state, std::uint32_t slot) {
@@ -237,6 +264,10 @@ std::uint64_t IndexerCore::apply(const std::vector<StoreChange>& changes,
     if (functions != this->functions()) continue;  // an index was added meanwhile
     auto next = std::make_shared<StoreState>(*state());
     for (std::size_t i = 0; i < changes.size(); ++i) {
+      if (i % Writer::kAtOnce == 0) {
+        Writer::prefetch(*next, std::span{changes}.subspan(i).first(
+                                    std::min(Writer::kAtOnce, changes.size() - i)));
+      }
       writer_->apply(*next, changes[i], values[i], results[i]);
     }
     const std::uint64_t sequence = ++next->sequence;

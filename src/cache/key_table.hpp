@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/base/prefetch.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -40,6 +42,16 @@ class KeyTable {
     for (std::uint32_t i = 0; i < node->count; ++i) {
       if (entries[i].hash == hash && !see(entries[i].slot)) return;
     }
+  }
+  /// Lets the processor fetch what visit() will look at last. The nodes above it are few enough to be at hand.
+  void prefetch(std::uint32_t hash) const noexcept {
+    const Node* node = root_;
+    unsigned shift = kTopShift;
+    for (std::size_t reach = kLeafEntries; node != nullptr && !node->leaf && reach < size_;
+         reach <<= kBits, shift -= kBits) {
+      node = static_cast<const Inner*>(node)->children[digit(hash, shift)];
+    }
+    detail::prefetch(node, sizeof(Leaf) + kLeafEntries * sizeof(Entry));
   }
   /// Heap memory, including what other versions share.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_of_node(root_); }

@@ -243,10 +243,12 @@ void Listener::run(std::stop_token stop) {
       }
       room_.notify_all();
     }
+    for (const Notification& note : notes) note.before.prefetch();
     for (const Notification& note : notes) {
       if (stop.stop_requested()) break;
       deliver(note, stop);
     }
+    for (const Notification& note : notes) note.before.prefetch_release();
   }
   const std::lock_guard guard{mutex_};
   context_.metrics.listener_backlog.add(-static_cast<double>(waiting_.size() - void_));

@@ -73,17 +73,28 @@ void SlotTable::set(std::uint32_t number, StoredObject slot) {
   set_in(root_, levels_, number, std::move(slot));
 }
 
-const StoredObject* SlotTable::find(std::uint32_t number) const noexcept {
+const SlotTable::Leaf* SlotTable::leaf_of(std::uint32_t number) const noexcept {
   if (number >= width(levels_)) return nullptr;
   const Node* node = root_;
   for (unsigned level = levels_; level > 0 && node != nullptr; --level) {
     const unsigned shift = kLeafBits + kInnerBits * (level - 1);
     node = static_cast<const Inner*>(node)->children[(number >> shift) & ((1U << kInnerBits) - 1)];
   }
-  if (node == nullptr) return nullptr;
-  const StoredObject& slot =
-      static_cast<const Leaf*>(node)->slots[number & ((1U << kLeafBits) - 1)];
+  return static_cast<const Leaf*>(node);
+}
+
+const StoredObject* SlotTable::find(std::uint32_t number) const noexcept {
+  const Leaf* const leaf = leaf_of(number);
+  if (leaf == nullptr) return nullptr;
+  const StoredObject& slot = leaf->slots[number & ((1U << kLeafBits) - 1)];
   return slot.object ? &slot : nullptr;
+}
+
+void SlotTable::prefetch_objects(std::uint32_t number) const noexcept {
+  const Leaf* const leaf = leaf_of(number);
+  if (leaf == nullptr) return;
+  for (const StoredObject& slot : leaf->slots) slot.object.prefetch();
+  leaf->slots[number & ((1U << kLeafBits) - 1)].object.prefetch_name();
 }
 
 std::size_t SlotTable::bytes_of_node(const Node* node, unsigned levels) noexcept {

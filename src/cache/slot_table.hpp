@@ -3,6 +3,7 @@
 
 #include "index_values.hpp"
 
+#include <kube/base/prefetch.hpp>
 #include <kube/cache/object_ref.hpp>
 
 #include <array>
@@ -36,6 +37,12 @@ class SlotTable {
 
   /// The slot, or null if it is empty.
   [[nodiscard]] const StoredObject* find(std::uint32_t number) const noexcept;
+  /// Lets the processor fetch what find() will look at last.
+  void prefetch(std::uint32_t number) const noexcept {
+    detail::prefetch(leaf_of(number), sizeof(Leaf));
+  }
+  /// And all that set() will touch: a leaf that is copied counts a reference to each of its objects.
+  void prefetch_objects(std::uint32_t number) const noexcept;
   /// Fills the slot; one without an object is empty.
   void set(std::uint32_t number, StoredObject slot);
   /// Calls `see(number, slot)` for each slot that is not empty, from `first` on, until it returns false.
@@ -61,6 +68,8 @@ class SlotTable {
     std::array<Node*, 1U << kInnerBits> children{};
   };
 
+  /// Where the slot stands; null if it is empty.
+  [[nodiscard]] const Leaf* leaf_of(std::uint32_t number) const noexcept;
   static Node* retain(Node* node) noexcept {
     if (node != nullptr) node->references.fetch_add(1, std::memory_order_relaxed);
     return node;

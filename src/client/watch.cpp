@@ -13,7 +13,7 @@ namespace {
 
 /// How many events are decoded, if they are there, before they are handed out: so that those who pass them on
 /// can do so with several at a time.
-constexpr std::size_t kAhead = 16;
+constexpr std::size_t kAhead = 64;
 
 constexpr std::size_t kMostFrame = std::size_t{16} << 20;
 
@@ -57,7 +57,10 @@ void WatchCore::read_more(std::stop_token stop) {
     if (unread_.empty()) unread_ = stream_->read(std::move(stop));
     if (unread_.empty()) ended_ = true;
     while (!unread_.empty() && ready_.size() < kAhead) {
-      if (const auto frame = splitter_.next(unread_)) decode(*frame);
+      const auto frame = splitter_.next(unread_);
+      if (!frame) continue;
+      decoder_.prepare(splitter_.upcoming(unread_));
+      decode(*frame);
     }
   } catch (const CodecError& error) {
     end_with(watch_decoding_status(error.what()));

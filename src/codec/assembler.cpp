@@ -79,39 +79,42 @@ bool has_time(const Type& type, const std::byte* value) noexcept {
 
 Assembler::Assembler(std::shared_ptr<Pool> pool) : pool_(std::move(pool)) {}
 
-void Assembler::start(std::size_t budget) {
+void Assembler::start(std::size_t budget, std::uint32_t owner) {
   arena_.clear();
   arena_.set_budget(budget);
   promoted_ = 0;
+  owner_ = owner;
 }
 
-bool Assembler::seen_before(std::uint64_t hash) {
+bool Assembler::seen_elsewhere(std::uint64_t hash) {
   if (new_sightings_ >= sightings_.size() / 8 && sightings_.size() < kMostSightings) {
-    const std::vector<std::uint32_t> before = std::exchange(
-        sightings_, std::vector<std::uint32_t>(std::max(kFewestSightings, 2 * sightings_.size())));
-    for (const std::uint32_t sighting : before) {
-      if (sighting != 0) (void)note_sighting(sighting);
+    const std::vector<Sighting> before = std::exchange(
+        sightings_, std::vector<Sighting>(std::max(kFewestSightings, 2 * sightings_.size())));
+    for (const Sighting& sighting : before) {
+      if (sighting.text != 0) place_of_sighting(sighting.text) = sighting;
     }
     new_sightings_ = 0;
   }
-  if (!note_sighting(static_cast<std::uint32_t>(hash >> 32) | 1U)) return true;
+  const std::uint32_t text = static_cast<std::uint32_t>(hash >> 32) | 1U;
+  Sighting& last = place_of_sighting(text);
+  if (last.text == text) {
+    if (last.owner != 0 && last.owner == owner_) return false;
+    last.owner = 0;
+    return true;
+  }
+  last = {text, owner_};
   ++new_sightings_;
   return false;
 }
 
-bool Assembler::note_sighting(std::uint32_t fingerprint) noexcept {
+Assembler::Sighting& Assembler::place_of_sighting(std::uint32_t text) noexcept {
   const std::size_t mask = sightings_.size() - 1;  // of a power of two
-  const std::size_t first = fingerprint >> 1;
+  const std::size_t first = text >> 1;
   for (std::size_t probe = 0; probe < kProbes; ++probe) {
-    std::uint32_t& place = sightings_[(first + probe) & mask];
-    if (place == fingerprint) return false;
-    if (place == 0) {
-      place = fingerprint;
-      return true;
-    }
+    Sighting& place = sightings_[(first + probe) & mask];
+    if (place.text == text || place.text == 0) return place;
   }
-  sightings_[first & mask] = fingerprint;
-  return true;
+  return sightings_[first & mask];
 }
 
 Pending Assembler::text(std::string_view text, const Word* sibling) {
@@ -120,7 +123,7 @@ Pending Assembler::text(std::string_view text, const Word* sibling) {
     if (sibling != nullptr && sibling->form() == Form::kNode && sibling->text() == text) {
       return same_text(*sibling);
     }
-    if (seen_before(pool_->hash(text))) return {Word::of_node(pool_->intern_text(text))};
+    if (seen_elsewhere(pool_->hash(text))) return {Word::of_node(pool_->intern_text(text))};
   }
   char* copy = arena_.allocate_text(text.size());
   std::memcpy(copy, text.data(), text.size());
@@ -138,7 +141,7 @@ Pending Assembler::text_in_place(char* text, std::size_t size, const Word* sibli
     Pending pending;
     if (sibling != nullptr && sibling->form() == Form::kNode && sibling->text() == content) {
       pending = same_text(*sibling);
-    } else if (seen_before(pool_->hash(content))) {
+    } else if (seen_elsewhere(pool_->hash(content))) {
       pending = {Word::of_node(pool_->intern_text(content))};
     }
     if (!pending.word.is_none()) {

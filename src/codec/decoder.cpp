@@ -9,6 +9,7 @@
 #include <kube/codec/protobuf_writer.hpp>
 #include <kube/codec/siblings.hpp>
 
+#include <functional>
 #include <stdexcept>
 #include <string>
 
@@ -41,8 +42,9 @@ struct DecoderCore::State {
   [[nodiscard]] bool compares() const noexcept {
     return assembler.shares() && options.sibling_bytes > 0;
   }
-  void start(std::size_t input) {
-    assembler.start(kFreeBytes + options.limits.max_expansion * input);
+  void start(std::size_t input, std::string_view name) {
+    const auto owner = static_cast<std::uint32_t>(std::hash<std::string_view>{}(name));
+    assembler.start(kFreeBytes + options.limits.max_expansion * input, name.empty() ? 0 : owner);
   }
   /// Runs `read`, so that a failure leaves nothing behind and is a CodecError. It says whether the object is to be
   /// the sibling of the next ones.
@@ -96,12 +98,14 @@ Block* DecoderCore::protobuf(std::string_view message, std::size_t offset) {
   if (type_.kind != Kind::kStruct || (type_.proto.empty() && !type_.fields.empty())) {
     throw CodecError("", std::string{type_.name} + " has no protobuf form", offset);
   }
-  state.start(message.size());
+  const std::string_view name =
+      state.assembler.shares() ? Siblings::name_in_protobuf(message) : std::string_view{};
+  state.start(message.size(), name);
   std::uint64_t family = 0;
   Siblings::Found found;
   ProtobufReader::Sibling sibling;
   if (state.compares()) {
-    family = Siblings::family_of_protobuf(message);
+    family = Siblings::family_of(name);
     found = state.siblings.find(family);
     if (found.entry != nullptr && found.entry->tape.entries.empty()) {
       sibling = {found.entry->bytes, found.entry->object.get()};
@@ -121,13 +125,15 @@ Block* DecoderCore::protobuf(std::string_view message, std::size_t offset) {
 
 Block* DecoderCore::json(std::string_view text, std::size_t offset) {
   State& state = *state_;
-  state.start(text.size());
+  const std::string_view name =
+      state.assembler.shares() ? Siblings::name_in_json(text) : std::string_view{};
+  state.start(text.size(), name);
   std::uint64_t family = 0;
   Siblings::Found found;
   JsonReader::Sibling sibling;
   JsonTape tape;
   if (state.compares()) {
-    family = Siblings::family_of_json(text);
+    family = Siblings::family_of(name);
     found = state.siblings.find(family);
     if (found.entry != nullptr && !found.entry->tape.entries.empty()) {
       sibling = {found.entry->bytes, &found.entry->tape, found.entry->object.get()};
@@ -143,6 +149,16 @@ Block* DecoderCore::json(std::string_view text, std::size_t offset) {
     state.siblings.remember(family, text, std::move(tape), share_block(block));
   }
   return block;
+}
+
+void DecoderCore::prepare(std::string_view bytes) noexcept {
+  if (bytes.empty() || !state_->compares()) return;
+  try {
+    const std::string_view name = Siblings::name_in_protobuf(open_envelope(bytes).raw);
+    state_->siblings.prefetch(Siblings::family_of(name));
+  } catch (const CodecError&) {
+    // enveloped() will say so.
+  }
 }
 
 Block* DecoderCore::enveloped(std::string_view bytes, std::size_t offset) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/codec/protobuf_reader.hpp>
 
+#include <kube/base/prefetch.hpp>
 #include <kube/codec/error.hpp>
 #include <kube/codec/leaf.hpp>
 #include <kube/codec/protobuf_path.hpp>
@@ -19,25 +20,23 @@ namespace kube::detail {
 
 namespace {
 
-/// Finds an entry at or behind `next`, where it nearly always is, as fields come in ascending order. Null if there is
-/// none.
+/// Finds an entry at or behind `next`, where it nearly always is, as fields come in ascending order, and moves `next`
+/// behind it. Null if there is none. `is_back` becomes true if it was before `next`.
 const ProtoField* find(std::span<const ProtoField> table, const ProtoField*& next,
-                       std::uint32_t number) {
+                       std::uint32_t number, bool& is_back) {
   const ProtoField* const end = table.data() + table.size();
-  const ProtoField* entry = next;
-  if (entry == end || entry->number > number) entry = table.data();
-  while (entry != end && entry->number < number) ++entry;
-  next = entry;
-  return entry != end && entry->number == number ? entry : nullptr;
-}
-
-/// Reading jumps from length to length, which the processor cannot foresee; asking for the lines at once lets
-/// them arrive side by side.
-void prefetch(std::string_view bytes) {
-  constexpr std::size_t kLine = 64;
-  constexpr std::size_t kMost = std::size_t{32} << 10;
-  const std::size_t size = std::min(bytes.size(), kMost);
-  for (std::size_t at = 0; at < size; at += kLine) __builtin_prefetch(bytes.data() + at);
+  for (const ProtoField* entry = next; entry != end && entry->number <= number; ++entry) {
+    if (entry->number != number) continue;
+    next = entry + 1;
+    return entry;
+  }
+  for (const ProtoField* entry = table.data(); entry != next; ++entry) {
+    if (entry->number != number) continue;
+    is_back = true;
+    next = entry + 1;
+    return entry;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -48,7 +47,8 @@ void ProtobufReader::read(const Type& type, std::string_view message, const Proj
   message_ = message;
   offset_ = offset;
   is_regular_ = true;
-  prefetch(message);
+  // Reading jumps from length to length, which the processor cannot foresee.
+  prefetch(message.data(), message.size());
   std::byte* root = arena_.allocate_root(type.size);
   Follower follower;
   if (sibling.object != nullptr && assembler_.shares()) {
@@ -64,87 +64,103 @@ void ProtobufReader::message(const Type& type, std::span<const ProtoField> table
   const char* const end = at + content.size();
   if (depth > limits_.max_depth) fail(at, "nested too deeply");
   const ProtoField* next = table.data();
-  std::uint32_t last_number = 0;
+  bool is_back = false;
   while (at < end) {
     const char* const start = at;
     const std::uint32_t tag = read_tag(at, end);
-    const std::uint32_t number = number_of(tag);
-    const ProtoField* const entry = find(table, next, number);
+    const ProtoField* const entry = find(table, next, number_of(tag), is_back);
     if (entry == nullptr) {
       if (wire_of(tag) == kEndGroup) fail_tag(start, "end of a group that never began");
-      skip(tag, at, end, depth);
+      at = skipped(tag, at, end, depth);
+      continue;
+    }
+    if (keep != nullptr && !entry->is_part && !keep->field(entry->field).kept) {
+      next = entry;  // for the next element, if this is one of a list
+      at = skipped(tag, at, end, depth);
       continue;
     }
     const Field& described = type.fields[entry->field];
-    Keep below = keep;
-    if (keep != nullptr && !entry->is_part) {
-      const Projection::Node::Choice choice = keep->field(entry->field);
-      if (!choice.kept) {
-        skip(tag, at, end, depth);
-        continue;
-      }
-      below = choice.below;
-    }
-    // Elements of a list come one after the other and are read at once, so none comes back here.
-    if (number <= last_number) is_regular_ = false;
-    last_number = number;
     const Type& inner = *described.type;
     std::byte* const place = out + described.offset;
-    if (wire_of(tag) != kLengthDelimited || is_scalar(inner)) {
+    const bool is_delimited = wire_of(tag) == kLengthDelimited;
+    if (is_delimited && is_text(inner) && !entry->is_part) {
+      const std::string_view payload = bytes(at, end);
+      Word& word = word_at(place);
+      if (!word.is_none()) arena_.drop(word);
+      if (is_next(start, at, sibling)) {
+        sibling.at += at - start;
+        take_text(word, word_at(sibling.object + described.offset));
+      } else {
+        sibling.at = new_text(inner, word, tag, payload, sibling, described.offset);
+      }
+    } else if (!is_delimited || is_scalar(inner)) {
       if (entry->is_part) fail_wire(type, wire_of(tag), at);
       at = is_scalar(inner) ? scalar(inner, place, wire_of(tag), at, end)
                             : unpacked_list(inner, word_at(place), tag, at, end);
       // Keeps the sibling in step; whether its number is the same does not matter.
       if (is_next(start, at, sibling)) sibling.at += at - start;
-      continue;
-    }
-    const std::byte* const like_place =
-        sibling.object == nullptr ? nullptr : sibling.object + described.offset;
-    const bool is_list = inner.kind == Kind::kList && !described.is(Field::kProtoWrapped);
-    if ((is_list || inner.kind == Kind::kMap) && !entry->is_part) {
-      if (is_list && is_scalar(*inner.element)) {
-        packed_list(inner, word_at(place), bytes(at, end));
-        continue;
-      }
-      const Run all = run(start, at, end);
-      at = all.end;
-      const auto* like_word = reinterpret_cast<const Word*>(like_place);
-      if (like_word != nullptr && is_next_run(all, sibling)) {
-        sibling.at += all.end - all.start;
-        if (share(inner, word_at(place), {like_word, all.bytes(), true})) continue;
-        sibling.at -= all.end - all.start;
-      }
-      sibling.at = is_list ? list(inner, word_at(place), all, sibling, like_word, below, depth + 1)
-                           : map(inner, word_at(place), all, sibling, like_word, below, depth + 1);
-      continue;
-    }
-
-    const std::string_view payload = bytes(at, end);
-    Like like;
-    if (like_place != nullptr) {
-      if (is_next(start, at, sibling)) {
-        sibling.at += at - start;
-        like.payload = payload;
-        like.equal = true;
-      } else {
-        like = follow(tag, payload, sibling);
-      }
-      if (like.payload.data() != nullptr) like.word = &word_at(like_place);
-    }
-    if (entry->is_part) {
-      message(type, entry->part, out, payload, like.inside(sibling.object), below, depth + 1);
-    } else if (inner.kind <= Kind::kBytes) {
-      Word& word = word_at(place);
-      if (!word.is_none()) arena_.drop(word);
-      if (like.equal) {
-        take_text(word, *like.word);
-      } else {
-        assembler_.place(word, text(inner, payload, like.word));
-      }
     } else {
-      field(described, out, payload, like, below, depth + 1);
+      const Step step = structured(type, *entry, out, start, at, end, sibling, keep, depth + 1);
+      at = step.at;
+      sibling.at = step.sibling;
     }
   }
+  // Elements of a list come one after the other and are read at once, so none comes alone.
+  if (is_back) is_regular_ = false;
+}
+
+const char* ProtobufReader::new_text(const Type& type, Word& word, std::uint32_t tag,
+                                     std::string_view payload, Follower sibling,
+                                     std::size_t offset) {
+  if (follow(tag, payload, sibling).equal) {
+    take_text(word, word_at(sibling.object + offset));
+  } else {
+    assembler_.place(word, text(type, payload, nullptr));
+  }
+  return sibling.at;
+}
+
+ProtobufReader::Step ProtobufReader::structured(const Type& type, const ProtoField& entry,
+                                                std::byte* out, const char* start, const char* at,
+                                                const char* end, Follower sibling, Keep keep,
+                                                int depth) {
+  const Field& described = type.fields[entry.field];
+  const Type& inner = *described.type;
+  if (keep != nullptr && !entry.is_part) keep = keep->field(entry.field).below;
+  const Word* const like_word =
+      sibling.object == nullptr ? nullptr : &word_at(sibling.object + described.offset);
+  const bool is_list = inner.kind == Kind::kList && !described.is(Field::kProtoWrapped);
+  if ((is_list || inner.kind == Kind::kMap) && !entry.is_part) {
+    Word& word = word_at(out + described.offset);
+    if (is_list && is_scalar(*inner.element)) {
+      packed_list(inner, word, bytes(at, end));
+      return {at, sibling.at};
+    }
+    const Run all = run(start, at, end);
+    if (like_word != nullptr && is_next_run(all, sibling) &&
+        share(inner, word, {like_word, all.bytes(), true})) {
+      return {all.end, sibling.at + (all.end - all.start)};
+    }
+    return {all.end, is_list ? list(inner, word, all, sibling, like_word, keep, depth)
+                             : map(inner, word, all, sibling, like_word, keep, depth)};
+  }
+
+  const std::string_view payload = bytes(at, end);
+  Like like;
+  if (is_next(start, at, sibling)) {
+    sibling.at += at - start;
+    like = {like_word, payload, true};
+  } else if (like_word != nullptr) {
+    const char* tag_at = start;
+    like = follow(read_tag(tag_at, end), payload, sibling);
+    if (like.payload.data() != nullptr) like.word = like_word;
+  }
+  if (entry.is_part) {
+    message(type, entry.part, out, payload, like.inside(sibling.object), keep, depth);
+  } else {
+    field(described, out, payload, like, keep, depth);
+  }
+  return {at, sibling.at};
 }
 
 void ProtobufReader::field(const Field& field, std::byte* out, std::string_view payload,

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/codec/siblings.hpp>
 
+#include <kube/base/prefetch.hpp>
+
 #include <functional>
 #include <utility>
 
 namespace kube::detail {
 
 namespace {
-
-std::uint64_t family_of_name(std::string_view name) noexcept {
-  const std::size_t cut = name.find_last_of("-.");
-  return std::hash<std::string_view>{}(name.substr(0, cut));
-}
 
 /// The payload of field 1 at the start of a message; empty if something else stands there.
 std::string_view first_field(std::string_view message) noexcept {
@@ -28,19 +25,24 @@ std::string_view first_field(std::string_view message) noexcept {
 
 }  // namespace
 
-std::uint64_t Siblings::family_of_protobuf(std::string_view message) noexcept {
+std::string_view Siblings::name_in_protobuf(std::string_view message) noexcept {
   // Every object has its metadata first, and the metadata its name.
-  return family_of_name(first_field(first_field(message)));
+  return first_field(first_field(message));
 }
 
-std::uint64_t Siblings::family_of_json(std::string_view text) noexcept {
+std::string_view Siblings::name_in_json(std::string_view text) noexcept {
   constexpr std::string_view kName = "\"name\":\"";
   constexpr std::size_t kWithin = 4096;
   const std::size_t metadata = text.substr(0, kWithin).find("\"metadata\":");
   const std::size_t at = text.substr(0, kWithin).find(kName, metadata);
-  if (metadata == std::string_view::npos || at == std::string_view::npos) return 0;
+  if (metadata == std::string_view::npos || at == std::string_view::npos) return {};
   const std::string_view rest = text.substr(at + kName.size(), 256);
-  return family_of_name(rest.substr(0, rest.find('"')));
+  return rest.substr(0, rest.find('"'));
+}
+
+std::uint64_t Siblings::family_of(std::string_view name) noexcept {
+  const std::size_t cut = name.find_last_of("-.");
+  return std::hash<std::string_view>{}(name.substr(0, cut));
 }
 
 std::size_t Siblings::cost(const Entry& entry) noexcept {
@@ -52,6 +54,14 @@ Siblings::Found Siblings::find(std::uint64_t family) {
   const auto found = entries_.find(family);
   if (found == entries_.end()) return {last_, false};
   return {found->second.get(), true};
+}
+
+void Siblings::prefetch(std::uint64_t family) const noexcept {
+  const auto found = entries_.find(family);
+  const Entry* const entry = found == entries_.end() ? last_ : found->second.get();
+  if (entry == nullptr) return;
+  detail::prefetch(entry->bytes.data(), entry->bytes.size());
+  detail::prefetch(entry->object.get(), entry->struct_bytes);
 }
 
 void Siblings::remember(std::uint64_t family, std::string_view bytes, JsonTape tape,
@@ -66,6 +76,7 @@ void Siblings::remember(std::uint64_t family, std::string_view bytes, JsonTape t
   slot->bytes.assign(bytes);
   slot->tape = std::move(tape);
   slot->object = std::move(object);
+  slot->struct_bytes = slot->object.block()->size - sizeof(Block);
   slot->uses = 0;
   bytes_ += cost(*slot);
   last_ = slot.get();

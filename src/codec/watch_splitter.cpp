@@ -169,6 +169,17 @@ std::optional<WatchFrame> WatchSplitter::next_protobuf(std::string_view& chunk) 
   return open_protobuf(frame.substr(kLengthSize), offset + kLengthSize);
 }
 
+std::string_view WatchSplitter::upcoming(std::string_view chunk) const noexcept {
+  if (format_ != Format::kProtobuf || chunk.size() < kLengthSize) return {};
+  const std::size_t length = frame_length(chunk);
+  if (length > chunk.size() - kLengthSize) return {};
+  try {
+    return open_protobuf(chunk.substr(kLengthSize, length), 0).object;
+  } catch (const CodecError&) {
+    return {};  // next() will say so
+  }
+}
+
 WatchFrame WatchSplitter::open_protobuf(std::string_view frame, std::size_t offset) {
   WatchFrame opened;
   bool has_type = false;

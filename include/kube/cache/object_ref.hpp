@@ -74,6 +74,12 @@ class ObjectRef {
     __builtin_prefetch(block - kLine);
     __builtin_prefetch(block + kLine);
   }
+  /// And what giving back its memory touches, which this is perhaps the last reference to.
+  void prefetch_release() const noexcept {
+    if (block_ == nullptr) return;
+    __builtin_prefetch(block_->memory(), 1);
+    __builtin_prefetch(reinterpret_cast<const std::byte*>(block_) + block_->size);
+  }
   explicit operator bool() const noexcept { return block_ != nullptr; }
   /// Identity, not equality of content.
   friend bool operator==(const ObjectRef& a, const ObjectRef& b) noexcept = default;

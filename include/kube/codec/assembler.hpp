@@ -52,7 +52,7 @@ class Assembler {
   [[nodiscard]] bool shares() const noexcept { return pool_ != nullptr; }
   [[nodiscard]] const std::shared_ptr<Pool>& pool() const noexcept { return pool_; }
 
-  /// Text copied from `text`, shared if the pool has seen it before. `sibling` is what a similar object
+  /// Text copied from `text`, shared if another object has been seen to have it. `sibling` is what a similar object
   /// has at the same place, or null.
   Pending text(std::string_view text, const Word* sibling = nullptr);
   /// The same for text that already stands at the bottom of the arena (from allocate_text).
@@ -90,12 +90,20 @@ class Assembler {
   /// Nodes made from a sibling's own content since the last call of start(); tells whether the new
   /// object is a better sibling than the old one.
   [[nodiscard]] std::size_t promoted() const noexcept { return promoted_; }
-  void start(std::size_t budget);
+  /// Begins an object that may take `budget` bytes. `owner` tells it from others, or is 0 if nothing does: what it
+  /// has in common with its own earlier version alone, as its uid, is not worth a node.
+  void start(std::size_t budget, std::uint32_t owner);
 
  private:
-  [[nodiscard]] bool seen_before(std::uint64_t hash);
-  /// False if it was noted before.
-  [[nodiscard]] bool note_sighting(std::uint32_t fingerprint) noexcept;
+  /// Where a text was seen last, by fingerprints.
+  struct Sighting {
+    std::uint32_t text = 0;  ///< 0: none
+    std::uint32_t owner = 0;  ///< 0: of several objects, or unknown
+  };
+  /// Whether another object had this text lately, as far as is known.
+  [[nodiscard]] bool seen_elsewhere(std::uint64_t hash);
+  /// The place of this text: with its last sighting, or with none, or with one to be forgotten for it.
+  [[nodiscard]] Sighting& place_of_sighting(std::uint32_t text) noexcept;
   Pending copy_same_text(const Word& sibling);
   /// The sibling's word itself: its content is in it, or in a node.
   static Pending same_word(const Word& sibling) noexcept {
@@ -106,8 +114,9 @@ class Assembler {
   std::shared_ptr<Pool> pool_;
   Arena arena_;
   Arena node_arena_;
-  /// Fingerprints of texts seen lately: a text becomes a node at its second sighting.
-  std::vector<std::uint32_t> sightings_;
+  /// Texts seen lately: one becomes a node when a second object has it.
+  std::vector<Sighting> sightings_;
+  std::uint32_t owner_ = 0;
   std::size_t new_sightings_ = 0;  // since it has its size
   std::size_t promoted_ = 0;
 };

@@ -38,6 +38,8 @@ class DecoderCore {
   [[nodiscard]] Block* json(std::string_view text, std::size_t offset);
   [[nodiscard]] Block* protobuf(std::string_view message, std::size_t offset);
   [[nodiscard]] Block* enveloped(std::string_view bytes, std::size_t offset);
+  /// Lets the processor fetch what enveloped() will compare these bytes with, while another document is decoded.
+  void prepare(std::string_view bytes) noexcept;
   [[nodiscard]] const Type& type() const noexcept { return type_; }
 
  private:

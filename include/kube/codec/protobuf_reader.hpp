@@ -85,6 +85,20 @@ class ProtobufReader {
 
   void message(const Type& type, std::span<const ProtoField> table, std::byte* out,
                std::string_view content, Follower sibling, Keep keep, int depth);
+  /// Where the next field stands, of the message and of the sibling's.
+  struct Step {
+    const char* at = nullptr;
+    const char* sibling = nullptr;
+  };
+  /// A field that is neither text nor number. Not in line, nor is the next one: both would take the registers that
+  /// the loop over all fields needs.
+  [[gnu::noinline]] Step structured(const Type& type, const ProtoField& entry, std::byte* out,
+                                    const char* start, const char* at, const char* end,
+                                    Follower sibling, Keep keep, int depth);
+  /// A text that is not the sibling's next field. Returns where that stands.
+  [[gnu::noinline]] const char* new_text(const Type& type, Word& word, std::uint32_t tag,
+                                         std::string_view payload, Follower sibling,
+                                         std::size_t offset);
   /// One field that is neither text nor number, list nor map.
   void field(const Field& field, std::byte* out, std::string_view payload, const Like& like,
              Keep keep, int depth);
@@ -150,7 +164,11 @@ class ProtobufReader {
       at += 2;
       return number;
     }
-    return long_varint(at, end);
+    // A copy has its address taken, so that `at` itself can stay in a register.
+    const char* copy = at;
+    const std::uint64_t number = long_varint(copy, end);
+    at = copy;
+    return number;
   }
   std::uint64_t long_varint(const char*& at, const char* end);
   KUBE_HOT std::uint32_t read_tag(const char*& at, const char* end) {
@@ -168,6 +186,11 @@ class ProtobufReader {
     return payload;
   }
   void skip(std::uint32_t tag, const char*& at, const char* end, int depth);
+  /// Returns where the next field stands.
+  const char* skipped(std::uint32_t tag, const char* at, const char* end, int depth) {
+    skip(tag, at, end, depth);
+    return at;
+  }
   /// The fields with the same tag as the one at `start`, which is behind its tag at `at`.
   KUBE_HOT Run run(const char* start, const char* at, const char* end) {
     Run found{start, nullptr, static_cast<std::size_t>(at - start), 0};

@@ -25,6 +25,7 @@ class Siblings {
     std::string bytes;
     JsonTape tape;  ///< empty for protobuf
     Ref<std::byte> object;
+    std::size_t struct_bytes = 0;  ///< of it, without its text
     unsigned uses = 0;
   };
 
@@ -36,12 +37,15 @@ class Siblings {
   };
   /// The sibling for a family: its own, or else the object that was remembered last.
   [[nodiscard]] Found find(std::uint64_t family);
+  /// Lets the processor fetch what find() will return.
+  void prefetch(std::uint64_t family) const noexcept;
   /// Makes `object` the sibling of its family.
   void remember(std::uint64_t family, std::string_view bytes, JsonTape tape, Ref<std::byte> object);
 
-  /// The family of an object by the name in its metadata, as far as it can be told without decoding.
-  static std::uint64_t family_of_protobuf(std::string_view message) noexcept;
-  static std::uint64_t family_of_json(std::string_view text) noexcept;
+  /// The name in the metadata of an object, as far as it can be told without decoding.
+  static std::string_view name_in_protobuf(std::string_view message) noexcept;
+  static std::string_view name_in_json(std::string_view text) noexcept;
+  static std::uint64_t family_of(std::string_view name) noexcept;
 
  private:
   [[nodiscard]] static std::size_t cost(const Entry& entry) noexcept;

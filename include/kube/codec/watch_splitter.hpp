@@ -37,6 +37,8 @@ class WatchSplitter {
   /// complete, lies in `chunk` or in the splitter, and there until the next call.
   /// Throws CodecError on a malformed or oversized frame.
   [[nodiscard]] std::optional<WatchFrame> next(std::string_view& chunk);
+  /// The object, in its envelope, of the next frame if `chunk` has all of it; else nothing, and never for JSON.
+  [[nodiscard]] std::string_view upcoming(std::string_view chunk) const noexcept;
   /// Throws CodecError if the stream ended within a frame.
   void finish() const;
 

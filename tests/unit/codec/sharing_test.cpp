@@ -231,6 +231,39 @@ TEST_P(Shared, OnlyTextIsWithoutSiblings) {
   EXPECT_EQ(*pods[3], replica(13));
 }
 
+TEST_P(Shared, TextIsOnlyOnceASecondObjectHasIt) {
+  Decoder<Pod> decoder{{.pool = pool, .sibling_bytes = 0}};
+  Pod pod = replica(10);
+  pod.spec.containers.push_back(Container{pod.spec.containers[0]});
+  std::vector<Ref<Pod>> versions;
+  for (int version = 0; version < 3; ++version) {
+    pod.metadata.resource_version = std::to_string(2000 + version);
+    versions.push_back(decode(decoder, encoded(pod)));
+  }
+  EXPECT_EQ(pool->totals().nodes, 0U);
+
+  const Ref<Pod> other = decode(decoder, encoded(replica(11)));
+  const Ref<Pod> next = decode(decoder, encoded(pod));
+
+  EXPECT_EQ(other->spec.containers[0].image.data(), next->spec.containers[0].image.data());
+  EXPECT_EQ(*next, pod);
+}
+
+TEST_P(Shared, AlsoWhenAProjectionLeavesOutLists) {
+  Decoder<Pod> decoder{{.pool = pool, .projection = without_fields<Pod>("metadata.managedFields")}};
+  std::vector<Ref<Pod>> pods;
+  for (int i = 10; i < 14; ++i) {
+    Pod pod = replica(i);
+    for (int manager = 0; manager < 3; ++manager) {
+      pod.metadata.managed_fields.emplace_back().manager = "manager " + std::to_string(manager);
+    }
+    pods.push_back(decode(decoder, encoded(pod)));
+  }
+
+  EXPECT_EQ(pods[2]->spec.containers[0].readiness_probe.get(),
+            pods[3]->spec.containers[0].readiness_probe.get());
+}
+
 TEST_P(Shared, TextIsBetweenDecodersOfOnePool) {
   Decoder<Pod> one{{.pool = pool}};
   Decoder<Pod> two{{.pool = pool}};

@@ -347,6 +347,26 @@ TEST(WatchReader, RefusesAStreamThatEndsWithinAFrame) {
   EXPECT_TRUE(read<Pod>(Format::kJson, " \n ", chunks_of(1)).empty());
 }
 
+TEST(WatchSplitter, SeesTheObjectOfTheNextFrameOnceAllOfItIsThere) {
+  const std::string object = pod_object("a");
+  const std::string event = protobuf_event("ADDED", object);
+  const detail::WatchSplitter splitter{Format::kProtobuf, {}};
+
+  for (std::size_t size = 0; size < event.size(); ++size) {
+    EXPECT_EQ(splitter.upcoming(std::string_view{event}.substr(0, size)), "") << size;
+  }
+  EXPECT_EQ(splitter.upcoming(event), object);
+  EXPECT_EQ(splitter.upcoming(event + event), object);
+}
+
+TEST(WatchSplitter, SeesNoNextObjectInGarbageOrJson) {
+  const detail::WatchSplitter protobuf{Format::kProtobuf, {}};
+  EXPECT_EQ(protobuf.upcoming(frame("\xff\xff\xff")), "");
+  EXPECT_EQ(protobuf.upcoming(frame("")), "");
+  const detail::WatchSplitter json{Format::kJson, {}};
+  EXPECT_EQ(json.upcoming(json_event("ADDED", "a")), "");
+}
+
 TEST(WatchReader, LeavesNothingInThePoolWhenItIsGone) {
   const auto pool = std::make_shared<Pool>();
   const std::string stream = test::times(5, test::fixture("watch_pods.pb"));
