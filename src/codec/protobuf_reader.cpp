@@ -345,9 +345,14 @@ bool ProtobufReader::seek(std::uint32_t tag, Follower& sibling) {
 
 ProtobufReader::Like ProtobufReader::follow(std::uint32_t tag, std::string_view payload,
                                             Follower& sibling) {
-  if (!seek(tag, sibling)) return {};
-  (void)read_tag(sibling.at, sibling.end);
-  const std::string_view like = bytes(sibling.at, sibling.end);
+  const char* at = sibling.at;
+  if (at == sibling.end || read_tag(at, sibling.end) != tag) {
+    if (!seek(tag, sibling)) return {};
+    at = sibling.at;
+    (void)read_tag(at, sibling.end);
+  }
+  const std::string_view like = bytes(at, sibling.end);
+  sibling.at = at;
   return {nullptr, like,
           like.size() == payload.size() && same_bytes(like.data(), payload.data(), payload.size())};
 }

@@ -158,15 +158,21 @@ void Arena::for_each_node_word(See see) const {
   }
 }
 
-template <typename See>
-void Arena::for_each_step(See see) const {
+std::size_t Arena::list_steps() {
+  steps_.clear();
+  std::size_t count = 0;
   std::size_t last = 0;
   for_each_node_word([&](const Word& word) {
     if (word.is_held()) return;
     const std::size_t index = word_index(word);
-    see(index - last);
+    // A byte each, with escapes for long ones.
+    std::size_t distance = index - last;
+    for (; distance >= 254; distance -= 254) steps_.push_back(255);
+    steps_.push_back(static_cast<std::uint8_t>(distance));
     last = index;
+    ++count;
   });
+  return count;
 }
 
 void Arena::assign(Word& to, const Word& from) {
@@ -187,7 +193,11 @@ void Arena::drop(Word& word) noexcept {
   if (word.form() == Form::kNode) {
     const std::size_t index = word_index(word);
     node_words_[index / 64] &= ~(std::uint64_t{1} << (index % 64));
-    if (!word.is_held()) word.node()->release();
+    if (word.is_held()) {
+      --held_;
+    } else {
+      word.node()->release();
+    }
   }
   word = {};
 }
@@ -204,18 +214,15 @@ Arena::Image Arena::image(const std::byte* root) {
 }
 
 Arena::Holding Arena::choose_holding(bool for_others) const {
-  std::size_t held = 0;
-  std::size_t small = 0;  // of the others
-  for_each_node_word([&](Word& word) {
-    if (word.is_held()) {
-      ++held;
-    } else if (word.node()->size <= Bundle::kLargestNode) {
-      ++small;
+  const bool suits = held_ > 0 && bundle_->suits(held_);
+  if (for_others) {
+    std::size_t small = 0;  // of those that are not held
+    for_each_node_word([&](const Word& word) {
+      if (!word.is_held() && word.node()->size <= Bundle::kLargestNode) ++small;
+    });
+    if (held_ + small >= Bundle::kFewestNodes && (!suits || small > held_ / 4)) {
+      return Holding::kBundleOfOwn;
     }
-  });
-  const bool suits = held > 0 && bundle_->suits(held);
-  if (for_others && held + small >= Bundle::kFewestNodes && (!suits || small > held / 4)) {
-    return Holding::kBundleOfOwn;
   }
   return suits ? Holding::kLentBundle : Holding::kEach;
 }
@@ -257,18 +264,13 @@ Block* Arena::finish(bool for_others) {
   }
   Bundle* const bundle = hold_nodes(holding, own);
 
-  // The table of words that have a reference: steps of a byte, with escapes for long ones.
-  std::size_t table_size = 0;
   std::size_t nodes = 0;
-  for_each_step([&](std::size_t distance) {
-    table_size += distance / 254 + 1;
-    ++nodes;
-  });
   const auto text_size = static_cast<std::size_t>(middle_ - bottom_);
   const auto size = static_cast<std::size_t>(top_ - middle_);
   std::byte* memory = nullptr;
   try {
-    memory = static_cast<std::byte*>(detail::heap_allocate(text_size + size + table_size));
+    nodes = list_steps();
+    memory = static_cast<std::byte*>(detail::heap_allocate(text_size + size + steps_.size()));
   } catch (const std::bad_alloc&) {
     if (bundle != nullptr) bundle->release();
     throw;
@@ -279,11 +281,7 @@ Block* Arena::finish(bool for_others) {
                                                static_cast<std::uint32_t>(size),
                                                static_cast<std::uint32_t>(nodes),
                                                bundle};
-  auto* step = reinterpret_cast<std::uint8_t*>(memory + text_size + size);
-  for_each_step([&](std::size_t distance) {
-    for (; distance >= 254; distance -= 254) *step++ = 255;
-    *step++ = static_cast<std::uint8_t>(distance);
-  });
+  if (!steps_.empty()) std::memcpy(memory + text_size + size, steps_.data(), steps_.size());
   reset();  // the references are the block's now
   detail::count_block(*block, +1);
   return block;
@@ -300,6 +298,7 @@ void Arena::reset() noexcept {
   const std::size_t marked =
       std::min(node_words_.size(), static_cast<std::size_t>(top_ - middle_) / 512 + 1);
   std::fill_n(node_words_.begin(), marked, 0);
+  held_ = 0;
   budget_ = kNoBudget;
   bundle_ = nullptr;
   top_ = bottom_ = middle_;

@@ -70,6 +70,7 @@ class Arena {
     const std::size_t index = word_index(word);
     if (index / 64 >= node_words_.size()) make_room_for_node(index, from);
     node_words_[index / 64] |= std::uint64_t{1} << (index % 64);
+    held_ += static_cast<std::size_t>(from.is_held());
     word = from;
   }
   /// Makes `word` refer to the same node as `like`, which is in the arena or in the block whose bundle was lent.
@@ -123,9 +124,8 @@ class Arena {
   /// Calls `see` for each word that refers to a node.
   template <typename See>
   void for_each_node_word(See see) const;
-  /// Calls `see` with the distance, in words, from one of those that have a reference to the next.
-  template <typename See>
-  void for_each_step(See see) const;
+  /// Fills steps_. Returns how many words have a reference.
+  std::size_t list_steps();
   /// So that text begins at a word.
   void pad_text();
   void reset() noexcept;
@@ -140,6 +140,8 @@ class Arena {
   std::size_t budget_ = kNoBudget;
   detail::Bundle* bundle_ = nullptr;       // lent
   std::vector<std::uint64_t> node_words_;  // a bit per word from middle_ on: it refers to a node
+  std::size_t held_ = 0;                   // of these, how many a bundle holds
+  std::vector<std::uint8_t> steps_;        // the table of a block; scratch
 };
 
 }  // namespace kube

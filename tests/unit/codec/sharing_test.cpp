@@ -264,6 +264,42 @@ TEST_P(Shared, AlsoWhenAProjectionLeavesOutLists) {
             pods[3]->spec.containers[0].readiness_probe.get());
 }
 
+/// Fields with these addresses in them, and something behind.
+std::string fields_with(const std::vector<std::string>& addresses, std::string_view behind) {
+  std::string json = R"({"f:status":{"f:podIPs":{".":{})";
+  for (const std::string& address : addresses) {
+    json += R"(,"k:{\"ip\":\")" + address + R"(\"}":{".":{},"f:ip":{}})";
+  }
+  return json + "},\"f:" + std::string{behind} + "\":{}}}";
+}
+
+TEST_P(Shared, FieldsAreReadRightWhateverAddressesTheSiblingHas) {
+  const std::vector<std::string> texts{
+      fields_with({"10.0.0.1"}, "startTime"),
+      fields_with({"10.0.0.2"}, "startTime"),
+      fields_with({"10.0.0.2", "fd00::2"}, "startTime"),
+      fields_with({"10.0.0.3", "fd00::3"}, "phase"),
+      fields_with({}, "phase"),
+      fields_with({}, "startTime"),
+      fields_with({"10.0.0.4"}, "startTime"),
+      R"({"k:{\"ip\":\"10.0.0.5\"}":{}})",
+      R"({"k:{\"ip\":\"10.0.0.6\"}":{}})",
+  };
+  Decoder<Pod> decoder{{.pool = pool}};
+  std::vector<Ref<Pod>> pods;
+  for (int round = 0; round < 3; ++round) {
+    for (const std::string& before : texts) {
+      for (const std::string& text : {before, texts[pods.size() % texts.size()]}) {
+        Pod pod = replica(static_cast<int>(10 + pods.size()));
+        pod.metadata.managed_fields[0].fields_v1 = FieldsV1{text};
+        pods.push_back(decode(decoder, encoded(pod)));
+        EXPECT_EQ(*pods.back(), pod);
+        EXPECT_EQ(pods.back()->metadata.managed_fields[0].fields_v1.str(), text);
+      }
+    }
+  }
+}
+
 TEST_P(Shared, TextIsBetweenDecodersOfOnePool) {
   Decoder<Pod> one{{.pool = pool}};
   Decoder<Pod> two{{.pool = pool}};
