@@ -168,7 +168,8 @@ int replay(std::size_t pods, const std::string& ca_file) {
 }
 
 int serve(std::size_t pods) {
-  testkit::ApiServer server{{.token = "bench"}};
+  // Without a collector, who would delete the pods: their owners do not exist here.
+  testkit::ApiServer server{{.token = "bench", .garbage_collection = false}};
   const Population population{{.pods = pods, .templates = std::max<std::size_t>(1, pods / 125)}};
   for (std::size_t i = 0; i < pods; ++i) server.create(population.pod(i));
   server.create_json(R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"small"}})");

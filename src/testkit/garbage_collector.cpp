@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "rest_metadata.hpp"
-
 namespace kube::testkit::detail {
 
 namespace {
@@ -13,9 +11,14 @@ namespace {
 constexpr const char* kOrphan = "orphan";
 constexpr const char* kForeground = "foregroundDeletion";
 
-bool has_finalizer(const Value& object, std::string_view name) {
-  const List<Value>& finalizers = object.get_array("metadata.finalizers");
-  return std::ranges::any_of(finalizers, [&](const Value& one) { return one == Value{name}; });
+bool has_finalizer(const StoredObject& object, std::string_view name) {
+  if (const meta::v1::ObjectMeta* typed = object.metadata()) {
+    return std::ranges::any_of(typed->finalizers,
+                               [&](const String& one) { return one.view() == name; });
+  }
+  if (!object.is_dynamic()) return false;
+  return std::ranges::any_of(object.dynamic().get_array("metadata.finalizers"),
+                             [&](const Value& one) { return one == Value{name}; });
 }
 
 /// Keeps the references for which `keep` holds; false if all do.
@@ -39,18 +42,49 @@ std::string text(const Value& value) {
   return value.is_string() ? std::string{value.as_string()} : std::string{};
 }
 
-/// The uids of those that `object` belongs to. Called under the store's lock, so whatever is stored, it must not
-/// throw.
+OwnerReference reference_of(const Value& value) {
+  return {.api_version = text(value["apiVersion"]),
+          .kind = text(value["kind"]),
+          .name = text(value["name"]),
+          .uid = text(value["uid"]),
+          .blocks = value["blockOwnerDeletion"] == Value{true}};
+}
+
+/// Whatever is stored, it does not throw.
+std::vector<OwnerReference> references_of(const StoredObject& object) {
+  std::vector<OwnerReference> references;
+  if (const meta::v1::ObjectMeta* typed = object.metadata()) {
+    for (const meta::v1::OwnerReference& one : typed->owner_references) {
+      references.push_back({.api_version = one.api_version.str(),
+                            .kind = one.kind.str(),
+                            .name = one.name.str(),
+                            .uid = one.uid.str(),
+                            .blocks = one.block_owner_deletion.value_or(false)});
+    }
+  } else if (object.is_dynamic()) {
+    const Value& values = object.dynamic()["metadata"]["ownerReferences"];
+    if (!values.is_array()) return references;
+    for (const Value& value : values.as_array()) references.push_back(reference_of(value));
+  }
+  return references;
+}
+
+/// The uids of those that `object` belongs to.
 std::vector<std::string> owners_of(const StoredObject& object) {
   std::vector<std::string> owners;
-  if (const meta::v1::ObjectMeta* typed = object.metadata()) {
-    for (const auto& reference : typed->owner_references) owners.push_back(reference.uid.str());
-  } else if (object.is_dynamic()) {
-    const Value& references = object.dynamic()["metadata"]["ownerReferences"];
-    if (!references.is_array()) return owners;
-    for (const Value& reference : references.as_array()) owners.push_back(text(reference["uid"]));
-  }
+  for (const OwnerReference& reference : references_of(object)) owners.push_back(reference.uid);
   return owners;
+}
+
+/// Called under the store's lock, so whatever is stored, it must not throw. There may be no object `before`.
+bool same_owners(const StoredObject& now, const StoredObject& before) {
+  if (!before) return references_of(now).empty();
+  const meta::v1::ObjectMeta* const typed = now.metadata();
+  const meta::v1::ObjectMeta* const typed_before = before.metadata();
+  if (typed != nullptr && typed_before != nullptr) {
+    return typed->owner_references == typed_before->owner_references;
+  }
+  return owners_of(now) == owners_of(before);
 }
 
 }  // namespace
@@ -76,8 +110,7 @@ void GarbageCollector::index(const Place& place, const std::vector<std::string>&
 bool GarbageCollector::is_concerned(const StoreEvent& event) {
   return event.type == Change::Type::kDeleted ||
          !event.object.metadata_text("deletionTimestamp").empty() ||
-         owners_of(event.object) !=
-             (event.previous ? owners_of(event.previous) : std::vector<std::string>{});
+         !same_owners(event.object, event.previous);
 }
 
 void GarbageCollector::object_changed(Collection& collection, const StoreEvent& event) {
@@ -100,69 +133,66 @@ void GarbageCollector::object_changed(Collection& collection, const StoreEvent& 
       if (waiting == waiting_.end()) continue;
       const Place owner = waiting->second;
       if (const StoredObject stored = services_.store.get(*owner.first, owner.second)) {
-        delete_in_foreground(owner, *stored.value());
+        delete_in_foreground(owner, stored.metadata_text("uid"));
       }
     }
     return;
   }
   if (!goes) return check_dependent(place);
-  const Ref<Value> value = event.object.value();
-  const Value& object = *value;
-  if (has_finalizer(object, kOrphan)) orphan_dependents(place, object);
-  if (has_finalizer(object, kForeground)) {
-    waiting_[metadata_text(object, "uid")] = place;
-    delete_in_foreground(place, object);
+  const std::string uid = event.object.metadata_text("uid");
+  if (has_finalizer(event.object, kOrphan)) orphan_dependents(place, uid);
+  if (has_finalizer(event.object, kForeground)) {
+    waiting_[uid] = place;
+    delete_in_foreground(place, uid);
   }
 }
 
-GarbageCollector::Owner GarbageCollector::state_of(const Value& dependent,
-                                                   const Value& reference) const {
+GarbageCollector::Owner GarbageCollector::state_of(const std::string& namespace_,
+                                                   const OwnerReference& reference) const {
   const ResourcePtr resource =
-      services_.catalog()->find_kind(text(reference["apiVersion"]), text(reference["kind"]));
-  const std::string namespace_ = metadata_text(dependent, "namespace");
+      services_.catalog()->find_kind(reference.api_version, reference.kind);
   if (resource == nullptr || (resource->namespaced && namespace_.empty())) return Owner::kPresent;
   const StoredObject owner = services_.store.get(
       *resource->collection,
-      key_of(resource->namespaced ? namespace_ : std::string{}, text(reference["name"])));
-  if (!owner || owner.metadata_text("uid") != text(reference["uid"])) return Owner::kGone;
+      key_of(resource->namespaced ? namespace_ : std::string{}, reference.name));
+  if (!owner || owner.metadata_text("uid") != reference.uid) return Owner::kGone;
   if (owner.metadata_text("deletionTimestamp").empty()) return Owner::kPresent;
-  return has_finalizer(*owner.value(), kForeground) ? Owner::kWaiting : Owner::kPresent;
+  return has_finalizer(owner, kForeground) ? Owner::kWaiting : Owner::kPresent;
 }
 
 void GarbageCollector::check_dependent(const Place& place) {
-  const StoredObject stored = services_.store.get(*place.first, place.second);
+  const StoredObject dependent = services_.store.get(*place.first, place.second);
   const ResourcePtr resource = resource_of(*place.first);
-  if (!stored || resource == nullptr) return;
-  const Value dependent = *stored.value();
+  if (!dependent || resource == nullptr) return;
+  const std::string namespace_ = dependent.metadata_text("namespace");
+  const std::vector<OwnerReference> references = references_of(dependent);
   std::size_t present = 0;
   std::size_t gone = 0;
-  for (const Value& reference : dependent.get_array("metadata.ownerReferences")) {
-    const Owner state = state_of(dependent, reference);
+  for (const OwnerReference& reference : references) {
+    const Owner state = state_of(namespace_, reference);
     if (state == Owner::kPresent) ++present;
     if (state == Owner::kGone) ++gone;
   }
-  const std::size_t all = dependent["metadata"]["ownerReferences"].size();
-  if (all == 0 || present == all) return;
+  if (present == references.size()) return;
   if (present > 0) {
     if (gone == 0) return;
     rest_.edit(*place.first, place.second, [&](Value& object) {
       return filter_owners(object, [&](const Value& reference) {
-        return state_of(dependent, reference) != Owner::kGone;
+        return state_of(namespace_, reference_of(reference)) != Owner::kGone;
       });
     });
     return;
   }
   try {
-    const bool in_foreground = gone < all && dependents_.contains(metadata_text(dependent, "uid"));
+    const std::string uid = dependent.metadata_text("uid");
+    const bool in_foreground = gone < references.size() && dependents_.contains(uid);
     rest_.remove_object(*resource, place.second,
-                        {.uid = metadata_text(dependent, "uid"),
-                         .propagation = in_foreground ? "Foreground" : "Background"});
+                        {.uid = uid, .propagation = in_foreground ? "Foreground" : "Background"});
   } catch (const ApiError&) {  // somebody else was faster; its event will tell
   }
 }
 
-void GarbageCollector::delete_in_foreground(const Place& place, const Value& owner) {
-  const std::string uid = metadata_text(owner, "uid");
+void GarbageCollector::delete_in_foreground(const Place& place, const std::string& uid) {
   const auto found = dependents_.find(uid);
   const std::set<Place> dependents = found == dependents_.end() ? std::set<Place>{} : found->second;
   bool blocked = false;
@@ -170,17 +200,14 @@ void GarbageCollector::delete_in_foreground(const Place& place, const Value& own
     check_dependent(dependent);
     const StoredObject left = services_.store.get(*dependent.first, dependent.second);
     if (!left) continue;
-    const Value object = *left.value();
-    for (const Value& reference : object.get_array("metadata.ownerReferences")) {
-      blocked = blocked ||
-                (text(reference["uid"]) == uid && reference["blockOwnerDeletion"] == Value{true});
+    for (const OwnerReference& reference : references_of(left)) {
+      blocked = blocked || (reference.uid == uid && reference.blocks);
     }
   }
   if (!blocked) remove_finalizer(place, kForeground);
 }
 
-void GarbageCollector::orphan_dependents(const Place& place, const Value& owner) {
-  const std::string uid = metadata_text(owner, "uid");
+void GarbageCollector::orphan_dependents(const Place& place, const std::string& uid) {
   if (const auto found = dependents_.find(uid); found != dependents_.end()) {
     const std::set<Place> dependents = found->second;
     for (const Place& dependent : dependents) {
@@ -195,11 +222,12 @@ void GarbageCollector::orphan_dependents(const Place& place, const Value& owner)
 
 void GarbageCollector::remove_finalizer(const Place& place, std::string_view finalizer) {
   rest_.edit(*place.first, place.second, [&](Value& object) {
-    if (!has_finalizer(object, finalizer)) return false;
     Value kept = Value::array();
-    for (const Value& one : std::as_const(object).get_array("metadata.finalizers")) {
+    const List<Value>& finalizers = std::as_const(object).get_array("metadata.finalizers");
+    for (const Value& one : finalizers) {
       if (!(one == Value{finalizer})) kept.push_back(one);
     }
+    if (kept.size() == finalizers.size()) return false;
     if (kept.size() == 0) {
       object["metadata"].erase("finalizers");
     } else {

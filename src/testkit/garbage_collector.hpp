@@ -12,6 +12,15 @@
 
 namespace kube::testkit::detail {
 
+/// Who an object belongs to, of whatever type that is.
+struct OwnerReference {
+  std::string api_version;
+  std::string kind;
+  std::string name;
+  std::string uid;
+  bool blocks = false;  ///< the owner waits for this object when it is deleted in the foreground
+};
+
 /// Deletes what nobody owns any more, as the deletion of the owner asked for it (DL-8).
 /// Thread safety: none; belongs to the thread of the controllers.
 class GarbageCollector {
@@ -36,12 +45,13 @@ class GarbageCollector {
 
   void index(const Place& place, const std::vector<std::string>& owners);
   [[nodiscard]] ResourcePtr resource_of(const Collection& collection) const;
-  [[nodiscard]] Owner state_of(const Value& dependent, const Value& reference) const;
+  [[nodiscard]] Owner state_of(const std::string& namespace_,
+                               const OwnerReference& reference) const;
   /// Deletes a dependent whose owners are all gone, and drops references to those that are.
   void check_dependent(const Place& place);
   /// Goes on with an owner that waits for its dependents.
-  void delete_in_foreground(const Place& place, const Value& owner);
-  void orphan_dependents(const Place& place, const Value& owner);
+  void delete_in_foreground(const Place& place, const std::string& uid);
+  void orphan_dependents(const Place& place, const std::string& uid);
   void remove_finalizer(const Place& place, std::string_view finalizer);
 
   Services& services_;
