@@ -156,7 +156,7 @@ void DecoderCore::prepare(std::string_view bytes) noexcept {
   try {
     const std::string_view name = Siblings::name_in_protobuf(open_envelope(bytes).raw);
     state_->siblings.prefetch(Siblings::family_of(name));
-  } catch (const CodecError&) {
+  } catch (const std::exception&) {
     // enveloped() will say so.
   }
 }

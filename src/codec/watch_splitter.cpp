@@ -175,7 +175,7 @@ std::string_view WatchSplitter::upcoming(std::string_view chunk) const noexcept 
   if (length > chunk.size() - kLengthSize) return {};
   try {
     return open_protobuf(chunk.substr(kLengthSize, length), 0).object;
-  } catch (const CodecError&) {
+  } catch (const std::exception&) {
     return {};  // next() will say so
   }
 }

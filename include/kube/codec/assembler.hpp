@@ -97,7 +97,7 @@ class Assembler {
  private:
   /// Where a text was seen last, by fingerprints.
   struct Sighting {
-    std::uint32_t text = 0;  ///< 0: none
+    std::uint32_t text = 0;   ///< 0: none
     std::uint32_t owner = 0;  ///< 0: of several objects, or unknown
   };
   /// Whether another object had this text lately, as far as is known.
