@@ -14,6 +14,8 @@ namespace {
 /// How many events are decoded, if they are there, before they are handed out: so that those who pass them on
 /// can do so with several at a time.
 constexpr std::size_t kAhead = 64;
+/// And of how many bytes, so that large objects do not wait by the dozen.
+constexpr std::size_t kAheadBytes = std::size_t{256} << 10;
 
 constexpr std::size_t kMostFrame = std::size_t{16} << 20;
 
@@ -56,9 +58,11 @@ void WatchCore::read_more(std::stop_token stop) {
   try {
     if (unread_.empty()) unread_ = stream_->read(std::move(stop));
     if (unread_.empty()) ended_ = true;
-    while (!unread_.empty() && ready_.size() < kAhead) {
+    for (std::size_t bytes = 0;
+         !unread_.empty() && ready_.size() < kAhead && bytes < kAheadBytes;) {
       const auto frame = splitter_.next(unread_);
       if (!frame) continue;
+      bytes += frame->object.size();
       decoder_.prepare(splitter_.upcoming(unread_));
       decode(*frame);
     }

@@ -228,6 +228,16 @@ TEST_F(Watching, DecodesOnlyALittleAhead) {
   EXPECT_LE(block_totals().blocks - before, 64U);
 }
 
+// WA-10: and of large objects only a few.
+TEST_F(Watching, DecodesLessAheadOfLargeObjects) {
+  std::string many;
+  for (int i = 0; i < 40; ++i) many += pod_frame("ADDED", "a" + std::string(100'000, 'x'), "1");
+  Watch<Pod> pods = watch(stream({many}));
+  const std::size_t before = block_totals().blocks;
+  const auto first = pods.next();
+  EXPECT_LE(block_totals().blocks - before, 3U);
+}
+
 // WA-10
 TEST_F(Watching, CanBeStoppedFromAnyThreadAnyNumberOfTimes) {
   Watch<Pod> pods = watch({.chunks = {pod_frame("ADDED", "a", "1")}, .hangs = true});
