@@ -8,6 +8,8 @@ namespace kube::testkit::detail {
 
 namespace {
 
+using meta::v1::OwnerReference;
+
 constexpr const char* kOrphan = "orphan";
 constexpr const char* kForeground = "foregroundDeletion";
 
@@ -43,36 +45,32 @@ std::string text(const Value& value) {
 }
 
 OwnerReference reference_of(const Value& value) {
-  return {.api_version = text(value["apiVersion"]),
-          .kind = text(value["kind"]),
-          .name = text(value["name"]),
-          .uid = text(value["uid"]),
-          .blocks = value["blockOwnerDeletion"] == Value{true}};
+  OwnerReference reference;
+  reference.api_version = text(value["apiVersion"]);
+  reference.kind = text(value["kind"]);
+  reference.name = text(value["name"]);
+  reference.uid = text(value["uid"]);
+  reference.block_owner_deletion = value["blockOwnerDeletion"] == Value{true};
+  return reference;
 }
 
 /// Whatever is stored, it does not throw.
-std::vector<OwnerReference> references_of(const StoredObject& object) {
-  std::vector<OwnerReference> references;
-  if (const meta::v1::ObjectMeta* typed = object.metadata()) {
-    for (const meta::v1::OwnerReference& one : typed->owner_references) {
-      references.push_back({.api_version = one.api_version.str(),
-                            .kind = one.kind.str(),
-                            .name = one.name.str(),
-                            .uid = one.uid.str(),
-                            .blocks = one.block_owner_deletion.value_or(false)});
-    }
-  } else if (object.is_dynamic()) {
-    const Value& values = object.dynamic()["metadata"]["ownerReferences"];
-    if (!values.is_array()) return references;
-    for (const Value& value : values.as_array()) references.push_back(reference_of(value));
-  }
+List<OwnerReference> references_of(const StoredObject& object) {
+  if (const meta::v1::ObjectMeta* typed = object.metadata()) return typed->owner_references;
+  List<OwnerReference> references;
+  if (!object.is_dynamic()) return references;
+  const Value& values = object.dynamic()["metadata"]["ownerReferences"];
+  if (!values.is_array()) return references;
+  for (const Value& value : values.as_array()) references.push_back(reference_of(value));
   return references;
 }
 
 /// The uids of those that `object` belongs to.
 std::vector<std::string> owners_of(const StoredObject& object) {
   std::vector<std::string> owners;
-  for (const OwnerReference& reference : references_of(object)) owners.push_back(reference.uid);
+  for (const OwnerReference& reference : references_of(object)) {
+    owners.push_back(reference.uid.str());
+  }
   return owners;
 }
 
@@ -150,12 +148,12 @@ void GarbageCollector::object_changed(Collection& collection, const StoreEvent& 
 GarbageCollector::Owner GarbageCollector::state_of(const std::string& namespace_,
                                                    const OwnerReference& reference) const {
   const ResourcePtr resource =
-      services_.catalog()->find_kind(reference.api_version, reference.kind);
+      services_.catalog()->find_kind(reference.api_version.view(), reference.kind.view());
   if (resource == nullptr || (resource->namespaced && namespace_.empty())) return Owner::kPresent;
   const StoredObject owner = services_.store.get(
       *resource->collection,
-      key_of(resource->namespaced ? namespace_ : std::string{}, reference.name));
-  if (!owner || owner.metadata_text("uid") != reference.uid) return Owner::kGone;
+      key_of(resource->namespaced ? namespace_ : std::string{}, reference.name.view()));
+  if (!owner || owner.metadata_text("uid") != reference.uid.view()) return Owner::kGone;
   if (owner.metadata_text("deletionTimestamp").empty()) return Owner::kPresent;
   return has_finalizer(owner, kForeground) ? Owner::kWaiting : Owner::kPresent;
 }
@@ -165,7 +163,7 @@ void GarbageCollector::check_dependent(const Place& place) {
   const ResourcePtr resource = resource_of(*place.first);
   if (!dependent || resource == nullptr) return;
   const std::string namespace_ = dependent.metadata_text("namespace");
-  const std::vector<OwnerReference> references = references_of(dependent);
+  const List<OwnerReference> references = references_of(dependent);
   std::size_t present = 0;
   std::size_t gone = 0;
   for (const OwnerReference& reference : references) {
@@ -201,7 +199,8 @@ void GarbageCollector::delete_in_foreground(const Place& place, const std::strin
     const StoredObject left = services_.store.get(*dependent.first, dependent.second);
     if (!left) continue;
     for (const OwnerReference& reference : references_of(left)) {
-      blocked = blocked || (reference.uid == uid && reference.blocks);
+      blocked = blocked ||
+                (reference.uid.view() == uid && reference.block_owner_deletion.value_or(false));
     }
   }
   if (!blocked) remove_finalizer(place, kForeground);

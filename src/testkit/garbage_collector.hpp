@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/api/meta/v1.hpp>
+
 #include <map>
 #include <set>
 #include <string>
@@ -11,15 +13,6 @@
 #include "services.hpp"
 
 namespace kube::testkit::detail {
-
-/// Who an object belongs to, of whatever type that is.
-struct OwnerReference {
-  std::string api_version;
-  std::string kind;
-  std::string name;
-  std::string uid;
-  bool blocks = false;  ///< the owner waits for this object when it is deleted in the foreground
-};
 
 /// Deletes what nobody owns any more, as the deletion of the owner asked for it (DL-8).
 /// Thread safety: none; belongs to the thread of the controllers.
@@ -46,7 +39,7 @@ class GarbageCollector {
   void index(const Place& place, const std::vector<std::string>& owners);
   [[nodiscard]] ResourcePtr resource_of(const Collection& collection) const;
   [[nodiscard]] Owner state_of(const std::string& namespace_,
-                               const OwnerReference& reference) const;
+                               const meta::v1::OwnerReference& reference) const;
   /// Deletes a dependent whose owners are all gone, and drops references to those that are.
   void check_dependent(const Place& place);
   /// Goes on with an owner that waits for its dependents.
