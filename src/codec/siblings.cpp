@@ -56,9 +56,8 @@ Siblings::Found Siblings::find(std::uint64_t family) {
   return {found->second.get(), true};
 }
 
-void Siblings::prefetch(std::uint64_t family) const noexcept {
-  const auto found = entries_.find(family);
-  const Entry* const entry = found == entries_.end() ? last_ : found->second.get();
+void Siblings::prefetch(std::uint64_t family) {
+  const Entry* const entry = find(family).entry;
   if (entry == nullptr) return;
   detail::prefetch(entry->bytes.data(), entry->bytes.size());
   detail::prefetch(entry->object.get(), entry->struct_bytes);

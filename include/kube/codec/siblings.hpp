@@ -25,7 +25,8 @@ class Siblings {
     std::string bytes;
     JsonTape tape;  ///< empty for protobuf
     Ref<std::byte> object;
-    std::size_t struct_bytes = 0;  ///< of it, without its text
+    std::size_t struct_bytes =
+        0;  ///< of it; here, as looking at the object is what prefetch() avoids
     unsigned uses = 0;
   };
 
@@ -38,7 +39,7 @@ class Siblings {
   /// The sibling for a family: its own, or else the object that was remembered last.
   [[nodiscard]] Found find(std::uint64_t family);
   /// Lets the processor fetch what find() will return.
-  void prefetch(std::uint64_t family) const noexcept;
+  void prefetch(std::uint64_t family);
   /// Makes `object` the sibling of its family.
   void remember(std::uint64_t family, std::string_view bytes, JsonTape tape, Ref<std::byte> object);
 
