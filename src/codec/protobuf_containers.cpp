@@ -39,7 +39,7 @@ void ProtobufReader::packed_list(const Type& type, Word& word, std::string_view 
   const char* at = payload.data();
   const char* const end = at + payload.size();
   std::size_t count = 0;
-  for (const char* ahead = at; ahead < end; ++count) skip(wire, ahead, end, 0);
+  for (const char* ahead = at; ahead < end; ++count) ahead = skip(wire, ahead, end, 0);
   std::byte* slot = grow_array(type, word, count);
   for (; at < end; slot += element.size) at = scalar(element, slot, wire, at, end);
 }
@@ -51,7 +51,7 @@ const char* ProtobufReader::unpacked_list(const Type& type, Word& word, std::uin
   std::size_t count = 0;
   const char* behind = at;
   for (const char* ahead = at;;) {
-    skip(tag, ahead, end, 0);
+    ahead = skip(tag, ahead, end, 0);
     ++count;
     behind = ahead;
     if (ahead >= end || read_tag(ahead, end) != tag) break;
@@ -115,7 +115,7 @@ void ProtobufReader::wrapped_list(const Type& type, Word& word, std::string_view
     const char* const start = at;
     const std::uint32_t tag = read_tag(at, end);
     if (number_of(tag) != 1) {
-      skip(tag, at, end, depth);
+      at = skip(tag, at, end, depth);
     } else if (wire_of(tag) != kLengthDelimited) {
       at = unpacked_list(type, word, tag, at, end);
     } else if (is_scalar(*type.element)) {
@@ -165,7 +165,7 @@ bool ProtobufReader::map_entry(const Type& value_type, std::byte* slot, std::str
     if (number_of(tag) == 1 && wire_of(tag) == kLengthDelimited) {
       key = bytes(at, end);
     } else {
-      skip(tag, at, end, depth);
+      at = skip(tag, at, end, depth);
     }
   }
   Keep below = nullptr;
@@ -188,7 +188,7 @@ bool ProtobufReader::map_entry(const Type& value_type, std::byte* slot, std::str
   for (const char* at = entry.data(); at < end;) {
     const std::uint32_t tag = read_tag(at, end);
     if (number_of(tag) != 2) {
-      skip(tag, at, end, depth);
+      at = skip(tag, at, end, depth);
       continue;
     }
     has_value = true;

@@ -71,12 +71,12 @@ void ProtobufReader::message(const Type& type, std::span<const ProtoField> table
     const ProtoField* const entry = find(table, next, number_of(tag), is_back);
     if (entry == nullptr) {
       if (wire_of(tag) == kEndGroup) fail_tag(start, "end of a group that never began");
-      at = skipped(tag, at, end, depth);
+      at = skip(tag, at, end, depth);
       continue;
     }
     if (keep != nullptr && !entry->is_part && !keep->field(entry->field).kept) {
       next = entry;  // for the next element, if this is one of a list
-      at = skipped(tag, at, end, depth);
+      at = skip(tag, at, end, depth);
       continue;
     }
     const Field& described = type.fields[entry->field];
@@ -105,7 +105,7 @@ void ProtobufReader::message(const Type& type, std::span<const ProtoField> table
       sibling.at = step.sibling;
     }
   }
-  // Elements of a list come one after the other and are read at once, so none comes alone.
+  // Elements of a list come one after the other and are read at once, so none comes back.
   if (is_back) is_regular_ = false;
 }
 
@@ -293,7 +293,7 @@ std::uint64_t ProtobufReader::long_varint(const char*& at, const char* end) {
   }
 }
 
-void ProtobufReader::skip(std::uint32_t tag, const char*& at, const char* end, int depth) {
+const char* ProtobufReader::skip(std::uint32_t tag, const char* at, const char* end, int depth) {
   const char* const start = at;
   const auto advance = [&](std::ptrdiff_t size) {
     if (end - at < size) fail(start, "truncated field");
@@ -321,13 +321,14 @@ void ProtobufReader::skip(std::uint32_t tag, const char*& at, const char* end, i
           if (number_of(inner) != number_of(tag)) fail(start, "group without an end");
           break;
         }
-        skip(inner, at, end, depth + 1);
+        at = skip(inner, at, end, depth + 1);
       }
       break;
     }
     default:
       fail(start, "unknown wire type " + std::to_string(wire_of(tag)));
   }
+  return at;
 }
 
 bool ProtobufReader::seek(std::uint32_t tag, Follower& sibling) {
@@ -337,8 +338,7 @@ bool ProtobufReader::seek(std::uint32_t tag, Follower& sibling) {
     const std::uint32_t found = read_tag(at, sibling.end);
     if (found == tag) return true;
     if (number_of(found) > number_of(tag)) return false;
-    skip(found, at, sibling.end, 0);
-    sibling.at = at;
+    sibling.at = skip(found, at, sibling.end, 0);
   }
   return false;
 }

@@ -185,12 +185,8 @@ class ProtobufReader {
     at += size;
     return payload;
   }
-  void skip(std::uint32_t tag, const char*& at, const char* end, int depth);
   /// Returns where the next field stands.
-  const char* skipped(std::uint32_t tag, const char* at, const char* end, int depth) {
-    skip(tag, at, end, depth);
-    return at;
-  }
+  [[nodiscard]] const char* skip(std::uint32_t tag, const char* at, const char* end, int depth);
   /// The fields with the same tag as the one at `start`, which is behind its tag at `at`.
   KUBE_HOT Run run(const char* start, const char* at, const char* end) {
     Run found{start, nullptr, static_cast<std::size_t>(at - start), 0};
