@@ -15,7 +15,7 @@ namespace {
 /// can do so with several at a time.
 constexpr std::size_t kAhead = 64;
 /// And of how many bytes, so that large objects do not wait by the dozen.
-constexpr std::size_t kAheadBytes = std::size_t{256} << 10;
+constexpr std::size_t kAheadBytes = std::size_t{512} << 10;
 
 constexpr std::size_t kMostFrame = std::size_t{16} << 20;
 

@@ -235,7 +235,7 @@ TEST_F(Watching, DecodesLessAheadOfLargeObjects) {
   Watch<Pod> pods = watch(stream({many}));
   const std::size_t before = block_totals().blocks;
   const auto first = pods.next();
-  EXPECT_LE(block_totals().blocks - before, 3U);
+  EXPECT_LE(block_totals().blocks - before, 6U);
 }
 
 // WA-10
