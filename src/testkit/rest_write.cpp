@@ -225,7 +225,10 @@ Value Rest::decode_body(RestRequest& request, const Resource& as, const WriteOpt
     if (format == Format::kProtobuf) {
       const Envelope envelope = open_envelope(body);
       check_type(as, envelope.api_version, envelope.kind);
-      return *services_.codec.from_protobuf(*as.type, body).value();
+      Value object = *services_.codec.from_protobuf(*as.type, body).value();
+      canonicalize_quantities(*as.type, object);
+      take_in_plain_data(as, object);
+      return object;
     }
     json = format == Format::kYaml ? json_text(*parse_yaml(body)) : body;
     Value object = *services_.codec.value_from_json(json);

@@ -11,7 +11,6 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr const char* kServices = "/api/v1/namespaces/default/services";
-constexpr const char* kSecrets = "/api/v1/namespaces/default/secrets";
 constexpr const char* kJobs = "/apis/batch/v1/namespaces/default/jobs";
 constexpr const char* kDaemonSets = "/apis/apps/v1/namespaces/default/daemonsets";
 

@@ -48,6 +48,27 @@ TEST(Content, BodiesComeInThreeForms) {
   EXPECT_EQ(api.send("POST", kConfigMaps, "k8s?", {{"Content-Type", kProtobuf}}).status(), 400);
 }
 
+// CT-1
+TEST(Content, BodiesInProtobufAreTakenAsThoseInJsonAre) {
+  Api api;
+  const auto post = [&](const char* path, const auto& object) {
+    return api.send("POST", path, encode_protobuf(object), {{"Content-Type", kProtobuf}});
+  };
+  core::v1::Secret secret;
+  secret.metadata.name = "s";
+  secret.string_data["a"] = "x";
+  EXPECT_EQ(post(kSecrets, secret).at("data"), R"({"a":"eA=="})");
+  EXPECT_THAT(api.get(std::string{kSecrets} + "/s").text(), Not(HasSubstr("stringData")));
+
+  core::v1::Pod pod;
+  pod.metadata.name = "p";
+  auto& container = pod.spec.containers.emplace_back();
+  container.name = "c";
+  container.image = "i";
+  container.resources.requests["cpu"] = Quantity{"0.1"};
+  EXPECT_EQ(post(kPods, pod).at("spec.containers[0].resources.requests.cpu"), "100m");
+}
+
 // CT-2
 TEST(Content, AcceptIsHonoured) {
   Api api;

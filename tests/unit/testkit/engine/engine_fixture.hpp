@@ -207,6 +207,7 @@ class Api {
 
 inline constexpr const char* kConfigMaps = "/api/v1/namespaces/default/configmaps";
 inline constexpr const char* kPods = "/api/v1/namespaces/default/pods";
+inline constexpr const char* kSecrets = "/api/v1/namespaces/default/secrets";
 inline constexpr const char* kWidgets = "/apis/example.com/v1/namespaces/default/widgets";
 inline constexpr const char* kDefinitions =
     "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
