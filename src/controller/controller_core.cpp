@@ -241,8 +241,11 @@ void ControllerCore::run(std::stop_token stop) {
     const int count = *plan_.options.max_concurrent_reconciles;
     std::vector<std::jthread> workers;
     workers.reserve(static_cast<std::size_t>(count));
-    for (int i = 0; i < count; ++i) {
-      workers.emplace_back([this, stop] { work(stop); });
+    try {
+      for (int i = 0; i < count; ++i) workers.emplace_back([this, stop] { work(stop); });
+    } catch (...) {
+      queue_->shut_down();  // those that have started end, too
+      throw;
     }
   }
   queue_->shut_down();
