@@ -3,7 +3,6 @@
 
 #include <kube/object/value.hpp>
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,17 +36,6 @@ bool deduplicate_owners(Value& object);
 /// Throws ApiError 422 if the object is invalid.
 void refuse_invalid(const Resource& resource, const Value& object, const Value* live,
                     std::vector<FieldError> errors = {});
-/// Tells about unknown and duplicate fields as the request wants it: not at all, as warnings, or by throwing
-/// what `refuse` makes (CR-7).
-void report_fields(RestRequest& request, const WriteOptions& options,
-                   const std::vector<std::string>& unknown,
-                   const std::vector<std::string>& duplicate,
-                   const std::function<ApiError(const std::string&)>& refuse);
-/// The object as the server reads it: of the resource's type, without what that does not have. Throws
-/// CodecError.
-[[nodiscard]] Value normalized(ObjectCodec& codec, const Resource& resource, const Value& object);
-/// The stringData of a secret is for writing only: it becomes data.
-void take_in_plain_data(const Resource& resource, Value& object);
 [[nodiscard]] const SchemaNode& schema_of(const Resource& resource);
 /// A path as custom resource definitions write it, ".spec.size", as Value::find() takes it.
 [[nodiscard]] std::string without_dot(std::string_view path);

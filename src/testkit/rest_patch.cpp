@@ -16,6 +16,7 @@
 #include "failures.hpp"
 #include "json_patch.hpp"
 #include "merge_patch.hpp"
+#include "rest_body.hpp"
 #include "rest_metadata.hpp"
 #include "strategic_merge.hpp"
 #include "value_edit.hpp"
