@@ -178,6 +178,7 @@ class Bench {
     title("Reading from the cache");
     row("find by key, always the same 16 pods", "ns", 80, is["find_few"]);
     row("find by key, one of 1,000 pods", "ns", 80, is["find_hot"]);
+    note("the same while another thread does so, too", "ns", is["find_two"]);
     row("find by key, any of all pods", "ns", 80, is["find"]);
     note("find by \"namespace/name\", any of all pods", "ns", is["find_key"]);
     note("find in a snapshot, any of all pods", "ns", is["snapshot_find"]);

@@ -179,6 +179,19 @@ void reads(const Server& server, std::size_t pods) {
            const auto& [space, name] = keys[i % 1000];
            check(cache.find(space, name) != nullptr);
          }));
+  {
+    // Other pods than those above: what is shared is the cache, not the count of references of a pod.
+    std::jthread other{[&](const std::stop_token& stop) {
+      for (std::size_t i = 0; !stop.stop_requested(); ++i) {
+        const auto& [space, name] = keys[1000 + i % 1000];
+        check(cache.find(space, name) != nullptr);
+      }
+    }};
+    report("find_two", nanoseconds(keys.size(), [&](std::size_t i) {
+             const auto& [space, name] = keys[i % 1000];
+             check(cache.find(space, name) != nullptr);
+           }));
+  }
   report("find_few", nanoseconds(keys.size(), [&](std::size_t i) {
            const auto& [space, name] = keys[i % 16];
            check(cache.find(space, name) != nullptr);

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -34,19 +35,62 @@ TEST(Published, KeepsAnOldValueForItsReadersOnly) {
   EXPECT_TRUE(watch.expired());
 }
 
+TEST(Published, LetsOneThreadLookAtSeveralValues) {
+  Published<int> number{1};
+  Published<std::string> text{"a"};
+  {
+    const auto one = number.read();
+    const auto other = text.read();
+    number.publish(2);
+    text.publish("b");
+    EXPECT_EQ(*one, 1);
+    EXPECT_EQ(*other, "a");
+  }
+  EXPECT_EQ(*number.read(), 2);
+  EXPECT_EQ(*text.read(), "b");
+}
+
+// K-13
+TEST(Published, NeedsNoMoreForManyThreadsThanForThoseThatReadAtOnce) {
+  Published<int> value{1};
+  const auto read = [&] { EXPECT_EQ(*value.read(), 1); };
+  std::thread{read}.join();
+  const std::size_t before = Lookout::count();
+  for (int i = 0; i < 100; ++i) std::thread{read}.join();
+  EXPECT_EQ(Lookout::count(), before);
+}
+
+TEST(Published, IsReadByWhatGoesWithItsThread) {
+  static Published<int> value{1};
+  static std::atomic<int> seen = 0;
+  struct Last {
+    ~Last() { seen = *value.read() + *value.read(); }
+  };
+  std::thread{[] {
+    static thread_local const Last kLast;
+    static_cast<void>(&kLast);
+    seen = *value.read();  // what this thread has for it goes before kLast does
+  }}.join();
+  EXPECT_EQ(seen, 2);
+  const std::size_t before = Lookout::count();
+  std::thread{[] { static_cast<void>(*value.read()); }}.join();
+  EXPECT_EQ(Lookout::count(), before);
+}
+
+struct Counted {
+  Counted(std::atomic<int>& alive_count, int number) : alive(alive_count), value(number) {
+    ++alive;
+  }
+  ~Counted() { --alive; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+  std::atomic<int>& alive;
+  int value;
+};
+
 // K-13
 TEST(Published, LosesNothingWhileManyReadAndOneReplaces) {
   constexpr int kLast = 20'000;
-  struct Counted {
-    Counted(std::atomic<int>& alive_count, int number) : alive(alive_count), value(number) {
-      ++alive;
-    }
-    ~Counted() { --alive; }
-    Counted(const Counted&) = delete;
-    Counted& operator=(const Counted&) = delete;
-    std::atomic<int>& alive;
-    int value;
-  };
   std::atomic<int> alive = 0;
   {
     Published<std::unique_ptr<Counted>> value{std::make_unique<Counted>(alive, 0)};
@@ -65,6 +109,42 @@ TEST(Published, LosesNothingWhileManyReadAndOneReplaces) {
     readers.clear();
     EXPECT_TRUE(in_order);
     EXPECT_EQ(alive, 1);
+  }
+  EXPECT_EQ(alive, 0);
+}
+
+// K-13: what one value leaves behind may be used for the other at once, while a reader has only begun to look at it.
+TEST(Published, LosesNothingWhileValuesOfTwoKindsAreReplaced) {
+  constexpr int kLast = 10'000;
+  struct Other {
+    std::unique_ptr<Counted> counted;
+  };
+  std::atomic<int> alive = 0;
+  {
+    Published<std::unique_ptr<Counted>> one{std::make_unique<Counted>(alive, 0)};
+    Published<Other> other{Other{std::make_unique<Counted>(alive, 0)}};
+    std::vector<std::jthread> threads;
+    std::atomic<bool> in_order = true;
+    for (int i = 0; i < 3; ++i) {
+      threads.emplace_back([&] {
+        int of_one = 0;
+        int of_other = 0;
+        while (of_one < kLast || of_other < kLast) {
+          const auto first = one.read();
+          const auto second = other.read();
+          if ((*first)->value < of_one || second->counted->value < of_other) in_order = false;
+          of_one = (*first)->value;
+          of_other = second->counted->value;
+        }
+      });
+    }
+    threads.emplace_back([&] {
+      for (int i = 1; i <= kLast; ++i) one.publish(std::make_unique<Counted>(alive, i));
+    });
+    for (int i = 1; i <= kLast; ++i) other.publish(Other{std::make_unique<Counted>(alive, i)});
+    threads.clear();
+    EXPECT_TRUE(in_order);
+    EXPECT_EQ(alive, 2);
   }
   EXPECT_EQ(alive, 0);
 }
