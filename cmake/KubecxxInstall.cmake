@@ -5,11 +5,17 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kubecxx)
 
-install(TARGETS kube_core kube_client kube_runtime kube_testkit kube_kube
+install(TARGETS kube_core kube_client kube_runtime kube_kube
   EXPORT kubecxx-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS kubegen EXPORT kubecxx-targets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(KUBECXX_BUILD_TESTKIT)
+  install(TARGETS kube_testkit EXPORT kubecxx-testkit-targets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT kubecxx-testkit-targets NAMESPACE kube:: DESTINATION ${package_dir})
+endif()
 if(TARGET kubecxx)
   install(TARGETS kubecxx RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
@@ -28,12 +34,17 @@ write_basic_package_version_file(
 install(FILES
   ${PROJECT_BINARY_DIR}/kubecxx-config.cmake
   ${PROJECT_BINARY_DIR}/kubecxx-config-version.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/FindNghttp2.cmake
   ${PROJECT_SOURCE_DIR}/cmake/KubecxxGenerate.cmake
   DESTINATION ${package_dir})
 
 # Found from where the file is, so that the installed tree may be moved.
 file(RELATIVE_PATH KUBECXX_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-foreach(package IN ITEMS kubecxx kubecxx-testkit)
+set(packages kubecxx)
+if(KUBECXX_BUILD_TESTKIT)
+  list(APPEND packages kubecxx-testkit)
+endif()
+foreach(package IN LISTS packages)
   configure_file(
     ${PROJECT_SOURCE_DIR}/cmake/${package}.pc.in ${PROJECT_BINARY_DIR}/${package}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

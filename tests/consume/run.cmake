@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the build into a folder of its own, then builds and runs a project that uses it, by CMake and
-# by pkg-config. Called by CTest: cmake -DBUILD=... -DSOURCE=... -DWORK=... -DCXX=... -P run.cmake
+# by pkg-config, and the project that README.md shows.
+# Called by CTest: cmake -DBUILD=... -DSOURCE=... -DREADME=... -DWORK=... -DCXX=... -P run.cmake
 file(REMOVE_RECURSE ${WORK})
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -11,6 +12,15 @@ function(run)
 endfunction()
 
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
+# Nothing of this machine may be in what others take; theirs has its libraries elsewhere.
+file(GLOB exports ${WORK}/prefix/${LIBDIR}/cmake/kubecxx/*.cmake)
+foreach(file IN LISTS exports)
+  file(STRINGS ${file} absolute REGEX "[\"; ]/[a-z]+/")
+  if(absolute)
+    message(FATAL_ERROR "${file} has absolute paths: ${absolute}")
+  endif()
+endforeach()
+
 run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -G Ninja
   -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_PREFIX_PATH=${WORK}/prefix)
 run(${CMAKE_COMMAND} --build ${WORK}/build)
@@ -25,3 +35,6 @@ if(pkg_config)
   run(${CXX} ${SOURCE}/main.cpp -I${WORK}/build/kubegen/consume -o ${WORK}/by-pkg-config ${flags})
   run(${WORK}/by-pkg-config)
 endif()
+
+run(sh ${SOURCE}/readme.sh ${README} ${WORK}/prefix ${WORK}/readme ${CXX} ${SOURCE}/foo.yaml)
+message(STATUS "${output}")
