@@ -11,6 +11,9 @@ for preset in asan tsan; do
   ctest --test-dir "build/$preset" --output-on-failure --parallel "$jobs" -LE slow
 done
 
+echo "== torture: every call fails once"
+build/asan/tests/torture/torture
+
 echo "== fuzz"
 [ -f build/fuzz/build.ninja ] || cmake --preset fuzz
 cmake --build --preset fuzz --parallel "$jobs" --target tests/fuzz/all
