@@ -174,8 +174,10 @@ class Http1Session final : public Session {
     const std::size_t before = head_.size();
     head_.append(bytes);
     const auto end = head_.find("\r\n\r\n", before < 3 ? 0 : before - 3);
-    if (std::min(end, head_.size()) > settings_.max_header_bytes)
-      throw headers_too_large(settings_);
+    // Without an end, the last three bytes may be the beginning of it.
+    const std::size_t size =
+        end != std::string::npos ? end : std::max<std::size_t>(head_.size(), 3) - 3;
+    if (size > settings_.max_header_bytes) throw headers_too_large(settings_);
     if (before < 5 && head_.compare(0, std::min<std::size_t>(5, head_.size()), "HTTP/", 0,
                                     std::min<std::size_t>(5, head_.size())) != 0) {
       refuse(fmt::format("it begins with {} other bytes", head_.size()));

@@ -195,9 +195,10 @@ TEST(HeadTimeout, IsForRequestsWithoutATimeoutOfTheirOwn) {
 
   std::vector<Clock::Duration> ends;
   for (const auto& exchange : {watch, list}) {
-    for (schedule.step(); !exchange->done(); schedule.step()) {
+    for (int i = 0; i < 100 && !exchange->done(); ++i) {
       const auto asleep = schedule.network().asleep;
       if (asleep) schedule.network().time.advance(std::chrono::milliseconds{*asleep});
+      schedule.step();
     }
     ends.push_back(schedule.network().time.now() - start);
   }
@@ -221,6 +222,7 @@ TEST(HeadTimeout, DoesNotEndAWatchThatHasItsHead) {
   EXPECT_FALSE(watch->done());
 }
 
+// RC-26
 TEST(Exhaustion, OfEachCallFailsNoMoreThanItsConnection) {
   const auto lost = std::make_exception_ptr(TransportError(Kind::kConnectionLost, "lost"));
   for (const auto& failure :
@@ -251,10 +253,10 @@ TEST(Exhaustion, OfEachCallFailsNoMoreThanItsConnection) {
   }
 }
 
-TEST(Exhaustion, OfPollDelaysAnswers) {
+TEST(Exhaustion, OfPollDoesNotKeepAnswersBack) {
   Handled handled;
   Schedule schedule{true, [&](std::size_t) { return std::make_unique<Http2Peer>(handled); }};
-  schedule.network().failing_polls = 5;
+  schedule.network().failing_polls = 1000;
   const auto exchange = schedule.post({.target = "/1"});
   ASSERT_TRUE(schedule.run());
 

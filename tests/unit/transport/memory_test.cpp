@@ -108,6 +108,7 @@ class WithoutMemory : public testing::TestWithParam<bool> {
 INSTANTIATE_TEST_SUITE_P(Http, WithoutMemory, testing::Values(false, true),
                          [](const auto& param) { return param.param ? "Two" : "One"; });
 
+// RC-26
 TEST_P(WithoutMemory, EveryExchangeEndsAndTheNextIsAnswered) {
   long tried = 0;
   while (run(tried, 1)) {

@@ -190,6 +190,7 @@ std::string Schedule::leftovers() {
 }
 
 std::string outcome(Exchange& exchange) {
+  if (!exchange.done()) return "nothing yet";
   try {
     std::string result = fmt::format("{} ", exchange.wait_head().status);
     std::string bytes;

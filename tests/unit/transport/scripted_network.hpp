@@ -133,7 +133,7 @@ class Schedule {
   std::vector<std::shared_ptr<detail::Exchange>> exchanges_;
 };
 
-/// "200 body" or "error: text".
+/// "200 body", "error: text" or "nothing yet".
 [[nodiscard]] std::string outcome(detail::Exchange& exchange);
 
 }  // namespace kube::test
