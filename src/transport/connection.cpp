@@ -38,11 +38,14 @@ bool Connection::make(TimePoint now) {
   dial_.reset();
   idle_since_ = last_received_ = now;
   more_ = true;
+  fresh_ = true;
   return true;
 }
 
 bool Connection::check_input() noexcept {
-  if (!session_->only_answers()) return true;
+  // What a new connection says belongs to its first request: a refusal, or a reason that TLS gives late. Were it closed
+  // instead, the next one would end in the same way, and so on.
+  if (fresh_ || !session_->only_answers()) return true;
   try {
     char byte = 0;
     std::size_t size = 0;
@@ -82,12 +85,13 @@ void Connection::attend(const std::shared_ptr<Exchange>& exchange) noexcept {
 
 void Connection::pump(std::span<char> buffer) noexcept {
   const bool was_idle = idle();
+  fresh_ = false;
   try {
     try {
       write_all();
-    } catch (const TransportError&) {
-      // Perhaps it said why before it closed.
-      if (buffer.empty()) throw;
+    } catch (const TransportError& error) {
+      // The peer may have said why before it closed. (kProtocol is of the session, which cannot go on.)
+      if (buffer.empty() || error.kind() == Kind::kProtocol) throw;
       read_some(buffer);
       throw;
     }

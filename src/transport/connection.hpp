@@ -93,6 +93,7 @@ class Connection {
   bool blocked_ = false;
   bool ready_ = false;
   bool more_ = false;
+  bool fresh_ = false;  // it stands since this turn
   TimePoint idle_since_{};
   TimePoint last_received_{};
   std::optional<TimePoint> ping_sent_;

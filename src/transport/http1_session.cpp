@@ -150,7 +150,8 @@ class Http1Session final : public Session {
     const std::string& method = exchange->request.method;
     // The server closed an idle connection while the request was on its way.
     if (error.kind() == Kind::kConnectionLost && begun_ > 1 && state_ == State::kHead &&
-        head_.empty() && (method == "GET" || method == "HEAD") && !exchange->done()) {
+        head_.empty() && informational_ == 0 && (method == "GET" || method == "HEAD") &&
+        !exchange->done()) {
       give_back(std::move(exchange));
     } else {
       exchange->fail(error);

@@ -318,5 +318,46 @@ TEST(Http1Schedule, NeverSendsOnAConnectionThatHasInputBeforeTheRequest) {
   EXPECT_GT(late, 0);  // some of the moments are between the look and the request
 }
 
+// Connecting again would end in the same way, for ever.
+TEST(Http1Schedule, TakesWhatANewConnectionSaysForItsAnswer) {
+  for (const std::string& greeting : {std::string{}, answer_with("too many connections")}) {
+    Handled handled;
+    Schedule schedule{false, [&](std::size_t) {
+                        auto peer = std::make_unique<Http1Peer>(handled, answer_with);
+                        peer->end(greeting);
+                        return peer;
+                      }};
+    const auto exchange = schedule.post(get("/1"));
+
+    ASSERT_TRUE(schedule.run());
+    EXPECT_EQ(outcome(*exchange),
+              greeting.empty()
+                  ? "error: scripted: the server closed the connection before it answered"
+                  : "200 too many connections");
+    EXPECT_EQ(schedule.network().wires.size(), 1U);
+  }
+}
+
+// A connection that was made for a request which did not want it any more.
+TEST(Http1Schedule, DoesNotSendOnAnUnusedConnectionThatWasClosed) {
+  for (int asked = 8; asked < 14; ++asked) {
+    Http1Case test;
+    ScriptedNetwork& network = test.schedule.network();
+    std::vector<ExchangePtr> exchanges{test.schedule.post(get("/1"))};
+    const auto canceled = test.schedule.post(get("/canceled"));
+    network.at(1, [&] {
+      canceled->cancel();
+      test.wire().arriving = 0;  // busy with /1
+    });
+    network.at(8, [&] { network.wires[1]->peer->ended = true; });
+    network.at(20, [&] { test.wire().arriving = kUnlimited; });
+    network.at(asked, [&] { exchanges.push_back(test.schedule.post(post("/2"))); });
+
+    ASSERT_TRUE(test.schedule.run());
+    EXPECT_EQ(network.wires.size(), 3U);
+    ASSERT_EQ(problems(test.schedule, exchanges, test.handled), "") << asked;
+  }
+}
+
 }  // namespace
 }  // namespace kube::test
