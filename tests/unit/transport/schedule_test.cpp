@@ -54,8 +54,8 @@ struct Http2Case {
           return peer;
         }) {}
   Wire& wire() { return *schedule.network().wires.front(); }
-  /// Runs the loop until the first connection stands, and lets its socket take `room` bytes.
-  void connect(std::size_t room) {
+  /// Lets the socket of the first connection take `room` bytes before it is full.
+  void limit(std::size_t room) {
     schedule.network().at(1, [this, room] { wire().room = room; });
   }
 };
@@ -64,7 +64,7 @@ struct Http2Case {
 // of a silent connection, after which that connection is closed.
 TEST(Http2Schedule, AnswersEveryRequestOnceWheneverGoawayComes) {
   constexpr int kMoments = 13;
-  for (const std::size_t room : {std::size_t{0}, std::size_t{70}, kUnlimited}) {
+  for (const std::size_t room : {0, 70}) {
     for (int asked = 2; asked < kMoments; ++asked) {
       for (int goaway = 2; goaway < kMoments; ++goaway) {
         for (int writable = 2; writable < kMoments; ++writable) {
@@ -72,7 +72,7 @@ TEST(Http2Schedule, AnswersEveryRequestOnceWheneverGoawayComes) {
             Http2Case test;
             ScriptedNetwork& network = test.schedule.network();
             std::vector<ExchangePtr> exchanges{test.schedule.post(get("/1"))};
-            test.connect(room);
+            test.limit(room);
             network.at(asked, [&] { exchanges.push_back(test.schedule.post(post("/2"))); });
             network.at(goaway, [&] { test.first->go_away(); });
             network.at(writable, [&] { test.wire().room = kUnlimited; });
@@ -134,7 +134,7 @@ TEST(Http2Schedule, AnswersEveryRequestWhereverTheSocketFillsUp) {
       Http2Case test{true};
       std::vector<ExchangePtr> exchanges;
       converse(test, exchanges);
-      test.connect(room);
+      test.limit(room);
       test.schedule.network().at(writable, [&] { test.wire().room = kUnlimited; });
 
       ASSERT_EQ(problems_of_conversation(test, exchanges), "")
@@ -168,7 +168,7 @@ TEST(Http2Schedule, EndsEveryExchangeWheneverOneIsCanceled) {
           ScriptedNetwork& network = test.schedule.network();
           const auto one = test.schedule.post(get("/1"));
           const auto two = test.schedule.post(post("/2"));
-          test.connect(room);
+          test.limit(room);
           network.at(goaway, [&] { test.first->go_away(); });
           network.at(writable, [&] { test.wire().room = kUnlimited; });
           network.at(canceled, [&] { two->cancel(); });
