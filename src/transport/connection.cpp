@@ -17,22 +17,47 @@ constexpr int kRoundsInARow = 4;
 }  // namespace
 
 Connection::Connection(std::unique_ptr<Dial> dial, const SessionSettings& settings,
-                       const TransportOptions& options)
-    : settings_(settings), options_(options), material_(dial->material()), dial_(std::move(dial)) {}
+                       const TransportOptions& options, const Clock& clock, ExchangeQueue& returned)
+    : settings_(settings),
+      options_(options),
+      clock_(clock),
+      returned_(returned),
+      material_(dial->material()),
+      dial_(std::move(dial)) {}
+
+Connection::~Connection() { fail(settings_.connection_closed); }
 
 bool Connection::make(TimePoint now) {
   if (!dial_->advance(now)) return false;
-  session_ =
-      dial_->negotiated_http2() ? make_http2_session(settings_) : make_http1_session(settings_);
+  std::unique_ptr<Session> session = dial_->negotiated_http2()
+                                         ? make_http2_session(settings_, returned_)
+                                         : make_http1_session(settings_, returned_);
   stream_ = dial_->take_stream();
+  session_ = std::move(session);
   times_ = dial_->times();
   dial_.reset();
   idle_since_ = last_received_ = now;
   more_ = true;
+  fresh_ = true;
   return true;
 }
 
-void Connection::begin(const std::shared_ptr<Exchange>& exchange) {
+bool Connection::check_input() noexcept {
+  // What a new connection says belongs to its first request: a refusal, or a reason that TLS gives late. Were it closed
+  // instead, the next one would end in the same way, and so on.
+  if (fresh_ || !session_->only_answers()) return true;
+  try {
+    char byte = 0;
+    std::size_t size = 0;
+    if (stream_->receive({&byte, 1}, size) == ByteStream::Result::kAgain) return true;
+    fail(settings_.connection_closed);
+  } catch (...) {
+    fail(current_failure(settings_));
+  }
+  return false;
+}
+
+void Connection::begin(const std::shared_ptr<Exchange>& exchange) noexcept {
   exchange->connection = this;
   if (begun_++ == 0) {
     exchange->resolved = times_.resolved;
@@ -40,26 +65,42 @@ void Connection::begin(const std::shared_ptr<Exchange>& exchange) {
     exchange->secured = times_.secured;
   }
   ++exchange->attempts;
-  session_->begin(exchange);
+  try {
+    session_->begin(exchange);
+  } catch (...) {
+    const TransportError error = current_failure(settings_);
+    exchange->fail(error);  // the session need not have it
+    fail(error);
+  }
 }
 
-void Connection::pump(std::span<char> buffer) {
+void Connection::attend(const std::shared_ptr<Exchange>& exchange) noexcept {
+  try {
+    session_->attend(exchange);
+  } catch (...) {
+    return fail(current_failure(settings_));
+  }
+  pump();
+}
+
+void Connection::pump(std::span<char> buffer) noexcept {
   const bool was_idle = idle();
+  fresh_ = false;
   try {
     try {
       write_all();
-    } catch (const TransportError&) {
-      // Perhaps it said why before it closed.
-      if (buffer.empty()) throw;
+    } catch (const TransportError& error) {
+      // The peer may have said why before it closed. (kProtocol is of the session, which cannot go on.)
+      if (buffer.empty() || error.kind() == Kind::kProtocol) throw;
       read_some(buffer);
       throw;
     }
     if ((ready_ || more_) && !buffer.empty()) read_some(buffer);
     if (!broken_) write_all();
-  } catch (const TransportError& error) {
-    fail(error);
+  } catch (...) {
+    fail(current_failure(settings_));
   }
-  if (!was_idle && idle()) idle_since_ = system_clock().now();
+  if (!was_idle && idle()) idle_since_ = clock_.now();
 }
 
 void Connection::read_some(std::span<char> buffer) {
@@ -80,7 +121,7 @@ void Connection::read_some(std::span<char> buffer) {
       filled += size;
     }
     if (filled > 0) {
-      last_received_ = system_clock().now();
+      last_received_ = clock_.now();
       ping_sent_.reset();
       session_->receive({buffer.data(), filled});
     }
@@ -126,25 +167,30 @@ Connection::TimePoint Connection::next_step() const {
   return limit.count() == 0 ? TimePoint::max() : ping_sent_.value_or(last_received_) + limit;
 }
 
-void Connection::check_peer(TimePoint now) {
+void Connection::check_peer(TimePoint now) noexcept {
   if (now < next_step()) return;
-  if (!ping_sent_) {
-    if (session_->ping()) {
-      ping_sent_ = now;
-      pump();
-    } else {
+  try {
+    if (ping_sent_) throw silent_peer();
+    if (!session_->ping()) {
       last_received_ = now;
+      return;
     }
-    return;
+    ping_sent_ = now;
+  } catch (...) {
+    return fail(current_failure(settings_));
   }
-  fail(
-      {Kind::kConnectionLost,
-       fmt::format("{}: the server is silent: no byte for {} ms, and no answer to a PING for {} ms",
-                   settings_.authority, options_.read_idle_timeout.count(),
-                   options_.ping_timeout.count())});
+  pump();
 }
 
-void Connection::fail(const TransportError& error) {
+TransportError Connection::silent_peer() const {
+  return {
+      Kind::kConnectionLost,
+      fmt::format("{}: the server is silent: no byte for {} ms, and no answer to a PING for {} ms",
+                  settings_.authority, options_.read_idle_timeout.count(),
+                  options_.ping_timeout.count())};
+}
+
+void Connection::fail(const TransportError& error) noexcept {
   broken_ = true;
   if (session_) session_->fail_all(error);
 }

@@ -22,9 +22,9 @@ Clock::TimePoint after(Clock::TimePoint start, std::chrono::milliseconds limit) 
 
 }  // namespace
 
-Dial::Dial(const Origin& origin, const TransportOptions& options,
-           std::shared_ptr<const TlsMaterial> material, std::shared_ptr<SSL_CTX> context,
-           Resolver& resolver)
+SocketDial::SocketDial(const Origin& origin, const TransportOptions& options,
+                       std::shared_ptr<const TlsMaterial> material,
+                       std::shared_ptr<SSL_CTX> context, Resolver& resolver)
     : origin_(origin),
       options_(options),
       material_(std::move(material)),
@@ -33,7 +33,7 @@ Dial::Dial(const Origin& origin, const TransportOptions& options,
       started_(system_clock().now()),
       connect_deadline_(after(started_, options_.connect_timeout)) {}
 
-bool Dial::advance(TimePoint now) {
+bool SocketDial::advance(TimePoint now) {
   bool moves = true;
   while (moves && step_ != Step::kDone) {
     switch (step_) {
@@ -68,7 +68,7 @@ bool Dial::advance(TimePoint now) {
   return false;
 }
 
-bool Dial::look_up() {
+bool SocketDial::look_up() {
   if (!lookup_->done) return false;
   times_.resolved = elapsed();
   if (lookup_->error != 0) throw lookup_failed(origin_, lookup_->error_text());
@@ -77,7 +77,7 @@ bool Dial::look_up() {
   return true;
 }
 
-bool Dial::connect(TimePoint now) {
+bool SocketDial::connect(TimePoint now) {
   FileDescriptor socket = connect_->advance(now);
   if (!socket) {
     if (connect_->failed()) throw connect_failed(origin_, connect_->error(), connect_->failures());
@@ -96,7 +96,7 @@ bool Dial::connect(TimePoint now) {
   return true;
 }
 
-bool Dial::tunnel() {
+bool SocketDial::tunnel() {
   const auto closed = [&](std::string_view detail) {
     return proxy_refused(origin_, "the proxy refuses; check proxy-url or HTTPS_PROXY", detail);
   };
@@ -124,7 +124,7 @@ bool Dial::tunnel() {
 }
 
 /// The way to the server is free.
-void Dial::begin_server() {
+void SocketDial::begin_server() {
   if (origin_.secure()) {
     begin_tls(Step::kTls);
   } else {
@@ -133,7 +133,7 @@ void Dial::begin_server() {
   }
 }
 
-void Dial::begin_tls(Step step) {
+void SocketDial::begin_tls(Step step) {
   const bool to_proxy = step == Step::kProxyTls;
   const bool renamed = !to_proxy && !material_->server_name.empty();
   auto tls =
@@ -152,7 +152,7 @@ void Dial::begin_tls(Step step) {
   step_ = step;
 }
 
-void Dial::watch(std::vector<pollfd>& sockets) const {
+void SocketDial::watch(std::vector<pollfd>& sockets) const {
   if (connect_) return connect_->watch(sockets);
   if (stream_ == nullptr) return;  // the end of a lookup nudges the mailbox
   const bool writes =
@@ -162,12 +162,12 @@ void Dial::watch(std::vector<pollfd>& sockets) const {
                      .revents = 0});
 }
 
-Dial::TimePoint Dial::next_step() const {
+SocketDial::TimePoint SocketDial::next_step() const {
   if (step_ == Step::kLookup && lookup_->done) return started_;  // at once
   return connect_ ? std::min(deadline(), connect_->next_step()) : deadline();
 }
 
-TransportError Dial::timeout_error() const {
+TransportError SocketDial::timeout_error() const {
   const auto make = [&](std::string_view what, std::chrono::milliseconds limit,
                         std::string_view advice) {
     return TransportError(Kind::kConnect, fmt::format("{}: no {} within {} ms; {}", origin_.name,
@@ -193,7 +193,7 @@ TransportError Dial::timeout_error() const {
   }
 }
 
-std::chrono::microseconds Dial::elapsed() const {
+std::chrono::microseconds SocketDial::elapsed() const {
   return std::chrono::duration_cast<std::chrono::microseconds>(system_clock().now() - started_);
 }
 

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kube/base/clock.hpp>
-#include <kube/config/credentials.hpp>
-#include <kube/transport/http_transport.hpp>
-
 #include <openssl/types.h>
-#include <poll.h>
 
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "byte_stream.hpp"
+#include "network.hpp"
 #include "origin.hpp"
 #include "resolver.hpp"
 #include "tcp_connect.hpp"
@@ -22,42 +17,25 @@
 
 namespace kube::detail {
 
-/// How long it took from the beginning until a step was done.
-struct DialTimes {
-  std::chrono::microseconds resolved{0};
-  std::chrono::microseconds connected{0};
-  std::chrono::microseconds secured{0};
-};
-
-/// Makes one connection, step by step: name, TCP, proxy, TLS. Never waits; whoever gives it up destroys it.
-/// Belongs to the loop's thread.
-class Dial {
+/// Makes one connection over sockets, step by step: name, TCP, proxy, TLS.
+class SocketDial final : public Dial {
  public:
-  using TimePoint = Clock::TimePoint;
-
   /// `context` is only needed where there is TLS. All that is given by reference must outlive it.
-  Dial(const Origin& origin, const TransportOptions& options,
-       std::shared_ptr<const TlsMaterial> material, std::shared_ptr<SSL_CTX> context,
-       Resolver& resolver);
+  SocketDial(const Origin& origin, const TransportOptions& options,
+             std::shared_ptr<const TlsMaterial> material, std::shared_ptr<SSL_CTX> context,
+             Resolver& resolver);
 
-  /// Goes on as far as it can; returns true once the connection stands. Throws TransportError, also when it
-  /// has taken too long.
-  [[nodiscard]] bool advance(TimePoint now);
-  /// Adds the sockets that it waits for.
-  void watch(std::vector<pollfd>& sockets) const;
-  /// When advance() has something to do though no socket is ready.
-  [[nodiscard]] TimePoint next_step() const;
-
-  [[nodiscard]] const std::shared_ptr<const TlsMaterial>& material() const noexcept {
+  [[nodiscard]] bool advance(TimePoint now) override;
+  void watch(std::vector<pollfd>& sockets) const override;
+  [[nodiscard]] TimePoint next_step() const override;
+  [[nodiscard]] const std::shared_ptr<const TlsMaterial>& material() const noexcept override {
     return material_;
   }
-
-  // Once it stands:
-  [[nodiscard]] bool negotiated_http2() const {
+  [[nodiscard]] bool negotiated_http2() const override {
     return tls_ != nullptr && tls_->negotiated_http2();
   }
-  [[nodiscard]] std::unique_ptr<ByteStream> take_stream() { return std::move(stream_); }
-  [[nodiscard]] const DialTimes& times() const noexcept { return times_; }
+  [[nodiscard]] std::unique_ptr<ByteStream> take_stream() override { return std::move(stream_); }
+  [[nodiscard]] const DialTimes& times() const noexcept override { return times_; }
 
  private:
   enum class Step { kLookup, kConnect, kProxyTls, kTunnel, kTls, kDone };

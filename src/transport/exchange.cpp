@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -13,6 +14,14 @@ namespace kube::detail {
 namespace {
 
 constexpr std::chrono::seconds kRest{1};
+
+/// A wake-up that is lost would leave the loop asleep, hence the retries. EAGAIN: the counter is full, and the eventfd
+/// readable.
+void signal(const FileDescriptor& wake) noexcept {
+  for (int tries = 0; tries < 100; ++tries) {
+    if (::eventfd_write(wake.get(), 1) == 0 || errno == EAGAIN) return;
+  }
+}
 
 }  // namespace
 
@@ -26,32 +35,28 @@ bool Mailbox::post(std::shared_ptr<Exchange> exchange) noexcept {
   {
     const std::lock_guard lock{mutex_};
     if (wake_ == nullptr) return false;
-    if (!exchange->posted_) {
-      exchange->posted_ = true;
-      exchange->next_ = std::move(first_);
-      first_ = std::move(exchange);
-    }
+    if (!std::exchange(exchange->posted_, true)) posted_.push(std::move(exchange));
     if (!std::exchange(awake_, true)) wake = wake_;
   }
-  if (wake != nullptr) ::eventfd_write(wake->get(), 1);  // without the lock, which it takes first
+  if (wake != nullptr) signal(*wake);  // without the lock, which the loop takes first
   return true;
 }
 
 void Mailbox::nudge() noexcept {
-  if (const auto descriptor = wake()) ::eventfd_write(descriptor->get(), 1);
+  if (const auto descriptor = wake()) signal(*descriptor);
 }
 
-std::vector<std::shared_ptr<Exchange>> Mailbox::take() {
-  std::vector<std::shared_ptr<Exchange>> taken;
+std::size_t Mailbox::collect() noexcept {
   const std::lock_guard lock{mutex_};
   awake_ = false;
-  while (first_ != nullptr) {
-    first_->posted_ = false;
-    std::shared_ptr<Exchange> next = std::move(first_->next_);
-    taken.push_back(std::exchange(first_, std::move(next)));
-  }
-  std::ranges::reverse(taken);
-  return taken;
+  return posted_.size();
+}
+
+std::shared_ptr<Exchange> Mailbox::next() noexcept {
+  const std::lock_guard lock{mutex_};
+  std::shared_ptr<Exchange> oldest = posted_.pop();
+  if (oldest != nullptr) oldest->posted_ = false;
+  return oldest;
 }
 
 void Mailbox::announce(std::shared_ptr<const TlsMaterial> material) noexcept {
@@ -121,7 +126,7 @@ void Exchange::limit_buffer(std::size_t bytes) {
 }
 
 void Exchange::on_head(HttpResponseHead head) {
-  head_at = last_byte = system_clock().now();
+  head_at = last_byte = clock_.now();
   status = head.status;
   const std::lock_guard lock{mutex_};
   head_ = std::move(head);
@@ -129,38 +134,43 @@ void Exchange::on_head(HttpResponseHead head) {
 }
 
 void Exchange::on_bytes(std::string_view bytes) {
-  last_byte = system_clock().now();
+  last_byte = clock_.now();
   received += bytes.size();
   const std::lock_guard lock{mutex_};
   if (!canceled_) bytes_.append(bytes);
 }
 
-void Exchange::flush() {
+void Exchange::flush() noexcept {
   changed_.notify_all();  // without the lock, for which the reader would only wait again
 }
 
-void Exchange::on_end() {
+void Exchange::on_end() noexcept {
   if (done_) return;
   finish();
   const std::lock_guard lock{mutex_};
   ended_ = true;
 }
 
-void Exchange::fail(const TransportError& error) {
+void Exchange::fail(const TransportError& error) noexcept {
   if (done_) return;
   failure_ = error.kind();
   finish();
   {
     const std::lock_guard lock{mutex_};
-    message_ = error.what();
+    try {
+      message_ = error.what();
+    } catch (const std::bad_alloc&) {
+      message_.clear();
+    }
     failed_ = true;
   }
   flush();
 }
 
-void Exchange::finish() {
+void Exchange::finish() noexcept {
   done_ = true;
-  if (finished != nullptr) finished->push_back(shared_from_this());
+  connection = nullptr;
+  if (finished != nullptr) finished->push(shared_from_this());
 }
 
 bool Exchange::full() const {
@@ -179,12 +189,11 @@ std::size_t Exchange::take_credit() {
 }
 
 void Exchange::throw_locked() const {
-  if (canceled_ || !failed_) {
-    throw TransportError(
-        TransportError::Kind::kCanceled,
-        request.method + " " + request.target.substr(0, request.target.find('?')) + ": canceled");
-  }
-  throw TransportError(*failure_, message_);
+  const bool canceled = canceled_ || !failed_;
+  if (!canceled && !message_.empty()) throw TransportError(*failure_, message_);
+  throw TransportError(canceled ? TransportError::Kind::kCanceled : *failure_,
+                       request.method + " " + request.target.substr(0, request.target.find('?')) +
+                           (canceled ? ": canceled" : ": failed; there is no memory to say why"));
 }
 
 }  // namespace kube::detail

@@ -6,6 +6,7 @@
 #include <kube/config/credentials.hpp>
 #include <kube/transport/transport.hpp>
 
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -14,16 +15,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include "exchange_queue.hpp"
 
 namespace kube::detail {
 
 class Connection;
-class Exchange;
 
-/// Through which other threads tell the loop that an exchange needs attention: it is new, its reader made
-/// room, or nobody wants it any more. An exchange is in the list once, however often it is posted, so that
-/// posting never allocates.
+/// Wakes the loop from another thread for an exchange that needs attention: it is new, its reader made room, or it was
+/// canceled. An exchange is in the queue once, however often it is posted.
 ///
 /// Thread safety: all methods may be called from any thread. Outlives the loop.
 class Mailbox {
@@ -40,8 +40,10 @@ class Mailbox {
     const std::lock_guard lock{mutex_};
     return wake_;
   }
-  /// The exchanges posted since the last call, oldest first.
-  [[nodiscard]] std::vector<std::shared_ptr<Exchange>> take();
+  /// How many exchanges next() returns; a post() after this call wakes the loop again.
+  [[nodiscard]] std::size_t collect() noexcept;
+  /// The exchange that was posted first, or null.
+  [[nodiscard]] std::shared_ptr<Exchange> next() noexcept;
   /// Connections are to be made with this from now on.
   void announce(std::shared_ptr<const TlsMaterial> material) noexcept;
   /// What was announced since the last call, or null.
@@ -54,7 +56,7 @@ class Mailbox {
   // Guarded by mutex_:
   std::shared_ptr<const FileDescriptor> wake_;  // null once it is closed
   bool awake_ = false;                          // it has been told, and has not looked since
-  std::shared_ptr<Exchange> first_;
+  ExchangeQueue posted_{ExchangeLink::kPosted};
   std::shared_ptr<const TlsMaterial> announced_;
 };
 
@@ -63,11 +65,14 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
  public:
   using TimePoint = Clock::TimePoint;
 
+  /// `clock` must outlive it.
   Exchange(HttpRequest what, std::shared_ptr<const TlsMaterial> with,
-           std::shared_ptr<Mailbox> mailbox, std::size_t buffer_bytes)
+           std::shared_ptr<Mailbox> mailbox, std::size_t buffer_bytes,
+           const Clock& clock = system_clock())
       : request(std::move(what)),
         material(std::move(with)),
-        started(system_clock().now()),
+        started(clock.now()),
+        clock_(clock),
         mailbox_(std::move(mailbox)),
         buffer_bytes_(buffer_bytes) {}
 
@@ -89,11 +94,11 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   void limit_buffer(std::size_t bytes);
   void on_head(HttpResponseHead head);
   void on_bytes(std::string_view bytes);
-  void on_end();
-  /// Tells the reader what has come: once for all that arrived together.
-  void flush();
-  /// Tells the reader, too.
-  void fail(const TransportError& error);
+  void on_end() noexcept;
+  /// Wakes the reader: once for all that arrived together.
+  void flush() noexcept;
+  /// Wakes the reader, too. The text of the error is lost if there is no memory for it.
+  void fail(const TransportError& error) noexcept;
   /// The reader is behind: no more bytes until it has made room.
   [[nodiscard]] bool full() const;
   [[nodiscard]] bool canceled() const;
@@ -108,31 +113,34 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   [[nodiscard]] bool has_head() const noexcept { return status != 0; }
 
   // For the loop alone:
-  std::vector<std::shared_ptr<Exchange>>* finished = nullptr;  ///< gets it when it is done
-  Connection* connection = nullptr;                            ///< that it was given to last
-  int attempts = 0;                                            ///< how often it was given to one
-  int status = 0;                                              ///< of the head
-  std::size_t offset = 0;                                      ///< of the body: sent up to here
+  ExchangeQueue* finished = nullptr;  ///< gets it when it is done
+  /// The connection whose session has it; null before, after, and once it is done.
+  Connection* connection = nullptr;
+  int attempts = 0;        ///< how often it was given to a connection
+  int status = 0;          ///< of the head
+  std::size_t offset = 0;  ///< of the body: sent up to here
   std::int32_t stream_id = 0;
   std::uint64_t received = 0;
   TimePoint head_at{};
   TimePoint last_byte = started;
   /// How long its connection took, if it was made for it.
   std::optional<std::chrono::microseconds> resolved, connected, secured;
+  /// For ExchangeQueue alone; guarded like the queue.
+  std::array<std::shared_ptr<Exchange>, kExchangeLinks> next;
 
  private:
   friend class Mailbox;
 
-  void finish();
+  void finish() noexcept;
   [[noreturn]] void throw_locked() const;
 
+  const Clock& clock_;
   const std::shared_ptr<Mailbox> mailbox_;
   // For the loop alone:
   bool done_ = false;
   std::optional<TransportError::Kind> failure_;  // constant once failed_
   // Guarded by the mailbox:
   bool posted_ = false;
-  std::shared_ptr<Exchange> next_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

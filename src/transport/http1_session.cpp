@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session.hpp"
-
 #include <kube/base/text.hpp>
 
 #include <fmt/format.h>
@@ -10,6 +8,9 @@
 #include <charconv>
 #include <cstdint>
 #include <optional>
+
+#include "peer_text.hpp"
+#include "session.hpp"
 
 namespace kube::detail {
 
@@ -22,6 +23,8 @@ using Kind = TransportError::Kind;
 constexpr std::size_t kReadAhead = std::size_t{256} << 10;
 /// A body that is no longer goes out with the head: to send twice takes longer than to copy it.
 constexpr std::size_t kSentWithHead = std::size_t{16} << 10;
+/// Of the lines around chunks, and of a trailer.
+constexpr std::size_t kMaxLine = 4096;
 
 bool same_word(std::string_view a, std::string_view b) {
   return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
@@ -39,7 +42,7 @@ bool lists_word(std::string_view list, std::string_view word) {
 
 class Http1Session final : public Session {
  public:
-  explicit Http1Session(const SessionSettings& settings) : settings_(settings) {}
+  using Session::Session;
 
   [[nodiscard]] const char* protocol() const noexcept override { return "HTTP/1.1"; }
   [[nodiscard]] std::size_t room() const override {
@@ -52,6 +55,7 @@ class Http1Session final : public Session {
   [[nodiscard]] bool wants_input() const override {
     return exchange_ == nullptr || !exchange_->full();
   }
+  [[nodiscard]] bool only_answers() const noexcept override { return true; }
 
   void begin(const std::shared_ptr<Exchange>& exchange) override {
     exchange->limit_buffer(kReadAhead);
@@ -69,13 +73,14 @@ class Http1Session final : public Session {
     exchange_->offset = 0;
     state_ = State::kHead;
     head_.clear();
+    informational_ = 0;
     ++begun_;
   }
 
   void attend(const std::shared_ptr<Exchange>& exchange) override {
     if (exchange != exchange_) return;
     (void)exchange->take_credit();
-    if (exchange->done() || exchange->canceled()) {
+    if (exchange->done()) {
       // The rest of the answer is in the way of any other: the connection has to go.
       exchange_ = nullptr;
       closing_ = true;
@@ -138,15 +143,16 @@ class Http1Session final : public Session {
 
   bool ping() override { return false; }
 
-  void fail_all(const TransportError& error) override {
+  void fail_all(const TransportError& error) noexcept override {
     closing_ = true;
     if (exchange_ == nullptr) return;
-    const std::shared_ptr<Exchange> exchange = std::exchange(exchange_, nullptr);
+    std::shared_ptr<Exchange> exchange = std::exchange(exchange_, nullptr);
     const std::string& method = exchange->request.method;
     // The server closed an idle connection while the request was on its way.
     if (error.kind() == Kind::kConnectionLost && begun_ > 1 && state_ == State::kHead &&
-        head_.empty() && (method == "GET" || method == "HEAD") && !exchange->done()) {
-      returned_.push_back(exchange);
+        head_.empty() && informational_ == 0 && (method == "GET" || method == "HEAD") &&
+        !exchange->done()) {
+      give_back(std::move(exchange));
     } else {
       exchange->fail(error);
     }
@@ -169,8 +175,10 @@ class Http1Session final : public Session {
     const std::size_t before = head_.size();
     head_.append(bytes);
     const auto end = head_.find("\r\n\r\n", before < 3 ? 0 : before - 3);
-    if (std::min(end, head_.size()) > settings_.max_header_bytes)
-      throw headers_too_large(settings_);
+    // Without an end, the last three bytes may be the beginning of it.
+    const std::size_t size =
+        end != std::string::npos ? end : std::max<std::size_t>(head_.size(), 3) - 3;
+    if (size > settings_.max_header_bytes) throw headers_too_large(settings_);
     if (before < 5 && head_.compare(0, std::min<std::size_t>(5, head_.size()), "HTTP/", 0,
                                     std::min<std::size_t>(5, head_.size())) != 0) {
       refuse(fmt::format("it begins with {} other bytes", head_.size()));
@@ -184,12 +192,24 @@ class Http1Session final : public Session {
     HttpResponseHead head = parse_head();
     if (head.status == 101) refuse("it switches to another protocol");
     if (head.status < 200) {
+      if (++informational_ > kMaxInformational) throw too_many_informational(settings_);
       head_.clear();  // another one follows
       return;
     }
     choose_body(head);
     exchange_->on_head(std::move(head));
     if (state_ == State::kCounted && left_ == 0) finish();
+  }
+
+  /// Returns the size of the name in "Name: value".
+  std::size_t field_name(std::string_view line) const {
+    const auto colon = line.find(':');
+    if (colon == std::string_view::npos || colon == 0 ||
+        line.substr(0, colon).find_first_of(kBlank) != std::string_view::npos) {
+      refuse("a header line has no name");
+    }
+    if (!is_field_text(line)) refuse("a header line has control characters in it");
+    return colon;
   }
 
   HttpResponseHead parse_head() {
@@ -209,16 +229,13 @@ class Http1Session final : public Session {
         head.status < 100) {
       refuse("it has no status line");
     }
+    if (!is_field_text(first)) refuse("its status line has control characters in it");
     keep_alive_ = first[7] == '1';
     while (!text.empty()) {
       const std::string_view line = next_line();
-      const auto colon = line.find(':');
-      if (colon == std::string_view::npos || colon == 0 ||
-          line.substr(0, colon).find_first_of(" \t") != std::string_view::npos) {
-        refuse("a header line has no name");
-      }
-      head.headers.push_back({.name = std::string{line.substr(0, colon)},
-                              .value = std::string{trimmed(line.substr(colon + 1), kBlank)}});
+      const std::size_t name = field_name(line);
+      head.headers.push_back({.name = std::string{line.substr(0, name)},
+                              .value = std::string{trimmed(line.substr(name + 1), kBlank)}});
     }
     return head;
   }
@@ -272,19 +289,23 @@ class Http1Session final : public Session {
     const auto end = bytes.find('\n');
     const std::string_view part = bytes.substr(0, end);
     line_.append(part);
-    trailer_bytes_ += part.size();
     bytes.remove_prefix(end == std::string_view::npos ? bytes.size() : end + 1);
-    if (line_.size() > 4096 || trailer_bytes_ > settings_.max_header_bytes) {
-      refuse("the line before a chunk does not end");
+    if (line_.size() > kMaxLine) {
+      refuse(state_ == State::kTrailers ? "a trailer does not end"
+                                        : "the line before a chunk does not end");
     }
     if (end == std::string_view::npos) return;
-    if (line_.ends_with('\r')) line_.pop_back();
+    if (!line_.ends_with('\r')) refuse("a line in the body does not end with CR LF");
+    line_.pop_back();
     const std::string line = std::exchange(line_, {});
     if (state_ == State::kTrailers) {
-      if (line.empty()) finish();
+      if (line.empty()) return finish();
+      trailer_bytes_ += line.size() + kHeaderOverhead;
+      if (trailer_bytes_ > settings_.max_header_bytes) throw trailers_too_large(settings_);
+      (void)field_name(line);
       return;
     }
-    trailer_bytes_ = 0;
+    if (!is_field_text(line)) refuse("the line before a chunk has control characters in it");
     if (state_ == State::kChunkEnd) {
       if (!line.empty()) refuse("a chunk is longer than it said");
       state_ = State::kChunkSize;
@@ -296,6 +317,7 @@ class Http1Session final : public Session {
     if (digits.empty() || parsed.ec != std::errc{} || parsed.ptr != digits.data() + digits.size()) {
       refuse("a chunk has no length");
     }
+    trailer_bytes_ = 0;
     state_ = left_ == 0 ? State::kTrailers : State::kChunk;
   }
 
@@ -307,12 +329,12 @@ class Http1Session final : public Session {
     exchange->flush();
   }
 
-  const SessionSettings& settings_;
   std::shared_ptr<Exchange> exchange_;
   State state_ = State::kHead;
   bool closing_ = false;
   bool keep_alive_ = true;
   std::size_t begun_ = 0;
+  int informational_ = 0;  ///< answers 1xx to the exchange so far
   std::string head_to_send_;
   std::size_t with_head_ = 0;  ///< bytes of the body that stand behind it
   std::string_view pending_;
@@ -324,8 +346,9 @@ class Http1Session final : public Session {
 
 }  // namespace
 
-std::unique_ptr<Session> make_http1_session(const SessionSettings& settings) {
-  return std::make_unique<Http1Session>(settings);
+std::unique_ptr<Session> make_http1_session(const SessionSettings& settings,
+                                            ExchangeQueue& returned) {
+  return std::make_unique<Http1Session>(settings, returned);
 }
 
 }  // namespace kube::detail

@@ -8,8 +8,11 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <new>
 #include <unordered_map>
+#include <vector>
 
+#include "peer_text.hpp"
 #include "session.hpp"
 
 namespace kube::detail {
@@ -25,7 +28,8 @@ constexpr std::size_t kUsualStreams = 100;
 
 class Http2Session final : public Session {
  public:
-  explicit Http2Session(const SessionSettings& settings) : settings_(settings) {
+  Http2Session(const SessionSettings& settings, ExchangeQueue& returned)
+      : Session(settings, returned) {
     nghttp2_session_callbacks* callbacks = nullptr;
     nghttp2_option* option = nullptr;
     check(nghttp2_session_callbacks_new(&callbacks));
@@ -36,6 +40,7 @@ class Http2Session final : public Session {
         option, nghttp2_option_del};
     nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, on_begin_headers);
     nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
+    nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks, on_invalid_header);
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data);
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_close);
@@ -75,6 +80,7 @@ class Http2Session final : public Session {
     return !going_away_ && nghttp2_session_check_request_allowed(session_.get()) != 0;
   }
   [[nodiscard]] bool wants_input() const override { return true; }
+  [[nodiscard]] bool only_answers() const noexcept override { return false; }
 
   void begin(const std::shared_ptr<Exchange>& exchange) override {
     const HttpRequest& request = exchange->request;
@@ -99,12 +105,12 @@ class Http2Session final : public Session {
       if (header.name == "authorization") fields.back().flags = NGHTTP2_NV_FLAG_NO_INDEX;
     }
     nghttp2_data_provider body{};
-    body.source.ptr = exchange.get();
     body.read_callback = read_body;
     exchange->offset = 0;
     const std::int32_t id =
         nghttp2_submit_request(session_.get(), nullptr, fields.data(), fields.size(),
                                request.body.empty() ? nullptr : &body, nullptr);
+    if (id == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
     if (id < 0) {
       exchange->fail({Kind::kProtocol, fmt::format("{}: the request cannot be sent: {}",
                                                    settings_.authority, nghttp2_strerror(id))});
@@ -119,13 +125,13 @@ class Http2Session final : public Session {
     if (found == streams_.end() || found->second.exchange != exchange || found->second.dropped) {
       return;
     }
-    if (exchange->done() || exchange->canceled()) {
-      nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, found->first, NGHTTP2_CANCEL);
+    if (exchange->done()) {
       found->second.dropped = true;  // until the stream is closed, what arrives is thrown away
+      reset(found->first);
       return;
     }
     const std::size_t credit = exchange->take_credit();
-    if (credit > 0) nghttp2_session_consume_stream(session_.get(), found->first, credit);
+    if (credit > 0) check(nghttp2_session_consume_stream(session_.get(), found->first, credit));
   }
 
   void receive(std::string_view bytes) override {
@@ -135,12 +141,7 @@ class Http2Session final : public Session {
     touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
     for (const auto& exchange : touched_) exchange->flush();
     touched_.clear();
-    if (taken < 0) {
-      throw TransportError(
-          Kind::kProtocol,
-          fmt::format("{}: what the server sent is not HTTP/2: {}", settings_.authority,
-                      nghttp2_strerror(static_cast<int>(taken))));
-    }
+    if (taken < 0) refuse("what the server sent is not HTTP/2", static_cast<int>(taken));
   }
 
   void end_of_input() override {
@@ -152,11 +153,7 @@ class Http2Session final : public Session {
     while (pending_.empty()) {
       const std::uint8_t* data = nullptr;
       const auto size = nghttp2_session_mem_send(session_.get(), &data);
-      if (size < 0) {
-        throw TransportError(Kind::kProtocol,
-                             fmt::format("{}: HTTP/2 cannot go on: {}", settings_.authority,
-                                         nghttp2_strerror(static_cast<int>(size))));
-      }
+      if (size < 0) refuse("HTTP/2 cannot go on", static_cast<int>(size));
       if (size == 0) break;
       // Small frames leave together.
       gathered_.append(reinterpret_cast<const char*>(data), static_cast<std::size_t>(size));
@@ -180,14 +177,12 @@ class Http2Session final : public Session {
   }
 
   bool ping() override {
-    nghttp2_submit_ping(session_.get(), NGHTTP2_FLAG_NONE, nullptr);
+    check(nghttp2_submit_ping(session_.get(), NGHTTP2_FLAG_NONE, nullptr));
     return true;
   }
 
-  void fail_all(const TransportError& error) override {
-    for (auto& [id, stream] : streams_) {
-      stream.exchange->fail(error);
-    }
+  void fail_all(const TransportError& error) noexcept override {
+    for (auto& [id, stream] : streams_) stream.exchange->fail(error);
     streams_.clear();
     going_away_ = true;
   }
@@ -199,7 +194,8 @@ class Http2Session final : public Session {
     std::shared_ptr<Exchange> exchange;
     HttpResponseHead head = {};
     std::size_t header_bytes = 0;
-    bool dropped = false;
+    int informational = 0;  // answers 1xx so far
+    bool dropped = false;   // its exchange is done
   };
 
   struct Delete {
@@ -207,7 +203,26 @@ class Http2Session final : public Session {
   };
 
   static void check(int result) {
+    if (result == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
     if (result != 0) throw TransportError(Kind::kProtocol, nghttp2_strerror(result));
+  }
+
+  /// A callback that failed ran out of memory: it has no other reason.
+  [[noreturn]] void refuse(std::string_view what, int error) const {
+    if (error == NGHTTP2_ERR_NOMEM || error == NGHTTP2_ERR_CALLBACK_FAILURE) throw std::bad_alloc();
+    throw TransportError(Kind::kProtocol, fmt::format("{}: {}: {}", settings_.authority, what,
+                                                      nghttp2_strerror(error)));
+  }
+
+  void reset(std::int32_t id) {
+    check(nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL));
+  }
+
+  /// Ends the exchange of a stream whose answer is refused.
+  void drop(std::int32_t id, Stream& stream, const TransportError& error) {
+    stream.exchange->fail(error);
+    stream.dropped = true;
+    reset(id);
   }
 
   [[nodiscard]] std::size_t remote_limit() const {
@@ -240,21 +255,22 @@ class Http2Session final : public Session {
     return 0;
   }
 
-  static int on_header(nghttp2_session* session, const nghttp2_frame* frame,
-                       const std::uint8_t* name, std::size_t name_size, const std::uint8_t* value,
-                       std::size_t value_size, std::uint8_t, void* user) {
+  static int on_header(nghttp2_session*, const nghttp2_frame* frame, const std::uint8_t* name,
+                       std::size_t name_size, const std::uint8_t* value, std::size_t value_size,
+                       std::uint8_t, void* user) {
     auto* self = static_cast<Http2Session*>(user);
     return guarded([&] {
       Stream* stream = self->find(frame->hd.stream_id);
       if (stream == nullptr) return 0;
       stream->header_bytes += name_size + value_size + kHeaderOverhead;
+      const bool trailer = stream->exchange->has_head();
       if (stream->header_bytes > self->settings_.max_header_bytes) {
-        stream->exchange->fail(headers_too_large(self->settings_));
-        stream->dropped = true;
-        nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_CANCEL);
+        self->drop(
+            frame->hd.stream_id, *stream,
+            trailer ? trailers_too_large(self->settings_) : headers_too_large(self->settings_));
         return 0;
       }
-      if (stream->exchange->has_head()) return 0;
+      if (trailer) return 0;
       const std::string_view key{reinterpret_cast<const char*>(name), name_size};
       const std::string_view text{reinterpret_cast<const char*>(value), value_size};
       if (key == ":status") {
@@ -266,7 +282,29 @@ class Http2Session final : public Session {
     });
   }
 
-  static int on_frame(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
+  /// nghttp2 leaves such fields out. What it objects to may be a blank at the end; control characters are an attack.
+  static int on_invalid_header(nghttp2_session*, const nghttp2_frame* frame,
+                               const std::uint8_t* name, std::size_t name_size,
+                               const std::uint8_t* value, std::size_t value_size, std::uint8_t,
+                               void* user) {
+    auto* self = static_cast<Http2Session*>(user);
+    return guarded([&] {
+      Stream* stream = self->find(frame->hd.stream_id);
+      if (stream == nullptr ||
+          (is_field_text({reinterpret_cast<const char*>(name), name_size}) &&
+           is_field_text({reinterpret_cast<const char*>(value), value_size}))) {
+        return 0;
+      }
+      self->drop(frame->hd.stream_id, *stream,
+                 {Kind::kProtocol,
+                  fmt::format("{}: the answer violates HTTP/2: a header has control characters in "
+                              "it",
+                              self->settings_.authority)});
+      return 0;
+    });
+  }
+
+  static int on_frame(nghttp2_session*, const nghttp2_frame* frame, void* user) {
     auto* self = static_cast<Http2Session*>(user);
     return guarded([&] {
       const nghttp2_frame_hd& header = frame->hd;
@@ -282,19 +320,22 @@ class Http2Session final : public Session {
       }
       Stream* stream = header.stream_id == 0 ? nullptr : self->find(header.stream_id);
       if (stream == nullptr) return 0;
-      if (header.type == NGHTTP2_HEADERS && !stream->exchange->has_head() &&
-          stream->head.status >= 200) {
-        stream->exchange->on_head(std::move(stream->head));
-        self->touched_.push_back(stream->exchange);
+      Exchange& exchange = *stream->exchange;
+      if (header.type == NGHTTP2_HEADERS && !exchange.has_head()) {
+        if (stream->head.status >= 200) {
+          self->touched_.push_back(stream->exchange);
+          exchange.on_head(std::move(stream->head));
+        } else if (++stream->informational > kMaxInformational) {
+          self->drop(header.stream_id, *stream, too_many_informational(self->settings_));
+          return 0;
+        }
       }
       if ((header.type == NGHTTP2_HEADERS || header.type == NGHTTP2_DATA) &&
-          (header.flags & NGHTTP2_FLAG_END_STREAM) != 0 && stream->exchange->has_head()) {
-        stream->exchange->on_end();
+          (header.flags & NGHTTP2_FLAG_END_STREAM) != 0 && exchange.has_head()) {
         self->touched_.push_back(stream->exchange);
-        if (stream->exchange->offset < stream->exchange->request.body.size()) {
-          // It does not want to hear the rest.
-          nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, header.stream_id, NGHTTP2_CANCEL);
-        }
+        exchange.on_end();
+        // A server that has answered does not want the rest of the request.
+        if (exchange.offset < exchange.request.body.size()) self->reset(header.stream_id);
       }
       return 0;
     });
@@ -304,10 +345,10 @@ class Http2Session final : public Session {
                      const std::uint8_t* data, std::size_t size, void* user) {
     auto* self = static_cast<Http2Session*>(user);
     return guarded([&] {
-      nghttp2_session_consume_connection(session, size);
+      check(nghttp2_session_consume_connection(session, size));
       if (Stream* stream = self->find(id)) {
-        stream->exchange->on_bytes({reinterpret_cast<const char*>(data), size});
         self->touched_.push_back(stream->exchange);
+        stream->exchange->on_bytes({reinterpret_cast<const char*>(data), size});
       }
       return 0;
     });
@@ -318,9 +359,10 @@ class Http2Session final : public Session {
     return guarded([&] {
       const auto found = self->streams_.find(id);
       if (found == self->streams_.end()) return 0;
-      const Stream stream = std::move(found->second);
-      self->streams_.erase(found);
-      if (!stream.dropped && !stream.exchange->done()) self->fail(stream.exchange, code);
+      const std::shared_ptr<Exchange> exchange = found->second.exchange;
+      if (!exchange->done()) self->fail(exchange, code);
+      self->streams_.erase(
+          found);  // last: if the failure cannot be told, fail_all() still finds it
       return 0;
     });
   }
@@ -342,7 +384,7 @@ class Http2Session final : public Session {
   /// The stream was closed before the end of the answer.
   void fail(const std::shared_ptr<Exchange>& exchange, std::uint32_t code) {
     if (code == NGHTTP2_REFUSED_STREAM && !exchange->has_head()) {
-      returned_.push_back(exchange);
+      give_back(exchange);
     } else if (code == NGHTTP2_PROTOCOL_ERROR || code == NGHTTP2_NO_ERROR) {
       exchange->fail({Kind::kProtocol, fmt::format("{}: the answer violates HTTP/2: {}",
                                                    settings_.authority, complaint_)});
@@ -353,26 +395,20 @@ class Http2Session final : public Session {
     }
   }
 
-  /// What a server says in a GOAWAY ends in messages.
-  static std::string printable(std::string_view text) {
-    std::string result{text.substr(0, 100)};
-    std::ranges::replace_if(
-        result, [](unsigned char letter) { return letter < 0x20 || letter > 0x7e; }, '.');
-    return result;
-  }
-
-  static ssize_t read_body(nghttp2_session*, std::int32_t, std::uint8_t* buffer, std::size_t length,
-                           std::uint32_t* flags, nghttp2_data_source* source, void*) {
-    auto* exchange = static_cast<Exchange*>(source->ptr);
-    const std::string& body = exchange->request.body;
-    const std::size_t size = std::min(length, body.size() - exchange->offset);
-    std::memcpy(buffer, body.data() + exchange->offset, size);
-    exchange->offset += size;
-    if (exchange->offset == body.size()) *flags |= NGHTTP2_DATA_FLAG_EOF;
+  static ssize_t read_body(nghttp2_session*, std::int32_t id, std::uint8_t* buffer,
+                           std::size_t length, std::uint32_t* flags, nghttp2_data_source*,
+                           void* user) {
+    const Stream* stream = static_cast<Http2Session*>(user)->find(id);
+    if (stream == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;  // resets the stream
+    Exchange& exchange = *stream->exchange;
+    const std::string& body = exchange.request.body;
+    const std::size_t size = std::min(length, body.size() - exchange.offset);
+    std::memcpy(buffer, body.data() + exchange.offset, size);
+    exchange.offset += size;
+    if (exchange.offset == body.size()) *flags |= NGHTTP2_DATA_FLAG_EOF;
     return static_cast<ssize_t>(size);
   }
 
-  const SessionSettings& settings_;
   std::unique_ptr<nghttp2_session, Delete> session_;
   std::unordered_map<std::int32_t, Stream> streams_;
   std::vector<std::shared_ptr<Exchange>> touched_;  // have bytes that their readers do not know of
@@ -386,8 +422,9 @@ class Http2Session final : public Session {
 
 }  // namespace
 
-std::unique_ptr<Session> make_http2_session(const SessionSettings& settings) {
-  return std::make_unique<Http2Session>(settings);
+std::unique_ptr<Session> make_http2_session(const SessionSettings& settings,
+                                            ExchangeQueue& returned) {
+  return std::make_unique<Http2Session>(settings, returned);
 }
 
 }  // namespace kube::detail

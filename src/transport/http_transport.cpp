@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <optional>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 
 #include "inflater.hpp"
@@ -112,6 +113,8 @@ std::shared_ptr<void> listen_for_identity(const Loop& loop) {
           if (const auto alive = weak.lock()) mailbox->announce(alive->tls());
         } catch (const std::exception& error) {
           log.warning("connections keep the older client certificate: {}", error.what());
+        } catch (...) {
+          log.warning("connections keep the older client certificate");
         }
       });
 }
@@ -122,7 +125,7 @@ class HttpTransport final : public Transport {
       : loop_(std::move(options)),
         no_material_(std::make_shared<TlsMaterial>()),
         identity_changes_(listen_for_identity(loop_)),
-        thread_([this](const std::stop_token& stop) { loop_.run(stop); }) {}
+        thread_(start()) {}
 
   ~HttpTransport() override {
     thread_.request_stop();
@@ -142,10 +145,26 @@ class HttpTransport final : public Transport {
     const std::stop_callback cancel_on_stop{stop, [&exchange] { exchange->cancel(); }};
     if (!mailbox->post(exchange)) exchange->cancel();
     // From here on the transport may be destroyed.
-    return std::make_unique<HttpStream>(exchange, std::move(name));
+    try {
+      return std::make_unique<HttpStream>(exchange, std::move(name));
+    } catch (...) {
+      exchange->cancel();  // without a reader, the answer would stay under way
+      throw;
+    }
   }
 
  private:
+  std::jthread start() {
+    try {
+      return std::jthread{[this](const std::stop_token& stop) { loop_.run(stop); }};
+    } catch (const std::system_error& error) {
+      throw TransportError(Kind::kConnect,
+                           fmt::format("{}: no connection: there is no thread for it; end some, or "
+                                       "raise the limit ({})",
+                                       loop_.origin().name, error.code().message()));
+    }
+  }
+
   Loop loop_;
   const std::shared_ptr<const TlsMaterial> no_material_;
   const std::shared_ptr<void> identity_changes_;

@@ -48,6 +48,7 @@ void Inflater::run(std::string_view& input, std::string& output, std::size_t lim
     input.remove_prefix(size - stream.avail_in);
     between_members_ = result == Z_STREAM_END;
     more_ = !between_members_ && stream.avail_out == 0;
+    if (result == Z_MEM_ERROR) throw std::bad_alloc();
     if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR) {
       throw TransportError(TransportError::Kind::kProtocol,
                            fmt::format("{}: the body says it is gzip, but it is not: {}", what,

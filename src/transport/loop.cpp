@@ -9,9 +9,10 @@
 #include <cerrno>
 #include <climits>
 #include <system_error>
+#include <thread>
+#include <utility>
 
 #include "dial_error.hpp"
-#include "tls_context.hpp"
 
 namespace kube::detail {
 
@@ -22,6 +23,8 @@ using std::chrono::microseconds;
 
 // After that many connections refused it, an exchange is not tried again.
 constexpr int kAttempts = 3;
+// So that a system without memory is not kept busy.
+constexpr std::chrono::milliseconds kAfterFailedPoll{1};
 
 std::shared_ptr<Mailbox> new_mailbox(const Origin& origin) {
   try {
@@ -31,102 +34,105 @@ std::shared_ptr<Mailbox> new_mailbox(const Origin& origin) {
   }
 }
 
-/// The host that sockets connect to.
-Resolver resolver_of(const Origin& origin, const std::shared_ptr<Mailbox>& mailbox) {
-  return origin.proxy ? Resolver{origin.proxy->host, origin.proxy->port, mailbox}
-                      : Resolver{origin.host, origin.port, mailbox};
-}
-
-Clock::TimePoint deadline(const Exchange& exchange) {
-  auto result = Clock::TimePoint::max();
-  if (exchange.request.timeout) result = exchange.started + *exchange.request.timeout;
-  if (exchange.request.idle_timeout) {
-    result = std::min(result, exchange.last_byte + *exchange.request.idle_timeout);
-  }
-  return result;
-}
-
 SessionSettings settings_of(const Origin& origin, const TransportOptions& options) {
   return {.scheme = origin.scheme,
           .authority = origin.authority,
           .path_prefix = origin.path,
           .max_header_bytes = options.max_header_bytes,
           .stream_buffer_bytes = options.stream_buffer_bytes,
-          .ask_for_gzip = !options.disable_compression};
+          .ask_for_gzip = !options.disable_compression,
+          .out_of_memory = {Kind::kConnectionLost, origin.name + ": out of memory"},
+          .connection_closed = {Kind::kConnectionLost, origin.name + ": the connection is closed"}};
 }
 
 }  // namespace
 
-Loop::Loop(TransportOptions options)
+Loop::Loop(TransportOptions options) : Loop(std::move(options), nullptr) {}
+
+Loop::Loop(TransportOptions options, std::unique_ptr<Network> network)
     : options_(std::move(options)),
       origin_(parse_origin(options_)),
       settings_(settings_of(origin_, options_)),
+      canceled_(Kind::kCanceled, origin_.name + ": canceled"),
+      shut_down_(Kind::kCanceled, origin_.name + ": the transport has been shut down"),
       mailbox_(new_mailbox(origin_)),
       wake_(mailbox_->wake()),
-      resolver_(resolver_of(origin_, mailbox_)) {
+      network_(network ? std::move(network) : make_socket_network(origin_, options_, mailbox_)),
+      clock_(network_->clock()) {
   const bool http1 = options_.disable_http2 || origin_.scheme == "http";
   if (http1) {
     for (Pool& pool : pools_) pool.width = 1;
   }
 }
 
-Loop::~Loop() { mailbox_->close(); }
+Loop::~Loop() { shut_down(); }
 
 void Loop::run(const std::stop_token& stop) noexcept {
-  while (!stop.stop_requested()) {
-    try {
-      turn();
-      wait();
-    } catch (const std::exception& error) {
-      // Out of memory, most likely: give up what there is, and go on.
-      fail_everything({Kind::kConnectionLost, origin_.name + ": " + error.what()});
-    }
-  }
+  while (!stop.stop_requested()) step();
+  shut_down();
+}
+
+void Loop::shut_down() noexcept {
   mailbox_->close();
-  fail_everything({Kind::kCanceled, origin_.name + ": the transport has been shut down"});
+  fail_everything(shut_down_);
+}
+
+void Loop::step() noexcept {
+  try {
+    turn();
+    wait();
+  } catch (...) {
+    fail_everything(current_failure(settings_));
+  }
 }
 
 void Loop::turn() {
   read_mail();
-  make_connections();
-  for (Pool& pool : pools_) dispatch(pool);
+  for (Pool& pool : pools_) {
+    make_connections(pool);
+    dispatch(pool);
+  }
   move_bytes();
-  collect_returned();
   look_at_clock();
   close_connections();
+  for (Pool& pool : pools_) collect_returned(pool);
   report_finished();
 }
 
 void Loop::read_mail() {
-  const auto mail = mailbox_->take();  // first: from now on others wake us again
+  const std::size_t count = mailbox_->collect();  // first: from now on others wake us again
   if (const auto announced = mailbox_->take_announced()) renew(announced);
-  for (const std::shared_ptr<Exchange>& exchange : mail) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::shared_ptr<Exchange> exchange = mailbox_->next();
     if (exchange->done()) continue;
     if (exchange->finished == nullptr) accept(exchange);
     if (exchange->canceled()) {
-      drop(exchange, {Kind::kCanceled, origin_.name + ": canceled"});
+      drop(exchange, canceled_);
     } else if (exchange->connection != nullptr) {
-      exchange->connection->session()->attend(exchange);
-      exchange->connection->pump();
+      exchange->connection->attend(exchange);
     }
   }
 }
 
-void Loop::accept(const std::shared_ptr<Exchange>& exchange) {
+void Loop::accept(const std::shared_ptr<Exchange>& exchange) noexcept {
   exchange->finished = &finished_;
-  exchanges_.insert(exchange);
-  renew(exchange->material);
-  pools_[static_cast<std::size_t>(exchange->request.lane)].waiting.push_back(exchange);
+  try {
+    exchanges_.insert(exchange);
+    renew(exchange->material);
+  } catch (...) {
+    return exchange->fail(current_failure(settings_));
+  }
+  pools_[static_cast<std::size_t>(exchange->request.lane)].waiting.push(exchange);
   next_deadline_ = std::min(next_deadline_, deadline(*exchange));
 }
 
-void Loop::drop(const std::shared_ptr<Exchange>& exchange, const TransportError& error) {
+void Loop::drop(const std::shared_ptr<Exchange>& exchange, const TransportError& error) noexcept {
+  Connection* const connection = exchange->connection;
   exchange->fail(error);
-  if (Connection* connection = exchange->connection) {
-    connection->session()->attend(exchange);
-    connection->pump();
+  if (connection != nullptr) {
+    connection->attend(exchange);
   } else {
-    std::erase(pools_[static_cast<std::size_t>(exchange->request.lane)].waiting, exchange);
+    pools_[static_cast<std::size_t>(exchange->request.lane)].waiting.erase(*exchange);
   }
 }
 
@@ -147,46 +153,44 @@ void Loop::renew(const std::shared_ptr<const TlsMaterial>& material) {
     }
   }
   material_ = material;
-  tls_ = nullptr;
 }
 
-void Loop::make_connections() {
-  const TimePoint now = system_clock().now();
-  for (Pool& pool : pools_) {
-    std::erase_if(pool.connections, [&](const auto& connection) {
-      if (connection->session() || connection->closed()) return false;
-      try {
-        if (!connection->make(now)) return false;
-        pool.width = connection->session()->width();
-        options_.log.debug("{}: connected, {}", origin_.name, connection->session()->protocol());
-        return false;
-      } catch (const TransportError& error) {
-        dial_failed(pool, *connection, error);
-        return true;
-      }
-    });
-  }
+void Loop::make_connections(Pool& pool) noexcept {
+  const TimePoint now = clock_.now();
+  std::erase_if(pool.connections, [&](const auto& connection) {
+    if (connection->session() || connection->closed()) return false;
+    try {
+      if (!connection->make(now)) return false;
+      pool.width = connection->session()->width();
+      options_.log.debug("{}: connected, {}", origin_.name, connection->session()->protocol());
+      return false;
+    } catch (...) {
+      dial_failed(pool, *connection, current_failure(settings_));
+      return true;
+    }
+  });
 }
 
-void Loop::dial_failed(Pool& pool, const Connection& connection, const TransportError& error) {
+void Loop::dial_failed(Pool& pool, const Connection& connection,
+                       const TransportError& error) noexcept {
   options_.log.debug("{}", error.what());
   if (&connection.material() != material_.get()) return;  // others will be made with what holds now
-  // Those who would have travelled with it.
+  // Fail the exchanges that were waiting for this connection.
   for (std::size_t count = 0; count < pool.width && !pool.waiting.empty(); ++count) {
-    const std::shared_ptr<Exchange> exchange = std::move(pool.waiting.front());
-    pool.waiting.pop_front();
-    exchange->fail(error);
+    pool.waiting.pop()->fail(error);
   }
 }
 
-void Loop::dispatch(Pool& pool) {
+void Loop::dispatch(Pool& pool) noexcept {
   std::size_t coming = 0;
   for (const auto& connection : pool.connections) {
     if (connection->closed()) continue;
     while (!pool.waiting.empty() && connection->room() > 0) {
-      const std::shared_ptr<Exchange> exchange = std::move(pool.waiting.front());
-      pool.waiting.pop_front();
-      connection->begin(exchange);
+      if (!connection->check_input()) {
+        options_.log.debug("{}: the server has closed an idle connection", origin_.name);
+        break;
+      }
+      connection->begin(pool.waiting.pop());
     }
     if (connection->promising()) ++coming;
   }
@@ -195,24 +199,22 @@ void Loop::dispatch(Pool& pool) {
     // Nobody waits any more for what is still being made.
     std::erase_if(pool.connections, [](const auto& connection) { return !connection->session(); });
   }
-  for (; coming < wanted; ++coming) {
-    try {
-      pool.connections.push_back(std::make_unique<Connection>(dial(), settings_, options_));
-    } catch (const TransportError& error) {
-      for (const auto& exchange : pool.waiting) exchange->fail(error);
-      pool.waiting.clear();
-      return;
+  if (coming < wanted) dial(pool, wanted - coming);
+}
+
+void Loop::dial(Pool& pool, std::size_t count) noexcept {
+  try {
+    for (; count > 0; --count) {
+      pool.connections.push_back(std::make_unique<Connection>(network_->dial(material_), settings_,
+                                                              options_, clock_, pool.returned));
     }
+  } catch (...) {
+    const TransportError error = current_failure(settings_);
+    while (!pool.waiting.empty()) pool.waiting.pop()->fail(error);
   }
 }
 
-std::unique_ptr<Dial> Loop::dial() {
-  const bool secure = origin_.secure() || (origin_.proxy && origin_.proxy->scheme == "https");
-  if (secure && tls_ == nullptr) tls_ = make_tls_context(*material_, origin_.name);
-  return std::make_unique<Dial>(origin_, options_, material_, tls_, resolver_);
-}
-
-void Loop::move_bytes() {
+void Loop::move_bytes() noexcept {
   for (Pool& pool : pools_) {
     for (const auto& connection : pool.connections) {
       if (connection->session() == nullptr || connection->closed()) continue;
@@ -222,26 +224,8 @@ void Loop::move_bytes() {
   }
 }
 
-void Loop::collect_returned() {
-  for (Pool& pool : pools_) {
-    for (const auto& connection : pool.connections) {
-      if (connection->session() == nullptr) continue;
-      for (const auto& exchange : connection->session()->take_returned()) {
-        exchange->connection = nullptr;
-        if (exchange->done()) continue;
-        if (exchange->attempts >= kAttempts) {
-          exchange->fail({Kind::kConnectionLost,
-                          origin_.name + ": the server refuses the request again and again"});
-        } else {
-          pool.waiting.push_back(exchange);
-        }
-      }
-    }
-  }
-}
-
-void Loop::look_at_clock() {
-  const TimePoint now = system_clock().now();
+void Loop::look_at_clock() noexcept {
+  const TimePoint now = clock_.now();
   for (Pool& pool : pools_) {
     for (const auto& connection : pool.connections) {
       if (connection->session() != nullptr && !connection->closed()) connection->check_peer(now);
@@ -249,56 +233,106 @@ void Loop::look_at_clock() {
   }
   if (now < next_deadline_) return;
   next_deadline_ = TimePoint::max();
-  const auto live = exchanges_;  // drop() does not change it, report_finished() does
-  for (const auto& exchange : live) {
+  for (const auto& exchange : exchanges_) {
     if (exchange->done()) continue;
     if (exchange->full()) exchange->last_byte = now;  // it is the reader who is slow
     const TimePoint limit = deadline(*exchange);
     if (now >= limit) {
-      const bool whole =
-          exchange->request.timeout && now >= exchange->started + *exchange->request.timeout;
-      drop(exchange,
-           {Kind::kTimeout,
-            whole ? fmt::format("{}: no {} within the {} ms that the request may take",
-                                origin_.name, exchange->has_head() ? "end of the answer" : "answer",
-                                exchange->request.timeout->count())
-                  : fmt::format("{}: not a byte for {} ms", origin_.name,
-                                exchange->request.idle_timeout->count())});
+      drop(exchange, timeout_of(*exchange, now));
     } else {
       next_deadline_ = std::min(next_deadline_, limit);
     }
   }
 }
 
-void Loop::close_connections() {
-  const TimePoint now = system_clock().now();
-  std::vector<TimePoint> idle;
+Loop::TimePoint Loop::deadline(const Exchange& exchange) const {
+  auto result = TimePoint::max();
+  const HttpRequest& request = exchange.request;
+  if (request.timeout) {
+    result = exchange.started + *request.timeout;
+  } else if (options_.head_timeout.count() > 0 && !exchange.has_head()) {
+    result = exchange.started + options_.head_timeout;
+  }
+  if (request.idle_timeout) {
+    result = std::min(result, exchange.last_byte + *request.idle_timeout);
+  }
+  return result;
+}
+
+TransportError Loop::timeout_of(const Exchange& exchange, TimePoint now) const noexcept {
+  const HttpRequest& request = exchange.request;
+  try {
+    if (request.timeout && now >= exchange.started + *request.timeout) {
+      return {Kind::kTimeout,
+              fmt::format("{}: no {} within the {} ms that the request may take", origin_.name,
+                          exchange.has_head() ? "end of the answer" : "answer",
+                          request.timeout->count())};
+    }
+    if (request.idle_timeout && now >= exchange.last_byte + *request.idle_timeout) {
+      return {Kind::kTimeout,
+              fmt::format("{}: not a byte for {} ms", origin_.name, request.idle_timeout->count())};
+    }
+    return {Kind::kTimeout,
+            fmt::format("{}: no head of an answer within {} ms; give the request a timeout if it "
+                        "may take longer",
+                        origin_.name, options_.head_timeout.count())};
+  } catch (...) {
+    return current_failure(settings_);
+  }
+}
+
+void Loop::close_connections() noexcept {
+  const TimePoint now = clock_.now();
+  const auto limit = options_.idle_connection_timeout;
+  std::size_t idle = 0;
   for (Pool& pool : pools_) {
     std::erase_if(pool.connections, [&](const auto& connection) {
       if (connection->closed()) return true;
       if (!connection->idle() || connection->blocked()) return false;
-      idle.push_back(connection->idle_since());
-      return options_.idle_connection_timeout.count() > 0 &&
-             now >= connection->idle_since() + options_.idle_connection_timeout;
+      if (limit.count() > 0 && now >= connection->idle_since() + limit) return true;
+      ++idle;
+      return false;
     });
   }
-  if (idle.size() <= options_.max_idle_connections) return;
-  // The longest idle go.
-  std::ranges::sort(idle);
-  const TimePoint oldest_kept = idle[idle.size() - options_.max_idle_connections];
+  for (; idle > options_.max_idle_connections; --idle) close_longest_idle();
+}
+
+void Loop::close_longest_idle() noexcept {
+  Connections* from = nullptr;
+  Connections::iterator longest;
   for (Pool& pool : pools_) {
-    std::erase_if(pool.connections, [&](const auto& connection) {
-      return connection->idle() && connection->idle_since() < oldest_kept;
-    });
+    for (auto at = pool.connections.begin(); at != pool.connections.end(); ++at) {
+      if (!(*at)->idle() || (*at)->blocked()) continue;
+      if (from != nullptr && (*at)->idle_since() >= (*longest)->idle_since()) continue;
+      from = &pool.connections;
+      longest = at;
+    }
+  }
+  if (from != nullptr) from->erase(longest);
+}
+
+void Loop::collect_returned(Pool& pool) noexcept {
+  while (const std::shared_ptr<Exchange> exchange = pool.returned.pop()) {
+    if (exchange->done()) continue;
+    if (exchange->attempts < kAttempts) {
+      pool.waiting.push(exchange);
+      continue;
+    }
+    try {
+      exchange->fail({Kind::kConnectionLost,
+                      origin_.name + ": the server refuses the request again and again"});
+    } catch (...) {
+      exchange->fail(current_failure(settings_));
+    }
   }
 }
 
-void Loop::report_finished() {
-  while (!finished_.empty()) {
-    for (const auto& exchange : std::exchange(finished_, {})) {
-      exchanges_.erase(exchange);
-      if (!options_.on_exchange) continue;
-      const TimePoint now = system_clock().now();
+void Loop::report_finished() noexcept {
+  while (const std::shared_ptr<Exchange> exchange = finished_.pop()) {
+    exchanges_.erase(exchange);
+    if (!options_.on_exchange) continue;
+    try {
+      const TimePoint now = clock_.now();
       ExchangeReport report{
           .method = exchange->request.method,
           .host = origin_.authority,
@@ -314,10 +348,8 @@ void Loop::report_finished() {
       report.resolved = exchange->resolved;
       report.connected = exchange->connected;
       report.secured = exchange->secured;
-      try {
-        options_.on_exchange(report);
-      } catch (...) {  // no measurement is worth a lost answer
-      }
+      options_.on_exchange(report);
+    } catch (...) {  // no measurement is worth a lost answer
     }
   }
 }
@@ -347,32 +379,40 @@ void Loop::wait() {
   if (at_once) {
     timeout = 0;
   } else if (until != TimePoint::max()) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - system_clock().now());
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock_.now());
     timeout = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX));
   }
-  if (::poll(sockets_.data(), sockets_.size(), timeout) <= 0) return;
+  const int count = network_->poll(sockets_, timeout);
+  if (count == 0 || (count < 0 && errno == EINTR)) return;
+  if (count < 0) {
+    // Out of memory, most likely. All sockets are tried, and those that are not ready say so.
+    std::this_thread::sleep_for(kAfterFailedPoll);
+    for (Connection* connection : watching_) {
+      if (connection != nullptr) connection->ready();
+    }
+    return;
+  }
   if (sockets_[0].revents != 0) {
-    eventfd_t count = 0;
-    ::eventfd_read(wake_->get(), &count);
+    eventfd_t value = 0;
+    ::eventfd_read(wake_->get(), &value);  // if it fails, the next poll() returns at once
   }
   for (std::size_t i = 1; i < sockets_.size(); ++i) {
     if (sockets_[i].revents != 0) watching_[i]->ready();
   }
 }
 
-void Loop::fail_everything(const TransportError& error) {
-  for (const auto& exchange : mailbox_->take()) {
-    if (exchange->finished == nullptr) {
-      exchange->finished = &finished_;
-      exchanges_.insert(exchange);
-    }
+void Loop::fail_everything(const TransportError& error) noexcept {
+  for (std::size_t count = mailbox_->collect(); count > 0; --count) {
+    const std::shared_ptr<Exchange> exchange = mailbox_->next();
+    if (exchange->finished == nullptr) exchange->finished = &finished_;
+    exchange->fail(error);
   }
+  for (const auto& exchange : exchanges_) exchange->fail(error);
   for (Pool& pool : pools_) {
-    pool.waiting.clear();
     pool.connections.clear();
+    pool.waiting.clear();
+    pool.returned.clear();
   }
-  const auto live = exchanges_;
-  for (const auto& exchange : live) exchange->fail(error);
   report_finished();
   next_deadline_ = TimePoint::max();
 }

@@ -9,7 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <new>
 #include <system_error>
 #include <utility>
 
@@ -74,34 +73,35 @@ std::shared_ptr<const Lookup> Resolver::look_up() {
   if (running_ != nullptr && !running_->done) return running_;
   if (thread_.joinable()) thread_.join();  // it has nothing left to do
 
-  running_ = std::make_shared<Lookup>();
+  // Becomes running_ only once it is sure to be done one day.
+  auto lookup = std::make_shared<Lookup>();
   if (is_localhost(host_)) {
     for (const char* address : {"::1", "127.0.0.1"}) {
-      ask_system(address, port_, AI_NUMERICHOST, *running_);
+      ask_system(address, port_, AI_NUMERICHOST, *lookup);
     }
   } else {
-    ask_system(host_.c_str(), port_, AI_NUMERICHOST, *running_);
+    ask_system(host_.c_str(), port_, AI_NUMERICHOST, *lookup);
   }
-  if (running_->error == 0) {
-    running_->done = true;
-    return running_;
+  if (lookup->error == 0) {
+    lookup->done = true;
+    return running_ = std::move(lookup);
   }
   try {
-    thread_ = std::thread{[lookup = running_, mailbox = mailbox_, host = host_, port = port_] {
+    thread_ = std::thread{[lookup, mailbox = mailbox_, host = host_, port = port_] {
       try {
         ask_system(host.c_str(), port, 0, *lookup);
-      } catch (const std::bad_alloc&) {
+      } catch (...) {
         lookup->error = EAI_MEMORY;
       }
       lookup->done = true;
       mailbox->nudge();
     }};
   } catch (const std::system_error& error) {  // no thread to be had
-    running_->error = EAI_SYSTEM;
-    running_->system_error = error.code().value();
-    running_->done = true;
+    lookup->error = EAI_SYSTEM;
+    lookup->system_error = error.code().value();
+    lookup->done = true;
   }
-  return running_;
+  return running_ = std::move(lookup);
 }
 
 }  // namespace kube::detail

@@ -6,8 +6,16 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
+#include <new>
 
 namespace kube::detail {
+
+namespace {
+
+using Kind = TransportError::Kind;
+
+}  // namespace
 
 Headers headers_to_send(const HttpRequest& request, const SessionSettings& settings) {
   constexpr std::array kOfTheConnection = {"connection", "keep-alive",        "proxy-connection",
@@ -33,10 +41,47 @@ Headers headers_to_send(const HttpRequest& request, const SessionSettings& setti
   return headers;
 }
 
+TransportError current_failure(const SessionSettings& settings) noexcept {
+  try {
+    throw;
+  } catch (const TransportError& error) {
+    return error;
+  } catch (const std::bad_alloc&) {
+    return settings.out_of_memory;
+  } catch (const std::exception& error) {
+    try {
+      return {Kind::kConnectionLost, fmt::format("{}: {}", settings.authority, error.what())};
+    } catch (...) {
+      return settings.out_of_memory;
+    }
+  } catch (...) {
+    try {
+      return {Kind::kConnectionLost,
+              fmt::format("{}: an exception of an unknown type", settings.authority)};
+    } catch (...) {
+      return settings.out_of_memory;
+    }
+  }
+}
+
 TransportError headers_too_large(const SessionSettings& settings) {
-  return {TransportError::Kind::kProtocol,
+  return {Kind::kProtocol,
           fmt::format("{}: the head of the answer is larger than {} bytes; is this an API server?",
                       settings.authority, settings.max_header_bytes)};
+}
+
+TransportError trailers_too_large(const SessionSettings& settings) {
+  return {Kind::kProtocol,
+          fmt::format("{}: the trailers of the answer are larger than {} bytes; is this an API "
+                      "server?",
+                      settings.authority, settings.max_header_bytes)};
+}
+
+TransportError too_many_informational(const SessionSettings& settings) {
+  return {Kind::kProtocol,
+          fmt::format("{}: more than {} informational (1xx) answers came instead of an answer; is "
+                      "this an API server?",
+                      settings.authority, kMaxInformational)};
 }
 
 }  // namespace kube::detail

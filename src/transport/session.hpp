@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace kube::detail {
 
@@ -22,13 +21,25 @@ struct SessionSettings {
   std::size_t max_header_bytes = 0;
   std::size_t stream_buffer_bytes = 0;
   bool ask_for_gzip = true;
+  // What exchanges fail with where nothing may be allocated or thrown, hence made beforehand:
+  TransportError out_of_memory{TransportError::Kind::kConnectionLost, "out of memory"};
+  TransportError connection_closed{TransportError::Kind::kConnectionLost, "connection closed"};
 };
 
-/// HTTP on one connection, without the connection: bytes go in and come out, exchanges make progress. All of
-/// it happens in the loop's thread.
+/// The current exception as an exchange fails with it. To be called in a catch block.
+[[nodiscard]] TransportError current_failure(const SessionSettings& settings) noexcept;
+
+/// HTTP on one connection, without the connection: bytes go in and come out, exchanges make progress. Belongs to the
+/// loop's thread.
+///
+/// An exchange that has begun leaves the session done (answered or failed) or through `returned`. After a method threw,
+/// fail_all() is the only one that may be called.
 class Session {
  public:
-  Session() = default;
+  /// Exchanges that the peer surely has not looked at go to `returned`, to begin again elsewhere. Both arguments must
+  /// outlive the session.
+  Session(const SessionSettings& settings, ExchangeQueue& returned) noexcept
+      : settings_(settings), returned_(returned) {}
   virtual ~Session() = default;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -46,9 +57,12 @@ class Session {
   [[nodiscard]] virtual bool reusable() const = 0;
   /// False: the reader is behind, leave the bytes in the socket.
   [[nodiscard]] virtual bool wants_input() const = 0;
+  /// True: the peer sends nothing but answers, so input that is there before a request was sent belongs to none, and
+  /// would be taken for its answer.
+  [[nodiscard]] virtual bool only_answers() const noexcept = 0;
 
   virtual void begin(const std::shared_ptr<Exchange>& exchange) = 0;
-  /// The reader has made room, or nobody wants the answer any more.
+  /// The reader has made room, or the exchange is done before its answer was complete.
   virtual void attend(const std::shared_ptr<Exchange>& exchange) = 0;
   /// Throws TransportError if that is not HTTP; the connection is useless then.
   virtual void receive(std::string_view bytes) = 0;
@@ -60,27 +74,36 @@ class Session {
   /// Asks the peer to say something. Returns false if the protocol cannot.
   virtual bool ping() = 0;
   /// The connection is gone.
-  virtual void fail_all(const TransportError& error) = 0;
-
-  /// Exchanges that the peer surely has not looked at, and that may begin again elsewhere.
-  [[nodiscard]] std::vector<std::shared_ptr<Exchange>> take_returned() {
-    return std::exchange(returned_, {});
-  }
+  virtual void fail_all(const TransportError& error) noexcept = 0;
 
  protected:
-  std::vector<std::shared_ptr<Exchange>> returned_;
+  void give_back(std::shared_ptr<Exchange> exchange) noexcept {
+    exchange->connection = nullptr;
+    returned_.push(std::move(exchange));
+  }
+
+  const SessionSettings& settings_;
+
+ private:
+  ExchangeQueue& returned_;
 };
 
-[[nodiscard]] std::unique_ptr<Session> make_http1_session(const SessionSettings& settings);
-[[nodiscard]] std::unique_ptr<Session> make_http2_session(const SessionSettings& settings);
+[[nodiscard]] std::unique_ptr<Session> make_http1_session(const SessionSettings& settings,
+                                                          ExchangeQueue& returned);
+[[nodiscard]] std::unique_ptr<Session> make_http2_session(const SessionSettings& settings,
+                                                          ExchangeQueue& returned);
 
 /// The request's headers as they are sent: without those that belong to the connection, and with
 /// Accept-Encoding where it is wanted.
 [[nodiscard]] Headers headers_to_send(const HttpRequest& request, const SessionSettings& settings);
 
-/// Counts a header field against a limit as HTTP/2 does.
+/// Added to the size of each header field, as HTTP/2 does: it bounds the number of fields, too.
 inline constexpr std::size_t kHeaderOverhead = 32;
+/// How many 1xx answers may come before the answer itself.
+inline constexpr int kMaxInformational = 10;
 
 [[nodiscard]] TransportError headers_too_large(const SessionSettings& settings);
+[[nodiscard]] TransportError trailers_too_large(const SessionSettings& settings);
+[[nodiscard]] TransportError too_many_informational(const SessionSettings& settings);
 
 }  // namespace kube::detail

@@ -12,6 +12,8 @@
 
 #include "dial_error.hpp"
 #include "ip_address.hpp"
+#include "peer_text.hpp"
+#include "session.hpp"
 
 namespace kube::detail {
 
@@ -43,12 +45,16 @@ class HttpTunnel final : public Tunnel {
         refuse("what answers there is no proxy of http", "the answer is not HTTP, or too long");
       }
       if (end == std::string::npos) return false;
-      const int status = read_status();
+      const int status = read_head(std::string_view{answer_}.substr(0, end));
       if (status >= 200) {
         if (answer_.size() > end + 4) {
           refuse("the proxy does not tunnel", "it says more than its answer");
         }
         return true;
+      }
+      if (++informational_ > kMaxInformational) {
+        refuse("the proxy does not answer",
+               fmt::format("more than {} informational (1xx) answers", kMaxInformational));
       }
       answer_.erase(0, end + 4);  // another one follows
       if (answer_.empty()) return false;
@@ -63,11 +69,16 @@ class HttpTunnel final : public Tunnel {
     throw proxy_refused(origin_, fmt::format("{}; {}", what, kCheckProxy), detail);
   }
 
-  /// "HTTP/1.1 200 Connection established"; throws for what is no success.
-  [[nodiscard]] int read_status() const {
-    std::string line = answer_.substr(0, std::min<std::size_t>(answer_.find("\r\n"), 100));
-    std::ranges::replace_if(
-        line, [](unsigned char c) { return c < 0x20 || c > 0x7e; }, '.');
+  /// "HTTP/1.1 200 Connection established" and headers; returns the status, and throws for what is no success.
+  [[nodiscard]] int read_head(std::string_view head) const {
+    const std::string line = printable(head.substr(0, head.find("\r\n")));
+    for (std::string_view rest = head; !rest.empty();) {
+      const auto end = rest.find("\r\n");
+      if (!is_field_text(rest.substr(0, end))) {
+        refuse("what answers there is no proxy of http", "the answer has control characters in it");
+      }
+      rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 2);
+    }
     int status = 0;
     if (line.size() < 12 || line[8] != ' ' ||
         std::from_chars(line.data() + 9, line.data() + 12, status).ptr != line.data() + 12 ||
@@ -92,6 +103,7 @@ class HttpTunnel final : public Tunnel {
 
   const Origin& origin_;
   std::string answer_;
+  int informational_ = 0;  ///< answers 1xx so far
 };
 
 /// RFC 1928 and 1929.

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs every fuzzer for a while, from recorded objects as seeds, and fails on a finding.
+# Runs every fuzzer for a while, from recorded objects and the files of corpus/TARGET as seeds, and fails on a finding.
 # Usage: run.sh [SECONDS] [BUILD] [TARGET...]
 set -eu
 seconds=${1:-10}
@@ -9,7 +9,7 @@ build=${2:-build/fuzz}
 case $build in /*) ;; *) build=$(pwd)/$build ;; esac
 cd "$(dirname "$0")/../.."
 
-all="json_decode protobuf_decode list_reader watch_reader yaml text kubegen"
+all="json_decode protobuf_decode list_reader watch_reader yaml text kubegen http1_session http2_session tunnel"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$build/tests/fuzz/fuzz_seeds" tests/fixtures/v1.36.4 "$work"
@@ -17,6 +17,8 @@ find tests/golden tests/consume -name '*.yaml' -exec cp {} "$work/kubegen" \;
 
 for target in ${@:-$all}; do
   echo "fuzzing $target for $seconds s"
+  mkdir -p "$work/$target"
+  find "tests/fuzz/corpus/$target" -type f -exec cp {} "$work/$target" \; 2>/dev/null || true
   if ! "$build/tests/fuzz/fuzz_$target" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=10 \
     -max_len=65536 -print_final_stats=0 -verbosity=0 -artifact_prefix="$work/" \
     "$work/$target" >"$work/log" 2>&1; then

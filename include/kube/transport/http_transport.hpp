@@ -51,6 +51,9 @@ struct TransportOptions {
   bool disable_http2 = false;
   std::chrono::milliseconds connect_timeout = std::chrono::seconds{30};
   std::chrono::milliseconds tls_handshake_timeout = std::chrono::seconds{10};
+  /// The longest time from open() to the head of the answer for a request without a timeout of its own. It is no limit for
+  /// slow servers, which answer within a minute, but for those that never do: a watch has no other.
+  std::chrono::milliseconds head_timeout = std::chrono::minutes{5};
   std::chrono::milliseconds tcp_keep_alive = std::chrono::seconds{30};
   /// The longest time that sent bytes may stay unacknowledged (TCP_USER_TIMEOUT).
   std::chrono::milliseconds tcp_user_timeout = std::chrono::seconds{30};
@@ -60,7 +63,7 @@ struct TransportOptions {
   std::chrono::milliseconds ping_timeout = std::chrono::seconds{15};
   std::chrono::milliseconds idle_connection_timeout = std::chrono::seconds{90};
   std::size_t max_idle_connections = 25;
-  /// Of the head of an answer.
+  /// Of the head of an answer, and of its trailers.
   std::size_t max_header_bytes = std::size_t{1} << 20;
   /// How many bytes of one answer wait for its reader before the server is held back. A reader that takes
   /// them holds as many again. (With HTTP/1.1 at most 256 KiB: the kernel holds more.)
@@ -81,7 +84,8 @@ struct TransportOptions {
 /// (GOAWAY, REFUSED_STREAM) or a GET on a connection that turned out to be closed before a byte came back.
 ///
 /// Its destructor cancels everything and joins the thread; streams may outlive it.
-/// Throws TransportError (kProtocol) if base_url or proxy_url is not understood.
+/// Throws TransportError: kProtocol if base_url or proxy_url is not understood, kConnect if there is no file descriptor
+/// or thread left for it.
 [[nodiscard]] std::unique_ptr<Transport> make_http_transport(TransportOptions options);
 
 }  // namespace kube

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "network.hpp"
+
+#include <utility>
+
+#include "dial.hpp"
+#include "resolver.hpp"
+#include "tls_context.hpp"
+
+namespace kube::detail {
+
+namespace {
+
+class SocketNetwork final : public Network {
+ public:
+  SocketNetwork(const Origin& origin, const TransportOptions& options,
+                std::shared_ptr<Mailbox> mailbox)
+      : origin_(origin),
+        options_(options),
+        resolver_(origin.proxy ? origin.proxy->host : origin.host,
+                  origin.proxy ? origin.proxy->port : origin.port, std::move(mailbox)) {}
+
+  [[nodiscard]] std::unique_ptr<Dial> dial(std::shared_ptr<const TlsMaterial> material) override {
+    const bool secure = origin_.secure() || (origin_.proxy && origin_.proxy->scheme == "https");
+    if (secure && (tls_ == nullptr || material != tls_material_)) {
+      tls_ = make_tls_context(*material, origin_.name);
+      tls_material_ = material;
+    }
+    return std::make_unique<SocketDial>(origin_, options_, std::move(material), tls_, resolver_);
+  }
+
+  [[nodiscard]] int poll(std::span<pollfd> sockets, int timeout_ms) noexcept override {
+    return ::poll(sockets.data(), sockets.size(), timeout_ms);
+  }
+
+  [[nodiscard]] const Clock& clock() const noexcept override { return system_clock(); }
+
+ private:
+  const Origin& origin_;
+  const TransportOptions& options_;
+  Resolver resolver_;
+  /// Made of tls_material_, once it was needed.
+  std::shared_ptr<SSL_CTX> tls_;
+  std::shared_ptr<const TlsMaterial> tls_material_;
+};
+
+}  // namespace
+
+std::unique_ptr<Network> make_socket_network(const Origin& origin, const TransportOptions& options,
+                                             std::shared_ptr<Mailbox> mailbox) {
+  return std::make_unique<SocketNetwork>(origin, options, std::move(mailbox));
+}
+
+}  // namespace kube::detail

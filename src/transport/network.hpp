@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/base/clock.hpp>
+#include <kube/config/credentials.hpp>
+#include <kube/transport/http_transport.hpp>
+
+#include <poll.h>
+
+#include <chrono>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "byte_stream.hpp"
+#include "exchange.hpp"
+#include "origin.hpp"
+
+namespace kube::detail {
+
+/// How long it took from the beginning until a step was done.
+struct DialTimes {
+  std::chrono::microseconds resolved{0};
+  std::chrono::microseconds connected{0};
+  std::chrono::microseconds secured{0};
+};
+
+/// Makes one connection, without ever waiting. Destroying it gives the attempt up. Belongs to the loop's thread.
+class Dial {
+ public:
+  using TimePoint = Clock::TimePoint;
+
+  Dial() = default;
+  virtual ~Dial() = default;
+  Dial(const Dial&) = delete;
+  Dial& operator=(const Dial&) = delete;
+
+  /// Goes on as far as it can; returns true once the connection stands. Throws TransportError, also when it
+  /// has taken too long.
+  [[nodiscard]] virtual bool advance(TimePoint now) = 0;
+  /// Adds the sockets that it waits for.
+  virtual void watch(std::vector<pollfd>& sockets) const = 0;
+  /// When advance() has something to do though no socket is ready.
+  [[nodiscard]] virtual TimePoint next_step() const = 0;
+  /// The credentials that it connects with.
+  [[nodiscard]] virtual const std::shared_ptr<const TlsMaterial>& material() const noexcept = 0;
+
+  // Once it stands:
+  [[nodiscard]] virtual bool negotiated_http2() const = 0;
+  [[nodiscard]] virtual std::unique_ptr<ByteStream> take_stream() = 0;
+  [[nodiscard]] virtual const DialTimes& times() const noexcept = 0;
+};
+
+/// What a Loop needs of the system: connections, readiness and time. Tests replace it by a script, so that every order
+/// of events can be enumerated in one thread.
+class Network {
+ public:
+  Network() = default;
+  virtual ~Network() = default;
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+
+  /// Throws TransportError.
+  [[nodiscard]] virtual std::unique_ptr<Dial> dial(std::shared_ptr<const TlsMaterial> material) = 0;
+  /// As ::poll(), with errno.
+  [[nodiscard]] virtual int poll(std::span<pollfd> sockets, int timeout_ms) noexcept = 0;
+  [[nodiscard]] virtual const Clock& clock() const noexcept = 0;
+};
+
+/// The network of the machine. `origin` and `options` must outlive it; the mailbox is nudged when a lookup is done.
+[[nodiscard]] std::unique_ptr<Network> make_socket_network(const Origin& origin,
+                                                           const TransportOptions& options,
+                                                           std::shared_ptr<Mailbox> mailbox);
+
+}  // namespace kube::detail

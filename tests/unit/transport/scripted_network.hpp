@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/testkit/fake_clock.hpp>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../../../src/transport/loop.hpp"
+
+namespace kube::test {
+
+/// While one exists, allocations are those of a test: memory_test.cpp lets only the others fail.
+class TestCode {
+ public:
+  TestCode() { ++depth; }
+  ~TestCode() { --depth; }
+  TestCode(const TestCode&) = delete;
+  TestCode& operator=(const TestCode&) = delete;
+  [[nodiscard]] static bool runs() noexcept { return depth > 0; }
+
+ private:
+  static inline int depth = 0;
+};
+
+/// The server's end of a scripted connection.
+class ScriptedPeer {
+ public:
+  ScriptedPeer() = default;
+  virtual ~ScriptedPeer() = default;
+  ScriptedPeer(const ScriptedPeer&) = delete;
+  ScriptedPeer& operator=(const ScriptedPeer&) = delete;
+
+  /// The client has sent this.
+  virtual void receive(std::string_view bytes) = 0;
+
+  /// All that it has said so far.
+  std::string output;
+  /// Nothing follows.
+  bool ended = false;
+};
+
+/// What the kernel knows of a scripted connection.
+struct Wire {
+  int socket = 0;
+  std::unique_ptr<ScriptedPeer> peer = nullptr;
+  /// How many bytes the client can send until its socket is full.
+  std::size_t room = std::string::npos;
+  /// How many bytes of the peer's output arrive; the others are on their way.
+  std::size_t arriving = std::string::npos;
+  std::size_t received = 0;  ///< by the client
+  bool open = true;          ///< at the client
+
+  [[nodiscard]] std::size_t readable() const {
+    return std::min(arriving, peer->output.size()) - received;
+  }
+  [[nodiscard]] bool at_end() const { return peer->ended && received == peer->output.size(); }
+};
+
+/// A network in which everything happens at moments that a test chooses. A moment is each call of the loop to poll(), to
+/// send or to receive, and each return from poll(); actions take place at its beginning, as if the kernel or another
+/// thread did them.
+class ScriptedNetwork final : public detail::Network {
+ public:
+  using MakePeer = std::function<std::unique_ptr<ScriptedPeer>(std::size_t index)>;
+
+  ScriptedNetwork(bool http2, MakePeer make_peer)
+      : http2_(http2), make_peer_(std::move(make_peer)) {}
+
+  [[nodiscard]] std::unique_ptr<detail::Dial> dial(
+      std::shared_ptr<const TlsMaterial> material) override;
+  [[nodiscard]] int poll(std::span<pollfd> sockets, int timeout_ms) noexcept override;
+  [[nodiscard]] const Clock& clock() const noexcept override { return time; }
+
+  void at(int moment, std::function<void()> action) { script_.emplace(moment, std::move(action)); }
+  /// A moment has come.
+  void tick();
+
+  testkit::FakeClock time;
+  /// In the order of their making. They outlive the loop.
+  std::vector<std::shared_ptr<Wire>> wires;
+  /// The most bytes of one call.
+  std::size_t most_received = std::string::npos;
+  std::size_t most_sent = std::string::npos;
+  /// The calls to dial, send and receive so far, and which of them fails, and how.
+  int calls = 0;
+  std::optional<int> failing_call;
+  std::exception_ptr failure;
+  /// How often poll() fails from now on.
+  int failing_polls = 0;
+  int now = 0;         ///< the moment
+  int turn_began = 0;  ///< when poll() returned last
+  bool script_is_over() const { return script_.empty(); }
+  /// The timeout of the last poll() if nothing was left to happen in it, not even an action.
+  std::optional<int> asleep;
+
+  /// Throws if this is the call that fails.
+  void count_call();
+
+ private:
+  bool look(std::span<pollfd> sockets) const;
+
+  const bool http2_;
+  const MakePeer make_peer_;
+  std::multimap<int, std::function<void()>> script_;
+};
+
+/// A loop on a scripted network, and the exchanges that are posted to it.
+class Schedule {
+ public:
+  Schedule(bool http2, ScriptedNetwork::MakePeer make_peer, TransportOptions options = {});
+
+  [[nodiscard]] ScriptedNetwork& network() noexcept { return *network_; }
+  /// May also be called by an action.
+  std::shared_ptr<detail::Exchange> post(HttpRequest request);
+  /// One step of the loop.
+  void step();
+  /// Runs until all exchanges are done and all actions have taken place; time passes only while nothing else is left to
+  /// happen. Returns false if the loop would sleep for ever, or is too busy to come to an end.
+  [[nodiscard]] bool run();
+  /// Destroys the loop and returns what is left behind, which should be nothing.
+  [[nodiscard]] std::string leftovers();
+
+ private:
+  ScriptedNetwork* network_;  // of the loop
+  std::vector<std::shared_ptr<Wire>> wires_;
+  std::unique_ptr<detail::Loop> loop_;
+  std::vector<std::shared_ptr<detail::Exchange>> exchanges_;
+};
+
+/// "200 body", "error: text" or "nothing yet".
+[[nodiscard]] std::string outcome(detail::Exchange& exchange);
+
+}  // namespace kube::test

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nghttp2/nghttp2.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "scripted_network.hpp"
+
+namespace kube::test {
+
+/// How often the servers of a schedule have handled each target.
+using Handled = std::map<std::string, int>;
+
+/// Speaks HTTP/1.1. After end() it handles nothing any more.
+class Http1Peer final : public ScriptedPeer {
+ public:
+  /// Returns the bytes of the answer.
+  using Answer = std::function<std::string(const std::string& target)>;
+
+  /// `in_vain` is called for what comes after end().
+  Http1Peer(
+      Handled& handled, Answer answer, std::function<void()> in_vain = [] {})
+      : handled_(handled), answer_(std::move(answer)), in_vain_(std::move(in_vain)) {}
+
+  void receive(std::string_view bytes) override;
+  /// Says something that nobody asked for, and closes.
+  void end(std::string_view farewell = {});
+
+ private:
+  Handled& handled_;
+  const Answer answer_;
+  const std::function<void()> in_vain_;
+  std::string input_;
+};
+
+/// Speaks HTTP/2: answers each request with its target as body, as soon as it is whole, or once release() is called.
+class Http2Peer final : public ScriptedPeer {
+ public:
+  explicit Http2Peer(Handled& handled, bool hold = false);
+  ~Http2Peer() override;
+
+  void receive(std::string_view bytes) override;
+  void release();
+  /// Handles nothing that it has not handled so far.
+  void go_away();
+  /// Resets the stream if it is open.
+  void reset(std::int32_t stream, std::uint32_t code);
+  void ping();
+
+ private:
+  struct Callbacks;
+
+  void answer(std::int32_t stream);
+  void flush();
+
+  Handled& handled_;
+  bool hold_;
+  nghttp2_session* session_ = nullptr;
+  std::map<std::int32_t, std::string> targets_;
+  std::int32_t last_handled_ = 0;
+  bool gone_ = false;
+};
+
+}  // namespace kube::test
