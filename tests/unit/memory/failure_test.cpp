@@ -230,6 +230,21 @@ TEST(AllocationFailure, LeavesContainersAsTheyWereOrComplete) {
       });
 }
 
+TEST(AllocationFailure, LeavesNothingOfAContainerThatIsBeingMade) {
+  const char* const text = "a text that is not inline";
+  fail_each([&]() -> std::function<void()> {
+    return [&] {
+      static_cast<void>(List<String>{text, text, text});
+      static_cast<void>(Map<String>{{"a", text}, {"b", text}});
+      static_cast<void>(Value::array({text, text}));
+      static_cast<void>(Value::object({{text, text}, {"b", 1e300}}));
+      const std::vector<std::string> texts(3, text);
+      static_cast<void>(List<String>{texts.begin(), texts.end()});
+      static_cast<void>(Box<core::v1::Container>{core::v1::Container{.name = text}});
+    };
+  });
+}
+
 TEST(AllocationFailure, LeavesMapsOfStructsComplete) {
   Map<core::v1::Container> containers;
   fail_each(
