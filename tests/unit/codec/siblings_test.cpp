@@ -183,7 +183,7 @@ std::string members(int count, bool swapped) {
 
 // Each member that stood earlier in the sibling made the decoder look at all that followed there: hours for this one.
 TEST(Siblings, TakeLinearTimeWhateverTheOrderOfMembers) {
-  constexpr int kMembers = 60'000;
+  constexpr int kMembers = 200'000;
   Decoder<Value> decoder{{.pool = std::make_shared<Pool>(), .sibling_bytes = std::size_t{1} << 30}};
   const std::string first = members(kMembers, false);
   const std::string second = members(kMembers, true);
@@ -222,7 +222,7 @@ std::string event(std::string_view type, const T& object) {
   return R"({"type":")" + std::string{type} + R"(","object":)" + encode_json(object) + "}\n";
 }
 
-// Deleted objects stayed in memory, with their bytes, until so many others had come that they had to give way.
+// OB-12. Deleted objects stayed in memory, with their bytes, until so many others had come that they had to give way.
 TEST(Siblings, ForgetDeletedObjects) {
   const BlockTotals before = block_totals();
   const auto pool = std::make_shared<Pool>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whichever allocation fails: nothing leaks, nothing half-made is seen, and the next call works.
+// OB-11. Whichever allocation fails: nothing leaks, nothing half-made is seen, and the next call works.
 #include <kube/api/core/v1.hpp>
 #include <kube/codec/decoder.hpp>
 #include <kube/codec/json.hpp>

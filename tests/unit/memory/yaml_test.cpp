@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that YAML takes is in proportion to the text.
+// OB-7. Memory that YAML takes is in proportion to the text.
 #include <kube/codec/error.hpp>
 #include <kube/codec/yaml.hpp>
 
