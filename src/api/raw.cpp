@@ -2,6 +2,7 @@
 #include <kube/api/raw.hpp>
 
 #include <kube/api/protobuf_leaf.hpp>
+#include <kube/base/buffer.hpp>
 #include <kube/codec/json_scanner.hpp>
 #include <kube/codec/json_writer.hpp>
 #include <kube/codec/leaf.hpp>
@@ -93,7 +94,9 @@ Pending fields_from_text(Input& input, std::string_view json) {
   if (json.empty()) return {};
   thread_local std::vector<std::string_view> pieces;
   split(json, input.sibling == nullptr ? detail::View{} : input.sibling->view(), pieces);
-  return input.assembler.pieces(pieces, input.sibling);
+  const Pending content = input.assembler.pieces(pieces, input.sibling);
+  detail::clear_buffer(pieces);
+  return content;
 }
 
 const FieldsV1& fields_at(const std::byte* value) {

@@ -2,15 +2,59 @@
 #include <kube/base/heap.hpp>
 
 #include <malloc.h>
+#include <pthread.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <bit>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <new>
+
+// There in programs that are built with AddressSanitizer, whether the library is or not.
+extern "C" {
+[[gnu::weak]] void __asan_poison_memory_region(const volatile void* memory, std::size_t size);
+[[gnu::weak]] void __asan_unpoison_memory_region(const volatile void* memory, std::size_t size);
+}
 
 namespace kube::detail {
 
 namespace {
+
+/// With fewer addresses the heap is not worth it.
+constexpr std::size_t kFewestChunks = 8;
+/// The part of limited addresses that the heap takes: threads and other allocators need some, too.
+constexpr std::size_t kPartOfLimit = 8;
+
+void poison(const void* memory, std::size_t size) noexcept {
+  if (&__asan_poison_memory_region != nullptr) __asan_poison_memory_region(memory, size);
+}
+
+void unpoison(const void* memory, std::size_t size) noexcept {
+  if (&__asan_unpoison_memory_region != nullptr) __asan_unpoison_memory_region(memory, size);
+}
+
+/// Differs from process to process, so that nobody can forge a released piece.
+std::uint64_t random_key() noexcept {
+  std::uint64_t key = 0;
+  const auto* const bytes = reinterpret_cast<const void*>(::getauxval(AT_RANDOM));
+  if (bytes != nullptr) std::memcpy(&key, bytes, sizeof key);
+  return key | 1;
+}
+
+[[noreturn]] void report_corruption(const char* problem, const void* memory) noexcept {
+  char message[160];
+  const int size = std::snprintf(message, sizeof message,
+                                 "kubecxx: heap: %s (%p); ending the program\n", problem, memory);
+  if (size > 0) static_cast<void>(!::write(STDERR_FILENO, message, static_cast<std::size_t>(size)));
+  std::abort();
+}
 
 void* reserve(std::size_t size, int access) noexcept {
   void* memory = ::mmap(nullptr, size, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -19,12 +63,27 @@ void* reserve(std::size_t size, int access) noexcept {
 
 }  // namespace
 
-Heap::Heap(std::size_t reserved) noexcept {
-  const std::size_t size = reserved / kChunk * kChunk;
+Heap::Heap(std::size_t reserved) noexcept : key_(random_key()) {
+  std::size_t size = reserved / kChunk * kChunk;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    size = std::min(size, limit.rlim_cur / kPartOfLimit / kChunk * kChunk);
+  }
   if (size == 0) return;
   // A chunk more, so that they can begin where huge pages do.
-  void* const memory = reserve(size + kChunk, PROT_NONE);
-  if (memory == nullptr) return;
+  void* memory = reserve(size + kChunk, PROT_NONE);
+  if (memory == nullptr) {
+    while (memory == nullptr) {
+      size = size / 2 / kChunk * kChunk;
+      if (size < kFewestChunks * kChunk) return;
+      memory = reserve(size + kChunk, PROT_NONE);
+    }
+    // That is about all that is left.
+    ::munmap(memory, size + kChunk);
+    size = std::max(kFewestChunks * kChunk, size / kPartOfLimit / kChunk * kChunk);
+    memory = reserve(size + kChunk, PROT_NONE);
+    if (memory == nullptr) return;
+  }
   const std::size_t spans = size / kSpan;
   const std::size_t chunks = size / kChunk;
   // Only what is used of these gets memory.
@@ -46,6 +105,7 @@ Heap::Heap(std::size_t reserved) noexcept {
 
 Heap::~Heap() {
   if (size_ == 0) return;
+  unpoison(begin_, chunks_ * kChunk);
   ::munmap(spans_, size_ / kSpan * sizeof(Span) + size_ / kChunk * sizeof(std::uint32_t));
   ::munmap(begin_, size_);
 }
@@ -60,6 +120,30 @@ std::size_t Heap::size_of_class(std::size_t number) noexcept {
   if (number < kFineClasses) return (number + 1) * 16;
   const std::size_t coarse = number - kFineClasses;
   return (coarse % 16 + 17) << (coarse / 16 + 5);
+}
+
+std::uint64_t Heap::check_of(const FreePiece& piece) const noexcept {
+  return (piece.next ^ reinterpret_cast<std::uintptr_t>(&piece)) * 0x9e3779b97f4a7c15ULL ^ key_;
+}
+
+Heap::FreePiece* Heap::take_free(FreePiece& piece) const noexcept {
+  unpoison(&piece, sizeof piece);
+  if (piece.check != check_of(piece)) {
+    report_corruption("a released object was written to", &piece);
+  }
+  piece.check = 0;  // or a piece in use would look like a free one
+  return reinterpret_cast<FreePiece*>(piece.next ^ key_);
+}
+
+void Heap::check_release(const void* memory, const Span& span) const noexcept {
+  const auto offset = static_cast<std::uint32_t>(
+      static_cast<std::size_t>(static_cast<const std::byte*>(memory) - begin_) % kSpan);
+  const auto size = static_cast<std::uint32_t>(size_of_class(span.size_class));
+  if (span.live == 0 || offset >= kSpan - span.fresh || offset % size != 0) {
+    report_corruption("release of what is no object", memory);
+  }
+  const auto& piece = *static_cast<const FreePiece*>(memory);
+  if (piece.check == check_of(piece)) report_corruption("an object was released twice", memory);
 }
 
 void Heap::link(SizeClass& owner, std::uint32_t number) noexcept {
@@ -138,13 +222,14 @@ void* Heap::allocate(std::size_t size) {
       Span& span = spans_[owner.roomy];
       void* piece = span.free;
       if (piece != nullptr) {
-        span.free = span.free->next;
+        span.free = take_free(*span.free);
       } else {
         piece = begin_ + owner.roomy * kSpan + (kSpan - span.fresh);
         span.fresh -= static_cast<std::uint32_t>(rounded);
       }
       ++span.live;
       if (!has_room(span, rounded)) unlink(owner, owner.roomy);
+      unpoison(piece, std::max(size, sizeof(FreePiece)));
       return piece;
     }
   }
@@ -162,8 +247,13 @@ void Heap::release(void* memory) noexcept {
   Span& span = spans_[number];
   SizeClass& owner = classes_[span.size_class];
   const std::lock_guard lock{owner.mutex};
-  const bool had_room = has_room(span, size_of_class(span.size_class));
-  span.free = new (memory) FreePiece{span.free};
+  check_release(memory, span);
+  const std::size_t size = size_of_class(span.size_class);
+  const bool had_room = has_room(span, size);
+  auto* const piece = new (memory) FreePiece{reinterpret_cast<std::uintptr_t>(span.free) ^ key_, 0};
+  piece->check = check_of(*piece);
+  span.free = piece;
+  poison(memory, size);
   --span.live;
   if (!had_room) link(owner, number);
   // The only one with room is kept, or the next piece would take it again.
@@ -183,6 +273,52 @@ std::size_t Heap::chunk_bytes() const noexcept {
   return with_memory_ * kChunk;
 }
 
+void Heap::lock_all() noexcept {
+  for (SizeClass& owner : classes_) owner.mutex.lock();
+  mutex_.lock();
+}
+
+void Heap::unlock_all() noexcept {
+  mutex_.unlock();
+  for (SizeClass& owner : classes_) owner.mutex.unlock();
+}
+
+namespace {
+
+struct ForkHandlers {
+  void (*before)() noexcept;
+  void (*after)() noexcept;
+};
+constinit std::array<ForkHandlers, 4> fork_handlers{};
+constinit std::size_t fork_handler_count = 0;
+
+/// Guards the making of the heap. Not a function's static variable: a child that is forked while another thread makes
+/// that would wait for ever.
+constinit std::mutex making;
+constinit std::atomic<Heap*> made{nullptr};
+
+void before_fork() {
+  for (std::size_t i = 0; i < fork_handler_count; ++i) fork_handlers[i].before();
+  making.lock();
+  if (Heap* const heap = made.load()) heap->lock_all();
+}
+
+void after_fork() {
+  if (Heap* const heap = made.load()) heap->unlock_all();
+  making.unlock();
+  for (std::size_t i = fork_handler_count; i > 0; --i) fork_handlers[i - 1].after();
+}
+
+[[maybe_unused]] const int registered = ::pthread_atfork(before_fork, after_fork, after_fork);
+
+}  // namespace
+
+bool add_fork_handlers(void (*before)() noexcept, void (*after)() noexcept) noexcept {
+  if (fork_handler_count == fork_handlers.size()) std::abort();
+  fork_handlers[fork_handler_count++] = {before, after};
+  return true;
+}
+
 #ifdef KUBECXX_SANITIZED
 
 // Sanitizers see what happens to each piece only if it is malloc's.
@@ -199,11 +335,22 @@ std::size_t heap_size_of(const void* memory) noexcept {
 #else
 
 namespace {
-/// Never destroyed: objects that are may still release memory.
-Heap& process_heap() {
-  static auto& heap = *new Heap{std::size_t{64} << 30};
-  return heap;
+
+Heap& make_process_heap() noexcept {
+  const std::lock_guard lock{making};
+  if (made.load() == nullptr) {
+    // Never destroyed: objects that are may still release memory.
+    alignas(Heap) static std::byte memory[sizeof(Heap)];
+    made.store(new (memory) Heap{std::size_t{64} << 30}, std::memory_order_release);
+  }
+  return *made.load();
 }
+
+Heap& process_heap() noexcept {
+  Heap* const heap = made.load(std::memory_order_acquire);
+  return heap != nullptr ? *heap : make_process_heap();
+}
+
 }  // namespace
 
 void* heap_allocate(std::size_t size) { return process_heap().allocate(size); }

@@ -95,7 +95,9 @@ void WatchCore::decode(const WatchFrame& frame) {
   DecoderCore& decoder = whole ? *whole : decoder_;
   Block* block = format_ == Format::kJson ? decoder.json(frame.object, frame.offset)
                                           : decoder.enveloped(frame.object, frame.offset);
-  ready_.push_back({frame.type, {block, block->root()}, nullptr});
+  Ref<std::byte> object{block, block->root()};
+  if (frame.type == EventType::kDeleted) decoder.forget(*block);
+  ready_.push_back({frame.type, std::move(object), nullptr});
 }
 
 void WatchCore::end_with(Ref<meta::v1::Status> error) {

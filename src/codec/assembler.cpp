@@ -80,7 +80,6 @@ bool has_time(const Type& type, const std::byte* value) noexcept {
 Assembler::Assembler(std::shared_ptr<Pool> pool) : pool_(std::move(pool)) {}
 
 void Assembler::start(std::size_t budget, std::uint32_t owner) {
-  arena_.clear();
   arena_.set_budget(budget);
   promoted_ = 0;
   owner_ = owner;
@@ -202,7 +201,14 @@ std::optional<Pending> Assembler::share(const Type& described, const Word& sibli
     return std::nullopt;
   }
   // The sibling's own copy becomes a node; from the third object on there is nothing left to do here.
+  const std::optional<Pending> shared =
+      node_arena_.with_room(encoded_size, [&] { return intern_copy(type, sibling); });
   node_arena_.clear();
+  if (shared) ++promoted_;
+  return shared;
+}
+
+std::optional<Pending> Assembler::intern_copy(const Type& type, const Word& sibling) {
   const std::byte* root = nullptr;
   std::size_t count = 1;
   Content content = Content::kBytes;
@@ -220,7 +226,6 @@ std::optional<Pending> Assembler::share(const Type& described, const Word& sibli
     count = word->relative_count();
     content = word->relative_content();
   }
-  ++promoted_;
   return Pending{Word::of_node(pool_->intern(node_arena_.image(root), count, content))};
 }
 

@@ -8,10 +8,15 @@
 #include <kube/codec/protobuf_reader.hpp>
 #include <kube/codec/protobuf_writer.hpp>
 #include <kube/codec/siblings.hpp>
+#include <kube/object/value.hpp>
 
+#include <algorithm>
 #include <functional>
+#include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace kube::detail {
 
@@ -24,16 +29,49 @@ constexpr unsigned kMostUses = 16;
 /// How much larger than the object a message has to be for the rest of it to be forgotten.
 constexpr std::size_t kMostlyDropped = 8;
 
+/// An encoding of more bytes than these is not kept as a buffer for the next one.
+constexpr std::size_t kKeptEncoding = std::size_t{64} << 10;
+
 Ref<std::byte> share_block(Block* block) {
   block->retain();
   return {block, block->root()};
 }
 
+/// Finds the name in the metadata of decoded objects.
+class NameFinder {
+ public:
+  explicit NameFinder(const Type& type) noexcept : is_value_(type.kind == Kind::kValue) {
+    if (type.kind != Kind::kStruct) return;
+    const Field* const metadata = find(type, "metadata", Kind::kStruct);
+    if (metadata == nullptr) return;
+    const Field* const name = find(*metadata->type, "name", Kind::kString);
+    if (name != nullptr) offset_ = metadata->offset + name->offset;
+  }
+  /// Empty if there is none.
+  [[nodiscard]] std::string_view of(const Block& block) const noexcept {
+    if (is_value_) {
+      const Value& name = (*reinterpret_cast<const Value*>(block.root()))["metadata"]["name"];
+      return name.is_string() ? name.as_string() : std::string_view{};
+    }
+    return offset_ ? word_at(block.root() + *offset_).text() : std::string_view{};
+  }
+
+ private:
+  static const Field* find(const Type& type, std::string_view name, Kind kind) noexcept {
+    const auto found = std::ranges::find(type.fields, name, &Field::name);
+    return found != type.fields.end() && found->type->kind == kind ? &*found : nullptr;
+  }
+
+  bool is_value_;
+  std::optional<std::size_t> offset_;
+};
+
 }  // namespace
 
 struct DecoderCore::State {
-  explicit State(DecoderOptions given)
+  State(const Type& type, DecoderOptions given)
       : options(std::move(given)),
+        names(type),
         assembler(options.pool),
         protobuf(assembler, options.limits),
         json(assembler, options.limits),
@@ -42,26 +80,24 @@ struct DecoderCore::State {
   [[nodiscard]] bool compares() const noexcept {
     return assembler.shares() && options.sibling_bytes > 0;
   }
-  void start(std::size_t input, std::string_view name) {
-    const auto owner = static_cast<std::uint32_t>(std::hash<std::string_view>{}(name));
-    assembler.start(kFreeBytes + options.limits.max_expansion * input, name.empty() ? 0 : owner);
-  }
   /// Runs `read`, so that a failure leaves nothing behind and is a CodecError. It says whether the object is to be
   /// the sibling of the next ones.
   template <typename Read>
-  Block* finish(std::size_t offset, const Siblings::Found& sibling, Read read) {
+  Block* decode(std::string_view input, std::size_t offset, std::string_view name,
+                const Siblings::Found& sibling, Read read) {
+    const auto owner = static_cast<std::uint32_t>(std::hash<std::string_view>{}(name));
     try {
-      if (sibling.entry != nullptr) {
-        assembler.arena().lend(sibling.entry->object.block()->bundle);
-      }
-      const bool for_others = read();
-      return assembler.arena().finish(for_others);
+      return assembler.arena().with_room(input.size(), [&] {
+        assembler.start(kFreeBytes + options.limits.max_expansion * input.size(),
+                        name.empty() ? 0 : owner);
+        if (sibling.entry != nullptr) {
+          assembler.arena().lend(sibling.entry->object.block()->bundle);
+        }
+        const bool for_others = read();
+        return assembler.arena().finish(for_others);
+      });
     } catch (const std::length_error& error) {
-      assembler.arena().clear();
       throw CodecError("", error.what(), offset);
-    } catch (...) {
-      assembler.arena().clear();
-      throw;
     }
   }
   /// Whether the object just decoded is to be the sibling of the next ones.
@@ -80,7 +116,24 @@ struct DecoderCore::State {
     return writer.view();
   }
 
+  /// Makes the object the sibling of the next ones. Without memory for that it is none, which costs only speed.
+  template <typename Remember>
+  void remember(Block& block, Remember remember) noexcept {
+    try {
+      remember(identity_of(block), share_block(&block));
+    } catch (const std::bad_alloc&) {
+      siblings.forget(identity_of(block));
+    }
+  }
+  /// By the name that was decoded, which is certain, or by the one that the document seems to have.
+  [[nodiscard]] Siblings::Identity identity_of(const Block& block) const noexcept {
+    const std::string_view name = names.of(block);
+    return name.empty() ? apparent : Siblings::identity_of(name);
+  }
+
   DecoderOptions options;
+  const NameFinder names;
+  Siblings::Identity apparent;  ///< of the document that was decoded last
   Assembler assembler;
   ProtobufReader protobuf;
   JsonReader json;
@@ -89,7 +142,7 @@ struct DecoderCore::State {
 };
 
 DecoderCore::DecoderCore(const Type& type, DecoderOptions options)
-    : type_(type), state_(std::make_unique<State>(std::move(options))) {}
+    : type_(type), state_(std::make_unique<State>(type, std::move(options))) {}
 
 DecoderCore::~DecoderCore() = default;
 
@@ -100,25 +153,26 @@ Block* DecoderCore::protobuf(std::string_view message, std::size_t offset) {
   }
   const std::string_view name =
       state.assembler.shares() ? Siblings::name_in_protobuf(message) : std::string_view{};
-  state.start(message.size(), name);
-  std::uint64_t family = 0;
   Siblings::Found found;
   ProtobufReader::Sibling sibling;
   if (state.compares()) {
-    family = Siblings::family_of(name);
-    found = state.siblings.find(family);
+    state.apparent = Siblings::identity_of(name);
+    found = state.siblings.find(name);
     if (found.entry != nullptr && found.entry->tape.entries.empty()) {
       sibling = {found.entry->bytes, found.entry->object.get()};
     }
   }
   bool remember = false;
-  Block* block = state.finish(offset, found, [&] {
+  Block* block = state.decode(message, offset, name, found, [&] {
     state.protobuf.read(type_, message, state.options.projection, sibling, offset);
     return remember = state.compares() && state.protobuf.is_regular() && state.gives_way(found);
   });
   if (remember) {
-    state.siblings.remember(family, state.memorable(type_, message, *block), {},
-                            share_block(block));
+    state.remember(*block, [&](const Siblings::Identity& identity, Ref<std::byte> object) {
+      state.siblings.remember(identity, state.memorable(type_, message, *block), {},
+                              std::move(object));
+    });
+    if (state.writer.size() > kKeptEncoding) state.writer = {};
   }
   return block;
 }
@@ -127,26 +181,26 @@ Block* DecoderCore::json(std::string_view text, std::size_t offset) {
   State& state = *state_;
   const std::string_view name =
       state.assembler.shares() ? Siblings::name_in_json(text) : std::string_view{};
-  state.start(text.size(), name);
-  std::uint64_t family = 0;
   Siblings::Found found;
   JsonReader::Sibling sibling;
   JsonTape tape;
   if (state.compares()) {
-    family = Siblings::family_of(name);
-    found = state.siblings.find(family);
+    state.apparent = Siblings::identity_of(name);
+    found = state.siblings.find(name);
     if (found.entry != nullptr && !found.entry->tape.entries.empty()) {
       sibling = {found.entry->bytes, &found.entry->tape, found.entry->object.get()};
     }
   }
   bool remember = false;
-  Block* block = state.finish(offset, found, [&] {
+  Block* block = state.decode(text, offset, name, found, [&] {
     state.json.read(type_, text, state.options.projection, sibling,
                     state.compares() ? &tape : nullptr, offset);
     return remember = state.compares() && state.json.is_regular() && state.gives_way(found);
   });
   if (remember) {
-    state.siblings.remember(family, text, std::move(tape), share_block(block));
+    state.remember(*block, [&](const Siblings::Identity& identity, Ref<std::byte> object) {
+      state.siblings.remember(identity, text, std::move(tape), std::move(object));
+    });
   }
   return block;
 }
@@ -155,10 +209,14 @@ void DecoderCore::prepare(std::string_view bytes) noexcept {
   if (bytes.empty() || !state_->compares()) return;
   try {
     const std::string_view name = Siblings::name_in_protobuf(open_envelope(bytes).raw);
-    state_->siblings.prefetch(Siblings::family_of(name));
+    state_->siblings.prefetch(name);
   } catch (const std::exception&) {
     // enveloped() will say so.
   }
+}
+
+void DecoderCore::forget(const Block& object) noexcept {
+  if (state_->compares()) state_->siblings.forget(state_->identity_of(object));
 }
 
 Block* DecoderCore::enveloped(std::string_view bytes, std::size_t offset) {

@@ -55,6 +55,15 @@ void sort_pending(std::span<Pending> entries) {
 
 }  // namespace
 
+void JsonReader::push(const Pending& pending) {
+  try {
+    pending_.push_back(pending);
+  } catch (...) {
+    Assembler::discard(pending);
+    throw;
+  }
+}
+
 Pending JsonReader::list(const Type& type, Like like, const Context& context) {
   enter(context);
   const Type& element = *type.element;
@@ -78,17 +87,17 @@ Pending JsonReader::list(const Type& type, Like like, const Context& context) {
     const Recording recording{*this, i++};
     if (scan_.peek() == 'n' && null_is_empty(element)) {
       scan_.consume_null(&path);
-      pending_.push_back(empty_element(arena_, element));
+      push(empty_element(arena_, element));
       continue;
     }
     if (same.entry != kNoEntry && !is_plain_scalar(stored(element)) && equals(same.entry)) {
       if (const auto shared = assembler_.share(element, word_at(same.value), size_of(same.entry))) {
-        pending_.push_back(*shared);
+        push(*shared);
         jump(same.entry);
         continue;
       }
     }
-    pending_.push_back(value(element, same, below));
+    push(value(element, same, below));
   } while (scan_.white_space(), scan_.consume(','));
   scan_.expect(']', "',' or ']'", context.path);
   return finish_list(element, base);
@@ -139,13 +148,13 @@ Pending JsonReader::map(const Type& type, Like like, const Context& context) {
       if (is_text(value_type) && sibling_key->text() == name) same.value = entry + 8;
     }
     ++i;
-    pending_.push_back(assembler_.text(name, sibling_key));
+    push(assembler_.text(name, sibling_key));
     const Context below{choice.below, &path, context.depth + 1};
     if (scan_.peek() == 'n' && null_is_empty(value_type)) {
       scan_.consume_null(&path);
-      pending_.push_back(empty_element(arena_, value_type));
+      push(empty_element(arena_, value_type));
     } else {
-      pending_.push_back(value(value_type, same, below));
+      push(value(value_type, same, below));
     }
     scan_.white_space();
   } while (scan_.consume(','));
@@ -257,18 +266,18 @@ Pending JsonReader::any(Like like, const Context& context) {
         same = {find_key(members, quoted_name), reinterpret_cast<const std::byte*>(value)};
       }
     }
-    pending_.push_back(assembler_.text(name));
+    push(assembler_.text(name));
     const Recording recording{*this, scan_.position() - key_position};
     if (same.entry != kNoEntry && equals(same.entry)) {
       if (const auto shared =
               assembler_.share(type_of<Value>(), word_at(same.value), size_of(same.entry))) {
-        pending_.push_back(*shared);
+        push(*shared);
         jump(same.entry);
         scan_.white_space();
         continue;
       }
     }
-    pending_.push_back(any(same, {choice.below, &path, context.depth + 1}));
+    push(any(same, {choice.below, &path, context.depth + 1}));
     scan_.white_space();
   } while (scan_.consume(','));
   scan_.expect('}', "',' or '}'", context.path);

@@ -2,6 +2,7 @@
 // Documents, structs and their members.
 #include "json_reader_parts.hpp"
 
+#include <kube/base/buffer.hpp>
 #include <kube/codec/error.hpp>
 #include <kube/codec/leaf.hpp>
 #include <kube/codec/utf8.hpp>
@@ -72,9 +73,10 @@ void JsonReader::read(const Type& type, std::string_view text, const Projection&
     }
   } catch (...) {
     for (const Pending& pending : pending_) Assembler::discard(pending);
-    pending_.clear();
+    clear_buffer(pending_);
     throw;
   }
+  clear_buffer(pending_);
   scan_.white_space();
   if (!scan_.done()) scan_.fail_expected(nullptr, "end of the document");
 }
@@ -126,7 +128,10 @@ std::uint32_t JsonReader::find_field(Members& members, std::size_t index) const 
 }
 
 std::uint32_t JsonReader::find_key(Members& members, std::string_view quoted) const noexcept {
-  for (std::uint32_t i = members.next; i < members.end; i = sibling_.tape->entries[i].next) {
+  members.credit = std::min(members.credit + kCreditPerMember, kMostCredit);
+  for (std::uint32_t i = members.next; i < members.end && members.credit > 0;
+       i = sibling_.tape->entries[i].next) {
+    --members.credit;
     const JsonTape::Entry& entry = sibling_.tape->entries[i];
     if (sibling_.text.substr(entry.start - entry.tag, quoted.size()) == quoted) {
       members.next = entry.next;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text, numbers and leaves.
+#include "decimal.hpp"
 #include "json_reader_parts.hpp"
 
 #include <kube/codec/base64.hpp>
@@ -12,21 +13,6 @@
 #include <optional>
 
 namespace kube::detail {
-
-namespace {
-
-/// A number as it is written, as a double; nothing if it is too large. One that is too small is zero.
-std::optional<double> to_double(std::string_view digits) {
-  double number = 0;
-  const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (result.ec == std::errc{}) return number;
-  // Too large or too small; the exponent's sign tells which.
-  return digits.find("e-") != std::string_view::npos || digits.find("E-") != std::string_view::npos
-             ? std::optional<double>{digits.front() == '-' ? -0.0 : 0.0}
-             : std::nullopt;
-}
-
-}  // namespace
 
 Pending JsonReader::text(const Type& type, const Word* sibling, const Context& context) {
   if (!scan_.consume('"')) scan_.fail_expected(context.path, type.name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/codec/list_splitter.hpp>
 
+#include <kube/base/buffer.hpp>
 #include <kube/codec/envelope.hpp>
 #include <kube/codec/error.hpp>
 #include <kube/codec/json.hpp>
@@ -152,7 +153,7 @@ void ListSplitter::feed_json(std::string_view chunk, const OnItem& on_item) {
           on_item(piece, consumed_ - piece.size());
           json_state_ = JsonState::kBehindItem;
         }
-        partial_.clear();
+        clear_buffer(partial_);
         continue;
       }
     }
@@ -201,7 +202,7 @@ void ListSplitter::feed_protobuf(std::string_view chunk, const OnItem& on_item) 
       continue;
     }
     consumed_ += size;
-    partial_.clear();
+    clear_buffer(partial_);
     chunk.remove_prefix(size - had);
   }
 }

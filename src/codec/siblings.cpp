@@ -40,56 +40,84 @@ std::string_view Siblings::name_in_json(std::string_view text) noexcept {
   return rest.substr(0, rest.find('"'));
 }
 
-std::uint64_t Siblings::family_of(std::string_view name) noexcept {
+Siblings::Identity Siblings::identity_of(std::string_view name) noexcept {
   const std::size_t cut = name.find_last_of("-.");
-  return std::hash<std::string_view>{}(name.substr(0, cut));
+  return {std::hash<std::string_view>{}(name.substr(0, cut)), std::hash<std::string_view>{}(name)};
 }
 
-std::size_t Siblings::cost(const Entry& entry) noexcept {
-  return entry.bytes.capacity() + entry.tape.entries.capacity() * sizeof(JsonTape::Entry) +
-         sizeof(Entry);
-}
-
-Siblings::Found Siblings::find(std::uint64_t family) {
-  const auto found = entries_.find(family);
+Siblings::Found Siblings::find(std::string_view name) {
+  if (name.empty()) return {last_, last_ != nullptr};
+  const auto found = entries_.find(identity_of(name).family);
   if (found == entries_.end()) return {last_, false};
   return {found->second.get(), true};
 }
 
-void Siblings::prefetch(std::uint64_t family) {
-  const Entry* const entry = find(family).entry;
+void Siblings::prefetch(std::string_view name) {
+  const Entry* const entry = find(name).entry;
   if (entry == nullptr) return;
   detail::prefetch(entry->bytes.data(), entry->bytes.size());
   detail::prefetch(entry->object.get(), entry->struct_bytes);
 }
 
-void Siblings::remember(std::uint64_t family, std::string_view bytes, JsonTape tape,
+void Siblings::link(Entry& entry) noexcept {
+  entry.older = newest_;
+  entry.newer = nullptr;
+  (newest_ != nullptr ? newest_->newer : oldest_) = &entry;
+  newest_ = &entry;
+}
+
+void Siblings::unlink(Entry& entry) noexcept {
+  (entry.older != nullptr ? entry.older->newer : oldest_) = entry.newer;
+  (entry.newer != nullptr ? entry.newer->older : newest_) = entry.older;
+}
+
+void Siblings::erase(Entry& entry) noexcept {
+  bytes_ -= entry.cost;
+  unlink(entry);
+  if (last_ == &entry) last_ = newest_;
+  entries_.erase(entry.family);
+}
+
+void Siblings::remember(const Identity& identity, std::string_view bytes, JsonTape tape,
                         Ref<std::byte> object) {
-  std::unique_ptr<Entry>& slot = entries_[family];
-  if (slot == nullptr) {
-    slot = std::make_unique<Entry>();
-    order_.push_back(family);
+  // One that takes the place of many others is not worth it.
+  constexpr std::size_t kFewestEntries = 4;
+  const std::size_t needed = cost(bytes.size(), tape, object);
+  if (needed > max_bytes_ / kFewestEntries) {
+    forget(identity);  // an older version of the same object
+    return;
+  }
+  std::string copy{bytes};
+  auto found = entries_.find(identity.family);
+  if (found == entries_.end()) {
+    found = entries_.emplace(identity.family, std::make_unique<Entry>()).first;
+    found->second->family = identity.family;
+    link(*found->second);
   } else {
-    bytes_ -= cost(*slot);
+    bytes_ -= found->second->cost;
   }
-  slot->bytes.assign(bytes);
-  slot->tape = std::move(tape);
-  slot->object = std::move(object);
-  slot->struct_bytes = slot->object.block()->size - sizeof(Block);
-  slot->uses = 0;
-  bytes_ += cost(*slot);
-  last_ = slot.get();
-  while (bytes_ > max_bytes_ && order_.size() > 1) {
-    const std::uint64_t oldest = order_.front();
-    order_.pop_front();
-    if (oldest == family) {  // the one just stored goes to the end of the line
-      order_.push_back(oldest);
-      continue;
+  Entry& entry = *found->second;
+  entry.bytes = std::move(copy);
+  entry.tape = std::move(tape);
+  entry.object = std::move(object);
+  entry.struct_bytes = entry.object.block()->size - sizeof(Block);
+  entry.uses = 0;
+  entry.name = identity.name;
+  entry.cost = needed;
+  bytes_ += needed;
+  last_ = &entry;
+  while (bytes_ > max_bytes_ && oldest_ != newest_) {
+    if (oldest_ == &entry) {  // the one just stored goes to the end of the line
+      unlink(entry);
+      link(entry);
     }
-    const auto found = entries_.find(oldest);
-    bytes_ -= cost(*found->second);
-    entries_.erase(found);
+    erase(*oldest_);
   }
+}
+
+void Siblings::forget(const Identity& identity) noexcept {
+  const auto found = entries_.find(identity.family);
+  if (found != entries_.end() && found->second->name == identity.name) erase(*found->second);
 }
 
 }  // namespace kube::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/codec/watch_splitter.hpp>
 
+#include <kube/base/buffer.hpp>
 #include <kube/codec/error.hpp>
 #include <kube/codec/json_scanner.hpp>
 #include <kube/codec/utf8.hpp>
@@ -52,7 +53,7 @@ std::string_view to_string(EventType type) noexcept {
 namespace detail {
 
 std::optional<WatchFrame> WatchSplitter::next(std::string_view& chunk) {
-  if (std::exchange(is_used_, false)) partial_.clear();
+  if (std::exchange(is_used_, false)) clear_buffer(partial_);
   return format_ == Format::kJson ? next_json(chunk) : next_protobuf(chunk);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/object/arena.hpp>
 
+#include <kube/base/buffer.hpp>
 #include <kube/base/heap.hpp>
 
 #include <sys/mman.h>
@@ -27,21 +28,33 @@ namespace {
 
 /// Memory is made accessible in steps of this size, and given back after an object that needed more.
 constexpr std::size_t kStep = std::size_t{256} << 10;
+/// If it took more steps than these.
+constexpr std::size_t kKeptSteps = 4;
+/// Bytes of the tables of nodes that are kept.
+constexpr std::size_t kKeptTable = std::size_t{64} << 10;
 
 std::size_t round_up(std::size_t size, std::size_t to) { return (size + to - 1) / to * to; }
 
-/// A few stretches of arenas that are gone, of the default limit and accessible from the middle for a step or not
+/// Addresses in each direction that nearly every object can do with.
+constexpr std::size_t kUsualReach = std::size_t{1} << 20;
+/// More than these are not kept for the next object.
+constexpr std::size_t kKeptReach = std::size_t{4} << 20;
+/// An object takes about this many times the bytes of its input; what takes more is read twice.
+constexpr std::size_t kUsualExpansion = 4;
+constexpr std::size_t kMoreReach = 4;
+
+/// A few stretches of arenas that are gone, of the usual reach and accessible from the middle for a step or not
 /// at all. Whoever decodes single documents has an arena for each, and to map and unmap it would take longer than
 /// the decoding.
 /// Thread safety: all methods, from any thread.
 class IdleRegions {
  public:
   struct Region {
-    std::byte* begin = nullptr;
+    std::byte* middle = nullptr;
     std::size_t up = 0;  // accessible
     std::size_t down = 0;
   };
-  /// One that begins nowhere if there is none.
+  /// One without a middle if there is none.
   Region take() noexcept {
     const std::lock_guard lock{mutex_};
     return count_ == 0 ? Region{} : regions_[--count_];
@@ -53,6 +66,9 @@ class IdleRegions {
     regions_[count_++] = region;
     return true;
   }
+  /// Around fork(): the child must not find it locked.
+  void lock() noexcept { mutex_.lock(); }
+  void unlock() noexcept { mutex_.unlock(); }
 
  private:
   std::mutex mutex_;
@@ -60,37 +76,68 @@ class IdleRegions {
   std::size_t count_ = 0;
 };
 
-/// Never destroyed: objects that are may still own an arena.
-IdleRegions& idle_regions() {
-  static auto& regions = *new IdleRegions;
-  return regions;
-}
+constinit IdleRegions idle_regions;
+[[maybe_unused]] const bool has_fork_handlers = detail::add_fork_handlers(
+    []() noexcept { idle_regions.lock(); }, []() noexcept { idle_regions.unlock(); });
 
 }  // namespace
 
-Arena::Arena(std::size_t limit) : limit_(round_up(std::max<std::size_t>(limit, kStep), kStep)) {
-  IdleRegions::Region region;
-  if (limit_ == kDefaultLimit) region = idle_regions().take();
-  if (region.begin == nullptr) {
-    // Addresses only; pages are made accessible as they are needed.
-    void* memory =
-        ::mmap(nullptr, 2 * limit_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) throw std::bad_alloc{};
-    region.begin = static_cast<std::byte*>(memory);
-  }
-  region_ = region.begin;
-  middle_ = region_ + limit_;
-  top_ = bottom_ = middle_;
-  committed_top_ = middle_ + region.up;
-  committed_bottom_ = middle_ - region.down;
-}
+Arena::Arena(std::size_t limit) : limit_(round_up(std::max<std::size_t>(limit, kStep), kStep)) {}
 
 Arena::~Arena() {
   clear();
-  const IdleRegions::Region region{region_, static_cast<std::size_t>(committed_top_ - middle_),
+  unmap_region();
+}
+
+bool Arena::map_region(std::size_t wanted, std::size_t least) noexcept {
+  if (wanted == kUsualReach) {
+    const IdleRegions::Region idle = idle_regions.take();
+    if (idle.middle != nullptr) {
+      reach_ = kUsualReach;
+      middle_ = top_ = bottom_ = idle.middle;
+      committed_top_ = middle_ + idle.up;
+      committed_bottom_ = middle_ - idle.down;
+      return true;
+    }
+  }
+  for (std::size_t reach = wanted; reach > least; reach = round_up(reach / 2, kStep)) {
+    // Addresses only; pages are made accessible as they are needed.
+    void* const memory =
+        ::mmap(nullptr, 2 * reach, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory != MAP_FAILED) {
+      reach_ = reach;
+      middle_ = static_cast<std::byte*>(memory) + reach;
+      top_ = bottom_ = committed_top_ = committed_bottom_ = middle_;
+      return true;
+    }
+    if (reach == kStep) break;
+  }
+  return false;
+}
+
+void Arena::unmap_region() noexcept {
+  if (reach_ == 0) return;
+  const IdleRegions::Region region{middle_, static_cast<std::size_t>(committed_top_ - middle_),
                                    static_cast<std::size_t>(middle_ - committed_bottom_)};
-  const bool is_usual = limit_ == kDefaultLimit && std::max(region.up, region.down) <= kStep;
-  if (!is_usual || !idle_regions().keep(region)) ::munmap(region_, 2 * limit_);
+  const bool is_usual = reach_ == kUsualReach && std::max(region.up, region.down) <= kStep;
+  if (!is_usual || !idle_regions.keep(region)) ::munmap(middle_ - reach_, 2 * reach_);
+  reach_ = 0;
+  middle_ = top_ = bottom_ = committed_top_ = committed_bottom_ = nullptr;
+}
+
+void Arena::reserve(std::size_t expected) {
+  const std::size_t wanted =
+      expected > limit_ / kUsualExpansion
+          ? limit_
+          : std::min(limit_, round_up(std::max(kUsualReach, kUsualExpansion * expected), kStep));
+  if (reach_ >= wanted) return;
+  unmap_region();
+  if (!map_region(wanted, 0)) throw std::bad_alloc{};
+}
+
+void Arena::reserve_beyond(std::size_t reach) {
+  unmap_region();
+  if (!map_region(std::min(limit_, kMoreReach * reach), reach)) throw std::bad_alloc{};
 }
 
 void Arena::make_room(std::size_t up, std::size_t down) {
@@ -104,6 +151,11 @@ void Arena::make_room(std::size_t up, std::size_t down) {
   if (used() + up + down > budget_) {
     throw std::length_error("object takes more than " + std::to_string(budget_) +
                             " bytes, out of proportion to its input");
+  }
+  if (reach_ == 0 && !map_region(limit_, 0)) throw std::bad_alloc{};
+  if (static_cast<std::size_t>(top_ - middle_) + up > reach_ ||
+      static_cast<std::size_t>(middle_ - bottom_) + down > reach_) {
+    throw Full{};
   }
   const auto open = [](std::byte* from, std::size_t size) {
     if (::mprotect(from, size, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc{};
@@ -301,16 +353,22 @@ void Arena::reset() noexcept {
   held_ = 0;
   budget_ = kNoBudget;
   bundle_ = nullptr;
+  detail::clear_buffer(steps_, kKeptTable);
+  if (node_words_.size() * sizeof(node_words_[0]) > kKeptTable) node_words_ = {};
   top_ = bottom_ = middle_;
+  if (reach_ > kKeptReach) {
+    unmap_region();
+    return;
+  }
   const auto shrink = [](std::byte* from, std::size_t size) {
     ::madvise(from, size, MADV_DONTNEED);
     ::mprotect(from, size, PROT_NONE);
   };
-  if (committed_top_ > middle_ + 4 * kStep) {
+  if (static_cast<std::size_t>(committed_top_ - middle_) > kKeptSteps * kStep) {
     shrink(middle_ + kStep, static_cast<std::size_t>(committed_top_ - (middle_ + kStep)));
     committed_top_ = middle_ + kStep;
   }
-  if (committed_bottom_ < middle_ - 4 * kStep) {
+  if (static_cast<std::size_t>(middle_ - committed_bottom_) > kKeptSteps * kStep) {
     shrink(committed_bottom_, static_cast<std::size_t>(middle_ - kStep - committed_bottom_));
     committed_bottom_ = middle_ - kStep;
   }

@@ -117,6 +117,7 @@ Word copy_map(const Type& type, const Word& from) {
 std::byte* allocate_zeroed(std::size_t size) {
   void* memory = std::malloc(size);
   if (memory == nullptr) throw std::bad_alloc{};
+  asm("" : "+r"(memory));  // or the compiler makes calloc of the two
   return static_cast<std::byte*>(std::memset(memory, 0, size));
 }
 

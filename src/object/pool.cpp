@@ -53,7 +53,14 @@ struct NodeEqual {
 
 class Pool::Core {
  public:
-  Core() : seed_((std::uint64_t{std::random_device{}()} << 32) | std::random_device{}()) {}
+  Core() : seed_((std::uint64_t{std::random_device{}()} << 32) | std::random_device{}()) {
+    const std::lock_guard lock{registry_.mutex};
+    next_ = registry_.first;
+    if (next_ != nullptr) next_->previous_ = this;
+    registry_.first = this;
+  }
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
 
   std::uint64_t hash(const void* data, std::size_t size) const noexcept {
     return XXH3_64bits_withSeed(data, size, seed_);
@@ -107,6 +114,22 @@ class Pool::Core {
   }
 
  private:
+  /// All pools of the process, whose locks a child of fork() must not find locked.
+  struct Registry {
+    std::mutex mutex;
+    Core* first = nullptr;
+  };
+  static constinit Registry registry_;
+  static void before_fork() noexcept;
+  static void after_fork() noexcept;
+  static const bool has_fork_handlers_;
+
+  ~Core() {
+    const std::lock_guard lock{registry_.mutex};
+    (previous_ != nullptr ? previous_->next_ : registry_.first) = next_;
+    if (next_ != nullptr) next_->previous_ = previous_;
+  }
+
   struct alignas(64) Shard {
     std::mutex mutex;
     boost::unordered_flat_set<Node*, NodeHash, NodeEqual> nodes;  // guarded by mutex
@@ -118,7 +141,26 @@ class Pool::Core {
   std::atomic<std::size_t> nodes_{0};
   std::atomic<std::size_t> bytes_{0};
   std::array<Shard, 16> shards_;
+  Core* previous_ = nullptr;  // in the registry
+  Core* next_ = nullptr;
 };
+
+constinit Pool::Core::Registry Pool::Core::registry_;
+const bool Pool::Core::has_fork_handlers_ = detail::add_fork_handlers(before_fork, after_fork);
+
+void Pool::Core::before_fork() noexcept {
+  registry_.mutex.lock();
+  for (Core* core = registry_.first; core != nullptr; core = core->next_) {
+    for (Shard& shard : core->shards_) shard.mutex.lock();
+  }
+}
+
+void Pool::Core::after_fork() noexcept {
+  for (Core* core = registry_.first; core != nullptr; core = core->next_) {
+    for (Shard& shard : core->shards_) shard.mutex.unlock();
+  }
+  registry_.mutex.unlock();
+}
 
 Pool::Pool() : core_(new Core) {}
 Pool::~Pool() { core_->disown(); }

@@ -57,9 +57,10 @@ BlockTotals block_totals() noexcept {
 detail::Block* freeze_value(const Type& type, const std::byte* object) {
   // One arena per thread: freezing is common in programs that build objects.
   thread_local Arena arena;
-  arena.clear();
-  detail::freeze_into(arena, type, arena.allocate_root(type.size), object);
-  return arena.finish();
+  return arena.with_room(0, [&] {
+    detail::freeze_into(arena, type, arena.allocate_root(type.size), object);
+    return arena.finish();
+  });
 }
 
 }  // namespace kube

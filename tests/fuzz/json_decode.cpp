@@ -12,10 +12,37 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace {
 
 using kube::fuzz::require;
+
+/// The members of all objects in `value` in the opposite order, which is that of no server.
+void write_backwards(const kube::Value& value, std::string& out) {
+  const char* separator = "";
+  if (value.is_object()) {
+    std::vector<std::string> members;
+    for (const auto& [key, member] : value.as_object()) {
+      std::string& text = members.emplace_back(kube::encode_json(kube::Value{key}) + ':');
+      write_backwards(member, text);
+    }
+    out += '{';
+    for (auto member = members.rbegin(); member != members.rend(); ++member) {
+      out += std::exchange(separator, ",") + *member;
+    }
+    out += '}';
+  } else if (value.is_array()) {
+    out += '[';
+    for (const kube::Value& element : value.as_array()) {
+      out += std::exchange(separator, ",");
+      write_backwards(element, out);
+    }
+    out += ']';
+  } else {
+    out += kube::encode_json(value);
+  }
+}
 
 /// The object, or null and what is wrong.
 template <typename T>
@@ -49,6 +76,17 @@ void try_type(std::string_view first, std::string_view second) {
   require(pool->totals().nodes == 0, "nothing stays in the pool");
 }
 
+/// Whatever the order of members, a sibling does not change what is read.
+void try_orders(std::string_view text) {
+  kube::Decoder<kube::Value> plain;
+  const auto value = decode(plain, text).first;
+  if (!value) return;
+  std::string backwards;
+  write_backwards(*value, backwards);
+  try_type<kube::Value>(text, backwards);
+  try_type<kube::core::v1::Pod>(text, backwards);
+}
+
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -59,5 +97,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try_type<kube::core::v1::Pod>(text.substr(0, cut), second);
   try_type<kube::apiextensions::v1::JSONSchemaProps>(text.substr(0, cut), second);
   try_type<kube::Value>(text.substr(0, cut), second);
+  try_orders(text.substr(0, cut));
   return 0;
 }

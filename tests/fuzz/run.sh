@@ -16,9 +16,9 @@ trap 'rm -rf "$work"' EXIT
 find tests/golden tests/consume -name '*.yaml' -exec cp {} "$work/kubegen" \;
 
 for target in ${@:-$all}; do
-  echo "fuzzing $target for $seconds s"
   mkdir -p "$work/$target"
-  find "tests/fuzz/corpus/$target" -type f -exec cp {} "$work/$target" \; 2>/dev/null || true
+  if [ -d "tests/fuzz/corpus/$target" ]; then cp "tests/fuzz/corpus/$target"/* "$work/$target"; fi
+  echo "fuzzing $target for $seconds s"
   if ! "$build/tests/fuzz/fuzz_$target" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=10 \
     -max_len=65536 -print_final_stats=0 -verbosity=0 -artifact_prefix="$work/" \
     "$work/$target" >"$work/log" 2>&1; then

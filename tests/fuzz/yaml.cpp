@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text as YAML; what is read must survive being written.
+// Any text as YAML; what is read must survive being written, and be in proportion to the text.
 #include "fuzz.hpp"
 
 #include <kube/codec/error.hpp>
@@ -7,13 +7,25 @@
 
 #include <string>
 
+namespace {
+
+/// What any text may become, and what each byte of it may: aliases repeat up to sixteen bytes, and JSON may need six for
+/// one of them.
+constexpr std::size_t kFreeBytes = std::size_t{8} << 20;
+constexpr std::size_t kBytesPerByte = 128;
+
+}  // namespace
+
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
+    std::size_t total = 0;
     for (const auto& document : kube::decode_yaml_documents(kube::fuzz::text_of(data, size))) {
+      total += kube::encode_json(*document).size() + document.block()->image_size();
       const std::string written = kube::yaml_from_json(*document);
       if (document->is_null()) continue;
       kube::fuzz::require(*kube::decode_yaml<kube::Value>(written) == *document, "YAML reads back");
     }
+    kube::fuzz::require(total <= kFreeBytes + kBytesPerByte * size, "in proportion to the text");
   } catch (const kube::CodecError&) {
     // refused, which is fine
   }

@@ -13,10 +13,14 @@ namespace kube::detail {
 /// so that the processor finds more of them at hand; and threads that allocate do not wait for those that
 /// release pieces of another size.
 ///
-/// Addresses are reserved once and for all. They are handed out by chunks of 2 MiB, these by spans of 64 KiB, each
-/// for pieces of one size; a span without pieces can be used for another size, and the memory of a chunk without
-/// pieces goes back to the system, except for one. Pieces above kLargest are malloc's, and so are all when the
-/// addresses are used up.
+/// Addresses are reserved once and for all, fewer where they are limited (`ulimit -v`). They are handed out by chunks of
+/// 2 MiB, these by spans of 64 KiB, each for pieces of one size; a span without pieces can be used for another size, and
+/// the memory of a chunk without pieces goes back to the system, except for one. Pieces above kLargest are malloc's, and
+/// so are all when the addresses are used up.
+///
+/// A released piece has a keyed checksum. A second release, a release of what is no piece, and a write to the start of
+/// a released piece end the program with a message. In a program that is built with AddressSanitizer, released pieces
+/// are poisoned even if the library is built without it.
 /// Thread safety: all methods, from any thread.
 class Heap {
  public:
@@ -40,10 +44,17 @@ class Heap {
   [[nodiscard]] std::size_t size_of(const void* memory) const noexcept;
   /// Memory of chunks in use, in bytes.
   [[nodiscard]] std::size_t chunk_bytes() const noexcept;
+  [[nodiscard]] std::size_t reserved_bytes() const noexcept { return size_; }
+
+  /// Acquires and releases all locks, around fork(): without that, one that another thread holds would never be
+  /// released in the child.
+  void lock_all() noexcept;
+  void unlock_all() noexcept;
 
  private:
   struct FreePiece {
-    FreePiece* next;
+    std::uint64_t next;   ///< the address of the next one, masked
+    std::uint64_t check;  ///< of this address and the field before
   };
   struct Span {
     FreePiece* free;     ///< released pieces
@@ -74,11 +85,17 @@ class Heap {
   [[nodiscard]] static bool has_room(const Span& span, std::size_t size) noexcept {
     return span.free != nullptr || span.fresh >= size;
   }
+  [[nodiscard]] std::uint64_t check_of(const FreePiece& piece) const noexcept;
+  /// The next one after `piece`, which is no longer free. Ends the program if it was written to.
+  FreePiece* take_free(FreePiece& piece) const noexcept;
+  /// Ends the program if `memory`, in that span, is no piece or not in use.
+  void check_release(const void* memory, const Span& span) const noexcept;
   void link(SizeClass& owner, std::uint32_t number) noexcept;
   void unlink(SizeClass& owner, std::uint32_t number) noexcept;
   std::uint32_t take_span() noexcept;
   void give_span(std::uint32_t number) noexcept;
 
+  const std::uint64_t key_;
   std::byte* begin_ = nullptr;
   std::size_t size_ = 0;
   Span* spans_ = nullptr;
@@ -97,5 +114,10 @@ class Heap {
 [[nodiscard]] void* heap_allocate(std::size_t size);
 void heap_release(void* memory) noexcept;
 [[nodiscard]] std::size_t heap_size_of(const void* memory) noexcept;
+
+/// Calls `before` before each fork() and `after` behind it, in parent and child, with the locks of the heap being taken
+/// in between: for locks under which memory is allocated. To be called before main(), at most four times.
+/// Returns true.
+bool add_fork_handlers(void (*before)() noexcept, void (*after)() noexcept) noexcept;
 
 }  // namespace kube::detail

@@ -90,7 +90,7 @@ class Assembler {
   /// Nodes made from a sibling's own content since the last call of start(); tells whether the new
   /// object is a better sibling than the old one.
   [[nodiscard]] std::size_t promoted() const noexcept { return promoted_; }
-  /// Begins an object that may take `budget` bytes. `owner` tells it from others, or is 0 if nothing does: what it
+  /// Begins an object that may take `budget` bytes, in an empty arena. `owner` tells it from others, or is 0 if nothing does: what it
   /// has in common with its own earlier version alone, as its uid, is not worth a node.
   void start(std::size_t budget, std::uint32_t owner);
 
@@ -105,6 +105,8 @@ class Assembler {
   /// The place of this text: with its last sighting, or with none, or with one to be forgotten for it.
   [[nodiscard]] Sighting& place_of_sighting(std::uint32_t text) noexcept;
   Pending copy_same_text(const Word& sibling);
+  /// A node with the content of `sibling`; nothing if that needs no memory of its own.
+  std::optional<Pending> intern_copy(const Type& type, const Word& sibling);
   /// The sibling's word itself: its content is in it, or in a node.
   static Pending same_word(const Word& sibling) noexcept {
     if (sibling.form() == Form::kNode && !sibling.is_held()) sibling.node()->retain();

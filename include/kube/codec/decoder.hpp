@@ -40,6 +40,8 @@ class DecoderCore {
   [[nodiscard]] Block* enveloped(std::string_view bytes, std::size_t offset);
   /// Lets the processor fetch what enveloped() will compare these bytes with, while another document is decoded.
   void prepare(std::string_view bytes) noexcept;
+  /// The object that was decoded last has been deleted: releases what is kept of it and its earlier versions.
+  void forget(const Block& object) noexcept;
   [[nodiscard]] const Type& type() const noexcept { return type_; }
 
  private:
@@ -72,6 +74,9 @@ class Decoder {
   [[nodiscard]] Ref<T> enveloped(std::string_view bytes, std::size_t offset = 0) {
     return ref(core_.enveloped(bytes, offset));
   }
+  /// Tells the decoder that the object it decoded last has been deleted, so that it keeps nothing of it to compare
+  /// others with. WatchReader and Watch do so with each DELETED event.
+  void forget(const Ref<T>& object) noexcept { core_.forget(*object.block()); }
 
  private:
   static Ref<T> ref(detail::Block* block) {

@@ -52,6 +52,8 @@ class JsonReader {
 
  private:
   static constexpr std::uint32_t kNoEntry = ~std::uint32_t{0};
+  static constexpr std::uint32_t kCreditPerMember = 8;
+  static constexpr std::uint32_t kMostCredit = 256;
 
   struct Context {
     const Projection::Node* keep;
@@ -67,6 +69,9 @@ class JsonReader {
   struct Members {
     std::uint32_t next = 0;
     std::uint32_t end = 0;
+    /// How many members find_key() may still look at. Each member that is read adds some, so that the time is linear
+    /// in the size of the document whatever the order of its members.
+    std::uint32_t credit = kMostCredit;
   };
   class Recording;
 
@@ -89,6 +94,8 @@ class JsonReader {
   void optional_scalar(const Type& type, std::byte* out, const Context& context);
   /// A key behind its opening quote. It may live in `storage`, or in the document.
   std::string_view key(std::string& storage, const PathFrame* path);
+  /// Adds to pending_, which takes over a reference to a node.
+  void push(const Pending& pending);
   /// Turns what was pushed since `base` into an array.
   Pending finish_list(const Type& element, std::size_t base);
   Pending finish_map(const Type& value_type, std::size_t base);
@@ -103,6 +110,7 @@ class JsonReader {
   void jump(std::uint32_t entry);
   [[nodiscard]] Members members_of(const Like& like) const noexcept;
   [[nodiscard]] std::uint32_t find_field(Members& members, std::size_t index) const noexcept;
+  /// The member of that name at or a little behind `members.next`; kNoEntry if it is not near.
   [[nodiscard]] std::uint32_t find_key(Members& members, std::string_view quoted) const noexcept;
 
   Assembler& assembler_;

@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,7 +17,8 @@ namespace kube::detail {
 /// The objects that a decoder compares the next ones with: for each family (objects whose names differ
 /// in their last part only, as pods of one ReplicaSet do) one that was decoded lately, with its bytes.
 ///
-/// Bounded by bytes; the family that came first goes first. A wrong guess costs speed, never correctness.
+/// Bounded by bytes; the family that came first goes first. A deleted object has to be forgotten, or it would be kept
+/// for as long as nothing takes its place. A wrong guess costs speed, never correctness.
 class Siblings {
  public:
   struct Entry {
@@ -28,6 +28,16 @@ class Siblings {
     std::size_t struct_bytes =
         0;  ///< of it; here, as looking at the object is what prefetch() avoids
     unsigned uses = 0;
+    std::size_t cost = 0;  ///< in bytes
+    std::uint64_t family = 0;
+    std::uint64_t name = 0;  ///< its hash
+    Entry* older = nullptr;  ///< remembered before this one
+    Entry* newer = nullptr;
+  };
+  /// Which object: hashes of its name and of the part that its family has in common.
+  struct Identity {
+    std::uint64_t family = 0;
+    std::uint64_t name = 0;
   };
 
   explicit Siblings(std::size_t max_bytes) : max_bytes_(max_bytes) {}
@@ -36,25 +46,40 @@ class Siblings {
     Entry* entry = nullptr;  ///< null if there is none at all
     bool is_family = false;
   };
-  /// The sibling for a family: its own, or else the object that was remembered last.
-  [[nodiscard]] Found find(std::uint64_t family);
+  /// The sibling for an object of that name: one of its family, or else the object that was remembered last.
+  /// That one counts as family if there is no name.
+  [[nodiscard]] Found find(std::string_view name);
   /// Lets the processor fetch what find() will return.
-  void prefetch(std::uint64_t family);
-  /// Makes `object` the sibling of its family.
-  void remember(std::uint64_t family, std::string_view bytes, JsonTape tape, Ref<std::byte> object);
+  void prefetch(std::string_view name);
+  /// Makes `object` the sibling of its family, unless it takes too large a part of the memory. Throws std::bad_alloc;
+  /// nothing has changed then.
+  void remember(const Identity& identity, std::string_view bytes, JsonTape tape,
+                Ref<std::byte> object);
+  /// Forgets the sibling of that family if it is, or may be, an object of that name.
+  void forget(const Identity& identity) noexcept;
 
   /// The name in the metadata of an object, as far as it can be told without decoding.
   static std::string_view name_in_protobuf(std::string_view message) noexcept;
   static std::string_view name_in_json(std::string_view text) noexcept;
-  static std::uint64_t family_of(std::string_view name) noexcept;
+  static Identity identity_of(std::string_view name) noexcept;
 
  private:
-  [[nodiscard]] static std::size_t cost(const Entry& entry) noexcept;
+  /// The object counts, as it may be kept by nothing else.
+  [[nodiscard]] static std::size_t cost(std::size_t bytes, const JsonTape& tape,
+                                        const Ref<std::byte>& object) noexcept {
+    return bytes + tape.entries.capacity() * sizeof(JsonTape::Entry) +
+           object.block()->image_size() + sizeof(Entry);
+  }
+  void link(Entry& entry) noexcept;
+  void unlink(Entry& entry) noexcept;
+  void erase(Entry& entry) noexcept;
 
   std::size_t max_bytes_;
   std::size_t bytes_ = 0;
-  boost::unordered_flat_map<std::uint64_t, std::unique_ptr<Entry>> entries_;
-  std::deque<std::uint64_t> order_;
+  boost::unordered_flat_map<std::uint64_t, std::unique_ptr<Entry>> entries_;  // by family
+  // In the order in which families came; the one that was remembered last is in use for new ones.
+  Entry* oldest_ = nullptr;
+  Entry* newest_ = nullptr;
   Entry* last_ = nullptr;
 };
 

@@ -42,6 +42,7 @@ class WatchReader {
       } else {
         event.object = format_ == Format::kJson ? decoder_.json(frame->object, frame->offset)
                                                 : decoder_.enveloped(frame->object, frame->offset);
+        if (frame->type == EventType::kDeleted) decoder_.forget(event.object);
       }
       on_event(std::move(event));
     }

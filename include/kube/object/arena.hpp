@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <new>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,10 @@ namespace kube {
 ///
 /// Structs and arrays grow up from the middle of one reserved stretch of addresses, text grows down, so
 /// the finished image is contiguous and is copied once, without any fix-up. Only what was touched is
-/// backed by memory, and a large object's memory is given back afterwards.
+/// backed by memory, and a large object's memory and addresses are given back afterwards.
+///
+/// Addresses are reserved with the first allocation: as many as the limit may need, or, by with_room(), as many as an
+/// object of some size is likely to need. Where the system grants fewer (`ulimit -v`), the arena makes do with them.
 ///
 /// Ownership: references to pool nodes given to set_node belong to the arena until finish() or clear().
 /// Thread safety: none; an arena belongs to one decoder.
@@ -31,6 +35,27 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
   ~Arena();
+
+  /// Runs `build`, which makes an object in this arena, with addresses for one of about `expected` bytes; runs it again
+  /// with more of them if they did not suffice. The arena is empty before each run, and after a failure.
+  /// Throws what `build` throws, and std::bad_alloc.
+  template <typename Build>
+  auto with_room(std::size_t expected, Build build) {
+    clear();
+    reserve(expected);
+    for (;;) {
+      try {
+        return build();
+      } catch (const Full&) {
+        const std::size_t reach = reach_;
+        clear();
+        reserve_beyond(reach);
+      } catch (...) {
+        clear();
+        throw;
+      }
+    }
+  }
 
   /// Zeroed memory for structs and arrays, aligned to 8. Throws std::length_error beyond the limit.
   std::byte* allocate(std::size_t size) {
@@ -108,8 +133,17 @@ class Arena {
 
  private:
   static constexpr std::size_t kNoBudget = ~std::size_t{0};
+  /// There are no more addresses, though the limit allows more.
+  struct Full : std::bad_alloc {};
 
-  /// Makes that many more bytes accessible. Throws std::length_error beyond limit or budget.
+  /// Reserves addresses for an object of about `expected` bytes, if there are fewer. The arena is empty.
+  void reserve(std::size_t expected);
+  /// Reserves several times as many as `reach`. Throws std::bad_alloc if the system does not grant any more than that.
+  void reserve_beyond(std::size_t reach);
+  /// Reserves `wanted` bytes for each direction, or fewer, but more than `least`. False if that is not granted.
+  bool map_region(std::size_t wanted, std::size_t least) noexcept;
+  void unmap_region() noexcept;
+  /// Makes that many more bytes accessible. Throws std::length_error beyond limit or budget, Full without addresses.
   void make_room(std::size_t up, std::size_t down);
   /// Makes the word with that index markable; gives back `word`'s reference if there is no memory for it.
   void make_room_for_node(std::size_t index, detail::Word word);
@@ -131,7 +165,7 @@ class Arena {
   void reset() noexcept;
 
   std::size_t limit_;
-  std::byte* region_ = nullptr;  // 2 * limit_ bytes of addresses
+  std::size_t reach_ = 0;  // addresses in each direction; 0: none are reserved
   std::byte* middle_ = nullptr;
   std::byte* top_ = nullptr;     // structs: [middle_, top_)
   std::byte* bottom_ = nullptr;  // text: [bottom_, middle_)

@@ -46,8 +46,8 @@ template <typename T>
 class Box {
  public:
   Box() noexcept = default;
-  Box(std::nullptr_t) noexcept {}                 // NOLINT: `.probe = nullptr` reads well
-  Box(T value) { emplace() = std::move(value); }  // NOLINT: a box is made from its content
+  Box(std::nullptr_t) noexcept {}                         // NOLINT: `.probe = nullptr` reads well
+  Box(T value) : Box() { emplace() = std::move(value); }  // NOLINT: a box is made from its content
   Box(const Box& other) : word_(detail::copy_word(type_of<Box>(), other.word_)) {}
   Box(const Box&&) = delete;
   Box(Box&& other) noexcept : word_(detail::take_word(type_of<Box>(), other.word_)) {}

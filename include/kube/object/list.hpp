@@ -106,12 +106,12 @@ class List {
   using iterator = Iterator<T, Slot*>;
 
   List() noexcept = default;
-  List(std::initializer_list<T> elements) {
+  List(std::initializer_list<T> elements) : List() {  // so that a failure frees what is there
     for (const T& element : elements) push_back(element);
     if (elements.size() == 0) word_ = detail::Word::set_but_empty();
   }
   template <std::input_iterator It>
-  List(It first, It last) {
+  List(It first, It last) : List() {
     for (; first != last; ++first) push_back(*first);
   }
   List(const List& other) : word_(detail::copy_word(type_of<List>(), other.word_)) {}

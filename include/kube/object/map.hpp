@@ -7,8 +7,10 @@
 #include <kube/object/type.hpp>
 #include <kube/object/word.hpp>
 
+#include <cstring>
 #include <initializer_list>
 #include <iterator>
+#include <new>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -72,7 +74,7 @@ class Map {
   using iterator = Iterator<T, Entry*>;
 
   Map() noexcept = default;
-  Map(std::initializer_list<std::pair<std::string_view, T>> entries) {
+  Map(std::initializer_list<std::pair<std::string_view, T>> entries) : Map() {
     for (const auto& [key, value] : entries) (*this)[key] = value;
     if (entries.size() == 0) word_ = detail::Word::set_but_empty();
   }
@@ -118,23 +120,27 @@ class Map {
   T& operator[](std::string_view key) {
     if (T* value = find(key)) return *value;
     const std::size_t i = position(key);
-    String owned_key{key};
+    Entry made{String{key}, {}};  // complete before it is seen
+    if constexpr (!detail::kStoredInline<T>) made.value.emplace();
     detail::OwnedHeader* header = detail::grow_owned(word_, sizeof(Entry), detail::Content::kMap);
-    auto* first = reinterpret_cast<Entry*>(header->data());
-    Entry* entry = first + header->count;
+    Entry* const place = reinterpret_cast<Entry*>(header->data()) + i;
+    // What an owned container holds may change place bit by bit.
+    std::memmove(static_cast<void*>(place + 1), static_cast<const void*>(place),
+                 (header->count - i) * sizeof(Entry));
+    new (place) Entry{std::move(made)};
     ++header->count;
-    std::rotate(first + i, entry, entry + 1);
-    first[i].key = std::move(owned_key);
-    if constexpr (!detail::kStoredInline<T>) first[i].value.emplace();
-    return detail::in_slot<T>(first[i].value);
+    return detail::in_slot<T>(place->value);
   }
   /// Removes the entry under `key`; false if there was none.
   bool erase(std::string_view key) {
     if (!contains(key)) return false;
-    Entry* first = entries();
-    Entry* last = first + size();
-    std::rotate(first + position(key), first + position(key) + 1, last);
-    last[-1] = Entry{};
+    const std::size_t i = position(key);
+    Entry* const place = entries() + i;
+    const std::size_t behind = size() - i - 1;
+    *place = Entry{};
+    std::memmove(static_cast<void*>(place), static_cast<const void*>(place + 1),
+                 behind * sizeof(Entry));
+    std::memset(static_cast<void*>(place + behind), 0, sizeof(Entry));
     --word_.owned()->count;
     return true;
   }

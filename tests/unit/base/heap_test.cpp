@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/base/heap.hpp>
 
+#include "support/forks.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -158,6 +160,65 @@ TEST(Heap, MayBeUsedFromAnyThread) {
     }
   }
   for (const Piece& piece : handed) release(piece);
+}
+
+TEST(HeapDeathTest, EndsTheProgramWhenAPieceIsReleasedTwice) {
+  EXPECT_DEATH(
+      {
+        Heap heap{kReserved};
+        void* const other = heap.allocate(100);
+        void* const piece = heap.allocate(100);
+        heap.release(piece);
+        heap.release(piece);
+        heap.release(other);
+      },
+      "released twice|use-after-poison");
+}
+
+TEST(HeapDeathTest, EndsTheProgramWhenAReleasedPieceWasWrittenTo) {
+  for (const std::size_t at : {0U, 8U, 15U}) {
+    EXPECT_DEATH(
+        {
+          Heap heap{kReserved};
+          void* const other = heap.allocate(100);
+          auto* const piece = static_cast<unsigned char*>(heap.allocate(100));
+          heap.release(piece);
+          piece[at] ^= 0x10;
+          heap.release(heap.allocate(100));
+          heap.release(other);
+        },
+        "written to|use-after-poison");
+  }
+}
+
+TEST(HeapDeathTest, EndsTheProgramWhenNoPieceIsReleased) {
+  EXPECT_DEATH(
+      {
+        Heap heap{kReserved};
+        heap.release(static_cast<std::byte*>(heap.allocate(100)) + 16);
+      },
+      "what is no object");
+}
+
+TEST(Heap, TellsAFreePieceFromOneWithOldContent) {
+  Heap heap{kReserved};
+  void* const other = heap.allocate(64);
+  for (int i = 0; i < 100; ++i) heap.release(heap.allocate(64));  // never written to
+  heap.release(other);
+}
+
+// A child found the lock of a size taken by a thread that it does not have, and waited for ever.
+TEST(Heap, IsUsableInAChildProcess) {
+  test::expect_children_can([] {
+    for (int i = 0; i < 100; ++i) heap_release(heap_allocate(200));
+  });
+}
+
+TEST(Heap, TakesItsMemoryFromMallocWithoutAddresses) {
+  Heap heap{0};
+  void* const piece = heap.allocate(100);
+  EXPECT_EQ(heap.reserved_bytes(), 0U);
+  heap.release(piece);
 }
 
 }  // namespace

@@ -236,6 +236,27 @@ TEST(Json, RefusesMalformedNumbers) {
   }
 }
 
+// A number was taken for zero if it had a negative exponent and no double could hold it.
+TEST(Json, TellsNumbersThatAreTooLargeFromThoseThatAreTooSmall) {
+  const auto read = [](const std::string& text) { return decode_json<Value>(text)->as_double(); };
+  const std::string zeros(400, '0');
+
+  EXPECT_EQ(read("1" + zeros + "e-395"), 1e5);
+  EXPECT_EQ(read("0." + zeros + "1e410"), 1e9);
+  for (const std::string& small :
+       {"0." + zeros + "1", "1" + zeros + "e-1000", std::string{"1e-99999999999999999999"},
+        "0" + ("." + zeros), std::string{"0e99999999999999999999"}, "0." + zeros + "1e10"}) {
+    EXPECT_EQ(read(small), 0.0) << small;
+    EXPECT_EQ(read("-" + small), 0.0) << small;
+  }
+  for (const std::string& large :
+       {"1" + zeros, "1" + zeros + "e-1", "1" + zeros + zeros + "e-400", "1" + zeros + ".5E-10",
+        std::string{"1e99999999999999999999"}, "0." + zeros + "1e1000"}) {
+    EXPECT_THROW(read(large), CodecError) << large;
+    EXPECT_THROW(read("-" + large), CodecError) << large;
+  }
+}
+
 TEST(Json, RefusesControlCharactersInStrings) {
   EXPECT_NE(error_of<Value>("\"a\nb\""), "nothing was thrown");
   EXPECT_NE(error_of<Value>(std::string("\"a\0b\"", 5)), "nothing was thrown");

@@ -4,13 +4,16 @@
 #include <kube/codec/decoder.hpp>
 #include <kube/codec/json.hpp>
 #include <kube/codec/protobuf.hpp>
+#include <kube/codec/watch_reader.hpp>
 #include <kube/object/value.hpp>
 
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <memory>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kube {
@@ -165,6 +168,120 @@ TEST(Siblings, MakeALaterObjectSmaller) {
   EXPECT_LT(sizes[1], sizes[0] - 1000);
   EXPECT_LE(sizes[3], sizes[1]);
   EXPECT_EQ(kept[3]->spec.containers[0].env[19].value, "some value of some length");
+}
+
+/// A document with `count` members in pairs; with `swapped`, the second of each pair stands first.
+std::string members(int count, bool swapped) {
+  std::string text = R"({"metadata":{"name":"many-1"},"data":{)";
+  for (int i = 0; i < count; ++i) {
+    const int number = swapped ? i ^ 1 : i;
+    text += (i == 0 ? "\"k" : ",\"k") + std::to_string(10'000'000 + number) +
+            "\":{\"a\":" + std::to_string(i) + "}";
+  }
+  return text + "}}";
+}
+
+// Each member that stood earlier in the sibling made the decoder look at all that followed there: hours for this one.
+TEST(Siblings, TakeLinearTimeWhateverTheOrderOfMembers) {
+  constexpr int kMembers = 200'000;
+  Decoder<Value> decoder{{.pool = std::make_shared<Pool>(), .sibling_bytes = std::size_t{1} << 30}};
+  const std::string first = members(kMembers, false);
+  const std::string second = members(kMembers, true);
+  const auto first_object = decoder.json(first);
+
+  const std::clock_t before = std::clock();
+  for (int i = 0; i < 4; ++i) {
+    const auto object = decoder.json(i % 2 == 0 ? second : first);
+    EXPECT_EQ((*object)["data"].size(), static_cast<std::size_t>(kMembers));
+  }
+  const double cpu_seconds = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
+
+  // A second or less; with a search through all members it is minutes.
+  EXPECT_LT(cpu_seconds, 20);
+  EXPECT_EQ(*decoder.json(second), *decode_json<Value>(second));
+}
+
+TEST(Siblings, AreStillFoundBehindMembersThatAreGone) {
+  Decoder<Value> decoder{{.pool = std::make_shared<Pool>()}};
+  std::string with = R"({"metadata":{"name":"crd-1"},)";
+  std::string without = R"({"metadata":{"name":"crd-2"},)";
+  for (int i = 0; i < 100; ++i) with += "\"gone" + std::to_string(i) + "\":1,";
+  const std::string rest =
+      R"("same":{"text":"some text that is long enough","list":[1,2,3,4,5,6,7,8,9]}})";
+  const auto first = decoder.json(with + rest);
+
+  const auto second = decoder.json(without + rest);
+
+  // The equal part became a node of the pool, which the first object does not have.
+  EXPECT_GT(second.block()->node_words, 0U);
+  EXPECT_EQ(*second, *decode_json<Value>(without + rest));
+}
+
+template <typename T>
+std::string event(std::string_view type, const T& object) {
+  return R"({"type":")" + std::string{type} + R"(","object":)" + encode_json(object) + "}\n";
+}
+
+// OB-12. Deleted objects stayed in memory, with their bytes, until so many others had come that they had to give way.
+TEST(Siblings, ForgetDeletedObjects) {
+  const BlockTotals before = block_totals();
+  const auto pool = std::make_shared<Pool>();
+  WatchReader<core::v1::Secret> reader{Format::kJson, {.pool = pool}};
+  const auto read = [&](std::string_view type, int number) {
+    core::v1::Secret secret{.metadata = {.name = "secret" + std::to_string(number)}};
+    secret.data["password"] = "one that is long enough to be shared " + std::to_string(number);
+    reader.feed(event(type, secret), [](const auto&) {});
+  };
+
+  for (int i = 0; i < 500; ++i) read("ADDED", i);
+  EXPECT_GT(block_totals().blocks, before.blocks);
+  for (int i = 0; i < 500; ++i) read("MODIFIED", i);
+  for (int i = 0; i < 500; ++i) read("DELETED", i);
+
+  EXPECT_EQ(block_totals().blocks, before.blocks);
+  EXPECT_EQ(pool->totals().nodes, 0U);
+}
+
+TEST(Siblings, ForgetDeletedObjectsOfNoTypeWhoseNameStandsFarBehind) {
+  const BlockTotals before = block_totals();
+  WatchReader<Value> reader{Format::kJson, {.pool = std::make_shared<Pool>()}};
+  const auto read = [&](std::string_view type, std::size_t annotation) {
+    Value object;
+    object.at_path("metadata.name") = "thing";
+    object.at_path("metadata.annotations.a") = std::string(annotation, 'x');
+    reader.feed(event(type, object), [](const auto&) {});
+  };
+
+  // As the object grows, its name is no longer among the first bytes, by which siblings are found.
+  read("ADDED", 10);
+  read("MODIFIED", 10'000);
+  read("DELETED", 10'000);
+
+  EXPECT_EQ(block_totals().blocks, before.blocks);
+}
+
+TEST(Siblings, KeepTheFamilyWhenAnotherOfItIsDeleted) {
+  const BlockTotals before = block_totals();
+  WatchReader<Pod> reader{Format::kJson, {.pool = std::make_shared<Pool>()}};
+  const auto ignore = [](const auto&) {};
+  reader.feed(event("ADDED", Pod{.metadata = {.name = "web-1"}}), ignore);
+  reader.feed(event("ADDED", Pod{.metadata = {.name = "web-2"}}), ignore);
+
+  reader.feed(event("DELETED", Pod{.metadata = {.name = "web-2"}}), ignore);
+
+  EXPECT_EQ(block_totals().blocks, before.blocks + 1);
+}
+
+TEST(Siblings, AreNoneThatTakeALargePartOfTheMemory) {
+  const BlockTotals before = block_totals();
+  Decoder<core::v1::ConfigMap> decoder{{.pool = std::make_shared<Pool>()}};
+  core::v1::ConfigMap map{.metadata = {.name = "large-1"}};
+  map.data["text"] = std::string(std::size_t{4} << 20, 'x');
+
+  static_cast<void>(decoder.json(encode_json(map)));
+  static_cast<void>(decoder.protobuf(encode_protobuf_message(map)));
+
+  EXPECT_EQ(block_totals().blocks, before.blocks);
 }
 
 }  // namespace

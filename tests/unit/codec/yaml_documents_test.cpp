@@ -98,6 +98,7 @@ TEST(Yaml, TakesPlainWordsForWhatTheyMeanInYaml11) {
       {"1e3", "1000"},
       {"1E5", "100000"},
       {"1e21", "1e+21"},
+      {"1e-400", "0"},
       // text after all
       {"1e400", "\"1e400\""},
       {"1e3x", "\"1e3x\""},
@@ -224,8 +225,7 @@ TEST(Yaml, RefusesAliasesThatRepeatWithoutEnd) {
     merges += name + ": &" + name + " {<<: [" + last + ", " + last + "]}\n";
   }
   for (const std::string& yaml : {bomb, maps, merges}) {
-    EXPECT_TRUE(refusal(yaml).find("too many values (repeated aliases?)") != std::string::npos)
-        << refusal(yaml);
+    EXPECT_TRUE(refusal(yaml).find("aliases") != std::string::npos) << refusal(yaml);
   }
 }
 

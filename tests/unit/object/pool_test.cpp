@@ -5,6 +5,7 @@
 #include <kube/object/freeze.hpp>
 #include <kube/object/ref.hpp>
 
+#include "support/forks.hpp"
 #include "unit/object/described.hpp"
 
 #include <gtest/gtest.h>
@@ -253,6 +254,18 @@ TEST(Pool, IsSharedByBlocksOfSeveralThreads) {
   EXPECT_EQ(pool->totals().nodes, 10U);
   seeds.clear();
   EXPECT_EQ(pool->totals().nodes, 0U);
+}
+
+TEST(Pool, IsUsableInAChildProcess) {
+  Pool pool;
+  test::expect_children_can([&] {
+    for (int i = 0; i < 100; ++i) pool.intern_text("a text that is shared")->release();
+    Pool of_its_own;
+    Arena arena;
+    arena.set_node(*reinterpret_cast<Word*>(arena.allocate_root(sizeof(Word))),
+                   of_its_own.intern_text("a text that is shared"));
+    arena.finish()->release();
+  });
 }
 
 }  // namespace

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "yaml_reader.hpp"
+
+#include "yaml_tape.hpp"
+#include "yaml_words.hpp"
+
+#include <kube/codec/error.hpp>
+#include <kube/codec/json.hpp>
+#include <kube/codec/path.hpp>
+#include <kube/codec/utf8.hpp>
+
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include <map>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <utility>
+
+namespace kube::detail {
+
+namespace {
+
+/// Deep enough for any manifest; below the depth at which yaml-cpp gives up by itself.
+constexpr int kMaxDepth = 200;
+/// Without aliases a text has fewer values than bytes; with them it may repeat some, but not without end.
+constexpr std::size_t kRepeatedNodes = 10'000;
+/// Bytes that aliases may add to any text, and for each byte of it.
+constexpr std::size_t kRepeatedBytes = std::size_t{1} << 20;
+constexpr std::size_t kRepeatedPerByte = 16;
+/// What a value takes without its text: a word, the header of its allocation, an entry of a map.
+constexpr std::size_t kValueBytes = 64;
+/// Positions in the text are 32 bits wide, with a sign, in yaml-cpp.
+constexpr std::size_t kLongestText = std::size_t{1} << 30;
+
+using Members = std::map<std::string, Value>;
+
+/// Makes values of the documents of one stream.
+class Converter {
+ public:
+  Converter(const YamlTape& tape, std::size_t text_size)
+      : tape_(tape),
+        text_size_(text_size),
+        max_nodes_(kRepeatedNodes + text_size),
+        max_repeated_(kRepeatedBytes + kRepeatedPerByte * text_size) {}
+
+  Value convert(const YamlTape::Item& item, const PathFrame* path, int depth) {
+    if (item.kind == YamlTape::Kind::kAlias) {
+      ++aliases_;
+      Value value = convert(tape_.target(item), path, depth);
+      --aliases_;
+      return value;
+    }
+    charge(item, path, depth);
+    switch (item.kind) {
+      case YamlTape::Kind::kScalar:
+        return scalar(item, path);
+      case YamlTape::Kind::kSequence: {
+        Value array = Value::array();
+        std::size_t i = 0;
+        for (const YamlTape::Item& element : tape_.inside(item)) {
+          const PathFrame below{path, {}, i++};
+          array.push_back(convert(element, &below, depth + 1));
+        }
+        return array;
+      }
+      case YamlTape::Kind::kMap: {
+        Value object = Value::object();
+        // In order, so that each goes to the end and none has to make room for another.
+        for (auto& [key, member] : members(item, path, depth)) object[key] = std::move(member);
+        return object;
+      }
+      default:
+        return Value{nullptr};
+    }
+  }
+
+ private:
+  /// Counts a value that is about to be made.
+  void charge(const YamlTape::Item& item, const PathFrame* path, int depth) {
+    if (depth > kMaxDepth) fail(item, path, "nested too deeply");
+    if (++nodes_ > max_nodes_) fail(item, path, "too many values (repeated aliases?)");
+    charge_repetition(item, path);
+  }
+  /// Counts the bytes of a value or key that is reached through an alias.
+  void charge_repetition(const YamlTape::Item& item, const PathFrame* path) {
+    if (aliases_ == 0) return;
+    repeated_ += kValueBytes + tape_.text(item).size();
+    if (repeated_ > max_repeated_) {
+      fail(item, path,
+           "aliases repeat more than " + std::to_string(max_repeated_) +
+               " bytes, out of proportion to a text of " + std::to_string(text_size_) +
+               " bytes; write the values out or refer to smaller ones");
+    }
+  }
+
+  Members members(const YamlTape::Item& map, const PathFrame* path, int depth) {
+    Members named;
+    Members merged;  // what is named here counts more
+    const YamlTape::Range inside = tape_.inside(map);
+    for (auto at = inside.begin(); at != inside.end(); ++at) {
+      const YamlTape::Item& given = *at;
+      const YamlTape::Item& value = *++at;
+      const YamlTape::Item& key_item =
+          given.kind == YamlTape::Kind::kAlias ? tape_.target(given) : given;
+      if (key_item.kind != YamlTape::Kind::kScalar) fail(given, path, "key is not a text");
+      if (tape_.text(key_item) == "<<" && key_item.is_plain) {
+        Members last;
+        merge(last, value, path, depth + 1);
+        for (auto& [name, member] : last) merged.insert_or_assign(name, std::move(member));
+        continue;
+      }
+      if (&key_item != &given) ++aliases_;
+      charge_repetition(key_item, path);
+      if (&key_item != &given) --aliases_;
+      std::string key = key_text(key_item);
+      if (!is_utf8(key)) fail(given, path, "text is not valid UTF-8");
+      if (named.contains(key)) fail(given, path, "key \"" + key + "\" stands here twice");
+      const PathFrame below{path, key};
+      Value member = convert(value, &below, depth + 1);
+      named.emplace(std::move(key), std::move(member));
+    }
+    named.merge(merged);
+    return named;
+  }
+
+  /// `<<: *base`: the members of another map, or of several, of which the first counts most.
+  void merge(Members& into, const YamlTape::Item& given, const PathFrame* path, int depth) {
+    const bool is_alias = given.kind == YamlTape::Kind::kAlias;
+    const YamlTape::Item& from = is_alias ? tape_.target(given) : given;
+    aliases_ += is_alias ? 1 : 0;
+    charge(from, path, depth);
+    if (from.kind == YamlTape::Kind::kSequence) {
+      for (const YamlTape::Item& element : tape_.inside(from)) {
+        const YamlTape::Item& map =
+            element.kind == YamlTape::Kind::kAlias ? tape_.target(element) : element;
+        if (map.kind != YamlTape::Kind::kMap) fail(element, path, "<<: expected a map");
+        merge(into, element, path, depth + 1);
+      }
+    } else if (from.kind == YamlTape::Kind::kMap) {
+      into.merge(members(from, path, depth));  // those that are there stay
+    } else {
+      fail(given, path, "<<: expected a map or a list of maps");
+    }
+    aliases_ -= is_alias ? 1 : 0;
+  }
+
+  /// JSON has only text for keys; Kubernetes writes `yes: 1` and `0x10: 1` as "true" and "16".
+  [[nodiscard]] std::string key_text(const YamlTape::Item& item) const {
+    const std::string_view text = tape_.text(item);
+    if (!item.is_plain) return std::string{text};
+    if (const std::optional<bool> flag = bool_word(text)) return *flag ? "true" : "false";
+    if (const std::optional<Value> number = number_word(text)) return encode_json(*number);
+    return std::string{text};
+  }
+
+  [[nodiscard]] Value scalar(const YamlTape::Item& item, const PathFrame* path) const {
+    const std::string_view text = tape_.text(item);
+    if (!is_utf8(text)) fail(item, path, "text is not valid UTF-8");
+    if (item.is_text) return Value{text};
+    if (is_null_word(text)) return Value{nullptr};
+    if (is_not_finite(text)) fail(item, path, "JSON has no number " + std::string{text});
+    if (const std::optional<bool> flag = bool_word(text)) return Value{*flag};
+    if (std::optional<Value> number = number_word(text)) return std::move(*number);
+    return Value{text};
+  }
+
+  [[noreturn]] static void fail(const YamlTape::Item& item, const PathFrame* path,
+                                std::string_view problem) {
+    fail_yaml(item.mark, path == nullptr ? std::string{} : path->text(), problem);
+  }
+
+  const YamlTape& tape_;
+  const std::size_t text_size_;
+  const std::size_t max_nodes_;
+  const std::size_t max_repeated_;
+  std::size_t nodes_ = 0;
+  std::size_t repeated_ = 0;
+  int aliases_ = 0;  ///< through which the current value was reached
+};
+
+}  // namespace
+
+std::vector<Value> read_yaml(std::string_view text) {
+  if (text.size() > kLongestText) throw CodecError("", "YAML of more than 1 GiB", 0);
+  std::string input{text};
+  // Without it, yaml-cpp takes a quoted text that has no end to end with the input.
+  if (input.ends_with('\n')) input += "...\n";
+  std::vector<Value> values;
+  try {
+    std::istringstream stream{std::move(input)};
+    YAML::Parser parser{stream};
+    YamlTape tape;
+    Converter converter{tape, text.size()};
+    while (parser.HandleNextDocument(tape)) {
+      if (tape.is_empty()) continue;
+      values.push_back(converter.convert(tape.root(), nullptr, 0));
+    }
+  } catch (const YAML::Exception& error) {
+    fail_yaml(error.mark, "", error.msg);
+  }
+  return values;
+}
+
+}  // namespace kube::detail

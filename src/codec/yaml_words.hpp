@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/object/value.hpp>
+
+#include <optional>
+#include <string_view>
+
+/// Plain scalars that YAML 1.1, and with it Kubernetes, takes for something else than text.
+namespace kube::detail {
+
+[[nodiscard]] bool is_null_word(std::string_view text) noexcept;
+[[nodiscard]] std::optional<bool> bool_word(std::string_view text) noexcept;
+/// Infinity and "not a number", which JSON does not have.
+[[nodiscard]] bool is_not_finite(std::string_view text) noexcept;
+[[nodiscard]] std::optional<Value> number_word(std::string_view text);
+
+}  // namespace kube::detail
