@@ -150,6 +150,7 @@ ServerResponse Dispatcher::answer(const ServerRequest& request, const std::optio
   if (known) {
     user = *known;
   } else {
+    if (services_.options.origins) check_origin(*services_.options.origins, request);
     user = impersonate(services_.options, request, authenticate(services_.options, request));
     authorize_route(services_.options, user, route, url.path);
   }

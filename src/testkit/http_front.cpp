@@ -15,6 +15,8 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <thread>
 #include <unordered_map>
@@ -31,6 +33,29 @@ namespace {
 /// A program that is started while this one serves would hold the port, and connections that should be closed.
 void keep_from_children(int socket) { ::fcntl(socket, F_SETFD, FD_CLOEXEC); }
 
+/// So many connections beyond the limit learn why they are closed; the others are just closed.
+constexpr std::size_t kToldWhy = 64;
+constexpr std::chrono::milliseconds kTellingTime{2000};
+
+/// Answers for a server that is full.
+class FullService final : public Service {
+ public:
+  explicit FullService(std::size_t limit) : limit_(limit) {}
+  void serve(ServerRequest /*request*/, std::function<void(Reply)> done) override {
+    Reply reply = status_reply(
+        503, "ServiceUnavailable",
+        fmt::format("the server has {} connections open and takes no more; close some, or start "
+                    "it with a higher limit (kubecxx serve --max-connections, "
+                    "ApiServerOptions::max_connections)",
+                    limit_));
+    reply.headers.push_back({"Retry-After", "1"});
+    done(std::move(reply));
+  }
+
+ private:
+  const std::size_t limit_;
+};
+
 }  // namespace
 
 class HttpFront::Impl {
@@ -38,17 +63,24 @@ class HttpFront::Impl {
   Impl(Service& service, FrontOptions options)
       : service_(service),
         options_(std::move(options)),
+        counters_(options_.counters != nullptr ? *options_.counters : own_counters_),
+        full_(options_.max_connections),
         context_(options_.threads),
         work_(context_.get_executor()),
         accepting_(asio::make_strand(context_.get_executor())),
         acceptor_(accepting_),
         retry_(accepting_) {
     if (!options_.tls.certificate.empty())
-      tls_.emplace(make_tls_context(options_.tls, options_.http2));
+      tls_.emplace(make_tls_context(options_.tls, options_.limits.http2));
     listen();
     accept();
-    for (int i = 0; i < std::max(options_.threads, 1); ++i) {
-      threads_.emplace_back([this] { context_.run(); });
+    try {
+      for (int i = 0; i < std::max(options_.threads, 1); ++i) {
+        threads_.emplace_back([this] { run(); });
+      }
+    } catch (...) {
+      stop();  // those that have started would never end
+      throw;
     }
   }
   ~Impl() { stop(); }
@@ -80,9 +112,10 @@ class HttpFront::Impl {
     // Nothing runs any more, nor will a timer: what is left can be taken apart from here.
     boost::system::error_code ignored;
     acceptor_.close(ignored);
-    for (const auto& connection : all()) connection->teardown();
-    const std::lock_guard guard{mutex_};
-    connections_.clear();
+    while (!connections_.empty()) {
+      const auto node = connections_.extract(connections_.begin());
+      node.mapped()->teardown();
+    }
   }
 
  private:
@@ -103,39 +136,100 @@ class HttpFront::Impl {
     port_ = acceptor_.local_endpoint().port();
   }
 
-  void accept() {
-    const Strand strand = asio::make_strand(context_.get_executor());
-    acceptor_.async_accept(
-        context_, [this, strand](const boost::system::error_code& error, tcp::socket socket) {
-          if (!acceptor_.is_open()) return;
-          if (!error) {
-            keep_from_children(socket.native_handle());
-            welcome(std::move(socket), strand);
-            return accept();
-          }
-          // Out of descriptors, perhaps: do not spin.
-          options_.logger.warning("cannot accept a connection: {}", error.message());
-          retry_.expires_after(std::chrono::milliseconds{20});
-          retry_.async_wait([this](const boost::system::error_code& canceled) {
-            if (!canceled && acceptor_.is_open()) accept();
-          });
-        });
+  void run() noexcept {
+    for (;;) {
+      try {
+        context_.run();
+        return;
+      } catch (...) {
+        recover();
+      }
+    }
   }
 
-  void welcome(tcp::socket socket, const Strand& strand) {
-    boost::system::error_code ignored;
-    socket.set_option(tcp::no_delay(true), ignored);
-    auto stream = tls_ ? make_tls_stream(std::move(socket), strand, *tls_)
-                       : make_plain_stream(std::move(socket), strand);
-    auto connection = std::make_shared<Connection>(
-        std::move(stream), strand, service_,
-        ConnectionLimits{options_.head_timeout, options_.idle_timeout, options_.http2},
-        [this](Connection& closed) { forget(closed); });
-    {
-      const std::lock_guard guard{mutex_};
-      connections_.emplace(connection.get(), connection);
+  /// Memory has run out inside of Asio, and something that was to be called is lost. It is not known what, so every
+  /// connection is broken: clients come again, which is better than waiting for ever.
+  void recover() noexcept {
+    const std::lock_guard guard{mutex_};
+    for (const auto& [key, connection] : connections_) connection->break_off();
+    for (int attempt = 0; attempt < 1000 && accept_pending_.expired(); ++attempt) {
+      try {
+        const auto pending = std::make_shared<char>();
+        asio::post(accepting_, [this, pending] { accept_again(); });
+        accept_pending_ = pending;
+      } catch (...) {
+        std::this_thread::yield();
+      }
     }
-    connection->start();
+  }
+
+  void accept() {
+    const auto pending = std::make_shared<char>();
+    const Strand strand = asio::make_strand(context_.get_executor());
+    acceptor_.async_accept(context_, [this, strand, pending](const boost::system::error_code& error,
+                                                             tcp::socket socket) {
+      if (!acceptor_.is_open()) return;
+      if (!error) {
+        keep_from_children(socket.native_handle());
+        welcome(std::move(socket), strand);
+        return accept_again();
+      }
+      // Out of descriptors, perhaps: do not spin.
+      options_.logger.warning("cannot accept a connection: {}", error.message());
+      rest();
+    });
+    const std::lock_guard guard{mutex_};
+    accept_pending_ = pending;
+  }
+
+  void accept_again() {
+    if (!acceptor_.is_open()) return;
+    try {
+      accept();
+    } catch (const std::exception& error) {
+      options_.logger.warning("cannot accept connections for a moment: {}", error.what());
+      rest();
+    }
+  }
+
+  void rest() {
+    const auto pending = std::make_shared<char>();
+    retry_.expires_after(std::chrono::milliseconds{20});
+    retry_.async_wait([this, pending](const boost::system::error_code& canceled) {
+      if (!canceled) accept_again();
+    });
+    const std::lock_guard guard{mutex_};
+    accept_pending_ = pending;
+  }
+
+  /// A connection for which there is no memory is closed.
+  void welcome(tcp::socket socket, const Strand& strand) noexcept {
+    std::shared_ptr<Connection> connection;
+    try {
+      const std::size_t open = connections();
+      const bool full = open >= options_.max_connections;
+      if (full && counters_.connections++ == 0) {
+        options_.logger.warning("{} connections are open, which is the limit: more are refused",
+                                open);
+      }
+      if (open >= options_.max_connections + kToldWhy) return;
+      ConnectionLimits limits = options_.limits;
+      if (full) limits.head_timeout = limits.body_timeout = limits.idle_timeout = kTellingTime;
+      boost::system::error_code ignored;
+      socket.set_option(tcp::no_delay(true), ignored);
+      auto stream = tls_ ? make_tls_stream(std::move(socket), strand, *tls_)
+                         : make_plain_stream(std::move(socket), strand);
+      connection = std::make_shared<Connection>(
+          std::move(stream), strand, full ? static_cast<Service&>(full_) : service_, limits,
+          counters_, [this](Connection& closed) { forget(closed); });
+      {
+        const std::lock_guard guard{mutex_};
+        connections_.emplace(connection.get(), connection);
+      }
+      connection->start();
+    } catch (...) {
+      if (connection) forget(*connection);
+    }
   }
 
   void forget(Connection& connection) {
@@ -159,6 +253,9 @@ class HttpFront::Impl {
 
   Service& service_;
   const FrontOptions options_;
+  FrontCounters own_counters_;
+  FrontCounters& counters_;
+  FullService full_;
   std::optional<asio::ssl::context> tls_;
   asio::io_context context_;
   asio::executor_work_guard<asio::io_context::executor_type> work_;
@@ -170,6 +267,8 @@ class HttpFront::Impl {
   std::condition_variable closed_;
   // Guarded by mutex_:
   std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
+  /// Gone when nothing is left that would accept again.
+  std::weak_ptr<char> accept_pending_;
   std::vector<std::jthread> threads_;
 };
 

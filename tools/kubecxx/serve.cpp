@@ -122,6 +122,14 @@ void add_serve(CLI::App& app) {
                     "Serve HTTPS with a certificate made at the start");
   command->add_option("--token", options->server.token,
                       "The administrator's bearer token; nobody else is let in then");
+  command->add_option("--allow-host", options->server.allow_hosts,
+                      "Another name that clients use for the server; web pages of that host may "
+                      "use it as well");
+  command
+      ->add_option("--max-connections", options->server.max_connections,
+                   "Connections that may be open at once; more are refused")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   command
       ->add_option("--load", options->load, "YAML or JSON file, or folder of such, to begin with")
       ->check(CLI::ExistingPath);
