@@ -92,8 +92,9 @@ expect form 0 '^415$' code -d '{"metadata":{"name":"form"}}' "$maps"
 stop TERM
 
 expect port-too-large 2 '99999' "$kubecxx" serve --port 99999
+expect port-name 2 'port' "$kubecxx" serve --port http
 expect port-negative 2 'port' "$kubecxx" serve --port -1
-expect listen-no-address 1 'not an IP address' "$kubecxx" serve --listen 127.0.0.1:80 --tls --token x
+expect listen-no-address 2 'not an IP address' "$kubecxx" serve --listen 127.0.0.1:80 --tls --token x
 
 mkdir "$work/manifests"
 printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: loaded, namespace: default}\n' >"$work/manifests/a.yaml"
