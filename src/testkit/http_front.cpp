@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -59,24 +60,29 @@ class FullService final : public Service {
 }  // namespace
 
 class HttpFront::Impl {
+ private:
+  struct Worker {
+    asio::io_context context{1};
+    asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
+    std::jthread thread{};
+  };
+
  public:
   Impl(Service& service, FrontOptions options)
       : service_(service),
         options_(std::move(options)),
         counters_(options_.counters != nullptr ? *options_.counters : own_counters_),
         full_(options_.max_connections),
-        context_(options_.threads),
-        work_(context_.get_executor()),
-        accepting_(asio::make_strand(context_.get_executor())),
-        acceptor_(accepting_),
-        retry_(accepting_) {
+        workers_(static_cast<std::size_t>(std::max(options_.threads, 1))),
+        acceptor_(workers_.front().context),
+        retry_(workers_.front().context) {
     if (!options_.tls.certificate.empty())
       tls_.emplace(make_tls_context(options_.tls, options_.limits.http2));
     listen();
     accept();
     try {
-      for (int i = 0; i < std::max(options_.threads, 1); ++i) {
-        threads_.emplace_back([this] { run(); });
+      for (Worker& worker : workers_) {
+        worker.thread = std::jthread{[this, &worker] { run(worker.context); }};
       }
     } catch (...) {
       stop();  // those that have started would never end
@@ -98,17 +104,17 @@ class HttpFront::Impl {
   }
 
   void drain(std::chrono::milliseconds grace) {
-    asio::post(accepting_, [this] { close_acceptor(); });
+    asio::post(workers_.front().context, [this] { close_acceptor(); });
     for (const auto& connection : all()) connection->drain();
     std::unique_lock lock{mutex_};
     closed_.wait_for(lock, grace, [this] { return connections_.empty(); });
   }
 
   void stop() {
-    if (threads_.empty()) return;
-    work_.reset();
-    context_.stop();
-    threads_.clear();
+    for (Worker& worker : workers_) worker.context.stop();
+    for (Worker& worker : workers_) {
+      if (worker.thread.joinable()) worker.thread.join();
+    }
     // Nothing runs any more, nor will a timer: what is left can be taken apart from here.
     boost::system::error_code ignored;
     acceptor_.close(ignored);
@@ -136,10 +142,10 @@ class HttpFront::Impl {
     port_ = acceptor_.local_endpoint().port();
   }
 
-  void run() noexcept {
+  void run(asio::io_context& context) noexcept {
     for (;;) {
       try {
-        context_.run();
+        context.run();
         return;
       } catch (...) {
         recover();
@@ -155,7 +161,7 @@ class HttpFront::Impl {
     for (int attempt = 0; attempt < 1000 && accept_pending_.expired(); ++attempt) {
       try {
         const auto pending = std::make_shared<char>();
-        asio::post(accepting_, [this, pending] { accept_again(); });
+        asio::post(workers_.front().context, [this, pending] { accept_again(); });
         accept_pending_ = pending;
       } catch (...) {
         std::this_thread::yield();
@@ -165,19 +171,20 @@ class HttpFront::Impl {
 
   void accept() {
     const auto pending = std::make_shared<char>();
-    const Strand strand = asio::make_strand(context_.get_executor());
-    acceptor_.async_accept(context_, [this, strand, pending](const boost::system::error_code& error,
-                                                             tcp::socket socket) {
-      if (!acceptor_.is_open()) return;
-      if (!error) {
-        keep_from_children(socket.native_handle());
-        welcome(std::move(socket), strand);
-        return accept_again();
-      }
-      // Out of descriptors, perhaps: do not spin.
-      options_.logger.warning("cannot accept a connection: {}", error.message());
-      rest();
-    });
+    asio::io_context& context = workers_[next_worker_++ % workers_.size()].context;
+    acceptor_.async_accept(
+        context,
+        [this, &context, pending](const boost::system::error_code& error, tcp::socket socket) {
+          if (!acceptor_.is_open()) return;
+          if (!error) {
+            keep_from_children(socket.native_handle());
+            welcome(std::move(socket), context.get_executor());
+            return accept_again();
+          }
+          // Out of descriptors, perhaps: do not spin.
+          options_.logger.warning("cannot accept a connection: {}", error.message());
+          rest();
+        });
     const std::lock_guard guard{mutex_};
     accept_pending_ = pending;
   }
@@ -257,9 +264,10 @@ class HttpFront::Impl {
   FrontCounters& counters_;
   FullService full_;
   std::optional<asio::ssl::context> tls_;
-  asio::io_context context_;
-  asio::executor_work_guard<asio::io_context::executor_type> work_;
-  const Strand accepting_;
+  /// One context per thread, and each connection on one of them: Asio's strands, with which threads could share one,
+  /// do not survive the want of memory.
+  std::deque<Worker> workers_;
+  std::size_t next_worker_ = 0;  // used where connections are accepted
   tcp::acceptor acceptor_;
   asio::steady_timer retry_;
   std::uint16_t port_ = 0;
@@ -269,7 +277,6 @@ class HttpFront::Impl {
   std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
   /// Gone when nothing is left that would accept again.
   std::weak_ptr<char> accept_pending_;
-  std::vector<std::jthread> threads_;
 };
 
 HttpFront::HttpFront(Service& service, FrontOptions options)
