@@ -103,7 +103,7 @@ void start() {
     const auto begin = Timer::now();
     ApiServer server;
     const Socket socket{server.port()};
-    if (socket.exchange("GET /api/v1/namespaces/default HTTP/1.1\r\nHost: x\r\n\r\n", buffer) !=
+    if (socket.exchange("GET /api/v1/namespaces/default HTTP/1.1\r\nHost: localhost\r\n\r\n", buffer) !=
         200) {
       throw std::runtime_error("no answer");
     }
@@ -129,7 +129,7 @@ void writes(int clients, int each) {
           const std::string body = config_map(fmt::format("c{}-{}", c, i));
           const int status = socket.exchange(
               fmt::format(
-                  "POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: x\r\nContent-Type: "
+                  "POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
                   "application/json\r\nContent-Length: {}\r\n\r\n{}",
                   body.size(), body),
               buffer);
@@ -153,7 +153,7 @@ void watches(int watchers, int events) {
   for (int i = 0; i < watchers; ++i) {
     sockets.push_back(std::make_unique<Socket>(server.port()));
     sockets.back()->send(
-        "GET /api/v1/configmaps?watch=1&resourceVersion=1 HTTP/1.1\r\nHost: x\r\n\r\n");
+        "GET /api/v1/configmaps?watch=1&resourceVersion=1 HTTP/1.1\r\nHost: localhost\r\n\r\n");
     polls.push_back({sockets.back()->handle(), POLLIN, 0});
   }
   if (!server.wait_for(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/controller/health.hpp>
 
-#include "http_server.hpp"
+#include "http_request.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http_server.hpp"
 
+#include "http_request.hpp"
+
+#include <kube/api/validation.hpp>
 #include <kube/base/file_descriptor.hpp>
-#include <kube/base/text.hpp>
 
 #include <fmt/format.h>
 #include <netdb.h>
@@ -16,8 +18,8 @@
 #include <cerrno>
 #include <chrono>
 #include <list>
-#include <optional>
 #include <system_error>
+#include <variant>
 
 namespace kube::detail {
 namespace {
@@ -27,46 +29,8 @@ constexpr int kTickMilliseconds = 100;
 /// What is read and dropped after the answer, so that closing does not reset the connection too early.
 constexpr std::size_t kMaxDrained = 65536;
 
-std::string_view status_text(int status) {
-  switch (status) {
-    case 200:
-      return "OK";
-    case 400:
-      return "Bad Request";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    case 431:
-      return "Request Header Fields Too Large";
-    case 500:
-      return "Internal Server Error";
-    case 503:
-      return "Service Unavailable";
-    case 505:
-      return "HTTP Version Not Supported";
-    default:
-      return "Status";
-  }
-}
-
-/// "127.0.0.1:8080" or "[::1]:8080"; the host is empty for all addresses.
-std::pair<std::string, std::string> split_address(const std::string& address) {
-  const std::size_t colon = address.rfind(':');
-  if (colon == std::string::npos || colon + 1 == address.size()) {
-    throw Error(fmt::format("cannot listen on \"{}\": expected <host>:<port>", address));
-  }
-  std::string host = address.substr(0, colon);
-  if (host.size() >= 2 && host.front() == '[' && host.back() == ']') {
-    host = host.substr(1, host.size() - 2);
-  } else if (host.find(':') != std::string::npos) {
-    throw Error(fmt::format("cannot listen on \"{}\": write [address]:port for IPv6", address));
-  }
-  return {host, address.substr(colon + 1)};
-}
-
 FileDescriptor listen_on(const std::string& address) {
-  const auto [host, port] = split_address(address);
+  const auto [host, port] = parse_listen_address(address);
   addrinfo hints{};
   hints.ai_flags = AI_PASSIVE;
   hints.ai_socktype = SOCK_STREAM;
@@ -74,7 +38,7 @@ FileDescriptor listen_on(const std::string& address) {
   if (const int error =
           getaddrinfo(host.empty() ? nullptr : host.c_str(), port.c_str(), &hints, &found);
       error != 0) {
-    throw Error(fmt::format("cannot listen on \"{}\": {}", address, gai_strerror(error)));
+    throw Error(fmt::format("cannot listen on {}: {}", quoted(address), gai_strerror(error)));
   }
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owned{found, &freeaddrinfo};
   int error = 0;
@@ -99,8 +63,8 @@ FileDescriptor listen_on(const std::string& address) {
       error = errno;
     }
   }
-  throw Error(
-      fmt::format("cannot listen on \"{}\": {}", address, std::generic_category().message(error)));
+  throw Error(fmt::format("cannot listen on {}: {}", quoted(address),
+                          std::generic_category().message(error)));
 }
 
 std::string address_of(const FileDescriptor& socket) {
@@ -118,25 +82,6 @@ std::string address_of(const FileDescriptor& socket) {
 }
 
 }  // namespace
-
-std::vector<std::pair<std::string, std::string>> parse_query(std::string_view query) {
-  std::vector<std::pair<std::string, std::string>> found;
-  while (!query.empty()) {
-    const std::string_view one = query.substr(0, query.find('&'));
-    query.remove_prefix(std::min(one.size() + 1, query.size()));
-    const std::size_t equals = one.find('=');
-    if (one.empty()) continue;
-    const auto decoded = [](std::string_view text) {
-      if (auto sound = percent_decode(text, true)) return *std::move(sound);
-      std::string as_it_is{text};
-      std::ranges::replace(as_it_is, '+', ' ');
-      return as_it_is;
-    };
-    found.emplace_back(decoded(one.substr(0, equals)),
-                       equals == std::string_view::npos ? "" : decoded(one.substr(equals + 1)));
-  }
-  return found;
-}
 
 struct HttpServer::Connection {
   enum class State {
@@ -165,36 +110,59 @@ class HttpServer::Loop {
   }
   [[nodiscard]] std::string address() const { return address_of(listener_); }
 
-  void run(const std::stop_token& stop) {
+  void run(const std::stop_token& stop) noexcept {
     const std::stop_callback wake{stop, [this] { eventfd_write(wake_.get(), 1); }};
-    std::vector<pollfd> polled;
     while (!stop.stop_requested()) {
-      // poll() passes over -1.
-      polled.assign({{wake_.get(), POLLIN, 0}, {resting_ ? -1 : listener_.get(), POLLIN, 0}});
-      for (const Connection& connection : connections_) {
-        const bool writes = connection.state == Connection::State::kWriting;
-        polled.push_back(
-            {connection.socket.get(), static_cast<short>(writes ? POLLOUT : POLLIN), 0});
+      try {
+        poll_once();
+      } catch (const std::exception& error) {
+        // No memory, mostly: the oldest makes room, and the others have to wait a little.
+        options_.log.error("the endpoint {} has dropped a connection: {}", options_.address,
+                           error.what());
+        if (!connections_.empty()) connections_.pop_front();
+        poll(nullptr, 0, kTickMilliseconds);
       }
-      const int ready = poll(polled.data(), polled.size(),
-                             connections_.empty() && !resting_ ? -1 : kTickMilliseconds);
-      resting_ = false;
-      if (ready < 0 && errno != EINTR) {
-        return options_.log.error("the endpoint {} has ended: {}", options_.address,
-                                  std::generic_category().message(errno));
-      }
-      std::size_t index = 2;
-      const Clock::TimePoint now = options_.clock->now();
-      for (auto at = connections_.begin(); at != connections_.end(); ++index) {
-        const bool goes_on = now < at->deadline && (polled[index].revents == 0 || serve(*at));
-        at = goes_on ? std::next(at) : connections_.erase(at);
-      }
-      if (polled[1].revents != 0) accept_some();
     }
     connections_.clear();
   }
 
  private:
+  void poll_once() {
+    // poll() passes over -1.
+    polled_.assign({{wake_.get(), POLLIN, 0}, {resting_ ? -1 : listener_.get(), POLLIN, 0}});
+    for (const Connection& connection : connections_) {
+      const bool writes = connection.state == Connection::State::kWriting;
+      polled_.push_back(
+          {connection.socket.get(), static_cast<short>(writes ? POLLOUT : POLLIN), 0});
+    }
+    const int ready = poll(polled_.data(), polled_.size(),
+                           connections_.empty() && !resting_ ? -1 : kTickMilliseconds);
+    resting_ = false;
+    if (ready < 0 && errno != EINTR) {
+      throw std::system_error(errno, std::generic_category(), "poll");
+    }
+    std::size_t index = 2;
+    const Clock::TimePoint now = options_.clock->now();
+    for (auto at = connections_.begin(); at != connections_.end(); ++index) {
+      const bool goes_on = attempt(*at, now, ready > 0 && polled_[index].revents != 0);
+      at = goes_on ? std::next(at) : connections_.erase(at);
+    }
+    if (ready > 0 && polled_[1].revents != 0) accept_some();
+  }
+
+  /// False if the connection has ended, be it for want of memory.
+  bool attempt(Connection& connection, Clock::TimePoint now, bool ready) noexcept {
+    try {
+      if (now < connection.deadline) return !ready || serve(connection);
+      options_.slow.add();
+      tell(connection, {.status = 408, .body = "the request did not arrive in time\n"});
+    } catch (const std::exception& error) {
+      options_.log.error("the endpoint {} has dropped a connection: {}", options_.address,
+                         error.what());
+    }
+    return false;
+  }
+
   void accept_some() {
     // A few at a time, so that those that are there have their turn.
     for (int i = 0; i < 16; ++i) {
@@ -203,13 +171,29 @@ class HttpServer::Loop {
       if (socket.get() < 0) {
         if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
           // No descriptors, mostly: the oldest makes room, and the next one has to wait a little.
-          if (!connections_.empty()) connections_.pop_front();
+          if (!connections_.empty()) drop_oldest();
           resting_ = true;
         }
         return;
       }
-      if (connections_.size() >= options_.max_connections) connections_.pop_front();
+      if (connections_.size() >= options_.max_connections) drop_oldest();
       connections_.push_back({std::move(socket), options_.clock->now() + options_.timeout});
+    }
+  }
+
+  void drop_oldest() {
+    options_.crowded.add();
+    tell(connections_.front(),
+         {.status = 503, .body = "there are too many connections, and this was the oldest\n"});
+    connections_.pop_front();
+  }
+
+  /// Says why a connection ends, if it has begun to ask and would listen.
+  static void tell(const Connection& connection, const HttpReply& reply) {
+    if (connection.state != Connection::State::kReading || connection.input.empty()) return;
+    const std::string text = encode_reply(reply, false);
+    if (send(connection.socket.get(), text.data(), text.size(), MSG_NOSIGNAL) > 0) {
+      shutdown(connection.socket.get(), SHUT_WR);
     }
   }
 
@@ -236,7 +220,12 @@ class HttpServer::Loop {
     if (end != std::string::npos && end <= options_.max_head) {
       connection.output = respond(connection.input);
     } else if (connection.input.size() > options_.max_head) {
-      connection.output = encode({.status = 431, .body = "the request is too large\n"}, false);
+      options_.large.add();
+      connection.output =
+          encode_reply({.status = 431,
+                        .body = fmt::format("the head of the request has more than {} bytes\n",
+                                            options_.max_head)},
+                       false);
     } else {
       return true;
     }
@@ -266,53 +255,29 @@ class HttpServer::Loop {
   }
 
   std::string respond(std::string_view head) {
-    const std::string_view line = head.substr(0, head.find("\r\n"));
-    const std::size_t first = line.find(' ');
-    const std::size_t last = line.rfind(' ');
-    if (first == std::string_view::npos || first == last || line.find(' ', first + 1) != last) {
-      return encode({.status = 400, .body = "this is no HTTP request\n"}, false);
+    const auto parsed = parse_request(head);
+    if (const auto* refusal = std::get_if<HttpRefusal>(&parsed)) {
+      return encode_reply(refusal->reply, refusal->head_only);
     }
-    const std::string_view method = line.substr(0, first);
-    const std::string_view target = line.substr(first + 1, last - first - 1);
-    const std::string_view version = line.substr(last + 1);
-    if (version != "HTTP/1.1" && version != "HTTP/1.0") {
-      return encode({.status = 505, .body = "only HTTP/1.1 is spoken here\n"}, false);
-    }
-    if (method != "GET" && method != "HEAD") {
-      return encode({.status = 405, .body = "only GET and HEAD are possible\n"}, false);
-    }
-    if (target.empty() || target.front() != '/') {
-      return encode({.status = 400, .body = "the target must be a path\n"}, method == "HEAD");
-    }
-    const std::size_t mark = target.find('?');
+    const auto& question = std::get<HttpQuestion>(parsed);
     HttpReply reply;
     try {
-      reply =
-          answer_(target.substr(0, mark),
-                  mark == std::string_view::npos ? std::string_view{} : target.substr(mark + 1));
+      reply = answer_(question.path, question.query);
     } catch (const std::exception& error) {
-      options_.log.error("{} {}: {}", method, target, error.what());
+      options_.log.error("GET {}: {}", question.path, error.what());
       reply = {.status = 500, .body = "internal server error\n"};
     } catch (...) {
+      options_.log.error("GET {}: the handler has thrown what is no exception", question.path);
       reply = {.status = 500, .body = "internal server error\n"};
     }
-    return encode(reply, method == "HEAD");
-  }
-
-  static std::string encode(const HttpReply& reply, bool head_only) {
-    std::string text = fmt::format(
-        "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n"
-        "X-Content-Type-Options: nosniff\r\n{}\r\n",
-        reply.status, status_text(reply.status), reply.content_type, reply.body.size(),
-        reply.status == 405 ? "Allow: GET, HEAD\r\n" : "");
-    if (!head_only) text += reply.body;
-    return text;
+    return encode_reply(reply, question.head_only);
   }
 
   const HttpServerOptions options_;
   const Answer answer_;
   const FileDescriptor listener_;
   const FileDescriptor wake_;
+  std::vector<pollfd> polled_;
   std::list<Connection> connections_;  // the oldest first
   bool resting_ = false;               // accepts nobody for a moment
 };

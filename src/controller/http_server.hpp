@@ -4,6 +4,7 @@
 #include <kube/base/clock.hpp>
 #include <kube/base/error.hpp>
 #include <kube/base/log.hpp>
+#include <kube/base/metrics.hpp>
 #include <kube/controller/health.hpp>
 
 #include <cstddef>
@@ -13,13 +14,8 @@
 #include <string>
 #include <string_view>
 #include <thread>
-#include <utility>
-#include <vector>
 
 namespace kube::detail {
-
-/// Names and values of a query, with '+' and, where it is sound, %XX resolved.
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> parse_query(std::string_view query);
 
 struct HttpServerOptions {
   std::string address{};  ///< "127.0.0.1:8080", "[::1]:8080", ":8080"
@@ -29,6 +25,10 @@ struct HttpServerOptions {
       std::chrono::seconds{10};  ///< from the connection to the last byte of the answer
   Clock* clock = &system_clock();
   Logger log{};
+  /// Connections that took too long, that sent too much, and that made room for others.
+  Counter slow{};
+  Counter large{};
+  Counter crowded{};
 };
 
 /// A small HTTP server for health checks and metrics: GET and HEAD, one request per connection, one thread. Nothing

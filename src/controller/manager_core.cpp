@@ -177,11 +177,19 @@ std::string ManagerCore::health_address() const {
 }
 
 void ManagerCore::start_endpoints() {
+  const auto refused = [&](const char* reason) {
+    return options_.metrics->counter("kubecxx_endpoint_refused_total",
+                                     "Connections of health checks and metrics that were refused.",
+                                     {{"reason", reason}});
+  };
   const auto serve = [&](const std::string& address, HttpServer::Answer answer) {
     if (is_off(address)) return std::unique_ptr<HttpServer>{};
     HttpServerOptions server{.address = address};
     server.clock = options_.clock;
     server.log = log_;
+    server.slow = refused("slow");
+    server.large = refused("large");
+    server.crowded = refused("crowded");
     return std::make_unique<HttpServer>(std::move(server), std::move(answer));
   };
   auto metrics = serve(options_.metrics_address, [this](std::string_view path, std::string_view) {

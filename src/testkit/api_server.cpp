@@ -101,6 +101,8 @@ detail::EngineOptions ApiServer::Impl::engine_options() {
   engine_options.logger = options.logger;
   engine_options.tokens = tokens;
   engine_options.allow_anonymous = options.allow_anonymous;
+  engine_options.origins = {
+      .tls = options.tls, .listen = options.listen, .allow_hosts = options.allow_hosts};
   engine_options.seed = options.seed;
   engine_options.version = options.version;
   engine_options.history_size = options.history_size;
@@ -136,7 +138,9 @@ void ApiServer::Impl::start() {
   front_options.address = options.listen;
   front_options.port = port;
   front_options.threads = options.threads;
-  front_options.http2 = options.http2;
+  front_options.limits.http2 = options.http2;
+  front_options.max_connections = options.max_connections;
+  front_options.counters = &counters;
   front_options.logger = options.logger.named("http");
   if (authority) {
     front_options.tls = {certificate.certificate, certificate.key, authority->ca_pem()};
@@ -282,6 +286,7 @@ std::size_t ApiServer::connection_count() const {
   const std::lock_guard guard{impl_->front_mutex};
   return impl_->front ? impl_->front->connections() : 0;
 }
+Refusals ApiServer::refusals() const { return impl_->counters.snapshot(); }
 void ApiServer::send_bookmarks() { impl_->engine.send_bookmarks(); }
 void ApiServer::end_watches() { impl_->engine.end_watches(); }
 void ApiServer::set_health(std::string_view check, bool passes) {

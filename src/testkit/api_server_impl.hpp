@@ -46,6 +46,7 @@ class ApiServer::Impl {
   detail::Engine engine;
   detail::Pipeline pipeline;
   std::unique_ptr<detail::Simulation> simulation;
+  detail::FrontCounters counters;
   /// Null while stopped. Guarded by front_mutex, as faults break connections from any thread.
   mutable std::mutex front_mutex;
   std::unique_ptr<detail::HttpFront> front;

@@ -11,6 +11,7 @@ namespace {
 constexpr std::chrono::seconds kTick{1};
 constexpr std::chrono::seconds kBookmarkPeriod{60};
 constexpr std::chrono::seconds kLastBookmarks{2};
+constexpr int kAttempts = 5;
 
 }  // namespace
 
@@ -21,12 +22,7 @@ Controllers::Controllers(Services& services, Rest& rest)
       definitions_(services, rest),
       garbage_(services, rest) {
   next_tick_ = services_.clock.now() + kTick;
-  services_.store.set_feed([this](Collection& collection, const EventPtr& event) {
-    const std::lock_guard lock{mutex_};
-    if (!is_concerned_locked(collection, *event)) return;
-    queue_.push_back({&collection, event});
-    changed_.notify_one();
-  });
+  services_.store.set_feed(*this);
   thread_ = std::jthread{[this](std::stop_token stop) { run(std::move(stop)); }};
 }
 
@@ -45,30 +41,59 @@ bool Controllers::is_concerned_locked(const Collection& collection, const StoreE
          (services_.options.garbage_collection && GarbageCollector::is_concerned(event));
 }
 
-void Controllers::run(std::stop_token stop) {
-  while (!stop.stop_requested()) {
-    Item item{};
-    {
-      std::unique_lock lock{mutex_};
-      if (queue_.empty()) {
-        busy_ = false;
-        settled_.notify_all();
-        services_.clock.wait_until(lock, changed_, next_tick_, stop,
-                                   [&] { return !queue_.empty(); });
-      }
-      if (!queue_.empty()) {
-        item = std::move(queue_.front());
-        queue_.pop_front();
-        busy_ = true;
-      }
-    }
-    const std::lock_guard lock{run_mutex_};
+void Controllers::stage(Collection& collection, const EventPtr& event) {
+  staged_.clear();
+  const std::lock_guard lock{mutex_};
+  if (is_concerned_locked(collection, *event)) staged_.push_back({&collection, event});
+}
+
+void Controllers::publish() noexcept {
+  if (staged_.empty()) return;
+  const std::lock_guard lock{mutex_};
+  queue_.splice(queue_.end(), staged_);
+  changed_.notify_one();
+}
+
+template <typename Work>
+void Controllers::persist(Work work) noexcept {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
     try {
-      if (item.event != nullptr) react(item);
-      if (services_.clock.now() >= next_tick_) tick();
+      return work();
     } catch (const std::exception& error) {
       services_.options.logger.named("engine").error("controller: {}", error.what());
+    } catch (...) {
+      services_.options.logger.named("engine").error("controller: not an exception");
     }
+  }
+}
+
+std::list<Controllers::Item> Controllers::next(const std::stop_token& stop) {
+  std::list<Item> taken;
+  std::unique_lock lock{mutex_};
+  if (queue_.empty()) {
+    busy_ = false;
+    settled_.notify_all();
+    services_.clock.wait_until(lock, changed_, next_tick_, stop, [&] { return !queue_.empty(); });
+  }
+  if (!queue_.empty()) {
+    taken.splice(taken.end(), queue_, queue_.begin());
+    busy_ = true;
+  }
+  return taken;
+}
+
+void Controllers::run(std::stop_token stop) {
+  while (!stop.stop_requested()) {
+    std::list<Item> taken;
+    persist([&] { taken = next(stop); });
+    const std::lock_guard lock{run_mutex_};
+    if (!taken.empty()) {
+      persist([&] { react(taken.front()); });
+      if (!taken.front().quiet) persist([&] { call_hooks(taken.front()); });
+    }
+    persist([&] {
+      if (services_.clock.now() >= next_tick_) tick();
+    });
   }
 }
 
@@ -92,11 +117,12 @@ void Controllers::tick() {
   }
   for (const auto& cursor : bookmarks) services_.store.ask_for_bookmark(*cursor);
   for (const auto& cursor : ended) services_.store.end_watch(*cursor);
-  for (const Services::Expiry& expiry : services_.due_expiries(now)) {
-    const StoredObject object = services_.store.get(services_.events(), expiry.key);
-    if (object && object.revision() == expiry.revision) {
-      services_.commit(services_.events(), expiry.key, object, {});
+  while (const std::optional<Services::Expiry> expiry = services_.due_expiry(now)) {
+    const StoredObject object = services_.store.get(services_.events(), expiry->key);
+    if (object && object.revision() == expiry->revision) {
+      services_.commit(services_.events(), expiry->key, object, {});
     }
+    services_.forget_expiry(*expiry);
   }
   services_.store.expire_history();
 }
@@ -119,7 +145,6 @@ void Controllers::react(const Item& item) {
     }
   }
   if (services_.options.garbage_collection) garbage_.object_changed(*item.collection, event);
-  if (!item.quiet) call_hooks(item);
 }
 
 void Controllers::call_hooks(const Item& item) {
@@ -150,6 +175,9 @@ void Controllers::call_hooks(const Item& item) {
     } catch (const std::exception& error) {
       services_.options.logger.named("engine").error("a hook for {} threw: {}", change.resource,
                                                      error.what());
+    } catch (...) {
+      services_.options.logger.named("engine").error("a hook for {} threw what is no exception",
+                                                     change.resource);
     }
   }
 }
@@ -221,16 +249,17 @@ std::shared_ptr<void> Controllers::on_change(const GroupResource& resource,
   auto hook = std::make_shared<Hook>();
   hook->resource = resource;
   hook->react = std::move(react);
+  std::shared_ptr<void> token{hook.get(), [this, hook](void*) {
+                                {
+                                  const std::lock_guard list{mutex_};
+                                  std::erase(hooks_, hook);
+                                }
+                                const std::lock_guard running{hook->running};
+                                hook->active = false;
+                              }};
   const std::lock_guard lock{mutex_};
   hooks_.push_back(hook);
-  return {hook.get(), [this, hook](void*) {
-            {
-              const std::lock_guard list{mutex_};
-              std::erase(hooks_, hook);
-            }
-            const std::lock_guard running{hook->running};
-            hook->active = false;
-          }};
+  return token;
 }
 
 }  // namespace kube::testkit::detail

@@ -5,8 +5,8 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -26,10 +26,12 @@ namespace kube::testkit::detail {
 /// that react to writes.
 ///
 /// Thread safety: all public methods, from any thread.
-class Controllers {
+class Controllers : private StoreFeed {
  public:
   Controllers(Services& services, Rest& rest);
-  ~Controllers();
+  Controllers(const Controllers&) = delete;
+  Controllers& operator=(const Controllers&) = delete;
+  ~Controllers() override;
 
   /// Stops reacting and joins the thread.
   void stop();
@@ -54,7 +56,14 @@ class Controllers {
     bool active = true;  // guarded by running
   };
 
+  void stage(Collection& collection, const EventPtr& event) override;
+  void publish() noexcept override;
   void run(std::stop_token stop);
+  /// Takes the next write, or waits for one or the next tick.
+  std::list<Item> next(const std::stop_token& stop);
+  /// Calls `work` until it does not throw, a few times: memory may come back.
+  template <typename Work>
+  void persist(Work work) noexcept;
   /// Whether anybody here has to hear of a write: waking the thread takes longer than many a write.
   [[nodiscard]] bool is_concerned_locked(const Collection& collection,
                                          const StoreEvent& event) const;
@@ -72,12 +81,14 @@ class Controllers {
   GarbageCollector garbage_;
   std::set<std::string, std::less<>> terminating_;
   Clock::TimePoint next_tick_ = {};
+  /// The write that is about to happen; guarded by the store's lock.
+  std::list<Item> staged_;
 
   std::mutex mutex_;
   Condition changed_;
   std::condition_variable settled_;
   // Guarded by mutex_:
-  std::deque<Item> queue_;
+  std::list<Item> queue_;
   bool busy_ = false;
   std::vector<std::shared_ptr<Hook>> hooks_;
   /// Held while the controllers work, so that start_over() comes between; recursive, as hooks may call it.

@@ -88,38 +88,37 @@ std::string deprecation_of(const Value& definition, const Value& version) {
   return warning;
 }
 
-/// The name that clashes with another accepted definition of the group: condition reason and message.
-std::optional<std::pair<std::string, std::string>> conflict_of(const Value& definition,
-                                                               const std::vector<Value>& others) {
-  const Value& names = definition["spec"]["names"];
+/// The names of a definition, from its spec or its status.
+AcceptedNames names_of(const Value& names) {
+  AcceptedNames found;
+  found.plural = text(names["plural"]);
+  found.singular = text(names["singular"]);
+  found.short_names = texts(names["shortNames"]);
+  found.kind = text(names["kind"]);
+  found.list_kind = text(names["listKind"]);
+  return found;
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return !name.empty() && std::ranges::find(names, name) != names.end();
+}
+
+/// What of `names` is `taken` by another definition of the group: condition reason and message.
+std::optional<std::pair<std::string, std::string>> clash(const AcceptedNames& names,
+                                                         const AcceptedNames& taken) {
+  const std::vector<std::string> resources = taken.resources();
+  const std::vector<std::string> kinds = taken.kinds();
   std::optional<std::pair<std::string, std::string>> found;
-  const auto clash = [&](const char* reason, const std::string& name) {
+  const auto report = [&](const char* reason, const std::string& name) {
     found = {reason, fmt::format("\"{}\" is already in use", name)};
   };
-  for (const Value& other : others) {
-    if (other["spec"]["group"] != definition["spec"]["group"] ||
-        metadata_text(other, "name") == metadata_text(definition, "name")) {
-      continue;
-    }
-    const Value& taken = other["status"]["acceptedNames"];
-    std::vector<std::string> resources = texts(taken["shortNames"]);
-    resources.push_back(text(taken["plural"]));
-    resources.push_back(text(taken["singular"]));
-    const auto in_use = [&](const std::string& name) {
-      return !name.empty() && std::ranges::find(resources, name) != resources.end();
-    };
-    if (in_use(text(names["plural"]))) clash("PluralConflict", text(names["plural"]));
-    if (in_use(text(names["singular"]))) clash("SingularConflict", text(names["singular"]));
-    for (const std::string& name : texts(names["shortNames"])) {
-      if (in_use(name)) clash("ShortNamesConflict", name);
-    }
-    const std::vector<std::string> kinds{text(taken["kind"]), text(taken["listKind"])};
-    const auto kind_in_use = [&](const std::string& kind) {
-      return !kind.empty() && std::ranges::find(kinds, kind) != kinds.end();
-    };
-    if (kind_in_use(text(names["kind"]))) clash("KindConflict", text(names["kind"]));
-    if (kind_in_use(text(names["listKind"]))) clash("ListKindConflict", text(names["listKind"]));
+  if (contains(resources, names.plural)) report("PluralConflict", names.plural);
+  if (contains(resources, names.singular)) report("SingularConflict", names.singular);
+  for (const std::string& name : names.short_names) {
+    if (contains(resources, name)) report("ShortNamesConflict", name);
   }
+  if (contains(kinds, names.kind)) report("KindConflict", names.kind);
+  if (contains(kinds, names.list_kind)) report("ListKindConflict", names.list_kind);
   return found;
 }
 
@@ -128,6 +127,13 @@ std::string scale_path(const Value& version, const char* member) {
 }
 
 }  // namespace
+
+std::vector<std::string> AcceptedNames::resources() const {
+  std::vector<std::string> all = short_names;
+  all.push_back(plural);
+  all.push_back(singular);
+  return all;
+}
 
 std::vector<ResourcePtr> resources_of(Store& store, const Value& definition) {
   const Value& spec = definition["spec"];
@@ -196,21 +202,39 @@ CrdRegistry::CrdRegistry(Services& services, Rest& rest)
 
 void CrdRegistry::definition_changed(const std::string& name) {
   update_status(name);
-  rebuild();
   const StoredObject stored = services_.store.get(definitions_, name);
+  adopt({{name, stored}});
   if (stored && !stored.metadata_text("deletionTimestamp").empty()) {
     clean_up(name, *stored.value());
   }
 }
 
+std::optional<std::pair<std::string, std::string>> CrdRegistry::conflict_of(
+    const std::string& name, const Value& definition) const {
+  const AcceptedNames names = names_of(definition["spec"]["names"]);
+  const std::string group = text(definition["spec"]["group"]);
+  // Of several the last one, in the order of their names, is reported.
+  const std::string* last = nullptr;
+  const auto look = [&](const NameIndex& index, const std::vector<std::string>& candidates) {
+    for (const std::string& candidate : candidates) {
+      const auto found = index.find({group, candidate});
+      if (found == index.end()) continue;
+      auto owner = found->second.rbegin();
+      if (owner != found->second.rend() && *owner == name) ++owner;
+      if (owner == found->second.rend()) continue;
+      if (last == nullptr || *owner > *last) last = &*owner;
+    }
+  };
+  look(resource_owners_, names.resources());
+  look(kind_owners_, names.kinds());
+  if (last == nullptr) return std::nullopt;
+  return clash(names, known_.find(*last)->second.names);
+}
+
 void CrdRegistry::update_status(const std::string& name) {
-  std::vector<Value> others;
-  for (const auto& [key, object] : services_.store.list(definitions_, {}).objects) {
-    others.push_back(*object.value());
-  }
   const std::string now = services_.now_text();
   rest_.edit(definitions_, name, [&](Value& definition) {
-    const auto conflict = conflict_of(definition, others);
+    const auto conflict = conflict_of(name, definition);
     const Value before = std::as_const(definition)["status"];
     if (!std::as_const(definition)["status"].is_object()) definition["status"] = Value::object();
     if (conflict) {
@@ -246,37 +270,76 @@ void CrdRegistry::update_status(const std::string& name) {
   });
 }
 
-void CrdRegistry::rebuild() {
-  std::vector<ResourcePtr> resources;
-  std::map<GroupResource, std::string> serving;
-  std::map<std::string, Built> built;
-  for (const auto& [key, object] : services_.store.list(definitions_, {}).objects) {
-    Built& made = built[key];
-    if (const auto known = built_.find(key);
-        known != built_.end() && known->second.revision == object.revision()) {
-      made = known->second;
-    } else {
-      made.revision = object.revision();
-      const Value definition = *object.value();
-      if (is_true(definition, "Established")) {
-        made.resources = resources_of(services_.store, definition);
+CrdRegistry::Known CrdRegistry::learn(const StoredObject& stored) {
+  Known known;
+  if (!stored) return known;
+  const Ref<Value> definition = stored.value();
+  known.revision = stored.revision();
+  known.group = text((*definition)["spec"]["group"]);
+  known.names = names_of((*definition)["status"]["acceptedNames"]);
+  if (is_true(*definition, "Established")) {
+    known.resources = resources_of(services_.store, *definition);
+  }
+  for (const ResourcePtr& resource : known.resources) {
+    known.schemas += fmt::format("{}:{};", resource->version, resource->custom->schema_id);
+  }
+  return known;
+}
+
+void CrdRegistry::adopt(const std::map<std::string, StoredObject>& definitions) {
+  // Whatever throws on the way, the next attempt begins with the same differences: what is known changes last.
+  std::map<std::string, Known> changes;
+  std::vector<ResourcePtr> gone;
+  std::vector<ResourcePtr> added;
+  for (const auto& [name, stored] : definitions) {
+    const Known& before = known_[name];
+    if (stored && before.revision == stored.revision()) continue;
+    const Known& now = changes.emplace(name, learn(stored)).first->second;
+    gone.insert(gone.end(), before.resources.begin(), before.resources.end());
+    added.insert(added.end(), now.resources.begin(), now.resources.end());
+  }
+  if (!gone.empty() || !added.empty()) {
+    services_.set_catalog(services_.catalog()->with_changes(gone, added));
+  }
+  for (auto& [name, now] : changes) {
+    Known& before = known_.find(name)->second;
+    // What is served otherwise now must be watched anew.
+    if (!before.resources.empty() && before.schemas != now.schemas) {
+      services_.store.end_watches(
+          &services_.store.collection(before.resources.front()->group_resource()));
+    }
+    index(name, before, false);
+    index(name, now, true);
+    before = std::move(now);
+  }
+  for (const auto& [name, stored] : definitions) {
+    if (!stored) known_.erase(name);
+  }
+}
+
+void CrdRegistry::index(const std::string& name, const Known& known, bool add) {
+  const auto change = [&](NameIndex& index, const std::vector<std::string>& names) {
+    for (const std::string& one : names) {
+      if (one.empty()) continue;
+      if (add) {
+        index[{known.group, one}].insert(name);
+      } else if (const auto found = index.find({known.group, one}); found != index.end()) {
+        found->second.erase(name);
+        if (found->second.empty()) index.erase(found);
       }
     }
-    for (const ResourcePtr& resource : made.resources) {
-      std::string& schemas = serving[resource->group_resource()];
-      schemas += fmt::format("{}:{};", resource->version, resource->custom->schema_id);
-      resources.push_back(resource);
-    }
+  };
+  change(resource_owners_, known.names.resources());
+  change(kind_owners_, known.names.kinds());
+}
+
+void CrdRegistry::rebuild() {
+  std::map<std::string, StoredObject> definitions;
+  for (const auto& [name, known] : known_) definitions[name];
+  for (auto& [name, stored] : services_.store.list(definitions_, {}).objects) {
+    definitions[name] = std::move(stored);
   }
-  built_ = std::move(built);
-  services_.set_catalog(services_.catalog()->with_custom(resources));
-  for (const auto& [resource, schemas] : served_) {
-    const auto found = serving.find(resource);
-    if (found == serving.end() || found->second != schemas) {
-      services_.store.end_watches(&services_.store.collection(resource));
-    }
-  }
-  served_ = std::move(serving);
+  adopt(definitions);
 }
 
 void CrdRegistry::clean_up(const std::string& name, const Value& definition) {

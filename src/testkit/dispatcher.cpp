@@ -104,6 +104,17 @@ bool is_read(std::string_view method) {
 
 ServerResponse Dispatcher::handle(const ServerRequest& request,
                                   const std::optional<User>& user) noexcept {
+  try {
+    return complete(request, user);
+  } catch (...) {
+    // There is no memory for the answer, nor for one that says so.
+    ServerResponse response;
+    response.status = 500;
+    return response;
+  }
+}
+
+ServerResponse Dispatcher::complete(const ServerRequest& request, const std::optional<User>& user) {
   ServerResponse response;
   std::vector<std::string> warnings;
   try {
@@ -122,6 +133,10 @@ ServerResponse Dispatcher::handle(const ServerRequest& request,
     services_.options.logger.named("engine").error("{} {}: {}", request.method, request.target,
                                                    error.what());
     response = status_response(request, plain_failure(error.what()));
+  } catch (...) {  // of a hook of the user
+    services_.options.logger.named("engine").error("{} {}: not an exception", request.method,
+                                                   request.target);
+    response = status_response(request, plain_failure("a hook threw what is no exception"));
   }
   const std::string_view audit = header(request, "Audit-Id");
   response.headers.push_back(
@@ -150,6 +165,7 @@ ServerResponse Dispatcher::answer(const ServerRequest& request, const std::optio
   if (known) {
     user = *known;
   } else {
+    if (services_.options.origins) check_origin(*services_.options.origins, request);
     user = impersonate(services_.options, request, authenticate(services_.options, request));
     authorize_route(services_.options, user, route, url.path);
   }

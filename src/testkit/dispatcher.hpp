@@ -29,6 +29,8 @@ class Dispatcher {
   [[nodiscard]] Health& health() noexcept { return health_; }
 
  private:
+  /// The answer with the headers that every one has.
+  ServerResponse complete(const ServerRequest& request, const std::optional<User>& user);
   ServerResponse answer(const ServerRequest& request, const std::optional<User>& known,
                         std::vector<std::string>& warnings);
   ServerResponse serve_path(const ServerRequest& request, const RequestUrl& url, const Route& route,

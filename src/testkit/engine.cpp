@@ -262,6 +262,7 @@ void Engine::import_objects(const std::vector<ObjectState>& objects, std::uint64
     services.expiry_of.clear();
   }
   for (const auto& [key, object] : services.store.list(services.events(), {}).objects) {
+    services.prepare_expiry(key);
     services.schedule_expiry(key, object.revision());
   }
   state_->controllers.start_over();

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "http_message.hpp"
+#include "request_origin.hpp"
 
 namespace kube::testkit::detail {
 
@@ -87,6 +88,8 @@ struct EngineOptions {
   bool client_certificates = true;
   /// Whether requests without credentials are let in as system:anonymous.
   bool allow_anonymous = true;
+  /// Which names the server answers to and which web pages may speak to it; without it, any.
+  std::optional<OriginPolicy> origins = std::nullopt;
   /// Decides what users may do; without it everything is allowed.
   std::function<AccessDecision(const AccessRequest&)> authorize = {};
   /// Seeds uids, generated names and the like; the same seed gives the same ones. 0 takes a random seed.

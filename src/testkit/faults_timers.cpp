@@ -32,7 +32,10 @@ void Timers::run(std::stop_token stop) {
     if (next <= clock_.now()) {
       auto due = waiting_.extract(waiting_.begin());
       lock.unlock();
-      due.mapped()();
+      try {
+        due.mapped()();
+      } catch (...) {  // NOLINT(bugprone-empty-catch): what is called sees to its own failures
+      }
       due = {};
       lock.lock();
       continue;

@@ -94,6 +94,7 @@ ResourcePtr GarbageCollector::resource_of(const Collection& collection) const {
 void GarbageCollector::index(const Place& place, const std::vector<std::string>& owners) {
   for (const std::string& uid : owners_[place]) {
     const auto found = dependents_.find(uid);
+    if (found == dependents_.end()) continue;  // memory ran out half-way last time
     found->second.erase(place);
     if (found->second.empty()) dependents_.erase(found);
   }
@@ -101,8 +102,8 @@ void GarbageCollector::index(const Place& place, const std::vector<std::string>&
     owners_.erase(place);
     return;
   }
-  for (const std::string& uid : owners) dependents_[uid].insert(place);
   owners_[place] = owners;
+  for (const std::string& uid : owners) dependents_[uid].insert(place);
 }
 
 bool GarbageCollector::is_concerned(const StoreEvent& event) {

@@ -41,8 +41,12 @@ class RequestParser final : public http::basic_parser<true> {
   }
   void on_response_impl(int /*code*/, View /*reason*/, int /*version*/, Error& /*error*/) override {
   }
-  void on_field_impl(http::field /*field*/, View name, View value, Error& /*error*/) override {
-    if (!is_header_done()) request_.headers.push_back({text(name), text(value)});  // no trailers
+  void on_field_impl(http::field /*field*/, View name, View value, Error& error) override {
+    if (++fields_ > kHeaderCount) {
+      error = http::error::header_limit;
+    } else if (!is_header_done()) {  // no trailers
+      request_.headers.push_back({text(name), text(value)});
+    }
   }
   void on_header_impl(Error& /*error*/) override {}
   void on_body_init_impl(const boost::optional<std::uint64_t>& /*length*/,
@@ -59,6 +63,7 @@ class RequestParser final : public http::basic_parser<true> {
   void on_finish_impl(Error& /*error*/) override {}
 
   ServerRequest request_;
+  std::size_t fields_ = 0;
   int version_ = 11;
 };
 
@@ -88,16 +93,22 @@ class Http1Session final : public Session {
   [[nodiscard]] bool wants_input() const override {
     return refused_ || state_ == State::kReading || input_.size() < kReadAhead;
   }
-  [[nodiscard]] Phase phase() const override {
-    if (state_ != State::kReading) return Phase::kBusy;
-    return partial_ ? Phase::kReceiving : Phase::kIdle;
-  }
+  [[nodiscard]] bool idle() const override { return state_ == State::kReading && !partial_; }
+  [[nodiscard]] std::uint64_t requests() const override { return requests_; }
   [[nodiscard]] Ending ending() const override { return ending_; }
 
   void drain() override {
     draining_ = true;
     if (state_ == State::kReading) ending_ = Ending::kClose;
     host_.wake();
+  }
+  void refuse_slow(Time now) override {
+    if (state_ != State::kReading || !partial_) return;
+    const bool head = !parser_->is_header_done();
+    const auto limit = head ? host_.limits().head_timeout : host_.limits().body_timeout;
+    if (now - since_ < limit) return;
+    ++(head ? host_.counters().slow_heads : host_.counters().slow_bodies);
+    refuse(too_slow(head ? "head" : "body", limit));
   }
   void expire() override {
     ending_ = Ending::kClose;
@@ -118,36 +129,48 @@ class Http1Session final : public Session {
 
   void read() {
     while (state_ == State::kReading && !input_.empty()) {
-      partial_ = true;
+      if (!std::exchange(partial_, true)) since_ = std::chrono::steady_clock::now();
       boost::beast::error_code error;
       const std::size_t used = parser_->put(boost::asio::buffer(input_), error);
       input_.erase(0, used);
       if (error && error != http::error::need_more) return refuse(error);
       if (parser_->is_done()) return dispatch();
-      if (!error && used == 0) return;
       if (parser_->is_header_done() && !continued_) {
         continued_ = true;
+        since_ = std::chrono::steady_clock::now();
         if (parser_->expects_continue()) {
           interim_ = "HTTP/1.1 100 Continue\r\n\r\n";
           host_.wake();
         }
       }
-      if (error == http::error::need_more) return;
+      // What stays behind is the beginning of a line, which has an end in any sound request.
+      if (input_.size() > kHeaderLimit) return refuse(http::error::header_limit);
+      if (error == http::error::need_more || used == 0) return;
     }
   }
 
   void refuse(const boost::beast::error_code& error) {
+    if (error == http::error::body_limit) {
+      ++host_.counters().large_bodies;
+      return refuse(body_too_large());
+    }
+    if (error == http::error::header_limit) {
+      ++host_.counters().large_heads;
+      return refuse(text_reply(431, "431 Request Header Fields Too Large"));
+    }
+    refuse(text_reply(400, "400 Bad Request"));
+  }
+
+  void refuse(Reply reply) {
     refused_ = true;
     input_.clear();
+    interim_.clear();
     state_ = State::kAnswering;
-    if (error == http::error::body_limit) return answer(body_too_large());
-    if (error == http::error::header_limit) {
-      return answer(text_reply(431, "431 Request Header Fields Too Large"));
-    }
-    answer(text_reply(400, "400 Bad Request"));
+    answer(std::move(reply));
   }
 
   void dispatch() {
+    ++requests_;
     ServerRequest request = parser_->take();
     request.certificate = certificate_;
     keep_alive_ = parser_->keep_alive();
@@ -257,6 +280,9 @@ class Http1Session final : public Session {
   const std::function<void()> waker_;
   std::optional<RequestParser> parser_;
   State state_ = State::kReading;
+  /// When the part of a request that is being received began.
+  Time since_;
+  std::uint64_t requests_ = 0;
   std::string input_;
   std::string interim_;
   std::string batch_;

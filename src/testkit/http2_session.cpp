@@ -22,10 +22,19 @@ constexpr std::uint32_t kStreams = 100;
 constexpr std::uint32_t kWindow = 262144;
 constexpr std::uint32_t kHeaderList = 1048896;
 constexpr std::int32_t kConnectionWindow = 1 << 20;
+/// How many streams a client may reset at once and, from then on, per second (RQ-13): enough to end all its watches a
+/// few times over, and below what nghttp2 takes.
+constexpr double kResetBurst = 500;
+constexpr double kResetsPerSecond = 30;
 
 struct Stream {
   ServerRequest request;
   std::size_t header_bytes = 0;
+  /// When the part that is being received began.
+  Session::Time since = std::chrono::steady_clock::now();
+  bool has_head = false;
+  bool large_head = false;
+  bool refused = false;
   bool dispatched = false;
   bool head_only = false;
   /// Set while the answer is sent.
@@ -46,6 +55,7 @@ class Http2Session final : public Session {
     nghttp2_session_callbacks_set_on_header_callback(callbacks, &on_header);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, &on_data);
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, &on_frame);
+    nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, &on_sent);
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, &on_close);
     const int made = nghttp2_session_server_new(&session_, callbacks, this);
     nghttp2_session_callbacks_del(callbacks);
@@ -99,9 +109,8 @@ class Http2Session final : public Session {
   }
 
   [[nodiscard]] bool wants_input() const override { return true; }
-  [[nodiscard]] Phase phase() const override {
-    return streams_.empty() ? Phase::kIdle : Phase::kBusy;
-  }
+  [[nodiscard]] bool idle() const override { return streams_.empty(); }
+  [[nodiscard]] std::uint64_t requests() const override { return requests_; }
   [[nodiscard]] Ending ending() const override { return ending_; }
 
   void drain() override {
@@ -109,6 +118,26 @@ class Http2Session final : public Session {
     leave();
     for (auto& [id, stream] : streams_) resume(id, stream);
     host_.wake();
+  }
+  void refuse_slow(Time now) override {
+    std::vector<std::int32_t> slow;
+    for (const auto& [id, stream] : streams_) {
+      if (stream.dispatched) continue;
+      const auto limit =
+          stream.has_head ? host_.limits().body_timeout : host_.limits().head_timeout;
+      if (now - stream.since < limit) continue;
+      // Between the frames of a head nothing else may be said.
+      if (!stream.has_head) {
+        ++host_.counters().slow_heads;
+        ending_ = Ending::kBreak;
+        return host_.wake();
+      }
+      slow.push_back(id);
+    }
+    for (const std::int32_t id : slow) {
+      ++host_.counters().slow_bodies;
+      refuse(id, too_slow("body", host_.limits().body_timeout));
+    }
   }
   void expire() override {
     leave();
@@ -118,24 +147,43 @@ class Http2Session final : public Session {
  private:
   static Http2Session& self(void* user) { return *static_cast<Http2Session*>(user); }
 
-  static int on_begin_headers(nghttp2_session*, const nghttp2_frame* frame, void* user) {
-    if (frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_REQUEST) {
-      self(user).streams_[frame->hd.stream_id].request.certificate = self(user).certificate_;
+  /// Runs a callback of nghttp2, through which nothing may be thrown.
+  template <typename Call>
+  static int shielded(Call call) noexcept {
+    try {
+      return call();
+    } catch (...) {
+      return NGHTTP2_ERR_CALLBACK_FAILURE;
     }
-    return 0;
+  }
+
+  static int on_begin_headers(nghttp2_session*, const nghttp2_frame* frame, void* user) {
+    if (frame->hd.type != NGHTTP2_HEADERS || frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
+    return shielded([&] {
+      self(user).streams_[frame->hd.stream_id].request.certificate = self(user).certificate_;
+      return 0;
+    });
   }
 
   static int on_header(nghttp2_session*, const nghttp2_frame* frame, const std::uint8_t* name,
                        std::size_t name_size, const std::uint8_t* value, std::size_t value_size,
                        std::uint8_t, void* user) {
     const auto found = self(user).streams_.find(frame->hd.stream_id);
-    if (found == self(user).streams_.end() || found->second.dispatched) return 0;  // trailers
-    Stream& stream = found->second;
-    stream.header_bytes += name_size + value_size + 32;
-    if (stream.header_bytes > kHeaderList) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-    const std::string_view key{reinterpret_cast<const char*>(name), name_size};
-    const std::string_view text{reinterpret_cast<const char*>(value), value_size};
-    if (key == ":method") {
+    if (found == self(user).streams_.end() || found->second.has_head) return 0;  // trailers
+    return shielded([&] {
+      add_header(found->second, {reinterpret_cast<const char*>(name), name_size},
+                 {reinterpret_cast<const char*>(value), value_size});
+      return 0;
+    });
+  }
+
+  static void add_header(Stream& stream, std::string_view key, std::string_view text) {
+    stream.header_bytes += key.size() + text.size() + 32;
+    if (stream.large_head || stream.header_bytes > kHeaderList ||
+        stream.request.headers.size() >= kHeaderCount) {
+      stream.large_head = true;
+      stream.request = {};
+    } else if (key == ":method") {
       stream.request.method = text;
     } else if (key == ":path") {
       stream.request.target = text;
@@ -144,46 +192,90 @@ class Http2Session final : public Session {
     } else if (!key.starts_with(':')) {
       stream.request.headers.push_back({std::string{key}, std::string{text}});
     }
-    return 0;
   }
 
   static int on_data(nghttp2_session*, std::uint8_t, std::int32_t id, const std::uint8_t* data,
                      std::size_t size, void* user) {
     const auto found = self(user).streams_.find(id);
     if (found == self(user).streams_.end() || found->second.dispatched) return 0;
-    std::string& body = found->second.request.body;
-    body.append(reinterpret_cast<const char*>(data), size);
-    if (body.size() > kBodyLimit) {
-      found->second.dispatched = true;
-      body = {};
-      self(user).refused_.push_back(id);
-    }
-    return 0;
+    return shielded([&] {
+      std::string& body = found->second.request.body;
+      body.append(reinterpret_cast<const char*>(data), size);
+      if (body.size() > kBodyLimit) {
+        found->second.dispatched = true;
+        body = {};
+        self(user).refused_.push_back(id);
+      }
+      return 0;
+    });
   }
 
   static int on_frame(nghttp2_session*, const nghttp2_frame* frame, void* user) {
+    if (frame->hd.type == NGHTTP2_RST_STREAM) self(user).count_reset();
     if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
-    if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) {
-      self(user).ready_.push_back(frame->hd.stream_id);
-    }
-    return 0;
+    return shielded([&] {
+      Http2Session& session = self(user);
+      const auto found = session.streams_.find(frame->hd.stream_id);
+      if (found == session.streams_.end()) return 0;
+      if (!std::exchange(found->second.has_head, true)) {
+        found->second.since = std::chrono::steady_clock::now();
+        if (found->second.large_head) {
+          found->second.dispatched = true;
+          session.refused_.push_back(found->first);
+        }
+      }
+      if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) {
+        session.ready_.push_back(frame->hd.stream_id);
+      }
+      return 0;
+    });
+  }
+
+  /// Of a request that was refused, the rest is not waited for.
+  static int on_sent(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
+    if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
+    if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
+    const auto found = self(user).streams_.find(frame->hd.stream_id);
+    if (found == self(user).streams_.end() || !found->second.refused) return 0;
+    return nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
+                                     NGHTTP2_NO_ERROR);
   }
 
   static int on_close(nghttp2_session*, std::int32_t id, std::uint32_t, void* user) {
     // The body source may be in the middle of a poll: it is dropped when nghttp2 has returned.
     const auto found = self(user).streams_.find(id);
     if (found == self(user).streams_.end()) return 0;
-    self(user).closed_.push_back(self(user).streams_.extract(found));
-    return 0;
+    return shielded([&] {
+      self(user).closed_.emplace_back();
+      self(user).closed_.back() = self(user).streams_.extract(found);
+      return 0;
+    });
+  }
+
+  /// A stream that is opened and reset costs the server more than the client.
+  void count_reset() {
+    const Time now = std::chrono::steady_clock::now();
+    const std::chrono::duration<double> passed = now - std::exchange(last_reset_, now);
+    resets_left_ = std::min(kResetBurst, resets_left_ + passed.count() * kResetsPerSecond) - 1;
+    if (resets_left_ >= 0 || std::exchange(terminated_, true)) return;
+    ++host_.counters().stream_resets;
+    nghttp2_session_terminate_session(session_, NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
   /// Requests are answered outside of nghttp2's callbacks.
   void dispatch_ready() {
-    for (const std::int32_t id : std::exchange(refused_, {})) answer(id, body_too_large());
+    for (const std::int32_t id : std::exchange(refused_, {})) {
+      const auto found = streams_.find(id);
+      if (found == streams_.end()) continue;
+      const bool head = found->second.large_head;
+      ++(head ? host_.counters().large_heads : host_.counters().large_bodies);
+      refuse(id, head ? text_reply(431, "431 Request Header Fields Too Large") : body_too_large());
+    }
     for (const std::int32_t id : std::exchange(ready_, {})) {
       const auto found = streams_.find(id);
       if (found == streams_.end() || found->second.dispatched) continue;
       found->second.dispatched = true;
+      ++requests_;
       found->second.head_only = found->second.request.method == "HEAD";
       if (!found->second.request.target.starts_with('/')) {
         answer(id, text_reply(400, "400 Bad Request"));
@@ -193,6 +285,13 @@ class Http2Session final : public Session {
                   [this, id](Reply reply) { answer(id, std::move(reply)); });
     }
     closed_.clear();
+  }
+
+  void refuse(std::int32_t id, Reply reply) {
+    Stream& stream = streams_.find(id)->second;
+    stream.dispatched = stream.refused = true;
+    ++requests_;
+    answer(id, std::move(reply));
   }
 
   void answer(std::int32_t id, Reply reply) {
@@ -229,8 +328,10 @@ class Http2Session final : public Session {
     const nghttp2_data_provider provider{{.ptr = nullptr}, &read_body};
     const bool bodiless =
         stream.head_only || stream.reply.status == 304 || (stream.ended && stream.pending.empty());
-    nghttp2_submit_response(session_, id, fields.data(), fields.size(),
-                            bodiless ? nullptr : &provider);
+    if (nghttp2_submit_response(session_, id, fields.data(), fields.size(),
+                                bodiless ? nullptr : &provider) != 0) {
+      broken_ = true;
+    }
     // AU-1: whoever is not let in loses the connection.
     if (stream.reply.status == 401 || stream.reply.close) leave();
     host_.wake();
@@ -241,8 +342,12 @@ class Http2Session final : public Session {
                            void* user) {
     const auto found = self(user).streams_.find(id);
     if (found == self(user).streams_.end()) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-    return self(user).read_stream(id, found->second, {reinterpret_cast<char*>(buffer), length},
-                                  *flags);
+    try {
+      return self(user).read_stream(id, found->second, {reinterpret_cast<char*>(buffer), length},
+                                    *flags);
+    } catch (...) {
+      return NGHTTP2_ERR_CALLBACK_FAILURE;  // the connection breaks, as after any fatal error
+    }
   }
 
   ssize_t read_stream(std::int32_t id, Stream& stream, std::span<char> into, std::uint32_t& flags) {
@@ -299,10 +404,14 @@ class Http2Session final : public Session {
   std::vector<std::map<std::int32_t, Stream>::node_type> closed_;
   std::vector<std::int32_t> ready_;
   std::vector<std::int32_t> refused_;
+  std::uint64_t requests_ = 0;
+  double resets_left_ = kResetBurst;
+  Time last_reset_ = std::chrono::steady_clock::now();
   bool fatal_ = false;
   bool broken_ = false;
   bool draining_ = false;
   bool leaving_ = false;
+  bool terminated_ = false;
   Ending ending_ = Ending::kNone;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "http_front_limits.hpp"
 #include "http_front_session.hpp"
 
 #include <kube/base/log.hpp>
@@ -26,11 +27,12 @@ struct FrontOptions {
   std::uint16_t port = 0;
   int threads = 2;
   FrontTls tls = {};
-  /// HTTP/2, chosen by ALPN or begun by the client without asking; otherwise only HTTP/1.1 is spoken.
-  bool http2 = true;
-  std::chrono::milliseconds head_timeout = std::chrono::seconds{32};
-  /// RQ-9.
-  std::chrono::milliseconds idle_timeout = std::chrono::seconds{90};
+  /// Without HTTP/2, which is chosen by ALPN or begun by the client without asking, only HTTP/1.1 is spoken.
+  ConnectionLimits limits = {};
+  /// Connections beyond this number are told so and closed (RQ-12).
+  std::size_t max_connections = 4096;
+  /// Must outlive the front; null if nobody counts.
+  FrontCounters* counters = nullptr;
   Logger logger = {};
 };
 

@@ -8,6 +8,8 @@
 #include <boost/asio/defer.hpp>
 #include <boost/asio/post.hpp>
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -23,11 +25,13 @@ constexpr int kRoundsAtOnce = 4;
 }  // namespace
 
 Connection::Connection(std::unique_ptr<ByteStream> stream, Strand strand, Service& service,
-                       ConnectionLimits limits, std::function<void(Connection&)> on_closed)
+                       ConnectionLimits limits, FrontCounters& counters,
+                       std::function<void(Connection&)> on_closed)
     : stream_(std::move(stream)),
       strand_(std::move(strand)),
       service_(service),
       limits_(limits),
+      counters_(counters),
       on_closed_(std::move(on_closed)),
       timer_(strand_) {
   gate_->connection = this;
@@ -37,10 +41,12 @@ Connection::~Connection() { teardown(); }
 
 void Connection::start() {
   boost::asio::post(strand_, [self = shared_from_this()] {
-    self->watch_time();
-    self->stream_->handshake([self](const boost::system::error_code& error) {
-      if (error) return self->close();
-      self->on_handshake();
+    self->attempt([&] {
+      self->look_after(self->limits_.look_period());
+      self->stream_->handshake([self](const boost::system::error_code& error) {
+        if (error) return self->close();
+        self->attempt([&] { self->on_handshake(); });
+      });
     });
   });
 }
@@ -49,7 +55,7 @@ void Connection::drain() {
   boost::asio::post(strand_, [self = shared_from_this()] {
     self->draining_ = true;
     if (!self->session_) return self->close();
-    self->session_->drain();
+    self->attempt([&] { self->session_->drain(); });
   });
 }
 
@@ -57,7 +63,12 @@ void Connection::abort() {
   boost::asio::post(strand_, [self = shared_from_this()] { self->close(); });
 }
 
-void Connection::teardown() {
+void Connection::break_off() noexcept {
+  const std::lock_guard guard{gate_->mutex};
+  if (gate_->connection != nullptr) break_locked(*gate_);
+}
+
+void Connection::teardown() noexcept {
   {
     const std::lock_guard guard{gate_->mutex};
     gate_->connection = nullptr;
@@ -71,16 +82,20 @@ void Connection::teardown() {
 
 void Connection::serve(ServerRequest request, std::function<void(Reply)> done) {
   service_.serve(std::move(request), [gate = gate_, done = std::move(done)](Reply reply) {
-    // Copyable, as std::function wants it.
-    auto carried = std::make_shared<Reply>(std::move(reply));
     std::unique_lock lock{gate->mutex};
     if (gate->connection == nullptr) return;
     if (gate->connection->strand_.running_in_this_thread()) {
       lock.unlock();
-      return done(std::move(*carried));
+      return done(std::move(reply));
     }
-    gate->tasks.emplace_back([done, carried] { done(std::move(*carried)); });
-    post_locked(*gate);
+    try {
+      // Copyable, as std::function wants it.
+      auto carried = std::make_shared<Reply>(std::move(reply));
+      gate->tasks.emplace_back([done, carried] { done(std::move(*carried)); });
+      post_locked(*gate);
+    } catch (...) {
+      break_locked(*gate);  // there is no other way to say that no answer comes
+    }
   });
 }
 
@@ -88,18 +103,31 @@ std::function<void()> Connection::waker(std::int32_t stream) {
   return [gate = gate_, stream] {
     const std::lock_guard guard{gate->mutex};
     if (gate->connection == nullptr) return;
-    if (std::ranges::find(gate->woken, stream) == gate->woken.end()) gate->woken.push_back(stream);
-    post_locked(*gate);
+    try {
+      if (std::ranges::find(gate->woken, stream) == gate->woken.end()) {
+        gate->woken.push_back(stream);
+      }
+      post_locked(*gate);
+    } catch (...) {
+      break_locked(*gate);  // a watch that misses a call would wait for ever
+    }
   };
 }
 
 void Connection::post_locked(Gate& gate) {
-  if (std::exchange(gate.posted, true)) return;
+  if (gate.posted) return;
   // Who wakes a connection is mostly a thread of the front that is about to be done with another one. It goes on here
   // then; to wake a thread for it would take longer.
   boost::asio::defer(gate.connection->strand_, [weak = gate.connection->weak_from_this()] {
     if (const auto self = weak.lock()) self->on_posted();
   });
+  gate.posted = true;
+}
+
+void Connection::break_locked(Gate& gate) noexcept {
+  gate.broken = true;
+  // The reader notices, or the timer if there is none.
+  ::shutdown(gate.connection->stream_->socket().native_handle(), SHUT_RDWR);
 }
 
 void Connection::on_posted() {
@@ -140,10 +168,13 @@ void Connection::choose_session(std::string_view protocol, std::string_view firs
 void Connection::read() {
   if (reading_ || closed_ || silent_) return;
   if (session_ && !session_->wants_input() && !finishing_) return;
-  reading_ = true;
-  stream_->read_some(boost::asio::buffer(input_),
-                     [self = shared_from_this()](const boost::system::error_code& error,
-                                                 std::size_t size) { self->on_read(error, size); });
+  reading_ = attempt([this] {
+    stream_->read_some(
+        boost::asio::buffer(input_),
+        [self = shared_from_this()](const boost::system::error_code& error, std::size_t size) {
+          self->on_read(error, size);
+        });
+  });
 }
 
 void Connection::on_read(const boost::system::error_code& error, std::size_t size) {
@@ -151,7 +182,6 @@ void Connection::on_read(const boost::system::error_code& error, std::size_t siz
   if (closed_) return;
   // A peer that closes its side is gone: nobody half-closes and then waits for an answer.
   if (error) return close();
-  last_active_ = std::chrono::steady_clock::now();
   const std::string_view bytes{input_.data(), size};
   // What a peer sends that was told good-bye is of no interest.
   if (!finishing_ && !silent_ && !enter([&] { receive(bytes); })) return;
@@ -183,22 +213,8 @@ void Connection::pump() {
     if (output_.empty()) break;
     boost::asio::const_buffer rest = boost::asio::buffer(output_);
     if (round < kRoundsAtOnce) rest += stream_->write_now(rest);
-    if (rest.size() == 0) {
-      last_active_ = std::chrono::steady_clock::now();
-      if (silent_) return;
-      continue;
-    }
-    writing_ = true;
-    stream_->write(
-        rest, [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
-          self->writing_ = false;
-          if (self->closed_) return;
-          if (error) return self->close();
-          self->last_active_ = std::chrono::steady_clock::now();
-          self->pump();
-          self->read();
-        });
-    return;
+    if (rest.size() > 0) return write(rest);
+    if (silent_) return;
   }
   if (silent_) return;
   switch (session_->ending()) {
@@ -217,57 +233,86 @@ void Connection::pump() {
   close();
 }
 
+void Connection::write(boost::asio::const_buffer bytes) {
+  since_ = std::chrono::steady_clock::now();
+  writing_ = attempt([&] {
+    stream_->write(
+        bytes, [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
+          self->writing_ = false;
+          if (self->closed_) return;
+          if (error) return self->close();
+          self->since_ = std::chrono::steady_clock::now();
+          self->pump();
+          self->read();
+        });
+  });
+}
+
 void Connection::finish() {
   // Closing while the peer still sends would reset the connection, and the peer might lose the answer.
-  if (draining_ && session_->phase() == Session::Phase::kIdle) return close();
+  if (draining_ && session_->idle()) return close();
   finishing_ = true;
-  last_active_ = std::chrono::steady_clock::now();
-  watch_time();
-  stream_->finish([self = shared_from_this()](const boost::system::error_code&) { self->close(); });
+  attempt([this] {
+    look_after(kLinger);
+    stream_->finish(
+        [self = shared_from_this()](const boost::system::error_code&) { self->close(); });
+  });
   read();
 }
 
-void Connection::close() {
+void Connection::close() noexcept {
   if (closed_) return;
   teardown();
-  timer_.cancel();
+  try {
+    timer_.cancel();
+  } catch (...) {  // it finds a connection that is closed
+  }
   on_closed_(*this);
 }
 
-std::optional<std::chrono::milliseconds> Connection::patience() const {
-  if (finishing_) return kLinger;
-  if (silent_) return std::nullopt;
-  if (!session_) return limits_.head_timeout;
-  switch (session_->phase()) {
-    case Session::Phase::kIdle:
-      return limits_.idle_timeout;
-    case Session::Phase::kReceiving:
-      return limits_.head_timeout;
-    case Session::Phase::kBusy:
-      break;
-  }
-  return std::nullopt;
-}
-
-void Connection::watch_time() {
-  // The phase may change meanwhile: look again after the shortest time.
-  timer_.expires_at(last_active_ + std::min({patience().value_or(limits_.idle_timeout),
-                                             limits_.idle_timeout, limits_.head_timeout}));
+void Connection::look_after(std::chrono::milliseconds time) {
+  // Never at a moment that has passed: it would come back at once, again and again.
+  timer_.expires_after(time);
   timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
     if (error || self->closed_) return;
-    const auto now = std::chrono::steady_clock::now();
-    const auto patience = self->patience();
-    if (!patience) {
-      self->last_active_ = now;
-    } else if (now >= self->last_active_ + *patience) {
-      if (self->finishing_ || !self->session_ || self->session_->phase() != Session::Phase::kIdle) {
-        return self->close();
-      }
-      self->session_->expire();
-      self->last_active_ = now;
+    self->look();
+    if (!self->closed_ && !self->finishing_) {
+      self->attempt([&] { self->look_after(self->limits_.look_period()); });
     }
-    self->watch_time();
   });
+}
+
+void Connection::look() {
+  ++counters_.looks;
+  {
+    const std::lock_guard guard{gate_->mutex};
+    if (gate_->broken) finishing_ = true;
+  }
+  if (finishing_) return close();
+  if (silent_) return;
+  const Session::Time now = std::chrono::steady_clock::now();
+  if (!session_) {
+    if (now - since_ < limits_.head_timeout) return;
+    ++counters_.slow_heads;
+    return close();
+  }
+  if (writing_) {
+    if (now - since_ < limits_.write_timeout) return;
+    ++counters_.slow_readers;
+    return close();
+  }
+  if (!enter([&] { session_->refuse_slow(now); })) return;
+  const bool idle = session_->idle() && session_->requests() == requests_seen_;
+  requests_seen_ = session_->requests();
+  if (!idle) {
+    since_ = now;
+  } else if (now - since_ >= limits_.idle_timeout) {
+    ++counters_.idle_connections;
+    since_ = now;
+    if (!enter([&] { session_->expire(); })) return;
+  }
+  pump();
+  read();
 }
 
 }  // namespace kube::testkit::detail

@@ -10,7 +10,15 @@ void BlockingLane::run(std::function<void()> task) {
   if (stopped_) return;
   tasks_.push_back(std::move(task));
   if (idle_ < tasks_.size() && threads_.size() < most_threads_) {
-    threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+    try {
+      threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+    } catch (...) {
+      // Those that there are come to it later.
+      if (threads_.empty()) {
+        tasks_.pop_back();
+        throw;
+      }
+    }
   }
   changed_.notify_one();
 }
@@ -37,7 +45,10 @@ void BlockingLane::work(const std::stop_token& stop) {
     auto task = std::move(tasks_.front());
     tasks_.pop_front();
     lock.unlock();
-    task();
+    try {
+      task();
+    } catch (...) {  // NOLINT(bugprone-empty-catch): tasks see to their own failures
+    }
     task = {};
     lock.lock();
   }

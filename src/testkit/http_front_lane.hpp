@@ -15,6 +15,8 @@ namespace kube::testkit::detail {
 /// Threads for requests that may have to wait, so that they do not hold up the sockets. Threads are started as
 /// they are needed, up to a limit; beyond it requests queue.
 ///
+/// What a task throws is dropped; a task that cannot be run at all makes run() throw.
+///
 /// Thread safety: run() from any thread. stop() drops what has not begun and waits for what has.
 class BlockingLane {
  public:

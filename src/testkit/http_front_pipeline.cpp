@@ -96,6 +96,18 @@ struct Pipeline::Exchange {
   std::function<void(Reply)> done;
 };
 
+/// On a thread that is not the connection's: a request that cannot be answered breaks its connection.
+template <typename Work>
+void Pipeline::or_break(const Exchange& exchange, Work work) {
+  try {
+    work();
+  } catch (...) {
+    Reply reply;
+    reply.fate = Reply::Fate::kReset;
+    exchange.done(std::move(reply));
+  }
+}
+
 Pipeline::Pipeline(RequestHandler& handler, PipelineOptions options)
     : handler_(handler),
       options_(std::move(options)),
@@ -121,7 +133,8 @@ void Pipeline::serve(ServerRequest request, std::function<void(Reply)> done) {
   }
   if (options_.faults != nullptr) exchange->plan = options_.faults->plan(exchange->info);
   if (const Fault* fault = find_fault(exchange->plan, Fault::Kind::kDelay)) {
-    timers_.after(fault->time, [this, exchange] { run_handler(exchange); });
+    timers_.after(fault->time,
+                  [this, exchange] { or_break(*exchange, [&] { run_handler(exchange); }); });
   } else {
     run_handler(exchange);
   }
@@ -129,7 +142,7 @@ void Pipeline::serve(ServerRequest request, std::function<void(Reply)> done) {
 
 void Pipeline::run_handler(const std::shared_ptr<Exchange>& exchange) {
   if (may_wait(exchange->info)) {
-    lane_.run([this, exchange] { carry_out(*exchange); });
+    lane_.run([this, exchange] { or_break(*exchange, [&] { carry_out(*exchange); }); });
   } else {
     carry_out(*exchange);
   }
@@ -160,6 +173,8 @@ void Pipeline::carry_out(Exchange& exchange) {
       reply.chunked = stream != nullptr || (exchange.info.verb == "list" && reply.status == 200);
     } catch (const std::exception& error) {
       reply = text_reply(500, error.what());
+    } catch (...) {
+      reply = text_reply(500, "the handler has thrown what is no exception");
     }
   }
   sanitize(reply.headers);

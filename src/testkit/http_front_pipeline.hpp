@@ -42,6 +42,8 @@ class Pipeline final : public Service {
   struct Exchange;
   void run_handler(const std::shared_ptr<Exchange>& exchange);
   void carry_out(Exchange& exchange);
+  template <typename Work>
+  static void or_break(const Exchange& exchange, Work work);
   void record(const Exchange& exchange, int status) const;
 
   RequestHandler& handler_;

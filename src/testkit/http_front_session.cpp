@@ -3,6 +3,7 @@
 
 #include <boost/beast/http/status.hpp>
 
+#include <fmt/format.h>
 #include <zlib.h>
 
 #include <stdexcept>
@@ -42,15 +43,28 @@ Reply text_reply(int status, std::string body) {
   return reply;
 }
 
-Reply body_too_large() {
+Reply status_reply(int status, std::string_view reason, std::string_view message) {
   Reply reply;
-  reply.status = 413;
+  reply.status = status;
   reply.headers = {{"Content-Type", "application/json"}, {"Cache-Control", "no-cache, private"}};
-  reply.body =
-      R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Request entity too large: limit is 3145728","reason":"RequestEntityTooLarge","code":413})"
-      "\n";
+  reply.body = fmt::format(
+      R"({{"kind":"Status","apiVersion":"v1","metadata":{{}},"status":"Failure","message":"{}","reason":"{}","code":{}}})"
+      "\n",
+      message, reason, status);
   reply.close = true;
   return reply;
+}
+
+Reply body_too_large() {
+  return status_reply(413, "RequestEntityTooLarge",
+                      fmt::format("Request entity too large: limit is {}", kBodyLimit));
+}
+
+Reply too_slow(std::string_view part, std::chrono::milliseconds limit) {
+  return status_reply(
+      408, "Timeout",
+      fmt::format("the {} of the request did not arrive within {} ms; send it at once", part,
+                  limit.count()));
 }
 
 }  // namespace kube::testkit::detail

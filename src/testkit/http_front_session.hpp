@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "http_front_limits.hpp"
 #include "http_message.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,9 +16,6 @@
 /// which hands requests to a service and sends its replies.
 namespace kube::testkit::detail {
 
-/// RQ-7.
-inline constexpr std::size_t kBodyLimit = 3145728;
-inline constexpr std::size_t kHeaderLimit = 1048576;
 /// How much is collected for one write to a socket.
 inline constexpr std::size_t kWriteBatch = 65536;
 
@@ -81,16 +80,14 @@ class SessionHost {
   virtual void wake() = 0;
   /// From now on nothing is sent or read, but the socket stays open.
   virtual void silence() = 0;
+  [[nodiscard]] virtual const ConnectionLimits& limits() const = 0;
+  [[nodiscard]] virtual FrontCounters& counters() = 0;
 };
 
 /// One protocol on one connection. All methods are called on the strand of the connection.
 class Session {
  public:
-  enum class Phase {
-    kIdle,       ///< between requests
-    kReceiving,  ///< a part of a request is here
-    kBusy,       ///< requests are being answered
-  };
+  using Time = std::chrono::steady_clock::time_point;
   enum class Ending {
     kNone,
     kClose,  ///< politely
@@ -105,11 +102,16 @@ class Session {
   virtual void woken(std::int32_t stream) = 0;
   /// Whether more bytes may be read from the peer.
   [[nodiscard]] virtual bool wants_input() const = 0;
-  [[nodiscard]] virtual Phase phase() const = 0;
+  /// No request is here, nor a part of one.
+  [[nodiscard]] virtual bool idle() const = 0;
+  /// Grows with every request that has arrived.
+  [[nodiscard]] virtual std::uint64_t requests() const = 0;
   /// Whether and how the connection is to end once everything produced is out.
   [[nodiscard]] virtual Ending ending() const = 0;
   /// Take no new requests, end streams, and finish.
   virtual void drain() = 0;
+  /// Refuses requests that have been on their way for longer than they may.
+  virtual void refuse_slow(Time now) = 0;
   /// The peer has been idle for long; say good-bye and finish.
   virtual void expire() = 0;
 };
@@ -120,7 +122,11 @@ class Session {
 [[nodiscard]] std::string_view reason_phrase(int status);
 /// A plain-text answer made by the front itself, after which the connection is closed.
 [[nodiscard]] Reply text_reply(int status, std::string body);
+/// A Status, with which the connection ends.
+[[nodiscard]] Reply status_reply(int status, std::string_view reason, std::string_view message);
 /// 413 as RQ-7 has it.
 [[nodiscard]] Reply body_too_large();
+/// 408 of RQ-12; `part` is "head" or "body".
+[[nodiscard]] Reply too_slow(std::string_view part, std::chrono::milliseconds limit);
 
 }  // namespace kube::testkit::detail

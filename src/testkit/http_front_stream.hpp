@@ -6,7 +6,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
-#include <boost/asio/strand.hpp>
 
 #include <functional>
 #include <memory>
@@ -15,7 +14,8 @@
 
 namespace kube::testkit::detail {
 
-using Strand = boost::asio::strand<boost::asio::io_context::executor_type>;
+/// Where all of one connection happens: a context with one thread.
+using Strand = boost::asio::io_context::executor_type;
 
 /// A socket with or without TLS. At most one read and one write are under way at a time; handlers run on
 /// the strand.

@@ -77,13 +77,17 @@ class Persistence::Database {
     if (sqlite3_prepare_v2(handle_, sql, -1, &statement, nullptr) != SQLITE_OK) fail();
     return StatementPtr{statement};
   }
-  static void bind(sqlite3_stmt* statement, int index, std::string_view text) {
+  void bind(sqlite3_stmt* statement, int index, std::string_view text) const {
     // An empty view may have no address, which SQLite would take for NULL.
-    sqlite3_bind_text(statement, index, text.empty() ? "" : text.data(),
-                      static_cast<int>(text.size()), SQLITE_TRANSIENT);
+    if (sqlite3_bind_text(statement, index, text.empty() ? "" : text.data(),
+                          static_cast<int>(text.size()), SQLITE_TRANSIENT) != SQLITE_OK) {
+      fail();
+    }
   }
-  static void bind(sqlite3_stmt* statement, int index, std::uint64_t number) {
-    sqlite3_bind_int64(statement, index, static_cast<sqlite3_int64>(number));
+  void bind(sqlite3_stmt* statement, int index, std::uint64_t number) const {
+    if (sqlite3_bind_int64(statement, index, static_cast<sqlite3_int64>(number)) != SQLITE_OK) {
+      fail();
+    }
   }
   void step(sqlite3_stmt* statement) const {
     const int result = sqlite3_step(statement);
@@ -121,8 +125,8 @@ class Persistence::Database {
   }
 
  private:
-  static void bind_key(sqlite3_stmt* statement, std::string_view group, std::string_view resource,
-                       std::string_view namespace_, std::string_view name) {
+  void bind_key(sqlite3_stmt* statement, std::string_view group, std::string_view resource,
+                std::string_view namespace_, std::string_view name) const {
     bind(statement, 1, group);
     bind(statement, 2, resource);
     bind(statement, 3, namespace_);
@@ -149,8 +153,9 @@ Persistence::~Persistence() = default;
 
 Persistence::Content Persistence::load() {
   Content content;
-  const auto text = [](sqlite3_stmt* row, int column) {
+  const auto text = [this](sqlite3_stmt* row, int column) {
     const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(row, column));
+    if (bytes == nullptr) database_->fail();
     return std::string(bytes, static_cast<std::size_t>(sqlite3_column_bytes(row, column)));
   };
   const StatementPtr rows = database_->prepare(

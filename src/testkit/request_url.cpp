@@ -14,15 +14,6 @@
 
 namespace kube::testkit::detail {
 
-namespace {
-
-bool equals_ignoring_case(std::string_view a, std::string_view b) {
-  return std::ranges::equal(
-      a, b, [](char x, char y) { return (x >= 'A' && x <= 'Z' ? x - 'A' + 'a' : x) == y; });
-}
-
-}  // namespace
-
 Query::Query(std::string_view encoded) {
   while (!encoded.empty()) {
     const std::string_view pair = encoded.substr(0, encoded.find('&'));
@@ -50,7 +41,7 @@ bool Query::has(std::string_view name) const noexcept {
 bool Query::flag(std::string_view name) const noexcept {
   if (!has(name)) return false;
   const std::string_view value = text(name);
-  return value != "0" && !equals_ignoring_case(value, "false");
+  return value != "0" && !kube::detail::equals_ignoring_case(value, "false");
 }
 
 std::optional<std::int64_t> Query::integer(std::string_view name) const {

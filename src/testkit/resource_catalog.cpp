@@ -112,6 +112,7 @@ std::shared_ptr<const Catalog> Catalog::builtin(Store& store) {
     if (best == nullptr || compare_versions(resource.version, best->version) > 0) best = &resource;
   }
   auto catalog = std::make_shared<Catalog>();
+  Edited edited;
   for (const Resource& original : resources) {
     Resource resource = original;
     const Resource& stored = *preferred[resource.group_resource()];
@@ -128,38 +129,57 @@ std::shared_ptr<const Catalog> Catalog::builtin(Store& store) {
       }
       resource.collection = &store.collection(storage_of(*info));
     }
-    catalog->add(std::make_shared<const Resource>(std::move(resource)));
+    catalog->add(edited, std::make_shared<const Resource>(std::move(resource)));
   }
   return catalog;
 }
 
-std::shared_ptr<const Catalog> Catalog::with_custom(
-    const std::vector<ResourcePtr>& resources) const {
-  auto catalog = std::make_shared<Catalog>();
-  for (const ResourcePtr& resource : all()) {
-    if (!resource->is_custom()) catalog->add(resource);
+std::shared_ptr<const Catalog> Catalog::with_changes(const std::vector<ResourcePtr>& gone,
+                                                     const std::vector<ResourcePtr>& added) const {
+  auto catalog = std::make_shared<Catalog>(*this);
+  Edited edited;
+  for (const ResourcePtr& resource : gone) {
+    Versions& versions = catalog->edit(edited, resource->group);
+    const auto in_version = versions.find(resource->version);
+    if (in_version == versions.end()) continue;
+    in_version->second.erase(resource->plural);
+    if (in_version->second.empty()) versions.erase(in_version);
   }
-  for (const ResourcePtr& resource : resources) catalog->add(resource);
+  for (const ResourcePtr& resource : added) catalog->add(edited, resource);
+  for (const auto& [group, versions] : edited) {
+    if (!versions->empty()) continue;
+    catalog->groups_.erase(group);
+    std::erase(catalog->order_, group);
+  }
   return catalog;
 }
 
-void Catalog::add(ResourcePtr resource) {
-  if (!groups_.contains(resource->group)) {
-    const auto key = [](const std::string& group) {
-      return std::pair{group_rank(group), std::string_view{group}};
+Catalog::Versions& Catalog::edit(Edited& edited, const std::string& group) {
+  std::shared_ptr<Versions>& own = edited[group];
+  if (own == nullptr) {
+    own = std::make_shared<Versions>(versions(group));
+    groups_[group] = own;
+  }
+  return *own;
+}
+
+void Catalog::add(Edited& edited, const ResourcePtr& resource) {
+  const std::string& group = resource->group;
+  if (std::ranges::find(order_, group) == order_.end()) {
+    const auto key = [](const std::string& one) {
+      return std::pair{group_rank(one), std::string_view{one}};
     };
-    order_.insert(std::ranges::upper_bound(order_, key(resource->group), {}, key), resource->group);
+    order_.insert(std::ranges::upper_bound(order_, key(group), {}, key), group);
   }
-  auto& place = groups_[resource->group][resource->version][resource->plural];
-  place = std::move(resource);
+  edit(edited, group)[resource->version][resource->plural] = resource;
 }
 
 ResourcePtr Catalog::find(std::string_view group, std::string_view version,
                           std::string_view plural) const {
   const auto in_group = groups_.find(group);
   if (in_group == groups_.end()) return nullptr;
-  const auto in_version = in_group->second.find(version);
-  if (in_version == in_group->second.end()) return nullptr;
+  const auto in_version = in_group->second->find(version);
+  if (in_version == in_group->second->end()) return nullptr;
   const auto found = in_version->second.find(plural);
   return found == in_version->second.end() ? nullptr : found->second;
 }
@@ -180,8 +200,8 @@ ResourcePtr Catalog::find_kind(std::string_view api_version, std::string_view ki
       slash == std::string_view::npos ? api_version : api_version.substr(slash + 1);
   const auto in_group = groups_.find(group);
   if (in_group == groups_.end()) return nullptr;
-  const auto in_version = in_group->second.find(version);
-  if (in_version == in_group->second.end()) return nullptr;
+  const auto in_version = in_group->second->find(version);
+  if (in_version == in_group->second->end()) return nullptr;
   for (const auto& [plural, resource] : in_version->second) {
     if (resource->kind == kind && resource->collection != nullptr) return resource;
   }
@@ -192,7 +212,7 @@ bool Catalog::has_group(std::string_view group) const { return groups_.contains(
 
 bool Catalog::has_version(std::string_view group, std::string_view version) const {
   const auto found = groups_.find(group);
-  return found != groups_.end() && found->second.contains(version);
+  return found != groups_.end() && found->second->contains(version);
 }
 
 bool Catalog::is_builtin_group(std::string_view group) {
@@ -202,7 +222,7 @@ bool Catalog::is_builtin_group(std::string_view group) {
 const Catalog::Versions& Catalog::versions(std::string_view group) const {
   static const Versions kNone;
   const auto found = groups_.find(group);
-  return found == groups_.end() ? kNone : found->second;
+  return found == groups_.end() ? kNone : *found->second;
 }
 
 std::vector<ResourcePtr> Catalog::all() const {

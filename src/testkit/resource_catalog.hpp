@@ -85,9 +85,9 @@ class Catalog {
 
   /// All built-in resources that are served by default.
   static std::shared_ptr<const Catalog> builtin(Store& store);
-  /// This one with the versions of custom resources in place of those there are.
-  [[nodiscard]] std::shared_ptr<const Catalog> with_custom(
-      const std::vector<ResourcePtr>& resources) const;
+  /// This one without `gone` and with `added`. Shares all groups that are in neither.
+  [[nodiscard]] std::shared_ptr<const Catalog> with_changes(
+      const std::vector<ResourcePtr>& gone, const std::vector<ResourcePtr>& added) const;
 
   [[nodiscard]] ResourcePtr find(std::string_view group, std::string_view version,
                                  std::string_view plural) const;
@@ -104,10 +104,13 @@ class Catalog {
   [[nodiscard]] std::vector<ResourcePtr> all() const;
 
  private:
-  void add(ResourcePtr resource);
+  /// The versions of a group, to be changed: not those of any other catalog.
+  using Edited = std::map<std::string, std::shared_ptr<Versions>, std::less<>>;
+  Versions& edit(Edited& edited, const std::string& group);
+  void add(Edited& edited, const ResourcePtr& resource);
 
   std::vector<std::string> order_;
-  std::map<std::string, Versions, std::less<>> groups_;
+  std::map<std::string, std::shared_ptr<const Versions>, std::less<>> groups_;
 };
 
 }  // namespace kube::testkit::detail

@@ -56,33 +56,46 @@ std::string Services::now_text() const { return Time{clock.wall_now()}.str(); }
 
 std::optional<StoredObject> Services::commit(Collection& collection, const std::string& key,
                                              const StoredObject& expected, StoredObject next) {
-  const bool kept = static_cast<bool>(next);
+  const bool expires = next && &collection == &events_;
+  if (expires) prepare_expiry(key);
   auto written = store.commit(collection, key, expected, std::move(next));
-  if (written && kept && &collection == &events_) {
-    schedule_expiry(key, written->revision());
-  }
+  if (written && expires) schedule_expiry(key, written->revision());
   return written;
 }
 
-void Services::schedule_expiry(const std::string& key, std::uint64_t revision) {
+void Services::prepare_expiry(const std::string& key) {
   const std::lock_guard lock{timers_mutex};
-  if (const auto known = expiry_of.find(key); known != expiry_of.end()) {
-    if (known->second->revision > revision) return;  // another writer was faster to get here
-    expiries.erase(known->second);
-  }
-  expiries.push_back({clock.now() + options.event_ttl, key, revision});
-  expiry_of[key] = std::prev(expiries.end());
+  if (expiry_of.contains(key)) return;
+  // Of no revision yet: if nothing comes of the write, nothing is found when its time has come.
+  std::list<Expiry> fresh;
+  fresh.push_back({clock.now() + options.event_ttl, key, 0});
+  expiry_of.emplace(key, fresh.begin());
+  expiries.splice(expiries.end(), fresh);
 }
 
-std::vector<Services::Expiry> Services::due_expiries(Clock::TimePoint now) {
-  std::vector<Expiry> due;
+void Services::schedule_expiry(const std::string& key, std::uint64_t revision) noexcept {
   const std::lock_guard lock{timers_mutex};
-  while (!expiries.empty() && expiries.front().at <= now) {
-    due.push_back(std::move(expiries.front()));
-    expiry_of.erase(due.back().key);
-    expiries.pop_front();
-  }
-  return due;
+  const auto known = expiry_of.find(key);
+  if (known == expiry_of.end()) return;
+  Expiry& expiry = *known->second;
+  if (expiry.revision > revision) return;  // another writer was faster to get here
+  expiry.at = clock.now() + options.event_ttl;
+  expiry.revision = revision;
+  expiries.splice(expiries.end(), expiries, known->second);
+}
+
+std::optional<Services::Expiry> Services::due_expiry(Clock::TimePoint now) {
+  const std::lock_guard lock{timers_mutex};
+  if (expiries.empty() || expiries.front().at > now) return std::nullopt;
+  return expiries.front();
+}
+
+void Services::forget_expiry(const Expiry& expiry) noexcept {
+  const std::lock_guard lock{timers_mutex};
+  const auto known = expiry_of.find(expiry.key);
+  if (known == expiry_of.end() || known->second->revision != expiry.revision) return;
+  expiries.erase(known->second);
+  expiry_of.erase(known);
 }
 
 std::string key_of(std::string_view namespace_, std::string_view name) {

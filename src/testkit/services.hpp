@@ -67,10 +67,14 @@ struct Services {
   /// Store::commit, with what belongs to every write.
   std::optional<StoredObject> commit(Collection& collection, const std::string& key,
                                      const StoredObject& expected, StoredObject next);
+  /// Makes room for schedule_expiry(), which cannot fail then.
+  void prepare_expiry(const std::string& key);
   /// Lets an event disappear when its time has come (BK-3).
-  void schedule_expiry(const std::string& key, std::uint64_t revision);
-  /// Takes out what is due.
-  [[nodiscard]] std::vector<Expiry> due_expiries(Clock::TimePoint now);
+  void schedule_expiry(const std::string& key, std::uint64_t revision) noexcept;
+  /// The first that is due. It stays until it is forgotten.
+  [[nodiscard]] std::optional<Expiry> due_expiry(Clock::TimePoint now);
+  /// Unless the event was written again meanwhile.
+  void forget_expiry(const Expiry& expiry) noexcept;
   [[nodiscard]] Collection& events() noexcept { return events_; }
 
   EngineOptions options;

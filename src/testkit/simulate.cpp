@@ -157,6 +157,8 @@ void Simulation::work_on(const Key& key) {
     logger_.debug("{}/{}: {}", key.namespace_, key.name, error.what());
   } catch (const std::exception& error) {
     logger_.warning("{}/{}: {}", key.namespace_, key.name, error.what());
+  } catch (...) {
+    logger_.warning("{}/{}: not an exception", key.namespace_, key.name);
   }
 }
 

@@ -20,6 +20,24 @@ std::pair<std::string_view, std::string_view> split_key(std::string_view key) {
   return {key.substr(0, slash), key.substr(slash + 1)};
 }
 
+/// An event at the end of a log, which goes again unless it is kept.
+class StagedEvent {
+ public:
+  StagedEvent(std::deque<EventPtr>& log, EventPtr event) : log_(log) {
+    log_.push_back(std::move(event));
+  }
+  StagedEvent(const StagedEvent&) = delete;
+  StagedEvent& operator=(const StagedEvent&) = delete;
+  ~StagedEvent() {
+    if (!kept_) log_.pop_back();
+  }
+  void keep() noexcept { kept_ = true; }
+
+ private:
+  std::deque<EventPtr>& log_;
+  bool kept_ = false;
+};
+
 }  // namespace
 
 std::shared_ptr<const std::string> EncodingCache::get(
@@ -37,9 +55,13 @@ void EncodingCache::clear() const {
   encodings_.clear();
 }
 
-void WatchCursor::wake() {
+void WatchCursor::wake() noexcept {
   const std::lock_guard lock{wake_mutex_};
-  if (const auto wake = std::exchange(wake_, {})) wake();
+  try {
+    if (const auto wake = std::exchange(wake_, {})) wake();
+  } catch (
+      ...) {  // NOLINT(bugprone-empty-catch): the write has happened, whoever cannot hear of it
+  }
 }
 
 void WatchCursor::set_wake(std::function<void()> wake) {
@@ -100,34 +122,34 @@ std::optional<StoredObject> Store::commit(Collection& collection, const std::str
         (exists && found->second.data() != expected.data())) {
       return std::nullopt;
     }
+    // Whatever can fail comes first, and the journal last of it: what it has recorded must happen.
     event->revision = revision() + 1;
     event->object =
         codec_.with_revision(next ? std::move(next) : StoredObject{expected}, event->revision);
-    if (options_.journal) {
-      const auto [namespace_, name] = split_key(key);
-      try {
-        options_.journal({event->type, collection.resource_.group, collection.resource_.resource,
-                          namespace_, name, event->revision, [&] { return event->object.json(); }});
-      } catch (const std::exception& error) {
-        throw std::runtime_error(std::string{"the journal failed: "} + error.what());
-      }
+    decltype(collection.objects_) added;
+    if (!exists) added.emplace(key, event->object);
+    for (const auto& cursor : collection.watches_) {
+      if (cursor->waiting_ && cursor->scope_.covers(key)) awake.push_back(cursor);
     }
+    if (feed_ != nullptr) feed_->stage(collection, event);
+    StagedEvent in_log{collection.log_, event};
+    if (options_.journal) record_locked(collection, *event);
+
+    in_log.keep();
     if (event->type == Change::Type::kDeleted) {
       collection.objects_.erase(found);
     } else if (exists) {
       found->second = event->object;
     } else {
-      collection.objects_.emplace(key, event->object);
+      collection.objects_.insert(added.extract(added.begin()));
     }
     revision_.store(event->revision, std::memory_order_release);
-    append_locked(collection, event);
-    if (feed_) feed_(collection, event);
     const std::uint64_t index = collection.log_start_ + collection.log_.size() - 1;
-    for (const auto& cursor : collection.watches_) {
-      if (!cursor->waiting_ || !cursor->scope_.covers(key)) continue;
+    shorten_log_locked(collection);
+    if (feed_ != nullptr) feed_->publish();
+    for (const auto& cursor : awake) {
       cursor->waiting_ = false;
       cursor->next_ = index;  // all before it was out of its scope
-      awake.push_back(cursor);
     }
     if (waiting_ > 0) advanced_.notify_all();
   }
@@ -135,8 +157,17 @@ std::optional<StoredObject> Store::commit(Collection& collection, const std::str
   return event->object;
 }
 
-void Store::append_locked(Collection& collection, EventPtr event) const {
-  collection.log_.push_back(std::move(event));
+void Store::record_locked(const Collection& collection, const StoreEvent& event) const {
+  const auto [namespace_, name] = split_key(event.key);
+  try {
+    options_.journal({event.type, collection.resource_.group, collection.resource_.resource,
+                      namespace_, name, event.revision, [&] { return event.object.json(); }});
+  } catch (const std::exception& error) {
+    throw std::runtime_error(std::string{"the journal failed: "} + error.what());
+  }
+}
+
+void Store::shorten_log_locked(Collection& collection) const noexcept {
   if (collection.log_.size() > kEncodedEvents) {
     collection.log_[collection.log_.size() - kEncodedEvents - 1]->encodings.clear();
   }
@@ -376,21 +407,23 @@ std::vector<std::pair<const Collection*, StoredObject>> Store::all_objects() con
 void Store::replace_all(
     std::vector<std::pair<Collection*, std::pair<std::string, StoredObject>>> objects,
     std::uint64_t revision) {
+  std::map<Collection*, decltype(Collection::objects_)> contents;
+  for (auto& [collection, object] : objects) {
+    contents[collection].insert_or_assign(std::move(object.first), std::move(object.second));
+  }
   {
     const std::lock_guard lock{mutex_};
-    revision_.store(std::max<std::uint64_t>(revision, 1), std::memory_order_release);
-    compacted_ = this->revision();
-    checkpoints_.assign(1, {clock_.now(), compacted_});
+    const std::uint64_t last = std::max<std::uint64_t>(revision, 1);
+    checkpoints_.assign(1, {clock_.now(), last});
+    revision_.store(last, std::memory_order_release);
+    compacted_ = last;
     for (const auto& [resource, collection] : collections_) {
       collection->log_start_ += collection->log_.size();
       collection->log_.clear();
       collection->objects_.clear();
       collection->floor_ = compacted_;
     }
-    for (auto& object : objects) {
-      object.first->objects_.insert_or_assign(std::move(object.second.first),
-                                              std::move(object.second.second));
-    }
+    for (auto& [collection, content] : contents) collection->objects_.swap(content);
   }
   end_watches(nullptr);
 }

@@ -69,7 +69,7 @@ class WatchCursor {
   explicit WatchCursor(Scope scope) : scope_(std::move(scope)) {}
   /// Calls what was given to set_wake, once. It is called under a lock of this cursor alone, so that
   /// forget_wake() can promise that it is not running.
-  void wake();
+  void wake() noexcept;
   void set_wake(std::function<void()> wake);
   void forget_wake();
 
@@ -108,6 +108,18 @@ class Collection {
   std::set<std::shared_ptr<WatchCursor>> watches_;
 };
 
+/// Sees every write in the order of revisions. Called under the store's lock: it must be quick and must not call the
+/// store.
+class StoreFeed {
+ public:
+  virtual ~StoreFeed() = default;
+  /// A write is about to happen. If this throws, it does not; it may still come to nothing afterwards, and then the
+  /// next call takes the place of this one.
+  virtual void stage(Collection& collection, const EventPtr& event) = 0;
+  /// It has happened.
+  virtual void publish() noexcept = 0;
+};
+
 struct StoreOptions {
   Clock* clock = nullptr;
   std::size_t history_size = 102400;
@@ -120,15 +132,15 @@ struct StoreOptions {
 ///
 /// Thread safety: all methods, from any thread. Nothing is encoded or decoded under the lock except the
 /// revision.
+/// A write that throws has changed nothing: object, revision, log, feed and journal move together or not at all.
 class Store {
  public:
   Store(StoreOptions options, ObjectCodec& codec);
 
   /// The collection of a resource, made if there is none yet. Stays where it is.
   Collection& collection(const GroupResource& resource);
-  /// `feed` sees every write in the order of revisions. It is called under the lock: it must be quick, and
-  /// must neither throw nor call the store. To be set before the first write.
-  void set_feed(std::function<void(Collection&, const EventPtr&)> feed) { feed_ = std::move(feed); }
+  /// To be set before the first write; must outlive the last one.
+  void set_feed(StoreFeed& feed) { feed_ = &feed; }
 
   [[nodiscard]] StoredObject get(const Collection& collection, std::string_view key) const;
   [[nodiscard]] std::uint64_t revision() const noexcept {
@@ -195,7 +207,8 @@ class Store {
       std::uint64_t revision);
 
  private:
-  void append_locked(Collection& collection, EventPtr event) const;
+  void record_locked(const Collection& collection, const StoreEvent& event) const;
+  void shorten_log_locked(Collection& collection) const noexcept;
   static void trim_locked(Collection& collection, std::size_t keep);
   [[nodiscard]] static ListResult list_at_locked(const Collection& collection,
                                                  const ListQuery& query);
@@ -203,7 +216,7 @@ class Store {
   StoreOptions options_;
   Clock& clock_;
   ObjectCodec& codec_;
-  std::function<void(Collection&, const EventPtr&)> feed_;
+  StoreFeed* feed_ = nullptr;
   mutable std::mutex mutex_;
   Condition advanced_;
   std::atomic<std::uint64_t> revision_{1};

@@ -160,6 +160,7 @@ auto ObjectCodec::with_decoder(const Type& type, Use use) {
   {
     const std::lock_guard lock{mutex_};
     auto& idle = idle_[&type];
+    idle.reserve(kIdleDecoders);  // so that to give one back cannot fail
     if (!idle.empty()) {
       decoder = std::move(idle.back());
       idle.pop_back();
@@ -168,10 +169,12 @@ auto ObjectCodec::with_decoder(const Type& type, Use use) {
   if (decoder == nullptr) {
     decoder = std::make_unique<kube::detail::DecoderCore>(type, DecoderOptions{.sibling_bytes = 0});
   }
-  auto result = use(*decoder);
+  kube::detail::Block* const result = use(*decoder);
   const std::lock_guard lock{mutex_};
-  auto& idle = idle_[&type];
-  if (idle.size() < kIdleDecoders) idle.push_back(std::move(decoder));
+  const auto idle = idle_.find(&type);
+  if (idle != idle_.end() && idle->second.size() < idle->second.capacity()) {
+    idle->second.push_back(std::move(decoder));
+  }
   return result;
 }
 

@@ -40,6 +40,7 @@ WatchStream::WatchStream(Services& services, WatchPlan plan, Store::WatchStart s
       plan_(std::move(plan)),
       collection_(*plan_.resource->collection),
       cursor_(std::move(start.cursor)),
+      registration_{services.store, collection_, cursor_},
       encoder_(services.codec, *plan_.resource, plan_.output, plan_.include,
                services.clock.wall_now()),
       encoding_key_(fmt::format("{}/{}/{}/{}/{}", plan_.resource->api_version(),
@@ -60,7 +61,6 @@ WatchStream::WatchStream(Services& services, WatchPlan plan, Store::WatchStart s
 }
 
 WatchStream::~WatchStream() {
-  services_.store.unwatch(collection_, cursor_);
   const std::lock_guard lock{services_.timers_mutex};
   services_.watch_timers.erase(timer_);
 }

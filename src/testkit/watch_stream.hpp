@@ -63,10 +63,19 @@ class WatchStream final : public BodyStream {
   /// Whether this Table frame is the first.
   bool take_columns() { return std::exchange(columns_, false); }
 
+  /// Ends the watch with the stream, be it one that could not be made.
+  struct Registration {
+    Store& store;
+    Collection& collection;
+    const std::shared_ptr<WatchCursor>& cursor;
+    ~Registration() { store.unwatch(collection, cursor); }
+  };
+
   Services& services_;
   const WatchPlan plan_;
   Collection& collection_;
   const std::shared_ptr<WatchCursor> cursor_;
+  const Registration registration_;
   ObjectEncoder encoder_;
   const std::string encoding_key_;
   std::list<WatchTimer>::iterator timer_;

@@ -20,7 +20,10 @@ expect() {
   name=$1 wanted=$2 pattern=$3
   shift 3
   status=0
-  timeout 20 "$@" >"$work/out" 2>&1 || status=$?
+  case $1 in
+    code) "$@" >"$work/out" 2>&1 || status=$? ;;
+    *) timeout 20 "$@" >"$work/out" 2>&1 || status=$? ;;
+  esac
   if [ "$status" -eq "$wanted" ] && grep -Eq -- "$pattern" "$work/out"; then
     echo "ok      $name"
   else
@@ -74,6 +77,24 @@ for signal in INT TERM; do
   stop "$signal"
   expect "clean end after SIG$signal" 0 '^0$' echo "$status"
 done
+
+# AU-7 to AU-9: web pages cannot reach a server that asks for nothing.
+start --allow-host dev.example
+code() { curl -s -o /dev/null -w '%{http_code}\n' "$@"; }
+maps="$url/api/v1/namespaces/default/configmaps"
+expect rebound-name 0 '^403$' code -H 'Host: rebound.example' "$url/api/v1/secrets"
+expect allowed-name 0 '^200$' code -H 'Host: dev.example' "$url/api/v1/secrets"
+expect says-how 0 'allow-host' curl -s -H 'Host: rebound.example' "$url/api/v1/secrets"
+expect page-of-another 0 '^403$' code -H 'Origin: https://evil.example' -H 'Content-Type: application/json' -d '{}' "$maps"
+expect page-without-type 0 '^403$' code -H 'Origin: https://evil.example' -H 'Content-Type:' -d '{}' "$maps"
+expect cross-site 0 '^403$' code -H 'Sec-Fetch-Site: cross-site' "$url/api"
+expect form 0 '^415$' code -d '{"metadata":{"name":"form"}}' "$maps"
+stop TERM
+
+expect port-too-large 2 '99999' "$kubecxx" serve --port 99999
+expect port-name 2 'port' "$kubecxx" serve --port http
+expect port-negative 2 'port' "$kubecxx" serve --port -1
+expect listen-no-address 2 'not an IP address' "$kubecxx" serve --listen 127.0.0.1:80 --tls --token x
 
 mkdir "$work/manifests"
 printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: loaded, namespace: default}\n' >"$work/manifests/a.yaml"

@@ -3,13 +3,16 @@
 
 #include "log.hpp"
 
+#include <kube/api/validation.hpp>
 #include <kube/base/error.hpp>
 #include <kube/testkit/api_server.hpp>
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -31,6 +34,17 @@ struct ServeOptions {
 
 bool is_loopback(std::string_view address) {
   return address.starts_with("127.") || address == "::1";
+}
+
+/// For CLI11: an empty text, or what is wrong.
+std::string check_address(const std::string& address) {
+  std::array<unsigned char, sizeof(in6_addr)> parsed{};
+  if (::inet_pton(AF_INET, address.c_str(), parsed.data()) == 1 ||
+      ::inet_pton(AF_INET6, address.c_str(), parsed.data()) == 1) {
+    return {};
+  }
+  return kube::detail::quoted(address) +
+         " is not an IP address; write one such as 127.0.0.1 or ::1, and the port with --port";
 }
 
 /// Readable by the owner only, since it holds a token; put in place as a whole.
@@ -112,16 +126,25 @@ void add_serve(CLI::App& app) {
   auto options = std::make_shared<ServeOptions>();
   options->server.port = 0;
   CLI::App* command = app.add_subcommand("serve", "Run an API server for development and tests");
-  command->add_option("--port", options->server.port, "Port; 0 takes any that is free")
+  command->add_option("--port", options->server.port, "Port up to 65535; 0 takes any that is free")
       ->capture_default_str();
   command
       ->add_option("--listen", options->server.listen,
                    "Address; others than loopback need --tls and --token")
+      ->check(CLI::Validator{check_address, "IP"})
       ->capture_default_str();
   command->add_flag("--tls", options->server.tls,
                     "Serve HTTPS with a certificate made at the start");
   command->add_option("--token", options->server.token,
                       "The administrator's bearer token; nobody else is let in then");
+  command->add_option("--allow-host", options->server.allow_hosts,
+                      "Another name that clients use for the server; web pages of that host may "
+                      "use it as well");
+  command
+      ->add_option("--max-connections", options->server.max_connections,
+                   "Connections that may be open at once; more are refused")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   command
       ->add_option("--load", options->load, "YAML or JSON file, or folder of such, to begin with")
       ->check(CLI::ExistingPath);

@@ -10,6 +10,7 @@
 #include <kube/object/ref.hpp>
 #include <kube/object/value.hpp>
 #include <kube/testkit/faults.hpp>
+#include <kube/testkit/refusals.hpp>
 #include <kube/testkit/request_log.hpp>
 
 #include <chrono>
@@ -47,11 +48,16 @@ struct ApiServerOptions {
   bool compress_watches = false;
   /// Threads that serve connections.
   int threads = 2;
+  /// Connections beyond this number get a 503 and are closed.
+  std::size_t max_connections = 4096;
   /// The administrator's; empty makes one up.
   std::string token = {};
   std::vector<ServerUser> users = {};
   /// Whether requests without credentials are let in, as system:anonymous.
   bool allow_anonymous = true;
+  /// Names by which clients ask for the server, beside localhost and its address; pages of these hosts may speak to it.
+  /// Other names and other web pages are refused (AU-7 to AU-9).
+  std::vector<std::string> allow_hosts = {};
   /// Refuses requests: returns the reason (which may be empty) or nothing to let them pass. Not asked about the
   /// administrator.
   std::function<std::optional<std::string>(const RequestInfo&)> deny = {};
@@ -170,6 +176,8 @@ class ApiServer {
   void shrink_history(std::size_t count);
   [[nodiscard]] std::size_t watch_count() const;
   [[nodiscard]] std::size_t connection_count() const;
+  /// What the server has refused to protect itself.
+  [[nodiscard]] Refusals refusals() const;
   /// Sends a bookmark to all watches that allow them.
   void send_bookmarks();
   /// Ends all watches as a timeout would.

@@ -2,6 +2,7 @@
 #include "http_server.hpp"
 
 #include "http_client.hpp"
+#include "http_request.hpp"
 
 #include <kube/testkit/fake_clock.hpp>
 
@@ -78,7 +79,10 @@ TEST(HttpServer, PutsRequestsTogether) {
 
 TEST(HttpServer, DoesNotWaitForSlowClients) {
   testkit::FakeClock clock;
-  const HttpServer server{loopback(clock), echo};
+  Metrics metrics;
+  HttpServerOptions options = loopback(clock);
+  options.slow = metrics.counter("slow", "");
+  const HttpServer server{std::move(options), echo};
   const RawConnection silent{server.address()};
   const RawConnection half{server.address()};
   half.send("GET / HT");
@@ -86,7 +90,26 @@ TEST(HttpServer, DoesNotWaitForSlowClients) {
 
   clock.advance(10s);
   EXPECT_EQ(silent.read(), "");
-  EXPECT_EQ(half.read(), "");
+  const auto refused = test::parse_answer(half.read());
+  EXPECT_EQ(refused.status, 408);
+  EXPECT_EQ(refused.body, "the request did not arrive in time\n");
+  EXPECT_EQ(metrics.counter("slow", "").value(), 2U);
+}
+
+// Bytes that keep coming do not put the end off.
+TEST(HttpServer, RefusesAHeadThatComesByteByByte) {
+  testkit::FakeClock clock;
+  const HttpServer server{loopback(clock), echo};
+  const RawConnection dripping{server.address()};
+  dripping.send("GET / HTTP/1.1\r\nX-Slow: ");
+  ASSERT_EQ(http_get(server.address(), "/").status, 200);  // by now the first one is known
+
+  for (int second = 0; second < 10; ++second) {
+    dripping.send("x");
+    clock.advance(1s);
+  }
+
+  EXPECT_EQ(test::parse_answer(dripping.read()).status, 408);
 }
 
 // A reader that takes nothing of a large answer keeps neither the server nor others.
@@ -107,13 +130,21 @@ TEST(HttpServer, DoesNotWaitForClientsThatDoNotRead) {
 
 TEST(HttpServer, ReplacesTheOldestConnectionWhenThereAreTooMany) {
   testkit::FakeClock clock;
-  const HttpServer server{loopback(clock), echo};
+  Metrics metrics;
+  HttpServerOptions options = loopback(clock);
+  options.crowded = metrics.counter("crowded", "");
+  const HttpServer server{std::move(options), echo};
+  const RawConnection asking{server.address()};
+  asking.send("GET / HT");
+  ASSERT_EQ(http_get(server.address(), "/").status, 200);
   std::vector<std::unique_ptr<RawConnection>> idle;
   for (int i = 0; i < 200; ++i) {
     idle.push_back(std::make_unique<RawConnection>(server.address()));
   }
   EXPECT_EQ(http_get(server.address(), "/").status, 200);
+  EXPECT_EQ(test::parse_answer(asking.read()).status, 503);
   EXPECT_EQ(idle.front()->read(), "");
+  EXPECT_GE(metrics.counter("crowded", "").value(), 137U);
   idle.back()->send("GET /last HTTP/1.1\r\n\r\n");
   EXPECT_EQ(test::parse_answer(idle.back()->read()).body, "/last?");
 }
@@ -143,6 +174,39 @@ TEST(HttpServer, NamesTheAddressThatItCannotUse) {
     EXPECT_NE(refused(address).find("cannot listen on \"" + address + '"'), std::string::npos)
         << refused(address);
   }
+}
+
+// ":99999" once listened on another port, the rest of a division.
+TEST(HttpServer, RefusesPortsThatAreNone) {
+  for (const std::string address :
+       {":99999", ":65536", "127.0.0.1:-1", "127.0.0.1:+80", ":0x50", ": 80", "127.0.0.1:80 ",
+        ":http", ":", "[::1]", "127.0.0.1:4294967376", "\x1b:1x"}) {
+    try {
+      const HttpServer server{{.address = address}, echo};
+      FAIL() << address << " listens on " << server.address();
+    } catch (const Error& error) {
+      const std::string message = error.what();
+      EXPECT_NE(message.find("cannot listen on "), std::string::npos) << message;
+      EXPECT_NE(message.find("127.0.0.1:8080"), std::string::npos) << message;
+      EXPECT_EQ(message.find('\x1b'), std::string::npos) << message;
+    }
+  }
+  try {
+    static_cast<void>(parse_listen_address("127.0.0.1:65536"));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "cannot listen on \"127.0.0.1:65536\": the port is not a number from 0 to 65535; "
+                 "write <host>:<port>, for example 127.0.0.1:8080, [::1]:8080 or :8080 for all "
+                 "addresses");
+  }
+  EXPECT_EQ(parse_listen_address("[::1]:65535").port, "65535");
+}
+
+TEST(HttpServer, TakesNoControlCharactersIntoTheTarget) {
+  const HttpServer server{loopback(), echo};
+  EXPECT_EQ(http_get(server.address(), "/a\x1b[2J").status, 400);
+  EXPECT_EQ(http_get(server.address(), "/\xff").status, 400);
 }
 
 TEST(HttpServer, ReadsQueries) {

@@ -101,7 +101,8 @@ class TestHandler final : public RequestHandler {
 };
 
 struct FrontUnderTest {
-  explicit FrontUnderTest(FrontOptions options = {}) : front(pipeline, std::move(options)) {}
+  explicit FrontUnderTest(FrontOptions options = {})
+      : front(pipeline, counted(std::move(options), counters)) {}
 
   [[nodiscard]] std::uint16_t port() const { return front.port(); }
   /// Every GET is answered by what the script says.
@@ -111,6 +112,12 @@ struct FrontUnderTest {
     };
   }
 
+  static FrontOptions counted(FrontOptions options, FrontCounters& counters) {
+    options.counters = &counters;
+    return options;
+  }
+
+  FrontCounters counters;
   Script script;
   FakeClock clock;
   TestHandler handler;

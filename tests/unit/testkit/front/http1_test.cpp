@@ -243,22 +243,13 @@ TEST(Http1, DropsTheStreamWhenTheClientLeaves) {
 }
 
 TEST(Http1, ClosesConnectionsThatAreIdleForTooLong) {
-  FrontUnderTest server{{.idle_timeout = 20ms}};
+  FrontUnderTest server{{.limits = {.idle_timeout = 20ms}}};
   RawClient idle{server.port()};
 
   idle.get("/x");
   EXPECT_EQ(idle.read_response().status, 200);
 
   EXPECT_EQ(idle.read_some(), "");
-}
-
-TEST(Http1, ClosesConnectionsThatNeverFinishTheirHead) {
-  FrontUnderTest server{{.head_timeout = 20ms}};
-  RawClient slow{server.port()};
-
-  slow.send("GET / HTT");
-
-  EXPECT_EQ(slow.read_some(), "");
 }
 
 // RQ-11

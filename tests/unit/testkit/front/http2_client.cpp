@@ -64,7 +64,7 @@ std::int32_t Http2Client::request(std::string_view method, std::string_view targ
                       value.size(), NGHTTP2_NV_FLAG_NONE};
   };
   const std::array<nghttp2_nv, 4> fields{field(":method", method), field(":scheme", "http"),
-                                         field(":authority", "test"), field(":path", target)};
+                                         field(":authority", "localhost"), field(":path", target)};
   nghttp2_data_provider provider{};
   provider.read_callback = [](nghttp2_session*, std::int32_t id, std::uint8_t* buffer,
                               std::size_t length, std::uint32_t* flags, nghttp2_data_source*,

@@ -122,7 +122,7 @@ TEST(Http2, ClosesTheConnectionOfThoseNotLetIn) {
 
 // RQ-9
 TEST(Http2, SaysGoodByeToIdleConnections) {
-  FrontUnderTest server{{.idle_timeout = 20ms}};
+  FrontUnderTest server{{.limits = {.idle_timeout = 20ms}}};
   Http2Client client{server.port()};
 
   client.run_until([&] { return client.closed(); });

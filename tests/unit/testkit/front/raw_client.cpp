@@ -101,12 +101,12 @@ void RawClient::send(std::string_view bytes) {
 }
 
 void RawClient::get(std::string_view target, std::string_view headers) {
-  send(fmt::format("GET {} HTTP/1.1\r\nHost: test\r\n{}\r\n", target, headers));
+  send(fmt::format("GET {} HTTP/1.1\r\nHost: localhost\r\n{}\r\n", target, headers));
 }
 
 void RawClient::post(std::string_view target, std::string_view body, std::string_view headers) {
   send(
-      fmt::format("POST {} HTTP/1.1\r\nHost: test\r\nContent-Type: "
+      fmt::format("POST {} HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
                   "application/json\r\nContent-Length: {}\r\n{}\r\n{}",
                   target, body.size(), headers, body));
 }

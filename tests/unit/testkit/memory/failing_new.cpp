@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "failing_new.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace kube::testkit {
+namespace {
+
+/// The test's own thread while others fail.
+thread_local bool exempt = false;
+thread_local std::size_t own_left = 0;
+thread_local std::size_t count = 0;
+std::atomic<bool> others = false;
+std::atomic<std::size_t> others_left = 0;
+std::atomic<bool> failed = false;
+
+bool fails() noexcept {
+  ++count;
+  if (own_left != 0) {
+    if (--own_left != 0) return false;
+  } else {
+    if (exempt || !others.load(std::memory_order_relaxed)) return false;
+    if (others_left.fetch_sub(1) != 1) return false;
+    others = false;
+  }
+  failed = true;
+  return true;
+}
+
+void* allocate(std::size_t size) {
+  void* memory = fails() ? nullptr : std::malloc(size == 0 ? 1 : size);
+  if (memory == nullptr) throw std::bad_alloc{};
+  return memory;
+}
+
+void* allocate(std::size_t size, std::align_val_t alignment) {
+  const auto step = static_cast<std::size_t>(alignment);
+  void* memory = fails() ? nullptr : std::aligned_alloc(step, (size + step - 1) / step * step);
+  if (memory == nullptr) throw std::bad_alloc{};
+  return memory;
+}
+
+}  // namespace
+
+FailingNew::FailingNew(std::size_t n, Where where) {
+  failed = false;
+  if (where == Where::kThisThread) {
+    own_left = n;
+  } else {
+    exempt = true;
+    others_left = n;
+    others = true;
+  }
+}
+
+FailingNew::~FailingNew() {
+  own_left = 0;
+  others = false;
+  exempt = false;
+}
+
+bool FailingNew::has_failed() const noexcept { return failed; }
+std::size_t allocations() noexcept { return count; }
+
+}  // namespace kube::testkit
+
+void* operator new(std::size_t size) { return kube::testkit::allocate(size); }
+void* operator new[](std::size_t size) { return kube::testkit::allocate(size); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return kube::testkit::allocate(size, alignment);
+}
+void* operator new[](std::size_t size, std::align_val_t alignment) {
+  return kube::testkit::allocate(size, alignment);
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
