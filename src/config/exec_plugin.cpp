@@ -5,6 +5,7 @@
 #include "process.hpp"
 
 #include <kube/api/validation.hpp>
+#include <kube/base/text.hpp>
 #include <kube/config/pem.hpp>
 
 #include <fmt/format.h>
@@ -26,24 +27,6 @@ class Stopped : public ConfigError {
  public:
   using ConfigError::ConfigError;
 };
-
-/// Text for a terminal that cannot steer it: control characters are spelled out.
-std::string harmless(std::string_view text) {
-  std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0;
-    if (byte == 0xc2 && next >= 0x80 && next <= 0x9f) {  // the other control characters of Unicode
-      result += fmt::format("U+{:04X}", next);
-      ++i;
-    } else if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f) {
-      result += fmt::format("U+{:04X}", byte);
-    } else {
-      result += text[i];
-    }
-  }
-  return result;
-}
 
 }  // namespace
 
@@ -162,7 +145,7 @@ std::string ExecPlugin::help(Clock& clock) {
       "PATH.\nSee "
       "https://kubernetes.io/docs/reference/access-authn-authz/authentication/"
       "#client-go-credential-plugins";
-  if (!config_.install_hint.empty()) text += "\n\n" + harmless(config_.install_hint);
+  if (!config_.install_hint.empty()) text += "\n\n" + escape_control(config_.install_hint, "\t\n");
   return text;
 }
 

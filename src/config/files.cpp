@@ -3,6 +3,8 @@
 
 #include <kube/base/text.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -38,6 +40,11 @@ std::string read_file(const std::string& path, std::size_t limit) {
           0, "cannot read " + path + ": it has more than " + std::to_string(limit) + " bytes");
     }
   }
+}
+
+std::string missing_files_text(const std::vector<std::string>& missing) {
+  return fmt::format("KUBECONFIG names {}, {}", fmt::join(missing, ", "),
+                     missing.size() == 1 ? "which does not exist" : "which do not exist");
 }
 
 void replace_file(const std::string& path, std::string_view content) {

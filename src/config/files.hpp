@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kube::detail {
 
@@ -30,6 +31,8 @@ inline constexpr std::size_t kMaxSecretFileSize = std::size_t{4} << 20;
 /// The whole content. Throws FileError ("cannot read <path>: ..."), also if there are more than `limit` bytes.
 [[nodiscard]] std::string read_file(const std::string& path,
                                     std::size_t limit = kMaxSecretFileSize);
+/// "KUBECONFIG names /a, /b, which do not exist".
+[[nodiscard]] std::string missing_files_text(const std::vector<std::string>& missing);
 /// Writes a file that only its owner can read; one that exists keeps its mode, and readers see the old
 /// content or the new one. Throws FileError.
 void replace_file(const std::string& path, std::string_view content);

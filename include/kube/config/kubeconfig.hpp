@@ -123,6 +123,8 @@ struct LoadedKubeconfig {
   Kubeconfig merged = {};
   /// Of files that exist but could not be read; the others are merged all the same.
   std::vector<std::string> problems = {};
+  /// Files that KUBECONFIG names and that do not exist.
+  std::vector<std::string> missing = {};
 
   /// Throws ConfigError with all problems, if there are any.
   [[nodiscard]] const Kubeconfig& or_throw() const&;
