@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include <arpa/inet.h>
+
 namespace kube::detail {
 
 namespace {
@@ -35,6 +37,16 @@ std::string percent_encode(std::string_view text, std::string_view kept) {
     }
   }
   return encoded;
+}
+
+bool ServerUrl::is_loopback() const {
+  const std::size_t end = authority.starts_with('[')
+                              ? std::min(authority.find(']') + 1, authority.size())
+                              : std::min(authority.find(':'), authority.size());
+  const std::string host = lower_case(std::string_view{authority}.substr(0, end));
+  if (host == "localhost" || host == "[::1]") return true;
+  in_addr address{};
+  return ::inet_pton(AF_INET, host.c_str(), &address) == 1 && (ntohl(address.s_addr) >> 24) == 127;
 }
 
 ServerUrl parse_server_url(const Config& config) {

@@ -7,6 +7,8 @@
 #include <kube/codec/yaml.hpp>
 #include <kube/config/config.hpp>
 
+#include <string.h>
+
 namespace kube::detail {
 
 namespace {
@@ -24,7 +26,23 @@ std::string text_of(const Value& value, const std::string& path) {
   return std::string{value.as_string()};
 }
 
+/// The document is constant for everybody else; here it is about to go.
+void wipe_texts(const Value& value) noexcept {
+  if (value.is_string()) {
+    const std::string_view text = value.as_string();
+    ::explicit_bzero(const_cast<char*>(text.data()), text.size());
+  } else if (value.is_array()) {
+    for (const Value& element : value.as_array()) wipe_texts(element);
+  } else if (value.is_object()) {
+    for (const auto& [key, member] : value.as_object()) wipe_texts(member);
+  }
+}
+
 }  // namespace
+
+WipedDocument::~WipedDocument() {
+  if (document_) wipe_texts(*document_);
+}
 
 Ref<Value> decode_document(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
@@ -65,8 +83,9 @@ bool ObjectReader::flag(std::string_view key) const {
   return found.as_bool();
 }
 
-std::string ObjectReader::data(std::string_view key) const {
-  std::optional<std::string> decoded = base64_decode(text(key));
+SecretText ObjectReader::data(std::string_view key) const {
+  const SecretText encoded{text(key)};
+  std::optional<std::string> decoded = base64_decode(encoded);
   if (!decoded) throw ConfigError(path_of(key) + ": expected base64");
   return std::move(*decoded);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/base/byte_budget.hpp>
 #include <kube/base/clock.hpp>
 #include <kube/base/file_descriptor.hpp>
 #include <kube/config/credentials.hpp>
@@ -64,12 +65,19 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   using TimePoint = Clock::TimePoint;
 
   Exchange(HttpRequest what, std::shared_ptr<const TlsMaterial> with,
-           std::shared_ptr<Mailbox> mailbox, std::size_t buffer_bytes)
+           std::shared_ptr<Mailbox> mailbox, std::size_t buffer_bytes,
+           std::shared_ptr<ByteBudget> budget = nullptr)
       : request(std::move(what)),
         material(std::move(with)),
         started(system_clock().now()),
         mailbox_(std::move(mailbox)),
+        budget_(std::move(budget)),
         buffer_bytes_(buffer_bytes) {}
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+  ~Exchange() {
+    if (budget_) budget_->remove(charged_);
+  }
 
   // --- what both sides read -------------------------------------------------------------------------------
   const HttpRequest request;
@@ -124,9 +132,11 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   friend class Mailbox;
 
   void finish();
+  void charge_locked(std::size_t bytes);
   [[noreturn]] void throw_locked() const;
 
   const std::shared_ptr<Mailbox> mailbox_;
+  const std::shared_ptr<ByteBudget> budget_;
   // For the loop alone:
   bool done_ = false;
   std::optional<TransportError::Kind> failure_;  // constant once failed_
@@ -146,6 +156,9 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   std::string message_;  // copies of an exception would share theirs between threads
   std::string bytes_;
   std::size_t credit_ = 0;
+  std::size_t charged_ = 0;  // to the budget: bytes_, and what the reader took last
+  mutable bool withheld_ =
+      false;  // the budget kept the loop from reading, or from opening the window
 };
 
 }  // namespace kube::detail
