@@ -11,11 +11,14 @@ namespace kube {
 namespace {
 
 constexpr std::chrono::seconds kPatience{5};
+/// Most objects are smaller. So however many streams there are, they do not fail for the sake of ordinary objects.
+constexpr std::size_t kLeastShare = std::size_t{64} << 10;
 
 }  // namespace
 
 std::size_t ByteBudget::share() const noexcept {
-  return limit_ / std::max<std::size_t>(1, streams_.load(std::memory_order_relaxed));
+  const std::size_t streams = std::max<std::size_t>(1, streams_.load(std::memory_order_relaxed));
+  return std::max(limit_ / streams, std::min(limit_, kLeastShare));
 }
 
 void ByteBudget::remove(std::size_t bytes) noexcept {

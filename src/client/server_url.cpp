@@ -18,7 +18,10 @@ bool is_plain(char c) noexcept {
 }
 
 [[noreturn]] void fail(const std::string& host, const char* problem) {
-  throw ConfigError("server address " + quoted(host) + ": " + problem +
+  // Whatever stands before an @ may be a password.
+  const std::size_t at = host.rfind('@');
+  const std::string shown = at == std::string::npos ? host : "[redacted]" + host.substr(at);
+  throw ConfigError("server address " + quoted(shown) + ": " + problem +
                     "; expected something like https://10.0.0.1:6443");
 }
 

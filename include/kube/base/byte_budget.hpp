@@ -37,7 +37,7 @@ class ByteBudget {
   [[nodiscard]] std::size_t limit() const noexcept { return limit_; }
   [[nodiscard]] std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool is_exhausted() const noexcept { return limit_ != 0 && used() > limit_; }
-  /// What each stream may hold if all hold the same.
+  /// What each stream may hold if all hold the same, but at least 64 KiB.
   [[nodiscard]] std::size_t share() const noexcept;
   /// How often somebody held back, waited or failed because of it.
   [[nodiscard]] std::uint64_t refusals() const noexcept {
