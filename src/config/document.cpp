@@ -6,6 +6,11 @@
 #include <kube/codec/json.hpp>
 #include <kube/codec/yaml.hpp>
 #include <kube/config/config.hpp>
+#include <kube/object/arena.hpp>
+
+#include <algorithm>
+#include <array>
+#include <exception>
 
 #include <string.h>
 
@@ -38,6 +43,25 @@ void wipe_texts(const Value& value) noexcept {
   }
 }
 
+/// Arenas keep their memory, with what it held, for the next decoder. Overwrites that of the decoder used last, which has
+/// two, after a document of `size` bytes; larger ones are not kept.
+void wipe_arenas(std::size_t size) noexcept {
+  size = std::min(size, std::size_t{256} << 10);
+  try {
+    std::array<Arena, 2> arenas;
+    for (Arena& arena : arenas) {
+      ::explicit_bzero(arena.allocate_text(size), size);
+      ::explicit_bzero(arena.allocate(size), size);
+    }
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): no memory; it is kept then
+  }
+}
+
+struct ArenaWiper {
+  ~ArenaWiper() { wipe_arenas(size); }
+  std::size_t size;
+};
+
 }  // namespace
 
 WipedDocument::~WipedDocument() {
@@ -45,6 +69,7 @@ WipedDocument::~WipedDocument() {
 }
 
 Ref<Value> decode_document(std::string_view text) {
+  const ArenaWiper wiper{text.size()};
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && text[first] == '{') {
     try {
