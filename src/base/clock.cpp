@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/base/clock.hpp>
 
+#include <algorithm>
 #include <utility>
+
+#include <time.h>
 
 namespace kube {
 namespace {
@@ -17,7 +20,31 @@ class SystemClock final : public Clock {
   }
 };
 
+/// A futex waits by the monotonic clock, which stops during a suspend; so a wait looks up as often as this.
+constexpr std::chrono::milliseconds kLookUp{250};
+
+Clock::TimePoint boot_time() {
+  timespec time{};
+  ::clock_gettime(CLOCK_BOOTTIME, &time);
+  return Clock::TimePoint{std::chrono::seconds{time.tv_sec} +
+                          std::chrono::nanoseconds{time.tv_nsec}};
+}
+
 }  // namespace
+
+bool detail::BootClock::wait_until(std::unique_lock<std::mutex>& lock, Condition& condition,
+                                   TimePoint deadline, std::stop_token stop,
+                                   const std::function<bool()>& ready) {
+  if (deadline == TimePoint::max()) return condition.wait_until(lock, stop, deadline, ready);
+  while (!ready() && !stop.stop_requested()) {
+    const TimePoint now = this->now();
+    if (now >= deadline) break;
+    const TimePoint next =
+        std::chrono::steady_clock::now() + std::min<Duration>(deadline - now, kLookUp);
+    if (condition.wait_until(lock, stop, next, ready)) return true;
+  }
+  return ready();
+}
 
 bool Clock::sleep_until(TimePoint deadline, std::stop_token stop) {
   std::mutex mutex;
@@ -29,6 +56,11 @@ bool Clock::sleep_until(TimePoint deadline, std::stop_token stop) {
 
 Clock& system_clock() noexcept {
   static SystemClock clock;
+  return clock;
+}
+
+Clock& boot_clock() noexcept {
+  static detail::BootClock clock{boot_time};
   return clock;
 }
 

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <initializer_list>
 
 namespace kube::detail {
 
@@ -159,9 +160,13 @@ std::optional<int> retry_after_of(const Headers& headers) {
 }
 
 std::string read_some(ResponseStream& stream, std::size_t limit, std::stop_token stop,
-                      bool* complete) {
+                      bool* complete, ByteAccount* account) {
   std::string body;
   while (body.size() <= limit) {
+    if (account != nullptr) {
+      account->hold(body.size());
+      account->admit(body.size(), stop);
+    }
     const std::string_view chunk = stream.read(stop);
     if (chunk.empty()) break;
     body += chunk.substr(0, limit + 1 - body.size());
@@ -204,18 +209,30 @@ ApiError unexpected_answer(const Request& request, const HttpResponseHead& head,
                   problem)};
 }
 
-Ref<meta::v1::Status> watch_decoding_status(std::string_view problem) {
-  const std::string message = fmt::format("the watch cannot be decoded: {}", problem);
+namespace {
+
+Ref<meta::v1::Status> internal_error(const std::string& message,
+                                     std::initializer_list<std::string_view> causes) {
   meta::v1::Status status{.status = "Failure",
                           .message = message,
                           .reason = reason::kInternalError,
                           .details = meta::v1::StatusDetails{},
                           .code = 500};
-  for (const std::string_view cause :
-       {std::string_view{meta::v1::cause_type::kUnexpectedServerResponse}, kWatchDecodingCause}) {
+  for (const std::string_view cause : causes) {
     status.details->causes.push_back({.reason = cause, .message = message});
   }
   return freeze(status);
+}
+
+}  // namespace
+
+Ref<meta::v1::Status> watch_decoding_status(std::string_view problem) {
+  return internal_error(fmt::format("the watch cannot be decoded: {}", problem),
+                        {meta::v1::cause_type::kUnexpectedServerResponse, kWatchDecodingCause});
+}
+
+Ref<meta::v1::Status> watch_failure_status(std::string_view problem) {
+  return internal_error(std::string{problem}, {});
 }
 
 }  // namespace kube::detail

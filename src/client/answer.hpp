@@ -4,6 +4,7 @@
 #include "request.hpp"
 
 #include <kube/api/errors.hpp>
+#include <kube/base/byte_budget.hpp>
 #include <kube/codec/list_splitter.hpp>
 #include <kube/object/ref.hpp>
 #include <kube/transport/transport.hpp>
@@ -35,9 +36,10 @@ inline constexpr std::string_view kWatchDecodingCause = "ClientWatchDecoding";
 /// The seconds of a Retry-After header; nothing if there is none, or a date.
 [[nodiscard]] std::optional<int> retry_after_of(const Headers& headers);
 
-/// At most `limit` bytes of the rest of a body. `complete`, if not null, tells whether that was all.
+/// At most `limit` bytes of the rest of a body. `complete`, if not null, tells whether that was all; `account`, if not
+/// null, is charged while it is read, and may throw BudgetError.
 [[nodiscard]] std::string read_some(ResponseStream& stream, std::size_t limit, std::stop_token stop,
-                                    bool* complete = nullptr);
+                                    bool* complete = nullptr, ByteAccount* account = nullptr);
 
 /// The error that an answer without success stands for, whether or not its body is a Status. `body` is as
 /// much of it as was read.
@@ -48,5 +50,7 @@ inline constexpr std::string_view kWatchDecodingCause = "ClientWatchDecoding";
                                          std::string_view problem);
 /// The Status of WA-9.
 [[nodiscard]] Ref<meta::v1::Status> watch_decoding_status(std::string_view problem);
+/// The Status of a watch that ended for a reason on this side.
+[[nodiscard]] Ref<meta::v1::Status> watch_failure_status(std::string_view problem);
 
 }  // namespace kube::detail

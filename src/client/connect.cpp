@@ -6,6 +6,7 @@
 #include <kube/api/validation.hpp>
 #include <kube/transport/http_transport.hpp>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,14 +36,35 @@ Config with_known_content_types(Config config) {
   return config;
 }
 
-std::shared_ptr<Credentials> connect_credentials(const Config& config,
-                                                 const ClientOptions& options) {
+void require_protected(const ServerUrl& server, const ClientOptions& options) {
+  if (server.scheme == "https" || server.is_loopback() || options.allow_insecure_credentials)
+    return;
+  throw ConfigError(
+      "the server address " + quoted(server.str()) +
+      " has no TLS, so that anybody on the way could read the credentials; use https, or set "
+      "ClientOptions::allow_insecure_credentials");
+}
+
+std::shared_ptr<Credentials> connect_credentials(const Config& config, const ClientOptions& options,
+                                                 const ServerUrl& server) {
   if (options.credentials) return options.credentials;
+  const bool has_secret = !config.bearer_token.empty() || !config.bearer_token_file.empty() ||
+                          !config.username.empty() || !config.password.empty() ||
+                          config.exec.has_value();
+  if (has_secret) require_protected(server, options);
   return make_credentials(
       config, {.clock = options.clock, .log = options.log, .environment = options.environment});
 }
 
 namespace {
+
+/// A budget for few bytes is not used up by the first stream.
+std::size_t stream_buffer_bytes(std::size_t budget) {
+  constexpr std::size_t kLeast = std::size_t{64} << 10;
+  constexpr std::size_t kMost = std::size_t{1} << 20;
+  constexpr std::size_t kStreams = 256;
+  return budget == 0 ? kMost : std::clamp(budget / kStreams, kLeast, kMost);
+}
 
 /// Counts how long names took to resolve; the rest is counted where requests are sent.
 std::function<void(const ExchangeReport&)> resolution_counter(std::shared_ptr<Metrics> metrics) {
@@ -61,13 +83,16 @@ std::function<void(const ExchangeReport&)> resolution_counter(std::shared_ptr<Me
 
 std::shared_ptr<Transport> connect_transport(const Config& config, const ClientOptions& options,
                                              const ServerUrl& server,
-                                             const std::shared_ptr<Credentials>& credentials) {
+                                             const std::shared_ptr<Credentials>& credentials,
+                                             std::shared_ptr<ByteBudget> budget) {
   if (options.transport) return options.transport;
   return make_http_transport(
       with_environment({.base_url = server.str(),
                         .credentials = credentials,
                         .proxy_url = config.proxy_url,
                         .disable_compression = config.disable_compression,
+                        .stream_buffer_bytes = stream_buffer_bytes(budget->limit()),
+                        .budget = std::move(budget),
                         .log = options.log,
                         .on_exchange = resolution_counter(options.metrics)}));
 }

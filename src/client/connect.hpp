@@ -3,6 +3,7 @@
 
 #include "server_url.hpp"
 
+#include <kube/base/byte_budget.hpp>
 #include <kube/client/client_options.hpp>
 #include <kube/config/config.hpp>
 
@@ -17,9 +18,12 @@ namespace kube::detail {
 
 /// Throws ConfigError.
 [[nodiscard]] std::shared_ptr<Credentials> connect_credentials(const Config& config,
-                                                               const ClientOptions& options);
+                                                               const ClientOptions& options,
+                                                               const ServerUrl& server);
+/// Throws ConfigError if credentials would cross a network in the clear, unless the options allow it.
+void require_protected(const ServerUrl& server, const ClientOptions& options);
 [[nodiscard]] std::shared_ptr<Transport> connect_transport(
     const Config& config, const ClientOptions& options, const ServerUrl& server,
-    const std::shared_ptr<Credentials>& credentials);
+    const std::shared_ptr<Credentials>& credentials, std::shared_ptr<ByteBudget> budget);
 
 }  // namespace kube::detail

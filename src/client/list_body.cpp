@@ -53,6 +53,7 @@ void ListBody::untyped(std::string_view item, std::size_t offset,
     on_item(decode(with_type_meta(item), offset));
   } else {
     waiting_.emplace_back(item);
+    waiting_bytes_ += item.size();
   }
 }
 

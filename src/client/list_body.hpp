@@ -22,6 +22,8 @@ class ListBody {
   /// What the list says of itself. Delivers what had to wait for that. Throws CodecError if the body is not
   /// complete, or a list of something else.
   [[nodiscard]] const ListHead& finish(const ResourceCore::OnItem& on_item);
+  /// How many bytes it keeps: of an incomplete item, and of items that have to wait.
+  [[nodiscard]] std::size_t held() const noexcept { return splitter_.held() + waiting_bytes_; }
 
  private:
   [[nodiscard]] AnyRef decode(std::string_view item, std::size_t offset);
@@ -32,7 +34,8 @@ class ListBody {
   const Format format_;
   const Type& type_;
   DecoderCore decoder_;
-  bool items_lack_type_ = false;      // the last one did, so the next one probably does
+  bool items_lack_type_ = false;  // the last one did, so the next one probably does
+  std::size_t waiting_bytes_ = 0;
   std::vector<std::string> waiting_;  // items that came before the list had said what it is
 };
 

@@ -89,4 +89,34 @@ std::unique_ptr<ResponseStream> RequestMetrics::measure(
                 bytes_bounds(), {{"verb", method}, {"host", host_}}));
 }
 
+BudgetMetrics::BudgetMetrics(const std::shared_ptr<Metrics>& metrics, const std::string& host,
+                             std::shared_ptr<ByteBudget> budget)
+    : budget_(std::move(budget)) {
+  if (!metrics) return;
+  const MetricLabels labels{{"host", host}};
+  used_ = metrics->gauge("rest_client_buffered_bytes",
+                         "Bytes that watches and lists hold, received or decoded.", labels);
+  limit_ = metrics->gauge("rest_client_buffered_bytes_limit",
+                          "How many bytes watches and lists may hold; 0 is no limit.", labels);
+  refusals_ = metrics->counter(
+      "rest_client_buffer_refusals_total",
+      "How often a stream was held back, or failed, because the limit was reached.", labels);
+  limit_.add(static_cast<double>(budget_->limit()));
+  collector_ = metrics->on_collect([this] { update(); });
+}
+
+BudgetMetrics::~BudgetMetrics() {
+  collector_ = {};
+  update();
+  used_.add(-shown_);
+  limit_.add(-static_cast<double>(budget_->limit()));
+}
+
+void BudgetMetrics::update() {
+  const auto used = static_cast<double>(budget_->used());
+  used_.add(used - std::exchange(shown_, used));
+  const std::uint64_t refusals = budget_->refusals();
+  refusals_.add(refusals - std::exchange(shown_refusals_, refusals));
+}
+
 }  // namespace kube::detail

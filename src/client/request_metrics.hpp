@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/base/byte_budget.hpp>
 #include <kube/base/clock.hpp>
 #include <kube/base/metrics.hpp>
 #include <kube/transport/transport.hpp>
@@ -32,6 +33,28 @@ class RequestMetrics {
  private:
   std::shared_ptr<Metrics> metrics_;
   std::string host_;
+};
+
+/// What a client's budget has, summed over the clients of one server that count in one registry.
+class BudgetMetrics {
+ public:
+  BudgetMetrics(const std::shared_ptr<Metrics>& metrics, const std::string& host,
+                std::shared_ptr<ByteBudget> budget);
+  BudgetMetrics(const BudgetMetrics&) = delete;
+  BudgetMetrics& operator=(const BudgetMetrics&) = delete;
+  ~BudgetMetrics();
+
+ private:
+  /// Brings the metrics to the state of the budget.
+  void update();
+
+  const std::shared_ptr<ByteBudget> budget_;
+  Gauge used_;
+  Gauge limit_;
+  Counter refusals_;
+  double shown_ = 0;  // of used_, by this client
+  std::uint64_t shown_refusals_ = 0;
+  MetricsCollector collector_;  // the last member: it uses the others
 };
 
 }  // namespace kube::detail

@@ -225,7 +225,12 @@ ListHead ResourceCore::list(const ListOptions& options, const OnItem& on_item,
     throw unexpected_answer(request, answer.stream->head(), "the answer is a damaged Status");
   }
   ListBody body{answer.format, wire_type(*target_.type), decoding_};
-  for (; !chunk.empty(); chunk = read()) body.feed(chunk, on_item);
+  ByteAccount account = rest_->account(request);
+  for (; !chunk.empty(); chunk = read()) {
+    body.feed(chunk, on_item);
+    account.hold(body.held());
+    account.admit(body.held(), stop);
+  }
   return body.finish(on_item);
 }
 
@@ -275,7 +280,10 @@ std::unique_ptr<WatchCore> ResourceCore::watch(const ListOptions& options,
   Answer answer = exchange(request, nullptr, *target_.type, Many::kNo, std::move(stop));
   return std::make_unique<WatchCore>(std::move(answer.stream), answer.format,
                                      wire_type(*target_.type), decoding_,
-                                     rest_->options().log.named("watch"));
+                                     WatchContext{.log = rest_->options().log.named("watch"),
+                                                  .budget = rest_->budget(),
+                                                  .clock = &rest_->clock(),
+                                                  .name = rest_->describe(request)});
 }
 
 std::unique_ptr<ResponseStream> ResourceCore::log(std::string_view name, const LogOptions& options,

@@ -74,11 +74,13 @@ RestClient::RestClient(Config config, ClientOptions options)
       server_(parse_server_url(config_)),
       user_agent_(config_.user_agent.empty() ? make_user_agent() : config_.user_agent),
       log_(options_.log.named("client")),
-      credentials_(connect_credentials(config_, options_)),
-      transport_(connect_transport(config_, options_, server_, credentials_)),
+      credentials_(connect_credentials(config_, options_, server_)),
+      budget_(std::make_shared<ByteBudget>(options_.max_buffered_bytes)),
+      transport_(connect_transport(config_, options_, server_, credentials_, budget_)),
       shared_limiter_(limiter_of(config_, options_)),
       backoff_(options_.environment),
-      metrics_(options_.metrics, server_.authority) {}
+      metrics_(options_.metrics, server_.authority),
+      budget_metrics_(options_.metrics, server_.authority, budget_) {}
 
 std::unique_ptr<ResponseStream> RestClient::send(const Request& request, std::stop_token stop) {
   if (request.kind != Request::Kind::kWatch) throttle(request, stop);
@@ -117,7 +119,7 @@ std::unique_ptr<ResponseStream> RestClient::open(const Request& request, const A
                                                  std::stop_token stop) {
   HttpRequest http = http_request(request, stop);
   const std::string* authorization = find_header(http.headers, "Authorization");
-  const std::string shown = authorization == nullptr ? std::string{} : *authorization;
+  const SecretText shown = authorization == nullptr ? SecretText{} : SecretText{*authorization};
   if (config_.timeout > 0ms) http.timeout = config_.timeout;
   if (request.ends_within) {
     http.timeout = std::min(*request.ends_within, http.timeout.value_or(*request.ends_within));
@@ -165,7 +167,9 @@ HttpRequest RestClient::http_request(const Request& request, std::stop_token sto
   if (options_.on_request) options_.on_request(http);
   add("User-Agent", user_agent_);
   if (credentials_ && find_header(http.headers, "Authorization") == nullptr) {
-    add("Authorization", credentials_->authorization(std::move(stop)));
+    std::string authorization = credentials_->authorization(std::move(stop));
+    if (!authorization.empty()) require_protected(server_, options_);
+    add("Authorization", std::move(authorization));
   }
   add_impersonation(http.headers);
   return http;
@@ -271,7 +275,8 @@ std::string RestClient::read_body(const Request& request, ResponseStream& stream
   bool complete = false;
   std::string body;
   try {
-    body = read_some(stream, options_.max_body, std::move(stop), &complete);
+    ByteAccount account = this->account(request);
+    body = read_some(stream, options_.max_body, std::move(stop), &complete, &account);
   } catch (const TransportError& error) {
     throw in_context(request, error);
   }

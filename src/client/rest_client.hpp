@@ -7,6 +7,7 @@
 #include "request_metrics.hpp"
 #include "server_url.hpp"
 
+#include <kube/base/byte_budget.hpp>
 #include <kube/client/client_options.hpp>
 #include <kube/config/config.hpp>
 #include <kube/object/type.hpp>
@@ -65,6 +66,12 @@ class RestClient {
   [[nodiscard]] const ClientOptions& options() const noexcept { return options_; }
   [[nodiscard]] const ServerUrl& server() const noexcept { return server_; }
   [[nodiscard]] Clock& clock() const noexcept { return *options_.clock; }
+  /// What the answer to `request` may hold of the client's budget.
+  [[nodiscard]] ByteAccount account(const Request& request) const {
+    return {budget_, clock(), describe(request)};
+  }
+  [[nodiscard]] const std::shared_ptr<ByteBudget>& budget() const noexcept { return budget_; }
+  [[nodiscard]] std::string describe(const Request& request) const;
 
  private:
   struct Attempt;
@@ -81,7 +88,6 @@ class RestClient {
   void hand_on_warnings(const Headers& headers) const;
   [[noreturn]] void fail(const Request& request, ResponseStream& stream,
                          std::stop_token stop) const;
-  [[nodiscard]] std::string describe(const Request& request) const;
 
   const Config config_;
   const ClientOptions options_;
@@ -89,10 +95,12 @@ class RestClient {
   const std::string user_agent_;
   const Logger log_;
   const std::shared_ptr<Credentials> credentials_;
+  const std::shared_ptr<ByteBudget> budget_;
   const std::shared_ptr<Transport> transport_;
   const std::shared_ptr<RateLimiter> shared_limiter_;
   HostBackoff backoff_;
   RequestMetrics metrics_;
+  BudgetMetrics budget_metrics_;
 
   mutable std::mutex mutex_;
   // Guarded by mutex_:

@@ -76,12 +76,17 @@ std::optional<Event<std::byte>> RetryWatchCore::next(std::stop_token stop) {
   const std::stop_callback pass_on{std::move(stop), [this] { this->stop(); }};
   while (!ended_ && !stop_.stop_requested()) {
     std::optional<Event<std::byte>> event;
-    if (!watch_) {
-      event = reopen();
-    } else if (std::optional<Event<std::byte>> received = watch_->next(stop_.get_token())) {
-      event = handle(std::move(*received));
-    } else {
-      watch_.reset();
+    try {
+      if (!watch_) {
+        event = reopen();
+      } else if (std::optional<Event<std::byte>> received = watch_->next(stop_.get_token())) {
+        event = handle(std::move(*received));
+      } else {
+        watch_.reset();
+      }
+    } catch (...) {
+      watch_.reset();  // the next one begins behind the last event that was handed out
+      throw;
     }
     if (event) return event;
   }

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include <arpa/inet.h>
+
 namespace kube::detail {
 
 namespace {
@@ -16,7 +18,10 @@ bool is_plain(char c) noexcept {
 }
 
 [[noreturn]] void fail(const std::string& host, const char* problem) {
-  throw ConfigError("server address " + quoted(host) + ": " + problem +
+  // Whatever stands before an @ may be a password.
+  const std::size_t at = host.rfind('@');
+  const std::string shown = at == std::string::npos ? host : "[redacted]" + host.substr(at);
+  throw ConfigError("server address " + quoted(shown) + ": " + problem +
                     "; expected something like https://10.0.0.1:6443");
 }
 
@@ -35,6 +40,16 @@ std::string percent_encode(std::string_view text, std::string_view kept) {
     }
   }
   return encoded;
+}
+
+bool ServerUrl::is_loopback() const {
+  const std::size_t end = authority.starts_with('[')
+                              ? std::min(authority.find(']') + 1, authority.size())
+                              : std::min(authority.find(':'), authority.size());
+  const std::string host = lower_case(std::string_view{authority}.substr(0, end));
+  if (host == "localhost" || host == "[::1]") return true;
+  in_addr address{};
+  return ::inet_pton(AF_INET, host.c_str(), &address) == 1 && (ntohl(address.s_addr) >> 24) == 127;
 }
 
 ServerUrl parse_server_url(const Config& config) {

@@ -15,6 +15,8 @@ struct ServerUrl {
   std::string prefix;     ///< path in front of all others, without a slash at its end; often empty
 
   [[nodiscard]] std::string str() const { return scheme + "://" + authority + prefix; }
+  /// Whether requests do not leave this machine: localhost, 127.0.0.0/8 or ::1.
+  [[nodiscard]] bool is_loopback() const;
 };
 
 /// Reads Config::host: a host, host:port or URL; empty is localhost. Without a scheme it is https if

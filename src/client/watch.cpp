@@ -27,13 +27,14 @@ DecoderOptions for_watch(DecoderOptions options) {
 }  // namespace
 
 WatchCore::WatchCore(std::unique_ptr<ResponseStream> stream, Format format, const Type& type,
-                     const DecoderOptions& decoding, Logger log)
+                     const DecoderOptions& decoding, WatchContext context)
     : stream_(std::move(stream)),
       format_(format),
       splitter_(format, for_watch(decoding).limits),
       decoder_(type, for_watch(decoding)),
       projected_(decoding.projection.root() != nullptr),
-      log_(std::move(log)),
+      log_(std::move(context.log)),
+      account_(std::move(context.budget), *context.clock, std::move(context.name)),
       ended_(stream_ == nullptr) {}
 
 WatchCore::WatchCore(Ref<meta::v1::Status> error)
@@ -54,20 +55,32 @@ void WatchCore::stop() noexcept {
   if (!stopped_.exchange(true) && stream_) stream_->cancel();
 }
 
+void WatchCore::read_and_decode(std::stop_token stop) {
+  if (unread_.empty()) {
+    account_.hold(splitter_.held());
+    account_.admit(splitter_.held(), stop);
+    unread_ = stream_->read(std::move(stop));
+    if (unread_.empty()) ended_ = true;
+  }
+  const std::size_t most = account_.is_crowded() ? 1 : kAhead;
+  std::size_t bytes = 0;
+  while (!unread_.empty() && ready_.size() < most && bytes < kAheadBytes) {
+    const auto frame = splitter_.next(unread_);
+    if (!frame) continue;
+    bytes += frame->object.size();
+    decoder_.prepare(splitter_.upcoming(unread_));
+    decode(*frame);
+  }
+  account_.hold(splitter_.held() + bytes);
+}
+
 void WatchCore::read_more(std::stop_token stop) {
   try {
-    if (unread_.empty()) unread_ = stream_->read(std::move(stop));
-    if (unread_.empty()) ended_ = true;
-    for (std::size_t bytes = 0;
-         !unread_.empty() && ready_.size() < kAhead && bytes < kAheadBytes;) {
-      const auto frame = splitter_.next(unread_);
-      if (!frame) continue;
-      bytes += frame->object.size();
-      decoder_.prepare(splitter_.upcoming(unread_));
-      decode(*frame);
-    }
+    read_and_decode(std::move(stop));
   } catch (const CodecError& error) {
     end_with(watch_decoding_status(error.what()));
+  } catch (const BudgetError& error) {
+    end_with(watch_failure_status(error.what()));
   } catch (const TransportError& error) {
     ended_ = true;
     if (error.kind() == TransportError::Kind::kProtocol) {
@@ -75,6 +88,11 @@ void WatchCore::read_more(std::stop_token stop) {
     } else if (error.kind() != TransportError::Kind::kCanceled) {
       log_.debug("a watch was cut off: {}", error.what());
     }
+  } catch (...) {
+    // An event may be lost, such as for want of memory: what comes behind it must not be handed out.
+    ended_ = true;
+    stream_->cancel();
+    throw;
   }
   // The connection is free again, whatever the server still wants to say.
   if (ended_) stream_->cancel();

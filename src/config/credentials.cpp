@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::chrono::minutes kCertificateCheck{5};
 
-std::string bearer(const std::string& token) {
+SecretText bearer(const SecretText& token) {
   if (token.empty()) return {};
   if (!detail::is_header_value(token)) {
     throw ConfigError("the bearer token has control characters in it");
@@ -51,7 +51,9 @@ class ConfiguredCredentials final : public Credentials,
       ExecPlugins& plugins = options_.exec.plugins ? *options_.exec.plugins : plugins_of_process();
       plugin_ = plugins.find_or_make(*config.exec, detail::exec_cluster(config));
     } else if (!config.username.empty() || !config.password.empty()) {
-      fixed_ = "Basic " + base64_encode(config.username + ':' + config.password);
+      const SecretText pair{config.username + ':' + config.password};
+      const SecretText encoded{base64_encode(pair)};
+      fixed_ = "Basic " + encoded;
     } else if (!config.bearer_token_file.empty()) {
       token_file_.emplace(config.bearer_token_file, config.bearer_token, *options_.clock,
                           options_.log);
@@ -118,12 +120,14 @@ class ConfiguredCredentials final : public Credentials,
       static_cast<void>(current());
     } catch (const std::exception& error) {
       options_.log.error("cannot check the client certificate: {}", error.what());
+    } catch (...) {
+      options_.log.error("a listener of client certificates threw what is no std::exception");
     }
   }
 
   const CredentialsOptions options_;
   detail::TlsSource tls_;
-  std::string fixed_;
+  SecretText fixed_;
   std::optional<detail::TokenFile> token_file_;
   std::shared_ptr<detail::ExecPlugin> plugin_;
   std::shared_ptr<void> plugin_changes_;

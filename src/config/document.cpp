@@ -6,6 +6,13 @@
 #include <kube/codec/json.hpp>
 #include <kube/codec/yaml.hpp>
 #include <kube/config/config.hpp>
+#include <kube/object/arena.hpp>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+
+#include <string.h>
 
 namespace kube::detail {
 
@@ -24,9 +31,45 @@ std::string text_of(const Value& value, const std::string& path) {
   return std::string{value.as_string()};
 }
 
+/// The document is constant for everybody else; here it is about to go.
+void wipe_texts(const Value& value) noexcept {
+  if (value.is_string()) {
+    const std::string_view text = value.as_string();
+    ::explicit_bzero(const_cast<char*>(text.data()), text.size());
+  } else if (value.is_array()) {
+    for (const Value& element : value.as_array()) wipe_texts(element);
+  } else if (value.is_object()) {
+    for (const auto& [key, member] : value.as_object()) wipe_texts(member);
+  }
+}
+
+/// Arenas keep their memory, with what it held, for the next decoder. Overwrites that of the decoder used last, which has
+/// two, after a document of `size` bytes; larger ones are not kept.
+void wipe_arenas(std::size_t size) noexcept {
+  size = std::min(size, std::size_t{256} << 10);
+  try {
+    std::array<Arena, 2> arenas;
+    for (Arena& arena : arenas) {
+      ::explicit_bzero(arena.allocate_text(size), size);
+      ::explicit_bzero(arena.allocate(size), size);
+    }
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): no memory; it is kept then
+  }
+}
+
+struct ArenaWiper {
+  ~ArenaWiper() { wipe_arenas(size); }
+  std::size_t size;
+};
+
 }  // namespace
 
+WipedDocument::~WipedDocument() {
+  if (document_) wipe_texts(*document_);
+}
+
 Ref<Value> decode_document(std::string_view text) {
+  const ArenaWiper wiper{text.size()};
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && text[first] == '{') {
     try {
@@ -65,8 +108,9 @@ bool ObjectReader::flag(std::string_view key) const {
   return found.as_bool();
 }
 
-std::string ObjectReader::data(std::string_view key) const {
-  std::optional<std::string> decoded = base64_decode(text(key));
+SecretText ObjectReader::data(std::string_view key) const {
+  const SecretText encoded{text(key)};
+  std::optional<std::string> decoded = base64_decode(encoded);
   if (!decoded) throw ConfigError(path_of(key) + ": expected base64");
   return std::move(*decoded);
 }

@@ -42,12 +42,13 @@ ExecCredential read_status(const ObjectReader& status) {
 }  // namespace
 
 ExecCredential parse_exec_credential(std::string_view output, const std::string& api_version) {
-  Ref<Value> document;
-  try {
-    document = decode_document(output);
-  } catch (const Error&) {
-    throw ConfigError("it printed neither JSON nor YAML");  // and nobody shall read what instead
-  }
+  const WipedDocument document{[&] {
+    try {
+      return decode_document(output);
+    } catch (const Error&) {
+      throw ConfigError("it printed neither JSON nor YAML");  // and nobody shall read what instead
+    }
+  }()};
   if (!document) throw ConfigError("it printed nothing");
   const ObjectReader answer{*document, ""};
   if (answer.text("kind") != "ExecCredential") {

@@ -12,10 +12,10 @@ namespace kube::detail {
 
 /// What a plugin answers.
 struct ExecCredential {
-  std::string token = {};
+  SecretText token = {};
   /// PEM, both or none, checked.
   std::string certificate = {};
-  std::string key = {};
+  SecretText key = {};
   /// Without it, the credential is good until a server refuses it.
   std::optional<Clock::WallTime> expires = std::nullopt;
 

@@ -5,6 +5,7 @@
 #include "process.hpp"
 
 #include <kube/api/validation.hpp>
+#include <kube/base/text.hpp>
 #include <kube/config/pem.hpp>
 
 #include <fmt/format.h>
@@ -26,24 +27,6 @@ class Stopped : public ConfigError {
  public:
   using ConfigError::ConfigError;
 };
-
-/// Text for a terminal that cannot steer it: control characters are spelled out.
-std::string harmless(std::string_view text) {
-  std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0;
-    if (byte == 0xc2 && next >= 0x80 && next <= 0x9f) {  // the other control characters of Unicode
-      result += fmt::format("U+{:04X}", next);
-      ++i;
-    } else if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f) {
-      result += fmt::format("U+{:04X}", byte);
-    } else {
-      result += text[i];
-    }
-  }
-  return result;
-}
 
 }  // namespace
 
@@ -74,9 +57,26 @@ std::shared_ptr<const ExecCredential> ExecPlugin::get(const CredentialsOptions& 
       throw Stopped("exec plugin " + quoted(config_.command) + ": stopped while waiting for it");
     }
     if (run->answer) return run->answer;
-    if (!run->was_stopped) throw ConfigError(run->problem);
+    if (!run->was_stopped) throw_problem(*run);
   }
   return latest_;
+}
+
+void ExecPlugin::run_into(Run& run, const CredentialsOptions& caller,
+                          std::stop_token stop) const noexcept {
+  try {
+    try {
+      run.answer = std::make_shared<const ExecCredential>(this->run(caller, stop));
+    } catch (const Stopped& stopped) {
+      run.was_stopped = true;
+      run.problem = stopped.what();
+    } catch (const std::exception& error) {
+      run.problem = "exec plugin " + quoted(config_.command) + ": " + error.what();
+    } catch (...) {  // of a hook; those who wait must not wait for ever
+      run.problem = "exec plugin " + quoted(config_.command) + ": unknown error";
+    }
+  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory for a problem; get() knows what to say
+  }
 }
 
 std::shared_ptr<const ExecCredential> ExecPlugin::run_shared(std::unique_lock<std::mutex>& lock,
@@ -85,19 +85,11 @@ std::shared_ptr<const ExecCredential> ExecPlugin::run_shared(std::unique_lock<st
   const auto run = std::make_shared<Run>();
   run_ = run;
   lock.unlock();
-  try {
-    run->answer = std::make_shared<const ExecCredential>(this->run(caller, stop));
-  } catch (const Stopped& stopped) {
-    run->was_stopped = true;
-    run->problem = stopped.what();
-  } catch (const std::exception& error) {
-    run->problem = "exec plugin " + quoted(config_.command) + ": " + error.what();
-  } catch (...) {  // of a hook; those who wait must not wait for ever
-    run->problem = "exec plugin " + quoted(config_.command) + ": unknown error";
-  }
+  run_into(*run, caller, std::move(stop));
   lock.lock();
+  // Nothing throws from here until the run is done, or others would wait for ever.
   bool has_new_certificate = false;
-  std::string hidden_problem;
+  bool is_hidden = false;
   if (run->answer) {
     has_new_certificate = latest_ && (latest_->certificate != run->answer->certificate ||
                                       latest_->key != run->answer->key);
@@ -107,19 +99,22 @@ std::shared_ptr<const ExecCredential> ExecPlugin::run_shared(std::unique_lock<st
     // It was refused, but may be good elsewhere; the next refusal brings the next try.
     run->answer = latest_;
     is_refused_ = false;
-    hidden_problem = run->problem;
+    is_hidden = true;
   }
   run->is_done = true;
   run_.reset();
   finished_.notify_all();
   lock.unlock();
-  if (!hidden_problem.empty()) {
-    caller.log.error("the older credential stays in use: {}", hidden_problem);
-  }
+  if (is_hidden) caller.log.error("the older credential stays in use: {}", run->problem);
   if (has_new_certificate) certificate_changed_.notify();
   if (run->answer) return run->answer;
-  if (run->was_stopped) throw Stopped(run->problem);
-  throw ConfigError(run->problem);
+  throw_problem(*run);
+}
+
+void ExecPlugin::throw_problem(const Run& run) const {
+  if (run.was_stopped) throw Stopped(run.problem);
+  if (!run.problem.empty()) throw ConfigError(run.problem);
+  throw ConfigError("exec plugin " + quoted(config_.command) + ": there was not enough memory");
 }
 
 std::shared_ptr<const ExecCredential> ExecPlugin::latest() const {
@@ -147,7 +142,7 @@ bool ExecPlugin::is_interactive(const CredentialsOptions& caller) const {
   return is_terminal && !config_.stdin_unavailable;
 }
 
-std::string ExecPlugin::help(Clock& clock) {
+std::string ExecPlugin::help(Clock& clock) const {
   const std::scoped_lock lock{mutex_};
   const Clock::TimePoint now = clock.now();
   if (help_count_ == 0 || now - help_since_ >= kHelpWindow) {
@@ -162,11 +157,11 @@ std::string ExecPlugin::help(Clock& clock) {
       "PATH.\nSee "
       "https://kubernetes.io/docs/reference/access-authn-authz/authentication/"
       "#client-go-credential-plugins";
-  if (!config_.install_hint.empty()) text += "\n\n" + harmless(config_.install_hint);
+  if (!config_.install_hint.empty()) text += "\n\n" + escape_control(config_.install_hint, "\t\n");
   return text;
 }
 
-ExecCredential ExecPlugin::run(const CredentialsOptions& caller, std::stop_token stop) {
+ExecCredential ExecPlugin::run(const CredentialsOptions& caller, std::stop_token stop) const {
   if (stop.stop_requested()) {
     throw Stopped("exec plugin " + quoted(config_.command) + ": stopped before it ran");
   }

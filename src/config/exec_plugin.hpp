@@ -51,9 +51,12 @@ class ExecPlugin {
   [[nodiscard]] std::shared_ptr<const ExecCredential> run_shared(std::unique_lock<std::mutex>& lock,
                                                                  const CredentialsOptions& caller,
                                                                  std::stop_token stop);
-  [[nodiscard]] ExecCredential run(const CredentialsOptions& caller, std::stop_token stop);
+  /// Runs the program; `run` gets the answer or the problem.
+  void run_into(Run& run, const CredentialsOptions& caller, std::stop_token stop) const noexcept;
+  [[nodiscard]] ExecCredential run(const CredentialsOptions& caller, std::stop_token stop) const;
+  [[noreturn]] void throw_problem(const Run& run) const;
   [[nodiscard]] bool is_interactive(const CredentialsOptions& caller) const;
-  [[nodiscard]] std::string help(Clock& clock);
+  [[nodiscard]] std::string help(Clock& clock) const;
   [[nodiscard]] bool has_expired_locked(const CredentialsOptions& caller) const;
 
   const ExecConfig config_;
@@ -65,8 +68,8 @@ class ExecPlugin {
   std::shared_ptr<const ExecCredential> latest_;
   bool is_refused_ = false;
   std::shared_ptr<Run> run_;  // null while nobody runs it
-  Clock::TimePoint help_since_{};
-  int help_count_ = 0;
+  mutable Clock::TimePoint help_since_{};
+  mutable int help_count_ = 0;
 };
 
 }  // namespace kube::detail

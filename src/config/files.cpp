@@ -3,6 +3,8 @@
 
 #include <kube/base/text.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -19,25 +21,30 @@ bool FileError::is_missing() const noexcept { return code_ == ENOENT || code_ ==
 
 std::string error_text(int code) { return std::generic_category().message(code); }
 
-std::string read_file(const std::string& path, std::size_t limit) {
+SecretText read_file(const std::string& path, std::size_t limit) {
   const auto fail = [&](int code) {
     throw FileError(code, "cannot read " + path + ": " + error_text(code));
   };
   const FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (!file) fail(errno);
-  std::string content;
-  std::string chunk(65536, '\0');
+  SecretText content;
+  SecretText chunk{std::string(65536, '\0')};
   for (;;) {
     const ssize_t count = ::read(file.get(), chunk.data(), chunk.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail(errno);
     if (count == 0) return content;
-    content.append(chunk, 0, static_cast<std::size_t>(count));
+    content.grow({chunk.data(), static_cast<std::size_t>(count)});
     if (content.size() > limit) {
       throw FileError(
           0, "cannot read " + path + ": it has more than " + std::to_string(limit) + " bytes");
     }
   }
+}
+
+std::string missing_files_text(const std::vector<std::string>& missing) {
+  return fmt::format("KUBECONFIG names {}, {}", fmt::join(missing, ", "),
+                     missing.size() == 1 ? "which does not exist" : "which do not exist");
 }
 
 void replace_file(const std::string& path, std::string_view content) {
@@ -76,11 +83,11 @@ bool is_header_value(std::string_view text) noexcept {
   });
 }
 
-std::string read_token(const std::string& path) {
-  const std::string content = read_file(path);
+SecretText read_token(const std::string& path) {
+  const SecretText content = read_file(path);
   const std::string_view token = trimmed(content);
   if (token.empty()) throw ConfigError("cannot read a token from " + path + ": it is empty");
-  return std::string{token};
+  return token;
 }
 
 }  // namespace kube::detail

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <kube/base/file_descriptor.hpp>
+#include <kube/base/secret_text.hpp>
 #include <kube/config/config.hpp>
 
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kube::detail {
 
@@ -27,9 +29,10 @@ class FileError : public ConfigError {
 /// Tokens, certificates and keys are smaller.
 inline constexpr std::size_t kMaxSecretFileSize = std::size_t{4} << 20;
 
-/// The whole content. Throws FileError ("cannot read <path>: ..."), also if there are more than `limit` bytes.
-[[nodiscard]] std::string read_file(const std::string& path,
-                                    std::size_t limit = kMaxSecretFileSize);
+/// The whole content, which may be a secret. Throws FileError ("cannot read <path>: ..."), also if there are more than `limit` bytes.
+[[nodiscard]] SecretText read_file(const std::string& path, std::size_t limit = kMaxSecretFileSize);
+/// "KUBECONFIG names /a, /b, which do not exist".
+[[nodiscard]] std::string missing_files_text(const std::vector<std::string>& missing);
 /// Writes a file that only its owner can read; one that exists keeps its mode, and readers see the old
 /// content or the new one. Throws FileError.
 void replace_file(const std::string& path, std::string_view content);
@@ -38,6 +41,6 @@ void replace_file(const std::string& path, std::string_view content);
 [[nodiscard]] bool is_header_value(std::string_view text) noexcept;
 
 /// The token that a file holds, trimmed. Throws ConfigError if it cannot be read or has none.
-[[nodiscard]] std::string read_token(const std::string& path);
+[[nodiscard]] SecretText read_token(const std::string& path);
 
 }  // namespace kube::detail

@@ -93,30 +93,26 @@ std::vector<std::string> kubeconfig_files(const KubeconfigSources& sources) {
 
 LoadedKubeconfig load_kubeconfig(const KubeconfigSources& sources) {
   LoadedKubeconfig loaded;
-  std::vector<std::string> missing;
-  bool found = false;
+  const bool is_from_variable = sources.explicit_file.empty() && !sources.files &&
+                                !sources.environment.variable("KUBECONFIG").empty();
   for (const std::string& file : kubeconfig_files(sources)) {
     if (file.empty()) continue;
     try {
       merge_kubeconfig(loaded.merged, read_kubeconfig(file));
-      found = true;
     } catch (const detail::FileError& error) {
       if (!error.is_missing()) {
         loaded.problems.push_back(fmt::format("kubeconfig {}: {}", file, error.what()));
       } else if (!sources.explicit_file.empty()) {
         throw ConfigError(fmt::format("kubeconfig {}: {}", file, error.what()));
-      } else {
-        missing.push_back(file);
+      } else if (is_from_variable) {
+        loaded.missing.push_back(file);
       }
     } catch (const ConfigError& error) {
       loaded.problems.emplace_back(error.what());
     }
   }
-  const bool is_from_variable = sources.explicit_file.empty() && !sources.files &&
-                                !sources.environment.variable("KUBECONFIG").empty();
-  if (is_from_variable && !found && !missing.empty()) {
-    sources.log.warning("KUBECONFIG names no file that could be loaded; missing: {}",
-                        fmt::join(missing, ", "));
+  if (!loaded.missing.empty()) {
+    sources.log.warning("{}", detail::missing_files_text(loaded.missing));
   }
   if (sources.resolve_paths) resolve_paths(loaded.merged);
   return loaded;

@@ -70,7 +70,7 @@ class Files {
   }
   void write() const {
     for (const std::string& file : changed_) {
-      detail::replace_file(file, format_kubeconfig(contents_.at(file)));
+      detail::replace_file(file, SecretText{format_kubeconfig(contents_.at(file))});
     }
   }
 
@@ -118,7 +118,7 @@ void KubeconfigLock::release() noexcept {
 
 void write_kubeconfig(const Kubeconfig& kubeconfig, const std::string& file) {
   const KubeconfigLock lock{{file}};
-  detail::replace_file(file, format_kubeconfig(kubeconfig));
+  detail::replace_file(file, SecretText{format_kubeconfig(kubeconfig)});
 }
 
 std::string kubeconfig_file_to_write(const KubeconfigSources& sources) {

@@ -226,7 +226,7 @@ Kubeconfig parse_kubeconfig(std::string_view text, const std::string& origin) {
     throw ConfigError(place + "it has more than " + std::to_string(kMaxKubeconfigSize) + " bytes");
   }
   try {
-    const Ref<Value> document = detail::decode_document(text);
+    const detail::WipedDocument document{detail::decode_document(text)};
     return document ? read_document({*document, ""}, origin) : Kubeconfig{};
   } catch (const Error& error) {
     throw ConfigError(place + error.what());

@@ -170,12 +170,18 @@ Config load_config(const ConfigOptions& options) {
   const KubeconfigSources& sources = options.sources;
   const ConfigOverrides& over = options.overrides;
   std::optional<Config> config;
-  const Kubeconfig kubeconfig = load_kubeconfig(sources).or_throw();
+  const LoadedKubeconfig loaded = load_kubeconfig(sources);
   try {
-    config = config_from_kubeconfig(kubeconfig, options);
+    config = config_from_kubeconfig(loaded.or_throw(), options);
     if (config != options.declared_default) return *config;
   } catch (const EmptyConfigError&) {
-    if (!in_cluster_possible(sources.environment)) throw;
+    const bool has_pod = in_cluster_possible(sources.environment);
+    if (!has_pod && loaded.missing.empty()) throw;
+    if (!has_pod) {
+      throw EmptyConfigError(
+          "the configuration is empty: " + detail::missing_files_text(loaded.missing) +
+          "; correct the variable, or unset it to use ~/.kube/config");
+    }
   }
   if (config && !in_cluster_possible(sources.environment)) return *config;
   Config pod = in_cluster_config(sources.environment, sources.log);

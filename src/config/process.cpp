@@ -45,46 +45,61 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return pointers;
 }
 
+/// Throws if a function that returns an errno failed: a child without its pipe would print to our standard output.
+void check(int code) {
+  if (code != 0) fail(code, "cannot prepare the program");
+}
+
+struct FileActions {
+  FileActions() { check(posix_spawn_file_actions_init(&value)); }
+  FileActions(const FileActions&) = delete;
+  FileActions& operator=(const FileActions&) = delete;
+  ~FileActions() { posix_spawn_file_actions_destroy(&value); }
+  posix_spawn_file_actions_t value{};
+};
+
+struct Attributes {
+  Attributes() { check(posix_spawnattr_init(&value)); }
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+  ~Attributes() { posix_spawnattr_destroy(&value); }
+  posix_spawnattr_t value{};
+};
+
 /// What the child is to do before it becomes the program.
 class SpawnPlan {
  public:
   SpawnPlan(int output, bool inherits_stdin, bool has_own_group) {
-    posix_spawn_file_actions_init(&actions_);
-    posix_spawnattr_init(&attributes_);
-    posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
+    check(posix_spawn_file_actions_adddup2(&actions_.value, output, STDOUT_FILENO));
     if (!inherits_stdin) {
-      posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+      check(posix_spawn_file_actions_addopen(&actions_.value, STDIN_FILENO, "/dev/null", O_RDONLY,
+                                             0));
     }
-    posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
+    check(posix_spawn_file_actions_addclosefrom_np(&actions_.value, STDERR_FILENO + 1));
     // Whatever this thread blocks or this process ignores is nothing that the program knows of.
     sigset_t signals;
     sigemptyset(&signals);
-    posix_spawnattr_setsigmask(&attributes_, &signals);
+    check(posix_spawnattr_setsigmask(&attributes_.value, &signals));
     sigaddset(&signals, SIGPIPE);
-    posix_spawnattr_setsigdefault(&attributes_, &signals);
+    check(posix_spawnattr_setsigdefault(&attributes_.value, &signals));
     const int group = has_own_group ? POSIX_SPAWN_SETPGROUP : 0;
-    posix_spawnattr_setflags(
-        &attributes_, static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group));
-  }
-  SpawnPlan(const SpawnPlan&) = delete;
-  SpawnPlan& operator=(const SpawnPlan&) = delete;
-  ~SpawnPlan() {
-    posix_spawn_file_actions_destroy(&actions_);
-    posix_spawnattr_destroy(&attributes_);
+    check(posix_spawnattr_setflags(
+        &attributes_.value,
+        static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group)));
   }
 
   [[nodiscard]] pid_t spawn(const ProcessOptions& options) const {
     pid_t pid = -1;
     const int code =
-        ::posix_spawn(&pid, options.program.c_str(), &actions_, &attributes_,
+        ::posix_spawn(&pid, options.program.c_str(), &actions_.value, &attributes_.value,
                       pointers(options.arguments).data(), pointers(options.environment).data());
     if (code != 0) fail(code, "cannot start the program");
     return pid;
   }
 
  private:
-  posix_spawn_file_actions_t actions_{};
-  posix_spawnattr_t attributes_{};
+  FileActions actions_;
+  Attributes attributes_;
 };
 
 /// A child that is killed, if need be, and reaped by the destructor.
@@ -130,19 +145,19 @@ class Child {
 };
 
 /// Appends all that can be read now; the pipe is closed at its end. False if it is more than `limit`.
-bool drain(FileDescriptor& pipe, std::string& output, std::size_t limit) {
-  std::array<char, 16384> chunk{};
+bool drain(FileDescriptor& pipe, SecretText& output, std::size_t limit) {
+  SecretText chunk{std::string(16384, '\0')};
   while (pipe) {
     const ssize_t count = ::read(pipe.get(), chunk.data(), chunk.size());
     if (count > 0) {
-      output.append(chunk.data(), static_cast<std::size_t>(count));
+      output.grow({chunk.data(), static_cast<std::size_t>(count)});
       if (output.size() > limit) return false;
-    } else if (count < 0 && errno == EINTR) {
-      continue;
-    } else if (count < 0 && errno == EAGAIN) {
-      return true;
-    } else {
+    } else if (count == 0) {
       pipe.reset();
+    } else if (errno == EAGAIN) {
+      return true;
+    } else if (errno != EINTR) {
+      fail(errno, "cannot read what the program prints");
     }
   }
   return true;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kube/base/clock.hpp>
+#include <kube/base/secret_text.hpp>
 
 #include <cstddef>
 #include <stop_token>
@@ -27,7 +28,7 @@ struct ProcessResult {
   End end = End::kExited;
   /// The exit code or the signal.
   int code = 0;
-  std::string output = {};
+  SecretText output = {};
 };
 
 /// The program that a name means: itself if it has a slash, else the first on `search_path`, whose relative

@@ -25,7 +25,7 @@ class TlsSource {
 
   struct Pair {
     std::string certificate;
-    std::string key;
+    SecretText key;
 
     bool operator==(const Pair&) const = default;
   };

@@ -12,16 +12,16 @@ constexpr std::chrono::seconds kLeeway{10};
 
 }  // namespace
 
-TokenFile::TokenFile(std::string path, std::string fallback, Clock& clock, Logger log)
+TokenFile::TokenFile(std::string path, SecretText fallback, Clock& clock, Logger log)
     : path_(std::move(path)), clock_(clock), log_(std::move(log)), token_(std::move(fallback)) {
   if (!token_.empty()) return;
   token_ = read_token(path_);
   stale_at_ = clock_.now() + kValidFor - kLeeway;
 }
 
-std::string TokenFile::token() {
+SecretText TokenFile::token() {
   std::string problem;
-  std::string token;
+  SecretText token;
   {
     const std::scoped_lock lock{mutex_};
     if (clock_.now() >= stale_at_) {

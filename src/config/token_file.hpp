@@ -3,6 +3,7 @@
 
 #include <kube/base/clock.hpp>
 #include <kube/base/log.hpp>
+#include <kube/base/secret_text.hpp>
 
 #include <mutex>
 #include <string>
@@ -17,9 +18,9 @@ class TokenFile {
  public:
   /// `fallback` is the token until the file has been read. Throws ConfigError if it is empty and the file
   /// cannot be read.
-  TokenFile(std::string path, std::string fallback, Clock& clock, Logger log);
+  TokenFile(std::string path, SecretText fallback, Clock& clock, Logger log);
 
-  [[nodiscard]] std::string token();
+  [[nodiscard]] SecretText token();
 
  private:
   const std::string path_;
@@ -27,7 +28,7 @@ class TokenFile {
   const Logger log_;
   std::mutex mutex_;
   // Guarded by mutex_:
-  std::string token_;
+  SecretText token_;
   Clock::TimePoint stale_at_ = Clock::TimePoint::min();
 };
 

@@ -5,10 +5,12 @@
 
 #include <kube/base/deadline.hpp>
 #include <kube/base/text.hpp>
+#include <kube/controller/detail/insist.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -200,7 +202,7 @@ void ControllerCore::start_kind(Source& source) {
   HandlerOptions options{
       .name = fmt::format("{} of controller {}", describe(*source.plan.kind), plan_.name)};
   options.on_failure = [this](const std::exception& error) {
-    log_.error("a predicate or map function threw, and its event is lost: {}", error.what());
+    log_.error("an event is lost: {}", error.what());
   };
   for (const CacheCore::Informer& informer : cache_.informers(*source.plan.kind)) {
     source.registrations.emplace_back(informer, informer->add_handler(handler, options));
@@ -208,13 +210,41 @@ void ControllerCore::start_kind(Source& source) {
 }
 
 void ControllerCore::handle(const Source& source, const ObjectEvent& event) {
-  if (!passes(source.plan.filters, event)) return;
+  if (!passes(source, event)) return;
   const bool unchanged = event.before && source.plan.kind->access->same_version(event.before.get(),
                                                                                 event.object.get());
   const int priority = event.what.in_initial_list || unchanged ? kLowPriority : 0;
-  for (const kube::Request& request : requests_of(event, source.plan.map)) {
-    queue_->add(request, priority);
-  }
+  insist([&] {
+    std::vector<kube::Request> requests;
+    try {
+      requests = requests_of(event, source.plan.map);
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& error) {
+      return log_.error("the map function threw for {}, whose event reconciles nothing: {}",
+                        event.key.str(), error.what());
+    } catch (...) {
+      return log_.error(
+          "the map function threw something that is no std::exception for {}, whose event "
+          "reconciles nothing",
+          event.key.str());
+    }
+    for (const kube::Request& request : requests) queue_->add(request, priority);
+  });
+}
+
+bool ControllerCore::passes(const Source& source, const ObjectEvent& event) const {
+  return std::ranges::all_of(source.plan.filters, [&](const EventFilter& filter) {
+    try {
+      return filter(event);
+    } catch (const std::exception& error) {
+      log_.error("a predicate threw for {}, whose event passes: {}", event.key.str(), error.what());
+    } catch (...) {
+      log_.error("a predicate threw something that is no std::exception for {}, whose event passes",
+                 event.key.str());
+    }
+    return true;
+  });
 }
 
 void ControllerCore::wait_for_sources(const std::stop_token& stop) {
@@ -265,24 +295,36 @@ void ControllerCore::work(const std::stop_token& stop) {
     const Clock::Duration took = clock_.now() - started;
     metrics_.active.add(-1);
     metrics_.count(outcome, took);
-    const double seconds = std::chrono::duration<double>{took}.count();
-    const bool for_good = outcome == ReconcileOutcome::kTerminalError;
-    if (outcome != ReconcileOutcome::kError && !for_good) {
-      log_.debug("reconciled {} in {:.3f} s", request.key.str(), seconds);
-    } else {
-      log_.error("reconciling {} failed{} after {:.3f} s: {}", request.key.str(),
-                 for_good ? " for good" : "", seconds, error);
-    }
-    if (!manager_.on_reconcile) return;
-    try {
-      manager_.on_reconcile({plan_.name, request, outcome, took, error});
-    } catch (const std::exception& thrown) {
-      log_.error("on_reconcile threw: {}", thrown.what());
-    } catch (...) {
-      log_.error("on_reconcile threw something that is no std::exception");
-    }
+    report(request, outcome, took, error);
   };
-  while (queue_->process(reconcile, done, stop)) {
+  while (true) {
+    try {
+      if (!queue_->process(reconcile, done, stop)) return;
+    } catch (const std::exception& failure) {
+      log_.error("a worker goes on after a failure: {}", failure.what());
+    } catch (...) {
+      log_.error("a worker goes on after a failure that is no std::exception");
+    }
+  }
+}
+
+void ControllerCore::report(const kube::Request& request, ReconcileOutcome outcome,
+                            Clock::Duration took, const std::string& error) const {
+  const double seconds = std::chrono::duration<double>{took}.count();
+  const bool for_good = outcome == ReconcileOutcome::kTerminalError;
+  if (outcome != ReconcileOutcome::kError && !for_good) {
+    log_.debug("reconciled {} in {:.3f} s", request.key.str(), seconds);
+  } else {
+    log_.error("reconciling {} failed{} after {:.3f} s: {}", request.key.str(),
+               for_good ? " for good" : "", seconds, error);
+  }
+  if (!manager_.on_reconcile) return;
+  try {
+    manager_.on_reconcile({plan_.name, request, outcome, took, error});
+  } catch (const std::exception& thrown) {
+    log_.error("on_reconcile threw: {}", thrown.what());
+  } catch (...) {
+    log_.error("on_reconcile threw something that is no std::exception");
   }
 }
 

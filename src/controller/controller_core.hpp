@@ -55,9 +55,13 @@ class ControllerCore : public std::enable_shared_from_this<ControllerCore> {
 
   void start_kind(Source& source);
   void start_channel(Source& source);
+  /// Enqueues what has to be reconciled. What a predicate throws counts as "yes": a reconcile too many does no harm.
   void handle(const Source& source, const ObjectEvent& event);
+  [[nodiscard]] bool passes(const Source& source, const ObjectEvent& event) const;
   void wait_for_sources(const std::stop_token& stop);
   void work(const std::stop_token& stop);
+  void report(const kube::Request& request, ReconcileOutcome outcome, Clock::Duration took,
+              const std::string& error) const;
   Result call(const kube::Request& request, const std::stop_token& stop, std::string& error);
 
   ControllerPlan plan_;

@@ -6,8 +6,10 @@
 #include <kube/base/log.hpp>
 
 #include <chrono>
+#include <exception>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 namespace kube::detail {
 
@@ -28,6 +30,18 @@ Event send_event(Sink& sink, Event event, const std::string& patch, std::stop_to
   return sink.create(event, stop);
 }
 
+/// Calls `work`, a step of a thread that goes on whatever it throws.
+template <typename Work>
+void report_failure(const Logger& log, std::string_view what, const Work& work) noexcept {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    log.error("{}: {}", what, error.what());
+  } catch (...) {
+    log.error("{}: something that is no std::exception was thrown", what);
+  }
+}
+
 /// Calls `attempt` until it does not throw, at most twelve times. What the server refuses is not tried again, unless
 /// `try_again(ApiError)`; nor is what cannot be asked at all. `delay(tries)` says how long to wait.
 template <typename Attempt, typename TryAgain, typename Delay>
@@ -42,6 +56,8 @@ void deliver_event(Attempt attempt, TryAgain try_again, Delay delay, Clock& cloc
       log.warning("cannot send an event, try {} of {}: {}", tries, kEventTries, error.what());
     } catch (const std::exception& error) {
       return log.error("cannot send an event: {}", error.what());
+    } catch (...) {
+      return log.error("cannot send an event: the sink threw something that is no std::exception");
     }
     if (tries == kEventTries) return log.error("an event is lost after {} tries", tries);
     if (!clock.sleep_for(delay(tries), stop)) return;

@@ -46,7 +46,7 @@ bool EventRecorder::flush(Clock::Duration limit) {
 
 void EventRecorder::run(std::stop_token stop) {
   while (auto event = queue_.pop(stop)) {
-    send(std::move(*event), stop);
+    detail::report_failure(log_, "an event is lost", [&] { send(std::move(*event), stop); });
     queue_.done();
   }
 }

@@ -27,10 +27,6 @@ void check_kind(const ResourceKind& names) {
   }
 }
 
-bool passes(const std::vector<EventFilter>& filters, const ObjectEvent& event) {
-  return std::ranges::all_of(filters, [&](const EventFilter& filter) { return filter(event); });
-}
-
 std::vector<kube::Request> requests_of(const ObjectEvent& event, const EventMapper& map) {
   if (!map) return {{event.key}};
   std::vector<kube::Request> found;

@@ -83,26 +83,31 @@ void EventsV1Recorder::run_sweeper(std::stop_token stop) {
   Clock::TimePoint refresh_at = clock_.now() + kRefreshPeriod;
   Clock::TimePoint sweep_at = clock_.now() + kSweepPeriod;
   while (clock_.sleep_until(std::min(refresh_at, sweep_at), stop)) {
-    std::vector<events::v1::Event> to_send;
-    {
-      const std::lock_guard guard{mutex_};
-      const Clock::TimePoint now = clock_.now();
-      if (now >= sweep_at) {
-        to_send = tracker_.finish(clock_.wall_now());
-        sweep_at = now + kSweepPeriod;
-      }
-      if (now >= refresh_at) {
-        for (events::v1::Event& event : tracker_.running()) to_send.push_back(std::move(event));
-        refresh_at = now + kRefreshPeriod;
-      }
-    }
-    for (events::v1::Event& event : to_send) enqueue(std::move(event));
+    const Clock::TimePoint now = clock_.now();
+    const bool refreshes = now >= refresh_at;
+    const bool sweeps = now >= sweep_at;
+    if (refreshes) refresh_at = now + kRefreshPeriod;
+    if (sweeps) sweep_at = now + kSweepPeriod;
+    detail::report_failure(log_, "series of events cannot be written",
+                           [&] { write_series(sweeps, refreshes); });
   }
+}
+
+void EventsV1Recorder::write_series(bool ended, bool running) {
+  std::vector<events::v1::Event> to_send;
+  {
+    const std::lock_guard guard{mutex_};
+    if (ended) to_send = tracker_.finish(clock_.wall_now());
+    if (running) {
+      for (events::v1::Event& event : tracker_.running()) to_send.push_back(std::move(event));
+    }
+  }
+  for (events::v1::Event& event : to_send) enqueue(std::move(event));
 }
 
 void EventsV1Recorder::run_writer(std::stop_token stop) {
   while (auto event = queue_.pop(stop)) {
-    send(*event, stop);
+    detail::report_failure(log_, "an event is lost", [&] { send(*event, stop); });
     queue_.done();
   }
 }

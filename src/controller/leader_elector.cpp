@@ -51,9 +51,12 @@ class LeaderElector::Announcer {
   /// Tells of `leader` unless it was the last one told of.
   void see(const std::string& leader) {
     if (leader == last_ || !announce_) return;
-    last_ = leader;
-    const std::lock_guard guard{mutex_};
-    leaders_.push_back(leader);
+    std::string last = leader;
+    {
+      const std::lock_guard guard{mutex_};
+      leaders_.push_back(leader);
+    }
+    last_ = std::move(last);
     changed_.notify_one();
   }
 
@@ -68,6 +71,8 @@ class LeaderElector::Announcer {
         announce_(leader);
       } catch (const std::exception& error) {
         log_.error("on_new_leader threw: {}", error.what());
+      } catch (...) {
+        log_.error("on_new_leader threw something that is no std::exception");
       }
       lock.lock();
     }
@@ -86,6 +91,7 @@ LeaderElector::LeaderElector(std::shared_ptr<ResourceLock> lock, LeaderElectionO
     : lock_(std::move(lock)),
       options_(checked(lock_.get(), std::move(options))),
       identity_(lock_->identity()),
+      lock_name_(lock_->describe()),
       log_(options_.log.named("leader election")),
       clock_(*options_.clock) {
   if (options_.name.empty()) return;
@@ -99,10 +105,13 @@ LeaderElector::LeaderElector(std::shared_ptr<ResourceLock> lock, LeaderElectionO
 void LeaderElector::run(std::stop_token stop) {
   if (running_.exchange(true)) throw std::logic_error{"this leader elector is running already"};
   std::exception_ptr failure;
-  {
+  try {
     Announcer announcer{options_.on_new_leader, log_};
     if (acquire(announcer, stop)) failure = lead(announcer, stop);
+  } catch (...) {  // no memory, or no thread
+    failure = std::current_exception();
   }
+  master_status_.set(0);
   {
     // Nobody renews the lease any more; do not claim that we hold it.
     const std::lock_guard guard{mutex_};
@@ -114,7 +123,7 @@ void LeaderElector::run(std::stop_token stop) {
 }
 
 bool LeaderElector::acquire(Announcer& announcer, std::stop_token stop) {
-  log_.info("{} tries to acquire {}", identity_, lock_->describe());
+  log_.info("{} tries to acquire {}", identity_, lock_name_);
   // With jitter, so that candidates that were started together do not go on together.
   Backoff retry{{.initial = options_.retry_period, .jitter = kJitter, .random = options_.random}};
   do {
@@ -125,12 +134,12 @@ bool LeaderElector::acquire(Announcer& announcer, std::stop_token stop) {
 }
 
 std::exception_ptr LeaderElector::lead(Announcer& announcer, std::stop_token stop) {
-  log_.info("{} acquired {}", identity_, lock_->describe());
+  log_.info("{} acquired {}", identity_, lock_name_);
   lock_->record_event(fmt::format("{} became leader", identity_));
   master_status_.set(1);
   std::exception_ptr failure;
-  std::stop_source renewing;
-  {
+  try {
+    std::stop_source renewing;
     // After a stop, renewing goes on until the work has returned, whichever of the two is last.
     std::atomic<bool> returned = false;
     std::jthread work{[&](std::stop_token work_stop) {
@@ -150,6 +159,8 @@ std::exception_ptr LeaderElector::lead(Announcer& announcer, std::stop_token sto
     renew(announcer, renewing.get_token());
     work.request_stop();
     work.join();
+  } catch (...) {  // no memory, or no thread
+    failure = std::current_exception();
   }
   master_status_.set(0);
   log_.info("{} stopped leading", identity_);
@@ -167,20 +178,24 @@ void LeaderElector::renew(Announcer& announcer, std::stop_token stop) {
         std::min({clock_.now() + options_.renew_deadline,
                   written_at_ + options_.retry_period + options_.renew_deadline,
                   written_at_ + options_.lease_duration});
+    if (clock_.now() >= deadline) {
+      // The machine was suspended, or this thread did not run. Somebody else may lead by now.
+      return log_.error("{} lost {}: it was not renewed in time", identity_, lock_name_);
+    }
     for (Outcome outcome{}; (outcome = try_once(announcer, deadline, stop)) != Outcome::kHeld;) {
       if (outcome == Outcome::kFailed &&
           !clock_.sleep_until(std::min(clock_.now() + options_.retry_period, deadline), stop)) {
         return;
       }
       if (outcome == Outcome::kLost || clock_.now() >= deadline) {
-        return log_.error("{} lost {} or could not renew it in time", identity_, lock_->describe());
+        return log_.error("{} lost {} or could not renew it in time", identity_, lock_name_);
       }
     }
   }
 }
 
 void LeaderElector::release() {
-  if (!is_leader()) return;
+  if (!is_named()) return;
   const Clock::TimePoint deadline = clock_.now() + options_.renew_deadline;
   Backoff retry{
       {.initial = std::chrono::milliseconds{10}, .jitter = 0.1, .random = options_.random}};
@@ -196,10 +211,12 @@ void LeaderElector::release() {
       lock_->update(released, call(deadline, {}));
       return observe(released);
     } catch (const ApiError& error) {
-      if (!is_conflict(error))
-        return log_.error("cannot release {}: {}", lock_->describe(), error.what());
+      if (!is_conflict(error)) return log_.error("cannot release {}: {}", lock_name_, error.what());
     } catch (const std::exception& error) {
-      return log_.error("cannot release {}: {}", lock_->describe(), error.what());
+      return log_.error("cannot release {}: {}", lock_name_, error.what());
+    } catch (...) {
+      return log_.error("cannot release {}: the lock threw something that is no std::exception",
+                        lock_name_);
     }
   } while (clock_.now() < deadline && retry.wait(clock_, {}));
 }
@@ -207,13 +224,20 @@ void LeaderElector::release() {
 LeaderElector::Outcome LeaderElector::try_once(Announcer& announcer, Clock::TimePoint deadline,
                                                std::stop_token stop) {
   Outcome outcome = Outcome::kFailed;
-  try {
-    outcome = options_.coordinated ? renew_coordinated(deadline, std::move(stop))
-                                   : acquire_or_renew(deadline, std::move(stop));
-  } catch (const std::exception& error) {
-    log_.warning("{}: {}", lock_->describe(), error.what());
-  }
-  announcer.see(leader());
+  const auto reporting = [this](const auto& action) {
+    try {
+      action();
+    } catch (const std::exception& error) {
+      log_.warning("{}: {}", lock_name_, error.what());
+    } catch (...) {
+      log_.warning("{}: the lock threw something that is no std::exception", lock_name_);
+    }
+  };
+  reporting([&] {
+    outcome =
+        options_.coordinated ? renew_coordinated(deadline, stop) : acquire_or_renew(deadline, stop);
+  });
+  reporting([&] { announcer.see(leader()); });
   // What comes after the deadline comes too late.
   return outcome == Outcome::kHeld && clock_.now() > deadline ? Outcome::kFailed : outcome;
 }
@@ -221,23 +245,21 @@ LeaderElector::Outcome LeaderElector::try_once(Announcer& announcer, Clock::Time
 LeaderElector::Outcome LeaderElector::acquire_or_renew(Clock::TimePoint deadline,
                                                        std::stop_token stop) {
   LeaderElectionRecord record = own_record();
-  if (is_leader() && is_valid()) {
+  if (is_named() && is_valid()) {
     try {
       return write(continued(observed()), deadline, stop);
     } catch (const std::exception& error) {
-      log_.info("cannot renew {} without reading it: {}", lock_->describe(), error.what());
+      log_.info("cannot renew {} without reading it: {}", lock_name_, error.what());
     }
   }
   const auto found = lock_->get(call(deadline, stop));
   if (!found) {
     const Clock::TimePoint now = clock_.now();
     lock_->create(record, call(deadline, stop));
-    written_at_ = now;
-    observe(record);
-    return Outcome::kHeld;
+    return written(record, now);
   }
   if (*found != observed()) observe(*found);
-  if (is_leader()) {
+  if (is_named()) {
     slow_path_.add();
     return write(continued(*found), deadline, stop);
   }
@@ -252,7 +274,7 @@ LeaderElector::Outcome LeaderElector::renew_coordinated(Clock::TimePoint deadlin
   const auto found = lock_->get(call(deadline, stop));
   if (!found) return Outcome::kFailed;
   if (*found != observed()) observe(*found);
-  if (!is_leader() || !is_valid()) return Outcome::kLost;
+  if (!is_named() || !is_valid()) return Outcome::kLost;
   if (!found->preferred_holder.empty()) {
     log_.info("{} shall lead in our place", found->preferred_holder);
     return Outcome::kLost;
@@ -264,8 +286,15 @@ LeaderElector::Outcome LeaderElector::write(const LeaderElectionRecord& record,
                                             Clock::TimePoint deadline, std::stop_token stop) {
   const Clock::TimePoint now = clock_.now();
   lock_->update(record, call(deadline, std::move(stop)));
-  written_at_ = now;
+  return written(record, now);
+}
+
+LeaderElector::Outcome LeaderElector::written(const LeaderElectionRecord& record,
+                                              Clock::TimePoint at) {
+  written_at_ = at;
   observe(record);
+  const std::lock_guard guard{mutex_};
+  held_until_ = at + options_.lease_duration;
   return Outcome::kHeld;
 }
 
@@ -307,7 +336,15 @@ bool LeaderElector::is_valid() const {
   return clock_.now() < observed_at_ + std::chrono::seconds{observed_.lease_duration_seconds};
 }
 
-bool LeaderElector::is_leader() const { return leader() == identity_; }
+bool LeaderElector::is_named() const {
+  const std::lock_guard guard{mutex_};
+  return observed_.holder_identity == identity_;
+}
+
+bool LeaderElector::is_leader() const {
+  const std::lock_guard guard{mutex_};
+  return observed_.holder_identity == identity_ && clock_.now() < held_until_;
+}
 
 std::string LeaderElector::leader() const {
   const std::lock_guard guard{mutex_};
@@ -322,7 +359,7 @@ std::optional<std::string> LeaderElector::health_problem(Clock::Duration toleran
       return std::nullopt;
     }
   }
-  return fmt::format("{} leads, but could not renew {} in time", identity_, lock_->describe());
+  return fmt::format("{} leads, but could not renew {} in time", identity_, lock_name_);
 }
 
 Clock::Duration election_request_timeout(Clock::Duration renew_deadline) noexcept {

@@ -27,6 +27,9 @@ void LeaseCandidatePublisher::run(std::stop_token stop) {
     } catch (const std::exception& error) {
       log_.warning("{}: {}", options_.name, error.what());
       wait = retry.next(clock_.now());
+    } catch (...) {
+      log_.warning("{}: something that is no std::exception was thrown", options_.name);
+      wait = retry.next(clock_.now());
     }
     std::unique_lock lock{mutex_};
     clock_.wait_until(lock, pinged_condition_, clock_.now() + wait, stop,

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 namespace kube::detail {
@@ -25,17 +26,12 @@ ManagerOptions completed(ManagerOptions options) {
   return options;
 }
 
-bool is_off(const std::string& address) { return address.empty() || address == "0"; }
-
-std::string text_of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const std::exception& thrown) {
-    return thrown.what();
-  } catch (...) {
-    return "unknown error";
-  }
+/// A lease goes on to expire while the machine is suspended.
+Clock* election_clock(const ManagerOptions& options) {
+  return options.clock == &system_clock() ? &boot_clock() : options.clock;
 }
+
+bool is_off(const std::string& address) { return address.empty() || address == "0"; }
 
 }  // namespace
 
@@ -45,12 +41,10 @@ ManagerCore::ManagerCore(Config config, ManagerOptions options)
       clock_(*options_.clock),
       client_(std::move(config), options_.client),
       others_([this](const std::string& name, const std::exception_ptr& error) {
-        log_.error("{} failed: {}", name, text_of(error));
-        fail(error);
+        runnable_failed(name, error);
       }),
       leaders_([this](const std::string& name, const std::exception_ptr& error) {
-        log_.error("{} failed: {}", name, text_of(error));
-        fail(error);
+        runnable_failed(name, error);
       }) {
   FactoryOptions informers{
       .leave_out = options_.cache.leave_out, .metrics = options_.metrics, .name = options_.name};
@@ -78,7 +72,7 @@ void ManagerCore::make_elector() {
                        .identity = election.identity.empty() ? make_identity() : election.identity,
                        .labels = election.labels,
                        .recorder = event_recorder(election.name),
-                       .clock = options_.clock});
+                       .clock = election_clock(options_)});
   LeaderElectionOptions options{.lease_duration = election.lease_duration,
                                 .renew_deadline = election.renew_deadline,
                                 .retry_period = election.retry_period,
@@ -87,7 +81,7 @@ void ManagerCore::make_elector() {
   options.on_started_leading = [this](const std::stop_token& stop) { lead(stop); };
   options.on_stopped_leading = [] {};
   options.on_new_leader = election.on_new_leader;
-  options.clock = options_.clock;
+  options.clock = election_clock(options_);
   options.random = options_.random;
   options.log = options_.log;
   options.metrics = options_.metrics;
@@ -235,9 +229,14 @@ void ManagerCore::start_leading() {
 }
 
 void ManagerCore::lead(const std::stop_token& stop) {
-  start_leading();
-  static_cast<void>(DoneSignal{}.wait(stop));
-  if (!stop_election_.stop_requested()) {
+  std::exception_ptr failure;
+  try {
+    start_leading();
+    static_cast<void>(DoneSignal{}.wait(stop));
+  } catch (...) {  // no memory, or no thread
+    failure = std::current_exception();
+  }
+  if (!failure && !stop_election_.stop_requested()) {
     {
       const std::lock_guard guard{mutex_};
       leadership_lost_ = true;
@@ -247,9 +246,22 @@ void ManagerCore::lead(const std::stop_token& stop) {
   }
   // The elector may give the lease back now; nobody else must begin before all work has ended.
   leaders_.stop_and_wait();
+  if (failure) std::rethrow_exception(failure);
 }
 
-void ManagerCore::fail(std::exception_ptr error) {
+void ManagerCore::runnable_failed(const std::string& name,
+                                  const std::exception_ptr& error) noexcept {
+  fail(error);
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& thrown) {
+    log_.error("{} failed: {}", name, thrown.what());
+  } catch (...) {
+    log_.error("{} failed: it threw something that is no std::exception", name);
+  }
+}
+
+void ManagerCore::fail(std::exception_ptr error) noexcept {
   const std::lock_guard guard{mutex_};
   if (!failure_) failure_ = std::move(error);
   changed_.notify_all();
@@ -270,7 +282,13 @@ void ManagerCore::run(std::stop_token stop) {
     changed_.wait(lock, stop, [this] { return failure_ != nullptr; });
   }
   log_.info("stopping");
-  stopper_ = std::jthread{[this] { stop_all(); }};
+  try {
+    stopper_ = std::jthread{[this] { stop_all(); }};
+  } catch (const std::system_error& error) {
+    // Then what does not end holds up run(), too.
+    log_.error("cannot start a thread that stops the others, stopping them here: {}", error.what());
+    stop_all();
+  }
 
   const Clock::Duration grace = options_.graceful_shutdown_timeout;
   std::unique_lock lock{mutex_};
@@ -281,7 +299,7 @@ void ManagerCore::run(std::stop_token stop) {
                       [this] { return work_ended_ || leadership_lost_; });
     if (work_ended_) {
       lock.unlock();
-      stopper_.join();
+      if (stopper_.joinable()) stopper_.join();
       lock.lock();
     } else if (!leadership_lost_ && !failure_) {
       failure_ = std::make_exception_ptr(
@@ -292,18 +310,20 @@ void ManagerCore::run(std::stop_token stop) {
   if (failure_) std::rethrow_exception(failure_);
 }
 
-void ManagerCore::stop_all() {
+void ManagerCore::stop_all() noexcept {
   others_.stop_and_wait();
   leaders_.stop_and_wait();
-  cache_->shutdown();
-  std::map<std::string, std::shared_ptr<EventRecorder>> recorders;
+  try {
+    cache_->shutdown();
+  } catch (const std::exception& error) {
+    log_.error("the caches cannot be stopped in order: {}", error.what());
+  }
   {
     std::unique_ptr<HttpServer> metrics;
     std::unique_ptr<HttpServer> health;
     const std::lock_guard guard{mutex_};
     metrics.swap(metrics_server_);
     health.swap(health_server_);
-    recorders = recorders_;
   }
   {
     const std::lock_guard guard{mutex_};
@@ -312,8 +332,17 @@ void ManagerCore::stop_all() {
   }
   stop_election_.request_stop();
   if (election_.joinable()) election_.join();
-  for (const auto& [component, recorder] : recorders) {
-    static_cast<void>(recorder->flush(kFlushLimit));
+  try {
+    std::map<std::string, std::shared_ptr<EventRecorder>> recorders;
+    {
+      const std::lock_guard guard{mutex_};
+      recorders = recorders_;
+    }
+    for (const auto& [component, recorder] : recorders) {
+      static_cast<void>(recorder->flush(kFlushLimit));
+    }
+  } catch (const std::exception& error) {
+    log_.error("events may be lost: {}", error.what());
   }
 }
 

@@ -59,8 +59,9 @@ class ManagerCore {
   void start_leading();
   void lead(const std::stop_token& stop);
   /// Ends everything, in order. In a thread of its own: what does not end must not keep run() from returning.
-  void stop_all();
-  void fail(std::exception_ptr error);
+  void stop_all() noexcept;
+  void fail(std::exception_ptr error) noexcept;
+  void runnable_failed(const std::string& name, const std::exception_ptr& error) noexcept;
   [[nodiscard]] HttpReply metrics_answer(std::string_view path) const;
   [[nodiscard]] HttpReply health_answer(std::string_view path, std::string_view query) const;
 

@@ -90,6 +90,14 @@ void Exchange::take(std::string& bytes) {
   bool tell = false;
   {
     std::unique_lock lock{mutex_};
+    charge_locked(bytes_.size());
+    // A reader that holds nothing may always go on, or streams could wait for each other for ever.
+    if (withheld_ && (bytes_.empty() || !budget_->is_exhausted())) {
+      withheld_ = false;
+      lock.unlock();
+      mailbox_->post(shared_from_this());
+      lock.lock();
+    }
     const auto ready = [this] { return !bytes_.empty() || ended_ || canceled_ || failed_; };
     if (!changed_.wait_for(lock, kRest, ready)) {
       // A watch at rest should not hold the memory that it needed when it was busy.
@@ -104,6 +112,11 @@ void Exchange::take(std::string& bytes) {
     credit_ += bytes.size();
     // The window is opened again by the half, so that a fast reader does not wake the loop each time.
     tell = !ended_ && !failed_ && before < buffer_bytes_ / 2 && credit_ >= buffer_bytes_ / 2;
+    if (tell && budget_ && budget_->is_exhausted()) {
+      budget_->count_refusal();
+      withheld_ = true;
+      tell = false;
+    }
   }
   if (tell) mailbox_->post(shared_from_this());
 }
@@ -137,7 +150,19 @@ void Exchange::on_bytes(std::string_view bytes) {
   last_byte = clock_.now();
   received += bytes.size();
   const std::lock_guard lock{mutex_};
-  if (!canceled_) bytes_.append(bytes);
+  if (canceled_) return;
+  bytes_.append(bytes);
+  charge_locked(charged_ + bytes.size());
+}
+
+void Exchange::charge_locked(std::size_t bytes) {
+  if (!budget_ || bytes == charged_) return;
+  if (bytes > charged_) {
+    budget_->add(bytes - charged_);
+  } else {
+    budget_->remove(charged_ - bytes);
+  }
+  charged_ = bytes;
 }
 
 void Exchange::flush() noexcept {
@@ -175,7 +200,10 @@ void Exchange::finish() noexcept {
 
 bool Exchange::full() const {
   const std::lock_guard lock{mutex_};
-  return bytes_.size() >= buffer_bytes_;
+  if (bytes_.size() >= buffer_bytes_) return true;
+  if (!budget_ || bytes_.empty() || !budget_->is_exhausted()) return false;
+  if (!std::exchange(withheld_, true)) budget_->count_refusal();
+  return true;
 }
 
 bool Exchange::canceled() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/base/byte_budget.hpp>
 #include <kube/base/clock.hpp>
 #include <kube/base/file_descriptor.hpp>
 #include <kube/config/credentials.hpp>
@@ -68,13 +69,19 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   /// `clock` must outlive it.
   Exchange(HttpRequest what, std::shared_ptr<const TlsMaterial> with,
            std::shared_ptr<Mailbox> mailbox, std::size_t buffer_bytes,
-           const Clock& clock = system_clock())
+           const Clock& clock = system_clock(), std::shared_ptr<ByteBudget> budget = nullptr)
       : request(std::move(what)),
         material(std::move(with)),
         started(clock.now()),
         clock_(clock),
         mailbox_(std::move(mailbox)),
+        budget_(std::move(budget)),
         buffer_bytes_(buffer_bytes) {}
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+  ~Exchange() {
+    if (budget_) budget_->remove(charged_);
+  }
 
   // --- what both sides read -------------------------------------------------------------------------------
   const HttpRequest request;
@@ -132,10 +139,12 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   friend class Mailbox;
 
   void finish() noexcept;
+  void charge_locked(std::size_t bytes);
   [[noreturn]] void throw_locked() const;
 
   const Clock& clock_;
   const std::shared_ptr<Mailbox> mailbox_;
+  const std::shared_ptr<ByteBudget> budget_;
   // For the loop alone:
   bool done_ = false;
   std::optional<TransportError::Kind> failure_;  // constant once failed_
@@ -154,6 +163,9 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   std::string message_;  // copies of an exception would share theirs between threads
   std::string bytes_;
   std::size_t credit_ = 0;
+  std::size_t charged_ = 0;  // to the budget: bytes_, and what the reader took last
+  mutable bool withheld_ =
+      false;  // the budget kept the loop from reading, or from opening the window
 };
 
 }  // namespace kube::detail

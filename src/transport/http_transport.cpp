@@ -141,7 +141,8 @@ class HttpTransport final : public Transport {
     std::string name = loop_.origin().name;
     const std::shared_ptr<Mailbox> mailbox = loop_.mailbox();
     const auto exchange = std::make_shared<Exchange>(std::move(request), std::move(material),
-                                                     mailbox, loop_.options().stream_buffer_bytes);
+                                                     mailbox, loop_.options().stream_buffer_bytes,
+                                                     system_clock(), loop_.options().budget);
     const std::stop_callback cancel_on_stop{stop, [&exchange] { exchange->cancel(); }};
     if (!mailbox->post(exchange)) exchange->cancel();
     // From here on the transport may be destroyed.

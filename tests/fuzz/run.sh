@@ -9,7 +9,8 @@ build=${2:-build/fuzz}
 case $build in /*) ;; *) build=$(pwd)/$build ;; esac
 cd "$(dirname "$0")/../.."
 
-all="json_decode protobuf_decode list_reader watch_reader yaml text kubegen http1_session http2_session tunnel"
+all="json_decode protobuf_decode list_reader watch_reader yaml text kubegen http1_session http2_session tunnel
+  kubeconfig exec_credential"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$build/tests/fuzz/fuzz_seeds" tests/fixtures/v1.36.4 "$work"

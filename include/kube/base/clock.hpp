@@ -41,7 +41,32 @@ class Clock {
   }
 };
 
-/// The clocks of the machine. Has no state: one object serves everybody.
+/// The clocks of the machine. Has no state: one object serves everybody. now() stops while the machine is suspended.
 [[nodiscard]] Clock& system_clock() noexcept;
+
+/// The same, but now() goes on while the machine is suspended (CLOCK_BOOTTIME): for what others count on, such as
+/// leases. A wait whose deadline passed during a suspend ends at most a quarter of a second after it.
+[[nodiscard]] Clock& boot_clock() noexcept;
+
+namespace detail {
+
+/// See boot_clock().
+class BootClock final : public Clock {
+ public:
+  using Read = TimePoint (*)();
+
+  /// `read` gives the time with suspends counted; tests put their own in place.
+  explicit BootClock(Read read) noexcept : read_(read) {}
+
+  [[nodiscard]] TimePoint now() const override { return read_(); }
+  [[nodiscard]] WallTime wall_now() const override { return system_clock().wall_now(); }
+  bool wait_until(std::unique_lock<std::mutex>& lock, Condition& condition, TimePoint deadline,
+                  std::stop_token stop, const std::function<bool()>& ready) override;
+
+ private:
+  const Read read_;
+};
+
+}  // namespace detail
 
 }  // namespace kube

@@ -16,6 +16,9 @@ enum class LogLevel { kDebug, kInfo, kWarning, kError };
 /// Where the library tells what a program may want to log; it never prints by itself. A Logger is a small
 /// value that is handed down in options; without a sink it is silent and costs a comparison.
 ///
+/// A sink gets one line of UTF-8: control characters in component and message arrive as \xNN (detail::escape_control()),
+/// so that what a server or a file says can neither forge a line nor steer a terminal.
+///
 /// Thread safety: the sink is called from any thread and must cope with that; what it throws is swallowed,
 /// since no log line is worth a lost event.
 class Logger {
@@ -28,11 +31,7 @@ class Logger {
       : sink_(std::make_shared<const Sink>(std::move(sink))), least_(least) {}
 
   /// The same log, with `component` ("reflector", "leader election") on each line.
-  [[nodiscard]] Logger named(std::string_view component) const {
-    Logger copy = *this;
-    copy.component_ = component;
-    return copy;
-  }
+  [[nodiscard]] Logger named(std::string_view component) const;
   [[nodiscard]] bool enabled(LogLevel level) const noexcept {
     return sink_ != nullptr && level >= least_;
   }

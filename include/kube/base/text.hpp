@@ -37,4 +37,11 @@ inline constexpr std::string_view kBlank = " \t";
 /// Decodes %XX, and '+' as a space if asked for; nothing if it is malformed.
 [[nodiscard]] std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space);
 
+/// `text` as it may be written to a terminal or a log: control characters (C0 but those in `kept`, DEL, C1), line
+/// separators of Unicode and bytes that are not UTF-8 become \xNN. So no text from a file or from the network can
+/// forge a line or send an escape sequence.
+[[nodiscard]] std::string escape_control(std::string_view text, std::string_view kept = "\t");
+/// Whether escape_control() would change anything.
+[[nodiscard]] bool has_control(std::string_view text, std::string_view kept = "\t") noexcept;
+
 }  // namespace kube::detail

@@ -50,6 +50,13 @@ struct ClientOptions {
   int max_retries = 10;
   /// The most that one object or document may take, encoded. Lists have no limit, only their items.
   std::size_t max_body = std::size_t{64} << 20;
+  /// How many bytes all watches and lists of the client may hold together: received and not yet decoded, or decoded and
+  /// not yet handed out. Above it streams hold their servers back and decode nothing ahead, and one whose incomplete
+  /// object does not fit fails with BudgetError (a watch: with an error event). It may be exceeded by what one read
+  /// of each stream brings. 0 is no limit.
+  std::size_t max_buffered_bytes = std::size_t{256} << 20;
+  /// Credentials are sent without TLS, in the clear, to servers other than those on this machine only if this is set.
+  bool allow_insecure_credentials = false;
   /// For credentials, and for KUBE_CLIENT_BACKOFF_BASE and ..._DURATION, which are read when the Client is
   /// made.
   Environment environment = {};

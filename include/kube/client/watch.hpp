@@ -2,6 +2,8 @@
 #pragma once
 
 #include <kube/api/meta/v1.hpp>
+#include <kube/base/byte_budget.hpp>
+#include <kube/base/clock.hpp>
 #include <kube/base/log.hpp>
 #include <kube/client/resource_core.hpp>
 #include <kube/codec/watch_splitter.hpp>
@@ -13,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -30,12 +33,20 @@ struct Event {
 
 namespace detail {
 
+/// What a watch works with.
+struct WatchContext {
+  Logger log = {};
+  std::shared_ptr<ByteBudget> budget = nullptr;
+  Clock* clock = &system_clock();
+  std::string name = {};  ///< for messages
+};
+
 /// A watch of objects whose type is known elsewhere. See Watch.
 class WatchCore {
  public:
   /// `stream` may be null: such a watch has ended already.
   WatchCore(std::unique_ptr<ResponseStream> stream, Format format, const Type& type,
-            const DecoderOptions& decoding, Logger log);
+            const DecoderOptions& decoding, WatchContext context);
   /// One that begins with an error, and ends behind it.
   explicit WatchCore(Ref<meta::v1::Status> error);
 
@@ -46,6 +57,8 @@ class WatchCore {
 
  private:
   void read_more(std::stop_token stop);
+  /// Reads if nothing is left of the last read, and decodes what is complete.
+  void read_and_decode(std::stop_token stop);
   void decode(const WatchFrame& frame);
   void end_with(Ref<meta::v1::Status> error);
 
@@ -55,6 +68,7 @@ class WatchCore {
   DecoderCore decoder_;
   const bool projected_;
   const Logger log_;
+  ByteAccount account_;
   std::string_view unread_;  // what the stream gave last and was not looked at yet
   std::deque<Event<std::byte>> ready_;
   bool ended_ = false;

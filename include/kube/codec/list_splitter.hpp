@@ -39,6 +39,8 @@ class ListSplitter {
   void feed(std::string_view chunk, const OnItem& on_item);
   /// Throws CodecError if the body is not complete.
   void finish() const;
+  /// How many bytes of an incomplete item it keeps.
+  [[nodiscard]] std::size_t held() const noexcept { return partial_.size(); }
   /// Complete once finish() returns; in JSON the metadata may stand behind the items.
   [[nodiscard]] const ListHead& head() const noexcept { return head_; }
 

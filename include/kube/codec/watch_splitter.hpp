@@ -39,6 +39,8 @@ class WatchSplitter {
   [[nodiscard]] std::optional<WatchFrame> next(std::string_view& chunk);
   /// The object, in its envelope, of the next frame if `chunk` has all of it; else nothing, and never for JSON.
   [[nodiscard]] std::string_view upcoming(std::string_view chunk) const noexcept;
+  /// How many bytes of an incomplete frame it keeps.
+  [[nodiscard]] std::size_t held() const noexcept { return is_used_ ? 0 : partial_.size(); }
   /// Throws CodecError if the stream ended within a frame.
   void finish() const;
 

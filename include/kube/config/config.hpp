@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kube/base/error.hpp>
+#include <kube/base/secret_text.hpp>
 #include <kube/config/exec_config.hpp>
 
 #include <chrono>
@@ -50,7 +51,7 @@ struct TlsConfig {
   std::string certificate_file = {};
   std::string certificate_data = {};
   std::string key_file = {};
-  std::string key_data = {};
+  SecretText key_data = {};
 
   bool operator==(const TlsConfig&) const = default;
 };
@@ -74,11 +75,11 @@ struct Config {
   /// anything of TLS is configured, else http.
   std::string host = {};
   TlsConfig tls = {};
-  std::string bearer_token = {};
+  SecretText bearer_token = {};
   /// Read again about every minute; beats bearer_token once read.
   std::string bearer_token_file = {};
   std::string username = {};
-  std::string password = {};
+  SecretText password = {};
   Impersonation impersonate = {};
   /// A program that prints credentials.
   std::optional<ExecConfig> exec = std::nullopt;

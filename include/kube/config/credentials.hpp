@@ -3,6 +3,7 @@
 
 #include <kube/base/clock.hpp>
 #include <kube/base/log.hpp>
+#include <kube/base/secret_text.hpp>
 #include <kube/config/config.hpp>
 #include <kube/config/environment.hpp>
 #include <kube/config/exec_plugins.hpp>
@@ -24,7 +25,7 @@ struct TlsMaterial {
   bool has_ca = false;
   /// PEM, both or none.
   std::string certificate = {};
-  std::string key = {};
+  SecretText key = {};
   /// Changes with certificate and key: connections made with an older one must be closed.
   std::uint64_t identity = 0;
   /// Changes with the CA: idle connections made with an older one must be closed.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kube/base/log.hpp>
+#include <kube/base/secret_text.hpp>
 #include <kube/config/config.hpp>
 #include <kube/config/environment.hpp>
 #include <kube/config/exec_config.hpp>
@@ -43,13 +44,13 @@ struct KubeconfigUser {
   std::string client_certificate = {};
   std::string client_certificate_data = {};
   std::string client_key = {};
-  std::string client_key_data = {};
-  std::string token = {};
+  SecretText client_key_data = {};
+  SecretText token = {};
   std::string token_file = {};
   /// The keys `as`, `as-uid`, `as-groups` and `as-user-extra`.
   Impersonation impersonate = {};
   std::string username = {};
-  std::string password = {};
+  SecretText password = {};
   std::optional<KubeconfigAuthProvider> auth_provider = std::nullopt;
   std::optional<ExecConfig> exec = std::nullopt;
   std::map<std::string, Value> extensions = {};
@@ -123,6 +124,8 @@ struct LoadedKubeconfig {
   Kubeconfig merged = {};
   /// Of files that exist but could not be read; the others are merged all the same.
   std::vector<std::string> problems = {};
+  /// Files that KUBECONFIG names and that do not exist.
+  std::vector<std::string> missing = {};
 
   /// Throws ConfigError with all problems, if there are any.
   [[nodiscard]] const Kubeconfig& or_throw() const&;

@@ -48,7 +48,6 @@ using EventFilter = std::function<bool(const ObjectEvent& event)>;
 using EventMapper = std::function<void(const ObjectRef& object, const WatchEvent& what,
                                        std::vector<kube::Request>& requests)>;
 
-[[nodiscard]] bool passes(const std::vector<EventFilter>& filters, const ObjectEvent& event);
 /// Each request once. The mapper may be empty: the object itself.
 [[nodiscard]] std::vector<kube::Request> requests_of(const ObjectEvent& event,
                                                      const EventMapper& map);

@@ -59,6 +59,8 @@ class EventsV1Recorder {
  private:
   void run_writer(std::stop_token stop);
   void run_sweeper(std::stop_token stop);
+  /// Enqueues what is known of series: of those that have ended, and of those that go on.
+  void write_series(bool ended, bool running);
   void send(const events::v1::Event& event, std::stop_token stop);
   void enqueue(events::v1::Event event);
 

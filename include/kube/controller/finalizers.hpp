@@ -81,6 +81,8 @@ class Finalizers {
       if (one.failures.empty()) result.updated |= remove_finalizer(object, name);
     } catch (const std::exception& error) {
       result.failures.push_back(name + ": " + error.what());
+    } catch (...) {
+      result.failures.push_back(name + ": it threw something that is no std::exception");
     }
   }
 

@@ -41,7 +41,8 @@ struct LeaderElectionOptions {
   /// Called on a thread of its own when somebody else is seen to hold the lease, or we do; empty for nobody.
   std::function<void(const std::string& identity)> on_new_leader{};
 
-  Clock* clock = &system_clock();
+  /// Has to go on while the machine is suspended, or a leader that wakes up takes an expired lease for its own.
+  Clock* clock = &boot_clock();
   Random random = system_random();
   Logger log{};
   std::shared_ptr<Metrics> metrics{};
@@ -65,6 +66,7 @@ class LeaderElector {
   /// programs rather end. Throws what on_started_leading and on_stopped_leading throw.
   void run(std::stop_token stop);
 
+  /// Whether we hold the lease: false also when the lease duration has passed since the last renewal.
   [[nodiscard]] bool is_leader() const;
   /// Whom we saw holding the lease last; empty if nobody.
   [[nodiscard]] std::string leader() const;
@@ -93,6 +95,9 @@ class LeaderElector {
   Outcome write(const LeaderElectionRecord& record, Clock::TimePoint deadline,
                 std::stop_token stop);
 
+  /// The lock has taken `record`, which was sent at `at`.
+  Outcome written(const LeaderElectionRecord& record, Clock::TimePoint at);
+
   [[nodiscard]] LockCall call(Clock::TimePoint deadline, std::stop_token stop) const;
   [[nodiscard]] LeaderElectionRecord own_record() const;
   /// The same leadership as in `term`, renewed now.
@@ -100,10 +105,13 @@ class LeaderElector {
   [[nodiscard]] LeaderElectionRecord observed() const;
   void observe(const LeaderElectionRecord& record);
   [[nodiscard]] bool is_valid() const;
+  /// Whether the record that was seen last names us, expired or not.
+  [[nodiscard]] bool is_named() const;
 
   const std::shared_ptr<ResourceLock> lock_;
   const LeaderElectionOptions options_;
   const std::string identity_;
+  const std::string lock_name_;
   const Logger log_;
   Clock& clock_;
   Gauge master_status_;
@@ -115,6 +123,7 @@ class LeaderElector {
   // Guarded by mutex_:
   LeaderElectionRecord observed_;
   Clock::TimePoint observed_at_{};  // when it was last seen to change
+  Clock::TimePoint held_until_{};   // by our last write
 };
 
 /// How long a request of the election may take, so that a single one cannot cost the lease: half of the renew

@@ -21,7 +21,7 @@ struct LeaseLockOptions {
   std::string identity{};                       ///< see make_identity()
   std::map<std::string, std::string> labels{};  ///< written on create, merged on update
   std::shared_ptr<EventRecorder> recorder{};    ///< null: changes of the leader make no events
-  Clock* clock = &system_clock();
+  Clock* clock = &boot_clock();  ///< that of the LeaderElector, whose deadlines it keeps
 };
 
 /// The lock of a leader election, kept in a Lease. Give it a client of its own, made from election_config(), so that

@@ -5,6 +5,7 @@
 #include <kube/base/clock.hpp>
 #include <kube/base/error.hpp>
 #include <kube/base/log.hpp>
+#include <kube/controller/detail/insist.hpp>
 #include <kube/workqueue/priority_queue.hpp>
 
 #include <exception>
@@ -91,7 +92,8 @@ ReconcileOutcome reconcile_item(Queue& queue, const Item& item, int priority, Re
   } catch (...) {
     log.error("reconciling threw something that is no std::exception");
   }
-  detail::add_again(queue, item, {.priority = priority, .rate_limited = true});
+  detail::insist(
+      [&] { detail::add_again(queue, item, {.priority = priority, .rate_limited = true}); });
   return ReconcileOutcome::kError;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/base/byte_budget.hpp>
 #include <kube/base/log.hpp>
 #include <kube/config/credentials.hpp>
 #include <kube/transport/transport.hpp>
@@ -68,6 +69,8 @@ struct TransportOptions {
   /// How many bytes of one answer wait for its reader before the server is held back. A reader that takes
   /// them holds as many again. (With HTTP/1.1 at most 256 KiB: the kernel holds more.)
   std::size_t stream_buffer_bytes = std::size_t{1} << 20;
+  /// Counts the bytes that wait for readers. While it is exhausted, a stream that holds bytes gets no more. May be null.
+  std::shared_ptr<ByteBudget> budget = nullptr;
   Logger log = {};
   /// Called in the thread of the transport, which waits for it. What it throws is swallowed.
   std::function<void(const ExchangeReport&)> on_exchange = nullptr;

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <ctime>
 #include <future>
 #include <thread>
 
@@ -24,6 +26,67 @@ TEST(SystemClock, StopsSleepingWhenAsked) {
 }
 
 TEST(SystemClock, SleepsToTheEnd) { EXPECT_TRUE(system_clock().sleep_for(1ms, {})); }
+
+/// What the machine would show in tests of BootClock; a suspend moves it, and nothing else.
+std::atomic<Clock::Duration> suspended{};
+Clock::TimePoint time_with_suspends() {
+  return std::chrono::steady_clock::now() + suspended.load();
+}
+
+TEST(BootClock, ShowsTheTimeSinceTheMachineWasStarted) {
+  const auto boot_time = [] {
+    timespec time{};
+    ::clock_gettime(CLOCK_BOOTTIME, &time);
+    return Clock::TimePoint{std::chrono::seconds{time.tv_sec} +
+                            std::chrono::nanoseconds{time.tv_nsec}};
+  };
+  const auto before = boot_time();
+  const auto now = boot_clock().now();
+
+  EXPECT_LE(before, now);
+  EXPECT_LE(now, boot_time());
+}
+
+TEST(BootClock, EndsAWaitWhoseDeadlinePassedDuringASuspend) {
+  suspended = 0s;
+  detail::BootClock clock{time_with_suspends};
+  const auto deadline = clock.now() + 1h;
+  auto slept = std::async(std::launch::async, [&] { return clock.sleep_until(deadline, {}); });
+  suspended = 2h;
+
+  ASSERT_EQ(slept.wait_for(10s), std::future_status::ready);
+  EXPECT_TRUE(slept.get());
+}
+
+TEST(BootClock, StopsSleepingWhenAsked) {
+  std::stop_source stop;
+  auto slept =
+      std::async(std::launch::async, [&] { return boot_clock().sleep_for(1h, stop.get_token()); });
+  stop.request_stop();
+
+  ASSERT_EQ(slept.wait_for(10s), std::future_status::ready);
+  EXPECT_FALSE(slept.get());
+}
+
+TEST(BootClock, TellsWhatAConditionSays) {
+  std::mutex mutex;
+  Condition condition;
+  bool ready = false;
+  auto waited = std::async(std::launch::async, [&] {
+    std::unique_lock lock{mutex};
+    return boot_clock().wait_until(lock, condition, boot_clock().now() + 1h, {},
+                                   [&] { return ready; });
+  });
+  {
+    const std::lock_guard guard{mutex};
+    ready = true;
+  }
+  condition.notify_all();
+
+  ASSERT_EQ(waited.wait_for(10s), std::future_status::ready);
+  EXPECT_TRUE(waited.get());
+  EXPECT_TRUE(boot_clock().sleep_for(1ms, {}));
+}
 
 TEST(FakeClock, WakesASleeperWhenItsTimeHasCome) {
   testkit::FakeClock clock;

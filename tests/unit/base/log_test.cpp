@@ -26,6 +26,24 @@ TEST(Logger, NamesTheComponentAndLeavesOutWhatIsBelowTheLeastLevel) {
   EXPECT_EQ(lines, std::vector<std::string>{"reflector: listed 3 pods"});
 }
 
+TEST(Logger, EscapesControlCharactersSoThatNoLineIsForged) {
+  using namespace std::string_view_literals;
+  std::vector<std::string> lines;
+  const Logger log{[&](LogLevel, std::string_view component, std::string_view message) {
+    lines.push_back(std::string{component} + ": " + std::string{message});
+  }};
+
+  log.named("con\ntroller").error("the server says: {}", "a\0b\nc\rd\x1b[2Je\x7f\tf"sv);
+  log.info("{}",
+           "8-bit \u009b31m, line \u2028, not UTF-8 \xff\x9b\xc2, text \u00e4\u20ac\U0001f600");
+
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[0], "con\\x0atroller: the server says: a\\x00b\\x0ac\\x0dd\\x1b[2Je\\x7f\tf");
+  EXPECT_EQ(lines[1],
+            ": 8-bit \\xc2\\x9b31m, line \\xe2\\x80\\xa8, not UTF-8 \\xff\\x9b\\xc2, text "
+            "\u00e4\u20ac\U0001f600");
+}
+
 TEST(Logger, SwallowsWhatTheSinkThrows) {
   const Logger log{
       [](LogLevel, std::string_view, std::string_view) { throw std::runtime_error{"disk full"}; }};

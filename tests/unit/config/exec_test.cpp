@@ -614,7 +614,7 @@ TEST_F(ExecTest, AMissingProgramComesWithHelpTenTimesAnHour) {
   for (int i = 0; i < 10; ++i) {
     const std::string message = failure();
     EXPECT_THAT(message, HasSubstr("\"no-such-login\": the executable was not found"));
-    EXPECT_THAT(message, HasSubstr("try U+001B[31mredU+001B[0mU+000DU+009B\nsecond line"));
+    EXPECT_THAT(message, HasSubstr("try \\x1b[31mred\\x1b[0m\\x0d\\xc2\\x9b\nsecond line"));
     EXPECT_THAT(message, HasSubstr("https://kubernetes.io/"));
     EXPECT_THAT(message, Not(HasSubstr("\x1b")));
   }

@@ -255,16 +255,22 @@ TEST_F(KubeconfigFiles, AMissingExplicitFileIsAnError) {
 }
 
 // KC-11
-TEST_F(KubeconfigFiles, WarnsOnceIfAllFilesOfTheVariableAreMissing) {
+TEST_F(KubeconfigFiles, WarnsOnceOfTheFilesOfTheVariableThatAreMissing) {
   EXPECT_EQ(load_kubeconfig(sources("/nonexistent/a:/nonexistent/b")).or_throw(), Kubeconfig{});
-  EXPECT_THAT(log_.lines(), ElementsAre(HasSubstr("missing: /nonexistent/a, /nonexistent/b")));
+  EXPECT_THAT(log_.lines(),
+              ElementsAre("KUBECONFIG names /nonexistent/a, /nonexistent/b, which do not exist"));
 }
 
 // KC-11
-TEST_F(KubeconfigFiles, DoesNotWarnIfOneIsThereOrIfTheHomeFileIsMissing) {
+TEST_F(KubeconfigFiles, SkipsAndNamesAMissingFileBesideOneThatExists) {
   const std::string one = cluster("one", "one", "server: 'https://1'");
 
   EXPECT_EQ(load_kubeconfig(sources("/nonexistent/a:" + one)).or_throw().clusters.size(), 1U);
+  EXPECT_THAT(log_.lines(), ElementsAre("KUBECONFIG names /nonexistent/a, which does not exist"));
+}
+
+// KC-11
+TEST_F(KubeconfigFiles, DoesNotWarnIfTheHomeFileIsMissing) {
   EXPECT_EQ(load_kubeconfig(sources("")).or_throw(), Kubeconfig{});
   EXPECT_TRUE(log_.lines().empty());
 }

@@ -484,6 +484,21 @@ TEST_F(Pod, FlagsChooseFileServerOrPod) {
                ConfigError);
 }
 
+// KC-11, KC-24
+TEST(LoadConfig, NamesTheFileThatKubeconfigNamesAndThatDoesNotExist) {
+  const auto message = [](const std::string& list) {
+    return message_of<EmptyConfigError>([&] {
+      return load_config({.sources = {.environment = environment_with({{"KUBECONFIG", list}})}});
+    });
+  };
+
+  EXPECT_THAT(message("/nonexistent/x"),
+              HasSubstr("KUBECONFIG names /nonexistent/x, which does not exist"));
+  EXPECT_THAT(message("/nonexistent/x:/nonexistent/y"),
+              HasSubstr("KUBECONFIG names /nonexistent/x, /nonexistent/y, which do not exist"));
+  EXPECT_THAT(message("/nonexistent/x"), Not(HasSubstr("set KUBECONFIG")));
+}
+
 // KC-62: neither KUBECONFIG nor the home file counts.
 TEST(BuildConfigFromFlags, WithNothingIsEmpty) {
   TemporaryFolder folder;

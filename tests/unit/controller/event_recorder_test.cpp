@@ -180,5 +180,19 @@ TEST_F(EventRecorderTest, EndsInTheMiddleOfAWait) {
   recorder_.reset();
 }
 
+TEST_F(EventRecorderTest, GoesOnWhenTheSinkThrowsWhatIsNoException) {
+  sink_->set_fault([](const auto& call, std::stop_token) {
+    if (call.event.reason == "Bad") throw 42;  // NOLINT
+  });
+  core::v1::ObjectReference object{.kind = "Pod", .namespace_ = "default", .name = "web"};
+  recorder().record(object, "Normal", "Bad", "one");
+  recorder().record(object, "Normal", "Good", "two");
+
+  EXPECT_TRUE(flush_with_waits().empty());
+  ASSERT_EQ(sink_->calls().size(), 1U);
+  EXPECT_EQ(sink_->calls()[0].event.reason, "Good");
+  EXPECT_EQ(logged(), 1U);
+}
+
 }  // namespace
 }  // namespace kube

@@ -70,6 +70,19 @@ TEST(Finalizers, StayWhenTheyFailAndAreReportedTogether) {
   EXPECT_THAT(pod.metadata.finalizers, ElementsAre("a.com/x", "c.com/z"));
 }
 
+TEST(Finalizers, StayWhenTheyThrowWhatIsNoException) {
+  Finalizers<core::v1::Pod> finalizers;
+  finalizers.add("a.com/x", [](core::v1::Pod&) -> FinalizerResult { throw 42; });  // NOLINT
+  finalizers.add("b.com/y", [](core::v1::Pod&) { return FinalizerResult{}; });
+  core::v1::Pod pod;
+  for (const char* name : {"a.com/x", "b.com/y"}) add_finalizer(pod, name);
+  pod.metadata.deletion_timestamp = Time::from_unix(1);
+
+  EXPECT_THAT(finalizers.run(pod).failures,
+              ElementsAre("a.com/x: it threw something that is no std::exception"));
+  EXPECT_THAT(pod.metadata.finalizers, ElementsAre("a.com/x"));
+}
+
 TEST(Finalizers, HaveDifferentNames) {
   Finalizers<core::v1::Pod> finalizers;
   const auto nothing = [](core::v1::Pod&) { return FinalizerResult{}; };

@@ -355,6 +355,48 @@ TEST_F(LeaderElectorTest, GivesUpBeforeOthersMayTakeOverThoughAnswersAreSlow) {
   EXPECT_EQ(clock_.now(), written.load() + 12s);
 }
 
+// LE-5, LE-10: a machine that wakes up from a suspend finds the time far ahead.
+TEST_F(LeaderElectorTest, GivesUpWithoutAnotherTryAfterASuspend) {
+  EXPECT_EQ(LeaderElectionOptions{}.clock, &boot_clock());
+  start();
+  wait_until([&] { return leading_.load(); });
+  ASSERT_TRUE(clock_.wait_for_sleepers(1));
+  EXPECT_TRUE(elector_->is_leader());
+  std::atomic<int> calls = 0;
+  lock_->set_faults([&](std::string_view, const LockCall&) {
+    ++calls;
+    return MemoryLock::Fault::kNone;
+  });
+
+  clock_.advance(1h);
+  const bool leads_after_suspend = elector_->is_leader();
+  finish();
+
+  EXPECT_FALSE(leads_after_suspend);
+  EXPECT_FALSE(leading_);
+  EXPECT_EQ(calls, 0);
+  EXPECT_TRUE(noted("stopped"));
+}
+
+TEST_F(LeaderElectorTest, GoesOnWhenALockOrACallbackThrowsWhatIsNoException) {
+  options_.on_new_leader = [this](const std::string& leader) {
+    note("leader " + leader);
+    throw 42;  // NOLINT: what a user may do
+  };
+  std::atomic<int> failures = 2;
+  lock_->set_faults([&](std::string_view, const LockCall&) -> MemoryLock::Fault {
+    if (failures-- > 0) throw 42;  // NOLINT
+    return MemoryLock::Fault::kNone;
+  });
+  start();
+  pass(2s);
+  clock_.advance(2s);
+  wait_until([&] { return leading_.load(); });
+  wait_until([&] { return noted("leader me"); });
+  pass(2s);
+  EXPECT_TRUE(elector_->is_leader());
+}
+
 // LE-13
 TEST_F(LeaderElectorTest, LimitsTheTimeOfEachCall) {
   EXPECT_EQ(election_request_timeout(10s), 5s);
@@ -504,11 +546,15 @@ TEST_F(LeaderElectorTest, IsUnhealthyWhenItLeadsAndCouldNotRenew) {
   start();
   ASSERT_TRUE(clock_.wait_for_sleepers(1));
   std::promise<void> release;
+  std::atomic<bool> called = false;
   lock_->set_faults([&, wait = release.get_future().share()](std::string_view, const LockCall&) {
+    called = true;
     wait.wait();  // a call that hangs, though it has a deadline
     return MemoryLock::Fault::kBefore;
   });
-  clock_.advance(15s + 5s);
+  clock_.advance(2s);
+  wait_until([&] { return called.load(); });
+  clock_.advance(13s + 5s);
   EXPECT_EQ(elector_->health_problem(5s), std::nullopt);
   clock_.advance(1ns);
   EXPECT_NE(elector_->health_problem(5s), std::nullopt);

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
 #include <stdexcept>
 
 namespace kube {
@@ -103,6 +104,31 @@ TEST_F(ReconcileTest, WorksWithAPlainQueue) {
   EXPECT_EQ(plain.num_requeues(kRequest), 1);
   clock_.advance(5ms);
   EXPECT_EQ(plain.size(), 1U);
+}
+
+/// Has no memory for the first tries to add something again.
+struct ForgetfulQueue {
+  void add_rate_limited(const Request&) {
+    if (failures-- > 0) throw std::bad_alloc{};
+    ++added;
+  }
+  void add_after(const Request&, Clock::Duration) {}
+  void forget(const Request&) {}
+  void done(const Request&) { ++ended; }
+
+  int failures = 3;
+  int added = 0;
+  int ended = 0;
+};
+
+// CF-2: a request that failed is not lost when memory is short for a moment.
+TEST(Reconcile, ComesAgainThoughMemoryIsShort) {
+  ForgetfulQueue queue;
+  const auto fails = [](const Request&) -> Result { throw std::runtime_error{"no"}; };
+
+  EXPECT_EQ(reconcile_item(queue, kRequest, 0, fails), ReconcileOutcome::kError);
+  EXPECT_EQ(queue.added, 1);
+  EXPECT_EQ(queue.ended, 1);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <kube/api/owner_references.hpp>
 
 #include <atomic>
+#include <functional>
 
 namespace kube {
 namespace {
@@ -159,6 +160,47 @@ TEST_F(SourcesTest, AskTheCommonPredicatesFirst) {
   running->finish();
   EXPECT_EQ(worked.size(), 1U);
   EXPECT_EQ(asked, 3);
+}
+
+// CF-22: a reconcile too many does no harm, one too few does.
+TEST_F(SourcesTest, LetEventsPassWhosePredicateThrows) {
+  make()
+      .controller<ConfigMap>("maps", {.predicates = {matching<ConfigMap>([](const ConfigMap& map) {
+                                        if (map.metadata.name == "odd") throw 42;  // NOLINT
+                                        if (map.metadata.name == "bad")
+                                          throw std::bad_function_call{};
+                                        return map.metadata.name == "good";
+                                      })}})
+      .reconcile(worked.noting());
+  running->start();
+  put("odd");
+  put("bad");
+  put("refused");
+  put("good");
+
+  EXPECT_TRUE(eventually([&] { return worked.count(key("good")) == 1; }));
+  EXPECT_TRUE(eventually([&] { return worked.count(key("odd")) == 1; }));
+  EXPECT_TRUE(eventually([&] { return worked.count(key("bad")) == 1; }));
+  running->finish();
+  EXPECT_EQ(worked.count(key("refused")), 0U);
+}
+
+// CF-22
+TEST_F(SourcesTest, GoOnWhenAMapFunctionThrowsWhatIsNoException) {
+  make()
+      .controller("maps")
+      .watches<ConfigMap>([](const ConfigMap& map) {
+        if (map.metadata.name == "odd") throw 42;  // NOLINT
+        return std::vector<Request>{{{"", map.metadata.name.str()}}};
+      })
+      .reconcile(worked.noting());
+  running->start();
+  put("odd");
+  put("good");
+
+  EXPECT_TRUE(eventually([&] { return worked.count("good") == 1; }));
+  running->finish();
+  EXPECT_EQ(worked.count("odd"), 0U);
 }
 
 // CF-22, CF-23

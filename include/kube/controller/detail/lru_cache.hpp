@@ -30,7 +30,12 @@ class LruCache {
       entries_.pop_back();
     }
     entries_.emplace_front(key, std::move(value));
-    index_.emplace(key, entries_.begin());
+    try {
+      index_.emplace(key, entries_.begin());
+    } catch (...) {
+      entries_.pop_front();
+      throw;
+    }
     return entries_.front().second;
   }
   /// Removes the values for which `matches` holds. It may change those that stay.

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/base/byte_budget.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace kube {
+
+namespace {
+
+constexpr std::chrono::seconds kPatience{5};
+/// Most objects are smaller. So however many streams there are, they do not fail for the sake of ordinary objects.
+constexpr std::size_t kLeastShare = std::size_t{64} << 10;
+
+}  // namespace
+
+std::size_t ByteBudget::share() const noexcept {
+  const std::size_t streams = std::max<std::size_t>(1, streams_.load(std::memory_order_relaxed));
+  return std::max(limit_ / streams, std::min(limit_, kLeastShare));
+}
+
+void ByteBudget::remove(std::size_t bytes) noexcept {
+  used_.fetch_sub(bytes);
+  // In this order with wait(): either it sees the new number, or this sees it waiting.
+  if (waiting_.load() == 0 || is_exhausted()) return;
+  const std::lock_guard guard{mutex_};
+  relieved_.notify_all();
+}
+
+bool ByteBudget::wait(Clock& clock, Clock::TimePoint deadline, std::stop_token stop) {
+  std::unique_lock lock{mutex_};
+  ++waiting_;
+  const bool relieved = clock.wait_until(lock, relieved_, deadline, std::move(stop),
+                                         [this] { return limit_ == 0 || used_.load() <= limit_; });
+  --waiting_;
+  return relieved;
+}
+
+ByteAccount::ByteAccount(std::shared_ptr<ByteBudget> budget, Clock& clock, std::string name)
+    : budget_(std::move(budget)), clock_(clock), name_(std::move(name)) {
+  if (budget_) ++budget_->streams_;
+}
+
+ByteAccount::~ByteAccount() {
+  hold(0);
+  if (budget_) --budget_->streams_;
+}
+
+void ByteAccount::hold(std::size_t bytes) noexcept {
+  if (!budget_ || bytes == held_) return;
+  if (bytes > held_) {
+    budget_->add(bytes - held_);
+  } else {
+    budget_->remove(held_ - bytes);
+  }
+  held_ = bytes;
+}
+
+void ByteAccount::admit(std::size_t incomplete, std::stop_token stop) {
+  if (!budget_ || budget_->limit() == 0) return;
+  const bool is_too_large = incomplete > budget_->limit();
+  if (!is_too_large && (!budget_->is_exhausted() || incomplete <= budget_->share())) return;
+  budget_->count_refusal();
+  if (!is_too_large &&
+      (budget_->wait(clock_, clock_.now() + kPatience, stop) || stop.stop_requested())) {
+    return;
+  }
+  throw BudgetError(fmt::format(
+      "{}: {} bytes of an incomplete item do not fit into the client's budget of {} bytes, of "
+      "which "
+      "{} are in use; raise ClientOptions::max_buffered_bytes, or run fewer watches and lists at "
+      "once",
+      name_, incomplete, budget_->limit(), budget_->used()));
+}
+
+}  // namespace kube

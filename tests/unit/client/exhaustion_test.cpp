@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of plugins, requests and watches when there is no memory, or no thread, at any point.
+#include "../config/config_fixture.hpp"
+#include "fixture.hpp"
+#include "support/failing_memory.hpp"
+#include "support/failing_threads.hpp"
+
+#include <kube/api/core/v1.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <sys/wait.h>
+
+namespace kube {
+namespace {
+
+using core::v1::Pod;
+using test::FakeAnswer;
+using test::Scripted;
+using testing_support::MemoryFault;
+using testing_support::MemoryFaultAnywhere;
+using testing_support::ThreadFault;
+
+std::size_t open_files() {
+  const std::filesystem::directory_iterator files{"/proc/self/fd"};
+  return static_cast<std::size_t>(std::distance(begin(files), end(files)));
+}
+bool has_children() { return ::waitpid(-1, nullptr, WNOHANG) != -1 || errno != ECHILD; }
+
+struct PluginExhaustion : testing::Test {
+  std::shared_ptr<Credentials> credentials() {
+    return make_credentials({.host = "https://h",
+                             .exec = ExecConfig{.api_version = "client.authentication.k8s.io/v1",
+                                                .command = plugin,
+                                                .interactive_mode = ExecInteractiveMode::kNever}},
+                            {.environment = test::environment_with({{"PATH", "/usr/bin:/bin"}}),
+                             .exec = {.plugins = std::make_shared<ExecPlugins>()}});
+  }
+  test::TemporaryFolder folder;
+  const std::string plugin = folder.write_program(
+      "plugin",
+      "#!/bin/sh\necho '{\"kind\":\"ExecCredential\",\"apiVersion\":"
+      "\"client.authentication.k8s.io/v1\",\"status\":{\"token\":\"abc\"}}'\n");
+};
+
+TEST_F(PluginExhaustion, OfMemoryIsAnErrorAndTheNextRequestSucceeds) {
+  EXPECT_EQ(credentials()->authorization(), "Bearer abc");
+  const std::size_t files = open_files();
+  bool happened = true;
+  for (std::uint64_t number = 1; happened; ++number) {
+    const auto made = credentials();
+    bool succeeded = false;
+    {
+      const MemoryFaultAnywhere fault{number};
+      try {
+        succeeded = made->authorization() == "Bearer abc";
+      } catch (const std::exception& error) {
+        EXPECT_NE(std::string_view{error.what()}, "");
+      }
+      happened = fault.happened();
+    }
+    EXPECT_TRUE(succeeded || happened);
+    EXPECT_EQ(made->authorization(), "Bearer abc") << number;
+    ASSERT_EQ(open_files(), files) << number;
+    ASSERT_FALSE(has_children()) << number;
+  }
+}
+
+TEST_F(PluginExhaustion, OfThreadsIsAnErrorAndLeavesNoProcess) {
+  const auto made = credentials();
+  const std::size_t files = open_files();
+  {
+    const ThreadFault fault{1};
+    EXPECT_THROW(static_cast<void>(made->authorization()), ConfigError);
+  }
+  EXPECT_FALSE(has_children());
+  EXPECT_EQ(open_files(), files);
+  EXPECT_EQ(made->authorization(), "Bearer abc");
+}
+
+TEST(RequestExhaustion, OfMemoryIsAnErrorAndTheNextRequestSucceeds) {
+  Scripted scripted;
+  scripted.options.metrics = std::make_shared<Metrics>();
+  scripted.transport->on_request(
+      [](const HttpRequest&) { return FakeAnswer::json(test::pod_json("web")); });
+  const auto pods = scripted.client().resource<Pod>("shop");
+  bool happened = true;
+  for (std::uint64_t number = 1; happened; ++number) {
+    {
+      const MemoryFault fault{number};
+      try {
+        EXPECT_EQ(pods.get("web")->metadata.name, "web");
+      } catch (const std::exception& error) {
+        EXPECT_NE(std::string_view{error.what()}, "");
+      }
+      happened = fault.happened();
+    }
+    EXPECT_EQ(pods.get("web")->metadata.name, "web") << number;
+    ASSERT_EQ(scripted.transport->totals().open, 0) << number;
+  }
+}
+
+/// "1", "2", ...: the versions of the events that a watch delivers until it ends or throws.
+template <typename WatchType>
+void collect(WatchType& watch, std::vector<std::string>& versions, std::size_t most) {
+  while (versions.size() < most) {
+    const auto event = watch.next();
+    if (!event) return;
+    const testing_support::ExemptFromFaults exempt;
+    ASSERT_NE(event->type, EventType::kError) << event->status->message.str();
+    versions.push_back(event->object->metadata.resource_version.str());
+  }
+}
+std::string events(int from, int to) {
+  std::string text;
+  for (int version = from; version <= to; ++version) {
+    text += R"({"type":"ADDED","object":)" + test::pod_json("web", std::to_string(version)) + "}\n";
+  }
+  return text;
+}
+const std::vector<std::string> kAll{"1", "2", "3", "4"};
+
+TEST(WatchExhaustion, OfMemoryLosesNoEventInTheMiddle) {
+  Scripted scripted;
+  const std::string body = events(1, 4);
+  scripted.transport->on_request([&](const HttpRequest&) {
+    return FakeAnswer{.chunks = {body.substr(0, 150), body.substr(150)}};
+  });
+  const auto pods = scripted.client().resource<Pod>("shop");
+  bool happened = true;
+  for (std::uint64_t number = 1; happened; ++number) {
+    std::vector<std::string> versions;
+    auto watch = pods.watch();
+    {
+      const MemoryFault fault{number};
+      try {
+        collect(watch, versions, 4);
+      } catch (const std::bad_alloc&) {
+      }
+      happened = fault.happened();
+    }
+    try {
+      collect(watch, versions, 4);
+    } catch (const std::bad_alloc&) {
+      ADD_FAILURE() << "there was memory again";
+    }
+    ASSERT_EQ(versions, std::vector(kAll.begin(),
+                                    kAll.begin() + static_cast<std::ptrdiff_t>(versions.size())))
+        << number;
+  }
+}
+
+TEST(WatchExhaustion, OfMemoryIsOvercomeByARetryingWatch) {
+  Scripted scripted;
+  scripted.transport->on_request([&](const HttpRequest& request) -> std::optional<FakeAnswer> {
+    const testing_support::ExemptFromFaults exempt;
+    const std::size_t at = request.target.find("resourceVersion=");
+    const int version = at == std::string::npos ? 0 : std::stoi(request.target.substr(at + 16));
+    return FakeAnswer{.chunks = {events(version % 100 + 1, 4)}};
+  });
+  const auto pods = scripted.client().resource<Pod>("shop");
+  bool happened = true;
+  for (std::uint64_t number = 1; happened; ++number) {
+    std::vector<std::string> versions;
+    auto watch = pods.retry_watch({.resource_version = "100"});
+    {
+      const MemoryFault fault{number};
+      try {
+        collect(watch, versions, 4);
+      } catch (const std::bad_alloc&) {
+      }
+      happened = fault.happened();
+    }
+    collect(watch, versions, 4);
+    ASSERT_EQ(versions, kAll) << number;
+  }
+}
+
+}  // namespace
+}  // namespace kube
