@@ -116,12 +116,6 @@ std::size_t Heap::class_for(std::size_t size) noexcept {
   return kFineClasses + (width - 10) * 16 + ((size - 1) >> (width - 5)) - 16;
 }
 
-std::size_t Heap::size_of_class(std::size_t number) noexcept {
-  if (number < kFineClasses) return (number + 1) * 16;
-  const std::size_t coarse = number - kFineClasses;
-  return (coarse % 16 + 17) << (coarse / 16 + 5);
-}
-
 std::uint64_t Heap::check_of(const FreePiece& piece) const noexcept {
   return (piece.next ^ reinterpret_cast<std::uintptr_t>(&piece)) * 0x9e3779b97f4a7c15ULL ^ key_;
 }
@@ -135,15 +129,36 @@ Heap::FreePiece* Heap::take_free(FreePiece& piece) const noexcept {
   return reinterpret_cast<FreePiece*>(piece.next ^ key_);
 }
 
-void Heap::check_release(const void* memory, const Span& span) const noexcept {
-  const auto offset = static_cast<std::uint32_t>(
-      static_cast<std::size_t>(static_cast<const std::byte*>(memory) - begin_) % kSpan);
-  const auto size = static_cast<std::uint32_t>(size_of_class(span.size_class));
-  if (span.live == 0 || offset >= kSpan - span.fresh || offset % size != 0) {
+std::uint64_t Heap::index_of(const void* memory, const Span& span) noexcept {
+  // Multiplies by the inverse, as a division would take longer than all the rest; exact for offsets in a span.
+  static constexpr auto kInverses = [] {
+    std::array<std::uint64_t, kClasses> inverses{};
+    for (std::size_t i = 0; i < kClasses; ++i) {
+      inverses[i] = (std::uint64_t{1} << 32) / size_of_class(i) + 1;
+    }
+    return inverses;
+  }();
+  // Spans begin at multiples of their size.
+  return reinterpret_cast<std::uintptr_t>(memory) % kSpan * kInverses[span.size_class] >> 32;
+}
+
+void Heap::check_release(const void* memory, Span& span) const noexcept {
+  const std::size_t offset = reinterpret_cast<std::uintptr_t>(memory) % kSpan;
+  const std::uint64_t index = index_of(memory, span);
+  if (span.live == 0 || offset >= kSpan - span.fresh ||
+      index * size_of_class(span.size_class) != offset) {
     report_corruption("release of what is no object", memory);
   }
-  const auto& piece = *static_cast<const FreePiece*>(memory);
-  if (piece.check == check_of(piece)) report_corruption("an object was released twice", memory);
+  bool is_free = false;
+  if (has_bits(span)) {
+    const std::uint64_t bit = std::uint64_t{1} << (index % 64);
+    is_free = (span.in_use[index / 64] & bit) == 0;
+    span.in_use[index / 64] &= ~bit;
+  } else {
+    const auto& piece = *static_cast<const FreePiece*>(memory);
+    is_free = piece.check == check_of(piece);
+  }
+  if (is_free) report_corruption("an object was released twice", memory);
 }
 
 void Heap::link(SizeClass& owner, std::uint32_t number) noexcept {
@@ -214,7 +229,8 @@ void* Heap::allocate(std::size_t size) {
                          .previous = kNone,
                          .fresh = kSpan,
                          .live = 0,
-                         .size_class = static_cast<std::uint8_t>(number)};
+                         .size_class = static_cast<std::uint8_t>(number),
+                         .in_use = {}};
         link(owner, fresh);
       }
     }
@@ -226,8 +242,14 @@ void* Heap::allocate(std::size_t size) {
       } else {
         piece = begin_ + owner.roomy * kSpan + (kSpan - span.fresh);
         span.fresh -= static_cast<std::uint32_t>(rounded);
+        unpoison(piece, sizeof(FreePiece));
+        new (piece) FreePiece{};  // a released piece of another size may have stood here
       }
       ++span.live;
+      if (has_bits(span)) {
+        const std::uint64_t index = index_of(piece, span);
+        span.in_use[index / 64] |= std::uint64_t{1} << (index % 64);
+      }
       if (!has_room(span, rounded)) unlink(owner, owner.roomy);
       unpoison(piece, std::max(size, sizeof(FreePiece)));
       return piece;

@@ -11,8 +11,7 @@
 #include <kube/object/value.hpp>
 
 #include <algorithm>
-#include <functional>
-#include <new>
+#include <exception>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -83,13 +82,13 @@ struct DecoderCore::State {
   /// Runs `read`, so that a failure leaves nothing behind and is a CodecError. It says whether the object is to be
   /// the sibling of the next ones.
   template <typename Read>
-  Block* decode(std::string_view input, std::size_t offset, std::string_view name,
-                const Siblings::Found& sibling, Read read) {
-    const auto owner = static_cast<std::uint32_t>(std::hash<std::string_view>{}(name));
+  Block* decode(std::string_view input, std::size_t offset, const Siblings::Found& sibling,
+                Read read) {
+    const auto owner = static_cast<std::uint32_t>(apparent.name);
     try {
       return assembler.arena().with_room(input.size(), [&] {
         assembler.start(kFreeBytes + options.limits.max_expansion * input.size(),
-                        name.empty() ? 0 : owner);
+                        apparent.has_name ? owner : 0);
         if (sibling.entry != nullptr) {
           assembler.arena().lend(sibling.entry->object.block()->bundle);
         }
@@ -121,7 +120,7 @@ struct DecoderCore::State {
   void remember(Block& block, Remember remember) noexcept {
     try {
       remember(identity_of(block), share_block(&block));
-    } catch (const std::bad_alloc&) {
+    } catch (const std::exception&) {
       siblings.forget(identity_of(block));
     }
   }
@@ -151,19 +150,19 @@ Block* DecoderCore::protobuf(std::string_view message, std::size_t offset) {
   if (type_.kind != Kind::kStruct || (type_.proto.empty() && !type_.fields.empty())) {
     throw CodecError("", std::string{type_.name} + " has no protobuf form", offset);
   }
-  const std::string_view name =
-      state.assembler.shares() ? Siblings::name_in_protobuf(message) : std::string_view{};
+  if (state.assembler.shares()) {
+    state.apparent = Siblings::identity_of(Siblings::name_in_protobuf(message));
+  }
   Siblings::Found found;
   ProtobufReader::Sibling sibling;
   if (state.compares()) {
-    state.apparent = Siblings::identity_of(name);
-    found = state.siblings.find(name);
+    found = state.siblings.find(state.apparent);
     if (found.entry != nullptr && found.entry->tape.entries.empty()) {
       sibling = {found.entry->bytes, found.entry->object.get()};
     }
   }
   bool remember = false;
-  Block* block = state.decode(message, offset, name, found, [&] {
+  Block* block = state.decode(message, offset, found, [&] {
     state.protobuf.read(type_, message, state.options.projection, sibling, offset);
     return remember = state.compares() && state.protobuf.is_regular() && state.gives_way(found);
   });
@@ -179,20 +178,20 @@ Block* DecoderCore::protobuf(std::string_view message, std::size_t offset) {
 
 Block* DecoderCore::json(std::string_view text, std::size_t offset) {
   State& state = *state_;
-  const std::string_view name =
-      state.assembler.shares() ? Siblings::name_in_json(text) : std::string_view{};
+  if (state.assembler.shares()) {
+    state.apparent = Siblings::identity_of(Siblings::name_in_json(text));
+  }
   Siblings::Found found;
   JsonReader::Sibling sibling;
   JsonTape tape;
   if (state.compares()) {
-    state.apparent = Siblings::identity_of(name);
-    found = state.siblings.find(name);
+    found = state.siblings.find(state.apparent);
     if (found.entry != nullptr && !found.entry->tape.entries.empty()) {
       sibling = {found.entry->bytes, &found.entry->tape, found.entry->object.get()};
     }
   }
   bool remember = false;
-  Block* block = state.decode(text, offset, name, found, [&] {
+  Block* block = state.decode(text, offset, found, [&] {
     state.json.read(type_, text, state.options.projection, sibling,
                     state.compares() ? &tape : nullptr, offset);
     return remember = state.compares() && state.json.is_regular() && state.gives_way(found);
@@ -209,7 +208,7 @@ void DecoderCore::prepare(std::string_view bytes) noexcept {
   if (bytes.empty() || !state_->compares()) return;
   try {
     const std::string_view name = Siblings::name_in_protobuf(open_envelope(bytes).raw);
-    state_->siblings.prefetch(name);
+    state_->siblings.prefetch(Siblings::identity_of(name));
   } catch (const std::exception&) {
     // enveloped() will say so.
   }

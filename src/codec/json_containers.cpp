@@ -55,9 +55,9 @@ void sort_pending(std::span<Pending> entries) {
 
 }  // namespace
 
-void JsonReader::push(const Pending& pending) {
+void JsonReader::make_room_for(const Pending& pending) {
   try {
-    pending_.push_back(pending);
+    pending_.reserve(std::max<std::size_t>(16, 2 * pending_.size()));
   } catch (...) {
     Assembler::discard(pending);
     throw;

@@ -42,18 +42,19 @@ std::string_view Siblings::name_in_json(std::string_view text) noexcept {
 
 Siblings::Identity Siblings::identity_of(std::string_view name) noexcept {
   const std::size_t cut = name.find_last_of("-.");
-  return {std::hash<std::string_view>{}(name.substr(0, cut)), std::hash<std::string_view>{}(name)};
+  return {std::hash<std::string_view>{}(name.substr(0, cut)), std::hash<std::string_view>{}(name),
+          !name.empty()};
 }
 
-Siblings::Found Siblings::find(std::string_view name) {
-  if (name.empty()) return {last_, last_ != nullptr};
-  const auto found = entries_.find(identity_of(name).family);
+Siblings::Found Siblings::find(const Identity& identity) {
+  if (!identity.has_name) return {last_, last_ != nullptr};
+  const auto found = entries_.find(identity.family);
   if (found == entries_.end()) return {last_, false};
   return {found->second.get(), true};
 }
 
-void Siblings::prefetch(std::string_view name) {
-  const Entry* const entry = find(name).entry;
+void Siblings::prefetch(const Identity& identity) {
+  const Entry* const entry = find(identity).entry;
   if (entry == nullptr) return;
   detail::prefetch(entry->bytes.data(), entry->bytes.size());
   detail::prefetch(entry->object.get(), entry->struct_bytes);

@@ -116,7 +116,7 @@ class Converter {
       if (&key_item != &given) --aliases_;
       std::string key = key_text(key_item);
       if (!is_utf8(key)) fail(given, path, "text is not valid UTF-8");
-      if (named.contains(key)) fail(given, path, "key \"" + key + "\" stands here twice");
+      if (named.contains(key)) fail_twice(given, path, key);
       const PathFrame below{path, key};
       Value member = convert(value, &below, depth + 1);
       named.emplace(std::move(key), std::move(member));
@@ -144,6 +144,12 @@ class Converter {
       fail(given, path, "<<: expected a map or a list of maps");
     }
     aliases_ -= is_alias ? 1 : 0;
+  }
+
+  [[noreturn]] static void fail_twice(const YamlTape::Item& item, const PathFrame* path,
+                                      std::string_view key) {
+    constexpr std::size_t kQuoted = 80;
+    fail(item, path, "key \"" + std::string{key.substr(0, kQuoted)} + "\" stands here twice");
   }
 
   /// JSON has only text for keys; Kubernetes writes `yes: 1` and `0x10: 1` as "true" and "16".

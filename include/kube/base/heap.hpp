@@ -56,13 +56,17 @@ class Heap {
     std::uint64_t next;   ///< the address of the next one, masked
     std::uint64_t check;  ///< of this address and the field before
   };
-  struct Span {
+  /// Which pieces of a span are in use, if there are not too many of them. The pieces themselves tell, too, but are in no
+  /// cache of the processor when they are released.
+  using InUse = std::array<std::uint64_t, 4>;
+  struct alignas(64) Span {
     FreePiece* free;     ///< released pieces
     std::uint32_t next;  ///< with room, of the same size
     std::uint32_t previous;
     std::uint32_t fresh;  ///< bytes that were never handed out
     std::uint16_t live;
     std::uint8_t size_class;
+    InUse in_use;
   };
   struct alignas(64) SizeClass {
     std::mutex mutex;             ///< guards spans of this size, too
@@ -74,7 +78,11 @@ class Heap {
   static constexpr std::size_t kClasses = kFineClasses + std::size_t{5} * 16;
 
   static std::size_t class_for(std::size_t size) noexcept;
-  static std::size_t size_of_class(std::size_t number) noexcept;
+  static constexpr std::size_t size_of_class(std::size_t number) noexcept {
+    if (number < kFineClasses) return (number + 1) * 16;
+    const std::size_t coarse = number - kFineClasses;
+    return (coarse % 16 + 17) << (coarse / 16 + 5);
+  }
   [[nodiscard]] bool has(const void* memory) const noexcept {
     return reinterpret_cast<std::uintptr_t>(memory) - reinterpret_cast<std::uintptr_t>(begin_) <
            size_;
@@ -88,8 +96,12 @@ class Heap {
   [[nodiscard]] std::uint64_t check_of(const FreePiece& piece) const noexcept;
   /// The next one after `piece`, which is no longer free. Ends the program if it was written to.
   FreePiece* take_free(FreePiece& piece) const noexcept;
-  /// Ends the program if `memory`, in that span, is no piece or not in use.
-  void check_release(const void* memory, const Span& span) const noexcept;
+  [[nodiscard]] static std::uint64_t index_of(const void* memory, const Span& span) noexcept;
+  [[nodiscard]] static bool has_bits(const Span& span) noexcept {
+    return size_of_class(span.size_class) * 64 * InUse{}.size() >= kSpan;
+  }
+  /// Marks a piece as no longer in use. Ends the program if `memory`, in that span, is no piece or not in use.
+  void check_release(const void* memory, Span& span) const noexcept;
   void link(SizeClass& owner, std::uint32_t number) noexcept;
   void unlink(SizeClass& owner, std::uint32_t number) noexcept;
   std::uint32_t take_span() noexcept;

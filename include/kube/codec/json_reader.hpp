@@ -95,7 +95,12 @@ class JsonReader {
   /// A key behind its opening quote. It may live in `storage`, or in the document.
   std::string_view key(std::string& storage, const PathFrame* path);
   /// Adds to pending_, which takes over a reference to a node.
-  void push(const Pending& pending);
+  void push(const Pending& pending) {
+    if (pending_.size() == pending_.capacity()) make_room_for(pending);
+    pending_.push_back(pending);
+  }
+  /// Releases the node of `pending` if there is no memory.
+  void make_room_for(const Pending& pending);
   /// Turns what was pushed since `base` into an array.
   Pending finish_list(const Type& element, std::size_t base);
   Pending finish_map(const Type& value_type, std::size_t base);

@@ -38,6 +38,7 @@ class Siblings {
   struct Identity {
     std::uint64_t family = 0;
     std::uint64_t name = 0;
+    bool has_name = false;
   };
 
   explicit Siblings(std::size_t max_bytes) : max_bytes_(max_bytes) {}
@@ -46,11 +47,11 @@ class Siblings {
     Entry* entry = nullptr;  ///< null if there is none at all
     bool is_family = false;
   };
-  /// The sibling for an object of that name: one of its family, or else the object that was remembered last.
-  /// That one counts as family if there is no name.
-  [[nodiscard]] Found find(std::string_view name);
+  /// The sibling for an object: one of its family, or else the object that was remembered last. That one counts as
+  /// family if the object has no name.
+  [[nodiscard]] Found find(const Identity& identity);
   /// Lets the processor fetch what find() will return.
-  void prefetch(std::string_view name);
+  void prefetch(const Identity& identity);
   /// Makes `object` the sibling of its family, unless it takes too large a part of the memory. Throws std::bad_alloc;
   /// nothing has changed then.
   void remember(const Identity& identity, std::string_view bytes, JsonTape tape,

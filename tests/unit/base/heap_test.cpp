@@ -163,16 +163,18 @@ TEST(Heap, MayBeUsedFromAnyThread) {
 }
 
 TEST(HeapDeathTest, EndsTheProgramWhenAPieceIsReleasedTwice) {
-  EXPECT_DEATH(
-      {
-        Heap heap{kReserved};
-        void* const other = heap.allocate(100);
-        void* const piece = heap.allocate(100);
-        heap.release(piece);
-        heap.release(piece);
-        heap.release(other);
-      },
-      "released twice|use-after-poison");
+  for (const std::size_t size : {16U, 100U, 255U, 256U, 257U, 5000U}) {
+    EXPECT_DEATH(
+        {
+          Heap heap{kReserved};
+          void* const other = heap.allocate(size);
+          void* const piece = heap.allocate(size);
+          heap.release(piece);
+          heap.release(piece);
+          heap.release(other);
+        },
+        "released twice|use-after-poison");
+  }
 }
 
 TEST(HeapDeathTest, EndsTheProgramWhenAReleasedPieceWasWrittenTo) {
@@ -205,6 +207,15 @@ TEST(Heap, TellsAFreePieceFromOneWithOldContent) {
   void* const other = heap.allocate(64);
   for (int i = 0; i < 100; ++i) heap.release(heap.allocate(64));  // never written to
   heap.release(other);
+}
+
+TEST(Heap, TellsAFreePieceFromOneOfAnotherSizeThatStoodThere) {
+  Heap heap{kReserved};
+  for (const std::size_t size : {64U, 4000U, 128U, 1000U, 64U}) {
+    std::vector<void*> pieces;  // which are not written to
+    for (std::size_t i = 0; i < 2 * Heap::kChunk / size; ++i) pieces.push_back(heap.allocate(size));
+    for (void* piece : pieces) heap.release(piece);
+  }
 }
 
 // A child found the lock of a size taken by a thread that it does not have, and waited for ever.
