@@ -123,7 +123,7 @@ ListenAddress parse_listen_address(const std::string& address) {
   std::uint16_t port = 0;
   const char* const end = parsed.port.data() + parsed.port.size();
   const auto [stopped, problem] = std::from_chars(parsed.port.data(), end, port);
-  if (problem != std::errc{} || stopped != end) {
+  if (problem != std::errc{} || stopped != end || parsed.port.size() > 5) {
     fail(address, "the port is not a number from 0 to 65535");
   }
   return parsed;

@@ -46,8 +46,8 @@ ServerResponse status_response(const ServerRequest& request, const ApiError& err
       wants_pretty(request, Query{question == std::string::npos
                                       ? std::string_view{}
                                       : std::string_view{request.target}.substr(question + 1)});
-  ServerResponse response =
-      make_response(error.code(), output.content_type(), encode_as(output, error.status()));
+  ServerResponse response = make_response(error.code(), output.content_type(),
+                                          encode_as(output, readable(error.status())));
   if (const auto wait = error.retry_after()) {
     response.headers.push_back({"Retry-After", std::to_string(wait->count())});
   }

@@ -2,6 +2,7 @@
 #include "failures.hpp"
 
 #include <kube/api/meta/v1.hpp>
+#include <kube/codec/utf8.hpp>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,8 @@
 namespace kube::testkit::detail {
 
 namespace {
+
+using kube::detail::is_utf8;
 
 /// `resource` stands under `kind` in the details of most refusals (ER-2).
 ApiError about(int code, std::string_view reason, std::string_view message,
@@ -32,7 +35,41 @@ ApiError with_empty_details(int code, std::string_view reason, std::string_view 
   return ApiError{std::move(status)};
 }
 
+std::string readable(std::string_view text) {
+  constexpr std::size_t kLongest = 4;
+  std::string out;
+  while (!text.empty()) {
+    std::size_t size = 1;
+    while (size < kLongest && size < text.size() && !is_utf8(text.substr(0, size))) ++size;
+    if (is_utf8(text.substr(0, size))) {
+      out += text.substr(0, size);
+      text.remove_prefix(size);
+    } else {
+      out += "\uFFFD";
+      text.remove_prefix(1);
+    }
+  }
+  return out;
+}
+
+void make_readable(String& text) {
+  if (!is_utf8(text.view())) text = readable(text.view());
+}
+
 }  // namespace
+
+meta::v1::Status readable(meta::v1::Status status) {
+  make_readable(status.message);
+  if (!status.details) return status;
+  for (String* text : {&status.details->name, &status.details->group, &status.details->kind}) {
+    make_readable(*text);
+  }
+  for (meta::v1::StatusCause& cause : status.details->causes) {
+    make_readable(cause.message);
+    make_readable(cause.field);
+  }
+  return status;
+}
 
 ApiError bad_request(std::string_view message) { return plain(400, "BadRequest", message); }
 

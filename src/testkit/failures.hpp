@@ -49,6 +49,10 @@ namespace kube::testkit::detail {
 /// 410 Expired.
 [[nodiscard]] ApiError expired(std::string_view message);
 
+/// The status with every byte that is not UTF-8 replaced by U+FFFD, as names and texts of a request may stand in it
+/// and an answer is JSON.
+[[nodiscard]] meta::v1::Status readable(meta::v1::Status status);
+
 /// "pods", "deployments.apps".
 [[nodiscard]] inline std::string qualified(const GroupResource& resource) {
   return to_string(resource);

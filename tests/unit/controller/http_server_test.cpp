@@ -180,7 +180,7 @@ TEST(HttpServer, NamesTheAddressThatItCannotUse) {
 TEST(HttpServer, RefusesPortsThatAreNone) {
   for (const std::string address :
        {":99999", ":65536", "127.0.0.1:-1", "127.0.0.1:+80", ":0x50", ": 80", "127.0.0.1:80 ",
-        ":http", ":", "[::1]", "127.0.0.1:4294967376", "\x1b:1x"}) {
+        ":http", ":", ":000000", "[::1]", "127.0.0.1:4294967376", "\x1b:1x"}) {
     try {
       const HttpServer server{{.address = address}, echo};
       FAIL() << address << " listens on " << server.address();

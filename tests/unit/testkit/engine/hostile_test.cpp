@@ -183,5 +183,20 @@ TEST(Hostile, RandomRequestsAlwaysGetAnAnswer) {
   }
 }
 
+// Bytes of a request that are no UTF-8 must not make the answer something that nobody can decode.
+TEST(Hostile, AnswersAreUtf8WhateverTheRequestWas) {
+  Api api;
+  api.make_config_map("a");
+
+  const Reply unknown = api.get(std::string{kConfigMaps} + "/%ff%c3%28x%e2%82%ac");
+  const Reply patched =
+      api.patch(std::string{kConfigMaps} + "/a?fieldManager=m", "\xb2{\"\x85", "apply-patch+yaml");
+
+  EXPECT_EQ(unknown.status(), 404);
+  EXPECT_EQ(unknown.message(), "configmaps \"\uFFFD\uFFFD(x\u20AC\" not found");
+  EXPECT_EQ(patched.status(), 400) << patched.text();
+  EXPECT_NE(patched.message(), "");
+}
+
 }  // namespace
 }  // namespace kube::testkit::detail
