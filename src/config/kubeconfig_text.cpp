@@ -197,8 +197,9 @@ Value written(const KubeconfigUser& user) {
   put(object, "as", user.impersonate.user);
   put(object, "as-uid", user.impersonate.uid);
   put(object, "as-groups", user.impersonate.groups);
-  for (const auto& [key, values] : user.impersonate.extra)
-    put(object["as-user-extra"], key, values);
+  for (const auto& [key, values] : user.impersonate.extra) {
+    if (!values.empty()) put(object["as-user-extra"], key, values);
+  }
   put(object, "username", user.username);
   put(object, "password", user.password);
   if (user.auth_provider) {
