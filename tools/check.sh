@@ -11,6 +11,9 @@ for preset in asan tsan; do
   ctest --test-dir "build/$preset" --output-on-failure --parallel "$jobs" -LE slow
 done
 
+echo "== the store against a model, with memory that runs out"
+KUBECXX_STORE_STEPS=1000000 build/asan/tests/unit/cache/cache_memory_test --gtest_filter='Store.*'
+
 echo "== fuzz"
 [ -f build/fuzz/build.ninja ] || cmake --preset fuzz
 cmake --build --preset fuzz --parallel "$jobs" --target tests/fuzz/all
