@@ -294,16 +294,15 @@ bool ReflectorCore::back_off(std::stop_token stop) noexcept {
 }
 
 /// After a watch that has ended without a reason to list again. False if stopped.
-bool ReflectorCore::pause_before_reconnect(Clock::Duration lived, std::size_t /*events*/,
+bool ReflectorCore::pause_before_reconnect(Clock::Duration lived, std::size_t events,
                                            std::stop_token stop) {
   if (lived >= options_.backoff.cap) backoff_.reset();
-  if (lived >= options_.healthy_watch) {
-    quick_ends_ = 0;
-    return !stop.stop_requested();
-  }
+  // A watch that brought something was of use, however short: escalating would leave the cache behind for nothing.
+  if (lived >= options_.healthy_watch || events > 0) quick_ends_ = 0;
+  if (lived >= options_.healthy_watch) return !stop.stop_requested();
   const Clock::Duration delay =
       std::min(options_.reconnect_cap, options_.reconnect_floor * (1 << std::min(quick_ends_, 20)));
-  ++quick_ends_;
+  if (events == 0) ++quick_ends_;
   if (delay == Clock::Duration::zero()) return !stop.stop_requested();
   return options_.clock->sleep_for(delay, std::move(stop));
 }
