@@ -75,7 +75,7 @@ std::shared_ptr<Listener> Processor::add(AnyHandler handler, HandlerOptions opti
   return listener;
 }
 
-void Processor::start_locked(Member& member) const {
+void Processor::start_locked(Member& member) {
   try {
     member.thread = std::jthread{[listener = member.listener](std::stop_token stop) {
       listener->run(std::move(stop));
