@@ -14,6 +14,9 @@ done
 echo "== torture: every call fails once"
 build/asan/tests/torture/torture
 
+echo "== the store against a model, with memory that runs out"
+KUBECXX_STORE_STEPS=1000000 build/asan/tests/unit/cache/cache_memory_test --gtest_filter='Store.*'
+
 echo "== fuzz"
 [ -f build/fuzz/build.ninja ] || cmake --preset fuzz
 cmake --build --preset fuzz --parallel "$jobs" --target tests/fuzz/all

@@ -1,11 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/cache/controller.hpp>
 
+#include "thrown.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <system_error>
 #include <thread>
 #include <utility>
 
 namespace kube {
+
+using namespace std::chrono_literals;
+
 namespace {
+
+/// Between two tries of what has failed here: a lack of memory or threads mostly, which may be over soon.
+constexpr Clock::Duration kFirstPause = 10ms;
+constexpr Clock::Duration kLongestPause = 1s;
 
 detail::ReflectorHooks with_timer(detail::ReflectorHooks hooks, std::shared_ptr<DeltaQueue> queue) {
   // The loop is the one that wakes up for a timer, so no thread is needed for that.
@@ -23,10 +38,11 @@ Controller::Controller(const detail::ObjectAccess& access,
       hooks_(std::move(hooks)),
       metrics_(options.metrics),
       log_(options.log.named("controller")),
+      clock_(*options.clock),
       reflector_(access, std::move(source), *queue_, std::move(options),
                  with_timer(std::move(reflector_hooks), queue_)) {}
 
-void Controller::report(const std::exception& error) const {
+void Controller::report(const std::exception& error) const noexcept {
   metrics_.processing_errors.add();
   log_.error("processing failed: {}", error.what());
   if (!hooks_.on_error) return;
@@ -34,6 +50,38 @@ void Controller::report(const std::exception& error) const {
     hooks_.on_error(error);
   } catch (...) {
     log_.error("on_error failed");
+  }
+}
+
+std::string Controller::last_error() const {
+  {
+    const std::lock_guard guard{mutex_};
+    if (!failure_.empty()) return failure_;
+  }
+  return reflector_.last_error();
+}
+
+void Controller::set_failure(const char* text) noexcept {
+  const std::lock_guard guard{mutex_};
+  try {
+    failure_ = text;
+  } catch (const std::bad_alloc&) {
+    failure_ = "out of memory";  // short enough to need none
+  }
+}
+
+/// Reports the exception that is being handled, and waits for longer than the last time. False if stopped.
+bool Controller::pause_after_failure(Clock::Duration& pause, const std::stop_token& stop) noexcept {
+  detail::with_current_exception([&](const std::exception& error) {
+    set_failure(error.what());
+    report(error);
+  });
+  pause = std::clamp(2 * pause, kFirstPause, kLongestPause);
+  try {
+    return clock_.sleep_for(pause, stop);
+  } catch (...) {  // the clock needs memory, too
+    std::this_thread::yield();
+    return !stop.stop_requested();
   }
 }
 
@@ -52,32 +100,59 @@ void Controller::measure() const {
   metrics_.bytes.set(static_cast<double>(bytes));
 }
 
-void Controller::run(std::stop_token stop) {
-  if (started_.exchange(true)) return;
-  if (metrics_.probe) metrics_.probe->set([this] { measure(); });
-  std::jthread reflector{[&](std::stop_token own) { reflector_.run(std::move(own)); }};
-  const std::stop_callback end{stop, [&] {
-                                 reflector.request_stop();
-                                 queue_->close();
-                               }};
-  bool more = false;
-  while (!stop.stop_requested()) {
-    try {
-      const PopResult result = queue_->pop(hooks_.process, !more);
-      if (result == PopResult::kClosed) break;
-      if (result == PopResult::kTimer) reflector_.tick();
-      more = hooks_.go_on && hooks_.go_on();
-    } catch (const std::exception& error) {
-      report(error);
-    } catch (...) {
-      report(Error("something that is no std::exception was thrown"));
-    }
+void Controller::process(std::vector<Delta>& deltas, bool in_initial_list,
+                         const std::stop_token& stop) {
+  if (hooks_.retries) {
+    (void)keep_trying([&] { hooks_.process(deltas, in_initial_list); }, stop);
+    return;
   }
-  reflector.request_stop();
-  reflector.join();
-  if (metrics_.probe) {
+  try {
+    hooks_.process(deltas, in_initial_list);
+  } catch (...) {
+    reflector_.list_again();
+    throw;
+  }
+}
+
+void Controller::run(std::stop_token stop) noexcept {
+  if (started_.exchange(true)) return;
+  std::jthread reflector;
+  const auto prepare = [&] {
+    if (metrics_.probe) metrics_.probe->set([this] { measure(); });
+    try {
+      reflector = std::jthread{[this](std::stop_token own) { reflector_.run(std::move(own)); }};
+    } catch (const std::system_error& error) {
+      throw Error(fmt::format("{}: the thread of the reflector could not be created: {}",
+                              reflector_.name(), error.what()));
+    }
+  };
+  if (keep_trying(prepare, stop)) {
+    const std::stop_callback end{stop, [&] {
+                                   reflector.request_stop();
+                                   queue_->close();
+                                 }};
+    const DeltaQueue::Process process = [&](std::vector<Delta>& deltas, bool in_initial_list) {
+      this->process(deltas, in_initial_list, stop);
+    };
+    PopResult result = PopResult::kEmpty;
+    bool more = false;
+    while (!stop.stop_requested()) {
+      if (!keep_trying([&] { result = queue_->pop(process, !more); }, stop) ||
+          result == PopResult::kClosed) {
+        break;
+      }
+      if (result == PopResult::kTimer) (void)keep_trying([&] { reflector_.tick(); }, stop);
+      if (hooks_.go_on) (void)keep_trying([&] { more = hooks_.go_on(); }, stop);
+    }
+    reflector.request_stop();
+    reflector.join();
+  }
+  if (!metrics_.probe) return;
+  try {
     metrics_.probe->set(nullptr);
     measure();  // how it ended
+  } catch (...) {
+    detail::with_current_exception([&](const std::exception& error) { report(error); });
   }
 }
 

@@ -42,16 +42,22 @@ std::vector<detail::ObjectRef> DeltaFifo::list() const {
   return newest;
 }
 
+/// What it throws has changed nothing: a key has deltas if and only if it has a place in the order.
 void DeltaFifo::push_locked(std::string key, Delta delta) {
-  std::vector<Delta>& deltas = queued_->deltas[key];
-  if (deltas.empty()) queued_->order.push_back(std::move(key));
-  if (!deltas.empty() && delta.type == DeltaType::kDeleted &&
-      deltas.back().type == DeltaType::kDeleted) {
+  const auto [place, is_new] = queued_->deltas.try_emplace(key);
+  std::vector<Delta>& deltas = place->second;
+  if (!is_new && delta.type == DeltaType::kDeleted && deltas.back().type == DeltaType::kDeleted) {
     // Of two deletions, the one that knows the last state says more.
     if (deltas.back().tombstone) deltas.back() = std::move(delta);
     return;
   }
-  deltas.push_back(std::move(delta));
+  try {
+    deltas.push_back(std::move(delta));
+    if (is_new) queued_->order.push_back(std::move(key));
+  } catch (...) {
+    if (is_new) queued_->deltas.erase(place);
+    throw;
+  }
   ++queued_->count;
 }
 

@@ -15,24 +15,23 @@ DeltaProcessor::DeltaProcessor(IndexerCore& store, DeltaProcessorOptions options
     : store_(store), options_(std::move(options)), emit_(std::move(emit)) {}
 
 void DeltaProcessor::process(std::vector<Delta>& deltas, bool in_initial_list) {
+  emit();  // of a resync
+  if (deltas.empty()) return;
   const Clock::TimePoint start = options_.clock->now();
   std::string errors;
-  Delta& first = deltas.front();
-  switch (first.type) {
-    case DeltaType::kReplacedAll:
-      replace(first, in_initial_list, errors);
-      break;
-    case DeltaType::kSyncAll:
-      resyncs_.push_back({0, first.resync});
-      (void)go_on();
-      break;
-    case DeltaType::kBookmark:
-      store_.set_version(first.version);
-      break;
-    default:
-      apply(deltas, in_initial_list, errors);
-      break;
+  const Delta& first = deltas.front();
+  if (first.type == DeltaType::kSyncAll) {
+    resyncs_.push_back({0, first.resync});
+  } else if (first.type == DeltaType::kBookmark) {
+    store_.set_version(first.version);
+  } else {
+    if (!applied_) apply(deltas);
+    errors = errors_of(*applied_);
+    note_all(deltas, in_initial_list);
+    emit();
+    applied_.reset();
   }
+  deltas.clear();
   options_.metrics.processing_latency.observe(
       std::chrono::duration<double>(options_.clock->now() - start).count());
   if (const auto gauge = resource_version_gauge(store_.snapshot().resource_version())) {
@@ -43,9 +42,68 @@ void DeltaProcessor::process(std::vector<Delta>& deltas, bool in_initial_list) {
   }
 }
 
-/// What to tell of one change.
-void DeltaProcessor::note(NotificationBatch& batch, StoreResult& result, const Delta& delta,
-                          bool in_initial_list) const {
+/// Why some changes were not carried out; empty if all were.
+std::string DeltaProcessor::errors_of(const Applied& applied) {
+  std::string errors;
+  std::size_t failed = 0;
+  for (const StoreResult& result : applied.results) {
+    if (result.error.empty()) continue;
+    ++failed;
+    if (!errors.empty()) errors += "; ";
+    errors += result.error;
+  }
+  if (failed == 0) return {};
+  return fmt::format("failed to execute ({}/{}) transactions failed due to: {}", failed,
+                     applied.results.size(), errors);
+}
+
+/// Changes the store. What it throws has changed nothing.
+void DeltaProcessor::apply(const std::vector<Delta>& deltas) {
+  Applied applied;
+  NotificationBatch batch;
+  batch.number = ++batches_;
+  const Delta& first = deltas.front();
+  if (first.type == DeltaType::kReplacedAll) {
+    batch.sequence = store_.replace(first.objects, first.version, applied.results, applied.removed);
+  } else {
+    std::vector<StoreChange> changes;
+    changes.reserve(deltas.size());
+    for (const Delta& delta : deltas) {
+      changes.push_back({.object = delta.object,
+                         .erase = delta.type == DeltaType::kDeleted,
+                         .tombstone = delta.tombstone,
+                         .key = delta.key});
+    }
+    batch.notifications.reserve(deltas.size());
+    batch.sequence = store_.apply(changes, applied.results);
+  }
+  applied_ = std::move(applied);
+  batch_ = std::move(batch);
+}
+
+/// Makes notifications of what was applied.
+void DeltaProcessor::note_all(std::vector<Delta>& deltas, bool in_initial_list) {
+  Applied& applied = *applied_;
+  batch_.notifications.reserve(applied.removed.size() + applied.results.size());
+  for (ObjectRef& object : applied.removed) {
+    batch_.notifications.push_back({.kind = Notification::Kind::kDelete,
+                                    .tombstone = true,
+                                    .before = object,
+                                    .object = object});
+  }
+  applied.removed.clear();
+  const bool is_list = deltas.front().type == DeltaType::kReplacedAll;
+  Delta one{.type = DeltaType::kReplaced};
+  for (; applied.noted < applied.results.size(); ++applied.noted) {
+    StoreResult& result = applied.results[applied.noted];
+    if (!result.error.empty()) continue;
+    if (is_list) one.object = std::move(deltas.front().objects[applied.noted]);
+    note(result, is_list ? one : deltas[applied.noted], in_initial_list);
+  }
+}
+
+/// What to tell of one change. What it throws has changed nothing.
+void DeltaProcessor::note(StoreResult& result, const Delta& delta, bool in_initial_list) {
   using Kind = Notification::Kind;
   Notification note;
   note.object = delta.object;
@@ -54,8 +112,8 @@ void DeltaProcessor::note(NotificationBatch& batch, StoreResult& result, const D
     note.kind = Kind::kDelete;
     note.tombstone = delta.tombstone;
     if (!note.object) note.object = result.before;
-    note.before = std::move(result.before);
     if (!note.object) note.key = std::make_shared<const std::string>(delta.key);
+    note.before = std::move(result.before);
   } else if (!result.before) {
     note.kind = Kind::kAdd;
     note.initial = in_initial_list;
@@ -64,7 +122,7 @@ void DeltaProcessor::note(NotificationBatch& batch, StoreResult& result, const D
     if (result.unchanged) note.object = result.before;
     note.before = std::move(result.before);
     if (delta.type == DeltaType::kSync) {
-      batch.resync = delta.resync;
+      batch_.resync = delta.resync;
       note.audience =
           delta.resync ? Notification::Audience::kReceivers : Notification::Audience::kAll;
     } else if (result.unchanged) {
@@ -72,64 +130,24 @@ void DeltaProcessor::note(NotificationBatch& batch, StoreResult& result, const D
       note.audience = Notification::Audience::kFlagged;
     }
   }
-  batch.notifications.push_back(std::move(note));
+  batch_.notifications.push_back(std::move(note));  // there is room
 }
 
-void DeltaProcessor::apply(std::vector<Delta>& deltas, bool in_initial_list, std::string& errors) {
-  std::vector<StoreChange> changes;
-  changes.reserve(deltas.size());
-  for (const Delta& delta : deltas) {
-    changes.push_back({.object = delta.object,
-                       .erase = delta.type == DeltaType::kDeleted,
-                       .tombstone = delta.tombstone,
-                       .key = delta.key});
+/// Hands over what has been made.
+void DeltaProcessor::emit() {
+  if (batch_.notifications.empty() || (applied_ && applied_->noted < applied_->results.size())) {
+    return;
   }
-  std::vector<StoreResult> results;
-  NotificationBatch batch;
-  batch.sequence = store_.apply(changes, results);
-  std::size_t failed = 0;
-  for (std::size_t i = 0; i < deltas.size(); ++i) {
-    if (results[i].error.empty()) {
-      note(batch, results[i], deltas[i], in_initial_list);
-    } else {
-      ++failed;
-      errors += (errors.empty() ? "" : "; ") + results[i].error;
-    }
-  }
-  if (failed > 0) {
-    errors = fmt::format("failed to execute ({}/{}) transactions failed due to: {}", failed,
-                         deltas.size(), errors);
-  }
-  emit_(batch);
-}
-
-void DeltaProcessor::replace(Delta& list, bool in_initial_list, std::string& errors) {
-  std::vector<StoreResult> results;
-  std::vector<ObjectRef> removed;
-  NotificationBatch batch;
-  batch.sequence = store_.replace(list.objects, list.version, results, removed);
-  for (const ObjectRef& object : removed) {
-    batch.notifications.push_back({.kind = Notification::Kind::kDelete,
-                                   .tombstone = true,
-                                   .before = object,
-                                   .object = object});
-  }
-  Delta one{.type = DeltaType::kReplaced};
-  for (std::size_t i = 0; i < list.objects.size(); ++i) {
-    if (!results[i].error.empty()) {
-      errors += (errors.empty() ? "" : "; ") + results[i].error;
-      continue;
-    }
-    one.object = std::move(list.objects[i]);
-    note(batch, results[i], one, in_initial_list);
-  }
-  emit_(batch);
+  emit_(batch_);
+  batch_ = {};
 }
 
 bool DeltaProcessor::go_on() {
+  emit();
   if (resyncs_.empty()) return false;
   Resync& resync = resyncs_.front();
   NotificationBatch batch;
+  batch.number = ++batches_;
   batch.resync = resync.request;
   // Of the newest state: what changed since the resync began has been told already.
   const StoreSnapshot snapshot = store_.snapshot();
@@ -143,7 +161,8 @@ bool DeltaProcessor::go_on() {
     return true;
   });
   if (resync.next == 0) resyncs_.pop_front();
-  emit_(batch);
+  batch_ = std::move(batch);
+  emit();
   return !resyncs_.empty();
 }
 

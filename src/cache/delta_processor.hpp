@@ -12,6 +12,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,13 +33,17 @@ struct DeltaProcessorOptions {
 
 /// Applies deltas to a store and says what handlers are to be told: always after the store has changed.
 ///
+/// What it throws (std::bad_alloc, mostly) ends a step, not the work: the same call, made again, goes on where the last
+/// one stopped. So each change is applied once and each notification emitted once, whatever fails between.
 /// Used by one thread.
 class DeltaProcessor {
  public:
-  using Emit = std::function<void(NotificationBatch& batch)>;
+  /// When it has thrown, it is called again with the same batch, and leaves out what it has done already.
+  using Emit = std::function<void(const NotificationBatch& batch)>;
 
   DeltaProcessor(IndexerCore& store, DeltaProcessorOptions options, Emit emit);
 
+  /// Empties `deltas` when they have been processed.
   void process(std::vector<Delta>& deltas, bool in_initial_list);
   /// Does a part of what is left of resyncs. True if there is more.
   bool go_on();
@@ -49,15 +54,26 @@ class DeltaProcessor {
     std::shared_ptr<const ResyncRequest> request;
   };
 
-  void apply(std::vector<Delta>& deltas, bool in_initial_list, std::string& errors);
-  void replace(Delta& list, bool in_initial_list, std::string& errors);
-  void note(NotificationBatch& batch, StoreResult& result, const Delta& delta,
-            bool in_initial_list) const;
+  /// A change of the store of which handlers have not been told.
+  struct Applied {
+    std::vector<StoreResult> results;  ///< of each delta, or each object of a list
+    std::vector<ObjectRef> removed;    ///< by a list
+    std::size_t noted = 0;             ///< results that are in `batch_`
+  };
+
+  void apply(const std::vector<Delta>& deltas);
+  void note_all(std::vector<Delta>& deltas, bool in_initial_list);
+  void note(StoreResult& result, const Delta& delta, bool in_initial_list);
+  void emit();
+  [[nodiscard]] static std::string errors_of(const Applied& applied);
 
   IndexerCore& store_;
   const DeltaProcessorOptions options_;
   const Emit emit_;
   std::deque<Resync> resyncs_;
+  std::optional<Applied> applied_;
+  NotificationBatch batch_;  // made, and not emitted yet
+  std::uint64_t batches_ = 0;
 };
 
 }  // namespace kube::detail

@@ -135,13 +135,12 @@ PopResult DeltaQueue::pop(const Process& process, bool wait) {
   }
   const auto start = options_.clock->now();
   const std::size_t count = batch.size();
-  const bool is_list = batch.front().type == DeltaType::kReplacedAll;
   const std::optional<Clock::TimePoint> read_at = batch.front().read_at;
   try {
     process(batch, in_initial_list);
   } catch (...) {
-    // A list that was not applied must not count as the state to begin with.
-    settle(initial_taken, is_list && in_initial_list);
+    // A list that was not applied, or not all of it, must not count as the state to begin with.
+    settle(initial_taken, in_initial_list);
     throw;
   }
   settle(initial_taken, false);
@@ -157,7 +156,7 @@ PopResult DeltaQueue::pop(const Process& process, bool wait) {
   return PopResult::kProcessed;
 }
 
-void DeltaQueue::settle(std::size_t initial_taken, bool list_failed) {
+void DeltaQueue::settle(std::size_t initial_taken, bool list_failed) noexcept {
   std::unique_lock lock{mutex_};
   processed_locked();
   list_failed_ = list_failed_ || list_failed;

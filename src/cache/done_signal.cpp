@@ -37,7 +37,7 @@ bool DoneSignal::wait(std::stop_token stop) const {
   return state_->changed.wait(lock, std::move(stop), [&] { return state_->done; });
 }
 
-void DoneSignal::fire() const {
+void DoneSignal::fire() const noexcept {
   std::map<std::uint64_t, std::function<void()>> then;
   {
     const std::lock_guard guard{state_->mutex};
@@ -46,7 +46,12 @@ void DoneSignal::fire() const {
     then.swap(state_->then);
   }
   state_->changed.notify_all();
-  for (const auto& [number, call] : then) call();
+  for (const auto& [number, call] : then) {
+    try {
+      call();
+    } catch (...) {  // NOLINT(bugprone-empty-catch): the others are called nevertheless
+    }
+  }
 }
 
 std::uint64_t DoneSignal::on_done(std::function<void()> then) const {
@@ -75,7 +80,10 @@ bool wait_for(const std::vector<DoneSignal>& signals, std::stop_token stop, std:
   };
   const auto shared = std::make_shared<Shared>();
   if (!what.empty()) log.info("Waiting for {}", what);
+  shared->fired.reserve(
+      signals.size());  // a signal that cannot be noted would be waited for in vain
   std::vector<std::uint64_t> registered;
+  registered.reserve(signals.size());
   for (std::size_t i = 0; i < signals.size(); ++i) {
     registered.push_back(signals[i].on_done([shared, i] {
       {
@@ -92,7 +100,8 @@ bool wait_for(const std::vector<DoneSignal>& signals, std::stop_token stop, std:
     {
       std::unique_lock lock{shared->mutex};
       stopped = !shared->changed.wait(lock, stop, [&] { return !shared->fired.empty(); });
-      fired.swap(shared->fired);
+      fired = shared->fired;
+      shared->fired.clear();
     }
     for (const std::size_t i : fired) {
       done[i] = true;

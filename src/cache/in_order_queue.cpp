@@ -27,8 +27,9 @@ struct InOrderQueue::Items {
   };
   std::deque<Item> deltas;
   std::size_t live = 0;
-  /// Where the last update of an object waits, counted from the first item ever. Only used to compress.
+  /// Where the last update of an object waits, counted from the first item ever, or kNowhere. Only used to compress.
   std::unordered_map<std::uint64_t, std::uint64_t> last_update;
+  static constexpr std::uint64_t kNowhere = UINT64_MAX;
   std::uint64_t taken = 0;
 
   [[nodiscard]] static std::uint64_t hash(const detail::ObjectAccess& access, const Delta& delta) {
@@ -36,27 +37,31 @@ struct InOrderQueue::Items {
     return detail::hash_key(access.namespace_(object), access.name(object));
   }
 
-  /// Drops the update that `newer`, about to be appended, makes superfluous.
-  void compress(const detail::ObjectAccess& access, const Delta& newer) {
+  /// Appends `newer`, and drops the update that it makes superfluous. What it throws has changed nothing.
+  void append_compressed(const detail::ObjectAccess& access, Delta newer) {
     if (is_about_all(newer.type)) {
+      deltas.push_back({std::move(newer)});
       last_update.clear();  // nothing moves past a list
       return;
     }
     const std::uint64_t key = hash(access, newer);
     if (newer.type == DeltaType::kDeleted) {
+      deltas.push_back({std::move(newer)});
       last_update.erase(key);
       return;
     }
-    if (const auto found = last_update.find(key);
-        found != last_update.end() && found->second >= taken) {
-      Item& older = deltas[found->second - taken];
-      if (access.key(older.delta.object.get()) == access.key(newer.object.get())) {
-        older.dropped = true;
-        older.delta.object = {};
-        --live;
-      }
+    std::uint64_t& last = last_update.try_emplace(key, kNowhere).first->second;
+    const bool waits = last != kNowhere && last >= taken;
+    const bool same = waits && access.key(deltas[last - taken].delta.object.get()) ==
+                                   access.key(newer.object.get());
+    deltas.push_back({std::move(newer)});
+    if (same) {
+      Item& older = deltas[last - taken];
+      older.dropped = true;
+      older.delta.object = {};
+      --live;
     }
-    last_update[key] = taken + deltas.size();
+    last = taken + deltas.size() - 1;
   }
 
   void drop_front() {
@@ -94,8 +99,11 @@ void InOrderQueue::push(Delta delta, bool populates) {
   if (!is_about_all(delta.type)) stamp(delta);
   // A resync may be asked for by the consumer, who must not wait for itself.
   auto lock = delta.type == DeltaType::kSyncAll ? std::unique_lock{mutex_} : lock_for_producer();
-  if (options_.compress) queued_->compress(access_, delta);
-  queued_->deltas.push_back({std::move(delta)});
+  if (options_.compress) {
+    queued_->append_compressed(access_, std::move(delta));
+  } else {
+    queued_->deltas.push_back({std::move(delta)});
+  }
   ++queued_->live;
   queued_->drop_front();
   publish(std::move(lock),
@@ -124,22 +132,32 @@ void InOrderQueue::bookmark(std::string version) {
   push({.type = DeltaType::kBookmark, .version = std::move(version)}, false);
 }
 
-std::size_t InOrderQueue::take_locked(std::vector<Delta>& batch, std::size_t initial) {
+/// How many deltas at the front make a batch. Those that were dropped count, too.
+std::size_t InOrderQueue::batch_end_locked(std::size_t initial) const {
   std::size_t limit = std::max<std::size_t>(options_.batch_size, 1);
   if (initial > 0) limit = std::min(limit, initial);
+  limit = std::min(limit, queued_->live);
+  if (limit == 1 || is_about_all(queued_->deltas.front().delta.type)) return 1;
   boost::unordered_flat_set<std::uint64_t> keys;
-  do {
-    const Delta& next = queued_->deltas.front().delta;
-    if (is_about_all(next.type)) {
-      if (batch.empty()) batch.push_back(queued_->pop());
+  keys.reserve(limit);
+  std::size_t end = 0;
+  for (std::size_t live = 0; live < limit; ++end) {
+    const Items::Item& item = queued_->deltas[end];
+    if (item.dropped) continue;
+    // Equal hashes of two objects end the batch early, which does no harm.
+    if (is_about_all(item.delta.type) || !keys.insert(Items::hash(access_, item.delta)).second)
       break;
-    }
-    if (queued_->live > 1 && keys.empty()) keys.reserve(std::min(limit, queued_->live));
-    // Equal hashes of two objects end the batch early, which does no harm. A single one needs none.
-    if ((queued_->live > 1 || !keys.empty()) && !keys.insert(Items::hash(access_, next)).second)
-      break;
-    batch.push_back(queued_->pop());
-  } while (batch.size() < limit && queued_->live > 0);
+    ++live;
+  }
+  return end;
+}
+
+std::size_t InOrderQueue::take_locked(std::vector<Delta>& batch, std::size_t initial) {
+  // All that can fail comes first: what has been taken out must not be lost.
+  const std::size_t end = batch_end_locked(initial);
+  batch.reserve(end);
+  const std::uint64_t last = queued_->taken + end;
+  while (queued_->live > 0 && queued_->taken < last) batch.push_back(queued_->pop());
   return batch.size();
 }
 

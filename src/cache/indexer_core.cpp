@@ -2,6 +2,7 @@
 #include <kube/cache/indexer_core.hpp>
 
 #include "store_state.hpp"
+#include "thrown.hpp"
 
 #include <kube/cache/resource_version.hpp>
 
@@ -15,9 +16,32 @@
 namespace kube::detail {
 
 /// What only writers see, and how they change a state that is not published yet.
+///
+/// A write begins with begin(), prepares to commit, publishes the state, and commits. One that fails on the way has
+/// changed nothing: the next one begins where the last commit ended.
 class IndexerCore::Writer {
  public:
   std::mutex mutex;  // one writer at a time; guards everything here
+
+  void begin() noexcept {
+    freed_.clear();
+    reused_ = 0;
+    next_ = committed_;
+  }
+  /// Allocates what commit() needs.
+  void prepare_commit() {
+    const std::size_t size = free_.size() - reused_ + freed_.size();
+    if (size > free_.capacity()) free_.reserve(std::max(size, 2 * free_.capacity()));
+  }
+  /// To be called when the state has been published.
+  void commit() noexcept {
+    free_.resize(free_.size() - reused_);
+    free_.insert(free_.end(), freed_.begin(), freed_.end());
+    committed_ = next_;
+    constexpr std::size_t kKept = 1024;  // after a list that removed very many
+    if (freed_.capacity() > kKept) freed_ = {};
+    begin();
+  }
 
   void apply(StoreState& state, const StoreChange& change, const IndexValues& values,
              StoreResult& result) {
@@ -81,7 +105,7 @@ class IndexerCore::Writer {
     reindex_labels(state, slot, object, nullptr);
     reindex_values(state, slot, old.values, {});
     state.slots.set(slot, {});
-    free_.push_back(slot);
+    freed_.push_back(slot);
   }
 
   static void set_version(StoreState& state, std::string_view version) {
@@ -117,19 +141,23 @@ class IndexerCore::Writer {
       state.slots.set(place.number, {object, values});
       return;
     }
-    std::uint32_t number = next_;
-    if (free_.empty()) {
-      ++next_;
-    } else {
-      number = free_.back();
-      free_.pop_back();
-    }
+    const std::uint32_t number = take_slot();
     state.slots.set(number, {object, values});
     const std::string_view space = state.access->namespace_(now);
     state.keys.insert(short_hash(hash_key(space, state.access->name(now))), number);
     if (state.has_namespaces) state.namespaces.insert(entry(hash_value_text(space), number));
     reindex_labels(state, number, nullptr, now);
     reindex_values(state, number, {}, values);
+  }
+
+  /// The slot that was freed last, or a new one.
+  std::uint32_t take_slot() noexcept {
+    if (!freed_.empty()) {
+      const std::uint32_t number = freed_.back();
+      freed_.pop_back();
+      return number;
+    }
+    return reused_ < free_.size() ? free_[free_.size() - ++reused_] : next_++;
   }
 
   using Hashes = std::vector<std::uint64_t>;
@@ -179,7 +207,12 @@ class IndexerCore::Writer {
     }
   }
 
+  // Free slots of the published state: a stack, and the lowest number that no slot has had.
   std::vector<std::uint32_t> free_;
+  std::uint32_t committed_ = 0;
+  // What the write that is under way makes of it.
+  std::vector<std::uint32_t> freed_;
+  std::size_t reused_ = 0;  // of `free_`, from its end
   std::uint32_t next_ = 0;
   Hashes old_;  // scratch
   Hashes now_;
@@ -187,7 +220,8 @@ class IndexerCore::Writer {
 
 namespace {
 
-/// What the functions say of an object, with the errors of those that throw handed to the options.
+/// What the functions say of an object, with the errors of those that throw handed to the options. Throws
+/// std::bad_alloc, which says nothing about the object: it would be missing in the index for good.
 template <typename Functions>
 IndexValues compute_values(const Functions& functions, const ObjectAccess& access,
                            const IndexerOptions& options, const void* object) {
@@ -197,10 +231,17 @@ IndexValues compute_values(const Functions& functions, const ObjectAccess& acces
       for (std::string& value : functions[i].function(object)) {
         values.emplace_back(i, std::move(value));
       }
-    } catch (const std::exception& error) {
-      if (options.on_index_error) {
-        options.on_index_error(functions[i].name, access.key(object), error.what());
-      }
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (...) {
+      if (!options.on_index_error) continue;
+      const std::string key = access.key(object);
+      with_current_exception([&](const std::exception& error) {
+        try {
+          options.on_index_error(functions[i].name, key, error.what());
+        } catch (...) {  // NOLINT(bugprone-empty-catch): nothing is left to report it to
+        }
+      });
     }
   }
   return IndexValues{values};
@@ -262,6 +303,7 @@ std::uint64_t IndexerCore::apply(const std::vector<StoreChange>& changes,
     }
     const std::lock_guard guard{writer_->mutex};
     if (functions != this->functions()) continue;  // an index was added meanwhile
+    writer_->begin();
     auto next = std::make_shared<StoreState>(*state());
     for (std::size_t i = 0; i < changes.size(); ++i) {
       if (i % Writer::kAtOnce == 0) {
@@ -271,7 +313,9 @@ std::uint64_t IndexerCore::apply(const std::vector<StoreChange>& changes,
       writer_->apply(*next, changes[i], values[i], results[i]);
     }
     const std::uint64_t sequence = ++next->sequence;
+    writer_->prepare_commit();
     publish(std::move(next));
+    writer_->commit();
     return sequence;
   }
 }
@@ -291,6 +335,7 @@ std::uint64_t IndexerCore::replace(const std::vector<ObjectRef>& objects, std::s
     }
     const std::lock_guard guard{writer_->mutex};
     if (functions != this->functions()) continue;
+    writer_->begin();
     auto next = std::make_shared<StoreState>(*state());
     std::vector<bool> listed(writer_->slots() + objects.size());
     for (std::size_t i = 0; i < objects.size(); ++i) {
@@ -310,7 +355,9 @@ std::uint64_t IndexerCore::replace(const std::vector<ObjectRef>& objects, std::s
     for (const std::uint32_t number : leaving) writer_->erase(*next, number);
     Writer::set_version(*next, version);
     const std::uint64_t sequence = ++next->sequence;
+    writer_->prepare_commit();
     publish(std::move(next));
+    writer_->commit();
     return sequence;
   }
 }
@@ -363,11 +410,9 @@ void IndexerCore::add_indexes(const std::vector<std::pair<std::string, IndexFunc
       writer_->add_values(*next, number, std::move(computed[number].values));
       return true;
     });
-    {
-      const std::lock_guard publishing{mutex_};
-      functions_ = std::move(all);
-    }
     publish(std::move(next));
+    const std::lock_guard publishing{mutex_};
+    functions_ = std::move(all);
     return;
   }
 }
@@ -387,13 +432,17 @@ std::vector<std::string> IndexerCore::index_values_of(std::string_view index,
 bool IndexerCore::wait_for_version(std::string_view version, Clock& clock,
                                    Clock::TimePoint deadline, std::stop_token stop) const {
   std::unique_lock lock{mutex_};
-  ++waiting_;
-  const bool reached = clock.wait_until(lock, reached_, deadline, std::move(stop), [&] {
+  struct Waiter {
+    explicit Waiter(std::size_t& count) : waiting(count) { ++waiting; }
+    Waiter(const Waiter&) = delete;
+    Waiter& operator=(const Waiter&) = delete;
+    ~Waiter() { --waiting; }
+    std::size_t& waiting;
+  } waiter{waiting_};
+  return clock.wait_until(lock, reached_, deadline, std::move(stop), [&] {
     const auto order = compare_resource_versions(state()->newest, version);
     return order == std::partial_ordering::greater || order == std::partial_ordering::equivalent;
   });
-  --waiting_;
-  return reached;
 }
 
 }  // namespace kube::detail

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "delta_processor.hpp"
+#include "thrown.hpp"
 
 #include <kube/cache/controller.hpp>
 #include <kube/cache/informer.hpp>
@@ -34,14 +35,12 @@ struct InformerCore::Parts {
         break;
     }
   }
-  void call_all(const NotificationBatch& batch) const {
+  void call_all(const NotificationBatch& batch) const noexcept {
     for (const Notification& note : batch.notifications) {
       try {
         call(note);
-      } catch (const std::exception& error) {
-        controller->report(error);
       } catch (...) {
-        controller->report(Error("the handler threw something that is no std::exception"));
+        with_current_exception([&](const std::exception& error) { controller->report(error); });
       }
     }
   }
@@ -63,7 +62,7 @@ InformerCore::InformerCore(const ObjectAccess& access, std::shared_ptr<AnyListWa
           .clock = reflector.clock,
           .metrics = reflector.metrics,
           .on_error = [this](const std::exception& error) { parts_->controller->report(error); }},
-      [this](NotificationBatch& batch) { parts_->call_all(batch); });
+      [this](const NotificationBatch& batch) { parts_->call_all(batch); });
   queue.clock = reflector.clock;
   queue.queued = reflector.metrics.queued_items;
   if (reflector.metrics.probe) queue.lag = reflector.metrics.event_lag;
@@ -79,6 +78,7 @@ InformerCore::InformerCore(const ObjectAccess& access, std::shared_ptr<AnyListWa
       access, std::move(source), std::move(deltas),
       ControllerHooks{.process = [&processor](std::vector<Delta>& batch,
                                               bool initial) { processor.process(batch, initial); },
+                      .retries = true,
                       .go_on = [&processor] { return processor.go_on(); },
                       .on_error = std::move(behaviour.on_processing_error),
                       .store = store_},

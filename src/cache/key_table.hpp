@@ -26,7 +26,7 @@ class KeyTable {
   }
   ~KeyTable() { release(root_); }
 
-  /// The same slot is not to be added twice under one hash.
+  /// The same slot is not to be added twice under one hash. Both throw std::bad_alloc, and have changed nothing then.
   void insert(std::uint32_t hash, std::uint32_t slot);
   void erase(std::uint32_t hash, std::uint32_t slot);
   [[nodiscard]] std::size_t size() const noexcept { return size_; }

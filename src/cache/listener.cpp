@@ -2,12 +2,14 @@
 #include "listener.hpp"
 
 #include "store_state.hpp"
+#include "thrown.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
-#include <vector>
 
 namespace kube {
 
@@ -55,38 +57,56 @@ std::string Listener::key(const Notification& note) const {
 
 void Listener::push(const NotificationBatch& batch, bool flagged) {
   if (batch.sequence <= start_) return;
-  using Audience = Notification::Audience;
-  const bool receives = batch.resync == nullptr ||
-                        std::find(batch.resync->receivers.begin(), batch.resync->receivers.end(),
-                                  number_) != batch.resync->receivers.end();
   std::size_t crossed = 0;
-  {
-    std::unique_lock lock{mutex_};
-    if (draining_) return;
-    for (const Notification& note : batch.notifications) {
-      if (note.audience == Audience::kFlagged && !flagged) continue;
-      if (note.audience == Audience::kReceivers && !receives) continue;
-      if (options_.backlog == BacklogPolicy::kBlock) {
-        room_.wait(lock, [&] {
-          return no_wait_ || draining_ ||
-                 waiting_.size() < std::max<std::size_t>(options_.high_water, 1);
-        });
-      }
-      append_locked(note);
-      if (options_.backlog == BacklogPolicy::kBlock) work_.notify_one();
-    }
-    const std::size_t now = waiting_.size() - void_;
-    if (now > options_.high_water && !above_) {
-      above_ = true;
-      crossed = now;
-    }
+  try {
+    crossed = append_all(batch, flagged);
+  } catch (...) {
+    work_.notify_one();
+    throw;
   }
   work_.notify_one();
   if (crossed == 0) return;
   context_.log.warning("{}: {} notifications wait for their handler", synced_.name(), crossed);
-  if (options_.on_high_water) options_.on_high_water(crossed);
+  if (!options_.on_high_water) return;
+  try {
+    options_.on_high_water(crossed);
+  } catch (...) {
+    with_current_exception([&](const std::exception& error) { failed("on_high_water", error); });
+  }
 }
 
+/// Returns how many notifications wait if there are too many for the first time, else 0.
+std::size_t Listener::append_all(const NotificationBatch& batch, bool flagged) {
+  using Audience = Notification::Audience;
+  const bool receives = batch.resync == nullptr ||
+                        std::find(batch.resync->receivers.begin(), batch.resync->receivers.end(),
+                                  number_) != batch.resync->receivers.end();
+  std::unique_lock lock{mutex_};
+  if (draining_) return 0;
+  if (batch.number != batch_) {
+    batch_ = batch.number;
+    batch_queued_ = 0;
+  }
+  for (; batch_queued_ < batch.notifications.size(); ++batch_queued_) {
+    const Notification& note = batch.notifications[batch_queued_];
+    if (note.audience == Audience::kFlagged && !flagged) continue;
+    if (note.audience == Audience::kReceivers && !receives) continue;
+    if (options_.backlog == BacklogPolicy::kBlock) {
+      room_.wait(lock, [&] {
+        return no_wait_ || draining_ ||
+               waiting_.size() < std::max<std::size_t>(options_.high_water, 1);
+      });
+    }
+    append_locked(note);
+    if (options_.backlog == BacklogPolicy::kBlock) work_.notify_one();
+  }
+  const std::size_t now = waiting_.size() - void_;
+  if (now <= options_.high_water || above_) return 0;
+  above_ = true;
+  return now;
+}
+
+/// What it throws has queued nothing.
 void Listener::append_locked(Notification note) {
   const bool initial = note.kind == Notification::Kind::kAdd && note.initial;
   if (options_.backlog == BacklogPolicy::kCoalesce &&
@@ -94,23 +114,25 @@ void Listener::append_locked(Notification note) {
     context_.metrics.coalesced.add();
     return;
   }
-  if (initial) ++initial_;
   waiting_.push_back(std::move(note));
+  if (initial) ++initial_;
   context_.metrics.listener_backlog.add(1);
 }
 
 /// True if `note` went into one that waits already.
 bool Listener::coalesce_locked(Notification& note) {
-  if (!indexed_) compact_locked();
+  // First, as nothing may fail when the notification has been merged.
+  if (!indexed_ || (void_ > 64 && void_ > waiting_.size() / 2)) compact_locked();
   const std::uint64_t hashed = hash(note);
-  if (const auto found = last_.find(hashed); found != last_.end() && found->second >= taken_) {
+  // Beyond the end: of a notification that could not be queued.
+  if (const auto found = last_.find(hashed);
+      found != last_.end() && found->second >= taken_ && found->second - taken_ < waiting_.size()) {
     Notification& last = waiting_[found->second - taken_];
     if (last.kind != Notification::Kind::kNone && key(last) == key(note)) {
       if (!merge_locked(last, note)) {
         last_.erase(found);
         ++void_;
         context_.metrics.listener_backlog.add(-1);
-        if (void_ > 64 && void_ > waiting_.size() / 2) compact_locked();
       }
       return true;
     }
@@ -121,6 +143,7 @@ bool Listener::coalesce_locked(Notification& note) {
 
 /// Drops what was merged away and finds out where the last notification of each object waits.
 void Listener::compact_locked() {
+  indexed_ = false;
   std::erase_if(waiting_,
                 [](const Notification& note) { return note.kind == Notification::Kind::kNone; });
   void_ = 0;
@@ -216,21 +239,19 @@ void Listener::run(std::stop_token stop) {
   existing = {};
   // A few at a time: the lock is not taken for each, and the rest can still be merged.
   constexpr std::size_t kAtOnce = 32;
-  std::vector<Notification> notes;
+  std::array<Notification, kAtOnce> taken;
   while (!stop.stop_requested()) {
-    notes.clear();
+    std::size_t live = 0;
     {
       std::unique_lock lock{mutex_};
       work_.wait(lock, stop, [&] { return !waiting_.empty() || draining_; });
       if (stop.stop_requested() || waiting_.empty()) break;
-      std::size_t live = 0;
-      while (!waiting_.empty() && notes.size() < kAtOnce) {
+      while (!waiting_.empty() && live < kAtOnce) {
         Notification& next = waiting_.front();
         if (next.kind == Notification::Kind::kNone) {
           --void_;
         } else {
-          ++live;
-          notes.push_back(std::move(next));
+          taken[live++] = std::move(next);
         }
         waiting_.pop_front();
         ++taken_;
@@ -239,16 +260,18 @@ void Listener::run(std::stop_token stop) {
       if (waiting_.size() <= options_.high_water / 2) {
         above_ = false;
         // Not `= {}`, which keeps the buckets, and sets all of them to zero.
-        if (std::exchange(indexed_, false)) last_ = decltype(last_)();
+        if (std::exchange(indexed_, false)) decltype(last_)().swap(last_);
       }
       room_.notify_all();
     }
+    const std::span notes{taken.data(), live};
     for (const Notification& note : notes) note.before.prefetch();
     for (const Notification& note : notes) {
       if (stop.stop_requested()) break;
       deliver(note, stop);
     }
     for (const Notification& note : notes) note.before.prefetch_release();
+    for (Notification& note : notes) note = {};
   }
   const std::lock_guard guard{mutex_};
   context_.metrics.listener_backlog.add(-static_cast<double>(waiting_.size() - void_));
@@ -259,44 +282,62 @@ void Listener::run(std::stop_token stop) {
   thread_ = {};
 }
 
-void Listener::deliver(const Notification& note, std::stop_token stop) {
-  if (std::exchange(pause_, false) && !context_.clock.sleep_for(options_.failure_pause, stop))
-    return;
-  const Clock::TimePoint start = context_.clock.now();
-  const auto failed = [&](const std::exception& error) {
-    pause_ = true;
-    context_.metrics.handler_failures.add();
-    context_.log.error("{}: the handler failed: {}", synced_.name(), error.what());
-    {
-      const std::lock_guard guard{mutex_};
-      ++failures_;
-      last_failure_ = error.what();
-    }
-    if (!options_.on_failure) return;
-    try {
-      options_.on_failure(error);
-    } catch (...) {
-      context_.log.error("{}: on_failure failed", synced_.name());
-    }
-  };
+/// Notes that user code has failed.
+void Listener::failed(std::string_view what, const std::exception& error) noexcept {
+  context_.metrics.handler_failures.add();
+  context_.log.error("{}: {} failed: {}", synced_.name(), what, error.what());
+  const std::lock_guard guard{mutex_};
+  ++failures_;
   try {
-    switch (note.kind) {
-      case Notification::Kind::kAdd:
-        if (handler_.on_add) handler_.on_add(note.object, note.initial);
-        break;
-      case Notification::Kind::kUpdate:
-        if (handler_.on_update) handler_.on_update(note.before, note.object);
-        break;
-      case Notification::Kind::kDelete:
-        if (handler_.on_delete) handler_.on_delete(note.object, key(note), !note.tombstone);
-        break;
-      case Notification::Kind::kNone:
-        break;
-    }
-  } catch (const std::exception& error) {
-    failed(error);
+    last_failure_ = error.what();
+  } catch (const std::bad_alloc&) {
+    last_failure_ = "out of memory";  // short enough to need none
+  }
+}
+
+void Listener::pause(std::stop_token stop) noexcept {
+  try {
+    (void)context_.clock.sleep_for(options_.failure_pause, std::move(stop));
   } catch (...) {
-    failed(Error("something that is no std::exception was thrown"));
+    context_.log.error("{}: there is no pause: the clock failed", synced_.name());
+  }
+}
+
+void Listener::call(const Notification& note) const {
+  switch (note.kind) {
+    case Notification::Kind::kAdd:
+      if (handler_.on_add) handler_.on_add(note.object, note.initial);
+      break;
+    case Notification::Kind::kUpdate:
+      if (handler_.on_update) handler_.on_update(note.before, note.object);
+      break;
+    case Notification::Kind::kDelete:
+      if (handler_.on_delete) handler_.on_delete(note.object, key(note), !note.tombstone);
+      break;
+    case Notification::Kind::kNone:
+      break;
+  }
+}
+
+void Listener::deliver(const Notification& note, std::stop_token stop) noexcept {
+  if (std::exchange(pause_, false)) {
+    pause(stop);
+    if (stop.stop_requested()) return;
+  }
+  const Clock::TimePoint start = context_.clock.now();
+  try {
+    call(note);
+  } catch (...) {
+    pause_ = true;
+    with_current_exception([&](const std::exception& error) {
+      failed("the handler", error);
+      if (!options_.on_failure) return;
+      try {
+        options_.on_failure(error);
+      } catch (...) {
+        context_.log.error("{}: on_failure failed", synced_.name());
+      }
+    });
   }
   if (note.kind == Notification::Kind::kAdd && note.initial) settle_initial(1);
   const auto took = context_.clock.now() - start;

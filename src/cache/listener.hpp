@@ -37,7 +37,8 @@ class Listener {
   Listener(const ListenerContext& context, std::uint64_t number, AnyHandler handler,
            HandlerOptions options, StoreSnapshot existing, bool upstream_synced);
 
-  /// Queues what concerns this listener; waits if its policy says so.
+  /// Queues what concerns this listener; waits if its policy says so. When it has thrown (std::bad_alloc), the same
+  /// batch is pushed again, and only what is missing is queued.
   void push(const NotificationBatch& batch, bool flagged);
   /// From now on every object that existed has been pushed.
   void upstream_synced();
@@ -60,12 +61,16 @@ class Listener {
   [[nodiscard]] std::string last_failure() const;
 
  private:
+  std::size_t append_all(const NotificationBatch& batch, bool flagged);
   void append_locked(Notification note);
   [[nodiscard]] bool coalesce_locked(Notification& note);
   void compact_locked();
   bool merge_locked(Notification& waiting, Notification& note);
   void settle_initial(std::size_t count);
-  void deliver(const Notification& note, std::stop_token stop);
+  void deliver(const Notification& note, std::stop_token stop) noexcept;
+  void call(const Notification& note) const;
+  void pause(std::stop_token stop) noexcept;
+  void failed(std::string_view what, const std::exception& error) noexcept;
   [[nodiscard]] std::uint64_t hash(const Notification& note) const;
   [[nodiscard]] std::string key(const Notification& note) const;
 
@@ -83,8 +88,10 @@ class Listener {
   // Guarded by mutex_:
   StoreSnapshot existing_;
   std::deque<Notification> waiting_;
-  std::uint64_t taken_ = 0;  // notifications that have left `waiting_`
-  std::size_t void_ = 0;     // of `waiting_`, those that were merged away
+  std::uint64_t batch_ = 0;       // the number of the batch that is or was pushed last
+  std::size_t batch_queued_ = 0;  // of that batch, notifications that need not be looked at again
+  std::uint64_t taken_ = 0;       // notifications that have left `waiting_`
+  std::size_t void_ = 0;          // of `waiting_`, those that were merged away
   /// Where the last notification of an object waits, counted from the first ever. Kept above the mark only.
   std::unordered_map<std::uint64_t, std::uint64_t> last_;
   bool indexed_ = false;

@@ -47,7 +47,12 @@ void MutationCacheCore::erase_locked(const std::string& key) {
 void MutationCacheCore::put_locked(std::string key, const ObjectRef& object, bool deleted) {
   erase_locked(key);
   entries_.push_front({key, object, deleted, options_.clock->now() + options_.ttl});
-  by_key_.emplace(std::move(key), entries_.begin());
+  try {
+    by_key_.emplace(std::move(key), entries_.begin());
+  } catch (...) {
+    entries_.pop_front();
+    throw;
+  }
   while (entries_.size() > options_.max_entries) {
     by_key_.erase(entries_.back().key);
     entries_.pop_back();

@@ -30,6 +30,8 @@ struct Notification {
 
 /// Notifications of one change of the store.
 struct NotificationBatch {
+  std::uint64_t number =
+      0;  ///< tells it from others: a batch may be distributed in several attempts
   std::vector<Notification> notifications;
   std::uint64_t sequence = 0;  ///< of the store after the change
   std::shared_ptr<const ResyncRequest> resync;

@@ -4,7 +4,6 @@
 #include <kube/base/heap.hpp>
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 #include <new>
 
@@ -88,7 +87,7 @@ PersistentSet::Node* PersistentSet::split(Node* node) {
 }
 
 /// Appends what `right` holds to `node`, which is own and has the room. Takes over `right`.
-void PersistentSet::append(Node* node, Node* right) {
+void PersistentSet::append(Node* node, Node* right) noexcept {
   if (node->leaf) {
     std::memcpy(node->keys() + node->count, right->keys(), right->count * sizeof(std::uint64_t));
   } else {
@@ -100,75 +99,98 @@ void PersistentSet::append(Node* node, Node* right) {
   release(right);
 }
 
-/// Inserts a number that is not there. Returns a new node to stand right of `node`, if it overflowed.
-PersistentSet::Node* PersistentSet::insert_into(Node*& node, std::uint64_t key) {
-  const std::uint16_t limit = node->leaf ? kLeafKeys : kChildren;
-  node = own(node, std::min<std::size_t>(node->count + 1U, limit));
-  if (node->count == limit) {
-    Node* right = split(node);
-    node = own(node, node->count + 1U);  // half of its room is more than enough now
-    Node*& target = key < right->first() ? node : right;
-    [[maybe_unused]] const Node* overflow = insert_into(target, key);
-    assert(overflow == nullptr);  // the target is half full
-    return right;
-  }
-  ++node->total;
+/// Makes child `i` of an own node own, with room for one entry more: a full one is split. Changes no content, so it may
+/// fail between any two steps.
+void PersistentSet::make_room(Node* node, std::uint16_t i) {
+  Node*& child = node->children()[i].node;
+  const std::uint16_t limit = child->leaf ? kLeafKeys : kChildren;
+  child = own(child, std::min<std::size_t>(child->count + 1U, limit));
+  if (child->count < limit) return;
+  Node* right = split(child);
+  Child* place = node->children() + i + 1;
+  Child* end = node->children() + node->count;
+  std::memmove(place + 1, place, static_cast<std::size_t>(end - place) * sizeof(Child));
+  *place = {right->first(), right};
+  ++node->count;
+  child = own(child, child->count + 1U);  // half of its room is more than enough now
+}
+
+/// Inserts a number that is not there below `node`, which is own and has room for one entry more.
+void PersistentSet::insert_below(Node* node, std::uint64_t key) {
   if (node->leaf) {
     std::uint64_t* end = node->keys() + node->count;
     std::uint64_t* place = node->keys() + node->lower_bound(key);
     std::memmove(place + 1, place, static_cast<std::size_t>(end - place) * sizeof(key));
     *place = key;
     ++node->count;
-    return nullptr;
+  } else {
+    const std::uint16_t count = node->count;
+    std::uint16_t i = node->child_for(key);
+    make_room(node, i);
+    if (node->count != count) {
+      i = node->child_for(key);
+      make_room(node, i);
+    }
+    Child& child = node->children()[i];
+    child.first = std::min(child.first, key);
+    insert_below(child.node, key);
   }
-  const std::uint16_t i = node->child_for(key);
-  Child& child = node->children()[i];
-  child.first = std::min(child.first, key);
-  if (Node* right = insert_into(child.node, key)) {
-    Child* place = node->children() + i + 1;
-    Child* end = node->children() + node->count;
-    std::memmove(place + 1, place, static_cast<std::size_t>(end - place) * sizeof(Child));
-    *place = {right->first(), right};
-    ++node->count;
-  }
-  return nullptr;
+  ++node->total;
 }
 
 void PersistentSet::insert(std::uint64_t key) {
   if (root_ == nullptr) root_ = allocate(true, 1);
   if (contains(key)) return;
-  if (Node* right = insert_into(root_, key)) {
+  const std::uint16_t limit = root_->leaf ? kLeafKeys : kChildren;
+  if (root_->count == limit) {
     Node* top = allocate(false, 2);
-    top->total = root_->total + right->total;
-    top->count = 2;
+    top->total = root_->total;
+    top->count = 1;
     top->children()[0] = {root_->first(), root_};
-    top->children()[1] = {right->first(), right};
     root_ = top;
+  } else {
+    root_ = own(root_, root_->count + 1U);
   }
+  insert_below(root_, key);
+}
+
+/// Joins children `i` and `i + 1` of an own node. Without memory for that they stay two, which costs nothing but room.
+void PersistentSet::join(Node* node, std::uint16_t i) noexcept {
+  Child* children = node->children();
+  try {
+    children[i].node =
+        own(children[i].node, children[i].node->count + 0U + children[i + 1].node->count);
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  append(children[i].node, children[i + 1].node);
+  remove_child(node, static_cast<std::uint16_t>(i + 1));
+}
+
+void PersistentSet::remove_child(Node* node, std::uint16_t at) noexcept {
+  Child* place = node->children() + at;
+  std::memmove(place, place + 1, static_cast<std::size_t>(node->count - at - 1) * sizeof(Child));
+  --node->count;
 }
 
 /// Removes a number that is there.
 void PersistentSet::erase_from(Node*& node, std::uint64_t key) {
   node = own(node, node->count);
-  --node->total;
   if (node->leaf) {
     std::uint64_t* end = node->keys() + node->count;
     std::uint64_t* place = node->keys() + node->lower_bound(key);
     std::memmove(place, place + 1, static_cast<std::size_t>(end - place - 1) * sizeof(key));
     --node->count;
+    --node->total;
     return;
   }
   std::uint16_t i = node->child_for(key);
   Child* children = node->children();
   erase_from(children[i].node, key);
-  const auto remove = [&](std::uint16_t at) {
-    std::memmove(children + at, children + at + 1,
-                 static_cast<std::size_t>(node->count - at - 1) * sizeof(Child));
-    --node->count;
-  };
+  --node->total;
   if (children[i].node->count == 0) {
     release(children[i].node);
-    remove(i);
+    remove_child(node, i);
     return;
   }
   // A small node joins a neighbour, if both are small.
@@ -179,10 +201,7 @@ void PersistentSet::erase_from(Node*& node, std::uint64_t key) {
     --i;
   }
   const unsigned both = children[i].node->count + 0U + children[i + 1].node->count;
-  if (both > limit * 3U / 4) return;
-  children[i].node = own(children[i].node, both);
-  append(children[i].node, children[i + 1].node);
-  remove(static_cast<std::uint16_t>(i + 1));
+  if (both <= limit * 3U / 4) join(node, i);
 }
 
 void PersistentSet::erase(std::uint64_t key) {

@@ -13,6 +13,7 @@ namespace kube::detail {
 /// change, or nothing if no other version has it.
 ///
 /// Thread safety: as a standard container; versions that share nodes may be used in different threads.
+/// Throws std::bad_alloc from insert() and erase(), which have changed nothing then.
 class PersistentSet {
  public:
   PersistentSet() noexcept = default;
@@ -83,8 +84,11 @@ class PersistentSet {
   static Node* allocate(bool leaf, std::size_t capacity);
   static Node* own(Node* node, std::size_t room);
   static Node* split(Node* node);
-  static void append(Node* node, Node* right);
-  static Node* insert_into(Node*& node, std::uint64_t key);
+  static void append(Node* node, Node* right) noexcept;
+  static void make_room(Node* node, std::uint16_t i);
+  static void insert_below(Node* node, std::uint64_t key);
+  static void join(Node* node, std::uint16_t i) noexcept;
+  static void remove_child(Node* node, std::uint16_t at) noexcept;
   static void erase_from(Node*& node, std::uint64_t key);
   static std::size_t bytes_of_node(const Node* node) noexcept;
   [[nodiscard]] std::size_t rank(std::uint64_t key) const noexcept;

@@ -2,6 +2,7 @@
 #include <kube/cache/reflector.hpp>
 
 #include "reflector_errors.hpp"
+#include "thrown.hpp"
 
 #include <kube/api/errors.hpp>
 #include <kube/cache/resource_version.hpp>
@@ -167,80 +168,141 @@ void ReflectorCore::measure() const {
   options_.metrics.bookmark_age.set(std::chrono::duration<double>(now - up_to_date_).count());
 }
 
-void ReflectorCore::report(ReflectorEvent event) {
+void ReflectorCore::set_last_error(const char* text) noexcept {
+  const std::lock_guard guard{mutex_};
+  try {
+    last_error_ = text;
+  } catch (const std::bad_alloc&) {
+    last_error_ = "out of memory";  // short enough to need none
+  }
+}
+
+void ReflectorCore::report(const ReflectorEvent& event) noexcept {
   const LogLevel level =
       event.kind == What::kRejectedObject || event.kind == What::kRejectedEvent ||
               event.kind == What::kInconsistent || event.kind == What::kWatchFailed
           ? LogLevel::kWarning
           : LogLevel::kDebug;
   if (options_.log.enabled(level)) {
-    const std::string text =
-        fmt::format("{}: {} {} (version {}, {} items) {}", options_.name, to_string(event.kind),
-                    options_.type_description, event.resource_version, event.items, event.message);
-    if (level == LogLevel::kWarning) {
-      options_.log.warning("{}", text);
-    } else {
-      options_.log.debug("{}", text);
+    try {
+      const std::string text = fmt::format("{}: {} {} (version {}, {} items) {}", options_.name,
+                                           to_string(event.kind), options_.type_description,
+                                           event.resource_version, event.items, event.message);
+      if (level == LogLevel::kWarning) {
+        options_.log.warning("{}", text);
+      } else {
+        options_.log.debug("{}", text);
+      }
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): a line of the log is lost
     }
   }
   if (!event.message.empty() && event.kind != What::kListFailed) {
-    const std::lock_guard guard{mutex_};
-    last_error_ = event.message;
+    set_last_error(event.message.c_str());
   }
   if (!options_.on_state) return;
   try {
     options_.on_state(event);
-  } catch (const std::exception& error) {
-    options_.log.error("{}: on_state failed: {}", options_.name, error.what());
   } catch (...) {
-    options_.log.error("{}: on_state failed", options_.name);
+    with_current_exception([&](const std::exception& error) {
+      options_.log.error("{}: on_state failed: {}", options_.name, error.what());
+    });
   }
 }
 
-void ReflectorCore::run(std::stop_token stop) {
+void ReflectorCore::run(std::stop_token stop) noexcept {
   do {
     try {
-      list_and_watch(stop);
-    } catch (const ReflectorError& error) {
-      {
-        const std::lock_guard guard{mutex_};
-        last_error_ = error.what();
-      }
-      report({.kind = What::kListFailed, .message = error.what()});
-      options_.metrics.relists_after_error.add();
-      try {
-        if (options_.on_error) {
-          options_.on_error(error);
-        } else {
-          default_watch_error_handler(options_, error);
-        }
-      } catch (...) {
-        options_.log.error("{}: on_error failed", options_.name);
-      }
-    } catch (const std::exception& error) {
-      // Nothing else is expected; but no exception leaves the thread.
-      report({.kind = What::kWatchFailed, .message = error.what()});
+      round(stop);
+    } catch (...) {
+      round_failed();
     }
   } while (!stop.stop_requested() && back_off(stop));
-  report({.kind = What::kStopped, .resource_version = last_version()});
+  try {
+    report({.kind = What::kStopped, .resource_version = last_version()});
+  } catch (const std::bad_alloc&) {
+    report({.kind = What::kStopped});
+  }
+}
+
+/// Lists and watches until that fails, list_again() is called or a stop is requested.
+void ReflectorCore::round(const std::stop_token& stop) {
+  std::stop_source end;
+  {
+    const std::lock_guard guard{mutex_};
+    round_ = end;
+  }
+  const std::stop_callback forward{stop, [&] { end.request_stop(); }};
+  list_and_watch(end.get_token());
+}
+
+void ReflectorCore::list_again() noexcept {
+  options_.metrics.relists_after_error.add();
+  std::stop_source round{std::nostopstate};
+  {
+    const std::lock_guard guard{mutex_};
+    round = round_;
+  }
+  round.request_stop();
+}
+
+/// Reports the exception that is being handled.
+void ReflectorCore::round_failed() noexcept {
+  try {
+    throw;
+  } catch (const ReflectorError& error) {
+    set_last_error(error.what());
+    options_.metrics.relists_after_error.add();
+    try {
+      report({.kind = What::kListFailed, .message = error.what()});
+      if (options_.on_error) {
+        options_.on_error(error);
+      } else {
+        default_watch_error_handler(options_, error);
+      }
+    } catch (...) {
+      with_current_exception([&](const std::exception& again) {
+        options_.log.error("{}: on_error failed: {}", options_.name, again.what());
+      });
+    }
+  } catch (...) {
+    // Mostly a lack of memory.
+    with_current_exception([&](const std::exception& error) {
+      set_last_error(error.what());
+      try {
+        report({.kind = What::kWatchFailed, .message = error.what()});
+      } catch (const std::bad_alloc&) {
+        report({.kind = What::kWatchFailed});
+      }
+    });
+  }
 }
 
 /// Waits for the next delay. False if stopped.
-bool ReflectorCore::back_off(std::stop_token stop) {
-  const Clock::Duration delay = backoff_.next(options_.clock->now());
-  report({.kind = What::kBackingOff, .duration = delay});
-  return options_.clock->sleep_for(delay, std::move(stop));
+bool ReflectorCore::back_off(std::stop_token stop) noexcept {
+  Clock::Duration delay = options_.backoff.cap;
+  try {
+    delay = backoff_.next(options_.clock->now());
+    report({.kind = What::kBackingOff, .duration = delay});
+    return options_.clock->sleep_for(delay, stop);
+  } catch (...) {
+    // The source of random numbers, or the clock, failed.
+    with_current_exception([&](const std::exception& error) {
+      options_.log.error("{}: backing off failed: {}", options_.name, error.what());
+    });
+    return system_clock().sleep_for(std::min<Clock::Duration>(delay, 1s), std::move(stop));
+  }
 }
 
-bool ReflectorCore::pause_before_reconnect(Clock::Duration lived, std::stop_token stop) {
+/// After a watch that has ended without a reason to list again. False if stopped.
+bool ReflectorCore::pause_before_reconnect(Clock::Duration lived, std::size_t events,
+                                           std::stop_token stop) {
   if (lived >= options_.backoff.cap) backoff_.reset();
-  if (lived >= options_.healthy_watch) {
-    quick_ends_ = 0;
-    return !stop.stop_requested();
-  }
+  // A watch that brought something was of use, however short: escalating would leave the cache behind for nothing.
+  if (lived >= options_.healthy_watch || events > 0) quick_ends_ = 0;
+  if (lived >= options_.healthy_watch) return !stop.stop_requested();
   const Clock::Duration delay =
       std::min(options_.reconnect_cap, options_.reconnect_floor * (1 << std::min(quick_ends_, 20)));
-  ++quick_ends_;
+  if (events == 0) ++quick_ends_;
   if (delay == Clock::Duration::zero()) return !stop.stop_requested();
   return options_.clock->sleep_for(delay, std::move(stop));
 }
@@ -249,7 +311,8 @@ void ReflectorCore::list_and_watch(std::stop_token stop) {
   std::unique_ptr<AnyWatchStream> stream;
   Initial initial = Initial::kList;
   // The end of a streamed state is told by an annotation.
-  if (options_.watch_list && source_->supports_watch_list() &&
+  if (options_.watch_list &&
+      call_user("supports_watch_list", [&] { return source_->supports_watch_list(); }) &&
       has_metadata(*access_.type, "annotations")) {
     initial = stream_state(stream, stop);
   }
@@ -291,8 +354,10 @@ ObjectRef ReflectorCore::transformed(ObjectRef object) const {
   ObjectRef result;
   try {
     result = hooks_.transform(object);
-  } catch (const std::exception& error) {
-    throw Error(fmt::format("transforming: {}: {}", access_.key(object.get()), error.what()));
+  } catch (...) {
+    with_current_exception([&](const std::exception& error) {
+      throw Error(fmt::format("transforming: {}: {}", access_.key(object.get()), error.what()));
+    });
   }
   if (!result || access_.name(result.get()).empty()) {
     throw KeyError("transforming: " + access_.key(object.get()) + ": nothing with a name is left");
@@ -302,7 +367,7 @@ ObjectRef ReflectorCore::transformed(ObjectRef object) const {
 
 void ReflectorCore::store(std::vector<ObjectRef> items, const std::string& version) {
   try {
-    target_.replace(std::move(items), version);
+    call_user("replace", [&] { target_.replace(std::move(items), version); });
   } catch (const std::exception& error) {
     throw ReflectorError(fmt::format("unable to sync list result: {}", error.what()),
                          std::current_exception());
@@ -401,14 +466,14 @@ ListResult ReflectorCore::list_pages(const ListOptions& wanted, std::vector<Obje
     ListResult head;
     const std::size_t before = items.size();
     try {
-      head = source_->list(options, take_item, stop);
+      head = call_user("list", [&] { return source_->list(options, take_item, stop); });
     } catch (const ApiError& error) {
       if (page == 1 || !is_resource_expired(error)) throw;
       // The server has forgotten where the list went on: all at once then.
       items.clear();
       options = wanted;
       options.limit = 0;
-      return source_->list(options, take_item, stop);
+      return call_user("list", [&] { return source_->list(options, take_item, stop); });
     }
     if (head.kind == "Table" && head.api_version.starts_with("meta.k8s.io/")) {
       throw Error("the server answered with a Table instead of a list");
@@ -455,11 +520,11 @@ void ReflectorCore::tick() {
                          options_.type_description);
   }
   if (resync) {
-    const auto request =
-        hooks_.due_for_resync ? hooks_.due_for_resync() : std::make_shared<const ResyncRequest>();
-    if (request) {
+    if (due_ == nullptr && hooks_.due_for_resync) due_ = hooks_.due_for_resync();
+    if (due_ != nullptr || !hooks_.due_for_resync) {
       options_.log.debug("{}: forcing resync of {}", options_.name, options_.type_description);
-      target_.resync(hooks_.due_for_resync ? request : nullptr);
+      target_.resync(due_);
+      due_.reset();
     }
   }
   {

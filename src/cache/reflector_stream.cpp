@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reflector_errors.hpp"
+#include "thrown.hpp"
 
 #include <kube/api/errors.hpp>
 #include <kube/cache/reflector.hpp>
@@ -122,13 +123,13 @@ ReflectorCore::Initial ReflectorCore::stream_state_once(std::unique_ptr<AnyWatch
   std::string version;
   std::unique_ptr<AnyWatchStream> opened;
   try {
-    opened = source_->watch(options, stop);
+    opened = call_user("watch", [&] { return source_->watch(options, stop); });
     options_.metrics.watches.add();
     report({.kind = What::kStreamingState, .resource_version = options.resource_version});
     for (bool complete = false; !complete;) {
       std::optional<AnyEvent> event;
       try {
-        if (opened != nullptr) event = opened->next(stop);
+        if (opened != nullptr) event = call_user("watch", [&] { return opened->next(stop); });
       } catch (const std::exception& error) {
         if (!is_end_of_stream(error)) throw;
       }
@@ -145,7 +146,7 @@ ReflectorCore::Initial ReflectorCore::stream_state_once(std::unique_ptr<AnyWatch
         report({.kind = What::kStateRestarted, .items = events, .duration = lived});
         again = true;
         opened.reset();
-        (void)pause_before_reconnect(lived, stop);
+        (void)pause_before_reconnect(lived, 0, stop);  // all that came has to come again
         return Initial::kStopped;
       }
       count(event->type);
@@ -220,12 +221,10 @@ bool ReflectorCore::is_consistent(const std::vector<ObjectRef>& items, const std
       ListOptions options;
       options.resource_version = version;
       options.resource_version_match = "Exact";
-      (void)source_->list(
-          options,
-          [&](ObjectRef object) {
-            listed.push_back(hooks_.transform ? hooks_.transform(object) : std::move(object));
-          },
-          stop);
+      const auto on_item = [&](ObjectRef object) {
+        listed.push_back(transformed(std::move(object)));
+      };
+      (void)call_user("list", [&] { return source_->list(options, on_item, stop); });
       done = true;
     } catch (const std::exception& error) {
       options_.log.warning("{}: cannot check the state of {}: {}", options_.name,

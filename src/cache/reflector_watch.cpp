@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reflector_errors.hpp"
+#include "thrown.hpp"
 
 #include <kube/api/errors.hpp>
 #include <kube/cache/reflector.hpp>
@@ -59,7 +60,7 @@ ListOptions ReflectorCore::watch_options() {
 std::unique_ptr<AnyWatchStream> ReflectorCore::open_watch(std::stop_token stop) {
   const ListOptions options = watch_options();
   try {
-    auto stream = source_->watch(options, stop);
+    auto stream = call_user("watch", [&] { return source_->watch(options, stop); });
     options_.metrics.watches.add();
     {
       const std::lock_guard guard{mutex_};
@@ -123,15 +124,22 @@ ReflectorCore::Next ReflectorCore::follow(std::unique_ptr<AnyWatchStream> stream
     void set(bool now) {
       if (std::exchange(on, now) != now) target.hold(now);
     }
-    ~Hold() { set(false); }
+    ~Hold() {
+      try {
+        set(false);
+      } catch (...) {  // NOLINT(bugprone-empty-catch): the target has its own reasons
+      }
+    }
   } hold{target_};
   std::size_t events = 0;
   std::exception_ptr ended;
   for (;;) {
-    if (!stream->has_next()) hold.set(false);
     std::optional<AnyEvent> event;
     try {
-      event = stream->next(stop);
+      event = call_user("watch", [&] {
+        if (!stream->has_next()) hold.set(false);
+        return stream->next(stop);
+      });
     } catch (const std::exception& error) {
       if (!is_end_of_stream(error)) ended = std::current_exception();
     }
@@ -150,8 +158,10 @@ ReflectorCore::Next ReflectorCore::follow(std::unique_ptr<AnyWatchStream> stream
       continue;
     }
     try {
-      if (stream->has_next()) hold.set(true);
-      take(*event);
+      call_user("watch", [&] {
+        if (stream->has_next()) hold.set(true);
+        take(*event);
+      });
     } catch (const std::exception& error) {
       if (stop.stop_requested()) return Next::kStopped;
       // Going on would lose the change for ever: a new list brings it again.
@@ -214,7 +224,7 @@ ReflectorCore::Next ReflectorCore::watch_ended(const std::exception_ptr& error, 
       return Next::kRelist;
     }
     report(std::move(event));
-    return pause_before_reconnect(lived, stop) ? Next::kWatchAgain : Next::kStopped;
+    return pause_before_reconnect(lived, events, stop) ? Next::kWatchAgain : Next::kStopped;
   }
   event.message = describe(error);
   if (test(error, is_expired)) {
@@ -227,7 +237,7 @@ ReflectorCore::Next ReflectorCore::watch_ended(const std::exception_ptr& error, 
   report(std::move(event));
   if (test(error, is_throttled)) return back_off(stop) ? Next::kWatchAgain : Next::kStopped;
   if (test(error, is_internal) && may_retry_internal_error()) {
-    return pause_before_reconnect(lived, stop) ? Next::kWatchAgain : Next::kStopped;
+    return pause_before_reconnect(lived, events, stop) ? Next::kWatchAgain : Next::kStopped;
   }
   options_.metrics.relists_after_error.add();
   return Next::kRelist;

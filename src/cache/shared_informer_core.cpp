@@ -57,55 +57,59 @@ SharedInformerCore::SharedInformerCore(const ObjectAccess& access,
 
 SharedInformerCore::~SharedInformerCore() = default;
 
-void SharedInformerCore::run(std::stop_token stop) {
+/// Null if the informer has been started before. What it throws leaves the informer not started.
+std::shared_ptr<SharedInformerCore::Running> SharedInformerCore::start() {
+  const std::lock_guard guard{mutex_};
+  if (started_) return nullptr;
   auto running = std::make_shared<Running>();
-  {
-    const std::lock_guard guard{mutex_};
-    if (!std::exchange(started_, true)) {
-      if (behaviour_.queue_kind == QueueKind::kInOrder) {
-        running->queue = std::make_shared<InOrderQueue>(access_, store_.get(), queue_);
-      } else {
-        running->queue = std::make_shared<DeltaFifo>(access_, store_.get(), queue_);
-      }
-      running->processor = std::make_unique<DeltaProcessor>(
-          *store_,
-          DeltaProcessorOptions{
-              .notify_unchanged = behaviour_.notify_unchanged,
-              .notify_unknown_deletes = behaviour_.notify_unknown_deletes,
-              .resync_chunk = behaviour_.resync_chunk,
-              .clock = reflector_.clock,
-              .metrics = reflector_.metrics,
-              .on_error = [&parts = *running](
-                              const std::exception& error) { parts.controller->report(error); }},
-          [this](NotificationBatch& batch) { processor_->distribute(batch); });
-      DeltaProcessor& processor = *running->processor;
-      running->controller = std::make_unique<Controller>(
-          access_, source_, running->queue,
-          ControllerHooks{
-              .process = [&processor](std::vector<Delta>& deltas,
-                                      bool initial) { processor.process(deltas, initial); },
-              .go_on = [&processor] { return processor.go_on(); },
-              .on_error = behaviour_.on_processing_error,
-              .store = store_},
-          reflector_,
-          ReflectorHooks{.transform = transform_,
-                         .resync_period = processor_->check_period(),
-                         .due_for_resync = [this] { return processor_->due_for_resync(); }});
-      running_ = running;
-    }
+  if (behaviour_.queue_kind == QueueKind::kInOrder) {
+    running->queue = std::make_shared<InOrderQueue>(access_, store_.get(), queue_);
+  } else {
+    running->queue = std::make_shared<DeltaFifo>(access_, store_.get(), queue_);
   }
-  if (running->controller == nullptr) {
-    reflector_.log.warning("{} has been started already", synced_.name());
-    return;
-  }
+  running->processor = std::make_unique<DeltaProcessor>(
+      *store_,
+      DeltaProcessorOptions{
+          .notify_unchanged = behaviour_.notify_unchanged,
+          .notify_unknown_deletes = behaviour_.notify_unknown_deletes,
+          .resync_chunk = behaviour_.resync_chunk,
+          .clock = reflector_.clock,
+          .metrics = reflector_.metrics,
+          .on_error = [&parts = *running](
+                          const std::exception& error) { parts.controller->report(error); }},
+      [this](const NotificationBatch& batch) { processor_->distribute(batch); });
+  DeltaProcessor& processor = *running->processor;
+  running->controller = std::make_unique<Controller>(
+      access_, source_, running->queue,
+      ControllerHooks{.process = [&processor](std::vector<Delta>& deltas,
+                                              bool initial) { processor.process(deltas, initial); },
+                      .retries = true,
+                      .go_on = [&processor] { return processor.go_on(); },
+                      .on_error = behaviour_.on_processing_error,
+                      .store = store_},
+      reflector_,
+      ReflectorHooks{.transform = transform_,
+                     .resync_period = processor_->check_period(),
+                     .due_for_resync = [this] { return processor_->due_for_resync(); }});
   running->queue->synced().on_done([this] {
     synced_.fire();
     processor_->upstream_synced();
   });
-  processor_->start();
-  {
+  running_ = running;
+  started_ = true;
+  return running;
+}
+
+void SharedInformerCore::run(std::stop_token stop) {
+  const std::shared_ptr<Running> running = start();
+  if (running == nullptr) {
+    reflector_.log.warning("{} has been started already", synced_.name());
+    return;
+  }
+  Controller& controller = *running->controller;
+  if (controller.keep_trying([this] { processor_->start(); }, stop)) {
     const std::stop_callback unblock{stop, [this] { processor_->do_not_wait(); }};
-    running->controller->run(stop);
+    controller.run(stop);
   }
   {
     const std::lock_guard guard{mutex_};

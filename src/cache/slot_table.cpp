@@ -40,6 +40,7 @@ SlotTable::Node* SlotTable::own(Node* node, unsigned levels) {
 }
 
 void SlotTable::set_in(Node*& node, unsigned levels, std::uint32_t number, StoredObject&& slot) {
+  const bool is_new = node == nullptr;
   node = own(node, levels);
   if (levels == 0) {
     StoredObject& place = static_cast<Leaf*>(node)->slots[number & ((1U << kLeafBits) - 1)];
@@ -51,7 +52,12 @@ void SlotTable::set_in(Node*& node, unsigned levels, std::uint32_t number, Store
     Node*& child =
         static_cast<Inner*>(node)->children[(number >> shift) & ((1U << kInnerBits) - 1)];
     const bool before = child != nullptr;
-    set_in(child, levels - 1, number, std::move(slot));
+    try {
+      set_in(child, levels - 1, number, std::move(slot));
+    } catch (...) {
+      if (is_new) release(std::exchange(node, nullptr), levels);
+      throw;
+    }
     node->used += static_cast<std::uint32_t>(child != nullptr) - static_cast<std::uint32_t>(before);
   }
   if (node->used == 0) {

@@ -43,7 +43,7 @@ class SlotTable {
   }
   /// And all that set() will touch: a leaf that is copied counts a reference to each of its objects.
   void prefetch_objects(std::uint32_t number) const noexcept;
-  /// Fills the slot; one without an object is empty.
+  /// Fills the slot; one without an object is empty. Throws std::bad_alloc, and has changed no slot then.
   void set(std::uint32_t number, StoredObject slot);
   /// Calls `see(number, slot)` for each slot that is not empty, from `first` on, until it returns false.
   template <typename See>

@@ -7,7 +7,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <new>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 namespace kube::detail {
@@ -94,6 +97,7 @@ FactoryCore::Informer FactoryCore::informer(const InformerKey& key, const Make& 
   entry->informer = how();
   entry->description = describe(key);
   const std::lock_guard guard{mutex_};
+  entry->number = next_number_++;
   return entries_.emplace(key, std::move(entry)).first->second->informer;
 }
 
@@ -169,39 +173,95 @@ FactoryCore::Informer FactoryCore::make(const InformerPlan& plan) {
       std::move(behaviour), std::move(reflector), options_.queue, plan.indexer);
 }
 
-void FactoryCore::run(Entry& entry, const std::stop_token& outer) {
+/// Why it has not synced.
+std::string FactoryCore::Entry::reason() {
+  {
+    const std::lock_guard guard{mutex};
+    if (!failure.empty()) return failure;
+  }
+  std::string text = informer->last_error();
+  if (text.empty() && ended.done()) text = "the informer was stopped";
+  return text;
+}
+
+void FactoryCore::run(Entry& entry, const std::stop_token& outer) const noexcept {
+  const auto note = [&](const char* text) noexcept {
+    const std::lock_guard guard{entry.mutex};
+    try {
+      entry.failure = text;
+    } catch (const std::bad_alloc&) {
+      entry.failure = "out of memory";  // short enough to need none
+    }
+  };
+  const std::stop_token stop = entry.stop.get_token();
   {
     const std::stop_callback forward{outer, [&] { entry.stop.request_stop(); }};
-    entry.informer->run(entry.stop.get_token());
+    // It throws only if it could not begin, for the lack of memory.
+    for (bool again = true; again;) {
+      try {
+        note("");
+        entry.informer->run(stop);
+        again = false;
+      } catch (const std::exception& error) {
+        note(error.what());
+      } catch (...) {
+        note("something that is no std::exception was thrown");
+      }
+      if (!again) break;
+      options_.reflector.log.error("informer of {} could not begin: {}", entry.description,
+                                   entry.failure);
+      again = system_clock().sleep_for(std::chrono::milliseconds{100}, stop);
+    }
   }
   entry.ended.fire();
   entry.settled.fire();
 }
 
 void FactoryCore::start(const std::stop_token& stop) {
-  const std::lock_guard guard{mutex_};
-  if (shut_down_) return;
-  for (auto& [key, entry] : entries_) {
-    if (std::exchange(entry->started, true)) continue;
-    entry->informer->synced().on_done([settled = entry->settled] { settled.fire(); });
-    entry->thread = std::jthread{[&entry = *entry, stop] { run(entry, stop); }};
+  std::string failures;
+  {
+    const std::lock_guard guard{mutex_};
+    if (shut_down_) return;
+    for (auto& [key, entry] : entries_) {
+      if (entry->started) continue;
+      entry->informer->synced().on_done([settled = entry->settled] { settled.fire(); });
+      try {
+        entry->thread = std::jthread{[this, &entry = *entry, stop] { run(entry, stop); }};
+        entry->started = true;
+      } catch (const std::system_error& error) {
+        failures += fmt::format("{}informer of {}: its thread could not be created: {}",
+                                failures.empty() ? "" : "; ", entry->description, error.what());
+      }
+    }
   }
+  if (!failures.empty()) throw Error(failures + "; start again to try again");
 }
 
-void FactoryCore::shutdown() {
-  std::vector<std::shared_ptr<Entry>> ending;
+std::shared_ptr<FactoryCore::Entry> FactoryCore::next_started(std::uint64_t number) {
+  const std::lock_guard guard{mutex_};
+  std::shared_ptr<Entry> found;
+  const auto look_at = [&](const std::shared_ptr<Entry>& entry) {
+    if (entry->started && entry->number > number &&
+        (found == nullptr || entry->number < found->number)) {
+      found = entry;
+    }
+  };
+  for (const auto& [key, entry] : entries_) look_at(entry);
+  for (const auto& entry : stopped_) look_at(entry);
+  return found;
+}
+
+void FactoryCore::shutdown() noexcept {
   {
     const std::lock_guard guard{mutex_};
     shut_down_ = true;
-    for (auto& [key, entry] : entries_) {
-      if (entry->started) ending.push_back(entry);
-    }
-    ending.insert(ending.end(), stopped_.begin(), stopped_.end());
   }
-  for (const auto& entry : ending) entry->stop.request_stop();
+  for (auto entry = next_started(0); entry != nullptr; entry = next_started(entry->number)) {
+    entry->stop.request_stop();
+  }
   {
     const std::lock_guard one_at_a_time{joining_};
-    for (const auto& entry : ending) {
+    for (auto entry = next_started(0); entry != nullptr; entry = next_started(entry->number)) {
       if (entry->thread.joinable()) entry->thread.join();
     }
   }
@@ -230,12 +290,8 @@ CacheSync FactoryCore::wait_for_cache_sync(std::stop_token stop,
   }
   for (const auto& entry : started) {
     const bool synced = entry->informer->synced().done();
-    std::string reason;
-    if (!synced) {
-      reason = entry->informer->last_error();
-      if (reason.empty() && entry->ended.done()) reason = "the informer was stopped";
-    }
-    result.informers.push_back({entry->description, synced, std::move(reason)});
+    result.informers.push_back(
+        {entry->description, synced, synced ? std::string{} : entry->reason()});
   }
   std::ranges::sort(result.informers, {}, &CacheSync::Informer::type);
   if (!result.all_synced()) {
@@ -257,6 +313,7 @@ DoneSignal FactoryCore::stop_informer(const InformerKey& key) {
       return nothing;
     }
     entry = found->second;
+    if (entry->started) stopped_.push_back(entry);
     entries_.erase(found);
     if (const auto counted = counted_.find({key.resource, key.namespace_});
         counted != counted_.end() && counted->second.type == key.type) {
@@ -267,7 +324,6 @@ DoneSignal FactoryCore::stop_informer(const InformerKey& key) {
       entry->ended.fire();
       return entry->ended;
     }
-    stopped_.push_back(entry);
   }
   entry->stop.request_stop();
   return entry->ended;

@@ -208,6 +208,7 @@ class FakeListWatch final : public ListWatch<Item> {
 
   std::unique_ptr<WatchStream<Item>> watch(const ListOptions& options,
                                            std::stop_token /*stop*/) override {
+    auto stream = std::make_unique<Stream>(*this);  // outlives the lock, which its destructor takes
     const std::lock_guard guard{mutex_};
     note(fmt::format(
         "watch rv={}{}{}{}", options.resource_version,
@@ -219,7 +220,6 @@ class FakeListWatch final : public ListWatch<Item> {
     const std::string& version = options.resource_version;
     const bool initial = options.send_initial_events.value_or(false);
     if (!version.empty() && std::stol(version) > version_) throw ApiError{too_large()};
-    auto stream = std::make_unique<Stream>(*this);
     if (initial || version.empty() || version == "0") {
       for (const auto& [key, object] : objects_) {
         stream->channel.events.push_back({EventType::kAdded, object, {}});

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -15,10 +16,15 @@ namespace kube {
 
 /// What a Controller does with deltas.
 struct ControllerHooks {
-  /// Processes what was taken from the queue. What it throws is counted and handed to `on_error`.
+  /// Processes what was taken from the queue. What it throws is counted and handed to `on_error`, and the reflector
+  /// lists again, since the deltas are gone.
   DeltaQueue::Process process = nullptr;
-  /// Does a part of long work between deltas; true if there is more. May be absent.
+  /// `process` can be called again with the deltas that it has thrown for, and does the rest. So it is, after a
+  /// pause, until they are processed or a stop is requested.
+  bool retries = false;
+  /// Does a part of long work between deltas; true if there is more. May be absent. Called again after it has thrown.
   std::function<bool()> go_on = nullptr;
+  /// What it throws is swallowed.
   std::function<void(const std::exception& error)> on_error = nullptr;
   /// What the deltas go into, for metrics. May be absent.
   std::shared_ptr<const detail::IndexerCore> store = nullptr;
@@ -34,29 +40,50 @@ class Controller {
              ReflectorOptions options = {}, detail::ReflectorHooks reflector_hooks = {});
 
   /// Runs the loop here and the reflector in a thread of its own until a stop is requested, and returns when
-  /// both have ended. What is queued then is dropped. Throws nothing. A second call returns at once.
-  void run(std::stop_token stop);
+  /// both have ended. What is queued then is dropped. Throws nothing: what fails, for instance because there is no
+  /// memory or no thread, is reported and tried again. A second call returns at once.
+  void run(std::stop_token stop) noexcept;
+  /// Calls `work` until it does not throw, with pauses between; each failure is reported, and last_error() meanwhile.
+  /// Returns false if a stop is requested first; `work` is called once at least.
+  template <typename Work>
+  bool keep_trying(const Work& work, const std::stop_token& stop) noexcept {
+    for (Clock::Duration pause{};;) {
+      try {
+        work();
+        if (pause != Clock::Duration::zero()) set_failure("");
+        return true;
+      } catch (...) {
+        if (!pause_after_failure(pause, stop)) return false;
+      }
+    }
+  }
 
   /// True once the first list was processed. Stays true.
   [[nodiscard]] bool has_synced() const { return queue_->has_synced(); }
   [[nodiscard]] const DoneSignal& synced() const noexcept { return queue_->synced(); }
   /// Empty before the first list.
   [[nodiscard]] std::string last_sync_resource_version() const { return reflector_.last_version(); }
-  /// Why the source gives nothing; empty if it does.
-  [[nodiscard]] std::string last_error() const { return reflector_.last_error(); }
+  /// Why nothing new is processed: what keeps failing here, or why the source gives nothing. Empty if all is well.
+  [[nodiscard]] std::string last_error() const;
   [[nodiscard]] std::size_t queued() const { return queue_->size(); }
   /// Counts an error of processing and hands it to `on_error`.
-  void report(const std::exception& error) const;
+  void report(const std::exception& error) const noexcept;
 
  private:
   void measure() const;
+  void process(std::vector<Delta>& deltas, bool in_initial_list, const std::stop_token& stop);
+  bool pause_after_failure(Clock::Duration& pause, const std::stop_token& stop) noexcept;
+  void set_failure(const char* text) noexcept;
 
   const std::shared_ptr<DeltaQueue> queue_;
   const ControllerHooks hooks_;
   const InformerMetrics metrics_;
   const Logger log_;
+  Clock& clock_;
   detail::ReflectorCore reflector_;
   std::atomic<bool> started_ = false;
+  mutable std::mutex mutex_;
+  std::string failure_;  // guarded by mutex_
 };
 
 }  // namespace kube

@@ -55,7 +55,8 @@ class DeltaQueue : public ReflectorTarget {
 
   /// Takes the next deltas and calls `process` with them, without a lock. Waits for some, or for the timer,
   /// unless `wait` is false. A closed queue still hands out what it has. What `process` throws passes
-  /// through; what was taken is gone then.
+  /// through; what was taken is gone then, and only a new list brings it again. Whatever else is thrown
+  /// (std::bad_alloc) leaves the queue as it was.
   PopResult pop(const Process& process, bool wait = true);
   /// Lets pop() return kTimer, once, when `time` has come.
   void set_timer(Clock::TimePoint time);
@@ -69,7 +70,8 @@ class DeltaQueue : public ReflectorTarget {
   void hold(bool on) override;
 
  protected:
-  /// Moves the next deltas into `batch`; returns how many initial items they were, at most `initial`.
+  /// Moves the next deltas into `batch`, all or (if it throws) none; returns how many initial items they were, at
+  /// most `initial`.
   virtual std::size_t take_locked(std::vector<Delta>& batch, std::size_t initial) = 0;
   [[nodiscard]] virtual std::size_t size_locked() const = 0;
   /// Called when what take_locked() gave has been processed.
@@ -91,7 +93,7 @@ class DeltaQueue : public ReflectorTarget {
   mutable std::mutex mutex_;
 
  private:
-  void settle(std::size_t initial_taken, bool list_failed);
+  void settle(std::size_t initial_taken, bool list_failed) noexcept;
   void fire_if_synced(std::unique_lock<std::mutex> lock);
 
   Condition items_;
@@ -129,6 +131,7 @@ class InOrderQueue final : public DeltaQueue {
  private:
   struct Items;
   std::size_t take_locked(std::vector<Delta>& batch, std::size_t initial) override;
+  [[nodiscard]] std::size_t batch_end_locked(std::size_t initial) const;
   [[nodiscard]] std::size_t size_locked() const override;
   void push(Delta delta, bool populates = true);
 

@@ -27,10 +27,10 @@ class DoneSignal {
   /// Returns true when it has happened, false if a stop comes first.
   [[nodiscard]] bool wait(std::stop_token stop) const;
   /// Lets it happen. Later calls do nothing.
-  void fire() const;
+  void fire() const noexcept;
 
   /// Calls `then` when it happens, in the thread that fires it, or at once if it has happened. Returns what
-  /// forget() needs to have it not called any more.
+  /// forget() needs to have it not called any more. What `then` throws in the thread that fires is swallowed.
   std::uint64_t on_done(std::function<void()> then) const;
   void forget(std::uint64_t registered) const;
 

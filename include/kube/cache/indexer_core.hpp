@@ -37,7 +37,8 @@ struct IndexerOptions {
   bool label_index = true;
   bool namespace_index = true;
   /// Hears of an index function that threw: the object is stored, but found under no value of that index.
-  /// Called by the thread that writes.
+  /// Called by the thread that writes; what it throws is swallowed. A std::bad_alloc is not taken for an error of the
+  /// function: the write fails, and an informer repeats it.
   std::function<void(std::string_view index, std::string_view key, std::string_view what)>
       on_index_error = nullptr;
 };
@@ -121,12 +122,14 @@ class IndexerCore {
   }
   [[nodiscard]] const ObjectAccess& access() const noexcept { return access_; }
 
+  // What these throw (std::bad_alloc) leaves the store as it was.
+
   /// Carries out all changes at once: readers see none or all of them. Returns the sequence number reached.
   std::uint64_t apply(const std::vector<StoreChange>& changes, std::vector<StoreResult>& results);
   /// Makes `objects` the whole content. `removed` gets what was not among them.
   std::uint64_t replace(const std::vector<ObjectRef>& objects, std::string_view version,
                         std::vector<StoreResult>& results, std::vector<ObjectRef>& removed);
-  /// Notes that the content is that of `version`.
+  /// Declares the content to be that of `version`.
   void set_version(std::string_view version);
   /// Throws std::invalid_argument, with nothing added, if there is an index of such a name.
   void add_indexes(const std::vector<std::pair<std::string, IndexFunction>>& indexes);

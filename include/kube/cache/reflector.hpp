@@ -37,10 +37,14 @@ class ReflectorCore {
   ReflectorCore(const ReflectorCore&) = delete;
   ReflectorCore& operator=(const ReflectorCore&) = delete;
 
-  void run(std::stop_token stop);
+  void run(std::stop_token stop) noexcept;
+  /// Ends the list or watch that is under way, and lists after a pause: what came of it has been lost. From any thread.
+  void list_again() noexcept;
+  [[nodiscard]] const std::string& name() const noexcept { return options_.name; }
   [[nodiscard]] std::string last_version() const;
   [[nodiscard]] std::string last_error() const;
-  /// Does what is due: a resync, a warning about a state that does not arrive. From any thread.
+  /// Does what is due: a resync, a warning about a state that does not arrive. From one thread at a time. Called again
+  /// after it has thrown, it goes on where it stopped.
   void tick();
   /// Fills in the ages of InformerMetrics. From any thread.
   void measure() const;
@@ -49,6 +53,8 @@ class ReflectorCore {
   enum class Next { kStopped, kRelist, kWatchAgain };
   enum class Initial { kStopped, kList, kStreamed };
 
+  void round(const std::stop_token& stop);
+  void round_failed() noexcept;
   void list_and_watch(std::stop_token stop);
   bool list(std::stop_token stop);
   ListResult list_pages(const ListOptions& wanted, std::vector<ObjectRef>& items,
@@ -76,9 +82,10 @@ class ReflectorCore {
   void set_last_version(const std::string& version);
   void count(EventType type);
   void received(bool up_to_date);
-  void report(ReflectorEvent event);
-  bool back_off(std::stop_token stop);
-  bool pause_before_reconnect(Clock::Duration lived, std::stop_token stop);
+  void report(const ReflectorEvent& event) noexcept;
+  void set_last_error(const char* text) noexcept;
+  bool back_off(std::stop_token stop) noexcept;
+  bool pause_before_reconnect(Clock::Duration lived, std::size_t events, std::stop_token stop);
   bool may_retry_internal_error();
   void move_timers(Clock::TimePoint resync, Clock::TimePoint warning);
 
@@ -104,8 +111,11 @@ class ReflectorCore {
   Clock::TimePoint warn_at_ = Clock::TimePoint::max();
   Clock::TimePoint last_event_{};
   bool any_event_ = false;
-  Clock::TimePoint received_{};    // when anything came
-  Clock::TimePoint up_to_date_{};  // when the last bookmark or list came
+  Clock::TimePoint received_{};               // when anything came
+  Clock::TimePoint up_to_date_{};             // when the last bookmark or list came
+  std::stop_source round_{std::nostopstate};  // ends the round that is under way
+
+  std::shared_ptr<const ResyncRequest> due_;  // taken by tick(), and not handed over yet
 };
 
 /// Writes what a reflector learns straight into a store.
@@ -143,8 +153,8 @@ class Reflector {
               std::make_shared<detail::ErasedListWatch<T>>(std::move(source)), *target_,
               std::move(options)) {}
 
-  /// Returns soon after a stop is requested. Throws nothing.
-  void run(std::stop_token stop) { core_.run(std::move(stop)); }
+  /// Returns soon after a stop is requested. Throws nothing: what fails is reported and tried again.
+  void run(std::stop_token stop) noexcept { core_.run(std::move(stop)); }
   /// The version that was read last; empty before the first list. The store may lag behind a little.
   [[nodiscard]] std::string last_sync_resource_version() const { return core_.last_version(); }
   /// Why the last round failed; empty if none has since the last list.

@@ -78,8 +78,9 @@ struct ReflectorOptions {
                             .jitter = 1,
                             .cap = std::chrono::seconds{30},
                             .reset_after = std::chrono::minutes{2}};
-  /// A watch that ends within `healthy_watch` is followed by a pause that doubles each time, so that no server
-  /// is asked in a tight loop. One that lived longer is followed by the next one at once.
+  /// A watch that ends within `healthy_watch` is followed by a pause, so that no server is asked in a tight loop:
+  /// `reconnect_floor` if it brought an event or a bookmark, else twice the last pause, up to `reconnect_cap`. One that
+  /// lived longer is followed by the next one at once.
   Clock::Duration reconnect_floor = std::chrono::milliseconds{20};
   Clock::Duration reconnect_cap = std::chrono::seconds{2};
   Clock::Duration healthy_watch = std::chrono::seconds{10};
@@ -94,7 +95,8 @@ struct ReflectorOptions {
   /// process was started with KUBE_WATCHLIST_INCONSISTENCY_DETECTOR=true.
   std::optional<bool> check_consistency = std::nullopt;
 
-  /// Hears of each round that failed: a list, or the opening of a watch. See default_watch_error_handler().
+  /// Hears of each round that failed: a list, or the opening of a watch. What it throws is swallowed. See
+  /// default_watch_error_handler().
   std::function<void(const ReflectorError& error)> on_error = nullptr;
   /// Hears of everything, in the reflector's thread. What it throws is swallowed.
   std::function<void(const ReflectorEvent& event)> on_state = nullptr;

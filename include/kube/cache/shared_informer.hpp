@@ -58,7 +58,8 @@ class SharedIndexInformer {
       : core_(std::move(core)), indexer_(core_->store()) {}
 
   /// Works until a stop is requested. Returns when all threads of the informer have ended. An informer runs
-  /// once: later calls return at once.
+  /// once: later calls return at once. Throws std::bad_alloc if there is no memory to begin with, and has not started
+  /// then; what fails later is reported and tried again.
   void run(std::stop_token stop) const { core_->run(std::move(stop)); }
 
   /// Throws std::logic_error if the informer has stopped.

@@ -32,7 +32,8 @@ struct InformerBehaviour {
   bool notify_unknown_deletes = false;
   /// Objects that a resync shows before other changes have their turn.
   std::size_t resync_chunk = 500;
-  /// Hears of changes that could not be applied.
+  /// Hears of changes that could not be applied, and of what an informer could not do for the lack of memory or
+  /// threads and will try again.
   std::function<void(const std::exception& error)> on_processing_error = nullptr;
 };
 
@@ -50,6 +51,8 @@ class SharedInformerCore {
   SharedInformerCore& operator=(const SharedInformerCore&) = delete;
   ~SharedInformerCore();
 
+  /// Throws std::bad_alloc if there is no memory to begin with; the informer has not started then. What fails later is
+  /// reported and tried again.
   void run(std::stop_token stop);
   HandlerRegistration add_handler(AnyHandler handler, HandlerOptions options);
   void remove_handler(const HandlerRegistration& registration, Removal how);
@@ -66,6 +69,7 @@ class SharedInformerCore {
 
  private:
   struct Running;
+  [[nodiscard]] std::shared_ptr<Running> start();
   [[nodiscard]] std::shared_ptr<Running> running() const;
 
   const ObjectAccess& access_;

@@ -12,6 +12,7 @@
 #include <kube/object/pool.hpp>
 
 #include <compare>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -76,8 +77,9 @@ class FactoryCore {
   void configure(const InformerKey& key, Make make);
   [[nodiscard]] Informer make(const InformerPlan& plan);
 
+  /// Throws Error if the thread of an informer cannot be created; all others have started, and the next call tries again.
   void start(const std::stop_token& stop);
-  void shutdown();
+  void shutdown() noexcept;
   [[nodiscard]] CacheSync wait_for_cache_sync(std::stop_token stop,
                                               std::optional<Clock::Duration> timeout);
   DoneSignal stop_informer(const InformerKey& key);
@@ -87,13 +89,21 @@ class FactoryCore {
   struct Entry {
     Informer informer;
     std::string description;
+    std::uint64_t number = 0;
     bool started = false;
     std::stop_source stop;
     DoneSignal settled;  // synced, or ended without
     DoneSignal ended;
+    std::mutex mutex;
+    std::string failure;  // why it could not begin; guarded by mutex
     std::jthread thread;
+
+    [[nodiscard]] std::string reason();
   };
-  static void run(Entry& entry, const std::stop_token& outer);
+  void run(Entry& entry, const std::stop_token& outer) const noexcept;
+  /// The entry with the next higher number that has started; null if there is none. Whoever visits all entries neither
+  /// holds the lock meanwhile nor needs memory for them.
+  [[nodiscard]] std::shared_ptr<Entry> next_started(std::uint64_t number);
   [[nodiscard]] InformerMetrics metrics_of(const InformerKey& key);
 
   const Client client_;
@@ -105,6 +115,7 @@ class FactoryCore {
   std::mutex mutex_;
   // Guarded by mutex_:
   bool shut_down_ = false;
+  std::uint64_t next_number_ = 1;
   std::shared_ptr<const void> name_;  // keeps options_.name for this factory
   std::map<InformerKey, std::shared_ptr<Entry>> entries_;
   std::vector<std::shared_ptr<Entry>> stopped_;  // by stop_informer(); their threads may still end

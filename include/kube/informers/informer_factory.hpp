@@ -28,7 +28,8 @@ class InformerFactory {
 
   /// Starts each informer that somebody asked for and that does not run yet, on threads of its own, and returns
   /// at once. Call it again after asking for more. `stop` is for those that this call starts. Does nothing
-  /// after shutdown().
+  /// after shutdown(). Throws Error if there is no thread for an informer; all others have started then, and another
+  /// call tries again.
   void start(const std::stop_token& stop = {}) { core_->start(stop); }
   /// Stops all informers and waits until their threads have ended. Caches can still be read.
   void shutdown() { core_->shutdown(); }

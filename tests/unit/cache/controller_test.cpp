@@ -40,13 +40,22 @@ std::shared_ptr<detail::AnyListWatch> erased(const std::shared_ptr<FakeListWatch
   return std::make_shared<detail::ErasedListWatch<Item>>(server);
 }
 
-// C-1, C-3, C-4, C-5, C-6, K-3: errors are counted and reported, and the loop goes on.
-TEST(Controller, ReportsWhatProcessingThrowsAndGoesOn) {
+template <typename Condition>
+bool wait_until(const Condition& condition) {
+  const auto limit = std::chrono::steady_clock::now() + 10s;
+  while (!condition() && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
+  return condition();
+}
+
+// C-1, C-3, C-4, C-5, C-6, C-13, K-3: errors are counted and reported, the loop goes on, and a new list brings what
+// was lost.
+TEST(Controller, ReportsWhatProcessingThrowsAndListsAgain) {
   const std::size_t threads_before = thread_count();
   const auto server = std::make_shared<FakeListWatch>();
   server->put("a", "x");
   const auto metrics = std::make_shared<Metrics>();
   ReflectorOptions options;
+  options.backoff.initial = 1ms;
   options.metrics = InformerMetrics::in(metrics, {});
   const Counter counted = options.metrics.processing_errors;
   std::mutex mutex;
@@ -63,8 +72,9 @@ TEST(Controller, ReportsWhatProcessingThrowsAndGoesOn) {
                         {.process =
                              [&](std::vector<Delta>& deltas, bool) {
                                note(std::string{to_string(deltas.front().type)});
-                               if (++taken == 2) throw std::runtime_error("no");
-                               if (taken == 3) throw 7;  // NOLINT: anything may be thrown
+                               ++taken;
+                               if (taken == 2) throw std::runtime_error("no");
+                               if (taken == 4) throw 7;  // NOLINT: anything may be thrown
                              },
                          .on_error =
                              [&](const std::exception& error) {
@@ -77,18 +87,55 @@ TEST(Controller, ReportsWhatProcessingThrowsAndGoesOn) {
   {
     std::jthread run{[&](std::stop_token stop) { controller.run(std::move(stop)); }};
     ASSERT_TRUE(server->wait_for_watches(1));
+    EXPECT_TRUE(wait_until([&] { return controller.has_synced(); }));
     server->put("a", "y");
+    EXPECT_TRUE(wait_until([&] { return taken == 3; }));
+    ASSERT_TRUE(server->wait_for_requests(4));
+    ASSERT_TRUE(server->wait_for_watches(1));
     server->put("a", "z");
-    server->put("a", "last");
-    while (taken < 4) std::this_thread::yield();
-    EXPECT_TRUE(controller.has_synced());
+    EXPECT_TRUE(wait_until([&] { return taken == 5; }));
+    EXPECT_TRUE(wait_until([&] { return controller.last_error().empty(); }));
   }
   EXPECT_TRUE(threads_return_to(threads_before));
-  EXPECT_EQ(controller.last_sync_resource_version(), "4");
-  EXPECT_EQ(log, (Strings{"ReplacedAll", "Added", "no", "Added",
-                          "something that is no std::exception was thrown", "Added"}));
+  EXPECT_EQ(controller.last_sync_resource_version(), "3");
+  EXPECT_EQ(log, (Strings{"ReplacedAll", "Added", "no", "ReplacedAll", "Added",
+                          "something that is no std::exception was thrown", "ReplacedAll"}));
   EXPECT_EQ(counted.value(), 2U);
   controller.run({});  // a second run returns at once
+}
+
+// C-13: deltas that are tried again until they are processed are neither lost nor overtaken, the first list included.
+TEST(Controller, RetriesDeltasWhereProcessingCan) {
+  const auto server = std::make_shared<FakeListWatch>();
+  server->put("a", "x");
+  std::mutex mutex;
+  Strings log;
+  std::atomic<int> taken = 0;
+  const auto queue = std::make_shared<InOrderQueue>(detail::kObjectAccess<Item>, nullptr,
+                                                    DeltaQueueOptions{.batch_size = 1});
+  Controller controller{detail::kObjectAccess<Item>,
+                        erased(server),
+                        queue,
+                        {.process =
+                             [&](std::vector<Delta>& deltas, bool initial) {
+                               {
+                                 const std::lock_guard guard{mutex};
+                                 log.push_back(std::string{to_string(deltas.front().type)} + ' ' +
+                                               deltas.front().version + (initial ? "*" : ""));
+                               }
+                               // Each delta fails once.
+                               if (++taken % 2 == 1) throw std::bad_alloc{};
+                             },
+                         .retries = true}};
+  {
+    std::jthread run{[&](std::stop_token stop) { controller.run(std::move(stop)); }};
+    EXPECT_TRUE(wait_until([&] { return controller.has_synced(); }));
+    ASSERT_TRUE(server->wait_for_watches(1));
+    server->put("a", "y");
+    EXPECT_TRUE(wait_until([&] { return taken == 4 && controller.last_error().empty(); }));
+  }
+  EXPECT_EQ(log, (Strings{"ReplacedAll 1*", "ReplacedAll 1*", "Added ", "Added "}));
+  EXPECT_EQ(server->requests().size(), 2U);
 }
 
 // C-2: what is queued when stopped is dropped.

@@ -7,6 +7,7 @@
 #include <kube/informers/shared_informer_factory.hpp>
 
 #include "factory_support.hpp"
+#include "support/failing_threads.hpp"
 
 #include <gtest/gtest.h>
 
@@ -75,6 +76,31 @@ TEST_F(SharedInformerFactoryTest, StartsLaterOnesWithAnotherStart) {
   EXPECT_TRUE(sync);
   EXPECT_EQ(sync.informers.size(), 2U);
   EXPECT_EQ(trace.count("watch", "nodes"), 1U);
+}
+
+// G-14: a thread that cannot be created is an error, and another start tries again.
+TEST_F(SharedInformerFactoryTest, StartsAgainWhatGotNoThread) {
+  factory.core().v1().nodes().informer();
+  factory.core().v1().configmaps().informer();
+  {
+    const testing_support::ThreadFault fault{1};
+    try {
+      factory.start();
+      ADD_FAILURE() << "it started";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string{error.what()}.find(
+                    "its thread could not be created: Resource temporarily unavailable; start "
+                    "again to try again"),
+                std::string::npos)
+          << error.what();
+    }
+  }
+  EXPECT_EQ(factory.wait_for_cache_sync({}, kPatience).informers.size(), 1U);
+
+  factory.start();
+  const CacheSync sync = factory.wait_for_cache_sync({}, kPatience);
+  EXPECT_TRUE(sync) << sync.message();
+  EXPECT_EQ(sync.informers.size(), 2U);
 }
 
 // G-3

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <kube/cache/informer.hpp>
+#include <kube/cache/shared_informer.hpp>
+
+#include "shared_informer_fixture.hpp"
+#include "support/failing_threads.hpp"
+#include "support/fake_list_watch.hpp"
+#include "support/items.hpp"
+#include "support/recorder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+/// What user code may throw, anything and anywhere, and what the system may refuse.
+namespace kube {
+namespace {
+
+using namespace std::chrono_literals;
+using testing_support::FakeListWatch;
+using testing_support::Item;
+using testing_support::item;
+using testing_support::Recorder;
+using testing_support::SharedInformerTest;
+using testing_support::show;
+using testing_support::status;
+using testing_support::ThreadFault;
+using Strings = std::vector<std::string>;
+
+constexpr std::string_view kForeign = "something that is no std::exception was thrown";
+
+/// An informer whose user code fails, with the time of the machine, and pauses that do not matter.
+class InformerWithFailures : public SharedInformerTest {
+ protected:
+  InformerWithFailures() {
+    options.reflector.clock = &system_clock();
+    options.reflector.backoff.initial = 1ms;
+    options.reflector.backoff.cap = 5ms;
+    options.behaviour.on_processing_error = [this](const std::exception& error) {
+      const std::lock_guard guard{mutex};
+      errors.emplace_back(error.what());
+    };
+  }
+  ~InformerWithFailures() override { stop(); }
+
+  Strings seen_errors() {
+    const std::lock_guard guard{mutex};
+    return errors;
+  }
+  /// Waits until the cache shows what the server has.
+  ::testing::AssertionResult converges() {
+    const std::string truth = show(server->objects());
+    if (eventually([&] { return show(informer->indexer().list()) == truth; })) {
+      return ::testing::AssertionSuccess();
+    }
+    return ::testing::AssertionFailure() << show(informer->indexer().list()) << " instead of "
+                                         << truth << ": " << informer->last_error();
+  }
+
+  std::mutex mutex;
+  Strings errors;  // guarded by mutex
+};
+
+// C-13, K-12, I-14, I-31: an index function that throws anything costs its object a place in that index, and no other object
+// anything.
+TEST_F(InformerWithFailures, KeepsAllObjectsWhenAnIndexFunctionThrows) {
+  Strings index_errors;
+  options.indexers = {{"odd", [](const Item& object) -> Strings {
+                         if (object.metadata.name == "bad") throw 42;  // NOLINT: anything
+                         return {"value"};
+                       }}};
+  options.indexer.on_index_error = [&](std::string_view index, std::string_view key,
+                                       std::string_view what) {
+    const std::lock_guard guard{mutex};
+    index_errors.push_back(std::string{index} + ' ' + std::string{key} + ": " + std::string{what});
+    throw 43;  // NOLINT: anything
+  };
+  server->put("n", "bad");
+  server->put("n", "good");
+  make();
+  Recorder recorder;
+  informer->add_event_handler(recorder.handler());
+
+  start_and_sync();
+  server->put("n", "bad");
+  server->put("n", "other");
+
+  EXPECT_TRUE(converges());
+  EXPECT_TRUE(recorder.wait_until_believes(show(server->objects())));
+  EXPECT_EQ(show(informer->indexer().by_index("odd", "value")), "n/good@2 n/other@4");
+  EXPECT_EQ(recorder.contradiction(), "");
+  stop();
+  EXPECT_EQ(index_errors, (Strings(2, "odd n/bad: " + std::string{kForeign})));
+}
+
+// K-1, P-3: a callback of one handler that throws does not cost another handler anything.
+TEST_F(InformerWithFailures, TellsAllHandlersWhenOnHighWaterThrows) {
+  make();
+  Recorder first;
+  Recorder second;
+  std::atomic<bool> go = false;
+  const HandlerRegistration slow = informer->add_event_handler(
+      {.on_add =
+           [&] {
+             return [&](const Item&) {
+               while (!go) std::this_thread::yield();
+             };
+           }()},
+      {.name = "slow", .high_water = 1, .on_high_water = [](std::size_t) { throw 42; }});  // NOLINT
+  informer->add_event_handler(first.handler());
+  informer->add_event_handler(second.handler());
+  start_and_sync();
+
+  for (const char* name : {"a", "b", "c", "d", "e"}) server->put("n", name);
+
+  const std::string truth = show(server->objects());
+  EXPECT_TRUE(first.wait_until_believes(truth)) << first.believes();
+  EXPECT_TRUE(second.wait_until_believes(truth)) << second.believes();
+  EXPECT_EQ(slow.failures(), 1U);
+  EXPECT_EQ(slow.last_failure(), kForeign);
+  go = true;
+  stop();
+}
+
+// S-29, K-5: a transform that throws anything is reported, and what it refused is listed again.
+TEST_F(InformerWithFailures, ListsAgainWhenATransformThrowsNoException) {
+  std::atomic<int> failures = 3;
+  options.transform = [&](Item& object) {
+    if (object.metadata.name == "bad" && failures-- > 0) throw 42;  // NOLINT: anything
+  };
+  options.reflector.on_error = [this](const ReflectorError& error) {
+    const std::lock_guard guard{mutex};
+    errors.emplace_back(error.what());
+  };
+  server->put("n", "bad");
+  server->put("n", "good");
+
+  start_and_sync();
+  EXPECT_EQ(seen_errors(), Strings(3, "unable to sync list result: transforming: n/bad: " +
+                                          std::string{kForeign}));
+
+  failures = 1;
+  server->put("n", "bad");
+  EXPECT_TRUE(converges());
+}
+
+// so is a source that throws anything.
+TEST_F(InformerWithFailures, TriesAgainWhenTheSourceThrowsNoException) {
+  const testing_support::Failure foreign = [] { throw 42; };  // NOLINT: anything
+  options.reflector.on_error = [this](const ReflectorError& error) {
+    {
+      const std::lock_guard guard{mutex};
+      errors.emplace_back(error.what());
+    }
+    throw 44;  // NOLINT: anything
+  };
+  options.reflector.on_state = [](const ReflectorEvent&) { throw 45; };  // NOLINT: anything
+  server->put("n", "a");
+  server->script_lists({foreign});
+  server->script_watches({foreign});
+
+  start_and_sync();
+  EXPECT_EQ(seen_errors(),
+            (Strings{"failed to list PartialObjectMetadata: list: " + std::string{kForeign},
+                     "watch: " + std::string{kForeign}}));
+
+  server->put("n", "b", {}, true);
+  server->break_watches(foreign);
+  EXPECT_TRUE(converges());
+}
+
+// S-6: what is called when an informer has synced may throw, too.
+TEST_F(InformerWithFailures, SyncsWhenACallbackOfItsSignalThrows) {
+  server->put("n", "a");
+  make();
+  Recorder recorder;
+  const HandlerRegistration registration = informer->add_event_handler(recorder.handler());
+  (void)informer->synced().on_done([] { throw 42; });     // NOLINT: anything
+  (void)registration.synced().on_done([] { throw 42; });  // NOLINT: anything
+
+  start_and_sync();
+  EXPECT_TRUE(wait(registration.synced()));
+  server->put("n", "b");
+  EXPECT_TRUE(recorder.wait_until_believes(show(server->objects())));
+}
+
+// C-5, C-12: a handler of the simpler informer that throws anything.
+TEST(InformerWithOneHandler, GoesOnWhenItsHandlerThrowsNoException) {
+  const auto server = std::make_shared<FakeListWatch>();
+  server->put("n", "a");
+  server->put("n", "b");
+  std::atomic<int> calls = 0;
+  std::atomic<int> reported = 0;
+  InformerOptions<Item> options;
+  options.behaviour.on_processing_error = [&](const std::exception& error) {
+    EXPECT_EQ(error.what(), kForeign);
+    ++reported;
+    throw 43;  // NOLINT: anything
+  };
+  Informer<Item> informer{server,
+                          {.on_add =
+                               [&](const Item&) {
+                                 ++calls;
+                                 throw 42;  // NOLINT: anything
+                               }},
+                          options};
+  {
+    std::jthread run{[&](std::stop_token stop) { informer.run(std::move(stop)); }};
+    EXPECT_TRUE(server->wait_for_watches(1));
+    const auto limit = std::chrono::steady_clock::now() + 10s;
+    while (reported < 2 && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
+    EXPECT_EQ(informer.store().size(), 2U);
+  }
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(reported, 2);
+}
+
+// S-1, C-1: threads that cannot be created are reported and tried again: those of handlers, and that of the reflector.
+TEST_F(InformerWithFailures, StartsWhenThreadsCanBeCreatedAgain) {
+  server->put("n", "a");
+  make();
+  Recorder recorder;
+  const HandlerRegistration one = informer->add_event_handler(recorder.handler(), {.name = "one"});
+  const HandlerRegistration two = informer->add_event_handler({}, {.name = "two"});
+  std::stop_source stop;
+  std::atomic<bool> go = false;
+  std::jthread run{[&] {
+    while (!go) std::this_thread::yield();
+    informer->run(stop.get_token());
+  }};
+  {
+    const ThreadFault fault{4};
+    go = true;
+    EXPECT_TRUE(eventually([&] { return fault.left() == 0; }));
+  }
+
+  EXPECT_TRUE(eventually([&] { return one.has_synced() && two.has_synced(); }));
+  EXPECT_TRUE(recorder.wait_until_believes("n/a@1"));
+  EXPECT_TRUE(eventually([&] { return informer->last_error().empty(); }));
+  const Strings seen = seen_errors();
+  EXPECT_EQ(seen.size(), 4U);
+  EXPECT_EQ(seen.front(),
+            "SharedIndexInformer PartialObjectMetadata + event handler one: the thread of its "
+            "handler could not be created: Resource temporarily unavailable");
+  stop.request_stop();
+}
+
+TEST_F(InformerWithFailures, ListsWhenTheThreadOfTheReflectorCanBeCreated) {
+  server->put("n", "a");
+  make();
+  std::stop_source stop;
+  std::atomic<bool> go = false;
+  std::jthread run{[&] {
+    while (!go) std::this_thread::yield();
+    informer->run(stop.get_token());
+  }};
+  {
+    const ThreadFault fault{2};
+    go = true;
+    EXPECT_TRUE(eventually([&] { return fault.left() == 0; }));
+  }
+  EXPECT_TRUE(eventually([&] { return informer->has_synced(); }));
+  EXPECT_EQ(seen_errors(),
+            Strings(2,
+                    "PartialObjectMetadata: the thread of the reflector could not be created: "
+                    "Resource temporarily unavailable"));
+  EXPECT_TRUE(eventually([&] { return informer->last_error().empty(); }));
+  stop.request_stop();
+}
+
+// S-3: a stop ends the wait for a thread.
+TEST_F(InformerWithFailures, StopsWhileNoThreadCanBeCreated) {
+  make();
+  Recorder recorder;
+  informer->add_event_handler(recorder.handler());
+  std::stop_source stop;
+  std::atomic<bool> go = false;
+  std::jthread run{[&] {
+    while (!go) std::this_thread::yield();
+    informer->run(stop.get_token());
+  }};
+  const ThreadFault fault{1'000'000};
+  go = true;
+  EXPECT_TRUE(
+      eventually([&] { return !informer->last_error().empty() && !seen_errors().empty(); }));
+  EXPECT_NE(informer->last_error().find("could not be created"), std::string::npos);
+  stop.request_stop();
+  run.join();
+  EXPECT_TRUE(informer->is_stopped());
+  EXPECT_FALSE(informer->has_synced());
+}
+
+// S-13, S-19: a late handler without a thread is not added, which the caller is told.
+TEST_F(InformerWithFailures, RefusesALateHandlerWithoutAThread) {
+  server->put("n", "a");
+  start_and_sync();
+  Recorder refused;
+  {
+    const ThreadFault fault{1};
+    EXPECT_THROW((void)informer->add_event_handler(refused.handler()), Error);
+  }
+  Recorder accepted;
+  informer->add_event_handler(accepted.handler());
+  server->put("n", "b");
+  EXPECT_TRUE(accepted.wait_until_believes("n/a@1 n/b@2"));
+  EXPECT_EQ(refused.events(), Strings{});
+}
+
+}  // namespace
+}  // namespace kube
