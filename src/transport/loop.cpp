@@ -74,6 +74,11 @@ void Loop::run(const std::stop_token& stop) noexcept {
 
 void Loop::shut_down() noexcept {
   mailbox_->close();
+  for (std::size_t count = mailbox_->collect(); count > 0; --count) {
+    const std::shared_ptr<Exchange> exchange = mailbox_->next();
+    if (exchange->finished == nullptr) exchange->finished = &finished_;
+    exchange->fail(shut_down_);
+  }
   fail_everything(shut_down_);
 }
 
@@ -165,7 +170,11 @@ void Loop::make_connections(Pool& pool) noexcept {
       options_.log.debug("{}: connected, {}", origin_.name, connection->session()->protocol());
       return false;
     } catch (...) {
-      dial_failed(pool, *connection, current_failure(settings_));
+      const TransportError error = current_failure(settings_);
+      if (error.kind() == Kind::kTls || error.kind() == Kind::kConnectionLost) {
+        network_->renew_tls();
+      }
+      dial_failed(pool, *connection, error);
       return true;
     }
   });
@@ -402,11 +411,6 @@ void Loop::wait() {
 }
 
 void Loop::fail_everything(const TransportError& error) noexcept {
-  for (std::size_t count = mailbox_->collect(); count > 0; --count) {
-    const std::shared_ptr<Exchange> exchange = mailbox_->next();
-    if (exchange->finished == nullptr) exchange->finished = &finished_;
-    exchange->fail(error);
-  }
   for (const auto& exchange : exchanges_) exchange->fail(error);
   for (Pool& pool : pools_) {
     pool.connections.clear();

@@ -77,6 +77,7 @@ class Loop {
   void collect_returned(Pool& pool) noexcept;
   void report_finished() noexcept;
   void wait();
+  /// Fails all exchanges that were accepted; those in the mailbox wait for the next turn.
   void fail_everything(const TransportError& error) noexcept;
   void shut_down() noexcept;
 

@@ -29,6 +29,8 @@ class SocketNetwork final : public Network {
     return std::make_unique<SocketDial>(origin_, options_, std::move(material), tls_, resolver_);
   }
 
+  void renew_tls() noexcept override { tls_ = nullptr; }
+
   [[nodiscard]] int poll(std::span<pollfd> sockets, int timeout_ms) noexcept override {
     return ::poll(sockets.data(), sockets.size(), timeout_ms);
   }

@@ -62,6 +62,9 @@ class Network {
 
   /// Throws TransportError.
   [[nodiscard]] virtual std::unique_ptr<Dial> dial(std::shared_ptr<const TlsMaterial> material) = 0;
+  /// Makes the TLS context anew for the next dial: OpenSSL does not say that one which was made while memory was short
+  /// lacks ciphers, or certificates that it trusts.
+  virtual void renew_tls() noexcept = 0;
   /// As ::poll(), with errno.
   [[nodiscard]] virtual int poll(std::span<pollfd> sockets, int timeout_ms) noexcept = 0;
   [[nodiscard]] virtual const Clock& clock() const noexcept = 0;

@@ -253,6 +253,21 @@ TEST(Exhaustion, OfEachCallFailsNoMoreThanItsConnection) {
   }
 }
 
+// A context that was made without enough memory fails each handshake, and would do so for ever.
+TEST(Exhaustion, OfAHandshakeCostsTheTlsContext) {
+  for (const auto& [kind, contexts] : {std::pair{Kind::kTls, 2}, {Kind::kConnect, 1}}) {
+    Handled handled;
+    Schedule schedule{true, [&](std::size_t) { return std::make_unique<Http2Peer>(handled); }};
+    schedule.network().failure = std::make_exception_ptr(TransportError(kind, "no"));
+    schedule.network().failing_call = 1;  // after the dial
+    const auto exchange = schedule.post({});
+    ASSERT_TRUE(schedule.run());
+
+    EXPECT_EQ(exchange->failure(), kind);
+    EXPECT_EQ(schedule.network().tls_contexts, contexts);
+  }
+}
+
 TEST(Exhaustion, OfPollDoesNotKeepAnswersBack) {
   Handled handled;
   Schedule schedule{true, [&](std::size_t) { return std::make_unique<Http2Peer>(handled); }};

@@ -55,11 +55,17 @@ class ScriptedStream final : public ByteStream {
 
 class ScriptedDial final : public Dial {
  public:
-  ScriptedDial(std::shared_ptr<const TlsMaterial> material, bool http2,
+  ScriptedDial(ScriptedNetwork& network, std::shared_ptr<const TlsMaterial> material, bool http2,
                std::unique_ptr<ByteStream> stream)
-      : material_(std::move(material)), http2_(http2), stream_(std::move(stream)) {}
+      : network_(network),
+        material_(std::move(material)),
+        http2_(http2),
+        stream_(std::move(stream)) {}
 
-  [[nodiscard]] bool advance(TimePoint) override { return true; }
+  [[nodiscard]] bool advance(TimePoint) override {
+    network_.count_call();
+    return true;
+  }
   void watch(std::vector<pollfd>&) const override {}
   [[nodiscard]] TimePoint next_step() const override { return {}; }
   [[nodiscard]] const std::shared_ptr<const TlsMaterial>& material() const noexcept override {
@@ -70,6 +76,7 @@ class ScriptedDial final : public Dial {
   [[nodiscard]] const DialTimes& times() const noexcept override { return times_; }
 
  private:
+  ScriptedNetwork& network_;
   const std::shared_ptr<const TlsMaterial> material_;
   const bool http2_;
   std::unique_ptr<ByteStream> stream_;
@@ -85,7 +92,7 @@ std::unique_ptr<Dial> ScriptedNetwork::dial(std::shared_ptr<const TlsMaterial> m
   wire->socket = kFirstSocket + static_cast<int>(wires.size());
   wire->peer = make_peer_(wires.size());
   auto stream = std::make_unique<ScriptedStream>(*this, wire);
-  auto made = std::make_unique<ScriptedDial>(std::move(material), http2_, std::move(stream));
+  auto made = std::make_unique<ScriptedDial>(*this, std::move(material), http2_, std::move(stream));
   wires.push_back(wire);
   return made;
 }

@@ -74,6 +74,7 @@ class ScriptedNetwork final : public detail::Network {
 
   [[nodiscard]] std::unique_ptr<detail::Dial> dial(
       std::shared_ptr<const TlsMaterial> material) override;
+  void renew_tls() noexcept override { ++tls_contexts; }
   [[nodiscard]] int poll(std::span<pollfd> sockets, int timeout_ms) noexcept override;
   [[nodiscard]] const Clock& clock() const noexcept override { return time; }
 
@@ -87,10 +88,11 @@ class ScriptedNetwork final : public detail::Network {
   /// The most bytes of one call.
   std::size_t most_received = std::string::npos;
   std::size_t most_sent = std::string::npos;
-  /// The calls to dial, send and receive so far, and which of them fails, and how.
+  /// The calls to dial, advance, send and receive so far, and which of them fails, and how.
   int calls = 0;
   std::optional<int> failing_call;
   std::exception_ptr failure;
+  int tls_contexts = 1;
   /// How often poll() fails from now on.
   int failing_polls = 0;
   int now = 0;         ///< the moment
