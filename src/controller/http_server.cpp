@@ -154,7 +154,7 @@ class HttpServer::Loop {
   bool attempt(Connection& connection, Clock::TimePoint now, bool ready) noexcept {
     try {
       if (now < connection.deadline) return !ready || serve(connection);
-      options_.slow.add();
+      if (connection.state != Connection::State::kDraining) options_.slow.add();
       tell(connection, {.status = 408, .body = "the request did not arrive in time\n"});
     } catch (const std::exception& error) {
       options_.log.error("the endpoint {} has dropped a connection: {}", options_.address,
