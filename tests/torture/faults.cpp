@@ -17,6 +17,7 @@ constexpr std::array<std::string_view, kFaultKinds> kNames = {
 std::atomic<bool> armed = false;
 std::atomic<std::uint64_t> calls = 0;
 std::atomic<bool> struck = false;
+std::atomic<std::size_t> threads = 0;
 // Written while nothing is armed.
 Fault current;
 
@@ -99,6 +100,9 @@ Immune::~Immune() { subject = before_; }
 
 bool is_subject() noexcept { return subject; }
 void set_subject(bool value) noexcept { subject = value; }
+
+std::size_t subject_threads() noexcept { return threads; }
+void count_subject_thread(int by) noexcept { threads += static_cast<std::size_t>(by); }
 
 void callback_point() {
   if (!strikes(FaultKind::kCallback)) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -82,6 +82,10 @@ class Immune {
 /// Whether calls of this thread count; threads inherit it.
 [[nodiscard]] bool is_subject() noexcept;
 void set_subject(bool subject) noexcept;
+
+/// Threads that are subject to faults and have not ended.
+[[nodiscard]] std::size_t subject_threads() noexcept;
+void count_subject_thread(int by) noexcept;
 
 /// A place in user code: throws if its turn has come, an std::exception or something else in turns.
 void callback_point();

@@ -137,7 +137,9 @@ void* run_thread(void* data) {
   const ThreadStart start = *static_cast<ThreadStart*>(data);
   delete static_cast<ThreadStart*>(data);
   kube::torture::set_subject(start.subject);
-  return start.function(start.argument);
+  void* const result = start.function(start.argument);
+  if (start.subject) kube::torture::count_subject_thread(-1);
+  return result;
 }
 
 }  // namespace
@@ -149,8 +151,12 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
   const bool subject = kube::torture::is_subject();
   const kube::torture::Immune immune;
   auto* const start = new ThreadStart{function, argument, subject};
+  if (subject) kube::torture::count_subject_thread(1);
   const int result = behind(thread, attributes, run_thread, start);
-  if (result != 0) delete start;
+  if (result != 0) {
+    delete start;
+    if (subject) kube::torture::count_subject_thread(-1);
+  }
   return result;
 }
 

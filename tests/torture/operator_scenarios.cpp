@@ -80,8 +80,10 @@ class ControllerScenario final : public ClusterScenario {
       const Immune immune;
       return server.config();
     }();
-    Manager manager{std::move(config),
-                    {.cache = {.namespaces = {{std::string{kSpace}, {}}}}, .clock = &clock}};
+    ManagerOptions options;
+    options.cache.namespaces[std::string{kSpace}] = {};
+    options.clock = &clock;
+    Manager manager{std::move(config), std::move(options)};
     manager.index_field<ConfigMap>("text", [](const ConfigMap& map) -> std::vector<std::string> {
       callback_point();
       return {map.data.at("text").str()};

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -22,7 +21,11 @@ struct ExchangeBudget : testing::Test {
   }
   void receive(Exchange& to, std::size_t count) { to.on_bytes(std::string(count, 'x')); }
   [[nodiscard]] bool is_posted(const std::shared_ptr<Exchange>& wanted) {
-    return std::ranges::count(mailbox->take(), wanted) > 0;
+    bool found = false;
+    for (std::size_t count = mailbox->collect(); count > 0; --count) {
+      found |= mailbox->next() == wanted;
+    }
+    return found;
   }
 
   std::shared_ptr<Mailbox> mailbox = std::make_shared<Mailbox>();
@@ -40,7 +43,7 @@ TEST_F(ExchangeBudget, CountsBytesUntilTheReaderComesBackForMore) {
   one->take(bytes);
   EXPECT_EQ(bytes.size(), 200U);
   EXPECT_EQ(budget->used(), 200U);
-  static_cast<void>(mailbox->take());  // the loop forgets it as well
+  static_cast<void>(is_posted(one));  // the loop forgets it as well
   one.reset();
   EXPECT_EQ(budget->used(), 0U);
 }
