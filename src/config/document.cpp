@@ -8,8 +8,6 @@
 #include <kube/config/config.hpp>
 #include <kube/object/arena.hpp>
 
-#include <algorithm>
-#include <array>
 #include <exception>
 
 #include <string.h>
@@ -43,23 +41,9 @@ void wipe_texts(const Value& value) noexcept {
   }
 }
 
-/// Arenas keep their memory, with what it held, for the next decoder. Overwrites that of the decoder used last, which has
-/// two, after a document of `size` bytes; larger ones are not kept.
-void wipe_arenas(std::size_t size) noexcept {
-  size = std::min(size, std::size_t{256} << 10);
-  try {
-    std::array<Arena, 2> arenas;
-    for (Arena& arena : arenas) {
-      ::explicit_bzero(arena.allocate_text(size), size);
-      ::explicit_bzero(arena.allocate(size), size);
-    }
-  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): no memory; it is kept then
-  }
-}
-
+/// Arenas of a decoder leave their memory, with what it held, to the next one.
 struct ArenaWiper {
-  ~ArenaWiper() { wipe_arenas(size); }
-  std::size_t size;
+  ~ArenaWiper() { Arena::drop_idle_memory(); }
 };
 
 }  // namespace
@@ -69,7 +53,7 @@ WipedDocument::~WipedDocument() {
 }
 
 Ref<Value> decode_document(std::string_view text) {
-  const ArenaWiper wiper{text.size()};
+  const ArenaWiper wiper;
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && text[first] == '{') {
     try {

@@ -66,6 +66,16 @@ class IdleRegions {
     regions_[count_++] = region;
     return true;
   }
+  /// Gives the memory of all of them back to the system, which clears it.
+  void drop_pages() noexcept {
+    const std::lock_guard lock{mutex_};
+    for (std::size_t i = 0; i < count_; ++i) {
+      const Region& region = regions_[i];
+      if (region.up + region.down > 0) {
+        ::madvise(region.middle - region.down, region.down + region.up, MADV_DONTNEED);
+      }
+    }
+  }
   /// Around fork(): the child must not find it locked.
   void lock() noexcept { mutex_.lock(); }
   void unlock() noexcept { mutex_.unlock(); }
@@ -88,6 +98,8 @@ Arena::~Arena() {
   clear();
   unmap_region();
 }
+
+void Arena::drop_idle_memory() noexcept { idle_regions.drop_pages(); }
 
 bool Arena::map_region(std::size_t wanted, std::size_t least) noexcept {
   if (wanted == kUsualReach) {

@@ -25,9 +25,10 @@ void signal(const FileDescriptor& wake) noexcept {
 
 }  // namespace
 
-Mailbox::Mailbox()
-    : wake_(std::make_shared<FileDescriptor>(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))) {
-  if (!*wake_) throw std::system_error(errno, std::generic_category());
+Mailbox::Mailbox() {
+  FileDescriptor wake{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  if (!wake) throw std::system_error(errno, std::generic_category());
+  wake_ = std::make_shared<FileDescriptor>(std::move(wake));
 }
 
 bool Mailbox::post(std::shared_ptr<Exchange> exchange) noexcept {

@@ -130,6 +130,8 @@ class Arena {
   [[nodiscard]] Image image(const std::byte* root);
   /// Forgets everything and gives back all node references.
   void clear() noexcept;
+  /// Gives back the memory that arenas leave to the next ones, with what it holds: for who decodes secrets.
+  static void drop_idle_memory() noexcept;
 
  private:
   static constexpr std::size_t kNoBudget = ~std::size_t{0};
