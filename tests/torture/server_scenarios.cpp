@@ -89,8 +89,22 @@ class ServerWrites : public Scenario {
     });
     // No fault any more: whatever went wrong, the server goes on.
     disarm();
-    ConfigMap last = config_map("last", "one");
-    (void)maps.create(last);
+    std::string complaint;
+    eventually(
+        "that the server takes writes again",
+        [&] {
+          try {
+            (void)maps.create(config_map("last", "one"));
+          } catch (const ApiError& error) {  // it may exist: the answer got lost
+            complaint = error.what();
+            return is_already_exists(error);
+          } catch (const TransportError& error) {
+            complaint = error.what();
+            return false;
+          }
+          return true;
+        },
+        [&] { return complaint; });
     check(*server, informer, believer);
   }
 
