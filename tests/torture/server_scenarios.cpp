@@ -40,6 +40,7 @@ class ServerWrites : public Scenario {
     testkit::ApiServerOptions options{.request_log = 0};
     options.threads = 1;
     options.seed = 1;
+    options.logger = log_;
     if (persistent_) options.data = folder_ / "data";
     std::optional<testkit::ApiServer> server;
     {
@@ -129,6 +130,9 @@ class ServerWrites : public Scenario {
   }
 
   const bool persistent_;
+  /// With a name that does not fit into a string without memory.
+  const Logger log_ =
+      Logger{[](LogLevel, std::string_view, std::string_view) {}}.named("the server under torture");
   std::filesystem::path folder_;
   FastClock clock_;
 };
