@@ -18,6 +18,7 @@ constexpr int kAttempts = 5;
 Controllers::Controllers(Services& services, Rest& rest)
     : services_(services),
       rest_(rest),
+      log_(services.options.logger.named("engine")),
       namespaces_(services.store.collection({"", "namespaces"})),
       definitions_(services, rest),
       garbage_(services, rest) {
@@ -60,9 +61,9 @@ void Controllers::persist(Work work) noexcept {
     try {
       return work();
     } catch (const std::exception& error) {
-      services_.options.logger.named("engine").error("controller: {}", error.what());
+      log_.error("controller: {}", error.what());
     } catch (...) {
-      services_.options.logger.named("engine").error("controller: not an exception");
+      log_.error("controller: not an exception");
     }
   }
 }
@@ -173,11 +174,9 @@ void Controllers::call_hooks(const Item& item) {
     try {
       hook->react(change);
     } catch (const std::exception& error) {
-      services_.options.logger.named("engine").error("a hook for {} threw: {}", change.resource,
-                                                     error.what());
+      log_.error("a hook for {} threw: {}", change.resource, error.what());
     } catch (...) {
-      services_.options.logger.named("engine").error("a hook for {} threw what is no exception",
-                                                     change.resource);
+      log_.error("a hook for {} threw what is no exception", change.resource);
     }
   }
 }

@@ -76,6 +76,7 @@ class Controllers : private StoreFeed {
 
   Services& services_;
   Rest& rest_;
+  const Logger log_;  // made early: naming one needs memory
   Collection& namespaces_;
   CrdRegistry definitions_;
   GarbageCollector garbage_;

@@ -385,7 +385,8 @@ class Http2Session final : public Session {
 
   void resume(std::int32_t id, Stream& stream) {
     if (!std::exchange(stream.deferred, false)) return;
-    nghttp2_session_resume_data(session_, id);
+    // A stream that is not resumed would wait for ever.
+    if (nghttp2_is_fatal(nghttp2_session_resume_data(session_, id)) != 0) broken_ = true;
     host_.wake();
   }
 

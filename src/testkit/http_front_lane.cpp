@@ -23,9 +23,9 @@ void BlockingLane::run(std::function<void()> task) {
   changed_.notify_one();
 }
 
-void BlockingLane::stop() {
+void BlockingLane::stop() noexcept {
   std::vector<std::jthread> ending;
-  std::deque<std::function<void()>> dropped;
+  std::list<std::function<void()>> dropped;
   {
     const std::lock_guard guard{mutex_};
     stopped_ = true;

@@ -4,8 +4,8 @@
 #include <kube/base/condition.hpp>
 
 #include <cstddef>
-#include <deque>
 #include <functional>
+#include <list>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -24,7 +24,7 @@ class BlockingLane {
   ~BlockingLane() { stop(); }
 
   void run(std::function<void()> task);
-  void stop();
+  void stop() noexcept;
 
  private:
   void work(const std::stop_token& stop);
@@ -33,7 +33,8 @@ class BlockingLane {
   std::mutex mutex_;
   Condition changed_;
   // Guarded by mutex_:
-  std::deque<std::function<void()>> tasks_;
+  /// A list, since even an empty std::deque needs memory, and stop() must do without.
+  std::list<std::function<void()>> tasks_;
   std::vector<std::jthread> threads_;
   std::size_t idle_ = 0;
   bool stopped_ = false;

@@ -52,6 +52,7 @@ class Persistence::Database {
       run(kSchema);
       begin_ = prepare("BEGIN");
       commit_ = prepare("COMMIT");
+      rollback_ = prepare("ROLLBACK");
       store_ = prepare("INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?)");
       remove_ = prepare(
           "DELETE FROM objects WHERE api_group = ? AND resource = ? AND namespace = ? AND name = "
@@ -114,12 +115,13 @@ class Persistence::Database {
   /// All of `work`, or nothing.
   template <typename Work>
   void transact(Work work) {
+    roll_back();  // in case that there was no memory for it
     step(begin_.get());
     try {
       work();
       step(commit_.get());
     } catch (...) {
-      sqlite3_exec(handle_, "ROLLBACK", nullptr, nullptr, nullptr);
+      roll_back();
       throw;
     }
   }
@@ -132,8 +134,14 @@ class Persistence::Database {
     bind(statement, 3, namespace_);
     bind(statement, 4, name);
   }
+  /// Gives up the transaction that is open, if any.
+  void roll_back() const noexcept {
+    if (sqlite3_get_autocommit(handle_) != 0) return;
+    sqlite3_step(rollback_.get());
+    sqlite3_reset(rollback_.get());
+  }
   void close() noexcept {
-    for (StatementPtr* statement : {&begin_, &commit_, &store_, &remove_, &advance_})
+    for (StatementPtr* statement : {&begin_, &commit_, &rollback_, &store_, &remove_, &advance_})
       statement->reset();
     sqlite3_close(std::exchange(handle_, nullptr));
   }
@@ -142,6 +150,7 @@ class Persistence::Database {
   sqlite3* handle_ = nullptr;
   StatementPtr begin_;
   StatementPtr commit_;
+  StatementPtr rollback_;
   StatementPtr store_;
   StatementPtr remove_;
   StatementPtr advance_;
