@@ -32,13 +32,15 @@ QueueMetrics::QueueMetrics(const WorkQueueOptions& options, Style style)
 }
 
 const Gauge& QueueMetrics::depth(int priority) {
-  const auto [entry, is_new] = depths_.try_emplace(style_ == Style::kPlain ? 0 : priority);
-  if (is_new && registry_) {
+  const int key = style_ == Style::kPlain ? 0 : priority;
+  if (const auto found = depths_.find(key); found != depths_.end()) return found->second;
+  Gauge gauge;
+  if (registry_) {
     MetricLabels labels = labels_;
     if (style_ == Style::kPriorities) labels.emplace_back("priority", fmt::to_string(priority));
-    entry->second = registry_->gauge("workqueue_depth", "Items in the queue", std::move(labels));
+    gauge = registry_->gauge("workqueue_depth", "Items in the queue", std::move(labels));
   }
-  return entry->second;
+  return depths_.emplace(key, std::move(gauge)).first->second;
 }
 
 MetricsCollector QueueMetrics::on_collect(std::function<void()> collect) const {

@@ -55,7 +55,7 @@ class PriorityQueue {
   PriorityQueue& operator=(const PriorityQueue&) = delete;
   ~PriorityQueue() = default;
 
-  /// Does nothing after a shutdown.
+  /// Does nothing after a shutdown. If it throws, for want of memory, nothing was added.
   void add(const T& item, const PriorityAddOptions& options = {}) {
     Clock::Duration delay = options.after;
     if (options.rate_limited) {
@@ -65,6 +65,10 @@ class PriorityQueue {
     const std::lock_guard guard{mutex_};
     if (shutting_down_) return;
     promote_locked();
+    // All that needs memory, before anything changes: what throws has added nothing, and can be done again.
+    if (metrics_.on()) (void)metrics_.depth(options.priority);
+    waiting_.reserve(entries_.size() + 1);
+    ready_.reserve(entries_.size() + 1);
     add_locked(*entries_.try_emplace(item).first, options.priority, delay);
   }
   void add_after(const T& item, Clock::Duration delay) { add(item, {.after = delay}); }

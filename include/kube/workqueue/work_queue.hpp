@@ -61,6 +61,7 @@ class WorkQueue {
     }
     const std::lock_guard guard{mutex_};
     if (shutting_down_) return;
+    waiting_.reserve(entries_.size() + 1);  // first: what throws has added nothing
     metrics_.retries.add();
     const Clock::TimePoint ready_at = waiters_.after(delay);
     Entry& entry = *entries_.try_emplace(item).first;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -16,6 +17,10 @@ class IndexedHeap {
   [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
   [[nodiscard]] Node& top() const noexcept { return *nodes_.front(); }
 
+  /// Makes room for `count` nodes: as many can be in the heap without a push() that needs memory.
+  void reserve(std::size_t count) {
+    if (count > nodes_.capacity()) nodes_.reserve(std::max(count, 2 * nodes_.capacity()));
+  }
   void push(Node& node) {
     nodes_.push_back(&node);
     rise(nodes_.size() - 1);
