@@ -103,8 +103,8 @@ void start() {
     const auto begin = Timer::now();
     ApiServer server;
     const Socket socket{server.port()};
-    if (socket.exchange("GET /api/v1/namespaces/default HTTP/1.1\r\nHost: localhost\r\n\r\n", buffer) !=
-        200) {
+    if (socket.exchange("GET /api/v1/namespaces/default HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                        buffer) != 200) {
       throw std::runtime_error("no answer");
     }
     times.push_back(seconds_since(begin) * 1000);
@@ -127,12 +127,12 @@ void writes(int clients, int each) {
         std::vector<char> buffer(65536);
         for (int i = 0; i < each; ++i) {
           const std::string body = config_map(fmt::format("c{}-{}", c, i));
-          const int status = socket.exchange(
-              fmt::format(
-                  "POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
-                  "application/json\r\nContent-Length: {}\r\n\r\n{}",
-                  body.size(), body),
-              buffer);
+          const int status =
+              socket.exchange(fmt::format("POST /api/v1/namespaces/default/configmaps "
+                                          "HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+                                          "application/json\r\nContent-Length: {}\r\n\r\n{}",
+                                          body.size(), body),
+                              buffer);
           if (status != 201) ++failures;
         }
       });
