@@ -10,11 +10,19 @@ void Waiters::wait(std::unique_lock<std::mutex>& lock, Clock::TimePoint next,
   const bool keeps_time = next < kept_;
   if (keeps_time) kept_ = next;
   ++waiting_;
+  // Also when the clock throws, for want of memory: nobody would keep the time any more.
+  struct Leave {
+    Waiters& waiters;
+    Clock::TimePoint next;
+    bool keeps_time;
+    ~Leave() {
+      --waiters.waiting_;
+      // Somebody may have taken over, with an earlier time.
+      if (keeps_time && waiters.kept_ == next) waiters.kept_ = Clock::TimePoint::max();
+    }
+  } const leave{*this, next, keeps_time};
   clock_.wait_until(lock, condition_, keeps_time ? next : Clock::TimePoint::max(), std::move(stop),
                     [this, seen = wakes_] { return wakes_ != seen; });
-  --waiting_;
-  // Somebody may have taken over, with an earlier time.
-  if (keeps_time && kept_ == next) kept_ = Clock::TimePoint::max();
 }
 
 }  // namespace kube::detail
