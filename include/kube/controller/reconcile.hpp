@@ -63,8 +63,9 @@ void add_again(Queue& queue, const Item& item, const PriorityAddOptions& options
 /// has to, and tells the queue that it is done. What `reconcile` throws is logged and counts as an error. `queue` is
 /// a PriorityQueue or a RateLimitingQueue, which has no priorities.
 template <typename Queue, typename Item, typename Reconcile>
-ReconcileOutcome reconcile_item(Queue& queue, const Item& item, int priority, Reconcile reconcile,
+ReconcileOutcome reconcile_item(Queue& queue, const Item& item, int priority, Reconcile&& reconcile,
                                 const Logger& log = {}) {
+  // `reconcile` is taken by reference: a copy that runs out of memory would leave the item in processing for ever.
   struct Done {
     Queue& queue;
     const Item& item;
