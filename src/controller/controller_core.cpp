@@ -166,7 +166,7 @@ void ControllerCore::start_channel(Source& source) {
         const auto self = weak.lock();
         if (!self) return;
         const auto metadata = source.plan.metadata(object);
-        self->handle(source, {{.kind = WatchEvent::Kind::kGeneric},
+        self->handle(source, {{.kind = ObjectChange::Kind::kGeneric},
                               {},
                               object,
                               {metadata->namespace_.str(), metadata->name.str()}});
@@ -179,7 +179,7 @@ void ControllerCore::start_kind(Source& source) {
     return ObjectKey{std::string{access.namespace_(object.get())},
                      std::string{access.name(object.get())}};
   };
-  using Kind = WatchEvent::Kind;
+  using Kind = ObjectChange::Kind;
   const AnyHandler handler{
       .on_add =
           [this, &source, key](const ObjectRef& object, bool initial) {

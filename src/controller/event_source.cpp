@@ -44,7 +44,7 @@ std::vector<kube::Request> requests_of(const ObjectEvent& event, const EventMapp
 EventMapper owners_of_kind(const WatchedKind& dependent, const ResourceKind& owner,
                            bool every_owner) {
   return [metadata = dependent.metadata, owner, every_owner](const ObjectRef& object,
-                                                             const WatchEvent& /*what*/,
+                                                             const ObjectChange& /*what*/,
                                                              std::vector<kube::Request>& requests) {
     const Ref<meta::v1::ObjectMeta> of = metadata(object);
     for (const meta::v1::OwnerReference& reference : of->owner_references) {

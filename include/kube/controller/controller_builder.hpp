@@ -66,7 +66,7 @@ class ControllerBuilder {
     plan.every_owner = every_owner;
     return add(std::move(plan));
   }
-  /// Any objects. `map(const T&)` or `map(const T&, const WatchEvent&)` returns requests (a std::vector<Request>).
+  /// Any objects. `map(const T&)` or `map(const T&, const ObjectChange&)` returns requests (a std::vector<Request>).
   /// It is called from several threads, for both states of an object that changes, and must not wait for long.
   template <typename T, typename Map>
   ControllerBuilder& watches(Map map, WatchOptions<T> options = {}) {

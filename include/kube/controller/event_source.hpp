@@ -14,7 +14,7 @@
 namespace kube {
 
 /// What happened to an object, for a map function that wants to know.
-struct WatchEvent {
+struct ObjectChange {
   enum class Kind {
     kCreate,
     kUpdate,
@@ -38,14 +38,14 @@ struct WatchOptions {
 namespace detail {
 
 struct ObjectEvent {
-  WatchEvent what;
+  ObjectChange what;
   ObjectRef before;  ///< of an update
   ObjectRef object;  ///< null for a deletion of which only the key is known
   ObjectKey key;
 };
 using EventFilter = std::function<bool(const ObjectEvent& event)>;
 /// Adds to `requests` whom an object is about. Called for both states of an updated one.
-using EventMapper = std::function<void(const ObjectRef& object, const WatchEvent& what,
+using EventMapper = std::function<void(const ObjectRef& object, const ObjectChange& what,
                                        std::vector<kube::Request>& requests)>;
 
 /// Each request once. The mapper may be empty: the object itself.
@@ -62,11 +62,11 @@ template <typename T, typename View>
     if (!event.object) return true;  // nobody can say
     const auto now = view(event.object);
     switch (event.what.kind) {
-      case WatchEvent::Kind::kCreate:
+      case ObjectChange::Kind::kCreate:
         return predicate.create(*now);
-      case WatchEvent::Kind::kUpdate:
+      case ObjectChange::Kind::kUpdate:
         return predicate.update(*view(event.before), *now);
-      case WatchEvent::Kind::kDelete:
+      case ObjectChange::Kind::kDelete:
         return predicate.remove(*now);
       default:
         return predicate.generic(*now);
@@ -83,14 +83,14 @@ template <typename T>
   }
   return filters;
 }
-/// `map` is called with an object, or with an object and a WatchEvent; it returns requests.
+/// `map` is called with an object, or with an object and a ObjectChange; it returns requests.
 template <typename T, typename Map>
 [[nodiscard]] EventMapper erase_map(Map map) {
-  return [map = std::move(map)](const ObjectRef& object, const WatchEvent& what,
+  return [map = std::move(map)](const ObjectRef& object, const ObjectChange& what,
                                 std::vector<kube::Request>& requests) {
     const T& typed = object.template as<T>();
     const auto found = [&] {
-      if constexpr (std::invocable<const Map&, const T&, const WatchEvent&>) {
+      if constexpr (std::invocable<const Map&, const T&, const ObjectChange&>) {
         return map(typed, what);
       } else {
         return map(typed);

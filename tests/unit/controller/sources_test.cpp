@@ -113,7 +113,7 @@ TEST(MapFunctions, LeadToEachRequestOnce) {
   const auto object = [](const char* to) {
     return detail::ObjectRef::from(freeze(config_map("default", "m", {{"to", to}})));
   };
-  const auto found = detail::requests_of({.what = {.kind = WatchEvent::Kind::kUpdate},
+  const auto found = detail::requests_of({.what = {.kind = ObjectChange::Kind::kUpdate},
                                           .before = object("a"),
                                           .object = object("b"),
                                           .key = {}},
@@ -228,8 +228,8 @@ TEST_F(SourcesTest, TellOfDeletionsThatNobodySaw) {
   Worked events;
   make()
       .controller("owners")
-      .watches<ConfigMap>([&](const ConfigMap& map, const WatchEvent& event) {
-        if (event.kind == WatchEvent::Kind::kDelete) {
+      .watches<ConfigMap>([&](const ConfigMap& map, const ObjectChange& event) {
+        if (event.kind == ObjectChange::Kind::kDelete) {
           events.note(map.metadata.name.str() + (event.final_state_known ? " seen" : " unseen"));
         }
         return std::vector<Request>{{{"", map.metadata.labels.at("owner").str()}}};
