@@ -33,7 +33,7 @@ std::size_t show(const std::filesystem::path& folder, const std::shared_ptr<kube
     reader.feed({chunk.data(), static_cast<std::size_t>(file.gcount())},
                 [&](kube::Ref<T> object) { objects.push_back(std::move(object)); });
   }
-  const kube::ListHead& head = reader.finish();
+  const kube::ListMetadata& head = reader.finish();
 
   fmt::print("{} {} at resource version {}\n", head.api_version, head.kind, head.resource_version);
   for (const kube::Ref<T>& object : objects) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <kube/cache/delta.hpp>
-#include <kube/cache/object_ref.hpp>
+#include <kube/object/object_ref.hpp>
 
 #include <cstdint>
 #include <memory>

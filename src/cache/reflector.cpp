@@ -393,7 +393,7 @@ bool ReflectorCore::list(std::stop_token stop) {
   options_.metrics.lists.add();
   const Clock::TimePoint start = options_.clock->now();
   std::vector<ObjectRef> items;
-  ListResult head;
+  ListMetadata head;
   const auto fail = [&](const std::exception& error) {
     return ReflectorError(
         fmt::format("failed to list {}: {}", options_.type_description, error.what()),
@@ -442,8 +442,8 @@ bool ReflectorCore::list(std::stop_token stop) {
 }
 
 /// All pages of a list. The first one decides which version it is.
-ListResult ReflectorCore::list_pages(const ListOptions& wanted, std::vector<ObjectRef>& items,
-                                     std::stop_token stop) {
+ListMetadata ReflectorCore::list_pages(const ListOptions& wanted, std::vector<ObjectRef>& items,
+                                       std::stop_token stop) {
   const auto take_item = [&](ObjectRef object) {
     if (stop.stop_requested()) throw Error("stopped");
     if (const std::string why =
@@ -461,9 +461,9 @@ ListResult ReflectorCore::list_pages(const ListOptions& wanted, std::vector<Obje
     }
   };
   ListOptions options = wanted;
-  ListResult first;
+  ListMetadata first;
   for (int page = 1;; ++page) {
-    ListResult head;
+    ListMetadata head;
     const std::size_t before = items.size();
     try {
       head = call_user("list", [&] { return source_->list(options, take_item, stop); });

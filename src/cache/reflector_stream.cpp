@@ -127,7 +127,7 @@ ReflectorCore::Initial ReflectorCore::stream_state_once(std::unique_ptr<AnyWatch
     options_.metrics.watches.add();
     report({.kind = What::kStreamingState, .resource_version = options.resource_version});
     for (bool complete = false; !complete;) {
-      std::optional<AnyEvent> event;
+      std::optional<AnyWatchEvent> event;
       try {
         if (opened != nullptr) event = call_user("watch", [&] { return opened->next(stop); });
       } catch (const std::exception& error) {

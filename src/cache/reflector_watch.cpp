@@ -18,7 +18,7 @@ using What = ReflectorEvent::Kind;
 namespace {
 
 /// An ERROR event as something to throw.
-std::exception_ptr error_of(const AnyEvent& event) {
+std::exception_ptr error_of(const AnyWatchEvent& event) {
   if (event.status) return std::make_exception_ptr(ApiError{*event.status});
   return std::make_exception_ptr(Error("unexpected object in an ERROR event"));
 }
@@ -134,7 +134,7 @@ ReflectorCore::Next ReflectorCore::follow(std::unique_ptr<AnyWatchStream> stream
   std::size_t events = 0;
   std::exception_ptr ended;
   for (;;) {
-    std::optional<AnyEvent> event;
+    std::optional<AnyWatchEvent> event;
     try {
       event = call_user("watch", [&] {
         if (!stream->has_next()) hold.set(false);
@@ -182,7 +182,7 @@ ReflectorCore::Next ReflectorCore::follow(std::unique_ptr<AnyWatchStream> stream
 }
 
 /// Puts an event into the store. Throws what the transform or the store throws.
-void ReflectorCore::take(const AnyEvent& event) {
+void ReflectorCore::take(const AnyWatchEvent& event) {
   switch (event.type) {
     case EventType::kAdded:
       target_.add(transformed(event.object));

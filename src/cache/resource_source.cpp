@@ -12,10 +12,8 @@ class Stream final : public AnyWatchStream {
  public:
   explicit Stream(std::unique_ptr<WatchCore> watch) : watch_(std::move(watch)) {}
 
-  std::optional<AnyEvent> next(std::stop_token stop) override {
-    auto event = watch_->next(std::move(stop));
-    if (!event) return std::nullopt;
-    return AnyEvent{event->type, ObjectRef::whole(event->object), std::move(event->status)};
+  std::optional<AnyWatchEvent> next(std::stop_token stop) override {
+    return watch_->next(std::move(stop));
   }
   [[nodiscard]] bool has_next() const override { return watch_->has_next(); }
 
@@ -28,16 +26,12 @@ class Stream final : public AnyWatchStream {
 ResourceSource::ResourceSource(ResourceCore resource, Tweak tweak)
     : resource_(std::move(resource)), tweak_(std::move(tweak)) {}
 
-ListResult ResourceSource::list(const ListOptions& options,
-                                const std::function<void(ObjectRef)>& on_item,
-                                std::stop_token stop) {
-  const ListHead head = resource_.list(
+ListMetadata ResourceSource::list(const ListOptions& options,
+                                  const std::function<void(ObjectRef)>& on_item,
+                                  std::stop_token stop) {
+  return resource_.list(
       tweaked(options), [&](const AnyRef& item) { on_item(ObjectRef::whole(item)); },
       std::move(stop));
-  return {.resource_version = head.resource_version,
-          .continue_token = head.continue_token,
-          .api_version = head.api_version,
-          .kind = head.kind};
 }
 
 std::unique_ptr<AnyWatchStream> ResourceSource::watch(const ListOptions& options,

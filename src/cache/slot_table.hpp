@@ -4,7 +4,7 @@
 #include "index_values.hpp"
 
 #include <kube/base/prefetch.hpp>
-#include <kube/cache/object_ref.hpp>
+#include <kube/object/object_ref.hpp>
 
 #include <array>
 #include <atomic>

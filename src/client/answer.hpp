@@ -5,7 +5,7 @@
 
 #include <kube/api/errors.hpp>
 #include <kube/base/byte_budget.hpp>
-#include <kube/codec/list_splitter.hpp>
+#include <kube/codec/format.hpp>
 #include <kube/object/ref.hpp>
 #include <kube/transport/transport.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/client/resource_core.hpp>
+#include <kube/codec/list_reader.hpp>
 
-#include "list_body.hpp"
 #include "request.hpp"
 #include "rest_client.hpp"
 
@@ -199,8 +199,8 @@ AnyRef ResourceCore::find(std::string_view name, const GetOptions& options,
   }
 }
 
-ListHead ResourceCore::list(const ListOptions& options, const OnItem& on_item,
-                            std::stop_token stop) const {
+ListMetadata ResourceCore::list(const ListOptions& options, const OnItem& on_item,
+                                std::stop_token stop) const {
   Request request = this->request("GET", {}, {});
   request.query.add(options);
   if (options.timeout && options.timeout->count() > 0) request.timeout = *options.timeout;
@@ -224,7 +224,7 @@ ListHead ResourceCore::list(const ListOptions& options, const OnItem& on_item,
     }
     throw unexpected_answer(request, answer.stream->head(), "the answer is a damaged Status");
   }
-  ListBody body{answer.format, wire_type(*target_.type), decoding_};
+  ListReaderCore body{answer.format, wire_type(*target_.type), decoding_};
   ByteAccount account = rest_->account(request);
   for (; !chunk.empty(); chunk = read()) {
     body.feed(chunk, on_item);
@@ -234,14 +234,14 @@ ListHead ResourceCore::list(const ListOptions& options, const OnItem& on_item,
   return body.finish(on_item);
 }
 
-ListHead ResourceCore::list_all(ListOptions options, const PagerOptions& pager,
-                                const OnItem& on_item, const std::function<void()>& on_restart,
-                                std::stop_token stop) const {
+ListMetadata ResourceCore::list_all(ListOptions options, const PagerOptions& pager,
+                                    const OnItem& on_item, const std::function<void()>& on_restart,
+                                    std::stop_token stop) const {
   const ListOptions asked = options;
   if (options.limit == 0) options.limit = pager.page_size;
-  std::optional<ListHead> first;
+  std::optional<ListMetadata> first;
   while (true) {
-    ListHead head;
+    ListMetadata head;
     try {
       head = list(options, on_item, stop);
     } catch (const ApiError& error) {

@@ -30,13 +30,13 @@ std::string RetryWatchCore::last_version() const {
   return version_;
 }
 
-Event<std::byte> RetryWatchCore::end_with(Ref<meta::v1::Status> status) {
+AnyWatchEvent RetryWatchCore::end_with(Ref<meta::v1::Status> status) {
   ended_ = true;
   watch_.reset();
   return {EventType::kError, nullptr, std::move(status)};
 }
 
-std::optional<Event<std::byte>> RetryWatchCore::reopen() {
+std::optional<AnyWatchEvent> RetryWatchCore::reopen() {
   Clock& clock = resource_.rest()->clock();
   if (!clock.sleep_until(not_before_, stop_.get_token())) return std::nullopt;
   not_before_ = clock.now() + 1s;
@@ -53,7 +53,7 @@ std::optional<Event<std::byte>> RetryWatchCore::reopen() {
   return std::nullopt;
 }
 
-std::optional<Event<std::byte>> RetryWatchCore::handle(Event<std::byte> event) {
+std::optional<AnyWatchEvent> RetryWatchCore::handle(AnyWatchEvent event) {
   if (event.type == EventType::kError) {
     if (event.status->code == 410) return end_with(std::move(event.status));
     const auto& details = event.status->details;
@@ -72,14 +72,14 @@ std::optional<Event<std::byte>> RetryWatchCore::handle(Event<std::byte> event) {
   return event;
 }
 
-std::optional<Event<std::byte>> RetryWatchCore::next(std::stop_token stop) {
+std::optional<AnyWatchEvent> RetryWatchCore::next(std::stop_token stop) {
   const std::stop_callback pass_on{std::move(stop), [this] { this->stop(); }};
   while (!ended_ && !stop_.stop_requested()) {
-    std::optional<Event<std::byte>> event;
+    std::optional<AnyWatchEvent> event;
     try {
       if (!watch_) {
         event = reopen();
-      } else if (std::optional<Event<std::byte>> received = watch_->next(stop_.get_token())) {
+      } else if (std::optional<AnyWatchEvent> received = watch_->next(stop_.get_token())) {
         event = handle(std::move(*received));
       } else {
         watch_.reset();

@@ -42,11 +42,11 @@ WatchCore::WatchCore(Ref<meta::v1::Status> error)
   end_with(std::move(error));
 }
 
-std::optional<Event<std::byte>> WatchCore::next(std::stop_token stop) {
+std::optional<AnyWatchEvent> WatchCore::next(std::stop_token stop) {
   while (ready_.empty() && !ended_ && !stopped_) read_more(stop);
   if (stop.stop_requested()) this->stop();
   if (stopped_ || ready_.empty()) return std::nullopt;
-  Event<std::byte> event = std::move(ready_.front());
+  AnyWatchEvent event = std::move(ready_.front());
   ready_.pop_front();
   return event;
 }
@@ -113,7 +113,7 @@ void WatchCore::decode(const WatchFrame& frame) {
   DecoderCore& decoder = whole ? *whole : decoder_;
   Block* block = format_ == Format::kJson ? decoder.json(frame.object, frame.offset)
                                           : decoder.enveloped(frame.object, frame.offset);
-  Ref<std::byte> object{block, block->root()};
+  ObjectRef object = ObjectRef::own(*block);
   if (frame.type == EventType::kDeleted) decoder.forget(*block);
   ready_.push_back({frame.type, std::move(object), nullptr});
 }

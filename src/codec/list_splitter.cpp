@@ -164,13 +164,13 @@ void ListSplitter::feed_json(std::string_view chunk, const OnItem& on_item) {
 
 void ListSplitter::json_member(std::string_view value) {
   const Ref<Value> decoded = decode_json<Value>(value);
-  if (key_ == "kind" && decoded->is_string()) head_.kind = decoded->as_string();
-  if (key_ == "apiVersion" && decoded->is_string()) head_.api_version = decoded->as_string();
+  if (key_ == "kind" && decoded->is_string()) metadata_.kind = decoded->as_string();
+  if (key_ == "apiVersion" && decoded->is_string()) metadata_.api_version = decoded->as_string();
   if (key_ == "metadata" && decoded->is_object()) {
     try {
-      head_.resource_version = decoded->get_string("resourceVersion").value_or("");
-      head_.continue_token = decoded->get_string("continue").value_or("");
-      head_.remaining_item_count = decoded->get_integer("remainingItemCount");
+      metadata_.resource_version = decoded->get_string("resourceVersion").value_or("");
+      metadata_.continue_token = decoded->get_string("continue").value_or("");
+      metadata_.remaining_item_count = decoded->get_integer("remainingItemCount");
     } catch (const ValueError& error) {
       fail("metadata." + std::string{error.what()});
     }
@@ -261,8 +261,8 @@ std::size_t ListSplitter::proto_step(std::string_view bytes, const OnItem& on_it
       std::string envelope{kEnvelopeMagic};
       envelope.append(bytes.substr(0, total));
       const Envelope opened = open_envelope(envelope, consumed_);
-      head_.kind = opened.kind;
-      head_.api_version = opened.api_version;
+      metadata_.kind = opened.kind;
+      metadata_.api_version = opened.api_version;
     }
     return total;
   }
@@ -279,13 +279,13 @@ void ListSplitter::proto_list_meta(std::string_view message) {
     while (reader.next()) {
       switch (reader.tag_and_type()) {
         case protozero::tag_and_type(2, protozero::pbf_wire_type::length_delimited):
-          head_.resource_version = reader.get_string();
+          metadata_.resource_version = reader.get_string();
           break;
         case protozero::tag_and_type(3, protozero::pbf_wire_type::length_delimited):
-          head_.continue_token = reader.get_string();
+          metadata_.continue_token = reader.get_string();
           break;
         case protozero::tag_and_type(4, protozero::pbf_wire_type::varint):
-          head_.remaining_item_count = reader.get_int64();
+          metadata_.remaining_item_count = reader.get_int64();
           break;
         default:
           reader.skip();

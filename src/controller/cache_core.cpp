@@ -215,8 +215,8 @@ ObjectRef CacheCore::find(const WatchedKind& kind, const ObjectKey& key, std::st
   return part_of(kind, *cached, space).informer->store()->snapshot().find(space, key.name);
 }
 
-ListHead CacheCore::list(const WatchedKind& kind, const CacheListOptions& options, const See& see,
-                         std::stop_token stop) {
+ListMetadata CacheCore::list(const WatchedKind& kind, const CacheListOptions& options,
+                             const See& see, std::stop_token stop) {
   if (is_read_live(kind)) {
     const ListOptions live{.label_selector = options.label_selector,
                            .field_selector = options.field_selector,
@@ -225,10 +225,10 @@ ListHead CacheCore::list(const WatchedKind& kind, const CacheListOptions& option
     std::vector<ObjectRef> items;
     const auto each = [&](const AnyRef& item) { items.push_back(ObjectRef::whole(item)); };
     const ResourceCore source = resource(kind, options.namespace_);
-    ListHead head = options.limit > 0
-                        ? source.list(live, each, std::move(stop))
-                        : source.list_all(
-                              live, {}, each, [&] { items.clear(); }, std::move(stop));
+    ListMetadata head = options.limit > 0
+                            ? source.list(live, each, std::move(stop))
+                            : source.list_all(
+                                  live, {}, each, [&] { items.clear(); }, std::move(stop));
     std::ranges::for_each(items, see);
     return head;
   }
@@ -282,7 +282,7 @@ ListHead CacheCore::list(const WatchedKind& kind, const CacheListOptions& option
   } else {
     list_part(part_of(kind, *cached, space));
   }
-  ListHead head;
+  ListMetadata head;
   head.continue_token = "continue-not-supported";
   return head;
 }

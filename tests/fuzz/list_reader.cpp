@@ -26,7 +26,7 @@ std::vector<std::string> read(kube::Format format, Feed feed) {
         seen.push_back(kube::encode_json(*item));
       });
     });
-    const kube::ListHead& head = reader.finish();
+    const kube::ListMetadata& head = reader.finish();
     seen.push_back(head.kind + ' ' + head.resource_version + ' ' + head.continue_token);
   } catch (const kube::CodecError& error) {
     seen.push_back(error.what());

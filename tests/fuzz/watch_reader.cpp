@@ -2,10 +2,10 @@
 // Any bytes as a watch stream, in one piece and in chunks, which must give the same events.
 #include "fuzz.hpp"
 
+#include "../support/watch_reader.hpp"
 #include <kube/api/core/v1.hpp>
 #include <kube/codec/error.hpp>
 #include <kube/codec/json.hpp>
-#include <kube/codec/watch_reader.hpp>
 
 #include <memory>
 #include <string>
@@ -20,9 +20,9 @@ template <typename Feed>
 std::vector<std::string> read(kube::Format format, Feed feed) {
   std::vector<std::string> events;
   try {
-    kube::WatchReader<ConfigMap> reader{format, {.pool = std::make_shared<kube::Pool>()}};
+    kube::test::WatchReader<ConfigMap> reader{format, {.pool = std::make_shared<kube::Pool>()}};
     feed([&](std::string_view chunk) {
-      reader.feed(chunk, [&](const kube::WatchEvent<ConfigMap>& event) {
+      reader.feed(chunk, [&](const kube::test::ReadEvent<ConfigMap>& event) {
         events.push_back(
             std::string{kube::to_string(event.type)} +
             (event.object ? kube::encode_json(*event.object) : std::string{event.status}));

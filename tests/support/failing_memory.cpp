@@ -77,6 +77,14 @@ void* operator new(std::size_t size) {
   if (memory == nullptr) throw std::bad_alloc{};
   return memory;
 }
+// std::stable_sort asks this way for its buffer, and does without if there is none.
+void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  try {
+    return operator new(size);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 void* operator new(std::size_t size, std::align_val_t alignment) {
   count_allocation();
   const auto step = static_cast<std::size_t>(alignment);

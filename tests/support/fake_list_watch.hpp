@@ -44,7 +44,7 @@ inline Failure api_error(int code, std::string_view reason) {
 /// Thread safety: all methods, from any thread.
 class FakeListWatch final : public ListWatch<Item> {
  public:
-  using Event = StreamEvent<Item>;
+  using Event = WatchEvent<Item>;
 
   // What clients of the server do.
 
@@ -173,10 +173,10 @@ class FakeListWatch final : public ListWatch<Item> {
     return timeouts_;
   }
 
-  ListResult list(const ListOptions& options, const std::function<void(Ref<Item>)>& on_item,
-                  std::stop_token stop) override {
+  ListMetadata list(const ListOptions& options, const std::function<void(Ref<Item>)>& on_item,
+                    std::stop_token stop) override {
     std::vector<Ref<Item>> page;
-    ListResult result{.api_version = list_api_version_, .kind = list_kind_};
+    ListMetadata result{.api_version = list_api_version_, .kind = list_kind_};
     {
       std::unique_lock lock{mutex_};
       note(fmt::format(

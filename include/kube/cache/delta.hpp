@@ -3,7 +3,7 @@
 
 #include <kube/base/clock.hpp>
 #include <kube/cache/object_access.hpp>
-#include <kube/cache/object_ref.hpp>
+#include <kube/object/object_ref.hpp>
 
 #include <cstdint>
 #include <memory>

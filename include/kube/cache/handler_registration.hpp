@@ -3,7 +3,7 @@
 
 #include <kube/base/clock.hpp>
 #include <kube/cache/done_signal.hpp>
-#include <kube/cache/object_ref.hpp>
+#include <kube/object/object_ref.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -6,8 +6,8 @@
 #include <kube/base/condition.hpp>
 #include <kube/base/error.hpp>
 #include <kube/cache/object_access.hpp>
-#include <kube/cache/object_ref.hpp>
 #include <kube/cache/published.hpp>
+#include <kube/object/object_ref.hpp>
 
 #include <cstdint>
 #include <functional>

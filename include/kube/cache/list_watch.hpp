@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kube/api/meta/v1.hpp>
-#include <kube/cache/object_ref.hpp>
 #include <kube/client/options.hpp>
-#include <kube/codec/watch_splitter.hpp>
+#include <kube/client/watch_event.hpp>
+#include <kube/codec/list_metadata.hpp>
 #include <kube/object/ref.hpp>
 
 #include <functional>
@@ -16,26 +15,6 @@
 
 namespace kube {
 
-/// What a list says of itself.
-struct ListResult {
-  std::string resource_version = {};
-  /// Where to go on if this was a part of the list; empty if it was the last.
-  std::string continue_token = {};
-  /// "apiVersion" and "kind" of the list, if the source knows them.
-  std::string api_version = {};
-  std::string kind = {};
-};
-
-/// One event of a watch.
-template <typename T>
-struct StreamEvent {
-  EventType type = EventType::kError;
-  /// The object; of a bookmark only its metadata. Null for an error.
-  Ref<T> object = {};
-  /// Of an error, if it came with a Status.
-  Ref<meta::v1::Status> status = {};
-};
-
 /// A watch that has been opened. Destroying it ends it, at the server too.
 ///
 /// Thread safety: used by one thread; only the stop token may be used by others.
@@ -46,7 +25,7 @@ class WatchStream {
   /// Waits for the next event; nothing when the stream has ended, or after a stop. The next event is not
   /// read before the last one was taken. What it throws is taken for the end of the stream
   /// (TransportError), or for an error that asks for a new list.
-  [[nodiscard]] virtual std::optional<StreamEvent<T>> next(std::stop_token stop) = 0;
+  [[nodiscard]] virtual std::optional<WatchEvent<T>> next(std::stop_token stop) = 0;
   /// True if an event is there already. A hint: events that come together are passed on together.
   [[nodiscard]] virtual bool has_next() const { return false; }
 };
@@ -61,8 +40,8 @@ class ListWatch {
   /// One request, no paging. Hands each object to `on_item` as soon as it is there; what that throws
   /// passes through. Throws ApiError, TransportError, CodecError. After a stop it returns or throws soon,
   /// and neither counts.
-  virtual ListResult list(const ListOptions& options, const std::function<void(Ref<T>)>& on_item,
-                          std::stop_token stop) = 0;
+  virtual ListMetadata list(const ListOptions& options, const std::function<void(Ref<T>)>& on_item,
+                            std::stop_token stop) = 0;
   /// Throws as list(); everything it made is gone then.
   [[nodiscard]] virtual std::unique_ptr<WatchStream<T>> watch(const ListOptions& options,
                                                               std::stop_token stop) = 0;
@@ -75,8 +54,8 @@ class ListWatch {
 template <typename T>
 class FunctionListWatch final : public ListWatch<T> {
  public:
-  using List = std::function<ListResult(const ListOptions&, const std::function<void(Ref<T>)>&,
-                                        std::stop_token)>;
+  using List = std::function<ListMetadata(const ListOptions&, const std::function<void(Ref<T>)>&,
+                                          std::stop_token)>;
   using Watch = std::function<std::unique_ptr<WatchStream<T>>(const ListOptions&, std::stop_token)>;
   using Tweak = std::function<void(ListOptions&)>;
 
@@ -86,8 +65,8 @@ class FunctionListWatch final : public ListWatch<T> {
         tweak_(std::move(tweak)),
         watch_list_(watch_list) {}
 
-  ListResult list(const ListOptions& options, const std::function<void(Ref<T>)>& on_item,
-                  std::stop_token stop) override {
+  ListMetadata list(const ListOptions& options, const std::function<void(Ref<T>)>& on_item,
+                    std::stop_token stop) override {
     return list_(tweaked(options), on_item, std::move(stop));
   }
   std::unique_ptr<WatchStream<T>> watch(const ListOptions& options, std::stop_token stop) override {
@@ -110,22 +89,18 @@ class FunctionListWatch final : public ListWatch<T> {
 namespace detail {
 
 /// The same without the type.
-struct AnyEvent {
-  EventType type = EventType::kError;
-  ObjectRef object = {};
-  Ref<meta::v1::Status> status = {};
-};
 class AnyWatchStream {
  public:
   virtual ~AnyWatchStream() = default;
-  virtual std::optional<AnyEvent> next(std::stop_token stop) = 0;
+  virtual std::optional<AnyWatchEvent> next(std::stop_token stop) = 0;
   [[nodiscard]] virtual bool has_next() const { return false; }
 };
 class AnyListWatch {
  public:
   virtual ~AnyListWatch() = default;
-  virtual ListResult list(const ListOptions& options, const std::function<void(ObjectRef)>& on_item,
-                          std::stop_token stop) = 0;
+  virtual ListMetadata list(const ListOptions& options,
+                            const std::function<void(ObjectRef)>& on_item,
+                            std::stop_token stop) = 0;
   virtual std::unique_ptr<AnyWatchStream> watch(const ListOptions& options,
                                                 std::stop_token stop) = 0;
   [[nodiscard]] virtual bool supports_watch_list() const = 0;
@@ -135,10 +110,10 @@ template <typename T>
 class ErasedWatchStream final : public AnyWatchStream {
  public:
   explicit ErasedWatchStream(std::unique_ptr<WatchStream<T>> stream) : stream_(std::move(stream)) {}
-  std::optional<AnyEvent> next(std::stop_token stop) override {
+  std::optional<AnyWatchEvent> next(std::stop_token stop) override {
     auto event = stream_->next(std::move(stop));
     if (!event) return std::nullopt;
-    return AnyEvent{event->type, ObjectRef::from(event->object), std::move(event->status)};
+    return AnyWatchEvent::from(std::move(*event));
   }
   [[nodiscard]] bool has_next() const override { return stream_->has_next(); }
 
@@ -150,8 +125,8 @@ template <typename T>
 class ErasedListWatch final : public AnyListWatch {
  public:
   explicit ErasedListWatch(std::shared_ptr<ListWatch<T>> source) : source_(std::move(source)) {}
-  ListResult list(const ListOptions& options, const std::function<void(ObjectRef)>& on_item,
-                  std::stop_token stop) override {
+  ListMetadata list(const ListOptions& options, const std::function<void(ObjectRef)>& on_item,
+                    std::stop_token stop) override {
     return source_->list(
         options, [&](const Ref<T>& object) { on_item(ObjectRef::from(object)); }, std::move(stop));
   }

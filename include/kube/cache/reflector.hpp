@@ -57,8 +57,8 @@ class ReflectorCore {
   void round_failed() noexcept;
   void list_and_watch(std::stop_token stop);
   bool list(std::stop_token stop);
-  ListResult list_pages(const ListOptions& wanted, std::vector<ObjectRef>& items,
-                        std::stop_token stop);
+  ListMetadata list_pages(const ListOptions& wanted, std::vector<ObjectRef>& items,
+                          std::stop_token stop);
   Initial stream_state(std::unique_ptr<AnyWatchStream>& stream, std::stop_token stop);
   Initial stream_state_once(std::unique_ptr<AnyWatchStream>& stream, bool& again,
                             std::stop_token stop);
@@ -70,7 +70,7 @@ class ReflectorCore {
               std::stop_token stop);
   Next watch_ended(const std::exception_ptr& error, std::size_t events, Clock::Duration lived,
                    std::stop_token stop);
-  void take(const AnyEvent& event);
+  void take(const AnyWatchEvent& event);
   bool is_consistent(const std::vector<ObjectRef>& items, const std::string& version,
                      std::stop_token stop);
 

@@ -22,8 +22,8 @@ class ResourceListWatch final : public ListWatch<T> {
                              std::function<void(ListOptions&)> tweak = nullptr)
       : source_(resource.core(), std::move(tweak)) {}
 
-  ListResult list(const ListOptions& options, const std::function<void(Ref<T>)>& on_item,
-                  std::stop_token stop) override {
+  ListMetadata list(const ListOptions& options, const std::function<void(Ref<T>)>& on_item,
+                    std::stop_token stop) override {
     return source_.list(
         options, [&](const detail::ObjectRef& object) { on_item(object.template to<T>()); },
         std::move(stop));
@@ -36,10 +36,10 @@ class ResourceListWatch final : public ListWatch<T> {
   class Stream final : public WatchStream<T> {
    public:
     explicit Stream(std::unique_ptr<detail::AnyWatchStream> stream) : stream_(std::move(stream)) {}
-    std::optional<StreamEvent<T>> next(std::stop_token stop) override {
+    std::optional<WatchEvent<T>> next(std::stop_token stop) override {
       auto event = stream_->next(std::move(stop));
       if (!event) return std::nullopt;
-      return StreamEvent<T>{event->type, event->object.template to<T>(), std::move(event->status)};
+      return std::move(*event).template to<T>();
     }
     [[nodiscard]] bool has_next() const override { return stream_->has_next(); }
 

@@ -17,8 +17,8 @@ class ResourceSource final : public AnyListWatch {
 
   ResourceSource(ResourceCore resource, Tweak tweak);
 
-  ListResult list(const ListOptions& options, const std::function<void(ObjectRef)>& on_item,
-                  std::stop_token stop) override;
+  ListMetadata list(const ListOptions& options, const std::function<void(ObjectRef)>& on_item,
+                    std::stop_token stop) override;
   std::unique_ptr<AnyWatchStream> watch(const ListOptions& options, std::stop_token stop) override;
   [[nodiscard]] bool supports_watch_list() const override { return true; }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kube/cache/object_ref.hpp>
+#include <kube/object/object_ref.hpp>
 #include <kube/object/ref.hpp>
 
 #include <concepts>

@@ -38,7 +38,7 @@ namespace kube {
 /// The objects of a list, and what the list says of itself.
 template <typename T>
 struct Listed {
-  ListHead metadata;
+  ListMetadata metadata;
   std::vector<Ref<T>> items;
 };
 
@@ -52,8 +52,8 @@ template <typename T>
   return name.is_string() ? name.as_string() : std::string_view{};
 }
 template <typename T>
-[[nodiscard]] std::string_view version_of(const std::byte* object) {
-  const T& typed = *reinterpret_cast<const T*>(object);
+[[nodiscard]] std::string_view version_of(const void* object) {
+  const T& typed = *static_cast<const T*>(object);
   if constexpr (std::same_as<T, Value>) {
     const Value& version = typed["metadata"]["resourceVersion"];
     return version.is_string() ? version.as_string() : std::string_view{};
@@ -108,7 +108,8 @@ class Resource {
   }
   /// One answer; `on_item(Ref<T>)` is called as each object arrives. What it throws ends the list.
   template <typename OnItem>
-  ListHead list_page(const ListOptions& options, OnItem on_item, std::stop_token stop = {}) const {
+  ListMetadata list_page(const ListOptions& options, OnItem on_item,
+                         std::stop_token stop = {}) const {
     return core_.list(
         options, [&](const detail::AnyRef& item) { on_item(detail::cast<T>(item)); },
         std::move(stop));
@@ -116,9 +117,9 @@ class Resource {
   /// All objects, page by page. If the list expires on the way, `on_restart` is called and all objects come
   /// once more; without it that is an ApiError (is_resource_expired).
   template <typename OnItem>
-  ListHead list_each(const ListOptions& options, OnItem on_item,
-                     const std::function<void()>& on_restart = nullptr,
-                     const PagerOptions& pager = {}, std::stop_token stop = {}) const {
+  ListMetadata list_each(const ListOptions& options, OnItem on_item,
+                         const std::function<void()>& on_restart = nullptr,
+                         const PagerOptions& pager = {}, std::stop_token stop = {}) const {
     return core_.list_all(
         options, pager, [&](const detail::AnyRef& item) { on_item(detail::cast<T>(item)); },
         on_restart, std::move(stop));

@@ -4,7 +4,8 @@
 #include <kube/api/group_version.hpp>
 #include <kube/client/options.hpp>
 #include <kube/codec/decoder.hpp>
-#include <kube/codec/list_splitter.hpp>
+#include <kube/codec/format.hpp>
+#include <kube/codec/list_metadata.hpp>
 #include <kube/object/ref.hpp>
 #include <kube/object/type.hpp>
 #include <kube/transport/transport.hpp>
@@ -72,12 +73,13 @@ class ResourceCore {
   [[nodiscard]] AnyRef find(std::string_view name, const GetOptions& options,
                             std::stop_token stop) const;
   /// One answer. Calls `on_item` as each item arrives.
-  [[nodiscard]] ListHead list(const ListOptions& options, const OnItem& on_item,
-                              std::stop_token stop) const;
-  /// All pages. `on_restart` is called before all items are delivered anew; without it that is an error.
-  [[nodiscard]] ListHead list_all(ListOptions options, const PagerOptions& pager,
-                                  const OnItem& on_item, const std::function<void()>& on_restart,
+  [[nodiscard]] ListMetadata list(const ListOptions& options, const OnItem& on_item,
                                   std::stop_token stop) const;
+  /// All pages. `on_restart` is called before all items are delivered anew; without it that is an error.
+  [[nodiscard]] ListMetadata list_all(ListOptions options, const PagerOptions& pager,
+                                      const OnItem& on_item,
+                                      const std::function<void()>& on_restart,
+                                      std::stop_token stop) const;
   [[nodiscard]] std::unique_ptr<WatchCore> watch(const ListOptions& options,
                                                  std::stop_token stop) const;
   /// POST. The answer may be of another type, or (null) of no interest.

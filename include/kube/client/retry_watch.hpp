@@ -20,19 +20,19 @@ namespace detail {
 /// See RetryWatch.
 class RetryWatchCore {
  public:
-  using VersionOf = std::string_view (*)(const std::byte* object);
+  using VersionOf = std::string_view (*)(const void* object);
 
   RetryWatchCore(ResourceCore resource, ListOptions options, VersionOf version_of);
 
-  [[nodiscard]] std::optional<Event<std::byte>> next(std::stop_token stop);
+  [[nodiscard]] std::optional<AnyWatchEvent> next(std::stop_token stop);
   void stop() noexcept { stop_.request_stop(); }
   [[nodiscard]] std::string last_version() const;
 
  private:
   /// Opens the next watch when it is time to. An event if that failed for good.
-  std::optional<Event<std::byte>> reopen();
-  [[nodiscard]] std::optional<Event<std::byte>> handle(Event<std::byte> event);
-  Event<std::byte> end_with(Ref<meta::v1::Status> status);
+  std::optional<AnyWatchEvent> reopen();
+  [[nodiscard]] std::optional<AnyWatchEvent> handle(AnyWatchEvent event);
+  AnyWatchEvent end_with(Ref<meta::v1::Status> status);
 
   const ResourceCore resource_;
   const VersionOf version_of_;
@@ -64,16 +64,16 @@ class RetryWatch {
                                                        version_of)) {}
 
   /// The next event; waits for it. Nothing after the end, stop(), or a stop of `stop`, which ends it as well.
-  [[nodiscard]] std::optional<Event<T>> next(std::stop_token stop = {}) {
-    std::optional<Event<std::byte>> event = core_->next(std::move(stop));
+  [[nodiscard]] std::optional<WatchEvent<T>> next(std::stop_token stop = {}) {
+    std::optional<detail::AnyWatchEvent> event = core_->next(std::move(stop));
     if (!event) return std::nullopt;
-    return Event<T>{event->type, detail::cast<T>(event->object), std::move(event->status)};
+    return std::move(*event).template to<T>();
   }
   void stop() noexcept { core_->stop(); }
   /// Where it stands: the version of the last event or bookmark.
   [[nodiscard]] std::string last_version() const { return core_->last_version(); }
 
-  [[nodiscard]] auto begin() { return detail::EventIterator<RetryWatch, Event<T>>{*this}; }
+  [[nodiscard]] auto begin() { return detail::EventIterator<RetryWatch, WatchEvent<T>>{*this}; }
   [[nodiscard]] static std::default_sentinel_t end() { return {}; }
 
  private:

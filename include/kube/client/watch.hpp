@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kube/api/meta/v1.hpp>
 #include <kube/base/byte_budget.hpp>
 #include <kube/base/clock.hpp>
 #include <kube/base/log.hpp>
 #include <kube/client/resource_core.hpp>
+#include <kube/client/watch_event.hpp>
 #include <kube/codec/watch_splitter.hpp>
 
 #include <atomic>
@@ -20,16 +20,6 @@
 #include <utility>
 
 namespace kube {
-
-/// Something that happened to an object, or to the watch itself.
-template <typename T>
-struct Event {
-  EventType type = EventType::kError;
-  /// The new state; of kDeleted the last one; of kBookmark one with only its version set. Null for kError.
-  Ref<T> object = nullptr;
-  /// Of kError: what went wrong. Code 410 means that the version is too old: list again.
-  Ref<meta::v1::Status> status = nullptr;
-};
 
 namespace detail {
 
@@ -50,7 +40,7 @@ class WatchCore {
   /// One that begins with an error, and ends behind it.
   explicit WatchCore(Ref<meta::v1::Status> error);
 
-  [[nodiscard]] std::optional<Event<std::byte>> next(std::stop_token stop);
+  [[nodiscard]] std::optional<AnyWatchEvent> next(std::stop_token stop);
   void stop() noexcept;
   /// True if next() would not have to wait, nor to decode.
   [[nodiscard]] bool has_next() const noexcept { return !ready_.empty(); }
@@ -70,7 +60,7 @@ class WatchCore {
   const Logger log_;
   ByteAccount account_;
   std::string_view unread_;  // what the stream gave last and was not looked at yet
-  std::deque<Event<std::byte>> ready_;
+  std::deque<AnyWatchEvent> ready_;
   bool ended_ = false;
   std::atomic<bool> stopped_ = false;
 };
@@ -123,15 +113,15 @@ class Watch {
 
   /// The next event; waits for it. Nothing once the watch has ended, or after stop() or a stop of `stop`, which
   /// ends the watch as well.
-  [[nodiscard]] std::optional<Event<T>> next(std::stop_token stop = {}) {
-    std::optional<Event<std::byte>> event = core_->next(std::move(stop));
+  [[nodiscard]] std::optional<WatchEvent<T>> next(std::stop_token stop = {}) {
+    std::optional<detail::AnyWatchEvent> event = core_->next(std::move(stop));
     if (!event) return std::nullopt;
-    return Event<T>{event->type, detail::cast<T>(event->object), std::move(event->status)};
+    return std::move(*event).template to<T>();
   }
   /// Ends the watch now, also for a next() that waits.
   void stop() noexcept { core_->stop(); }
 
-  [[nodiscard]] auto begin() { return detail::EventIterator<Watch, Event<T>>{*this}; }
+  [[nodiscard]] auto begin() { return detail::EventIterator<Watch, WatchEvent<T>>{*this}; }
   [[nodiscard]] static std::default_sentinel_t end() { return {}; }
 
  private:

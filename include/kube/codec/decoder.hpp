@@ -75,7 +75,7 @@ class Decoder {
     return ref(core_.enveloped(bytes, offset));
   }
   /// Tells the decoder that the object it decoded last has been deleted, so that it keeps nothing of it to compare
-  /// others with. WatchReader and Watch do so with each DELETED event.
+  /// others with. Watch does so with each DELETED event.
   void forget(const Ref<T>& object) noexcept { core_.forget(*object.block()); }
 
  private:

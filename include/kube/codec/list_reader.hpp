@@ -3,55 +3,79 @@
 
 #include <kube/codec/decoder.hpp>
 #include <kube/codec/error.hpp>
-#include <kube/codec/list_splitter.hpp>
+#include <kube/codec/format.hpp>
+#include <kube/codec/list_metadata.hpp>
+#include <kube/object/value.hpp>
 
-#include <string>
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <memory>
 #include <string_view>
-#include <utility>
 
 namespace kube {
 
-/// Reads the body of a LIST while it arrives: each item becomes an object as soon as its last byte is
-/// there, however the body is cut into chunks.
+namespace detail {
+
+/// The ListReader of a type that is known at run time only; a client reads the answer to a LIST with it.
+class ListReaderCore {
+ public:
+  using OnItem = std::function<void(const Ref<std::byte>& item)>;
+
+  ListReaderCore(Format format, const Type& type, const DecoderOptions& options);
+  ListReaderCore(const ListReaderCore&) = delete;
+  ListReaderCore& operator=(const ListReaderCore&) = delete;
+  ~ListReaderCore();
+
+  void feed(std::string_view chunk, const OnItem& on_item);
+  [[nodiscard]] const ListMetadata& finish(const OnItem& on_item);
+  /// How many bytes it keeps: of an incomplete item, and of items that wait for the metadata of the list.
+  [[nodiscard]] std::size_t held() const noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace detail
+
+/// Reads the body of a LIST while it arrives: each item becomes an object as soon as its last byte is there,
+/// however the body is cut into chunks.
 ///
 /// Thread safety: none.
 template <typename T>
 class ListReader {
  public:
-  ListReader(Format format, DecoderOptions options = {})
-      : splitter_(format, options.limits), format_(format), decoder_(std::move(options)) {}
+  ListReader(Format format, const DecoderOptions& options = {})
+      : core_(format, type_of<T>(), options) {}
 
-  /// Calls `on_item(Ref<T>)` for each object that `chunk` completes. Throws CodecError; the reader is of
-  /// no use afterwards.
+  /// Calls `on_item(Ref<T>)` for each object that `chunk` completes. Throws CodecError; the reader cannot be used
+  /// afterwards. The exceptions of `on_item` pass through.
   template <typename OnItem>
   void feed(std::string_view chunk, OnItem on_item) {
-    splitter_.feed(chunk, [&](std::string_view item, std::size_t offset) {
-      on_item(format_ == Format::kJson ? decoder_.json(item, offset)
-                                       : decoder_.protobuf(item, offset));
-    });
+    core_.feed(chunk, typed(on_item));
   }
-
-  /// What the list says of itself. Throws CodecError if the body was not complete, or a list of something
-  /// else.
-  [[nodiscard]] const ListHead& finish() const {
-    splitter_.finish();
-    const ListHead& head = splitter_.head();
-    const Type& type = type_of<T>();
-    const std::string expected = std::string{type.name} + "List";
-    if (type.is(Type::kHasTypeMeta) && !head.kind.empty() &&
-        (head.kind != expected || head.api_version != type.api_version)) {
-      throw CodecError("",
-                       "expected " + std::string{type.api_version} + ' ' + expected + ", found " +
-                           head.api_version + ' ' + head.kind,
-                       0);
-    }
-    return head;
+  /// Ends the list. Throws CodecError if the body is not complete, or a list of another kind.
+  ///
+  /// The items of a list of Values get `kind` and `apiVersion` from the list if they have none. Where the list names
+  /// them behind its items, those items come now.
+  template <typename OnItem>
+  const ListMetadata& finish(OnItem on_item) {
+    return core_.finish(typed(on_item));
+  }
+  const ListMetadata& finish() requires(!std::same_as<T, Value>) {
+    return core_.finish([](const Ref<std::byte>&) {});
   }
 
  private:
-  detail::ListSplitter splitter_;
-  Format format_;
-  Decoder<T> decoder_;
+  template <typename OnItem>
+  static detail::ListReaderCore::OnItem typed(OnItem& on_item) {
+    return [&on_item](const Ref<std::byte>& item) {
+      on_item(Ref<T>{item, reinterpret_cast<const T*>(item.get())});
+    };
+  }
+
+  detail::ListReaderCore core_;
 };
 
 }  // namespace kube

@@ -1,29 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/codec/format.hpp>
 #include <kube/codec/json_splitter.hpp>
+#include <kube/codec/list_metadata.hpp>
 #include <kube/codec/options.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 
 namespace kube {
-
-/// How objects travel.
-enum class Format : std::uint8_t { kJson, kProtobuf };
-
-/// What a list says of itself.
-struct ListHead {
-  std::string kind;
-  std::string api_version;
-  std::string resource_version;
-  std::string continue_token;
-  std::optional<std::int64_t> remaining_item_count;
-};
 
 namespace detail {
 
@@ -42,7 +31,7 @@ class ListSplitter {
   /// How many bytes of an incomplete item it keeps.
   [[nodiscard]] std::size_t held() const noexcept { return partial_.size(); }
   /// Complete once finish() returns; in JSON the metadata may stand behind the items.
-  [[nodiscard]] const ListHead& head() const noexcept { return head_; }
+  [[nodiscard]] const ListMetadata& metadata() const noexcept { return metadata_; }
 
  private:
   enum class JsonState : std::uint8_t {
@@ -70,7 +59,7 @@ class ListSplitter {
 
   Format format_;
   DecodeLimits limits_;
-  ListHead head_;
+  ListMetadata metadata_;
   std::size_t consumed_ = 0;  // bytes of the body before what is looked at
   std::string partial_;       // the beginning of a piece that is not complete
 

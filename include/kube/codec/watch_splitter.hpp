@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/codec/event_type.hpp>
+#include <kube/codec/format.hpp>
 #include <kube/codec/json_splitter.hpp>
-#include <kube/codec/list_splitter.hpp>
 #include <kube/codec/options.hpp>
 
 #include <cstddef>
@@ -12,12 +13,6 @@
 #include <string_view>
 
 namespace kube {
-
-/// What happened to the object of a watch event.
-enum class EventType : std::uint8_t { kAdded, kModified, kDeleted, kBookmark, kError };
-
-/// "ADDED", ...: as on the wire.
-[[nodiscard]] std::string_view to_string(EventType type) noexcept;
 
 namespace detail {
 

@@ -56,8 +56,8 @@ class CacheCore {
   }
 
   [[nodiscard]] ObjectRef find(const WatchedKind& kind, const ObjectKey& key, std::stop_token stop);
-  ListHead list(const WatchedKind& kind, const CacheListOptions& options, const See& see,
-                std::stop_token stop);
+  ListMetadata list(const WatchedKind& kind, const CacheListOptions& options, const See& see,
+                    std::stop_token stop);
 
  private:
   struct Part {

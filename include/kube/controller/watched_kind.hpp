@@ -5,8 +5,8 @@
 #include <kube/api/meta/v1.hpp>
 #include <kube/api/resource_info.hpp>
 #include <kube/cache/object_access.hpp>
-#include <kube/cache/object_ref.hpp>
 #include <kube/codec/json.hpp>
+#include <kube/object/object_ref.hpp>
 
 #include <concepts>
 #include <string>

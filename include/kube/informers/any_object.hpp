@@ -3,7 +3,7 @@
 
 #include <kube/api/object_key.hpp>
 #include <kube/cache/object_access.hpp>
-#include <kube/cache/object_ref.hpp>
+#include <kube/object/object_ref.hpp>
 
 #include <optional>
 #include <string>

@@ -83,8 +83,8 @@ TEST_F(SharedInformerTest, WorksInStages) {
 TEST(InformerOfValues, IgnoresObjectsOfAnotherKind) {
   struct Stream final : WatchStream<Value> {
     explicit Stream(std::vector<Ref<Value>> sent) : events(std::move(sent)) {}
-    std::optional<StreamEvent<Value>> next(std::stop_token stop) override {
-      if (at < events.size()) return StreamEvent<Value>{EventType::kAdded, events[at++], {}};
+    std::optional<WatchEvent<Value>> next(std::stop_token stop) override {
+      if (at < events.size()) return WatchEvent<Value>{EventType::kAdded, events[at++], {}};
       std::mutex mutex;
       std::unique_lock lock{mutex};
       Condition{}.wait(lock, stop, [] { return false; });
@@ -99,7 +99,7 @@ TEST(InformerOfValues, IgnoresObjectsOfAnotherKind) {
   };
   const auto source = std::make_shared<FunctionListWatch<Value>>(
       [](const ListOptions&, const auto&, std::stop_token) {
-        return ListResult{.resource_version = "1"};
+        return ListMetadata{.resource_version = "1"};
       },
       [&](const ListOptions&, std::stop_token) {
         return std::make_unique<Stream>(

@@ -830,7 +830,7 @@ TEST_F(ReflectorTest, IsNamedAfterItsType) {
 // N-2: documents without a type.
 TEST(ReflectorOfValues, TakesOnlyTheExpectedKind) {
   struct Stream final : WatchStream<Value> {
-    std::optional<StreamEvent<Value>> next(std::stop_token stop) override {
+    std::optional<WatchEvent<Value>> next(std::stop_token stop) override {
       const auto document = [](const char* kind, const char* name, const char* version) {
         return freeze(Value::object(
             {{"apiVersion",
@@ -840,11 +840,11 @@ TEST(ReflectorOfValues, TakesOnlyTheExpectedKind) {
       };
       switch (step++) {
         case 0:
-          return StreamEvent<Value>{EventType::kAdded, document("Table", "t", "2"), {}};
+          return WatchEvent<Value>{EventType::kAdded, document("Table", "t", "2"), {}};
         case 1:
-          return StreamEvent<Value>{EventType::kAdded, document("Bar", "b", "3"), {}};
+          return WatchEvent<Value>{EventType::kAdded, document("Bar", "b", "3"), {}};
         case 2:
-          return StreamEvent<Value>{EventType::kAdded, document("Foo", "f", "4"), {}};
+          return WatchEvent<Value>{EventType::kAdded, document("Foo", "f", "4"), {}};
         default:
           break;
       }
@@ -858,7 +858,7 @@ TEST(ReflectorOfValues, TakesOnlyTheExpectedKind) {
   };
   auto source = std::make_shared<FunctionListWatch<Value>>(
       [](const ListOptions&, const auto&, std::stop_token) {
-        return ListResult{.resource_version = "1"};
+        return ListMetadata{.resource_version = "1"};
       },
       [](const ListOptions& options, std::stop_token) -> std::unique_ptr<WatchStream<Value>> {
         EXPECT_EQ(options.label_selector, "app=web");
@@ -888,7 +888,7 @@ TEST(FunctionListWatch, TweaksACopyOfTheOptionsOfEachRequest) {
   FunctionListWatch<Item> source{
       [&](const ListOptions& options, const auto&, std::stop_token) {
         selectors.push_back(options.field_selector + "/" + std::to_string(options.limit));
-        return ListResult{};
+        return ListMetadata{};
       },
       [&](const ListOptions& options, std::stop_token) -> std::unique_ptr<WatchStream<Item>> {
         selectors.push_back(options.field_selector);

@@ -264,7 +264,7 @@ TEST_F(Reading, OfListsDeliversItemsWhileTheyArrive) {
     answer(std::move(pieces));
     const int before = scripted.transport->totals().reads;
     std::vector<int> reads;
-    const ListHead head = scripted.client().resource<core::v1::Namespace>().list_page(
+    const ListMetadata head = scripted.client().resource<core::v1::Namespace>().list_page(
         {}, [&](const Ref<core::v1::Namespace>& item) {
           EXPECT_FALSE(item->metadata.name.empty());
           reads.push_back(scripted.transport->totals().reads - before);

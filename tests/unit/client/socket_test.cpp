@@ -112,7 +112,7 @@ TEST(ClientOverSockets, WatchesUntilTheServerEndsIt) {
   }};
   // The client itself is gone when the first event comes.
   std::vector<std::string> seen;
-  for (const Event<Pod>& event : Client{config_of(server)}.resource<Pod>().watch()) {
+  for (const WatchEvent<Pod>& event : Client{config_of(server)}.resource<Pod>().watch()) {
     seen.push_back(std::string{to_string(event.type)} + ' ' + event.object->metadata.name.str());
   }
   EXPECT_THAT(seen, ElementsAre("ADDED a", "DELETED a"));

@@ -40,7 +40,7 @@ FakeAnswer protobuf_stream(std::vector<std::string> chunks) {
 
 /// "ADDED web-0", ..., "ERROR 410 reason".
 template <typename T>
-std::string shown(const Event<T>& event) {
+std::string shown(const WatchEvent<T>& event) {
   if (event.type == EventType::kError) {
     return "ERROR " + std::to_string(event.status->code) + ' ' + event.status->reason.str();
   }

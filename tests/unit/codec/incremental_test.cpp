@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists and watches that arrive in pieces.
+#include "support/watch_reader.hpp"
 #include <kube/api/apps/v1.hpp>
 #include <kube/api/core/v1.hpp>
 #include <kube/codec/error.hpp>
 #include <kube/codec/json.hpp>
 #include <kube/codec/list_reader.hpp>
 #include <kube/codec/protobuf.hpp>
-#include <kube/codec/watch_reader.hpp>
 
 #include "support/fixtures.hpp"
 
@@ -24,7 +24,7 @@ using core::v1::Pod;
 template <typename T>
 struct Listed {
   std::vector<std::string> items;
-  ListHead head;
+  ListMetadata head;
 };
 
 template <typename T>
@@ -43,10 +43,10 @@ Listed<T> read_list(Format format, std::string_view body, std::size_t chunk,
 template <typename T>
 std::vector<std::string> read_watch(Format format, std::string_view stream, std::size_t chunk,
                                     DecodeLimits limits = {}) {
-  WatchReader<T> reader{format, {.limits = limits}};
+  test::WatchReader<T> reader{format, {.limits = limits}};
   std::vector<std::string> events;
   for (std::size_t at = 0; at < stream.size(); at += chunk) {
-    reader.feed(stream.substr(at, chunk), [&](const WatchEvent<T>& event) {
+    reader.feed(stream.substr(at, chunk), [&](const test::ReadEvent<T>& event) {
       events.push_back(std::string{to_string(event.type)} + ' ' +
                        (event.object ? encode_json(*event.object) : std::string{event.status}));
     });

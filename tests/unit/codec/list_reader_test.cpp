@@ -39,7 +39,7 @@ Cut chunks_of(std::size_t size) {
 template <typename T>
 struct Listed {
   std::vector<Ref<T>> items;
-  ListHead head;
+  ListMetadata head;
 
   [[nodiscard]] std::vector<std::string> json() const {
     std::vector<std::string> out;

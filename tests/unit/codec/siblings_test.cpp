@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decoding against a sibling is a short cut, never another meaning.
+#include "support/watch_reader.hpp"
 #include <kube/api/core/v1.hpp>
 #include <kube/codec/decoder.hpp>
 #include <kube/codec/json.hpp>
 #include <kube/codec/protobuf.hpp>
-#include <kube/codec/watch_reader.hpp>
 #include <kube/object/value.hpp>
 
 #include <gtest/gtest.h>
@@ -226,7 +226,7 @@ std::string event(std::string_view type, const T& object) {
 TEST(Siblings, ForgetDeletedObjects) {
   const BlockTotals before = block_totals();
   const auto pool = std::make_shared<Pool>();
-  WatchReader<core::v1::Secret> reader{Format::kJson, {.pool = pool}};
+  test::WatchReader<core::v1::Secret> reader{Format::kJson, {.pool = pool}};
   const auto read = [&](std::string_view type, int number) {
     core::v1::Secret secret{.metadata = {.name = "secret" + std::to_string(number)}};
     secret.data["password"] = "one that is long enough to be shared " + std::to_string(number);
@@ -244,7 +244,7 @@ TEST(Siblings, ForgetDeletedObjects) {
 
 TEST(Siblings, ForgetDeletedObjectsOfNoTypeWhoseNameStandsFarBehind) {
   const BlockTotals before = block_totals();
-  WatchReader<Value> reader{Format::kJson, {.pool = std::make_shared<Pool>()}};
+  test::WatchReader<Value> reader{Format::kJson, {.pool = std::make_shared<Pool>()}};
   const auto read = [&](std::string_view type, std::size_t annotation) {
     Value object;
     object.at_path("metadata.name") = "thing";
@@ -262,7 +262,7 @@ TEST(Siblings, ForgetDeletedObjectsOfNoTypeWhoseNameStandsFarBehind) {
 
 TEST(Siblings, KeepTheFamilyWhenAnotherOfItIsDeleted) {
   const BlockTotals before = block_totals();
-  WatchReader<Pod> reader{Format::kJson, {.pool = std::make_shared<Pool>()}};
+  test::WatchReader<Pod> reader{Format::kJson, {.pool = std::make_shared<Pool>()}};
   const auto ignore = [](const auto&) {};
   reader.feed(event("ADDED", Pod{.metadata = {.name = "web-1"}}), ignore);
   reader.feed(event("ADDED", Pod{.metadata = {.name = "web-2"}}), ignore);

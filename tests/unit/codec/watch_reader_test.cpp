@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/codec/watch_reader.hpp>
+#include "support/watch_reader.hpp"
 
 #include <kube/api/core/v1.hpp>
 #include <kube/codec/envelope.hpp>
@@ -39,13 +39,13 @@ Cut chunks_of(std::size_t size) {
 template <typename T>
 std::vector<std::string> read(Format format, std::string_view stream, const Cut& cut,
                               DecoderOptions options = {}) {
-  WatchReader<T> reader{format, std::move(options)};
+  test::WatchReader<T> reader{format, std::move(options)};
   std::vector<std::string> events;
   while (!stream.empty()) {
     const std::size_t size = std::min(std::max<std::size_t>(cut(stream.size()), 1), stream.size());
     const std::vector<char> chunk(stream.begin(),
                                   stream.begin() + static_cast<std::ptrdiff_t>(size));
-    reader.feed({chunk.data(), chunk.size()}, [&](WatchEvent<T> event) {
+    reader.feed({chunk.data(), chunk.size()}, [&](test::ReadEvent<T> event) {
       EXPECT_EQ(event.type == EventType::kError, event.object == nullptr);
       EXPECT_EQ(event.type == EventType::kError, !event.status.empty());
       events.push_back(std::string{to_string(event.type)} + ' ' +
@@ -150,10 +150,10 @@ TEST(WatchReader, GivesEveryFrameOfAChunkAtOnce) {
     json += json_event("ADDED", "p-" + std::to_string(i));
     protobuf += protobuf_event("ADDED", pod_object("p-" + std::to_string(i)));
   }
-  WatchReader<Pod> json_reader{Format::kJson};
-  WatchReader<Pod> protobuf_reader{Format::kProtobuf};
+  test::WatchReader<Pod> json_reader{Format::kJson};
+  test::WatchReader<Pod> protobuf_reader{Format::kProtobuf};
   int seen = 0;
-  const auto count = [&](const WatchEvent<Pod>& event) {
+  const auto count = [&](const test::ReadEvent<Pod>& event) {
     EXPECT_EQ(event.object->metadata.name, "p-" + std::to_string(seen % 50));
     ++seen;
   };
@@ -169,9 +169,9 @@ TEST(WatchReader, GivesAnEventWithItsLastByte) {
   const std::string protobuf = protobuf_event("ADDED", pod_object("p"));
   for (const auto& [format, bytes] :
        {std::pair{Format::kJson, json}, std::pair{Format::kProtobuf, protobuf}}) {
-    WatchReader<Pod> reader{format};
+    test::WatchReader<Pod> reader{format};
     int seen = 0;
-    const auto count = [&](const WatchEvent<Pod>&) { ++seen; };
+    const auto count = [&](const test::ReadEvent<Pod>&) { ++seen; };
 
     reader.feed(std::string_view{bytes}.substr(0, bytes.size() - 1), count);
     EXPECT_EQ(seen, 0);

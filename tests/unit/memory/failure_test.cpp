@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // OB-11. Whichever allocation fails: nothing leaks, nothing half-made is seen, and the next call works.
+#include "support/watch_reader.hpp"
 #include <kube/api/core/v1.hpp>
 #include <kube/codec/decoder.hpp>
 #include <kube/codec/json.hpp>
 #include <kube/codec/list_reader.hpp>
 #include <kube/codec/protobuf.hpp>
-#include <kube/codec/watch_reader.hpp>
 #include <kube/codec/yaml.hpp>
 #include <kube/object/pool.hpp>
 #include <kube/object/value.hpp>
@@ -316,7 +316,7 @@ TEST(AllocationFailure, LeavesNothingOfAListOrAWatch) {
   });
   fail_each([&]() -> std::function<void()> {
     return [&] {
-      WatchReader<Pod> reader{Format::kJson, {.pool = std::make_shared<Pool>()}};
+      test::WatchReader<Pod> reader{Format::kJson, {.pool = std::make_shared<Pool>()}};
       for (std::size_t at = 0; at < events.size(); at += 100) {
         reader.feed(events.substr(at, 100), [](const auto&) {});
       }

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <utility>
 
-namespace kube {
+namespace kube::test {
 
-/// One event of a watch.
+/// One event of a stream, as it was read.
 template <typename T>
-struct WatchEvent {
+struct ReadEvent {
   EventType type = EventType::kError;
   /// The object; of a bookmark only its metadata. Null for an error.
   Ref<T> object;
@@ -20,23 +20,21 @@ struct WatchEvent {
   std::string_view status;
 };
 
-/// Reads a watch stream while it arrives.
-///
-/// Thread safety: none.
+/// Splits and decodes a watch stream as a client does, without a transport.
 template <typename T>
 class WatchReader {
  public:
   WatchReader(Format format, DecoderOptions options = {})
       : splitter_(format, options.limits), format_(format), decoder_(std::move(options)) {}
 
-  /// Calls `on_event(WatchEvent<T>)` for each event that `chunk` completes. Throws CodecError; the reader
+  /// Calls `on_event(ReadEvent<T>)` for each event that `chunk` completes. Throws CodecError; the reader
   /// is of no use afterwards.
   template <typename OnEvent>
   void feed(std::string_view chunk, OnEvent on_event) {
     while (!chunk.empty()) {
       const std::optional<detail::WatchFrame> frame = splitter_.next(chunk);
       if (!frame) continue;
-      WatchEvent<T> event{frame->type, nullptr, {}};
+      ReadEvent<T> event{frame->type, nullptr, {}};
       if (frame->type == EventType::kError) {
         event.status = frame->object;
       } else {
@@ -56,4 +54,4 @@ class WatchReader {
   Decoder<T> decoder_;
 };
 
-}  // namespace kube
+}  // namespace kube::test

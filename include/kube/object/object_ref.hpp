@@ -30,6 +30,12 @@ class ObjectRef {
     if (block_ != nullptr) block_->release();
   }
 
+  /// Takes over one reference to `block`.
+  static ObjectRef own(Block& block) noexcept {
+    ObjectRef result;
+    result.block_ = &block;
+    return result;
+  }
   template <typename T>
   static ObjectRef from(const Ref<T>& ref) {
     if (ref == nullptr) return {};
