@@ -30,16 +30,16 @@ Value merge(Value target, const Value& patch) {
   auto next = patch.as_object().begin();
   const auto end = patch.as_object().end();
   const auto add_new = [&] {
-    if (!(*next).second.is_null()) result[(*next).first.view()] = without_nulls((*next).second);
+    if (!next->value().is_null()) result[next->key().view()] = without_nulls(next->value());
     ++next;
   };
   for (auto&& [key, value] : members(target)) {
-    while (next != end && (*next).first.view() < key.view()) add_new();
-    if (next == end || (*next).first.view() != key.view()) {
+    while (next != end && next->key().view() < key.view()) add_new();
+    if (next == end || next->key().view() != key.view()) {
       result[key.view()] = std::move(value);
       continue;
     }
-    if (!(*next).second.is_null()) result[key.view()] = merge(std::move(value), (*next).second);
+    if (!next->value().is_null()) result[key.view()] = merge(std::move(value), next->value());
     ++next;
   }
   while (next != end) add_new();

@@ -329,7 +329,7 @@ class Checker {
       const auto& [key, value] = entry;
       if (key == "properties") {
         return std::ranges::all_of(value.as_object(), [](const auto& field) {
-          return field.first == "name" || field.first == "generateName";
+          return field.key() == "name" || field.key() == "generateName";
         });
       }
       return key == "type" || value.is_null();

@@ -190,15 +190,15 @@ void default_value(const Value& schema, Value& value) {
   const auto& properties = schema.get_object("properties");
   auto next = properties.begin();
   const auto add_default = [&] {
-    const Value& default_of = (*next).second["default"];
+    const Value& default_of = (*next).value()["default"];
     if (!default_of.is_absent() && !default_of.is_null()) {
-      default_value((*next).second, result[(*next).first.view()] = default_of);
+      default_value((*next).value(), result[(*next).key().view()] = default_of);
     }
     ++next;
   };
   for (auto&& [name, element] : members(value)) {
-    while (next != properties.end() && (*next).first.view() < name.view()) add_default();
-    if (next != properties.end() && (*next).first.view() == name.view()) ++next;
+    while (next != properties.end() && (*next).key().view() < name.view()) add_default();
+    if (next != properties.end() && (*next).key().view() == name.view()) ++next;
     const Value* found = member_schema(schema, name.view());
     if (found != nullptr && is_forbidden_null(element, *found)) {
       const Value& default_of = (*found)["default"];

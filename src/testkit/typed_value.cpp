@@ -97,13 +97,13 @@ void zip(const Value* left, const Value* right, Visit visit) {
   while (i != a.end() || j != b.end()) {
     const int order = i == a.end()   ? 1
                       : j == b.end() ? -1
-                                     : (*i).first.view().compare((*j).first.view());
+                                     : i->key().view().compare(j->key().view());
     if (order < 0) {
-      visit((*i).first.view(), &(*i).second, nullptr);
+      visit(i->key().view(), &i->value(), nullptr);
     } else if (order > 0) {
-      visit((*j).first.view(), nullptr, &(*j).second);
+      visit(j->key().view(), nullptr, &j->value());
     } else {
-      visit((*i).first.view(), &(*i).second, &(*j).second);
+      visit(i->key().view(), &i->value(), &j->value());
     }
     if (order <= 0) ++i;
     if (order >= 0) ++j;

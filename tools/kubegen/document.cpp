@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <iterator>
@@ -40,11 +41,13 @@ Place Place::operator[](std::string_view key) const {
   } else {
     path += fmt::format("['{}']", printable(key));
   }
-  return {source_, std::move(path), (*value_)[key]};
+  return {source_, std::move(path), (*value_)[key],
+          order_ != nullptr ? order_->find(key) : nullptr};
 }
 
 Place Place::operator[](std::size_t index) const {
-  return {source_, fmt::format("{}[{}]", path_, index), (*value_)[index]};
+  return {source_, fmt::format("{}[{}]", path_, index), (*value_)[index],
+          order_ != nullptr ? order_->find(index) : nullptr};
 }
 
 std::string Place::text() const {
@@ -82,6 +85,12 @@ std::vector<std::pair<std::string, Place>> Place::members() const {
   return result;
 }
 
+std::size_t Place::position_of(std::string_view key) const noexcept {
+  if (order_ == nullptr) return 0;
+  const auto found = std::ranges::find(order_->members, key, &KeyOrder::Member::key);
+  return static_cast<std::size_t>(found - order_->members.begin());
+}
+
 std::string Place::text_or(std::string_view fallback) const {
   return exists() ? text() : std::string{fallback};
 }
@@ -115,15 +124,17 @@ std::vector<Document> read_documents(const std::filesystem::path& file) {
   std::vector<Document> documents;
   try {
     if (file.extension() == ".json") {
-      documents.push_back({source, decode_json<Value>(text)});
+      documents.push_back({source, decode_json<Value>(text), json_key_order(text)});
       return documents;
     }
     std::vector<Ref<Value>> roots = decode_yaml_documents(text);
+    std::vector<KeyOrder> orders = yaml_key_orders(text);
+    auto order = orders.begin();
     for (std::size_t i = 0; i < roots.size(); ++i) {
       if (roots[i]->is_absent() || roots[i]->is_null()) continue;
       const std::string name =
           roots.size() == 1 ? source : fmt::format("{}: document {}", source, i + 1);
-      documents.push_back({name, std::move(roots[i])});
+      documents.push_back({name, std::move(roots[i]), std::move(*order++)});
     }
   } catch (const InputError&) {
     throw;

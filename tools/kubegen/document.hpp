@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "key_order.hpp"
 #include <kube/base/error.hpp>
 #include <kube/object/ref.hpp>
 #include <kube/object/value.hpp>
@@ -25,8 +26,9 @@ class InputError : public Error {
 /// Ownership: refers to the document, which must outlive it.
 class Place {
  public:
-  /// The root of a document; `source` names it in messages.
-  Place(std::string source, const Value& root) : source_(std::move(source)), value_(&root) {}
+  /// The root of a document; `source` names it in messages. Without `order` keys count as written in sorted order.
+  Place(std::string source, const Value& root, const KeyOrder* order = nullptr)
+      : source_(std::move(source)), value_(&root), order_(order) {}
 
   /// A member or element, which need not exist.
   [[nodiscard]] Place operator[](std::string_view key) const;
@@ -48,6 +50,9 @@ class Place {
   /// The members of an object, each with its place, sorted by key.
   [[nodiscard]] std::vector<std::pair<std::string, Place>> members() const;
 
+  /// Where the key of a member stands in the document; those that the document does not spell out come last.
+  [[nodiscard]] std::size_t position_of(std::string_view key) const noexcept;
+
   /// The same for what may be missing.
   [[nodiscard]] std::string text_or(std::string_view fallback) const;
   [[nodiscard]] bool flag() const;
@@ -57,21 +62,23 @@ class Place {
   [[noreturn]] void fail(std::string_view what) const;
 
  private:
-  Place(std::string source, std::string path, const Value& value)
-      : source_(std::move(source)), path_(std::move(path)), value_(&value) {}
+  Place(std::string source, std::string path, const Value& value, const KeyOrder* order)
+      : source_(std::move(source)), path_(std::move(path)), value_(&value), order_(order) {}
   [[noreturn]] void fail_type(std::string_view expected) const;
 
   std::string source_;
   std::string path_;
   const Value* value_;
+  const KeyOrder* order_;
 };
 
 /// One document of a file.
 struct Document {
   std::string source;
   Ref<Value> root;
+  KeyOrder order = {};
 
-  [[nodiscard]] Place place() const { return {source, *root}; }
+  [[nodiscard]] Place place() const { return {source, *root, &order}; }
 };
 
 /// The documents of a file: one if its name ends in .json, else those of a YAML stream. Documents

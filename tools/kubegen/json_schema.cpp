@@ -92,6 +92,26 @@ std::string constant_name(const std::string& value) {
   return name;
 }
 
+/// Declares the members, which are sorted by name, in the order of the schema. JSON keeps the sorted order, in which
+/// servers write custom resources. The metadata of a kind stays first.
+void declare_as_written(Struct& object, const Place& properties) {
+  const auto position = [&](std::size_t i) {
+    const std::string& json = object.members[i].json;
+    return i == 0 && json == "metadata" ? 0 : properties.position_of(json) + 1;
+  };
+  std::vector<std::size_t> declared(object.members.size());
+  std::iota(declared.begin(), declared.end(), std::size_t{0});
+  if (std::ranges::is_sorted(declared, {}, position)) return;
+  std::ranges::stable_sort(declared, {}, position);
+  object.json_order.resize(declared.size());
+  std::vector<Member> members;
+  for (const std::size_t i : declared) {
+    object.json_order[i] = members.size();
+    members.push_back(std::move(object.members[i]));
+  }
+  object.members = std::move(members);
+}
+
 }  // namespace
 
 Member named_member(const Place& place, const std::string& json, Scope& names) {
@@ -149,6 +169,7 @@ void SchemaReader::read_properties(const Place& schema, Struct& object, Scope& n
       member.omit_zero = true;
     }
   }
+  declare_as_written(object, schema["properties"]);
 }
 
 Member SchemaReader::read_member(const Place& schema, const std::string& json, Struct& object,

@@ -96,6 +96,8 @@ struct Struct {
   bool is_volatile = false;
   std::string description;
   std::vector<Member> members;
+  /// The members in the order of JSON output, if it is not that of the declaration.
+  std::vector<std::size_t> json_order;
   std::vector<ProtoEntry> proto;
   std::optional<Resource> resource;
 };

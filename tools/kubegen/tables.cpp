@@ -41,7 +41,8 @@ class Printer {
   void print_fields(const Struct& item) {
     if (item.members.empty()) return;
     tables_.constants += fmt::format("{} {}Field k{}Fields[] = {{\n", constant_, kube_, item.name);
-    for (const Member& member : item.members) {
+    for (std::size_t i = 0; i < item.members.size(); ++i) {
+      const Member& member = item.members[item.json_order.empty() ? i : item.json_order[i]];
       std::vector<std::string> parts{
           quote(member.json),
           fmt::format("{}type_of<{}>()", kube_, spell(member.shape, site_)),

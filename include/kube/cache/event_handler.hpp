@@ -1,82 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kube/api/object_key.hpp>
+#include <kube/cache/handler_functions.hpp>
 #include <kube/cache/handler_registration.hpp>
 #include <kube/cache/indexer_core.hpp>
 #include <kube/object/ref.hpp>
 
-#include <concepts>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 namespace kube {
-
-/// An object that is gone.
-template <typename T>
-struct Deleted {
-  ObjectKey key;
-  /// Its last state; without `final_state_known` the last one that was seen, or null if none was.
-  Ref<T> object;
-  /// False if the deletion itself was missed, as when it happened while there was no connection.
-  bool final_state_known = true;
-};
-
-namespace detail {
-
-/// A function that gets objects, in the form that suits it: each one as `const T&`, or as `const Ref<T>&` to
-/// keep it. Converts from any callable of one of these forms, and from nothing.
-template <typename T>
-class AddFunction {
- public:
-  AddFunction() = default;
-  AddFunction(std::nullptr_t) {}  // NOLINT: a handler without it
-  template <typename F>
-  requires(!std::same_as<std::remove_cvref_t<F>, AddFunction>) AddFunction(F function)  // NOLINT
-      : call_([function = std::move(function)](const Ref<T>& now, bool initial) mutable {
-          if constexpr (std::invocable<F&, const Ref<T>&, bool>) {
-            function(now, initial);
-          } else if constexpr (std::invocable<F&, const T&, bool>) {
-            function(*now, initial);
-          } else if constexpr (std::invocable<F&, const Ref<T>&>) {
-            function(now);
-          } else {
-            function(*now);
-          }
-        }) {}
-  explicit operator bool() const noexcept { return static_cast<bool>(call_); }
-  void operator()(const Ref<T>& now, bool in_initial_list) const { call_(now, in_initial_list); }
-
- private:
-  std::function<void(const Ref<T>&, bool)> call_;
-};
-
-template <typename T>
-class UpdateFunction {
- public:
-  UpdateFunction() = default;
-  UpdateFunction(std::nullptr_t) {}  // NOLINT
-  template <typename F>
-  requires(!std::same_as<std::remove_cvref_t<F>, UpdateFunction>)
-      UpdateFunction(F function)  // NOLINT
-      : call_([function = std::move(function)](const Ref<T>& before, const Ref<T>& now) mutable {
-          if constexpr (std::invocable<F&, const Ref<T>&, const Ref<T>&>) {
-            function(before, now);
-          } else {
-            function(*before, *now);
-          }
-        }) {}
-  explicit operator bool() const noexcept { return static_cast<bool>(call_); }
-  void operator()(const Ref<T>& before, const Ref<T>& now) const { call_(before, now); }
-
- private:
-  std::function<void(const Ref<T>&, const Ref<T>&)> call_;
-};
-
-}  // namespace detail
 
 /// What an informer calls when objects change. Any function may be left out.
 ///
@@ -85,11 +21,14 @@ class UpdateFunction {
 template <typename T>
 struct EventHandler {
   /// (object), or (object, in_initial_list): true for what existed when the informer or the handler started.
+  /// All functions take objects as `const T&`, or as `const Ref<T>&` to keep them.
   detail::AddFunction<T> on_add = {};
   /// (before, now). After a time without connection many changes may have become one; both may even be
   /// different objects of the same name.
   detail::UpdateFunction<T> on_update = {};
-  std::function<void(const Deleted<T>& gone)> on_delete = {};
+  /// (gone), a `const Deleted<T>&` that tells all; or (object), its last state. If nobody has seen any state of it,
+  /// `object` has nothing but its name and namespace, so that no deletion is lost.
+  detail::DeleteFunction<T> on_delete = {};
 };
 
 /// Lets only those objects through that `accept` says yes to. A change that makes an object acceptable is told

@@ -5,6 +5,7 @@
 #include <kube/cache/indexer_core.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <functional>
 #include <map>
 #include <memory>
@@ -44,8 +45,10 @@ class Snapshot {
     return core_.find(space, name).template to<T>();
   }
   [[nodiscard]] Ref<T> find(const ObjectKey& key) const { return find(key.namespace_, key.name); }
-  /// By "namespace/name" or "name", as events and queues have it.
-  [[nodiscard]] Ref<T> find(std::string_view key) const {
+  /// By "namespace/name" or "name", as events and queues have it. Any text is taken, but nothing in braces:
+  /// `find({"default", "web-0"})` is an ObjectKey.
+  template <std::convertible_to<std::string_view> Key>
+  [[nodiscard]] Ref<T> find(const Key& key) const {
     const auto parts = detail::KeyParts::of(key);
     return find(parts.namespace_, parts.name);
   }
@@ -154,7 +157,8 @@ class Indexer {
   [[nodiscard]] std::size_t size() const { return snapshot().size(); }
   [[nodiscard]] std::string resource_version() const { return snapshot().resource_version(); }
   [[nodiscard]] Ref<T> find(const ObjectKey& key) const { return find(key.namespace_, key.name); }
-  [[nodiscard]] Ref<T> find(std::string_view key) const {
+  template <std::convertible_to<std::string_view> Key>
+  [[nodiscard]] Ref<T> find(const Key& key) const {
     const auto parts = detail::KeyParts::of(key);
     return find(parts.namespace_, parts.name);
   }

@@ -7,6 +7,7 @@
 #include <kube/api/resource_info.hpp>
 #include <kube/cache/indexer.hpp>
 
+#include <concepts>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -65,10 +66,21 @@ class Lister {
       : indexer_(indexer), resource_(std::move(resource)) {}
 
   /// The object under a whole key: the name of a cluster-scoped object, or "namespace/name". Null if absent.
-  [[nodiscard]] Ref<T> find(std::string_view key) const { return indexer_.find(key); }
-  [[nodiscard]] Ref<T> get(std::string_view key) const {
+  /// Braces are an ObjectKey: `find({"default", "web-0"})`.
+  template <std::convertible_to<std::string_view> Key>
+  [[nodiscard]] Ref<T> find(const Key& key) const {
+    return indexer_.find(key);
+  }
+  [[nodiscard]] Ref<T> find(const ObjectKey& key) const { return indexer_.find(key); }
+  /// The same; throws ApiError (not found) if there is none.
+  template <std::convertible_to<std::string_view> Key>
+  [[nodiscard]] Ref<T> get(const Key& key) const {
     if (Ref<T> found = find(key)) return found;
     throw not_found_error(resource_, key);
+  }
+  [[nodiscard]] Ref<T> get(const ObjectKey& key) const {
+    if (Ref<T> found = find(key)) return found;
+    throw not_found_error(resource_, key.str());
   }
   /// The objects of all namespaces that `selector` matches.
   [[nodiscard]] std::vector<Ref<T>> list(const labels::Selector& selector = {}) const {

@@ -25,15 +25,7 @@ class Transform {
   Transform(std::nullptr_t) {}  // NOLINT: none
   template <typename F>
   requires(!std::same_as<std::remove_cvref_t<F>, Transform>) Transform(F function)  // NOLINT
-      : call_([function = std::move(function)](const Ref<T>& object) mutable -> Ref<T> {
-          if constexpr (std::is_invocable_r_v<Ref<T>, F&, const Ref<T>&>) {
-            return function(object);
-          } else {
-            T copy = *object;
-            function(copy);
-            return freeze(copy);
-          }
-        }) {}
+      : call_(adapt(std::move(function))) {}
 
   explicit operator bool() const noexcept { return static_cast<bool>(call_); }
   /// Without the type; nothing if there is none.
@@ -45,7 +37,29 @@ class Transform {
   }
 
  private:
-  std::function<Ref<T>(const Ref<T>&)> call_;
+  using Call = std::function<Ref<T>(const Ref<T>&)>;
+
+  template <typename F>
+  static Call adapt(F function) {
+    if constexpr (std::is_invocable_r_v<Ref<T>, F&, const Ref<T>&>) {
+      return function;
+    } else if constexpr (std::is_invocable_r_v<void, F&, T&>) {
+      return [function = std::move(function)](const Ref<T>& object) mutable -> Ref<T> {
+        T copy = *object;
+        function(copy);
+        return freeze(copy);
+      };
+    } else {
+      static_assert(
+          std::is_invocable_r_v<void, F&, T&>,
+          "a transform is void(T& object), which changes the object in place, or "
+          "kube::Ref<T>(const kube::Ref<T>& object), which returns what to store; T is the "
+          "type of the informer's objects");
+      return nullptr;
+    }
+  }
+
+  Call call_;
 };
 
 }  // namespace kube

@@ -4,12 +4,12 @@
 #include <kube/controller/controller_options.hpp>
 #include <kube/controller/event_source.hpp>
 
-#include <concepts>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -102,13 +102,18 @@ class ControllerBuilder {
   /// owns() without for_(), or the name is taken.
   template <typename Function>
   void reconcile(Function function) {
-    if constexpr (std::invocable<Function&, const Request&, std::stop_token>) {
+    if constexpr (std::is_invocable_r_v<Result, Function&, const Request&, std::stop_token>) {
       plan_.reconcile = std::move(function);
-    } else {
+    } else if constexpr (std::is_invocable_r_v<Result, Function&, const Request&>) {
       plan_.reconcile = [function = std::move(function)](const Request& request,
                                                          const std::stop_token&) mutable {
         return function(request);
       };
+    } else {
+      static_assert(
+          std::is_invocable_r_v<Result, Function&, const Request&>,
+          "a reconcile function takes (const kube::Request& request) or (const kube::Request& "
+          "request, std::stop_token stop), and returns a kube::Result, such as kube::done()");
     }
     finish();
   }

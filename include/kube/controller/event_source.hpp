@@ -83,21 +83,40 @@ template <typename T>
   }
   return filters;
 }
-/// `map` is called with an object, or with an object and a ObjectChange; it returns requests.
+/// Some requests, in any container.
+template <typename Requests>
+concept RequestRange = requires(const Requests& requests) {
+  { *requests.begin() } -> std::convertible_to<kube::Request>;
+  requests.end();
+};
+template <typename Map, typename... Arguments>
+concept MapsFrom = requires(const Map& map, const Arguments&... arguments) {
+  { map(arguments...) } -> RequestRange;
+};
+/// `map` is called with an object, or with an object and an ObjectChange; it returns requests.
 template <typename T, typename Map>
 [[nodiscard]] EventMapper erase_map(Map map) {
-  return [map = std::move(map)](const ObjectRef& object, const ObjectChange& what,
-                                std::vector<kube::Request>& requests) {
-    const T& typed = object.template as<T>();
-    const auto found = [&] {
-      if constexpr (std::invocable<const Map&, const T&, const ObjectChange&>) {
-        return map(typed, what);
-      } else {
-        return map(typed);
-      }
-    }();
-    requests.insert(requests.end(), found.begin(), found.end());
-  };
+  if constexpr (!MapsFrom<Map, T, ObjectChange> && !MapsFrom<Map, T>) {
+    static_assert(
+        MapsFrom<Map, T>,
+        "a map function takes (const T& object) or (const T& object, const "
+        "kube::ObjectChange& change), is const, and returns std::vector<kube::Request>; T is "
+        "the type that is watched");
+    return nullptr;
+  } else {
+    return [map = std::move(map)](const ObjectRef& object, const ObjectChange& what,
+                                  std::vector<kube::Request>& requests) {
+      const T& typed = object.template as<T>();
+      const auto found = [&] {
+        if constexpr (MapsFrom<Map, T, ObjectChange>) {
+          return map(typed, what);
+        } else {
+          return map(typed);
+        }
+      }();
+      requests.insert(requests.end(), found.begin(), found.end());
+    };
+  }
 }
 
 /// See EventChannel.

@@ -8,10 +8,12 @@
 
 #include <algorithm>
 #include <compare>
+#include <concepts>
 #include <initializer_list>
 #include <iterator>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace kube {
 
@@ -114,6 +116,12 @@ class List {
   List(It first, It last) : List() {
     for (; first != last; ++first) push_back(*first);
   }
+  /// Copies the elements, as from an initializer list.
+  template <std::convertible_to<T> Element, typename Allocator>
+  List(const std::vector<Element, Allocator>& elements)  // NOLINT: a sequence is a sequence
+      : List(elements.begin(), elements.end()) {
+    if (elements.empty()) word_ = detail::Word::set_but_empty();
+  }
   List(const List& other) : word_(detail::copy_word(type_of<List>(), other.word_)) {}
   List(const List&&) = delete;
   List(List&& other) noexcept : word_(detail::take_word(type_of<List>(), other.word_)) {}
@@ -132,6 +140,13 @@ class List {
     return *this;
   }
   ~List() { reset(); }
+
+  /// A copy of the elements: `std::vector<std::string> arguments = container.args;`
+  template <typename Element, typename Allocator>
+  requires std::convertible_to<const T&, Element>
+  operator std::vector<Element, Allocator>() const {  // NOLINT
+    return std::vector<Element, Allocator>(begin(), end());
+  }
 
   [[nodiscard]] std::size_t size() const noexcept { return word_.view().count; }
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }

@@ -7,12 +7,17 @@
 #include <kube/object/type.hpp>
 #include <kube/object/word.hpp>
 
+#include <concepts>
+#include <cstddef>
 #include <cstring>
 #include <initializer_list>
-#include <iterator>
+#include <map>
 #include <new>
+#include <ostream>
 #include <stdexcept>
+#include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace kube {
@@ -26,11 +31,71 @@ inline constexpr Type kMapType{
     .kind = Kind::kMap, .size = 8, .name = "object", .element = &TypeOf<T>::value};
 template <typename T>
 inline constexpr bool kStoredInline<Map<T>> = true;
+
+/// A container of pairs that a Map<T> can be made of.
+template <typename Pairs, typename T>
+concept PairsTo = requires(const Pairs& pairs) {
+  { pairs.begin()->first } -> TextLike;
+  { pairs.begin()->second } -> std::convertible_to<T>;
+};
 }  // namespace detail
 
 template <typename T>
 struct TypeOf<Map<T>> {
   static constexpr const Type& value = detail::kMapType<T>;
+};
+
+/// A key of a map and its value: `for (auto& [key, value] : labels)`, or `entry.key()` and `entry.value()`.
+template <typename T>
+class alignas(8) MapEntry {
+ public:
+  MapEntry(const MapEntry& other) = default;
+  ~MapEntry() = default;
+
+  [[nodiscard]] const String& key() const noexcept { return key_; }
+  [[nodiscard]] const T& value() const noexcept { return detail::in_slot<T>(value_); }
+  [[nodiscard]] T& value() noexcept { return detail::in_slot<T>(value_); }
+
+  /// For structured bindings: the key, the value.
+  template <std::size_t I>
+  [[nodiscard]] const auto& get() const noexcept {
+    if constexpr (I == 0) {
+      return key();
+    } else {
+      return value();
+    }
+  }
+  template <std::size_t I>
+  [[nodiscard]] auto& get() noexcept {
+    if constexpr (I == 0) {
+      return key();
+    } else {
+      return value();
+    }
+  }
+  /// A copy, as the entry of a standard map.
+  template <typename Key, typename Mapped>
+  requires(std::convertible_to<const String&, Key>&& std::convertible_to<const T&, Mapped>)
+  operator std::pair<Key, Mapped>() const {  // NOLINT
+    return {key(), value()};
+  }
+  /// key=value
+  friend std::ostream& operator<<(std::ostream& out, const MapEntry& entry) requires requires {
+    out << entry.value();
+  }
+  { return out << entry.key() << '=' << entry.value(); }
+
+ private:
+  friend class Map<T>;
+  MapEntry() = default;
+  explicit MapEntry(std::string_view key) : key_(key) {}
+  // An entry whose key changed would be out of order; only the map moves its entries.
+  MapEntry(MapEntry&& other) noexcept = default;
+  MapEntry& operator=(const MapEntry& other) = delete;
+  MapEntry& operator=(MapEntry&& other) noexcept = default;
+
+  String key_;
+  alignas(8) detail::Slot<T> value_{};
 };
 
 /// Text keys and values of T, sorted by key, in eight bytes. `for (const auto& [key, value] : labels)`.
@@ -39,44 +104,23 @@ struct TypeOf<Map<T>> {
 /// Ownership: as for List.
 template <typename T>
 class Map {
-  struct alignas(8) Entry {
-    String key;
-    alignas(8) detail::Slot<T> value;
-  };
-
-  template <typename Value, typename EntryPointer>
-  class Iterator {
-   public:
-    using iterator_category = std::input_iterator_tag;
-    using value_type = std::pair<const String&, Value&>;
-    using difference_type = std::ptrdiff_t;
-    using reference = value_type;
-    using pointer = void;
-
-    Iterator() noexcept = default;
-    explicit Iterator(EntryPointer entry) noexcept : entry_(entry) {}
-    reference operator*() const noexcept {
-      return {entry_->key, detail::in_slot<T>(entry_->value)};
-    }
-    Iterator& operator++() noexcept {
-      ++entry_;
-      return *this;
-    }
-    Iterator operator++(int) noexcept { return Iterator{entry_++}; }
-    friend bool operator==(Iterator a, Iterator b) noexcept = default;
-
-   private:
-    EntryPointer entry_ = nullptr;
-  };
+  using Entry = MapEntry<T>;
 
  public:
-  using const_iterator = Iterator<const T, const Entry*>;
-  using iterator = Iterator<T, Entry*>;
+  using value_type = MapEntry<T>;
+  using const_iterator = const MapEntry<T>*;
+  using iterator = MapEntry<T>*;
 
   Map() noexcept = default;
   Map(std::initializer_list<std::pair<std::string_view, T>> entries) : Map() {
     for (const auto& [key, value] : entries) (*this)[key] = value;
     if (entries.size() == 0) word_ = detail::Word::set_but_empty();
+  }
+  /// Copies a std::map, or whatever has pairs of text and a T, as an initializer list of them.
+  template <detail::PairsTo<T> Pairs>
+  Map(const Pairs& pairs) : Map() {  // NOLINT: a map is a map
+    for (const auto& [key, value] : pairs) (*this)[key] = value;
+    if (empty()) word_ = detail::Word::set_but_empty();
   }
   Map(const Map& other) : word_(detail::copy_word(type_of<Map>(), other.word_)) {}
   Map(const Map&&) = delete;
@@ -97,6 +141,13 @@ class Map {
   }
   ~Map() { reset(); }
 
+  /// A copy of the entries: `std::map<std::string, std::string> labels = pod.metadata.labels;`
+  template <typename Mapped, typename Compare, typename Allocator>
+  requires std::convertible_to<const T&, Mapped>
+  operator std::map<std::string, Mapped, Compare, Allocator>() const {  // NOLINT
+    return std::map<std::string, Mapped, Compare, Allocator>(begin(), end());
+  }
+
   [[nodiscard]] std::size_t size() const noexcept { return word_.view().count; }
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   [[nodiscard]] bool is_null() const noexcept { return word_.is_none(); }
@@ -105,7 +156,7 @@ class Map {
   [[nodiscard]] const T* find(std::string_view key) const noexcept {
     const std::size_t i = position(key);
     const Entry* entry = entries() + i;
-    return i < size() && entry->key == key ? &detail::in_slot<T>(entry->value) : nullptr;
+    return i < size() && entry->key_ == key ? &entry->value() : nullptr;
   }
   [[nodiscard]] T* find(std::string_view key) noexcept {
     return const_cast<T*>(std::as_const(*this).find(key));
@@ -120,8 +171,8 @@ class Map {
   T& operator[](std::string_view key) {
     if (T* value = find(key)) return *value;
     const std::size_t i = position(key);
-    Entry made{String{key}, {}};  // complete before it is seen
-    if constexpr (!detail::kStoredInline<T>) made.value.emplace();
+    Entry made{key};  // complete before it is seen
+    if constexpr (!detail::kStoredInline<T>) made.value_.emplace();
     detail::OwnedHeader* header = detail::grow_owned(word_, sizeof(Entry), detail::Content::kMap);
     Entry* const place = reinterpret_cast<Entry*>(header->data()) + i;
     // What an owned container holds may change place bit by bit.
@@ -129,7 +180,7 @@ class Map {
                  (header->count - i) * sizeof(Entry));
     new (place) Entry{std::move(made)};
     ++header->count;
-    return detail::in_slot<T>(place->value);
+    return place->value();
   }
   /// Removes the entry under `key`; false if there was none.
   bool erase(std::string_view key) {
@@ -149,10 +200,10 @@ class Map {
     word_ = {};
   }
 
-  [[nodiscard]] const_iterator begin() const noexcept { return const_iterator{entries()}; }
-  [[nodiscard]] const_iterator end() const noexcept { return const_iterator{entries() + size()}; }
-  [[nodiscard]] iterator begin() noexcept { return iterator{entries()}; }
-  [[nodiscard]] iterator end() noexcept { return iterator{entries() + size()}; }
+  [[nodiscard]] const_iterator begin() const noexcept { return entries(); }
+  [[nodiscard]] const_iterator end() const noexcept { return entries() + size(); }
+  [[nodiscard]] iterator begin() noexcept { return entries(); }
+  [[nodiscard]] iterator end() noexcept { return entries() + size(); }
 
   friend bool operator==(const Map& a, const Map& b) noexcept {
     return a.size() == b.size() && deep_equal(a, b);
@@ -172,3 +223,14 @@ class Map {
 };
 
 }  // namespace kube
+
+template <typename T>
+struct std::tuple_size<kube::MapEntry<T>> : std::integral_constant<std::size_t, 2> {};
+template <typename T>
+struct std::tuple_element<0, kube::MapEntry<T>> {
+  using type = const kube::String;
+};
+template <typename T>
+struct std::tuple_element<1, kube::MapEntry<T>> {
+  using type = T;
+};

@@ -6,6 +6,7 @@
 #include <kube/object/word.hpp>
 
 #include <compare>
+#include <concepts>
 #include <functional>
 #include <optional>
 #include <ostream>
@@ -17,6 +18,16 @@ namespace kube {
 
 namespace detail {
 inline constexpr Type kStringType{.kind = Kind::kString, .size = 8, .name = "string"};
+
+/// Text in any form that there is: literals, std::string, std::string_view, String, Bytes.
+template <typename T>
+concept TextLike = std::convertible_to<const T&, std::string_view>;
+
+[[nodiscard]] inline std::string join(std::string_view a, std::string_view b) {
+  std::string joined;
+  joined.reserve(a.size() + b.size());
+  return joined.append(a).append(b);
+}
 }  // namespace detail
 
 /// Text in eight bytes: short text stands in the handle, the rest in the block around it, in a pool, or
@@ -24,6 +35,7 @@ inline constexpr Type kStringType{.kind = Kind::kString, .size = 8, .name = "str
 ///
 /// Ownership: a copy owns its text and is independent of the block it was copied from. A view lives as
 /// long as the string (or the Ref that keeps its block). Moving out of a cached string does not compile.
+/// It is a std::string_view for free and a std::string by copying; `+` makes a std::string.
 class String {
  public:
   String() noexcept = default;
@@ -52,6 +64,7 @@ class String {
     return {reinterpret_cast<const char*>(content.data), content.count};
   }
   operator std::string_view() const noexcept { return view(); }  // NOLINT: it is text
+  operator std::string() const { return str(); }                 // NOLINT
   [[nodiscard]] std::string str() const { return std::string{view()}; }
   [[nodiscard]] const char* data() const noexcept { return view().data(); }
   [[nodiscard]] std::size_t size() const noexcept { return word_.view().count; }
@@ -62,12 +75,32 @@ class String {
   }
 
   friend bool operator==(const String& a, const String& b) noexcept { return a.view() == b.view(); }
-  friend bool operator==(const String& a, std::string_view b) noexcept { return a.view() == b; }
-  friend bool operator==(const String& a, const char* b) noexcept { return a.view() == b; }
-  friend bool operator==(const String& a, const std::string& b) noexcept { return a.view() == b; }
+  template <detail::TextLike Other>
+  friend bool operator==(const String& a, const Other& b) noexcept {
+    return a.view() == std::string_view{b};
+  }
   friend auto operator<=>(const String& a, const String& b) noexcept {
     return a.view() <=> b.view();
   }
+  template <detail::TextLike Other>
+  friend auto operator<=>(const String& a, const Other& b) noexcept {
+    return a.view() <=> std::string_view{b};
+  }
+  template <detail::TextLike Other>
+  friend std::string operator+(const String& a, const Other& b) {
+    return detail::join(a, b);
+  }
+  template <detail::TextLike Other>
+  requires(!std::same_as<Other, String>) friend std::string operator+(const Other& a,
+                                                                      const String& b) {
+    return detail::join(a, b);
+  }
+  /// Goes on in the memory of `a`, for a chain of them.
+  friend std::string operator+(std::string&& a, const String& b) {
+    return std::move(a.append(b.view()));
+  }
+  friend std::string operator+(const String& a, char b) { return a.str() + b; }
+  friend std::string operator+(char a, const String& b) { return detail::join({&a, 1}, b); }
   friend std::ostream& operator<<(std::ostream& out, const String& text) {
     return out << text.view();
   }
@@ -113,11 +146,9 @@ class OptionalString {
   friend bool operator==(const OptionalString& a, const OptionalString& b) noexcept {
     return a.has_value() == b.has_value() && a.text_ == b.text_;
   }
-  friend bool operator==(const OptionalString& a, std::string_view b) noexcept {
+  template <detail::TextLike Other>
+  friend bool operator==(const OptionalString& a, const Other& b) noexcept {
     return a.has_value() && a.text_ == b;
-  }
-  friend bool operator==(const OptionalString& a, const char* b) noexcept {
-    return a == std::string_view{b};
   }
 
  private:
@@ -135,6 +166,7 @@ class Bytes {
   Bytes(std::string_view bytes) : bytes_(bytes) {}    // NOLINT: converts as String does
   Bytes(const char* bytes) : bytes_(bytes) {}         // NOLINT
   Bytes(const std::string& bytes) : bytes_(bytes) {}  // NOLINT
+  Bytes(const String& bytes) : bytes_(bytes) {}       // NOLINT
 
   [[nodiscard]] std::string_view view() const noexcept { return bytes_->view(); }
   operator std::string_view() const noexcept { return view(); }  // NOLINT
@@ -142,9 +174,10 @@ class Bytes {
   [[nodiscard]] bool empty() const noexcept { return bytes_->empty(); }
 
   friend bool operator==(const Bytes& a, const Bytes& b) noexcept { return a.view() == b.view(); }
-  friend bool operator==(const Bytes& a, std::string_view b) noexcept { return a.view() == b; }
-  friend bool operator==(const Bytes& a, const char* b) noexcept { return a.view() == b; }
-  friend bool operator==(const Bytes& a, const std::string& b) noexcept { return a.view() == b; }
+  template <detail::TextLike Other>
+  friend bool operator==(const Bytes& a, const Other& b) noexcept {
+    return a.view() == std::string_view{b};
+  }
 
  private:
   OptionalString bytes_;

@@ -46,6 +46,9 @@ TEST(Lister, ReadsFromTheCache) {
   EXPECT_TRUE(lister.in_namespace("b").list(labels::Selector::parse("app=web")).empty());
   EXPECT_EQ(version_of(lister.get("a/x")), "1");
   EXPECT_EQ(version_of(lister.get("node")), "3");
+  EXPECT_EQ(version_of(lister.get({"a", "x"})), "1");
+  EXPECT_EQ(version_of(lister.find({"b", "x"})), "2");
+  EXPECT_EQ(lister.find({"b", "y"}), nullptr);
   EXPECT_EQ(version_of(lister.in_namespace("b").get("x")), "2");
   EXPECT_EQ(lister.in_namespace("b").find("node"), nullptr);
   EXPECT_EQ(lister.get("a/x"), indexer.find("a/x"));  // shared, not copied

@@ -60,6 +60,34 @@ TEST(Indexer, StoresUnderNamespaceAndName) {
   EXPECT_EQ(show(indexer.list()), "node@2");
 }
 
+TEST(Indexer, FindsByEveryFormOfKey) {
+  Indexer<Item> indexer;
+  indexer.upsert(item("a", "x", "1"));
+  const Snapshot<Item> snapshot = indexer.snapshot();
+  const String space{"a"};
+  const String name{"x"};
+  const std::string text{"a/x"};
+
+  const auto found = [&](const auto& store) {
+    EXPECT_EQ(version_of(store.find({"a", "x"})), "1");
+    EXPECT_EQ(version_of(store.find({space, name})), "1");
+    EXPECT_EQ(version_of(store.find(ObjectKey{"a", "x"})), "1");
+    EXPECT_EQ(version_of(store.find("a", "x")), "1");
+    EXPECT_EQ(version_of(store.find(space, name)), "1");
+    EXPECT_EQ(version_of(store.find("a/x")), "1");
+    EXPECT_EQ(version_of(store.find(text)), "1");
+    EXPECT_EQ(version_of(store.find(std::string_view{text})), "1");
+    EXPECT_EQ(version_of(store.find(String{text})), "1");
+    EXPECT_EQ(store.find({"x", "a"}), nullptr);
+    EXPECT_EQ(store.find({}), nullptr);
+  };
+
+  found(indexer);
+  found(snapshot);
+  indexer.erase({"a", "x"});
+  EXPECT_EQ(indexer.size(), 0U);
+}
+
 // K-28: keys are pairs; as texts, these two would be one.
 TEST(Indexer, TellsNamespacesFromNames) {
   Indexer<Item> indexer;

@@ -2,6 +2,7 @@
 #include <kube/cache/informer.hpp>
 #include <kube/cache/lister.hpp>
 #include <kube/cache/shared_informer.hpp>
+#include <kube/codec/json.hpp>
 #include <kube/testkit/fake_clock.hpp>
 
 #include "shared_informer_fixture.hpp"
@@ -14,7 +15,9 @@
 #include <future>
 #include <latch>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace kube {
 namespace {
@@ -569,13 +572,17 @@ TEST(EventHandlers, TakeFunctionsOfEachForm) {
       {.on_add = [&](const Ref<Item>&, bool) { ++calls; }},
       {.on_update = [&](const Item&, const Item&) { ++calls; }},
       {.on_update = [&](const Ref<Item>&, const Ref<Item>&) { ++calls; }},
+      {.on_delete = [&](const Deleted<Item>&) { ++calls; }},
+      {.on_delete = [&](const Item&) { ++calls; }},
+      {.on_delete = [&](const Ref<Item>&) { ++calls; }},
   };
   const Ref<Item> object = item("a", "x", "1");
   for (const auto& handler : handlers) {
     if (handler.on_add) handler.on_add(object, true);
     if (handler.on_update) handler.on_update(object, object);
+    if (handler.on_delete) handler.on_delete({key_of(*object), object, true});
   }
-  EXPECT_EQ(calls, 6);
+  EXPECT_EQ(calls, 9);
 
   Deleted<Item> seen;
   const auto any =
@@ -585,6 +592,40 @@ TEST(EventHandlers, TakeFunctionsOfEachForm) {
   EXPECT_EQ(seen.object, nullptr);
   EXPECT_FALSE(seen.final_state_known);
   EXPECT_FALSE(any.on_add);
+}
+
+TEST(EventHandlers, GiveDeletedObjectsAsTheyWereSeenLast) {
+  const Ref<Item> last = item("a", "x", "1");
+  const Item* by_reference = nullptr;
+  Ref<Item> by_ref;
+  const EventHandler<Item> one{.on_delete = [&](const Item& gone) { by_reference = &gone; }};
+  const EventHandler<Item> two{.on_delete = [&](const Ref<Item>& gone) { by_ref = gone; }};
+
+  one.on_delete({key_of(*last), last, true});
+  two.on_delete({key_of(*last), last, true});
+
+  EXPECT_EQ(by_reference, last.get());
+  EXPECT_EQ(by_ref, last);
+}
+
+// I-3
+TEST(EventHandlers, LoseNoDeletionOfWhichOnlyTheKeyIsKnown) {
+  std::vector<std::string> told;
+  const auto tell = [&](const auto& gone) { told.push_back(key_of(gone).str()); };
+  const auto by_reference =
+      detail::erase_handler<Item>({.on_delete = [&](const Item& gone) { tell(gone); }});
+  const auto by_ref =
+      detail::erase_handler<Item>({.on_delete = [&](const Ref<Item>& gone) { tell(*gone); }});
+  const auto untyped = detail::erase_handler<Value>(
+      {.on_delete = [&](const Value& gone) { told.push_back(encode_json(gone)); }});
+
+  by_reference.on_delete({}, "a/x", false);
+  by_ref.on_delete({}, "a/x", false);
+  untyped.on_delete({}, "a/x", false);
+  untyped.on_delete({}, "node", false);
+
+  EXPECT_EQ(told, (Strings{"a/x", "a/x", R"({"metadata":{"name":"x","namespace":"a"}})",
+                           R"({"metadata":{"name":"node"}})"}));
 }
 
 // R-51, R-52, S-23 to S-27, P-6, P-7, C-7

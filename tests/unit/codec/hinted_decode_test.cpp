@@ -133,7 +133,7 @@ class WildJson {
         name(key);
         Value again = *member;
         if (again.is_object() && again.size() > 0) {
-          again.erase(std::string{(*again.as_object().begin()).first.view()});
+          again.erase(std::string{again.as_object().begin()->key().view()});
         }
         append(out, again);
         space(out);

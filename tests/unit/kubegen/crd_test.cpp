@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace kube::gen {
 namespace {
@@ -18,7 +19,9 @@ constexpr std::string_view kDefinition = R"({{
     "group": "example.com", "scope": "Namespaced", "names": {{"kind": "Foo", "plural": "foos"}},
     "versions": [{{"name": "v1", "served": true, "schema": {{"openAPIV3Schema": {}}}}}]}}}})";
 
-Document document(const std::string& json) { return {"foo.json", decode_json<Value>(json)}; }
+Document document(const std::string& json) {
+  return {"foo.json", decode_json<Value>(json), json_key_order(json)};
+}
 
 /// The members of the kind, from the JSON of its properties.
 std::vector<Member> members_of(const std::string& properties, const std::string& required = "[]") {
@@ -172,6 +175,64 @@ TEST(UserHeader, ShowsNoTextOfTheSchemaOutsideCommentsAndLiterals) {
     EXPECT_EQ(header.find("\\\n"), std::string::npos) << "byte " << c;
     EXPECT_EQ(header.find("\?\?"), std::string::npos) << "byte " << c;
   }
+}
+
+std::vector<std::string> names_of(const std::vector<Member>& members) {
+  std::vector<std::string> names;
+  for (const Member& member : members) names.push_back(member.json);
+  return names;
+}
+
+TEST(Crd, DeclaresFieldsInTheOrderOfTheDefinition) {
+  EXPECT_EQ(names_of(members_of(R"({"status": {"type": "string"}, "spec": {"type": "string"},
+                                    "apiVersion": {"type": "string"}, "alpha": {"type": "string"},
+                                    "metadata": {"type": "object"}, "a\u0062": {"type": "string"}})")),
+            (std::vector<std::string>{"metadata", "status", "spec", "alpha", "ab"}));
+}
+
+TEST(Crd, WritesJsonInTheOrderOfServersNevertheless) {
+  const std::string schema =
+      R"({"type": "object", "properties": {"spec": {"type": "object", "properties": {
+          "z": {"type": "string"}, "m": {"type": "string"}, "a": {"type": "string"}}}}})";
+
+  const std::vector<Package> packages = read_crds({document(fmt::format(kDefinition, schema))}, "");
+
+  const Struct& spec = packages.at(0).structs.at(0);
+  EXPECT_EQ(names_of(spec.members), (std::vector<std::string>{"z", "m", "a"}));
+  EXPECT_EQ(spec.json_order, (std::vector<std::size_t>{2, 1, 0}));
+}
+
+TEST(KeyOrder, IsThatOfTheTextInJsonAndYaml) {
+  const auto show = [](const KeyOrder& order) {
+    std::string text;
+    for (const auto& [key, below] : order.members) {
+      text += key + ' ';
+      for (const KeyOrder& element : below.elements) {
+        for (const auto& member : element.members) text += "[" + member.key + "] ";
+      }
+    }
+    return text;
+  };
+
+  const KeyOrder json =
+      json_key_order(R"( { "b" : [ 1, {"y": {}, "x": "]}"} ] , "a":null, "c":{} } )");
+  const std::vector<KeyOrder> yaml =
+      yaml_key_orders("---\n---\nb:\n- 1\n- y: {}\n  x: 1\na:\nc: {}\n---\nd: 1\n");
+
+  EXPECT_EQ(show(json), "b [y] [x] a c ");
+  ASSERT_EQ(yaml.size(), 2U);
+  EXPECT_EQ(show(yaml[0]), "b [y] [x] a c ");
+  EXPECT_EQ(show(yaml[1]), "d ");
+}
+
+TEST(KeyOrder, PutsWhatTheTextDoesNotSpellOutLast) {
+  const Ref<Value> root = decode_json<Value>(R"({"a": 1, "b": 2})");
+  const KeyOrder order = json_key_order(R"({"b": 2})");
+  const Place place{"foo.json", *root, &order};
+
+  EXPECT_LT(place.position_of("b"), place.position_of("a"));
+  EXPECT_EQ((Place{"foo.json", *root}).position_of("a"),
+            (Place{"foo.json", *root}).position_of("b"));
 }
 
 }  // namespace

@@ -72,6 +72,20 @@ TEST(List, IsMadeFromARange) {
   EXPECT_EQ(list, (List<String>{"a", "b", "c"}));
 }
 
+TEST(List, IsMadeOfAVectorAndBack) {
+  const std::vector<std::string> standard{"a", long_text("b")};
+
+  List<String> list = standard;
+  EXPECT_EQ(list, (List<String>{"a", String{long_text("b")}}));
+  list.reset();
+  list = standard;
+  EXPECT_EQ(list, standard);
+  const std::vector<std::string> back = list;
+  EXPECT_EQ(back, standard);
+  EXPECT_EQ(List<Part>{(std::vector<Part>{chain(2), chain(1)})}, (List<Part>{chain(2), chain(1)}));
+  EXPECT_FALSE(List<String>{std::vector<std::string>{}}.is_null());
+}
+
 TEST(List, HoldsStructsWhoseReferencesStayValidWhenItGrows) {
   List<Part> list;
   Part& first = list.emplace_back();

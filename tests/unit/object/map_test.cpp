@@ -7,10 +7,15 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <random>
+#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <type_traits>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -104,12 +109,83 @@ TEST(Map, ChangesValuesThroughFindAndIterator) {
   Map<String> map{{"a", "1"}, {"b", "2"}};
 
   *map.find("a") = long_text("changed");
-  for (auto [key, value] : map) {
+  for (auto& [key, value] : map) {
     if (key == "b") value = "through the iterator";
   }
 
   EXPECT_EQ(map.at("a"), long_text("changed"));
   EXPECT_EQ(map.at("b"), "through the iterator");
+}
+
+template <typename T>
+void expect_all_bindings(Map<T> map, const T& changed) {
+  const Map<T>& constant = map;
+  std::size_t seen = 0;
+
+  for (auto& [key, value] : constant) {
+    static_assert(std::is_same_v<decltype(key), const String>);
+    static_assert(std::is_same_v<decltype(value), const T>);
+    seen += &value == constant.find(key) ? 1 : 0;
+  }
+  for (const auto& [key, value] : constant) seen += &value == constant.find(key) ? 1 : 0;
+  for (auto&& [key, value] : constant) seen += &value == constant.find(key) ? 1 : 0;
+  for (const auto& [key, value] : map) seen += &value == map.find(key) ? 1 : 0;
+  for (auto&& [key, value] : map) seen += &value == map.find(key) ? 1 : 0;
+  for (auto [key, value] : map) seen += value == map.at(key) ? 1 : 0;
+  for (auto& [key, value] : map) {
+    static_assert(std::is_same_v<decltype(key), const String>);
+    value = changed;
+  }
+
+  EXPECT_EQ(seen, 6 * map.size());
+  for (const auto& [key, value] : constant) EXPECT_EQ(value, changed) << key;
+}
+
+TEST(Map, GivesKeysAndValuesToEveryFormOfBinding) {
+  expect_all_bindings<String>({{"a", "1"}, {long_text("b"), String{long_text("2")}}}, "changed");
+  expect_all_bindings<Part>({{"a", chain(1)}, {long_text("b"), chain(2)}}, chain(3));
+  expect_all_bindings<bool>({{"a", true}, {"b", false}}, true);
+}
+
+TEST(Map, KeepsOtherCodeFromChangingKeys) {
+  using Entry = Map<String>::value_type;
+  static_assert(!std::is_assignable_v<Entry&, const Entry&>);
+  static_assert(!std::is_assignable_v<Entry&, Entry&&>);
+  static_assert(sizeof(Entry) == 16);
+  static_assert(sizeof(Map<Part>::value_type) == 16);
+}
+
+TEST(Map, IsMadeOfAStandardMapAndBack) {
+  const std::map<std::string, std::string> standard{{"app", "web"}, {"tier", long_text("t")}};
+
+  Map<String> map = standard;
+  EXPECT_EQ(map, (Map<String>{{"app", "web"}, {"tier", String{long_text("t")}}}));
+  map.reset();
+  map = standard;
+  EXPECT_EQ(map.size(), 2U);
+  EXPECT_EQ(map, standard);
+  const std::map<std::string, std::string> back = map;
+  EXPECT_EQ(back, standard);
+  const std::map<std::string, String, std::less<>> own(map.begin(), map.end());
+  EXPECT_EQ(own.at("app"), "web");
+}
+
+TEST(Map, IsMadeOfOtherPairs) {
+  const std::unordered_map<std::string, Part> parts{{"b", chain(2)}, {"a", chain(1)}};
+  const std::vector<std::pair<std::string_view, const char*>> pairs{{"b", "2"}, {"a", "1"}};
+
+  EXPECT_EQ(Map<Part>{parts}, (Map<Part>{{"a", chain(1)}, {"b", chain(2)}}));
+  EXPECT_EQ(Map<String>{pairs}, (Map<String>{{"a", "1"}, {"b", "2"}}));
+  EXPECT_FALSE((Map<String>{std::map<std::string, std::string>{}}).is_null());
+}
+
+TEST(Map, PrintsEntriesAsKeyAndValue) {
+  const Map<String> map{{"app", "web"}};
+  std::ostringstream out;
+
+  out << *map.begin();
+
+  EXPECT_EQ(out.str(), "app=web");
 }
 
 TEST(Map, ErasesAKey) {
@@ -132,7 +208,7 @@ TEST(Map, FindsTheKeyThatIsPartOfItself) {
   Map<String> map{{long_text("a"), "1"}};
 
   for (int i = 0; i < 10; ++i) {
-    const std::string_view own_key = (*map.begin()).first.view();
+    const std::string_view own_key = map.begin()->key().view();
     map[std::string{own_key} + std::to_string(i)] = "2";
   }
 

@@ -2,14 +2,19 @@
 #include <kube/object/string.hpp>
 
 #include <kube/object/ref.hpp>
+#include <kube/object/value.hpp>
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 namespace kube {
 namespace {
@@ -117,6 +122,99 @@ TEST(String, ComparesAndOrdersAsText) {
   EXPECT_GT(String{"\xc3\xa4"}, String{"z"});
 }
 
+TEST(String, ComparesAndOrdersWithEveryFormOfText) {
+  const String text{"m"};
+  const std::string string{"m"};
+  const std::string_view view{"m"};
+  const char* const pointer = "m";
+  const Bytes bytes{"m"};
+
+  EXPECT_TRUE(text == "m" && "m" == text);
+  EXPECT_TRUE(text == string && string == text);
+  EXPECT_TRUE(text == view && view == text);
+  EXPECT_TRUE(text == pointer && pointer == text);
+  EXPECT_TRUE(text == bytes && bytes == text);
+  EXPECT_TRUE(text != "x" && "x" != text && text != std::string{"x"} && std::string{"x"} != text);
+  EXPECT_TRUE(text < "n" && "l" < text && text >= "m" && "m" <= text);
+  EXPECT_TRUE(text < std::string{"n"} && std::string{"l"} < text && text <= string);
+  EXPECT_TRUE(text < std::string_view{"n"} && std::string_view{"l"} < text && text >= view);
+  EXPECT_TRUE((text <=> pointer) == 0);
+}
+
+TEST(String, JoinsWithEveryFormOfText) {
+  const String name{"web-0"};
+  const String space{"a namespace with a long name"};
+  const std::string string{"s"};
+  const char* const pointer = "p";
+
+  EXPECT_EQ("pod " + name, "pod web-0");
+  EXPECT_EQ(name + "x", "web-0x");
+  EXPECT_EQ(name + pointer, "web-0p");
+  EXPECT_EQ(name + string, "web-0s");
+  EXPECT_EQ(string + name, "sweb-0");
+  EXPECT_EQ(name + std::string_view{"v"}, "web-0v");
+  EXPECT_EQ(std::string_view{"v"} + name, "vweb-0");
+  EXPECT_EQ(name + name, "web-0web-0");
+  EXPECT_EQ(name + '/', "web-0/");
+  EXPECT_EQ('/' + name, "/web-0");
+  EXPECT_EQ("pod " + space + '/' + name + " is here",
+            std::string{"pod "} + space.str() + "/web-0 is here");
+  EXPECT_EQ(String{} + String{}, "");
+  static_assert(std::is_same_v<decltype(name + name), std::string>);
+}
+
+TEST(String, AppendsToTheMemoryOfAChain) {
+  std::string start;
+  start.reserve(200);
+  start = "pod ";
+  const char* const memory = start.data();
+
+  const std::string joined = std::move(start) + String{"longer than the handle"};
+
+  EXPECT_EQ(joined.data(), memory);
+  EXPECT_EQ(joined, "pod longer than the handle");
+}
+
+TEST(String, ConvertsToStandardStringsWithoutACall) {
+  const Ref<String> name = freeze(String{"longer than the handle"});
+
+  const std::string copied = *name;
+  const std::string in_parentheses(*name);
+  const std::string in_braces{*name};
+  std::string assigned;
+  assigned = *name;
+  assigned += *name;
+  const std::string_view view = *name;
+  const std::optional<std::string> optional = *name;
+  const std::vector<std::string> list{*name, *name};
+  std::map<std::string, int> counts;
+  ++counts[*name];
+
+  EXPECT_EQ(view.data(), name->data());
+  EXPECT_NE(copied.data(), name->data());
+  EXPECT_EQ(copied, "longer than the handle");
+  EXPECT_EQ(in_parentheses, copied);
+  EXPECT_EQ(in_braces, copied);
+  EXPECT_EQ(assigned, copied + copied);
+  EXPECT_EQ(optional, copied);
+  EXPECT_EQ(list, (std::vector<std::string>{copied, copied}));
+  EXPECT_EQ(counts.at(copied), 1);
+}
+
+TEST(String, ConvertsToTheOtherTypesOfObjects) {
+  const String text{"longer than the handle"};
+
+  const String copy = text;
+  const OptionalString optional = text;
+  const Bytes bytes{text};
+  const Value value = text;
+
+  EXPECT_EQ(copy, text);
+  EXPECT_EQ(optional, text);
+  EXPECT_EQ(bytes, text);
+  EXPECT_EQ(value.as_string(), text);
+}
+
 TEST(String, HashesAndPrintsAsItsText) {
   std::ostringstream out;
   out << String{"longer than the handle"};
@@ -169,6 +267,16 @@ TEST(OptionalString, KeepsTheDifferenceInCopiesAndMoves) {
 TEST(OptionalString, KeepsTheDifferenceWhenFrozen) {
   EXPECT_TRUE(freeze(OptionalString{""})->has_value());
   EXPECT_FALSE(freeze(OptionalString{})->has_value());
+}
+
+TEST(OptionalString, ComparesWithEveryFormOfText) {
+  const OptionalString text{"m"};
+
+  EXPECT_TRUE(text == "m" && "m" == text && text != "x");
+  EXPECT_TRUE(text == std::string{"m"} && std::string{"m"} == text);
+  EXPECT_TRUE(text == std::string_view{"m"} && std::string_view{"m"} == text);
+  EXPECT_TRUE(text == String{"m"} && String{"m"} == text);
+  EXPECT_TRUE(text != std::nullopt && OptionalString{} == std::nullopt);
 }
 
 TEST(OptionalString, GivesTheFallbackOnlyWhenUnset) {

@@ -57,8 +57,8 @@ struct TrainSpecEngine {
 };
 
 struct TrainSpecRouteItem {
-  std::optional<std::int32_t> minutes = {};
   kube::String station = {};
+  std::optional<std::int32_t> minutes = {};
 
   static const kube::Type kube_type;
   friend bool operator==(const TrainSpecRouteItem& a, const TrainSpecRouteItem& b) noexcept {
@@ -76,33 +76,33 @@ struct TrainSpecTender {
 };
 
 struct TrainSpec {
-  std::int32_t cars = 0;  // default: 1
-  kube::Map<TrainSpecCrewsValue> crews = {};
-  kube::OptionalString departure = {};  // RFC 3339 time
-  bool electric = false;
-  TrainSpecEngine engine = {};
-  kube::Value freight = {};
-  kube::List<kube::Value> gaps = {};
-  kube::List<kube::List<std::int64_t>> grid = {};
-  kube::Map<kube::String> labels = {};
-  double length = 0;
-  kube::Value marker = {};
   /// The name on the timetable.
   kube::String name = {};
-  kube::OptionalString nickname = {};  // default: "Flying \"Duck\""
+  std::int32_t cars = 0;  // default: 1
+  double length = 0;
+  bool electric = false;
+  std::int64_t serial = 0;
   kube::OptionalString note = {};
+  kube::OptionalString nickname = {};  // default: "Flying \"Duck\""
+  std::optional<std::int64_t> seats = {};
+  std::optional<std::int32_t> priority = {};  // see train_spec_priority
+  std::optional<double> speed = {};
+  std::optional<bool> quiet = {};       // default: false
+  kube::OptionalString departure = {};  // RFC 3339 time
   kube::Bytes picture = {};
   kube::IntOrString platform = {};
-  std::optional<std::int32_t> priority = {};  // see train_spec_priority
-  std::optional<bool> quiet = {};             // default: false
+  kube::String signal = {};  // see train_spec_signal
   kube::List<TrainSpecRouteItem> route = {};
-  std::optional<std::int64_t> seats = {};
-  std::int64_t serial = 0;
   kube::List<kube::String> services = {};  // see train_spec_services_item
-  kube::String signal = {};                // see train_spec_signal
-  std::optional<double> speed = {};
+  kube::List<kube::List<std::int64_t>> grid = {};
+  kube::List<kube::Value> gaps = {};
+  kube::Map<kube::String> labels = {};
+  kube::Map<TrainSpecCrewsValue> crews = {};
+  TrainSpecEngine engine = {};
   kube::Box<TrainSpecTender> tender = {};
+  kube::Value freight = {};
   kube::Value wagon = {};
+  kube::Value marker = {};
 
   static const kube::Type kube_type;
   friend bool operator==(const TrainSpec& a, const TrainSpec& b) noexcept {

@@ -91,43 +91,43 @@ struct EvilIntKindStructKindTooLongToBeTrueTooLongToBeTrueTooLongToBeTrueTooLong
 /// ends with a backslash \.
 struct EvilIntKindStructKind {
   kube::meta::v1::ObjectMeta metadata = {};
-  kube::OptionalString int_comment_1 = {};  // "*/ int comment = 1; /*" in JSON
-  kube::OptionalString field_3d = {};
-  kube::OptionalString foo_bar = {};
-  kube::OptionalString capital = {};            // "_Capital" in JSON
-  kube::OptionalString reserved_name = {};      // "__reserved__name" in JSON
-  kube::OptionalString a_int_injected2_1 = {};  // "a\nint injected2 = 1;\n//" in JSON
-  kube::OptionalString a_int_injected_1 = {};   // "a; int injected = 1; //" in JSON
-  kube::OptionalString back_slash = {};         // "back\slash" in JSON
   kube::OptionalString class_ = {};
-  kube::OptionalString defaulted = {};  // default: "\nint defaulted = 1;\\"
-  /// first line \ int described = 1; */ what?./ int more; "quoted" .
-  kube::OptionalString described = {};
-  kube::OptionalString enumerated = {};  // see evil_int_kind_struct_kind_enumerated
-  kube::OptionalString errno_ = {};
-  kube::OptionalString foo_bar_2 = {};        // "foo-bar" in JSON
-  kube::OptionalString foo_bar_3 = {};        // "fooBar" in JSON
-  kube::OptionalString foo_bar_4 = {};        // "foo_bar" in JSON
-  kube::OptionalString kube_ = {};            // see evil_int_kind_struct_kind_kube
-  kube::OptionalString kube_resource_2 = {};  // "kubeResource" in JSON
-  kube::OptionalString kube_type_2 = {};      // "kubeType" in JSON
-  kube::OptionalString kube_type_3 = {};      // "kube_type" in JSON
-  kube::OptionalString linux_ = {};
   kube::OptionalString namespace_ = {};
-  kube::OptionalString noted = {};            // default: "?\?/"
-  std::optional<std::int64_t> numbered = {};  // see evil_int_kind_struct_kind_numbered
   std::optional<bool> operator_ = {};
-  kube::OptionalString quote_quote = {};  // "quote"quote" in JSON
+  kube::OptionalString kube_ = {};  // see evil_int_kind_struct_kind_kube
   std::optional<std::int64_t> std_ = {};
-  kube::OptionalString tables = {};  // see evil_int_kind_struct_kind_tables
+  kube::OptionalString kube_type_3 = {};      // "kube_type" in JSON
+  kube::OptionalString kube_type_2 = {};      // "kubeType" in JSON
+  kube::OptionalString kube_resource_2 = {};  // "kubeResource" in JSON
+  kube::OptionalString errno_ = {};
+  kube::OptionalString linux_ = {};
+  kube::OptionalString tables = {};     // see evil_int_kind_struct_kind_tables
+  kube::OptionalString foo_bar_3 = {};  // "fooBar" in JSON
+  kube::OptionalString foo_bar_4 = {};  // "foo_bar" in JSON
+  kube::OptionalString foo_bar_2 = {};  // "foo-bar" in JSON
+  kube::OptionalString foo_bar = {};
+  kube::OptionalString field_3d = {};
+  kube::OptionalString field = {};              // "\346\227\245\346\234\254" in JSON
+  kube::OptionalString field_2 = {};            // "\350\252\236" in JSON
+  kube::OptionalString reserved_name = {};      // "__reserved__name" in JSON
+  kube::OptionalString capital = {};            // "_Capital" in JSON
+  kube::OptionalString a_int_injected_1 = {};   // "a; int injected = 1; //" in JSON
+  kube::OptionalString a_int_injected2_1 = {};  // "a\nint injected2 = 1;\n//" in JSON
+  kube::OptionalString quote_quote = {};        // "quote"quote" in JSON
+  kube::OptionalString back_slash = {};         // "back\slash" in JSON
+  kube::OptionalString trailing = {};           // "trailing\" in JSON
+  kube::OptionalString what = {};               // "what?\?/" in JSON
+  kube::OptionalString int_comment_1 = {};      // "*/ int comment = 1; /*" in JSON
+  kube::OptionalString tfel_ot_thgir = {};      // "\342\200\256 tfel ot thgir" in JSON
   kube::Box<EvilIntKindStructKindTooLongToBeTrueTooLongToBeTrueTooLongToBeTrueTooLongToBeTrueTooLongToBeTrue> too_long_to_be_true_too_long_to_be_true_too_long_to_be_true_too_long_to_be_true_too_long_to_be_t = {};
   // "tooLongToBeTrueTooLongToBeTrueTooLongToBeTrueTooLongToBeTrueTooLongToBe...
   kube::Box<EvilIntKindStructKindTooLongToBeTrueTooLongToBeTrueTooLongToBeTrueTooLongToBeTrueTooLongToBeTrue3> too_long_to_be_true_too_long_to_be_true_too_long_to_be_true_too_long_to_be_true_too_long_to_be_t_2 = {};
-  kube::OptionalString trailing = {};       // "trailing\" in JSON
-  kube::OptionalString what = {};           // "what?\?/" in JSON
-  kube::OptionalString tfel_ot_thgir = {};  // "\342\200\256 tfel ot thgir" in JSON
-  kube::OptionalString field = {};          // "\346\227\245\346\234\254" in JSON
-  kube::OptionalString field_2 = {};        // "\350\252\236" in JSON
+  /// first line \ int described = 1; */ what?./ int more; "quoted" .
+  kube::OptionalString described = {};
+  kube::OptionalString defaulted = {};        // default: "\nint defaulted = 1;\\"
+  kube::OptionalString noted = {};            // default: "?\?/"
+  kube::OptionalString enumerated = {};       // see evil_int_kind_struct_kind_enumerated
+  std::optional<std::int64_t> numbered = {};  // see evil_int_kind_struct_kind_numbered
 
   static const kube::Type kube_type;
   static const kube::ResourceInfo kube_resource;

@@ -21,10 +21,10 @@
 namespace depot::v1 {
 
 struct Shelf {
-  kube::Box<Shelf> below = {};
-  kube::Map<Shelf> by_name = {};
   kube::OptionalString label = {};
   kube::List<Shelf> shelves = {};
+  kube::Map<Shelf> by_name = {};
+  kube::Box<Shelf> below = {};
   kube::Box<Shelf> twin = {};
 
   static const kube::Type kube_type;
@@ -32,15 +32,15 @@ struct Shelf {
 };
 
 struct DepotSpec {
-  kube::Value anything = {};
+  kube::core::v1::PodTemplateSpec template_ = {};
+  kube::Box<kube::meta::v1::LabelSelector> selector = {};
   kube::Quantity capacity = {};
-  kube::List<kube::String> names = {};
+  kube::Quantity reserve = {};
   kube::Time opened = {};
   kube::IntOrString port = {};
-  kube::Quantity reserve = {};
+  kube::List<kube::String> names = {};
+  kube::Value anything = {};
   Shelf root = {};
-  kube::Box<kube::meta::v1::LabelSelector> selector = {};
-  kube::core::v1::PodTemplateSpec template_ = {};
 
   static const kube::Type kube_type;
   friend bool operator==(const DepotSpec& a, const DepotSpec& b) noexcept {
