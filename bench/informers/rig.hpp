@@ -43,7 +43,7 @@ class Rig {
   Rig(const Client& client, bool watch_list, HandlerOptions options = {},
       EventHandler<Pod> handler = {}, std::string_view space = {});
 
-  [[nodiscard]] const Indexer<Pod>& pods() const { return informer_->indexer(); }
+  [[nodiscard]] const IndexerView<Pod>& pods() const { return informer_->indexer(); }
   [[nodiscard]] const Counts& counts() const noexcept { return *counts_; }
   [[nodiscard]] const HandlerRegistration& registration() const noexcept { return registration_; }
   /// Until the handler was told of all pods. Throws std::runtime_error after two minutes.

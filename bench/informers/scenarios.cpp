@@ -155,7 +155,7 @@ void relist(const Server& server, std::size_t pods, bool watch_list) {
 void reads(const Server& server, std::size_t pods) {
   const Rig rig{server.client("/plain"), true};
   rig.wait_until_synced();
-  const Indexer<Pod>& cache = rig.pods();
+  const IndexerView<Pod>& cache = rig.pods();
   std::vector<std::pair<std::string, std::string>> keys;
   std::vector<std::string> whole;
   std::map<std::string, std::size_t> apps;

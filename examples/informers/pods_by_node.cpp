@@ -45,7 +45,7 @@ void fill_queue(const Informer& informer, Queue& queue) {
   });
 }
 
-void show_node(const kube::Indexer<Pod>& pods, const std::string& node) {
+void show_node(const kube::IndexerView<Pod>& pods, const std::string& node) {
   fmt::print("{:<20} {} pods\n", node.empty() ? "(not scheduled)" : node,
              pods.by_index("byNode", node).size());
   std::fflush(stdout);

@@ -4,6 +4,7 @@
 #include "store_state.hpp"
 #include "thrown.hpp"
 
+#include <kube/base/deadline.hpp>
 #include <kube/cache/resource_version.hpp>
 
 #include <fmt/format.h>
@@ -429,8 +430,10 @@ std::vector<std::string> IndexerCore::index_values_of(std::string_view index,
   throw std::out_of_range(fmt::format("Index with name {} does not exist", index));
 }
 
-bool IndexerCore::wait_for_version(std::string_view version, Clock& clock,
-                                   Clock::TimePoint deadline, std::stop_token stop) const {
+bool IndexerCore::wait_for_version(std::string_view version, std::optional<Clock::Duration> timeout,
+                                   std::stop_token stop) const {
+  Clock& clock = *options_.clock;
+  const auto deadline = timeout ? time_after(clock, *timeout) : Clock::TimePoint::max();
   std::unique_lock lock{mutex_};
   struct Waiter {
     explicit Waiter(std::size_t& count) : waiting(count) { ++waiting; }

@@ -51,7 +51,8 @@ InformerCore::InformerCore(const ObjectAccess& access, std::shared_ptr<AnyListWa
                            ReflectorOptions reflector, DeltaQueueOptions queue,
                            IndexerOptions indexer,
                            std::function<ObjectRef(const ObjectRef&)> transform)
-    : store_(std::make_shared<IndexerCore>(access, std::move(indexer))),
+    : store_(
+          std::make_shared<IndexerCore>(access, with_clock(std::move(indexer), *reflector.clock))),
       parts_(new Parts{std::move(handler), access, nullptr, nullptr}) {
   parts_->processor = std::make_unique<DeltaProcessor>(
       *store_,

@@ -15,15 +15,11 @@ namespace kube {
 
 using namespace std::chrono_literals;
 
-DoneSignal HandlerRegistration::synced() const {
-  return listener_ ? listener_->synced() : DoneSignal{};
-}
-std::size_t HandlerRegistration::backlog() const { return listener_ ? listener_->backlog() : 0; }
-std::uint64_t HandlerRegistration::failures() const {
-  return listener_ ? listener_->failures() : 0;
-}
+DoneSignal HandlerRegistration::synced() const { return core_ ? core_->synced() : DoneSignal{}; }
+std::size_t HandlerRegistration::backlog() const { return core_ ? core_->backlog() : 0; }
+std::uint64_t HandlerRegistration::failures() const { return core_ ? core_->failures() : 0; }
 std::string HandlerRegistration::last_failure() const {
-  return listener_ ? listener_->last_failure() : std::string{};
+  return core_ ? core_->last_failure() : std::string{};
 }
 
 namespace detail {

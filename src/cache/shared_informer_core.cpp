@@ -37,7 +37,8 @@ SharedInformerCore::SharedInformerCore(const ObjectAccess& access,
       behaviour_(std::move(behaviour)),
       reflector_(std::move(reflector)),
       queue_(std::move(queue)),
-      store_(std::make_shared<IndexerCore>(access, std::move(indexer))),
+      store_(
+          std::make_shared<IndexerCore>(access, with_clock(std::move(indexer), *reflector_.clock))),
       synced_("SharedIndexInformer " + describe(reflector_, access)),
       processor_(std::make_unique<Processor>(
           ListenerContext{access, *reflector_.clock, reflector_.log.named("informer"),
@@ -134,12 +135,12 @@ HandlerRegistration SharedInformerCore::add_handler(AnyHandler handler, HandlerO
                       options.name));
     }
   }
-  return HandlerRegistration{processor_->add(
-      std::move(handler), std::move(options), [this] { return store_->snapshot(); }, started)};
+  return Inside::make<HandlerRegistration>(processor_->add(
+      std::move(handler), std::move(options), [this] { return store_->snapshot(); }, started));
 }
 
 void SharedInformerCore::remove_handler(const HandlerRegistration& registration, Removal how) {
-  if (registration.listener()) processor_->remove(registration.listener(), how);
+  if (const auto& listener = Inside::core(registration)) processor_->remove(listener, how);
 }
 
 void SharedInformerCore::set_transform(Transform transform) {

@@ -6,15 +6,15 @@
 namespace kube {
 
 Client::Client(Config config, ClientOptions options)
-    : rest_(std::make_shared<detail::RestClient>(std::move(config), std::move(options))) {}
+    : core_(std::make_shared<detail::RestClient>(std::move(config), std::move(options))) {}
 
-const Config& Client::config() const noexcept { return rest_->config(); }
-const ClientOptions& Client::options() const noexcept { return rest_->options(); }
+const Config& Client::config() const noexcept { return core_->config(); }
+const ClientOptions& Client::options() const noexcept { return core_->options(); }
 
-detail::ResourceCore Client::core_of(const ResourceInfo& info, const Type& type,
-                                     std::string_view namespace_) const {
+detail::ResourceCore Client::resource_core(const ResourceInfo& info, const Type& type,
+                                           std::string_view namespace_) const {
   return {
-      rest_,
+      core_,
       {.resource = {std::string{info.group}, std::string{info.version}, std::string{info.plural}},
        .is_namespaced = info.namespaced,
        .scope_is_known = true,
@@ -24,21 +24,22 @@ detail::ResourceCore Client::core_of(const ResourceInfo& info, const Type& type,
 }
 
 Resource<Value> Client::dynamic(GroupVersionResource resource, std::string_view namespace_) const {
-  return Resource<Value>{{rest_,
-                          {.resource = std::move(resource),
-                           .namespace_ = std::string{namespace_},
-                           .wire = detail::Wire::kDynamic,
-                           .type = &type_of<Value>()}}};
+  return detail::Inside::make<Resource<Value>>(
+      detail::ResourceCore{core_,
+                           {.resource = std::move(resource),
+                            .namespace_ = std::string{namespace_},
+                            .wire = detail::Wire::kDynamic,
+                            .type = &type_of<Value>()}});
 }
 
 Resource<meta::v1::PartialObjectMetadata> Client::metadata(GroupVersionResource resource,
                                                            std::string_view namespace_) const {
-  return Resource<meta::v1::PartialObjectMetadata>{
-      {rest_,
-       {.resource = std::move(resource),
-        .namespace_ = std::string{namespace_},
-        .wire = detail::Wire::kMetadata,
-        .type = &type_of<meta::v1::PartialObjectMetadata>()}}};
+  return detail::Inside::make<Resource<meta::v1::PartialObjectMetadata>>(
+      detail::ResourceCore{core_,
+                           {.resource = std::move(resource),
+                            .namespace_ = std::string{namespace_},
+                            .wire = detail::Wire::kMetadata,
+                            .type = &type_of<meta::v1::PartialObjectMetadata>()}});
 }
 
 }  // namespace kube

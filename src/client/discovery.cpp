@@ -210,7 +210,7 @@ std::string DiscoveredApi::failure_text() const {
 }
 
 DiscoveredApi Discovery::sweep(std::stop_token stop) const {
-  return Sweep{client_.rest(), std::move(stop)}.run();
+  return Sweep{detail::Inside::core(client_), std::move(stop)}.run();
 }
 
 DiscoveredApi Discovery::fetch(std::stop_token stop) const {

@@ -86,10 +86,11 @@ CacheCore::Kind CacheCore::plan(const WatchedKind& kind) const {
 
 ResourceCore CacheCore::resource(const WatchedKind& kind, const std::string& space) const {
   const Client& client = factory_.client();
-  if (kind.info != nullptr) return client.core_of(*kind.info, *kind.access->type, space);
+  if (kind.info != nullptr)
+    return Inside::resource_core(client, *kind.info, *kind.access->type, space);
   return kind.access->type == &type_of<Value>()
-             ? client.dynamic(kind.names.resource, space).core()
-             : client.metadata(kind.names.resource, space).core();
+             ? Inside::core(client.dynamic(kind.names.resource, space))
+             : Inside::core(client.metadata(kind.names.resource, space));
 }
 
 std::shared_ptr<const CacheCore::Kind> CacheCore::find_or_make(const WatchedKind& kind) {

@@ -57,9 +57,10 @@ const ServedKinds& served_kinds() {
 AnyObject GenericLister::find(std::string_view key) const {
   const auto parts = detail::KeyParts::of(key);
   const bool whole = namespace_.empty();
-  return {store_->snapshot().find(whole ? parts.namespace_ : std::string_view{namespace_},
-                                  whole ? parts.name : key),
-          *access_};
+  return detail::Inside::make<AnyObject>(
+      store_->snapshot().find(whole ? parts.namespace_ : std::string_view{namespace_},
+                              whole ? parts.name : key),
+      *access_);
 }
 
 AnyObject GenericLister::get(std::string_view key) const {
@@ -71,33 +72,34 @@ AnyObject GenericLister::get(std::string_view key) const {
 std::vector<AnyObject> GenericLister::list(const labels::Selector& selector) const {
   std::vector<AnyObject> found;
   store_->snapshot().select(namespace_, selector, [&](const detail::ObjectRef& object) {
-    found.emplace_back(object, *access_);
+    found.push_back(detail::Inside::make<AnyObject>(object, *access_));
     return true;
   });
   return found;
 }
 
 HandlerRegistration GenericInformer::add_event_handler(GenericEventHandler handler,
-                                                       HandlerOptions options) const {
+                                                       HandlerOptions options) {
   using detail::ObjectRef;
+  const auto any_object = [access = access_](const ObjectRef& object) {
+    return detail::Inside::make<AnyObject>(object, *access);
+  };
   detail::AnyHandler any;
   if (handler.on_add) {
-    any.on_add = [access = access_, call = std::move(handler.on_add)](const ObjectRef& now,
-                                                                      bool initial) {
-      call({now, *access}, initial);
-    };
+    any.on_add = [any_object, call = std::move(handler.on_add)](
+                     const ObjectRef& now, bool initial) { call(any_object(now), initial); };
   }
   if (handler.on_update) {
-    any.on_update = [access = access_, call = std::move(handler.on_update)](const ObjectRef& before,
-                                                                            const ObjectRef& now) {
-      call({before, *access}, {now, *access});
+    any.on_update = [any_object, call = std::move(handler.on_update)](const ObjectRef& before,
+                                                                      const ObjectRef& now) {
+      call(any_object(before), any_object(now));
     };
   }
   if (handler.on_delete) {
-    any.on_delete = [access = access_, call = std::move(handler.on_delete)](
+    any.on_delete = [any_object, call = std::move(handler.on_delete)](
                         const ObjectRef& last, std::string_view key, bool final_state_known) {
       const auto parts = detail::KeyParts::of(key);
-      call({last, *access}, {std::string{parts.namespace_}, std::string{parts.name}},
+      call(any_object(last), {std::string{parts.namespace_}, std::string{parts.name}},
            final_state_known);
     };
   }
@@ -113,12 +115,13 @@ GenericInformer detail::generic_informer(const std::shared_ptr<FactoryCore>& fac
   const ServedKind& kind = found->second;
   const InformerKey key{kind.access.type, resource};
   auto core = factory->informer(key, [&] {
-    return factory->make({.key = key,
-                          .access = &kind.access,
-                          .resource = factory->client().core_of(*kind.resource, *kind.access.type,
-                                                                factory->options().namespace_)});
+    return factory->make(
+        {.key = key,
+         .access = &kind.access,
+         .resource = Inside::resource_core(factory->client(), *kind.resource, *kind.access.type,
+                                           factory->options().namespace_)});
   });
-  return {std::move(core), kind.access, resource};
+  return Inside::make<GenericInformer>(std::move(core), kind.access, resource);
 }
 
 }  // namespace kube

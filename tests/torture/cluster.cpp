@@ -114,7 +114,7 @@ std::string ClusterScenario::truth() const {
   return joined(objects);
 }
 
-std::string ClusterScenario::shown(const Indexer<ConfigMap>& cache) {
+std::string ClusterScenario::shown(const IndexerView<ConfigMap>& cache) {
   std::map<std::string, std::string> objects;
   cache.snapshot().for_each([&](const ConfigMap& map) {
     objects[map.metadata.name.str()] = map.metadata.resource_version.str();

@@ -55,7 +55,7 @@ class ClusterScenario : public Scenario {
 
   /// "a@1 b@2": what the server has.
   [[nodiscard]] std::string truth() const;
-  [[nodiscard]] static std::string shown(const Indexer<ConfigMap>& cache);
+  [[nodiscard]] static std::string shown(const IndexerView<ConfigMap>& cache);
   /// Waits until the cache, and each believer, knows what the server has.
   void check(const SharedIndexInformer<ConfigMap>& informer,
              std::initializer_list<const Believer*> believers);

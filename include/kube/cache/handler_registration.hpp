@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kube/base/clock.hpp>
+#include <kube/base/inside.hpp>
 #include <kube/cache/done_signal.hpp>
 #include <kube/object/object_ref.hpp>
 
@@ -71,8 +72,6 @@ struct AnyHandler {
 class HandlerRegistration {
  public:
   HandlerRegistration() = default;
-  explicit HandlerRegistration(std::shared_ptr<detail::Listener> listener)
-      : listener_(std::move(listener)) {}
 
   /// True once the informer has synced and the handler was called for every object that existed then (or
   /// when it was added). Stays true.
@@ -83,12 +82,12 @@ class HandlerRegistration {
   /// How often the handler has thrown, and what it said last.
   [[nodiscard]] std::uint64_t failures() const;
   [[nodiscard]] std::string last_failure() const;
-  [[nodiscard]] const std::shared_ptr<detail::Listener>& listener() const noexcept {
-    return listener_;
-  }
 
  private:
-  std::shared_ptr<detail::Listener> listener_;
+  friend struct detail::Inside;
+  explicit HandlerRegistration(std::shared_ptr<detail::Listener> core) : core_(std::move(core)) {}
+
+  std::shared_ptr<detail::Listener> core_;
 };
 
 }  // namespace kube

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -41,11 +42,18 @@ struct IndexerOptions {
   /// function: the write fails, and an informer repeats it.
   std::function<void(std::string_view index, std::string_view key, std::string_view what)>
       on_index_error = nullptr;
+  /// Measures the timeouts of wait_for_version(). Must outlive the Indexer.
+  Clock* clock = &system_clock();
 };
 
 namespace detail {
 
 struct StoreState;
+
+[[nodiscard]] inline IndexerOptions with_clock(IndexerOptions options, Clock& clock) {
+  options.clock = &clock;
+  return options;
+}
 
 /// The parts of "namespace/name", cut at the first slash; views into `key`.
 struct KeyParts {
@@ -136,8 +144,9 @@ class IndexerCore {
   /// Asks an index function. Throws std::out_of_range, and what the function throws.
   [[nodiscard]] std::vector<std::string> index_values_of(std::string_view index,
                                                          const void* example) const;
-  [[nodiscard]] bool wait_for_version(std::string_view version, Clock& clock,
-                                      Clock::TimePoint deadline, std::stop_token stop) const;
+  [[nodiscard]] bool wait_for_version(std::string_view version,
+                                      std::optional<Clock::Duration> timeout,
+                                      std::stop_token stop) const;
 
  private:
   struct NamedFunction {

@@ -38,7 +38,7 @@ class InformerCore {
 /// A cache with one handler, which is called by the thread that fills the cache: a slow handler delays
 /// everything. See SharedIndexInformer for the usual thing.
 ///
-/// Thread safety: any method from any thread. The store is to be read only.
+/// Thread safety: any method from any thread.
 template <typename T>
 class Informer {
  public:
@@ -49,7 +49,7 @@ class Informer {
               detail::erase_handler(std::move(handler)), std::move(options.behaviour),
               std::move(options.reflector), std::move(options.queue), std::move(options.indexer),
               options.transform.erase()),
-        store_(core_.store()) {
+        store_(detail::Inside::make<Indexer<T>>(core_.store())) {
     Indexers<T> own = std::move(options.indexers);
     own.erase(std::string{kNamespaceIndex});
     store_.add_indexers(own);
@@ -58,7 +58,7 @@ class Informer {
   /// Works until a stop is requested, once. What the handler throws is reported to
   /// InformerBehaviour::on_processing_error.
   void run(std::stop_token stop) { core_.run(std::move(stop)); }
-  [[nodiscard]] const Indexer<T>& store() const noexcept { return store_; }
+  [[nodiscard]] const IndexerView<T>& store() const noexcept { return store_; }
   [[nodiscard]] bool has_synced() const { return core_.synced().done(); }
   [[nodiscard]] const DoneSignal& synced() const noexcept { return core_.synced(); }
   [[nodiscard]] std::string last_sync_resource_version() const { return core_.last_version(); }

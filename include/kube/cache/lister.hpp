@@ -5,7 +5,7 @@
 #include <kube/api/group_version.hpp>
 #include <kube/api/labels.hpp>
 #include <kube/api/resource_info.hpp>
-#include <kube/cache/indexer.hpp>
+#include <kube/cache/indexer_view.hpp>
 
 #include <concepts>
 #include <string>
@@ -22,7 +22,7 @@ namespace kube {
 template <typename T>
 class NamespaceLister {
  public:
-  NamespaceLister(Indexer<T> indexer, GroupResource resource, std::string_view space)
+  NamespaceLister(IndexerView<T> indexer, GroupResource resource, std::string_view space)
       : indexer_(std::move(indexer)), resource_(std::move(resource)), namespace_(space) {}
 
   /// The object of that name, or null.
@@ -43,7 +43,7 @@ class NamespaceLister {
   }
 
  private:
-  Indexer<T> indexer_;
+  IndexerView<T> indexer_;
   GroupResource resource_;
   std::string namespace_;
 };
@@ -56,13 +56,13 @@ template <typename T>
 class Lister {
  public:
   /// For types that know their resource; errors name it in the singular, as client-go's generated listers do.
-  explicit Lister(const Indexer<T>& indexer) requires requires {
+  explicit Lister(const IndexerView<T>& indexer) requires requires {
     T::kube_resource;
   } : Lister(indexer,
              {std::string{T::kube_resource.group}, std::string{T::kube_resource.singular}}) {
   }
   /// `resource` is what errors name: the plural, as in client-go's generic listers.
-  Lister(const Indexer<T>& indexer, GroupResource resource)
+  Lister(const IndexerView<T>& indexer, GroupResource resource)
       : indexer_(indexer), resource_(std::move(resource)) {}
 
   /// The object under a whole key: the name of a cluster-scoped object, or "namespace/name". Null if absent.
@@ -96,7 +96,7 @@ class Lister {
   }
 
  private:
-  Indexer<T> indexer_;
+  IndexerView<T> indexer_;
   GroupResource resource_;
 };
 

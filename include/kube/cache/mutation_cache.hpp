@@ -75,8 +75,8 @@ class MutationCacheCore {
 template <typename T>
 class MutationCache {
  public:
-  explicit MutationCache(const Indexer<T>& store, MutationCacheOptions options = {})
-      : core_(store.core(), options) {}
+  explicit MutationCache(const IndexerView<T>& store, MutationCacheOptions options = {})
+      : core_(detail::Inside::core(store), options) {}
 
   /// Notes what a write returned. Throws std::invalid_argument if its version is no number.
   void mutation(const Ref<T>& object) { core_.mutation(detail::ObjectRef::from(object)); }

@@ -146,9 +146,8 @@ class IndexerTarget final : public ReflectorTarget {
 template <typename T>
 class Reflector {
  public:
-  Reflector(std::shared_ptr<ListWatch<T>> source, const Indexer<T>& store,
-            ReflectorOptions options = {})
-      : target_(std::make_unique<detail::IndexerTarget>(store.core())),
+  Reflector(std::shared_ptr<ListWatch<T>> source, Indexer<T>& store, ReflectorOptions options = {})
+      : target_(std::make_unique<detail::IndexerTarget>(detail::Inside::core(store))),
         core_(detail::kObjectAccess<T>,
               std::make_shared<detail::ErasedListWatch<T>>(std::move(source)), *target_,
               std::move(options)) {}

@@ -20,7 +20,7 @@ class ResourceListWatch final : public ListWatch<T> {
  public:
   explicit ResourceListWatch(const Resource<T>& resource,
                              std::function<void(ListOptions&)> tweak = nullptr)
-      : source_(resource.core(), std::move(tweak)) {}
+      : source_(detail::Inside::core(resource), std::move(tweak)) {}
 
   ListMetadata list(const ListOptions& options, const std::function<void(Ref<T>)>& on_item,
                     std::stop_token stop) override {

@@ -53,40 +53,34 @@ class SharedIndexInformer {
     indexer_.add_indexers(own);
     core_->set_transform(options.transform.erase());
   }
-  /// A view of an informer whose objects are of type T.
-  explicit SharedIndexInformer(std::shared_ptr<detail::SharedInformerCore> core)
-      : core_(std::move(core)), indexer_(core_->store()) {}
 
   /// Works until a stop is requested. Returns when all threads of the informer have ended. An informer runs
   /// once: later calls return at once. Throws std::bad_alloc if there is no memory to begin with, and has not started
   /// then; what fails later is reported and tried again.
-  void run(std::stop_token stop) const { core_->run(std::move(stop)); }
+  void run(std::stop_token stop) { core_->run(std::move(stop)); }
 
   /// Throws std::logic_error if the informer has stopped.
-  HandlerRegistration add_event_handler(EventHandler<T> handler,
-                                        HandlerOptions options = {}) const {
+  HandlerRegistration add_event_handler(EventHandler<T> handler, HandlerOptions options = {}) {
     return core_->add_handler(detail::erase_handler(std::move(handler)), std::move(options));
   }
   /// Does nothing if the handler is not (or no longer) with this informer. A handler may remove itself; it is
   /// not waited for then.
   void remove_event_handler(const HandlerRegistration& registration,
-                            Removal how = Removal::kAtOnce) const {
+                            Removal how = Removal::kAtOnce) {
     core_->remove_handler(registration, how);
   }
 
   /// The cache. Works before the start, too, and after the stop.
-  [[nodiscard]] const Indexer<T>& indexer() const noexcept { return indexer_; }
+  [[nodiscard]] const IndexerView<T>& indexer() const noexcept { return indexer_; }
   /// Throws std::logic_error if the informer has stopped, std::invalid_argument if a name is taken.
-  void add_indexers(const Indexers<T>& indexers) const {
+  void add_indexers(const Indexers<T>& indexers) {
     core_->check_not_stopped();
-    Indexer<T>{indexer_}.add_indexers(indexers);
+    indexer_.add_indexers(indexers);
   }
 
   /// Only before the start; throws std::logic_error afterwards.
-  void set_transform(const Transform<T>& transform) const {
-    core_->set_transform(transform.erase());
-  }
-  void set_watch_error_handler(std::function<void(const ReflectorError& error)> handler) const {
+  void set_transform(const Transform<T>& transform) { core_->set_transform(transform.erase()); }
+  void set_watch_error_handler(std::function<void(const ReflectorError& error)> handler) {
     core_->set_watch_error_handler(std::move(handler));
   }
 
@@ -101,11 +95,17 @@ class SharedIndexInformer {
   [[nodiscard]] std::string last_error() const { return core_->last_error(); }
   /// Notifications that wait for handlers.
   [[nodiscard]] std::size_t backlog() const { return core_->backlog(); }
-  [[nodiscard]] const std::shared_ptr<detail::SharedInformerCore>& core() const noexcept {
-    return core_;
+
+  /// Whether both are the same informer.
+  friend bool operator==(const SharedIndexInformer& a, const SharedIndexInformer& b) noexcept {
+    return a.core_ == b.core_;
   }
 
  private:
+  friend struct detail::Inside;
+  explicit SharedIndexInformer(std::shared_ptr<detail::SharedInformerCore> core)
+      : core_(std::move(core)), indexer_(detail::Inside::make<Indexer<T>>(core_->store())) {}
+
   std::shared_ptr<detail::SharedInformerCore> core_;
   Indexer<T> indexer_;
 };

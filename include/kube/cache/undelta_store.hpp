@@ -33,8 +33,7 @@ class UndeltaStore {
     store_.replace(objects, resource_version);
     push();
   }
-  /// For reading.
-  [[nodiscard]] const Indexer<T>& store() const noexcept { return store_; }
+  [[nodiscard]] const IndexerView<T>& store() const noexcept { return store_; }
 
  private:
   void push() { push_(store_.list()); }

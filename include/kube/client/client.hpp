@@ -41,7 +41,8 @@ class Client : public chain::Groups<Client> {
   /// kind has none.
   template <typename T>
   [[nodiscard]] Resource<T> resource(std::string_view namespace_ = {}) const {
-    return Resource<T>{core_of(T::kube_resource, type_of<T>(), namespace_)};
+    return detail::Inside::make<Resource<T>>(
+        resource_core(T::kube_resource, type_of<T>(), namespace_));
   }
   /// The objects of any resource, as Value. The namespace is left out of URLs if it is empty.
   [[nodiscard]] Resource<Value> dynamic(GroupVersionResource resource,
@@ -49,7 +50,7 @@ class Client : public chain::Groups<Client> {
   /// Only the metadata of the objects of any resource: much less to send, decode and keep.
   [[nodiscard]] Resource<meta::v1::PartialObjectMetadata> metadata(
       GroupVersionResource resource, std::string_view namespace_ = {}) const;
-  [[nodiscard]] RawClient raw() const { return RawClient{rest_}; }
+  [[nodiscard]] RawClient raw() const { return detail::Inside::make<RawClient>(core_); }
 
   /// Server-side apply of an object, in the namespace that it names.
   template <typename T>
@@ -60,14 +61,13 @@ class Client : public chain::Groups<Client> {
   [[nodiscard]] const Config& config() const noexcept;
   [[nodiscard]] const ClientOptions& options() const noexcept;
 
-  /// For the parts of the client that stand in other files.
-  [[nodiscard]] const std::shared_ptr<detail::RestClient>& rest() const noexcept { return rest_; }
-  /// resource<T>() for a type that is known at run time only.
-  [[nodiscard]] detail::ResourceCore core_of(const ResourceInfo& info, const Type& type,
-                                             std::string_view namespace_) const;
-
  private:
-  std::shared_ptr<detail::RestClient> rest_;
+  friend struct detail::Inside;
+  /// resource<T>() for a type that is known at run time only.
+  [[nodiscard]] detail::ResourceCore resource_core(const ResourceInfo& info, const Type& type,
+                                                   std::string_view namespace_) const;
+
+  std::shared_ptr<detail::RestClient> core_;
 };
 
 }  // namespace kube

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/base/inside.hpp>
 #include <kube/transport/transport.hpp>
 
 #include <chrono>
@@ -42,8 +43,6 @@ struct RawResponse {
 /// Throws as Resource does. Thread safety: all methods may be called from any thread.
 class RawClient {
  public:
-  explicit RawClient(std::shared_ptr<detail::RestClient> rest) : rest_(std::move(rest)) {}
-
   /// The body of what is there.
   [[nodiscard]] std::string get(std::string path, std::stop_token stop = {}) const;
   [[nodiscard]] RawResponse send(const RawRequest& raw, std::stop_token stop = {}) const;
@@ -52,6 +51,9 @@ class RawClient {
                                                      std::stop_token stop = {}) const;
 
  private:
+  friend struct detail::Inside;
+  explicit RawClient(std::shared_ptr<detail::RestClient> rest) : rest_(std::move(rest)) {}
+
   std::shared_ptr<detail::RestClient> rest_;
 };
 

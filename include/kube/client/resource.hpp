@@ -79,8 +79,6 @@ concept Writable = !std::same_as<T, meta::v1::PartialObjectMetadata>;
 template <typename T>
 class Resource {
  public:
-  explicit Resource(detail::ResourceCore core) : core_(std::move(core)) {}
-
   /// The same resource; objects that it reads share content through the pool, or lose fields. For informers.
   [[nodiscard]] Resource with_decoding(DecoderOptions options) const {
     Resource copy = *this;
@@ -135,12 +133,12 @@ class Resource {
   }
   /// What happens from `options.resource_version` on.
   [[nodiscard]] Watch<T> watch(const ListOptions& options = {}, std::stop_token stop = {}) const {
-    return Watch<T>{core_.watch(options, std::move(stop))};
+    return detail::Inside::make<Watch<T>>(core_.watch(options, std::move(stop)));
   }
   /// A watch that is opened again whenever it ends. Throws std::invalid_argument unless the options have a
   /// version to start from, other than "0".
   [[nodiscard]] RetryWatch<T> retry_watch(const ListOptions& options) const {
-    return RetryWatch<T>{core_, options, detail::version_of<T>};
+    return detail::Inside::make<RetryWatch<T>>(core_, options, &detail::version_of<T>);
   }
   /// As kubectl shows objects: columns and cells.
   [[nodiscard]] Ref<meta::v1::Table> table(const ListOptions& options = {},
@@ -254,10 +252,9 @@ class Resource {
     return LogStream{core_.log(name, options, std::move(stop))};
   }
 
-  /// For whoever builds on it without knowing T.
-  [[nodiscard]] const detail::ResourceCore& core() const noexcept { return core_; }
-
  private:
+  friend struct detail::Inside;
+  explicit Resource(detail::ResourceCore core) : core_(std::move(core)) {}
   [[nodiscard]] Ref<T> put(const T& object, std::string_view subresource,
                            const UpdateOptions& options, std::stop_token stop) const {
     return detail::cast<T>(core_.update(detail::Sendable::of(object), detail::name_of(object),

@@ -57,12 +57,6 @@ class RetryWatchCore {
 template <typename T>
 class RetryWatch {
  public:
-  /// See Resource::retry_watch().
-  RetryWatch(detail::ResourceCore resource, ListOptions options,
-             detail::RetryWatchCore::VersionOf version_of)
-      : core_(std::make_unique<detail::RetryWatchCore>(std::move(resource), std::move(options),
-                                                       version_of)) {}
-
   /// The next event; waits for it. Nothing after the end, stop(), or a stop of `stop`, which ends it as well.
   [[nodiscard]] std::optional<WatchEvent<T>> next(std::stop_token stop = {}) {
     std::optional<detail::AnyWatchEvent> event = core_->next(std::move(stop));
@@ -77,6 +71,12 @@ class RetryWatch {
   [[nodiscard]] static std::default_sentinel_t end() { return {}; }
 
  private:
+  friend struct detail::Inside;
+  RetryWatch(detail::ResourceCore resource, ListOptions options,
+             detail::RetryWatchCore::VersionOf version_of)
+      : core_(std::make_unique<detail::RetryWatchCore>(std::move(resource), std::move(options),
+                                                       version_of)) {}
+
   std::unique_ptr<detail::RetryWatchCore> core_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <kube/base/byte_budget.hpp>
 #include <kube/base/clock.hpp>
+#include <kube/base/inside.hpp>
 #include <kube/base/log.hpp>
 #include <kube/client/resource_core.hpp>
 #include <kube/client/watch_event.hpp>
@@ -109,8 +110,6 @@ class EventIterator {
 template <typename T>
 class Watch {
  public:
-  explicit Watch(std::unique_ptr<detail::WatchCore> core) : core_(std::move(core)) {}
-
   /// The next event; waits for it. Nothing once the watch has ended, or after stop() or a stop of `stop`, which
   /// ends the watch as well.
   [[nodiscard]] std::optional<WatchEvent<T>> next(std::stop_token stop = {}) {
@@ -125,6 +124,9 @@ class Watch {
   [[nodiscard]] static std::default_sentinel_t end() { return {}; }
 
  private:
+  friend struct detail::Inside;
+  explicit Watch(std::unique_ptr<detail::WatchCore> core) : core_(std::move(core)) {}
+
   std::unique_ptr<detail::WatchCore> core_;
 };
 

@@ -78,7 +78,7 @@ class ControllerBuilder {
   template <typename T, typename Map>
   ControllerBuilder& watches(const EventChannel<T>& channel, Map map,
                              std::vector<Predicate<T>> predicates = {}) {
-    return add({.channel = channel.core(),
+    return add({.channel = detail::Inside::core(channel),
                 .filters = detail::erase_predicates<T>(std::move(predicates)),
                 .map = detail::erase_map<T>(std::move(map)),
                 .metadata = &detail::metadata_of<T>});

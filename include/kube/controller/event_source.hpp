@@ -154,11 +154,8 @@ class EventChannel {
   bool send(const Ref<T>& object) { return core_->send(detail::ObjectRef::from(object)); }
   bool send(const T& object) { return send(freeze(object)); }
 
-  [[nodiscard]] const std::shared_ptr<detail::EventChannelCore>& core() const noexcept {
-    return core_;
-  }
-
  private:
+  friend struct detail::Inside;
   std::shared_ptr<detail::EventChannelCore> core_ = std::make_shared<detail::EventChannelCore>();
 };
 

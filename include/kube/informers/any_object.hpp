@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kube/api/object_key.hpp>
+#include <kube/base/inside.hpp>
 #include <kube/cache/object_access.hpp>
 #include <kube/object/object_ref.hpp>
 
@@ -17,8 +18,6 @@ namespace kube {
 class AnyObject {
  public:
   AnyObject() = default;
-  AnyObject(detail::ObjectRef object, const detail::ObjectAccess& access)
-      : object_(std::move(object)), access_(&access) {}
 
   explicit operator bool() const noexcept { return static_cast<bool>(object_); }
   /// The object as what it is, or null if it is something else.
@@ -46,6 +45,10 @@ class AnyObject {
   [[nodiscard]] std::string json() const;
 
  private:
+  friend struct detail::Inside;
+  AnyObject(detail::ObjectRef object, const detail::ObjectAccess& access)
+      : object_(std::move(object)), access_(&access) {}
+
   detail::ObjectRef object_;
   const detail::ObjectAccess* access_ = nullptr;
 };

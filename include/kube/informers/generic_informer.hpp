@@ -29,13 +29,6 @@ struct GenericEventHandler {
 /// Reads objects of any type from a cache, of one namespace or of all. See Lister.
 class GenericLister {
  public:
-  GenericLister(std::shared_ptr<detail::IndexerCore> store, const detail::ObjectAccess& access,
-                GroupResource resource, std::string_view space = {})
-      : store_(std::move(store)),
-        access_(&access),
-        resource_(std::move(resource)),
-        namespace_(space) {}
-
   /// By "namespace/name"; in one namespace, or of cluster-scoped objects, by name. Null if absent.
   [[nodiscard]] AnyObject find(std::string_view key) const;
   /// The same; throws ApiError (not found) if there is none.
@@ -43,10 +36,18 @@ class GenericLister {
   [[nodiscard]] std::vector<AnyObject> list(const labels::Selector& selector = {}) const;
   /// The empty namespace means all.
   [[nodiscard]] GenericLister in_namespace(std::string_view space) const {
-    return {store_, *access_, resource_, space};
+    return GenericLister(store_, *access_, resource_, space);
   }
 
  private:
+  friend struct detail::Inside;
+  GenericLister(std::shared_ptr<detail::IndexerCore> store, const detail::ObjectAccess& access,
+                GroupResource resource, std::string_view space = {})
+      : store_(std::move(store)),
+        access_(&access),
+        resource_(std::move(resource)),
+        namespace_(space) {}
+
   std::shared_ptr<detail::IndexerCore> store_;
   const detail::ObjectAccess* access_;
   GroupResource resource_;
@@ -58,27 +59,28 @@ class GenericLister {
 /// Thread safety: any method from any thread. Copies are the same informer.
 class GenericInformer {
  public:
-  GenericInformer(detail::FactoryCore::Informer core, const detail::ObjectAccess& access,
-                  GroupVersionResource resource)
-      : core_(std::move(core)), access_(&access), resource_(std::move(resource)) {}
-
   [[nodiscard]] const GroupVersionResource& resource() const noexcept { return resource_; }
   [[nodiscard]] GenericLister lister() const {
-    return {core_->store(), *access_, resource_.group_resource()};
+    return detail::Inside::make<GenericLister>(core_->store(), *access_,
+                                               resource_.group_resource());
   }
   /// As SharedIndexInformer::add_event_handler().
-  HandlerRegistration add_event_handler(GenericEventHandler handler,
-                                        HandlerOptions options = {}) const;
+  HandlerRegistration add_event_handler(GenericEventHandler handler, HandlerOptions options = {});
   [[nodiscard]] bool has_synced() const { return core_->synced().done(); }
   [[nodiscard]] const DoneSignal& synced() const noexcept { return core_->synced(); }
   /// The same informer with its type. Throws std::bad_cast if it is another one.
   template <typename T>
   [[nodiscard]] SharedIndexInformer<T> as() const {
     if (access_->type != &type_of<T>()) throw std::bad_cast();
-    return SharedIndexInformer<T>{core_};
+    return detail::Inside::make<SharedIndexInformer<T>>(core_);
   }
 
  private:
+  friend struct detail::Inside;
+  GenericInformer(detail::FactoryCore::Informer core, const detail::ObjectAccess& access,
+                  GroupVersionResource resource)
+      : core_(std::move(core)), access_(&access), resource_(std::move(resource)) {}
+
   detail::FactoryCore::Informer core_;
   const detail::ObjectAccess* access_;
   GroupVersionResource resource_;

@@ -17,6 +17,15 @@ namespace kube {
 template <typename T>
 class ResourceInformer {
  public:
+  /// The same one for all who ask the factory.
+  SharedIndexInformer<T> informer() const {
+    return detail::Inside::make<SharedIndexInformer<T>>(factory_->informer(key_, make_));
+  }
+  [[nodiscard]] Lister<T> lister() const { return {informer().indexer(), named_in_errors_}; }
+  [[nodiscard]] const GroupVersionResource& resource() const noexcept { return key_.resource; }
+
+ private:
+  friend struct detail::Inside;
   ResourceInformer(std::shared_ptr<detail::FactoryCore> factory, detail::InformerKey key,
                    detail::FactoryCore::Make make, GroupResource named_in_errors)
       : factory_(std::move(factory)),
@@ -24,14 +33,6 @@ class ResourceInformer {
         make_(std::move(make)),
         named_in_errors_(std::move(named_in_errors)) {}
 
-  /// The same one for all who ask the factory.
-  SharedIndexInformer<T> informer() const {
-    return SharedIndexInformer<T>{factory_->informer(key_, make_)};
-  }
-  [[nodiscard]] Lister<T> lister() const { return {informer().indexer(), named_in_errors_}; }
-  [[nodiscard]] const GroupVersionResource& resource() const noexcept { return key_.resource; }
-
- private:
   std::shared_ptr<detail::FactoryCore> factory_;
   detail::InformerKey key_;
   detail::FactoryCore::Make make_;
@@ -46,17 +47,18 @@ template <typename T>
                                                ResourceCore resource, TypeOptions<T> options) {
   return [&factory, key = std::move(key), resource = std::move(resource),
           options = std::move(options)]() -> FactoryCore::Informer {
-    SharedIndexInformer<T> made{factory.make({.key = key,
-                                              .access = &kObjectAccess<T>,
-                                              .resource = resource,
-                                              .resync = options.resync,
-                                              .tweak_list_options = options.tweak_list_options,
-                                              .projection = options.projection,
-                                              .indexer = options.indexer,
-                                              .queue_kind = options.queue_kind})};
+    auto made = Inside::make<SharedIndexInformer<T>>(
+        factory.make({.key = key,
+                      .access = &kObjectAccess<T>,
+                      .resource = resource,
+                      .resync = options.resync,
+                      .tweak_list_options = options.tweak_list_options,
+                      .projection = options.projection,
+                      .indexer = options.indexer,
+                      .queue_kind = options.queue_kind}));
     made.add_indexers(options.indexers);
     made.set_transform(options.transform);
-    return made.core();
+    return Inside::core(made);
   };
 }
 

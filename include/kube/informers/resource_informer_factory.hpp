@@ -26,14 +26,15 @@ class ResourceInformerFactory : public InformerFactory {
       : InformerFactory(std::move(client), std::move(options)), each_(std::move(each)) {}
 
   [[nodiscard]] ResourceInformer<T> for_resource(const GroupVersionResource& resource) const {
-    return {informers(), key_of(resource), maker(resource, each_), resource.group_resource()};
+    return detail::Inside::make<ResourceInformer<T>>(
+        informers(), key_of(resource), maker(resource, each_), resource.group_resource());
   }
   /// Says how the informer of one resource shall be made. Throws std::logic_error if there is one already.
-  void configure(const GroupVersionResource& resource, TypeOptions<T> options) const {
+  void configure(const GroupVersionResource& resource, TypeOptions<T> options) {
     informers()->configure(key_of(resource), maker(resource, std::move(options)));
   }
   /// As SharedInformerFactory::stop_informer().
-  DoneSignal stop_informer(const GroupVersionResource& resource) const {
+  DoneSignal stop_informer(const GroupVersionResource& resource) {
     return informers()->stop_informer(key_of(resource));
   }
 
@@ -46,9 +47,9 @@ class ResourceInformerFactory : public InformerFactory {
     const std::string& space = own.namespace_ ? *own.namespace_ : options().namespace_;
     detail::ResourceCore source = [&] {
       if constexpr (std::same_as<T, Value>) {
-        return client().dynamic(resource, space).core();
+        return detail::Inside::core(client().dynamic(resource, space));
       } else {
-        return client().metadata(resource, space).core();
+        return detail::Inside::core(client().metadata(resource, space));
       }
     }();
     return detail::informer_maker<T>(*informers(), key_of(resource), std::move(source),

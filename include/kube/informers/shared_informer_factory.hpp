@@ -35,10 +35,9 @@ class SharedInformerFactory : public InformerFactory, public chain::Groups<Share
   /// T is any type of the API, of a custom resource, or one with only some fields of these.
   template <typename T>
   [[nodiscard]] ResourceInformer<T> resource(Namespace /*none*/ = {}) const {
-    return {informers(),
-            key_of<T>(),
-            maker<T>({}),
-            {std::string{T::kube_resource.group}, std::string{T::kube_resource.singular}}};
+    return detail::Inside::make<ResourceInformer<T>>(
+        informers(), key_of<T>(), maker<T>({}),
+        GroupResource{std::string{T::kube_resource.group}, std::string{T::kube_resource.singular}});
   }
   /// Short for resource<T>().informer().
   template <typename T>
@@ -51,7 +50,7 @@ class SharedInformerFactory : public InformerFactory, public chain::Groups<Share
   }
   /// Says how the informer of T shall be made. Throws std::logic_error if there is one already.
   template <typename T>
-  void configure(TypeOptions<T> options) const {
+  void configure(TypeOptions<T> options) {
     informers()->configure(key_of<T>(), maker<T>(std::move(options)));
   }
   /// The informer of T, made by `make(client, resync)` if there is none yet.
@@ -59,8 +58,8 @@ class SharedInformerFactory : public InformerFactory, public chain::Groups<Share
   [[nodiscard]] SharedIndexInformer<T> informer_for(
       const std::function<SharedIndexInformer<T>(const Client& client, Clock::Duration resync)>&
           make) const {
-    return SharedIndexInformer<T>{informers()->informer(
-        key_of<T>(), [&] { return make(client(), options().resync).core(); })};
+    return detail::Inside::make<SharedIndexInformer<T>>(informers()->informer(
+        key_of<T>(), [&] { return detail::Inside::core(make(client(), options().resync)); }));
   }
   /// The informer of a resource of the built-in API, by its names; the same one as that of its type. Throws
   /// std::invalid_argument if there is no such resource.
@@ -70,7 +69,7 @@ class SharedInformerFactory : public InformerFactory, public chain::Groups<Share
   /// Asks one informer to end, and forgets it: who asks for the type again gets a new one, to be started. The
   /// answer tells when all its threads have ended. Handlers may call it.
   template <typename T>
-  DoneSignal stop_informer() const {
+  DoneSignal stop_informer() {
     return informers()->stop_informer(key_of<T>());
   }
 
@@ -84,7 +83,8 @@ class SharedInformerFactory : public InformerFactory, public chain::Groups<Share
   template <typename T>
   [[nodiscard]] detail::FactoryCore::Make maker(TypeOptions<T> own) const {
     const std::string& space = own.namespace_ ? *own.namespace_ : options().namespace_;
-    detail::ResourceCore source = client().core_of(T::kube_resource, type_of<T>(), space);
+    detail::ResourceCore source =
+        detail::Inside::resource_core(client(), T::kube_resource, type_of<T>(), space);
     return detail::informer_maker<T>(*informers(), key_of<T>(), std::move(source), std::move(own));
   }
 };

@@ -375,7 +375,7 @@ TEST(DeltaFifo, MergesTwoDeletionsThatFollowEachOther) {
 // D-4, D-5, Q-8
 TEST(DeltaFifo, DropsTheDeletionOfWhatIsNotKnown) {
   Indexer<Item> known;
-  DeltaFifo queue{kAccess, known.core().get()};
+  DeltaFifo queue{kAccess, detail::Inside::core(known).get()};
   queue.erase(object("x", "1"));
   EXPECT_EQ(queue.size(), 0U);
   EXPECT_TRUE(queue.has_synced());  // but something has happened
@@ -390,7 +390,7 @@ TEST(DeltaFifo, DropsTheDeletionOfWhatIsNotKnown) {
 // D-12: what is being processed counts as known, so no lock is needed meanwhile.
 TEST(DeltaFifo, KnowsWhatIsBeingProcessed) {
   Indexer<Item> known;
-  DeltaFifo queue{kAccess, known.core().get()};
+  DeltaFifo queue{kAccess, detail::Inside::core(known).get()};
   queue.add(object("x", "1"));
   (void)queue.pop([&](auto&, bool) { queue.erase(object("x", "2")); });
   EXPECT_EQ(pop(queue), "Deleted x@2");
@@ -409,7 +409,7 @@ TEST(DeltaFifo, TurnsAListIntoReplacementsAndTombstones) {
   known.upsert(item("a", "gone", "1"));
   known.upsert(item("a", "stays", "2"));
   known.upsert(item("a", "queued", "3"));
-  DeltaFifo queue{kAccess, known.core().get()};
+  DeltaFifo queue{kAccess, detail::Inside::core(known).get()};
   queue.update(object("queued", "4"));
   queue.add(object("dead", "5"));
   queue.erase(object("dead", "6"));
@@ -437,7 +437,7 @@ TEST(DeltaFifo, CallsListedObjectsSyncWhenAsked) {
 TEST(DeltaFifo, IsSyncedWhenAllOfTheFirstListIsProcessed) {
   Indexer<Item> known;
   known.upsert(item("a", "gone", "1"));
-  DeltaFifo queue{kAccess, known.core().get()};
+  DeltaFifo queue{kAccess, detail::Inside::core(known).get()};
   queue.replace({object("x", "1"), object("x", "2"), object("y", "3")}, "3");
   bool initial = false;
   EXPECT_EQ(pop(queue, &initial), "Replaced x@1, Replaced x@2");
@@ -461,7 +461,7 @@ TEST(DeltaFifo, ResyncsWhatIsKnownAndNotQueued) {
   Indexer<Item> known;
   known.upsert(item("a", "x", "1"));
   known.upsert(item("a", "y", "2"));
-  DeltaFifo queue{kAccess, known.core().get()};
+  DeltaFifo queue{kAccess, detail::Inside::core(known).get()};
   queue.update(object("x", "3"));
   queue.resync(nullptr);
   EXPECT_EQ(pop(queue), "Updated x@3");

@@ -522,7 +522,7 @@ class RefusingTarget final : public ReflectorTarget {
 TEST_F(ReflectorTest, ListsAgainWhenTheStoreRefuses) {
   server->put("a", "x");
   server->set_watch_list(true);
-  RefusingTarget target{store.core()};
+  RefusingTarget target{detail::Inside::core(store)};
   target.refuse_list = true;
   detail::ReflectorCore core{detail::kObjectAccess<Item>,
                              std::make_shared<detail::ErasedListWatch<Item>>(server), target,
@@ -552,7 +552,7 @@ TEST_F(ReflectorTest, TransformsEachObjectOnce) {
   server->set_watch_list(true);
   std::atomic<int> calls = 0;
   std::atomic<bool> fail = true;
-  detail::IndexerTarget target{store.core()};
+  detail::IndexerTarget target{detail::Inside::core(store)};
   detail::ReflectorHooks hooks;
   hooks.transform = [&](const detail::ObjectRef& object) {
     Item edited = object.as<Item>();
@@ -768,7 +768,7 @@ TEST_F(ReflectorTest, WarnsWhenTheStateDoesNotArrive) {
   }};
   server->set_watch_list(true);
   server->omit_end_of_state();
-  detail::IndexerTarget target{store.core()};
+  detail::IndexerTarget target{detail::Inside::core(store)};
   detail::ReflectorHooks hooks;
   std::atomic<Clock::TimePoint> timer{Clock::TimePoint::max()};
   hooks.set_timer = [&](Clock::TimePoint at) { timer = at; };
@@ -875,7 +875,7 @@ TEST(ReflectorOfValues, TakesOnlyTheExpectedKind) {
                                   rejected.push_back(event.message);
                               }}};
   std::jthread thread{[&](std::stop_token stop) { reflector.run(std::move(stop)); }};
-  EXPECT_TRUE(store.wait_for_version("4", {}, std::chrono::steady_clock::now() + 10s));
+  EXPECT_TRUE(store.wait_for_version("4", 10s));
   thread.request_stop();
   thread.join();
   EXPECT_EQ(store.keys(), (std::vector<std::string>{"f"}));

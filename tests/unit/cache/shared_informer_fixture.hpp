@@ -62,8 +62,8 @@ class SharedInformerTest : public ::testing::Test {
   }
   /// Waits until the cache has everything the server has.
   void settle() {
-    ASSERT_TRUE(informer->indexer().wait_for_version(server->version(), {},
-                                                     std::chrono::steady_clock::now() + 10s));
+    ASSERT_TRUE(
+        eventually([this] { return informer->indexer().wait_for_version(server->version(), 0s); }));
   }
   template <typename Condition>
   static bool eventually(Condition condition) {

@@ -28,8 +28,8 @@ TYPED_TEST_SUITE(ResourceInformerFactoryTest, Representations);
 TYPED_TEST(ResourceInformerFactoryTest, HasOneInformerPerResource) {
   ResourceInformerFactory<TypeParam> factory{this->client()};
   const auto maps = factory.for_resource(kConfigMaps);
-  EXPECT_EQ(maps.informer().core(), factory.for_resource(kConfigMaps).informer().core());
-  EXPECT_NE(maps.informer().core(), factory.for_resource(kNodes).informer().core());
+  EXPECT_EQ(maps.informer(), factory.for_resource(kConfigMaps).informer());
+  EXPECT_NE(maps.informer(), factory.for_resource(kNodes).informer());
   EXPECT_EQ(maps.resource(), kConfigMaps);
   EXPECT_EQ(maps.informer().indexer().index_names(), std::vector<std::string>{"namespace"});
   factory.start();

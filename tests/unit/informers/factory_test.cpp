@@ -45,9 +45,8 @@ class FactoryInTrouble : public SharedInformerFactoryTest {
 // G-1, G-2
 TEST_F(SharedInformerFactoryTest, HasOneInformerPerTypeForAllWhoAsk) {
   const auto pods = factory.core().v1().pods();
-  EXPECT_EQ(pods.informer().core(), factory.informer<Pod>().core());
-  EXPECT_EQ(pods.informer().core(), factory.core().v1().pods().informer().core());
-  EXPECT_NE(factory.informer<apps::v1::Deployment>().core(), factory.informer<Pod>().core());
+  EXPECT_EQ(pods.informer(), factory.informer<Pod>());
+  EXPECT_EQ(pods.informer(), factory.core().v1().pods().informer());
 }
 
 // G-2
@@ -357,8 +356,8 @@ TEST_F(SharedInformerFactoryTest, TakesAnInformerThatSomebodyElseMade) {
         std::make_shared<ResourceListWatch<Pod>>(client.resource<Pod>("kube-system"))};
   };
   const auto mine = factory.informer_for<Pod>(make);
-  EXPECT_EQ(mine.core(), factory.informer_for<Pod>(make).core());
-  EXPECT_EQ(mine.core(), factory.core().v1().pods().informer().core());
+  EXPECT_EQ(mine, factory.informer_for<Pod>(make));
+  EXPECT_EQ(mine, factory.core().v1().pods().informer());
   EXPECT_EQ(calls, 1);
   factory.start();
   ASSERT_TRUE(factory.wait_for_cache_sync({}, kPatience));
@@ -370,8 +369,8 @@ TEST_F(SharedInformerFactoryTest, TakesAnInformerThatSomebodyElseMade) {
 TEST_F(SharedInformerFactoryTest, FindsTheSameInformerByTheNamesOfItsResource) {
   server.create(config_map(space, "one", {{"app", "web"}}));
   server.create(config_map(space, "two"));
-  const GenericInformer generic = factory.for_resource({"", "v1", "configmaps"});
-  EXPECT_EQ(generic.as<ConfigMap>().core(), factory.informer<ConfigMap>().core());
+  GenericInformer generic = factory.for_resource({"", "v1", "configmaps"});
+  EXPECT_EQ(generic.as<ConfigMap>(), factory.informer<ConfigMap>());
   EXPECT_THROW(static_cast<void>(generic.as<Pod>()), std::bad_cast);
   factory.start();
   ASSERT_TRUE(factory.wait_for_cache_sync({}, kPatience));
@@ -397,7 +396,7 @@ TEST_F(SharedInformerFactoryTest, FindsTheSameInformerByTheNamesOfItsResource) {
 // G-10
 TEST_F(SharedInformerFactoryTest, TellsGenericHandlersOfAllChanges) {
   server.create(config_map(space, "one"));
-  const GenericInformer generic = factory.for_resource({"", "v1", "configmaps"});
+  GenericInformer generic = factory.for_resource({"", "v1", "configmaps"});
   std::mutex mutex;
   std::vector<std::string> told;
   const auto note = [&](std::string text) {
@@ -495,7 +494,7 @@ TEST_F(SharedInformerFactoryTest, StopsOneInformerAndMakesANewOneOnRequest) {
   EXPECT_TRUE(factory.stop_informer<ConfigMap>().done());  // there is none any more
 
   const auto anew = factory.informer<ConfigMap>();
-  EXPECT_NE(anew.core(), maps.core());
+  EXPECT_NE(anew, maps);
   factory.start();
   EXPECT_TRUE(factory.wait_for_cache_sync());
   EXPECT_TRUE(anew.has_synced());
@@ -503,7 +502,7 @@ TEST_F(SharedInformerFactoryTest, StopsOneInformerAndMakesANewOneOnRequest) {
 
 TEST_F(SharedInformerFactoryTest, AHandlerMayStopItsOwnInformer) {
   server.create(config_map(space, "one"));
-  const auto maps = factory.informer<ConfigMap>();
+  auto maps = factory.informer<ConfigMap>();
   maps.add_event_handler(
       {.on_add = [&](const ConfigMap&) { static_cast<void>(factory.stop_informer<ConfigMap>()); }});
   factory.start();

@@ -99,7 +99,7 @@ inline std::string shown(const TestServer& server, const std::vector<std::string
 }
 /// The same of a cache.
 template <typename T>
-std::string shown(const Indexer<T>& cache) {
+std::string shown(const IndexerView<T>& cache) {
   std::vector<std::string> texts;
   cache.snapshot().for_each([&](const T& object) {
     const auto& access = detail::kObjectAccess<T>;
