@@ -38,3 +38,10 @@ endif()
 
 run(sh ${SOURCE}/readme.sh ${README} ${WORK}/prefix ${WORK}/readme ${CXX} ${SOURCE}/foo.yaml)
 message(STATUS "${output}")
+
+foreach(compiler ${CXX} clang++)
+  run(sh ${SOURCE}/headers.sh ${WORK}/prefix ${WORK}/headers ${compiler})
+  message(STATUS "${output}")
+endforeach()
+run(sh ${SOURCE}/headers.sh ${WORK}/prefix ${WORK}/headers ${CXX} alone)
+message(STATUS "${output}")
