@@ -6,15 +6,17 @@
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 namespace kube::detail {
 namespace {
 
 /// Tables live as long as the program, as those of all types do.
 template <typename T>
-std::span<const T> for_ever(std::vector<T> table) {
-  return *new std::vector<T>(std::move(table));
+std::span<const T> for_ever(const std::vector<T>& table) {
+  if (table.empty()) return {};
+  T* const copy = new T[table.size()];
+  std::ranges::copy(table, copy);
+  return {copy, table.size()};
 }
 
 /// The entries of a message whose fields are kept; `places` says where each field of the full type is now.
@@ -23,9 +25,9 @@ std::vector<ProtoField> slim_proto(std::span<const ProtoField> full,
   std::vector<ProtoField> kept;
   for (const ProtoField& entry : full) {
     if (entry.is_part) {
-      std::vector<ProtoField> part = slim_proto(entry.part, places);
+      const std::vector<ProtoField> part = slim_proto(entry.part, places);
       if (!part.empty()) {
-        kept.push_back(ProtoField::inline_part(entry.number, for_ever(std::move(part))));
+        kept.push_back(ProtoField::inline_part(entry.number, for_ever(part)));
       }
     } else if (places[entry.field]) {
       kept.push_back({.number = entry.number, .field = *places[entry.field]});
@@ -59,7 +61,7 @@ Type slim_type(const Type& full, std::size_t size, const std::vector<KeptField>&
       if (holds_time(*field.type)) type.flags |= Type::kVolatile;
     }
   }
-  type.fields = for_ever(std::move(kept));
+  type.fields = for_ever(kept);
   type.proto = for_ever(slim_proto(full.proto, places));
   return type;
 }
