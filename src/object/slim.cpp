@@ -58,7 +58,7 @@ Type slim_type(const Type& full, std::size_t size, const std::vector<KeptField>&
       }
       places[i] = static_cast<std::uint32_t>(kept.size());
       kept.emplace_back(field.name(), *mine.type, mine.offset, field.flags);
-      if (holds_time(*field.type)) type.flags |= Type::kVolatile;
+      if (holds_time(*mine.type)) type.flags |= Type::kVolatile;
     }
   }
   type.fields = for_ever(kept);

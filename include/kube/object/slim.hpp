@@ -75,7 +75,7 @@ template <typename Slim, typename SlimMember, typename Full, typename FullMember
 ///
 /// A slim object of the API has a `metadata` with a `name`, and names its resource:
 /// `static constexpr const kube::ResourceInfo& kube_resource = kube::core::v1::Pod::kube_resource;`
-/// The description is made before main() begins; do not decode earlier.
+/// The description is made before main() begins; do not decode earlier. Describe inner structs first.
 template <typename Slim, typename Full, typename... SlimMembers, typename... FullMembers>
 [[nodiscard]] Type slim(const Keep<Slim, SlimMembers, Full, FullMembers>&... kept) {
   return detail::slim_type(

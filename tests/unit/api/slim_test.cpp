@@ -88,6 +88,18 @@ TEST(Slim, IsWrittenInTheOrderOfTheFullType) {
   expect_kept(*decode_protobuf<SmallPod>(encode_protobuf(*small)));
 }
 
+// What holds no time can be shared between objects.
+TEST(Slim, IsVolatileOnlyIfATimeIsKept) {
+  struct Born {
+    Time creation_timestamp;
+  };
+
+  EXPECT_TRUE(type_of<Pod>().is(Type::kVolatile));
+  EXPECT_FALSE(type_of<SmallPod>().is(Type::kVolatile));
+  EXPECT_TRUE(
+      slim(keep(&Born::creation_timestamp, &ObjectMeta::creation_timestamp)).is(Type::kVolatile));
+}
+
 TEST(Slim, RefusesToKeepAFieldTwice) {
   struct Twice {
     String a;
