@@ -53,43 +53,33 @@ std::string read_pods(std::istream& body, std::vector<kube::Ref<Pod>>& pods) {
   return reader.finish().resource_version;  // throws if the body was cut off
 }
 
-#include <kube/object/string.hpp>
-#include <kube/object/type.hpp>
+#include <kube/object/slim.hpp>
 
-#include <cstddef>
+using kube::core::v1::PodSpec;
+using kube::meta::v1::ObjectMeta;
 
-struct PodName {
-  kube::String namespace_;
-  kube::String name;
-  static const kube::Type kube_type;
-};
-struct PodPlace {
-  kube::String node_name;
-  static const kube::Type kube_type;
-};
 struct SmallPod {
-  PodName metadata;
-  PodPlace spec;
+  struct Metadata {
+    kube::String namespace_;
+    kube::String name;
+    static const kube::Type kube_type;
+  };
+  struct Spec {
+    kube::String node_name;
+    static const kube::Type kube_type;
+  };
+  Metadata metadata;
+  Spec spec;
   static const kube::Type kube_type;
+  static constexpr const kube::ResourceInfo& kube_resource = Pod::kube_resource;
 };
-
-constexpr kube::Field kPodNameFields[] = {
-    kube::field<kube::String>("namespace", offsetof(PodName, namespace_)),
-    kube::field<kube::String>("name", offsetof(PodName, name)),
-};
-constexpr kube::Field kPodPlaceFields[] = {
-    kube::field<kube::String>("nodeName", offsetof(PodPlace, node_name)),
-};
-constexpr kube::Field kSmallPodFields[] = {
-    kube::field<PodName>("metadata", offsetof(SmallPod, metadata)),
-    kube::field<PodPlace>("spec", offsetof(SmallPod, spec)),
-};
-constinit const kube::Type PodName::kube_type{
-    .size = sizeof(PodName), .name = "PodName", .fields = kPodNameFields};
-constinit const kube::Type PodPlace::kube_type{
-    .size = sizeof(PodPlace), .name = "PodPlace", .fields = kPodPlaceFields};
-constinit const kube::Type SmallPod::kube_type{
-    .size = sizeof(SmallPod), .name = "SmallPod", .fields = kSmallPodFields};
+inline const kube::Type SmallPod::Metadata::kube_type =
+    kube::slim(kube::keep(&SmallPod::Metadata::namespace_, &ObjectMeta::namespace_),
+               kube::keep(&SmallPod::Metadata::name, &ObjectMeta::name));
+inline const kube::Type SmallPod::Spec::kube_type =
+    kube::slim(kube::keep(&SmallPod::Spec::node_name, &PodSpec::node_name));
+inline const kube::Type SmallPod::kube_type = kube::slim(
+    kube::keep(&SmallPod::metadata, &Pod::metadata), kube::keep(&SmallPod::spec, &Pod::spec));
 
 #include <sstream>
 

@@ -14,7 +14,7 @@ for program in "$folder"/*.cpp; do
   name=$(basename "$program")
   text=$(sed -n 's|^// says: ||p' "$program")
   # shellcheck disable=SC2086 # one word for each folder
-  output=$("$compiler" -std=c++20 -fsyntax-only $includes "$program" 2>&1)
+  output=$(LC_ALL=C "$compiler" -std=c++20 -fsyntax-only $includes "$program" 2>&1)
   result=$?
   if [ -z "$text" ]; then
     [ $result -eq 0 ] && continue

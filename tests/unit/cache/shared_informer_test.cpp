@@ -608,7 +608,7 @@ TEST(EventHandlers, GiveDeletedObjectsAsTheyWereSeenLast) {
   EXPECT_EQ(by_ref, last);
 }
 
-// I-3
+// I-3, S-33
 TEST(EventHandlers, LoseNoDeletionOfWhichOnlyTheKeyIsKnown) {
   std::vector<std::string> told;
   const auto tell = [&](const auto& gone) { told.push_back(key_of(gone).str()); };

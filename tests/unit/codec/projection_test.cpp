@@ -4,6 +4,7 @@
 #include <kube/codec/json.hpp>
 #include <kube/codec/projection.hpp>
 #include <kube/codec/protobuf.hpp>
+#include <kube/object/slim.hpp>
 #include <kube/object/value.hpp>
 
 #include <gtest/gtest.h>
@@ -113,29 +114,13 @@ struct PodRow {
   } status;
   static const Type kube_type;
 };
-constexpr Field kMetadataFields[] = {
-    field<String>("name", offsetof(PodRow::Metadata, name)),
-    field<String>("namespace", offsetof(PodRow::Metadata, namespace_))};
-constexpr ProtoField kMetadataProto[] = {{1, 0}, {3, 1}};
-constexpr Type PodRow::Metadata::kube_type{.size = sizeof(PodRow::Metadata),
-                                           .name = "Metadata",
-                                           .fields = kMetadataFields,
-                                           .proto = kMetadataProto};
-constexpr Field kStatusFields[] = {field<String>("phase", offsetof(PodRow::Status, phase))};
-constexpr ProtoField kStatusProto[] = {{1, 0}};
-constexpr Type PodRow::Status::kube_type{.size = sizeof(PodRow::Status),
-                                         .name = "Status",
-                                         .fields = kStatusFields,
-                                         .proto = kStatusProto};
-constexpr Field kRowFields[] = {field<PodRow::Metadata>("metadata", offsetof(PodRow, metadata)),
-                                field<PodRow::Status>("status", offsetof(PodRow, status))};
-constexpr ProtoField kRowProto[] = {{1, 0}, {3, 1}};
-constexpr Type PodRow::kube_type{.flags = Type::kHasTypeMeta,
-                                 .size = sizeof(PodRow),
-                                 .name = "Pod",
-                                 .fields = kRowFields,
-                                 .proto = kRowProto,
-                                 .api_version = "v1"};
+const Type PodRow::Metadata::kube_type =
+    slim(keep(&PodRow::Metadata::name, &meta::v1::ObjectMeta::name),
+         keep(&PodRow::Metadata::namespace_, &meta::v1::ObjectMeta::namespace_));
+const Type PodRow::Status::kube_type =
+    slim(keep(&PodRow::Status::phase, &core::v1::PodStatus::phase));
+const Type PodRow::kube_type =
+    slim(keep(&PodRow::metadata, &Pod::metadata), keep(&PodRow::status, &Pod::status));
 
 TEST(Projection, ByTypeReadsASmallStructFromTheWholeObject) {
   const auto from_json = decode_json<PodRow>(encode_json(full()));

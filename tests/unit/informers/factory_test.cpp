@@ -5,6 +5,7 @@
 #include <kube/api/registry.hpp>
 #include <kube/cache/resource_list_watch.hpp>
 #include <kube/informers/shared_informer_factory.hpp>
+#include <kube/object/slim.hpp>
 
 #include "factory_support.hpp"
 #include "support/failing_threads.hpp"
@@ -557,26 +558,10 @@ struct SmallNode {
   static const Type kube_type;
   static constexpr const ResourceInfo& kube_resource = Node::kube_resource;
 };
-constexpr Field kMetadataFields[] = {
-    {"name", type_of<String>(), offsetof(SmallNode::Metadata, name), Field::kOmitEmpty},
-    {"resourceVersion", type_of<String>(), offsetof(SmallNode::Metadata, resource_version),
-     Field::kOmitEmpty}};
-constexpr ProtoField kMetadataProto[] = {{1, 0}, {6, 1}};
-constexpr Type SmallNode::Metadata::kube_type{.kind = Kind::kStruct,
-                                              .size = sizeof(SmallNode::Metadata),
-                                              .name = "SmallNode.Metadata",
-                                              .fields = kMetadataFields,
-                                              .proto = kMetadataProto};
-constexpr Field kNodeFields[] = {
-    {"metadata", SmallNode::Metadata::kube_type, offsetof(SmallNode, metadata)}};
-constexpr ProtoField kNodeProto[] = {{1, 0}};
-constexpr Type SmallNode::kube_type{.kind = Kind::kStruct,
-                                    .flags = Type::kHasTypeMeta,
-                                    .size = sizeof(SmallNode),
-                                    .name = "Node",  // what the server calls it
-                                    .fields = kNodeFields,
-                                    .proto = kNodeProto,
-                                    .api_version = "v1"};
+const Type SmallNode::Metadata::kube_type =
+    slim(keep(&SmallNode::Metadata::name, &meta::v1::ObjectMeta::name),
+         keep(&SmallNode::Metadata::resource_version, &meta::v1::ObjectMeta::resource_version));
+const Type SmallNode::kube_type = slim(keep(&SmallNode::metadata, &Node::metadata));
 
 // M-5: two informers of one resource are both there, but only one is counted
 TEST_F(FactoryTest, ShowsOneResourceAsTwoTypesAndCountsItOnce) {
