@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/api/protobuf_leaf.hpp>
+#include "api/protobuf_leaf.hpp"
 
 #include <protozero/pbf_reader.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/api/quantity.hpp>
 
-#include <kube/api/protobuf_leaf.hpp>
+#include "api/protobuf_leaf.hpp"
 #include <kube/api/quantity_text.hpp>
 #include <kube/codec/json_writer.hpp>
 #include <kube/codec/leaf.hpp>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/api/raw.hpp>
 
-#include <kube/api/protobuf_leaf.hpp>
-#include <kube/base/buffer.hpp>
-#include <kube/codec/json_scanner.hpp>
+#include "api/protobuf_leaf.hpp"
+#include "base/buffer.hpp"
+#include "codec/json_scanner.hpp"
+#include "codec/utf8.hpp"
 #include <kube/codec/json_writer.hpp>
 #include <kube/codec/leaf.hpp>
-#include <kube/codec/utf8.hpp>
 
 #include <protozero/pbf_writer.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/base/heap.hpp>
+#include "base/heap.hpp"
 
 #include <malloc.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/base/log.hpp>
 
-#include <kube/base/text.hpp>
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "index_values.hpp"
 
-#include <kube/base/heap.hpp>
+#include "base/heap.hpp"
 
 #include <cstring>
 #include <new>

@@ -4,7 +4,7 @@
 #include "store_state.hpp"
 #include "thrown.hpp"
 
-#include <kube/base/deadline.hpp>
+#include "base/deadline.hpp"
 #include <kube/cache/resource_version.hpp>
 
 #include <fmt/format.h>

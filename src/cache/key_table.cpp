@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "key_table.hpp"
 
-#include <kube/base/heap.hpp>
+#include "base/heap.hpp"
 
 #include <algorithm>
 #include <new>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kube/base/prefetch.hpp>
+#include "base/prefetch.hpp"
 
 #include <atomic>
 #include <cstddef>

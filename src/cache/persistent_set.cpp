@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "persistent_set.hpp"
 
-#include <kube/base/heap.hpp>
+#include "base/heap.hpp"
 
 #include <algorithm>
 #include <cstring>

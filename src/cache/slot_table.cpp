@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "slot_table.hpp"
 
-#include <kube/base/heap.hpp>
+#include "base/heap.hpp"
 
 #include <new>
 

@@ -3,7 +3,7 @@
 
 #include "index_values.hpp"
 
-#include <kube/base/prefetch.hpp>
+#include "base/prefetch.hpp"
 #include <kube/object/object_ref.hpp>
 
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "answer.hpp"
 
+#include "base/text.hpp"
 #include <kube/api/validation.hpp>
-#include <kube/base/text.hpp>
 #include <kube/codec/envelope.hpp>
 #include <kube/codec/error.hpp>
 #include <kube/codec/json.hpp>

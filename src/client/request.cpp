@@ -3,9 +3,9 @@
 
 #include "server_url.hpp"
 
+#include "base/text.hpp"
 #include <kube/api/time.hpp>
 #include <kube/api/validation.hpp>
-#include <kube/base/text.hpp>
 
 #include <algorithm>
 #include <stdexcept>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/client/resource_core.hpp>
-#include <kube/codec/list_reader.hpp>
 
 #include "request.hpp"
 #include "rest_client.hpp"
+#include "watch_stream.hpp"
 
 #include <kube/api/meta/v1.hpp>
 #include <kube/api/validation.hpp>
-#include <kube/client/watch.hpp>
 #include <kube/codec/error.hpp>
 #include <kube/codec/json.hpp>
+#include <kube/codec/list_reader.hpp>
 #include <kube/codec/protobuf.hpp>
 #include <kube/object/value.hpp>
 
@@ -278,12 +278,12 @@ std::unique_ptr<WatchCore> ResourceCore::watch(const ListOptions& options,
   }
   request.query.add("watch", "true");
   Answer answer = exchange(request, nullptr, *target_.type, Many::kNo, std::move(stop));
-  return std::make_unique<WatchCore>(std::move(answer.stream), answer.format,
-                                     wire_type(*target_.type), decoding_,
-                                     WatchContext{.log = rest_->options().log.named("watch"),
-                                                  .budget = rest_->budget(),
-                                                  .clock = &rest_->clock(),
-                                                  .name = rest_->describe(request)});
+  return std::make_unique<WatchOfStream>(std::move(answer.stream), answer.format,
+                                         wire_type(*target_.type), decoding_,
+                                         WatchContext{.log = rest_->options().log.named("watch"),
+                                                      .budget = rest_->budget(),
+                                                      .clock = &rest_->clock(),
+                                                      .name = rest_->describe(request)});
 }
 
 std::unique_ptr<ResponseStream> ResourceCore::log(std::string_view name, const LogOptions& options,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/client/rest_mapper.hpp>
 
+#include "base/text.hpp"
 #include <kube/api/validation.hpp>
-#include <kube/base/text.hpp>
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/client/user_agent.hpp>
 
-#include <kube/base/text.hpp>
+#include "base/text.hpp"
 
 #include <sys/utsname.h>
 

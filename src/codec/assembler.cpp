@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/codec/assembler.hpp>
 
+#include "object/freeze.hpp"
 #include <kube/object/box.hpp>
-#include <kube/object/freeze.hpp>
 
 #include <algorithm>
 #include <cstring>

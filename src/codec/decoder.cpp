@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/codec/decoder.hpp>
 
+#include "codec/json_reader.hpp"
+#include "codec/protobuf_reader.hpp"
+#include "codec/protobuf_writer.hpp"
+#include "codec/siblings.hpp"
 #include <kube/codec/assembler.hpp>
 #include <kube/codec/envelope.hpp>
 #include <kube/codec/error.hpp>
-#include <kube/codec/json_reader.hpp>
-#include <kube/codec/protobuf_reader.hpp>
-#include <kube/codec/protobuf_writer.hpp>
-#include <kube/codec/siblings.hpp>
 #include <kube/object/value.hpp>
 
 #include <algorithm>

@@ -2,10 +2,10 @@
 // Documents, structs and their members.
 #include "json_reader_parts.hpp"
 
-#include <kube/base/buffer.hpp>
+#include "base/buffer.hpp"
+#include "codec/utf8.hpp"
 #include <kube/codec/error.hpp>
 #include <kube/codec/leaf.hpp>
-#include <kube/codec/utf8.hpp>
 #include <kube/object/box.hpp>
 #include <kube/object/value.hpp>
 

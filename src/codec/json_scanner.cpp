@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/codec/json_scanner.hpp>
+#include "codec/json_scanner.hpp"
 
 #include <kube/codec/error.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/codec/json_splitter.hpp>
+#include "codec/json_splitter.hpp"
 
 #ifdef __SSE2__
 #include <emmintrin.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/codec/list_reader.hpp>
 
+#include "codec/list_splitter.hpp"
 #include <kube/codec/json.hpp>
-#include <kube/codec/list_splitter.hpp>
 #include <kube/object/value.hpp>
 
 #include <string>

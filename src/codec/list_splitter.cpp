@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/codec/list_splitter.hpp>
+#include "codec/list_splitter.hpp"
 
-#include <kube/base/buffer.hpp>
+#include "base/buffer.hpp"
 #include <kube/codec/envelope.hpp>
 #include <kube/codec/error.hpp>
 #include <kube/codec/json.hpp>

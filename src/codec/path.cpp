@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/codec/path.hpp>
+#include "codec/path.hpp"
 
 #include <vector>
 

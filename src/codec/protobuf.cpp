@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/codec/protobuf.hpp>
 
+#include "codec/protobuf_writer.hpp"
 #include <kube/codec/envelope.hpp>
-#include <kube/codec/protobuf_writer.hpp>
 
 namespace kube::detail {
 

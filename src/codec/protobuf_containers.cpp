@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How ProtobufReader reads lists and maps.
-#include <kube/codec/protobuf_reader.hpp>
+#include "codec/protobuf_reader.hpp"
 
-#include <kube/codec/relocate.hpp>
+#include "codec/relocate.hpp"
 
 #include <stdexcept>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/codec/protobuf_path.hpp>
+#include "codec/protobuf_path.hpp"
 
-#include <kube/codec/path.hpp>
+#include "codec/path.hpp"
 
 #include <protozero/varint.hpp>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/codec/protobuf_reader.hpp>
+#include "codec/protobuf_reader.hpp"
 
-#include <kube/base/prefetch.hpp>
+#include "base/prefetch.hpp"
+#include "codec/protobuf_path.hpp"
+#include "codec/utf8.hpp"
 #include <kube/codec/error.hpp>
 #include <kube/codec/leaf.hpp>
-#include <kube/codec/protobuf_path.hpp>
-#include <kube/codec/utf8.hpp>
 #include <kube/object/box.hpp>
 
 #include <protozero/varint.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/codec/protobuf_writer.hpp>
+#include "codec/protobuf_writer.hpp"
 
 #include <kube/codec/leaf.hpp>
 #include <kube/object/box.hpp>

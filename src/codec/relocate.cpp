@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/codec/relocate.hpp>
+#include "codec/relocate.hpp"
 
 #include <kube/object/string.hpp>
 

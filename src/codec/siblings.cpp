@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/codec/siblings.hpp>
+#include "codec/siblings.hpp"
 
-#include <kube/base/prefetch.hpp>
+#include "base/prefetch.hpp"
 
 #include <functional>
 #include <utility>

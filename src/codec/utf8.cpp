@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/codec/utf8.hpp>
+#include "codec/utf8.hpp"
 
 #include <simdjson.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/codec/watch_splitter.hpp>
+#include "codec/watch_splitter.hpp"
 
-#include <kube/base/buffer.hpp>
+#include "base/buffer.hpp"
+#include "codec/json_scanner.hpp"
+#include "codec/utf8.hpp"
 #include <kube/codec/error.hpp>
-#include <kube/codec/json_scanner.hpp>
-#include <kube/codec/utf8.hpp>
 
 #include <protozero/pbf_reader.hpp>
 

@@ -4,10 +4,10 @@
 #include "yaml_tape.hpp"
 #include "yaml_words.hpp"
 
+#include "codec/path.hpp"
+#include "codec/utf8.hpp"
 #include <kube/codec/error.hpp>
 #include <kube/codec/json.hpp>
-#include <kube/codec/path.hpp>
-#include <kube/codec/utf8.hpp>
 
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>

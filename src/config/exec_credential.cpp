@@ -4,11 +4,11 @@
 #include "document.hpp"
 #include "files.hpp"
 
+#include "config/pem.hpp"
 #include <kube/api/time_text.hpp>
 #include <kube/api/validation.hpp>
 #include <kube/codec/base64.hpp>
 #include <kube/codec/json.hpp>
-#include <kube/config/pem.hpp>
 
 namespace kube::detail {
 

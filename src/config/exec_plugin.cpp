@@ -4,9 +4,9 @@
 #include "exec_versions.hpp"
 #include "process.hpp"
 
+#include "base/text.hpp"
+#include "config/pem.hpp"
 #include <kube/api/validation.hpp>
-#include <kube/base/text.hpp>
-#include <kube/config/pem.hpp>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kube/base/file_descriptor.hpp>
+#include "base/file_descriptor.hpp"
 #include <kube/base/secret_text.hpp>
 #include <kube/config/config.hpp>
 

@@ -5,10 +5,10 @@
 #include "files.hpp"
 #include "url.hpp"
 
+#include "base/text.hpp"
+#include "config/pem.hpp"
 #include <kube/api/validation.hpp>
-#include <kube/base/text.hpp>
 #include <kube/codec/json.hpp>
-#include <kube/config/pem.hpp>
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/config/pem.hpp>
+#include "config/pem.hpp"
 
 #include <kube/api/time_text.hpp>
 #include <kube/config/config.hpp>

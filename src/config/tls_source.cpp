@@ -3,7 +3,7 @@
 
 #include "files.hpp"
 
-#include <kube/config/pem.hpp>
+#include "config/pem.hpp"
 
 namespace kube::detail {
 

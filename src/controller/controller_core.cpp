@@ -3,8 +3,8 @@
 
 #include "request_queue.hpp"
 
-#include <kube/base/deadline.hpp>
-#include <kube/base/text.hpp>
+#include "base/deadline.hpp"
+#include "base/text.hpp"
 #include <kube/controller/detail/insist.hpp>
 
 #include <fmt/format.h>

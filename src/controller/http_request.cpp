@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http_request.hpp"
 
+#include "base/text.hpp"
 #include <kube/api/validation.hpp>
 #include <kube/base/error.hpp>
-#include <kube/base/text.hpp>
 
 #include <fmt/format.h>
 

@@ -3,8 +3,8 @@
 
 #include "http_request.hpp"
 
+#include "base/file_descriptor.hpp"
 #include <kube/api/validation.hpp>
-#include <kube/base/file_descriptor.hpp>
 
 #include <fmt/format.h>
 #include <netdb.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/controller/lease_lock.hpp>
 
-#include <kube/base/deadline.hpp>
+#include "base/deadline.hpp"
 
 #include <kube/controller/leader_elector.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "manager_core.hpp"
 
-#include <kube/base/deadline.hpp>
+#include "base/deadline.hpp"
 #include <kube/controller/client_event_sink.hpp>
 #include <kube/controller/identity.hpp>
 #include <kube/controller/lease_lock.hpp>

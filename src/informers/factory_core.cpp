@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/informers/factory_core.hpp>
 
-#include <kube/base/deadline.hpp>
+#include "base/deadline.hpp"
 #include <kube/cache/resource_source.hpp>
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/object/arena.hpp>
 
-#include <kube/base/buffer.hpp>
-#include <kube/base/heap.hpp>
+#include "base/buffer.hpp"
+#include "base/heap.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>

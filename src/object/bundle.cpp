@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/object/bundle.hpp>
 
-#include <kube/base/heap.hpp>
+#include "base/heap.hpp"
 
 #include <new>
 

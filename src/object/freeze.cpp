@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/object/freeze.hpp>
+#include "object/freeze.hpp"
 
 #include <kube/object/box.hpp>
 #include <kube/object/value.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/object/pool.hpp>
 
-#include <kube/base/heap.hpp>
+#include "base/heap.hpp"
 
 #include <boost/unordered/unordered_flat_set.hpp>
 #define XXH_INLINE_ALL

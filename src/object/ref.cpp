@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/object/ref.hpp>
 
-#include <kube/base/heap.hpp>
+#include "base/heap.hpp"
+#include "object/freeze.hpp"
 #include <kube/object/arena.hpp>
-#include <kube/object/freeze.hpp>
 
 namespace kube {
 

@@ -2,7 +2,7 @@
 // What built-in kinds fill in by themselves.
 #include "kind_rules.hpp"
 
-#include <kube/base/text.hpp>
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 

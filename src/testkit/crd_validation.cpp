@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
 #include <kube/api/validation.hpp>
-#include <kube/base/text.hpp>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "duplicate_fields.hpp"
 
-#include <kube/codec/json_scanner.hpp>
+#include "codec/json_scanner.hpp"
 #include <kube/codec/options.hpp>
 
 #include <algorithm>

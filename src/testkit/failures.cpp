@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "failures.hpp"
 
+#include "codec/utf8.hpp"
 #include <kube/api/meta/v1.hpp>
-#include <kube/codec/utf8.hpp>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http_front_pipeline.hpp"
 
-#include <kube/base/text.hpp>
+#include "base/text.hpp"
 
 #include "request_log_info.hpp"
 #include "request_url.hpp"

@@ -3,7 +3,7 @@
 
 #include "value_edit.hpp"
 
-#include <kube/base/text.hpp>
+#include "base/text.hpp"
 #include <kube/codec/error.hpp>
 #include <kube/codec/json.hpp>
 

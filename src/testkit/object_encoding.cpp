@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "object_encoding.hpp"
 
+#include "codec/protobuf_writer.hpp"
 #include <kube/codec/envelope.hpp>
 #include <kube/codec/json.hpp>
 #include <kube/codec/protobuf.hpp>
-#include <kube/codec/protobuf_writer.hpp>
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "request_origin.hpp"
 
+#include "base/text.hpp"
 #include <kube/api/errors.hpp>
 #include <kube/api/validation.hpp>
-#include <kube/base/text.hpp>
 
 #include <arpa/inet.h>
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "routing.hpp"
 
+#include "base/text.hpp"
 #include <kube/api/fields.hpp>
-#include <kube/base/text.hpp>
 
 #include <algorithm>
 #include <stdexcept>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "table_cells.hpp"
 
-#include <kube/base/text.hpp>
+#include "base/text.hpp"
 
 #include <set>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "table_cells.hpp"
 
+#include "base/text.hpp"
 #include <kube/api/time_text.hpp>
-#include <kube/base/text.hpp>
 
 namespace kube::testkit::detail {
 

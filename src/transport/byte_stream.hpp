@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kube/base/file_descriptor.hpp>
+#include "base/file_descriptor.hpp"
 
 #include <cstddef>
 #include <span>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/file_descriptor.hpp"
 #include <kube/base/byte_budget.hpp>
 #include <kube/base/clock.hpp>
-#include <kube/base/file_descriptor.hpp>
 #include <kube/config/credentials.hpp>
 #include <kube/transport/transport.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/base/text.hpp>
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 #include <strings.h>

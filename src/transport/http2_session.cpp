@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <kube/base/text.hpp>
+#include "base/text.hpp"
 #include <nghttp2/nghttp2.h>
 
 #include <algorithm>

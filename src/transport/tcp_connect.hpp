@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/file_descriptor.hpp"
 #include <kube/base/clock.hpp>
-#include <kube/base/file_descriptor.hpp>
 #include <kube/transport/http_transport.hpp>
 
 #include <poll.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tls_context.hpp"
 
-#include <kube/config/pem.hpp>
+#include "config/pem.hpp"
 #include <kube/transport/error.hpp>
 
 #include <fmt/format.h>

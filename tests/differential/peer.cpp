@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "peer.hpp"
 
+#include "object/freeze.hpp"
 #include <kube/codec/error.hpp>
 #include <kube/codec/json.hpp>
-#include <kube/object/freeze.hpp>
 #include <kube/transport/http_transport.hpp>
 
 #include <fmt/format.h>

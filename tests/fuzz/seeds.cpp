@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes what each fuzzer starts from, made from recorded objects: fuzz_seeds FIXTURES OUT
+#include "codec/list_splitter.hpp"
 #include <kube/api/apps/v1.hpp>
 #include <kube/api/core/v1.hpp>
 #include <kube/codec/json.hpp>
-#include <kube/codec/list_splitter.hpp>
 #include <kube/codec/protobuf.hpp>
 #include <kube/codec/yaml.hpp>
 #include <kube/object/value.hpp>

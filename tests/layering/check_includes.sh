@@ -51,12 +51,19 @@ awk -v folders="$folders" '
     sub(/^[^<"]*[<"]/, "", target)
     sub(/[>"].*$/, "", target)
     if (target ~ /(^|\/)\.\.(\/|$)/) {
-      print file ":" line ": " target " goes up; write it as <kube/...>"
+      print file ":" line ": " target " goes up; write it as <kube/...> or \"<folder>/...\""
+      return
+    }
+    from = folder_of(file)
+    n = split(target, parts, "/")
+    if (target !~ /^kube\// && text ~ /"/ && n == 2 && (parts[1] in rank)) {
+      # A header of src/, which is not installed.
+      if (file ~ /^include\//) print file ":" line ": " target " is not installed"
+      if (from in rank && rank[parts[1]] > rank[from])
+        print file ":" line ": " from "/ must not know " parts[1] "/ (" target ")"
       return
     }
     if (target !~ /^kube\//) return  # a neighbour, another library, the standard library
-    from = folder_of(file)
-    n = split(target, parts, "/")
     if (n == 2) {
       if (from != "") print file ":" line ": " target " collects all folders; only users include it"
     } else if (!(parts[2] in rank)) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "codec/watch_splitter.hpp"
 #include <kube/codec/decoder.hpp>
-#include <kube/codec/watch_splitter.hpp>
 
 #include <optional>
 #include <string_view>

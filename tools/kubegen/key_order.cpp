@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "key_order.hpp"
 
-#include <kube/codec/json_scanner.hpp>
+#include "codec/json_scanner.hpp"
 
 #include <yaml-cpp/yaml.h>
 

@@ -1,69 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kube/base/byte_budget.hpp>
-#include <kube/base/clock.hpp>
 #include <kube/base/inside.hpp>
-#include <kube/base/log.hpp>
-#include <kube/client/resource_core.hpp>
 #include <kube/client/watch_event.hpp>
-#include <kube/codec/watch_splitter.hpp>
 
-#include <atomic>
 #include <cstddef>
-#include <deque>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <stop_token>
-#include <string>
-#include <string_view>
 #include <utility>
 
 namespace kube {
 
 namespace detail {
 
-/// What a watch works with.
-struct WatchContext {
-  Logger log = {};
-  std::shared_ptr<ByteBudget> budget = nullptr;
-  Clock* clock = &system_clock();
-  std::string name = {};  ///< for messages
-};
-
 /// A watch of objects whose type is known elsewhere. See Watch.
 class WatchCore {
  public:
-  /// `stream` may be null: such a watch has ended already.
-  WatchCore(std::unique_ptr<ResponseStream> stream, Format format, const Type& type,
-            const DecoderOptions& decoding, WatchContext context);
-  /// One that begins with an error, and ends behind it.
-  explicit WatchCore(Ref<meta::v1::Status> error);
-
-  [[nodiscard]] std::optional<AnyWatchEvent> next(std::stop_token stop);
-  void stop() noexcept;
+  virtual ~WatchCore() = default;
+  [[nodiscard]] virtual std::optional<AnyWatchEvent> next(std::stop_token stop) = 0;
+  virtual void stop() noexcept = 0;
   /// True if next() would not have to wait, nor to decode.
-  [[nodiscard]] bool has_next() const noexcept { return !ready_.empty(); }
-
- private:
-  void read_more(std::stop_token stop);
-  /// Reads if nothing is left of the last read, and decodes what is complete.
-  void read_and_decode(std::stop_token stop);
-  void decode(const WatchFrame& frame);
-  void end_with(Ref<meta::v1::Status> error);
-
-  const std::unique_ptr<ResponseStream> stream_;
-  const Format format_;
-  WatchSplitter splitter_;
-  DecoderCore decoder_;
-  const bool projected_;
-  const Logger log_;
-  ByteAccount account_;
-  std::string_view unread_;  // what the stream gave last and was not looked at yet
-  std::deque<AnyWatchEvent> ready_;
-  bool ended_ = false;
-  std::atomic<bool> stopped_ = false;
+  [[nodiscard]] virtual bool has_next() const noexcept = 0;
+  /// True if there will be no further event.
+  [[nodiscard]] virtual bool has_ended() const noexcept = 0;
 };
 
 /// A range over events that ends with the watch; a stop ends it, too.

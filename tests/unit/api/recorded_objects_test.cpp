@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Objects that a real kube-apiserver sent, as JSON and as protobuf.
+#include "codec/list_splitter.hpp"
 #include <kube/api/registry.hpp>
 #include <kube/codec/decoder.hpp>
 #include <kube/codec/json.hpp>
-#include <kube/codec/list_splitter.hpp>
 #include <kube/codec/protobuf.hpp>
 #include <kube/object/value.hpp>
 

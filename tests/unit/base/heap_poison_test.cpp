@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program that is built with AddressSanitizer sees the heap's pieces come and go, though the library is built without.
-#include <kube/base/heap.hpp>
+#include "base/heap.hpp"
 #include <kube/object/ref.hpp>
 #include <kube/object/string.hpp>
 

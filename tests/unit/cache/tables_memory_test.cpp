@@ -5,7 +5,7 @@
 #include "support/failing_memory.hpp"
 #include "support/items.hpp"
 
-#include <kube/base/heap.hpp>
+#include "base/heap.hpp"
 
 #include <gtest/gtest.h>
 

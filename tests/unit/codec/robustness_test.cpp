@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Damaged documents: every byte of recorded objects changed in turn, and every place to end early. Each
 // gives a CodecError or an object that can be written again, and nothing is left behind.
+#include "codec/list_splitter.hpp"
 #include <kube/api/apps/v1.hpp>
 #include <kube/api/core/v1.hpp>
 #include <kube/codec/decoder.hpp>
 #include <kube/codec/error.hpp>
 #include <kube/codec/json.hpp>
-#include <kube/codec/list_splitter.hpp>
 #include <kube/codec/protobuf.hpp>
 #include <kube/object/value.hpp>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "codec/list_splitter.hpp"
 #include <kube/codec/error.hpp>
 #include <kube/codec/json_writer.hpp>
-#include <kube/codec/list_splitter.hpp>
 #include <kube/object/type.hpp>
 
 #include "support/fixtures.hpp"

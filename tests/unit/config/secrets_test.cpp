@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config_fixture.hpp"
 
-#include <kube/base/file_descriptor.hpp>
+#include "base/file_descriptor.hpp"
 #include <kube/base/secret_text.hpp>
 #include <kube/config/credentials.hpp>
 #include <kube/config/load.hpp>

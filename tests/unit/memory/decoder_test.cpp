@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What decoders keep between documents, and how they do with few addresses.
+#include "base/heap.hpp"
 #include <kube/api/core/v1.hpp>
-#include <kube/base/heap.hpp>
 #include <kube/codec/decoder.hpp>
 #include <kube/codec/json.hpp>
 #include <kube/codec/protobuf.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/object/pool.hpp>
 
+#include "object/freeze.hpp"
 #include <kube/object/arena.hpp>
-#include <kube/object/freeze.hpp>
 #include <kube/object/ref.hpp>
 
 #include "support/forks.hpp"

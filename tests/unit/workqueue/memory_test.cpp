@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An item that was added is handed out, and one that could not be added can be added again, wherever memory runs out. A
 // controller once lost requests: an item was marked as ready, but stood in no heap.
-#include <kube/base/deadline.hpp>
+#include "base/deadline.hpp"
 #include <kube/base/metrics.hpp>
 #include <kube/testkit/fake_clock.hpp>
 #include <kube/workqueue/priority_queue.hpp>

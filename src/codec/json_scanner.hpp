@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kube/codec/path.hpp>
+#include "codec/path.hpp"
 
 #include <cstddef>
 #include <cstdint>

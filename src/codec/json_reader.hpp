@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "codec/json_scanner.hpp"
+#include "codec/path.hpp"
 #include <kube/codec/assembler.hpp>
-#include <kube/codec/json_scanner.hpp>
 #include <kube/codec/options.hpp>
-#include <kube/codec/path.hpp>
 #include <kube/codec/projection.hpp>
 #include <kube/object/type.hpp>
 

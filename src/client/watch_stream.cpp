@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/client/watch.hpp>
+#include "watch_stream.hpp"
 
 #include "answer.hpp"
 
@@ -26,23 +26,17 @@ DecoderOptions for_watch(DecoderOptions options) {
 
 }  // namespace
 
-WatchCore::WatchCore(std::unique_ptr<ResponseStream> stream, Format format, const Type& type,
-                     const DecoderOptions& decoding, WatchContext context)
+WatchOfStream::WatchOfStream(std::unique_ptr<ResponseStream> stream, Format format,
+                             const Type& type, const DecoderOptions& decoding, WatchContext context)
     : stream_(std::move(stream)),
       format_(format),
       splitter_(format, for_watch(decoding).limits),
       decoder_(type, for_watch(decoding)),
       projected_(decoding.projection.root() != nullptr),
       log_(std::move(context.log)),
-      account_(std::move(context.budget), *context.clock, std::move(context.name)),
-      ended_(stream_ == nullptr) {}
+      account_(std::move(context.budget), *context.clock, std::move(context.name)) {}
 
-WatchCore::WatchCore(Ref<meta::v1::Status> error)
-    : WatchCore(nullptr, Format::kJson, type_of<meta::v1::Status>(), {}, {}) {
-  end_with(std::move(error));
-}
-
-std::optional<AnyWatchEvent> WatchCore::next(std::stop_token stop) {
+std::optional<AnyWatchEvent> WatchOfStream::next(std::stop_token stop) {
   while (ready_.empty() && !ended_ && !stopped_) read_more(stop);
   if (stop.stop_requested()) this->stop();
   if (stopped_ || ready_.empty()) return std::nullopt;
@@ -51,11 +45,11 @@ std::optional<AnyWatchEvent> WatchCore::next(std::stop_token stop) {
   return event;
 }
 
-void WatchCore::stop() noexcept {
-  if (!stopped_.exchange(true) && stream_) stream_->cancel();
+void WatchOfStream::stop() noexcept {
+  if (!stopped_.exchange(true)) stream_->cancel();
 }
 
-void WatchCore::read_and_decode(std::stop_token stop) {
+void WatchOfStream::read_and_decode(std::stop_token stop) {
   if (unread_.empty()) {
     account_.hold(splitter_.held());
     account_.admit(splitter_.held(), stop);
@@ -74,7 +68,7 @@ void WatchCore::read_and_decode(std::stop_token stop) {
   account_.hold(splitter_.held() + bytes);
 }
 
-void WatchCore::read_more(std::stop_token stop) {
+void WatchOfStream::read_more(std::stop_token stop) {
   try {
     read_and_decode(std::move(stop));
   } catch (const CodecError& error) {
@@ -98,7 +92,7 @@ void WatchCore::read_more(std::stop_token stop) {
   if (ended_) stream_->cancel();
 }
 
-void WatchCore::decode(const WatchFrame& frame) {
+void WatchOfStream::decode(const WatchFrame& frame) {
   if (frame.type == EventType::kError) {
     Ref<meta::v1::Status> status = find_status(frame.object, format_);
     if (!status)
@@ -118,7 +112,7 @@ void WatchCore::decode(const WatchFrame& frame) {
   ready_.push_back({frame.type, std::move(object), nullptr});
 }
 
-void WatchCore::end_with(Ref<meta::v1::Status> error) {
+void WatchOfStream::end_with(Ref<meta::v1::Status> error) {
   ready_.push_back({EventType::kError, nullptr, std::move(error)});
   ended_ = true;
 }

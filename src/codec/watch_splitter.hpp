@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "codec/json_splitter.hpp"
 #include <kube/codec/event_type.hpp>
 #include <kube/codec/format.hpp>
-#include <kube/codec/json_splitter.hpp>
 #include <kube/codec/options.hpp>
 
 #include <cstddef>

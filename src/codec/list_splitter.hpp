@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "codec/json_splitter.hpp"
 #include <kube/codec/format.hpp>
-#include <kube/codec/json_splitter.hpp>
 #include <kube/codec/list_metadata.hpp>
 #include <kube/codec/options.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kube/codec/json_reader.hpp>
+#include "codec/json_reader.hpp"
 #include <kube/object/ref.hpp>
 
 #include <boost/unordered/unordered_flat_map.hpp>

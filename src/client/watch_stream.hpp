@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/base/byte_budget.hpp>
+#include <kube/base/clock.hpp>
+#include <kube/base/log.hpp>
+#include <kube/client/watch.hpp>
+#include <kube/codec/decoder.hpp>
+#include <kube/codec/format.hpp>
+#include <kube/transport/transport.hpp>
+
+#include "codec/watch_splitter.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+namespace kube::detail {
+
+/// What a watch works with.
+struct WatchContext {
+  Logger log = {};
+  std::shared_ptr<ByteBudget> budget = nullptr;
+  Clock* clock = &system_clock();
+  std::string name = {};  ///< for messages
+};
+
+/// Reads the events of a watch from the answer of a server.
+class WatchOfStream final : public WatchCore {
+ public:
+  WatchOfStream(std::unique_ptr<ResponseStream> stream, Format format, const Type& type,
+                const DecoderOptions& decoding, WatchContext context);
+
+  [[nodiscard]] std::optional<AnyWatchEvent> next(std::stop_token stop) override;
+  void stop() noexcept override;
+  [[nodiscard]] bool has_next() const noexcept override { return !ready_.empty(); }
+  [[nodiscard]] bool has_ended() const noexcept override {
+    return stopped_ || (ended_ && ready_.empty());
+  }
+
+ private:
+  void read_more(std::stop_token stop);
+  /// Reads if nothing is left of the last read, and decodes what is complete.
+  void read_and_decode(std::stop_token stop);
+  void decode(const WatchFrame& frame);
+  void end_with(Ref<meta::v1::Status> error);
+
+  const std::unique_ptr<ResponseStream> stream_;
+  const Format format_;
+  WatchSplitter splitter_;
+  DecoderCore decoder_;
+  const bool projected_;
+  const Logger log_;
+  ByteAccount account_;
+  std::string_view unread_;  // what the stream gave last and was not looked at yet
+  std::deque<AnyWatchEvent> ready_;
+  bool ended_ = false;
+  std::atomic<bool> stopped_ = false;
+};
+
+}  // namespace kube::detail
