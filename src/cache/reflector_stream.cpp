@@ -101,7 +101,7 @@ ReflectorCore::Initial ReflectorCore::state_failed(const std::exception& error,
   if (unavailable) {
     version_unavailable_ = true;
   } else {
-    options_.log->warning("{}: the state of {} cannot be streamed, tries again: {}", options_.name,
+    options_.log->warning("{}: cannot list and watch {}, tries again: {}", options_.name,
                           options_.type_description, error.what());
   }
   // At once if the next request is another one.
