@@ -374,5 +374,20 @@ TEST_F(CacheTest, FeedsControllersFromSeveralNamespaces) {
   EXPECT_EQ(worked.size(), 2U);
 }
 
+// G-15
+TEST_F(CacheTest, RefusesMalformedSelectorsWhenTheManagerIsMade) {
+  ManagerOptions all = options();
+  all.cache.label_selector = "app in (web";
+  EXPECT_THROW(make(std::move(all)), std::invalid_argument);
+  ManagerOptions one = options();
+  one.cache.by_object = {cached<ConfigMap>({.field_selector = "metadata.name"})};
+  try {
+    make(std::move(one));
+    ADD_FAILURE() << "it was made";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string{error.what()}.find("at offset 0"), std::string::npos) << error.what();
+  }
+}
+
 }  // namespace
 }  // namespace kube

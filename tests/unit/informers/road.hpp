@@ -191,6 +191,7 @@ class RoadTest : public ::testing::Test {
   InformerOptions<T> informer_options() {
     InformerOptions<T> options;
     options.reflector.clock = &clock;
+    options.reflector.log = Logger{};
     options.reflector.watch_list = road.watch_list;
     options.reflector.on_state = [this](const ReflectorEvent& event) {
       const std::lock_guard guard{mutex};
