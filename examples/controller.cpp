@@ -30,12 +30,12 @@ void add_contact_controller(kube::Manager& manager) {
       .with_event_filter(kube::resource_version_changed<kube::meta::v1::ObjectMeta>())
       .with_options({.max_concurrent_reconciles = 4})
       .reconcile([&manager](const kube::Request& request, std::stop_token stop) {
-        const auto space = manager.get<Namespace>(request.key, stop);  // from the cache
+        const auto space = manager.find<Namespace>(request.key, stop);  // from the cache
         if (!space || space->metadata.deletion_timestamp) return kube::done();
         const kube::String* team = space->metadata.labels.find("team");
         if (team == nullptr) {
           const kube::ObjectKey key{request.key.name, kName};
-          const auto map = manager.get<ConfigMap>(key, stop);
+          const auto map = manager.find<ConfigMap>(key, stop);
           if (map && kube::is_controlled_by(*map, *space))
             manager.client().resource<ConfigMap>(key.namespace_).delete_(key.name, {}, stop);
           return kube::done();

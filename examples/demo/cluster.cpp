@@ -46,7 +46,8 @@ class SimulatedCluster final : public Cluster {
 
 class RealCluster final : public Cluster {
  public:
-  RealCluster(const kube::Config& config, const std::stop_token& stop) : client_(config) {
+  RealCluster(const kube::Config& config, const std::stop_token& stop)
+      : client_(config, {.log = kube::Logger{}}) {
     const std::string text{std::istreambuf_iterator<char>{std::ifstream{kDefinitionFile}.rdbuf()},
                            {}};
     try {

@@ -17,7 +17,10 @@ namespace demo {
 using namespace std::chrono_literals;
 
 Story::Story(const kube::Config& config, Pipeline& pipeline, Journal& journal, StoryOptions options)
-    : client_(config), pipeline_(pipeline), journal_(journal), options_(std::move(options)) {}
+    : client_(config, {.log = kube::Logger{}}),
+      pipeline_(pipeline),
+      journal_(journal),
+      options_(std::move(options)) {}
 
 void Story::play(std::stop_token stop) {
   stop_ = std::move(stop);

@@ -7,7 +7,7 @@
 
 using kube::apps::v1::Deployment;
 
-int main() {
+int main() try {
   const auto stop = kube::stop_on_signals();
   kube::Client client{kube::load_config()};  // KUBECONFIG, ~/.kube/config, or in a pod
   kube::SharedInformerFactory factory{client};
@@ -26,4 +26,7 @@ int main() {
   for (const auto& deployment : deployments.lister().in_namespace("default").list())
     std::cout << deployment->metadata.name << std::endl;
   stop.wait();
+} catch (const std::exception& error) {
+  std::cerr << error.what() << std::endl;
+  return 1;
 }

@@ -5,9 +5,54 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <ctime>
+#include <iterator>
 #include <string>
 
 namespace kube {
+namespace {
+
+std::string_view name_of(LogLevel level) noexcept {
+  switch (level) {
+    case LogLevel::kDebug:
+      return "DEBUG";
+    case LogLevel::kInfo:
+      return "INFO";
+    case LogLevel::kWarning:
+      return "WARNING";
+    case LogLevel::kError:
+      return "ERROR";
+  }
+  return "?";
+}
+
+void write_to_stderr(LogLevel level, std::string_view component, std::string_view message) {
+  using namespace std::chrono;
+  const auto now = time_point_cast<milliseconds>(system_clock::now());
+  const std::time_t seconds = system_clock::to_time_t(floor<std::chrono::seconds>(now));
+  std::tm utc{};
+  ::gmtime_r(&seconds, &utc);
+  fmt::memory_buffer line;
+  fmt::format_to(std::back_inserter(line), "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z {} {}{}{}\n",
+                 utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min,
+                 utc.tm_sec, (now.time_since_epoch() % 1s).count(), name_of(level), component,
+                 component.empty() ? "" : ": ", message);
+  while (::write(STDERR_FILENO, line.data(), line.size()) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace
+
+Logger stderr_logger(LogLevel least) {
+  // Never destroyed: threads may log while the process ends.
+  static const auto& sink = *new std::shared_ptr<const Logger::Sink>(
+      std::make_shared<const Logger::Sink>(write_to_stderr));
+  return Logger{sink, least};
+}
 
 Logger Logger::named(std::string_view component) const {
   Logger copy = *this;

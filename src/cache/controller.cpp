@@ -3,6 +3,8 @@
 
 #include "thrown.hpp"
 
+#include "base/thread_mark.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +39,7 @@ Controller::Controller(const detail::ObjectAccess& access,
     : queue_(std::move(queue)),
       hooks_(std::move(hooks)),
       metrics_(options.metrics),
-      log_(options.log.named("controller")),
+      log_(options.log.value_or(stderr_logger()).named("controller")),
       clock_(*options.clock),
       reflector_(access, std::move(source), *queue_, std::move(options),
                  with_timer(std::move(reflector_hooks), queue_)) {}
@@ -116,11 +118,15 @@ void Controller::process(std::vector<Delta>& deltas, bool in_initial_list,
 
 void Controller::run(std::stop_token stop) noexcept {
   if (started_.exchange(true)) return;
+  const detail::ThreadMark loop{this};
   std::jthread reflector;
   const auto prepare = [&] {
     if (metrics_.probe) metrics_.probe->set([this] { measure(); });
     try {
-      reflector = std::jthread{[this](std::stop_token own) { reflector_.run(std::move(own)); }};
+      reflector = std::jthread{[this](std::stop_token own) {
+        const detail::ThreadMark mark{this};
+        reflector_.run(std::move(own));
+      }};
     } catch (const std::system_error& error) {
       throw Error(fmt::format("{}: the thread of the reflector could not be created: {}",
                               reflector_.name(), error.what()));

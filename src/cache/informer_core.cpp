@@ -67,7 +67,7 @@ InformerCore::InformerCore(const ObjectAccess& access, std::shared_ptr<AnyListWa
   queue.clock = reflector.clock;
   queue.queued = reflector.metrics.queued_items;
   if (reflector.metrics.probe) queue.lag = reflector.metrics.event_lag;
-  queue.log = reflector.log.named("queue");
+  queue.log = reflector.log.value_or(stderr_logger()).named("queue");
   std::shared_ptr<DeltaQueue> deltas;
   if (behaviour.queue_kind == QueueKind::kInOrder) {
     deltas = std::make_shared<InOrderQueue>(access, store_.get(), std::move(queue));

@@ -279,9 +279,15 @@ void Listener::run(std::stop_token stop) {
 }
 
 /// Notes that user code has failed.
-void Listener::failed(std::string_view what, const std::exception& error) noexcept {
+void Listener::failed(std::string_view what, const std::exception& error,
+                      const Notification* note) noexcept {
   context_.metrics.handler_failures.add();
-  context_.log.error("{}: {} failed: {}", synced_.name(), what, error.what());
+  try {
+    context_.log.error("{}: {} failed{}{}: {}", synced_.name(), what,
+                       note != nullptr ? " for " : "", note != nullptr ? key(*note) : std::string{},
+                       error.what());
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): a line of the log is lost
+  }
   const std::lock_guard guard{mutex_};
   ++failures_;
   try {
@@ -326,7 +332,7 @@ void Listener::deliver(const Notification& note, std::stop_token stop) noexcept 
   } catch (...) {
     pause_ = true;
     with_current_exception([&](const std::exception& error) {
-      failed("the handler", error);
+      failed("the handler", error, &note);
       if (!options_.on_failure) return;
       try {
         options_.on_failure(error);

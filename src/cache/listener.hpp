@@ -70,7 +70,8 @@ class Listener {
   void deliver(const Notification& note, std::stop_token stop) noexcept;
   void call(const Notification& note) const;
   void pause(std::stop_token stop) noexcept;
-  void failed(std::string_view what, const std::exception& error) noexcept;
+  void failed(std::string_view what, const std::exception& error,
+              const Notification* note = nullptr) noexcept;
   [[nodiscard]] std::uint64_t hash(const Notification& note) const;
   [[nodiscard]] std::string key(const Notification& note) const;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "processor.hpp"
 
+#include "base/thread_mark.hpp"
 #include <kube/base/error.hpp>
 
 #include <fmt/format.h>
@@ -77,7 +78,8 @@ std::shared_ptr<Listener> Processor::add(AnyHandler handler, HandlerOptions opti
 
 void Processor::start_locked(Member& member) {
   try {
-    member.thread = std::jthread{[listener = member.listener](std::stop_token stop) {
+    member.thread = std::jthread{[this, listener = member.listener](std::stop_token stop) {
+      const ThreadMark mark{this};
       listener->run(std::move(stop));
       listener->mark_ended();
     }};

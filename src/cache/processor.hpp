@@ -58,7 +58,7 @@ class Processor {
     std::jthread thread;
   };
   [[nodiscard]] Clock::Duration effective_locked(Clock::Duration requested) const;
-  static void start_locked(Member& member);
+  void start_locked(Member& member);
   /// The listener with the next higher number, and whether it is flagged; null if there is none. Whoever visits all
   /// listeners neither holds the lock meanwhile nor needs memory for them.
   [[nodiscard]] std::pair<std::shared_ptr<Listener>, bool> next(std::uint64_t number) const;

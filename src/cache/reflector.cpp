@@ -59,23 +59,23 @@ std::string_view to_string(ReflectorEvent::Kind kind) noexcept {
 }
 
 void default_watch_error_handler(const ReflectorOptions& options, const ReflectorError& error) {
+  const Logger log = options.log.value_or(stderr_logger());
   try {
     if (error.cause()) std::rethrow_exception(error.cause());
   } catch (const std::exception& cause) {
     if (detail::is_expired(cause)) {
-      options.log.debug("{}: watch of {} closed: {}", options.name, options.type_description,
-                        cause.what());
+      log.debug("{}: watch of {} closed: {}", options.name, options.type_description, cause.what());
       return;
     }
     if (detail::is_end_of_stream(cause)) {
-      options.log.info("{}: watch of {} closed with unexpected EOF: {}", options.name,
-                       options.type_description, cause.what());
+      log.info("{}: watch of {} closed with unexpected EOF: {}", options.name,
+               options.type_description, cause.what());
       return;
     }
   } catch (...) {
   }
-  options.log.error("{}: Failed to watch {}: {}", options.name, options.type_description,
-                    error.what());
+  log.error("{}: Failed to watch {}, tries again: {}", options.name, options.type_description,
+            error.what());
 }
 
 namespace detail {
@@ -95,7 +95,7 @@ ReflectorOptions complete(ReflectorOptions options, const Type& type) {
   }
   if (options.name.empty()) options.name = options.type_description;
   options.min_watch_timeout = std::max<std::chrono::seconds>(options.min_watch_timeout, 5min);
-  options.log = options.log.named("reflector");
+  options.log = options.log.value_or(stderr_logger()).named("reflector");
   return options;
 }
 
@@ -183,15 +183,15 @@ void ReflectorCore::report(const ReflectorEvent& event) noexcept {
               event.kind == What::kInconsistent || event.kind == What::kWatchFailed
           ? LogLevel::kWarning
           : LogLevel::kDebug;
-  if (options_.log.enabled(level)) {
+  if (options_.log->enabled(level)) {
     try {
       const std::string text = fmt::format("{}: {} {} (version {}, {} items) {}", options_.name,
                                            to_string(event.kind), options_.type_description,
                                            event.resource_version, event.items, event.message);
       if (level == LogLevel::kWarning) {
-        options_.log.warning("{}", text);
+        options_.log->warning("{}", text);
       } else {
-        options_.log.debug("{}", text);
+        options_.log->debug("{}", text);
       }
     } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): a line of the log is lost
     }
@@ -204,7 +204,7 @@ void ReflectorCore::report(const ReflectorEvent& event) noexcept {
     options_.on_state(event);
   } catch (...) {
     with_current_exception([&](const std::exception& error) {
-      options_.log.error("{}: on_state failed: {}", options_.name, error.what());
+      options_.log->error("{}: on_state failed: {}", options_.name, error.what());
     });
   }
 }
@@ -261,7 +261,7 @@ void ReflectorCore::round_failed() noexcept {
       }
     } catch (...) {
       with_current_exception([&](const std::exception& again) {
-        options_.log.error("{}: on_error failed: {}", options_.name, again.what());
+        options_.log->error("{}: on_error failed: {}", options_.name, again.what());
       });
     }
   } catch (...) {
@@ -287,7 +287,7 @@ bool ReflectorCore::back_off(std::stop_token stop) noexcept {
   } catch (...) {
     // The source of random numbers, or the clock, failed.
     with_current_exception([&](const std::exception& error) {
-      options_.log.error("{}: backing off failed: {}", options_.name, error.what());
+      options_.log->error("{}: backing off failed: {}", options_.name, error.what());
     });
     return system_clock().sleep_for(std::min<Clock::Duration>(delay, 1s), std::move(stop));
   }
@@ -431,8 +431,8 @@ bool ReflectorCore::list(std::stop_token stop) {
   version_unavailable_ = false;
   store(std::move(items), head.resource_version);
   if (const auto whole = options_.clock->now() - start; whole > kSlow) {
-    options_.log.info("{}: slow list of {}: {} objects listed in {} ms, stored after {} ms",
-                      options_.name, options_.type_description, count, took / 1ms, whole / 1ms);
+    options_.log->info("{}: slow list of {}: {} objects listed in {} ms, stored after {} ms",
+                       options_.name, options_.type_description, count, took / 1ms, whole / 1ms);
   }
   report({.kind = What::kListed,
           .resource_version = head.resource_version,
@@ -515,14 +515,14 @@ void ReflectorCore::tick() {
     }
   }
   if (quiet) {
-    options_.log.warning("{}: {} of the initial state of {} for 10 s or more", options_.name,
-                         any_event ? "no further event" : "not a single event",
-                         options_.type_description);
+    options_.log->warning("{}: {} of the initial state of {} for 10 s or more", options_.name,
+                          any_event ? "no further event" : "not a single event",
+                          options_.type_description);
   }
   if (resync) {
     if (due_ == nullptr && hooks_.due_for_resync) due_ = hooks_.due_for_resync();
     if (due_ != nullptr || !hooks_.due_for_resync) {
-      options_.log.debug("{}: forcing resync of {}", options_.name, options_.type_description);
+      options_.log->debug("{}: forcing resync of {}", options_.name, options_.type_description);
       target_.resync(due_);
       due_.reset();
     }

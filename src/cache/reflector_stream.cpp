@@ -98,7 +98,12 @@ ReflectorCore::Initial ReflectorCore::state_failed(const std::exception& error,
     options_.metrics.watch_list_fallbacks.add();
     return Initial::kList;
   }
-  if (unavailable) version_unavailable_ = true;
+  if (unavailable) {
+    version_unavailable_ = true;
+  } else {
+    options_.log->warning("{}: cannot list and watch {}, tries again: {}", options_.name,
+                          options_.type_description, error.what());
+  }
   // At once if the next request is another one.
   if (!unavailable || version.empty()) (void)back_off(std::move(stop));
   return Initial::kStopped;
@@ -144,6 +149,9 @@ ReflectorCore::Initial ReflectorCore::stream_state_once(std::unique_ptr<AnyWatch
               options_.name));
         }
         report({.kind = What::kStateRestarted, .items = events, .duration = lived});
+        options_.log->warning(
+            "{}: the stream of the state of {} ended after {} events, tries again", options_.name,
+            options_.type_description, events);
         again = true;
         opened.reset();
         (void)pause_before_reconnect(lived, 0, stop);  // all that came has to come again
@@ -199,8 +207,8 @@ ReflectorCore::Initial ReflectorCore::stream_state_once(std::unique_ptr<AnyWatch
   store(std::move(items), version);
   const Clock::Duration took = options_.clock->now() - start;
   if (took > 10s) {
-    options_.log.info("{}: slow initial state of {}: {} objects after {} ms", options_.name,
-                      options_.type_description, count, took / 1ms);
+    options_.log->info("{}: slow initial state of {}: {} objects after {} ms", options_.name,
+                       options_.type_description, count, took / 1ms);
   }
   report({.kind = What::kStateStreamed,
           .resource_version = version,
@@ -227,8 +235,8 @@ bool ReflectorCore::is_consistent(const std::vector<ObjectRef>& items, const std
       (void)call_user("list", [&] { return source_->list(options, on_item, stop); });
       done = true;
     } catch (const std::exception& error) {
-      options_.log.warning("{}: cannot check the state of {}: {}", options_.name,
-                           options_.type_description, error.what());
+      options_.log->warning("{}: cannot check the state of {}: {}", options_.name,
+                            options_.type_description, error.what());
       if (!options_.clock->sleep_for(1s, stop)) return true;
     }
   }

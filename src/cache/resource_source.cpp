@@ -24,7 +24,9 @@ class Stream final : public AnyWatchStream {
 }  // namespace
 
 ResourceSource::ResourceSource(ResourceCore resource, Tweak tweak)
-    : resource_(std::move(resource)), tweak_(std::move(tweak)) {}
+    : resource_(std::move(resource)), tweak_(std::move(tweak)) {
+  check_selectors(tweaked({}));
+}
 
 ListMetadata ResourceSource::list(const ListOptions& options,
                                   const std::function<void(ObjectRef)>& on_item,

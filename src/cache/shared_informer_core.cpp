@@ -4,6 +4,7 @@
 #include "delta_processor.hpp"
 #include "processor.hpp"
 
+#include "base/thread_mark.hpp"
 #include <kube/cache/controller.hpp>
 
 #include <fmt/format.h>
@@ -17,6 +18,11 @@ namespace {
 std::string describe(const ReflectorOptions& options, const ObjectAccess& access) {
   if (!options.type_description.empty()) return options.type_description;
   return std::string{access.type->name};
+}
+
+ReflectorOptions with_log(ReflectorOptions options) {
+  if (!options.log) options.log = stderr_logger();
+  return options;
 }
 
 }  // namespace
@@ -35,18 +41,18 @@ SharedInformerCore::SharedInformerCore(const ObjectAccess& access,
     : access_(access),
       source_(std::move(source)),
       behaviour_(std::move(behaviour)),
-      reflector_(std::move(reflector)),
+      reflector_(with_log(std::move(reflector))),
       queue_(std::move(queue)),
       store_(
           std::make_shared<IndexerCore>(access, with_clock(std::move(indexer), *reflector_.clock))),
       synced_("SharedIndexInformer " + describe(reflector_, access)),
       processor_(std::make_unique<Processor>(
-          ListenerContext{access, *reflector_.clock, reflector_.log.named("informer"),
+          ListenerContext{access, *reflector_.clock, reflector_.log->named("informer"),
                           reflector_.metrics, synced_.name()},
           behaviour_.resync)) {
   reflector_.type_description = describe(reflector_, access);
   queue_.clock = reflector_.clock;
-  queue_.log = reflector_.log.named("queue");
+  queue_.log = reflector_.log->named("queue");
   queue_.queued = reflector_.metrics.queued_items;
   if (reflector_.metrics.probe) queue_.lag = reflector_.metrics.event_lag;
   if (queue_.name.empty()) {
@@ -104,7 +110,7 @@ std::shared_ptr<SharedInformerCore::Running> SharedInformerCore::start() {
 void SharedInformerCore::run(std::stop_token stop) {
   const std::shared_ptr<Running> running = start();
   if (running == nullptr) {
-    reflector_.log.warning("{} has been started already", synced_.name());
+    reflector_.log->warning("{} has been started already", synced_.name());
     return;
   }
   Controller& controller = *running->controller;
@@ -165,6 +171,12 @@ void SharedInformerCore::check_not_stopped() const {
 bool SharedInformerCore::is_stopped() const {
   const std::lock_guard guard{mutex_};
   return stopped_;
+}
+
+bool SharedInformerCore::runs_here() const {
+  const auto now = running();
+  return ThreadMark::is_set(processor_.get()) ||
+         (now != nullptr && ThreadMark::is_set(now->controller.get()));
 }
 
 std::string SharedInformerCore::last_version() const {

@@ -5,6 +5,8 @@
 #include "rest_client.hpp"
 #include "watch_stream.hpp"
 
+#include <kube/api/fields.hpp>
+#include <kube/api/labels.hpp>
 #include <kube/api/meta/v1.hpp>
 #include <kube/api/validation.hpp>
 #include <kube/codec/error.hpp>
@@ -50,6 +52,11 @@ bool is_failure(const Value& document) {
 }
 
 }  // namespace
+
+void check_selectors(const ListOptions& options) {
+  static_cast<void>(labels::Selector::parse(options.label_selector));
+  static_cast<void>(field_selectors::Selector::parse(options.field_selector));
+}
 
 struct ResourceCore::Answer {
   std::unique_ptr<ResponseStream> stream;
@@ -201,6 +208,7 @@ AnyRef ResourceCore::find(std::string_view name, const GetOptions& options,
 
 ListMetadata ResourceCore::list(const ListOptions& options, const OnItem& on_item,
                                 std::stop_token stop) const {
+  check_selectors(options);
   Request request = this->request("GET", {}, {});
   request.query.add(options);
   if (options.timeout && options.timeout->count() > 0) request.timeout = *options.timeout;
@@ -269,6 +277,7 @@ ListMetadata ResourceCore::list_all(ListOptions options, const PagerOptions& pag
 
 std::unique_ptr<WatchCore> ResourceCore::watch(const ListOptions& options,
                                                std::stop_token stop) const {
+  check_selectors(options);
   Request request = this->request("GET", {}, {});
   request.kind = Request::Kind::kWatch;
   request.query.add(options);

@@ -31,6 +31,11 @@ std::string without_namespaces(const CacheNamespaces& others, const std::string&
   return field_selectors::Selector{std::move(requirements)}.to_string();
 }
 
+void check_scope(const CacheScope& scope) {
+  check_selectors(ListOptions{.label_selector = scope.label_selector.value_or(""),
+                              .field_selector = scope.field_selector.value_or("")});
+}
+
 std::string index_name(std::string_view field) { return fmt::format("field:{}", field); }
 /// Each value of a field is filed twice: in its namespace, and without one.
 std::string index_value(std::string_view space, std::string_view value) {
@@ -43,7 +48,13 @@ CacheCore::CacheCore(Client client, CacheOptions options, FactoryOptions informe
     : options_(std::move(options)),
       random_(std::move(random)),
       factory_(std::move(client), std::move(informers)) {
+  check_scope({options_.label_selector, options_.field_selector, {}});
+  for (const auto& [name, scope] : options_.namespaces) check_scope(scope);
   for (const KindCacheOptions& own : options_.by_object) {
+    check_scope(own.scope);
+    for (const auto& [name, scope] : own.namespaces.value_or(CacheNamespaces{})) {
+      check_scope(scope);
+    }
     if (own.namespaces && !own.kind.names.namespaced) {
       throw std::invalid_argument(
           fmt::format("{} has no namespaces, but its cache is to hold some", describe(own.kind)));

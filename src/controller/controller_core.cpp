@@ -5,7 +5,9 @@
 
 #include "base/deadline.hpp"
 #include "base/text.hpp"
+#include <kube/api/errors.hpp>
 #include <kube/controller/detail/insist.hpp>
+#include <kube/transport/error.hpp>
 
 #include <fmt/format.h>
 
@@ -129,7 +131,7 @@ ControllerCore::ControllerCore(ControllerPlan plan, const ManagerOptions& manage
       manager_(manager),
       cache_(cache),
       clock_(*manager.clock),
-      log_(manager.log.named("controller " + plan_.name)),
+      log_(manager.log->named("controller " + plan_.name)),
       claimed_name_(claim(plan_, manager)),
       metrics_(manager.metrics, plan_.name),
       queue_(RequestQueue::make(
@@ -285,17 +287,32 @@ void ControllerCore::run(std::stop_token stop) {
 void ControllerCore::work(const std::stop_token& stop) {
   Clock::TimePoint started{};
   std::string error;
+  LogLevel level = LogLevel::kError;
   const auto reconcile = [&](const kube::Request& request) {
     metrics_.active.add(1);
     error.clear();
+    level = LogLevel::kError;
     started = clock_.now();
-    return call(request, stop, error);
+    try {
+      return call(request, stop, error);
+    } catch (const ApiError& failure) {
+      if (is_conflict(failure)) level = LogLevel::kInfo;
+      throw;
+    } catch (const TransportError& failure) {
+      if (stop.stop_requested() && failure.kind() == TransportError::Kind::kCanceled) {
+        level = LogLevel::kDebug;
+      }
+      throw;
+    } catch (const CacheNotStartedError&) {
+      if (stop.stop_requested()) level = LogLevel::kDebug;
+      throw;
+    }
   };
   const auto done = [&](const kube::Request& request, ReconcileOutcome outcome) {
     const Clock::Duration took = clock_.now() - started;
     metrics_.active.add(-1);
     metrics_.count(outcome, took);
-    report(request, outcome, took, error);
+    report(request, outcome, took, error, level);
   };
   while (true) {
     try {
@@ -309,11 +326,16 @@ void ControllerCore::work(const std::stop_token& stop) {
 }
 
 void ControllerCore::report(const kube::Request& request, ReconcileOutcome outcome,
-                            Clock::Duration took, const std::string& error) const {
+                            Clock::Duration took, const std::string& error, LogLevel level) const {
   const double seconds = std::chrono::duration<double>{took}.count();
   const bool for_good = outcome == ReconcileOutcome::kTerminalError;
   if (outcome != ReconcileOutcome::kError && !for_good) {
     log_.debug("reconciled {} in {:.3f} s", request.key.str(), seconds);
+  } else if (!for_good && level == LogLevel::kInfo) {
+    log_.info("reconciling {} met a conflict after {:.3f} s and tries again: {}", request.key.str(),
+              seconds, error);
+  } else if (!for_good && level == LogLevel::kDebug) {
+    log_.debug("reconciling {} was stopped after {:.3f} s: {}", request.key.str(), seconds, error);
   } else {
     log_.error("reconciling {} failed{} after {:.3f} s: {}", request.key.str(),
                for_good ? " for good" : "", seconds, error);

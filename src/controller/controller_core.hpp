@@ -61,7 +61,7 @@ class ControllerCore : public std::enable_shared_from_this<ControllerCore> {
   void wait_for_sources(const std::stop_token& stop);
   void work(const std::stop_token& stop);
   void report(const kube::Request& request, ReconcileOutcome outcome, Clock::Duration took,
-              const std::string& error) const;
+              const std::string& error, LogLevel level) const;
   Result call(const kube::Request& request, const std::stop_token& stop, std::string& error);
 
   ControllerPlan plan_;

@@ -38,14 +38,24 @@ std::shared_ptr<EventRecorder> Manager::event_recorder(const std::string& compon
 const std::shared_ptr<Metrics>& Manager::metrics() const noexcept {
   return core_->options().metrics;
 }
+Clock& Manager::clock() const noexcept { return *core_->options().clock; }
+const Logger& Manager::log() const noexcept { return *core_->options().log; }
 std::string Manager::metrics_address() const { return core_->metrics_address(); }
 std::string Manager::health_address() const { return core_->health_address(); }
 
 ControllerBuilder& ControllerBuilder::add_for(detail::SourcePlan plan) {
   if (plan_.kind) throw std::logic_error("a controller is for one kind; for_() was called twice");
   plan_.kind = plan.kind;
+  if (draft_->name.empty()) draft_->name = plan.kind->names.kind;
   return add(std::move(plan));
 }
-void ControllerBuilder::finish() { manager_.add_controller(std::move(plan_)); }
+ControllerBuilder::ControllerBuilder(detail::ManagerCore& manager, std::string name)
+    : manager_(manager),
+      plan_{.name = std::move(name)},
+      draft_(manager.begin_controller(plan_.name)) {}
+void ControllerBuilder::finish() {
+  manager_.add_controller(std::move(plan_));
+  draft_->finished = true;
+}
 
 }  // namespace kube

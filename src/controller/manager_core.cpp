@@ -22,7 +22,11 @@ ManagerOptions completed(ManagerOptions options) {
   ClientOptions& client = options.client;
   if (client.clock == &system_clock()) client.clock = options.clock;
   if (!client.metrics) client.metrics = options.metrics;
-  if (!client.log.enabled(LogLevel::kError)) client.log = options.log;
+  if (options.log) {
+    client.log = *options.log;
+  } else {
+    options.log = client.log;
+  }
   return options;
 }
 
@@ -37,7 +41,7 @@ bool is_off(const std::string& address) { return address.empty() || address == "
 
 ManagerCore::ManagerCore(Config config, ManagerOptions options)
     : options_(completed(std::move(options))),
-      log_(options_.log.named("manager")),
+      log_(options_.log->named("manager")),
       clock_(*options_.clock),
       client_(std::move(config), options_.client),
       others_([this](const std::string& name, const std::exception_ptr& error) {
@@ -50,7 +54,7 @@ ManagerCore::ManagerCore(Config config, ManagerOptions options)
       .leave_out = options_.cache.leave_out, .metrics = options_.metrics, .name = options_.name};
   informers.reflector.clock = options_.clock;
   informers.reflector.random = options_.random;
-  informers.reflector.log = options_.log.named("cache");
+  informers.reflector.log = options_.log->named("cache");
   informers.reflector.resync_jitter = 0;  // the period is random enough
   cache_ =
       std::make_unique<CacheCore>(client_, options_.cache, std::move(informers), options_.random);
@@ -83,9 +87,30 @@ void ManagerCore::make_elector() {
   options.on_new_leader = election.on_new_leader;
   options.clock = election_clock(options_);
   options.random = options_.random;
-  options.log = options_.log;
+  options.log = *options_.log;
   options.metrics = options_.metrics;
   elector_ = std::make_unique<LeaderElector>(std::move(lock), std::move(options));
+}
+
+std::shared_ptr<ControllerDraft> ManagerCore::begin_controller(const std::string& name) {
+  auto draft = std::make_shared<ControllerDraft>();
+  draft->name = name;
+  const std::lock_guard guard{mutex_};
+  std::erase_if(drafts_, [](const auto& other) { return other->finished.load(); });
+  drafts_.push_back(draft);
+  return draft;
+}
+
+/// A controller that nobody has given its function would do nothing, in silence.
+void ManagerCore::check_drafts() const {
+  const std::lock_guard guard{mutex_};
+  for (const auto& draft : drafts_) {
+    if (draft->finished) continue;
+    throw std::logic_error(fmt::format(
+        "controller {} has no reconcile function; end what begins with Manager::controller() with "
+        ".reconcile(function)",
+        draft->name));
+  }
 }
 
 void ManagerCore::add_controller(ControllerPlan plan) {
@@ -134,7 +159,7 @@ std::shared_ptr<EventRecorder> ManagerCore::event_recorder(const std::string& co
     EventRecorderOptions options{.component = component};
     options.clock = options_.clock;
     options.random = options_.random;
-    options.log = options_.log;
+    options.log = *options_.log;
     recorder = std::make_shared<EventRecorder>(
         std::make_shared<ClientEventSink<core::v1::Event>>(client_), std::move(options));
   }
@@ -268,6 +293,7 @@ void ManagerCore::fail(std::exception_ptr error) noexcept {
 }
 
 void ManagerCore::run(std::stop_token stop) {
+  check_drafts();
   {
     const std::lock_guard guard{mutex_};
     if (std::exchange(started_, true)) throw std::logic_error("the manager was started already");

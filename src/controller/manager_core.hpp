@@ -39,6 +39,7 @@ class ManagerCore {
   [[nodiscard]] const ManagerOptions& options() const noexcept { return options_; }
   [[nodiscard]] const DoneSignal& elected() const noexcept { return elected_; }
 
+  [[nodiscard]] std::shared_ptr<ControllerDraft> begin_controller(const std::string& name);
   void add_controller(ControllerPlan plan);
   void add(RunnableGroup::Run runnable, const std::string& name, bool needs_leader_election);
   void add_check(HealthChecks& checks, std::string name, HealthCheck check);
@@ -54,6 +55,7 @@ class ManagerCore {
 
  private:
   void make_elector();
+  void check_drafts() const;
   void start(const std::stop_token& stop);
   void start_endpoints();
   void start_leading();
@@ -82,6 +84,7 @@ class ManagerCore {
   // Guarded by mutex_:
   bool started_ = false;
   bool warm_ = false;  // what warms up does so now
+  std::vector<std::shared_ptr<ControllerDraft>> drafts_;
   std::exception_ptr failure_;
   bool leadership_lost_ = false;
   bool work_ended_ = false;

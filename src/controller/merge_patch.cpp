@@ -47,7 +47,7 @@ MergePatches merge_patches(const std::string& before, const std::string& now) {
 void check_same_object(std::string_view space, std::string_view name, std::string_view new_space,
                        std::string_view new_name) {
   if (space == new_space && name == new_name) return;
-  throw std::logic_error(fmt::format("mutate() must not rename an object, but made {}/{} of {}/{}",
+  throw std::logic_error(fmt::format("an object must not be renamed, but {}/{} was made of {}/{}",
                                      new_space, new_name, space, name));
 }
 

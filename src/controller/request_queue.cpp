@@ -16,7 +16,8 @@ class WithPriorities final : public RequestQueue {
   }
   bool process(const Reconcile& reconcile, const Done& done, std::stop_token stop) override {
     const auto next = queue_.get_with_priority(std::move(stop));
-    if (next) done(next->item, reconcile_item(queue_, next->item, next->priority, reconcile));
+    if (next)
+      done(next->item, reconcile_item(queue_, next->item, next->priority, reconcile, Logger{}));
     return next.has_value();
   }
   void shut_down() override { queue_.shut_down(); }
@@ -32,7 +33,7 @@ class Plain final : public RequestQueue {
   void add(const kube::Request& request, int /*priority*/) override { queue_.add(request); }
   bool process(const Reconcile& reconcile, const Done& done, std::stop_token stop) override {
     const auto next = queue_.get(std::move(stop));
-    if (next) done(*next, reconcile_item(queue_, *next, 0, reconcile));
+    if (next) done(*next, reconcile_item(queue_, *next, 0, reconcile, Logger{}));
     return next.has_value();
   }
   void shut_down() override { queue_.shut_down(); }

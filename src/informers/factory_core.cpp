@@ -8,13 +8,22 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <new>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace kube::detail {
 namespace {
+
+/// What the options leave open is as the client has it.
+FactoryOptions completed(FactoryOptions options, const Client& client) {
+  if (!options.reflector.log) options.reflector.log = client.options().log;
+  return options;
+}
 
 std::shared_ptr<const void> claim_name(const FactoryOptions& options) {
   if (!options.metrics) return nullptr;
@@ -77,11 +86,11 @@ void check_kept(const InformerKey& key, const Projection& projection) {
 
 FactoryCore::FactoryCore(Client client, FactoryOptions options)
     : client_(std::move(client)),
-      options_(std::move(options)),
+      options_(completed(std::move(options), client_)),
       pool_(std::make_shared<Pool>()),
       name_(claim_name(options_)) {}
 
-FactoryCore::~FactoryCore() { shutdown(); }
+FactoryCore::~FactoryCore() { stop_and_wait(); }
 
 FactoryCore::Informer FactoryCore::informer(const InformerKey& key, const Make& make) {
   const std::lock_guard one_at_a_time{making_};
@@ -125,7 +134,7 @@ InformerMetrics FactoryCore::metrics_of(const InformerKey& key) {
     if (!first) {
       // Nothing is wrong with objects in one cache and their metadata in another.
       if (!is_shared(key.type) && !is_shared(counted->second.type)) {
-        options_.reflector.log.error(
+        options_.reflector.log->error(
             "factory {} has two informers of {}; only the first one is counted", options_.name,
             to_string(resource));
       }
@@ -168,9 +177,14 @@ FactoryCore::Informer FactoryCore::make(const InformerPlan& plan) {
     if (all) all(options);
     if (own) own(options);
   };
-  return std::make_shared<SharedInformerCore>(
-      *plan.access, std::make_shared<ResourceSource>(std::move(resource), std::move(tweak)),
-      std::move(behaviour), std::move(reflector), options_.queue, plan.indexer);
+  std::shared_ptr<ResourceSource> source;
+  try {
+    source = std::make_shared<ResourceSource>(std::move(resource), std::move(tweak));
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(fmt::format("informer of {}: {}", description, error.what()));
+  }
+  return std::make_shared<SharedInformerCore>(*plan.access, std::move(source), std::move(behaviour),
+                                              std::move(reflector), options_.queue, plan.indexer);
 }
 
 /// Why it has not synced.
@@ -208,8 +222,8 @@ void FactoryCore::run(Entry& entry, const std::stop_token& outer) const noexcept
         note("something that is no std::exception was thrown");
       }
       if (!again) break;
-      options_.reflector.log.error("informer of {} could not begin: {}", entry.description,
-                                   entry.failure);
+      options_.reflector.log->error("informer of {} could not begin: {}", entry.description,
+                                    entry.failure);
       again = system_clock().sleep_for(std::chrono::milliseconds{100}, stop);
     }
   }
@@ -251,7 +265,38 @@ std::shared_ptr<FactoryCore::Entry> FactoryCore::next_started(std::uint64_t numb
   return found;
 }
 
-void FactoryCore::shutdown() noexcept {
+bool FactoryCore::runs_here() {
+  for (auto entry = next_started(0); entry != nullptr; entry = next_started(entry->number)) {
+    if (entry->informer->runs_here()) return true;
+  }
+  return false;
+}
+
+void FactoryCore::shutdown() {
+  if (runs_here()) {
+    throw std::logic_error(
+        "shutdown() of an informer factory was called by a handler of its own, for which it would "
+        "wait for ever; call stop_informer(), or request a stop of the token given to start()");
+  }
+  stop_and_wait();
+}
+
+void FactoryCore::end(const std::shared_ptr<FactoryCore>& self) noexcept {
+  if (!self->runs_here()) return self->stop_and_wait();
+  self->options_.reflector.log->error(
+      "an informer factory was destroyed by a handler of its own: its threads end on their own; "
+      "destroy it elsewhere, and use stop_informer() in handlers");
+  self->request_stop();
+  try {
+    std::thread{[self] { self->stop_and_wait(); }}.detach();
+  } catch (...) {
+    // Without a thread to join the others they would use what is destroyed.
+    self->options_.reflector.log->error("there is no thread to end an informer factory with");
+    std::terminate();
+  }
+}
+
+void FactoryCore::request_stop() noexcept {
   {
     const std::lock_guard guard{mutex_};
     shut_down_ = true;
@@ -259,6 +304,10 @@ void FactoryCore::shutdown() noexcept {
   for (auto entry = next_started(0); entry != nullptr; entry = next_started(entry->number)) {
     entry->stop.request_stop();
   }
+}
+
+void FactoryCore::stop_and_wait() noexcept {
+  request_stop();
   {
     const std::lock_guard one_at_a_time{joining_};
     for (auto entry = next_started(0); entry != nullptr; entry = next_started(entry->number)) {
@@ -273,29 +322,40 @@ void FactoryCore::shutdown() noexcept {
 }
 
 CacheSync FactoryCore::wait_for_cache_sync(std::stop_token stop,
-                                           std::optional<Clock::Duration> timeout) {
-  std::vector<std::shared_ptr<Entry>> started;
+                                           std::optional<Clock::Duration> timeout,
+                                           Unstarted unstarted) {
+  std::vector<std::shared_ptr<Entry>> waited_for;
+  bool all_started = true;
+  std::string_view why_not = "not started: call start() after asking for it";
   {
     const std::lock_guard guard{mutex_};
+    if (shut_down_) why_not = "not started: the factory has been shut down";
     for (const auto& [key, entry] : entries_) {
-      if (entry->started) started.push_back(entry);
+      if (!entry->started && unstarted == Unstarted::kIgnore) continue;
+      all_started = all_started && entry->started;
+      waited_for.push_back(entry);
     }
   }
   Clock& clock = *options_.reflector.clock;
   const Deadline deadline{clock, timeout ? time_after(clock, *timeout) : Clock::TimePoint::max(),
                           stop};
-  CacheSync result;
-  for (const auto& entry : started) {
-    static_cast<void>(entry->settled.wait(deadline.token()));
+  for (const auto& entry : waited_for) {
+    if (all_started) static_cast<void>(entry->settled.wait(deadline.token()));
   }
-  for (const auto& entry : started) {
+  CacheSync result;
+  for (const auto& entry : waited_for) {
     const bool synced = entry->informer->synced().done();
-    result.informers.push_back(
-        {entry->description, synced, synced ? std::string{} : entry->reason()});
+    std::string reason;
+    if (!synced) {
+      const std::lock_guard guard{mutex_};
+      if (!entry->started) reason = why_not;
+    }
+    if (!synced && reason.empty()) reason = entry->reason();
+    result.informers.push_back({entry->description, synced, std::move(reason)});
   }
   std::ranges::sort(result.informers, {}, &CacheSync::Informer::type);
   if (!result.all_synced()) {
-    result.cause = deadline.passed() ? "timed out" : "stopped";
+    result.cause = !all_started ? "not started" : deadline.passed() ? "timed out" : "stopped";
   }
   return result;
 }

@@ -24,6 +24,7 @@ bool FakeClock::wait_until(std::unique_lock<std::mutex>& lock, Condition& condit
   {
     const std::lock_guard guard{mutex_};
     entry = deadlines_.insert(deadline);
+    ++changes_;
     changed_.notify_all();
   }
   // advance() cannot notify `condition`, which may be gone by then; so those who wait look again often.
@@ -35,6 +36,7 @@ bool FakeClock::wait_until(std::unique_lock<std::mutex>& lock, Condition& condit
   {
     const std::lock_guard guard{mutex_};
     deadlines_.erase(entry);
+    ++changes_;
     changed_.notify_all();
   }
   return done || ready();
@@ -42,6 +44,10 @@ bool FakeClock::wait_until(std::unique_lock<std::mutex>& lock, Condition& condit
 
 void FakeClock::advance(Duration by) {
   const std::lock_guard guard{mutex_};
+  move_locked(by);
+}
+
+void FakeClock::move_locked(Duration by) {
   now_ += by;
   wall_ += std::chrono::duration_cast<WallTime::duration>(by);
   changed_.notify_all();
@@ -58,6 +64,30 @@ bool FakeClock::wait_for_sleepers(std::size_t count, Duration limit) const {
     return static_cast<std::size_t>(
                std::distance(deadlines_.upper_bound(now_), deadlines_.end())) >= count;
   });
+}
+
+bool FakeClock::wait_for_sleeper_until(TimePoint deadline, Duration limit) const {
+  std::unique_lock lock{mutex_};
+  return changed_.wait_for(lock, limit, [&] {
+    const auto next = deadlines_.upper_bound(now_);
+    return next != deadlines_.end() && *next <= deadline;
+  });
+}
+
+bool FakeClock::advance_until(const std::function<bool()>& condition, Duration limit) {
+  // Long enough for threads that were woken to get to their next wait.
+  constexpr std::chrono::milliseconds kMoment{5};
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() >= end) return false;
+    std::unique_lock lock{mutex_};
+    // Whoever begins or ends a wait meanwhile is still at work.
+    const std::uint64_t changes = changes_;
+    if (changed_.wait_for(lock, kMoment, [&] { return changes_ != changes; })) continue;
+    const auto next = deadlines_.upper_bound(now_);
+    if (next != deadlines_.end()) move_locked(*next - now_);
+  }
+  return true;
 }
 
 std::size_t FakeClock::sleepers() const {

@@ -159,7 +159,7 @@ std::vector<Request> source_of(const ConfigMap& map) {
 /// Makes the copy of one source as it should be.
 Result copy_one(const Manager& manager, const Request& request) {
   const auto copies = manager.client().resource<ConfigMap>(kCopyNamespace);
-  const Ref<ConfigMap> source = manager.get<ConfigMap>(request.key);
+  const Ref<ConfigMap> source = manager.find<ConfigMap>(request.key);
   const Ref<ConfigMap> copy = copies.find(request.key.name);
   if (!source) {
     if (copy) copies.delete_(request.key.name, {.uid = copy->metadata.uid.str()});

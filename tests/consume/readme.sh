@@ -72,4 +72,15 @@ program=
 kill "$server"
 wait "$server" || fail "the server does not end cleanly" "$work/server.log"
 server=
+
+# Without a server it says so, and Ctrl-C ends it with a message.
+KUBECONFIG=$work/kubeconfig "$work/build/my-program" >"$work/out" 2>&1 &
+program=$!
+wait_for "$work/out" ' WARNING reflector: .*Connection refused'
+kill -INT "$program"
+status=0
+wait "$program" || status=$?
+program=
+[ "$status" -eq 1 ] || fail "without a server the program ends with status $status after Ctrl-C" "$work/out"
+wait_for "$work/out" '^failed to sync all caches: apps/v1 Deployment (.*Connection refused.*): stopped$'
 echo "ok      README.md's project builds, runs and ends"

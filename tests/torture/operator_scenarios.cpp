@@ -100,7 +100,7 @@ class ControllerScenario final : public ClusterScenario {
                                 }})
         .reconcile([&](const Request& request, const std::stop_token& stop) {
           callback_point();
-          const auto map = manager.get<ConfigMap>(request.key, stop);
+          const auto map = manager.find<ConfigMap>(request.key, stop);
           if (!map) return done();
           Secret secret;
           secret.metadata.namespace_ = request.key.namespace_;

@@ -17,7 +17,7 @@ FooReconciler::FooReconciler(kube::Manager& manager)
 kube::Result FooReconciler::reconcile(const kube::Request& request,
                                       const std::stop_token& stop) const {
   const auto& space = request.key.namespace_;
-  const auto foo = manager_.get<Foo>(request.key, stop);  // from the cache
+  const auto foo = manager_.find<Foo>(request.key, stop);  // from the cache
   if (!foo) return kube::done();
   const std::string name{foo->spec.deployment_name.value_or("")};
   if (name.empty()) {
@@ -26,7 +26,7 @@ kube::Result FooReconciler::reconcile(const kube::Request& request,
 
   const auto deployments = manager_.client().apps().v1().deployments(space);
   const kube::CreateOptions as_us{.field_manager = std::string{kAgentName}};
-  auto deployment = manager_.get<Deployment>({space, name}, stop);
+  auto deployment = manager_.find<Deployment>({space, name}, stop);
   if (!deployment) deployment = deployments.create(desired_deployment(*foo), as_us, stop);
   if (!kube::is_controlled_by(*deployment, *foo)) {
     recorder_->record(*foo, "Warning", kReasonResourceExists, message_resource_exists(name));

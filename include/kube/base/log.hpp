@@ -13,8 +13,9 @@ namespace kube {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
-/// Where the library tells what a program may want to log; it never prints by itself. A Logger is a small
-/// value that is handed down in options; without a sink it is silent and costs a comparison.
+/// Where the library tells what a program may want to log. A Logger is a small value that is handed down in options;
+/// Logger{} is silent and costs a comparison. Options that leave their log out inherit it: informers from the client
+/// of their factory, controllers from the manager, and a client logs warnings and errors to stderr_logger().
 ///
 /// A sink gets one line of UTF-8: control characters in component and message arrive as \xNN (detail::escape_control()),
 /// so that what a server or a file says can neither forge a line nor steer a terminal.
@@ -54,11 +55,18 @@ class Logger {
   }
 
  private:
+  friend Logger stderr_logger(LogLevel least);
+  Logger(std::shared_ptr<const Sink> sink, LogLevel least)
+      : sink_(std::move(sink)), least_(least) {}
   void write(LogLevel level, fmt::string_view format, fmt::format_args args) const noexcept;
 
   std::shared_ptr<const Sink> sink_;
   std::string component_;
   LogLevel least_ = LogLevel::kInfo;
 };
+
+/// Writes to standard error, each message as one line and with one write(), so that lines of several threads do not mix:
+///   2026-01-01T00:00:00.000Z WARNING reflector: v1 Pod: ...
+[[nodiscard]] Logger stderr_logger(LogLevel least = LogLevel::kWarning);
 
 }  // namespace kube

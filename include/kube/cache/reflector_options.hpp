@@ -103,7 +103,8 @@ struct ReflectorOptions {
 
   Clock* clock = &system_clock();
   Random random = system_random();
-  Logger log = {};
+  /// Not set: that of the factory's client; without a factory, stderr_logger(). Logger{} is silent.
+  std::optional<Logger> log = std::nullopt;
   InformerMetrics metrics = {};
 };
 

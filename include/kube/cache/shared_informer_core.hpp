@@ -63,6 +63,8 @@ class SharedInformerCore {
   [[nodiscard]] const std::shared_ptr<IndexerCore>& store() const noexcept { return store_; }
   [[nodiscard]] const DoneSignal& synced() const noexcept { return synced_; }
   [[nodiscard]] bool is_stopped() const;
+  /// Whether the calling thread is one of the informer's: that of a handler, say.
+  [[nodiscard]] bool runs_here() const;
   [[nodiscard]] std::string last_version() const;
   [[nodiscard]] std::string last_error() const;
   [[nodiscard]] std::size_t backlog() const;

@@ -34,7 +34,8 @@ struct AttemptReport {
 struct ClientOptions {
   /// Must outlive the Client, and so must what the functions below refer to.
   Clock* clock = &system_clock();
-  Logger log = {};
+  /// Inherited by informers and managers that use the client. Logger{} is silent.
+  Logger log = stderr_logger();
   /// Where rest_client_requests_total and its relatives are counted; null counts nothing.
   std::shared_ptr<Metrics> metrics = nullptr;
   /// Replaces the limiter that qps and burst of the Config describe.

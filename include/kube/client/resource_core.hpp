@@ -49,6 +49,10 @@ enum class Wire : std::uint8_t {
   kMetadata,  ///< only the metadata of each
 };
 
+/// Throws std::invalid_argument, with the place of the mistake, if a selector is malformed: nothing is asked of the server
+/// that can only fail, and informers do not try again and again.
+void check_selectors(const ListOptions& options);
+
 /// What a ResourceCore is about.
 struct ResourceTarget {
   GroupVersionResource resource = {};

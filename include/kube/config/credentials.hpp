@@ -62,7 +62,7 @@ class Credentials {
 struct CredentialsOptions {
   /// Must outlive the credentials and what their on_identity_change() returned.
   Clock* clock = &system_clock();
-  Logger log = {};
+  Logger log = stderr_logger();
   Environment environment = {};
   ExecOptions exec = {};
 };

@@ -117,7 +117,7 @@ struct KubeconfigSources {
   /// False leaves paths as they stand in the files, for tools that edit them.
   bool resolve_paths = true;
   Environment environment = {};
-  Logger log = {};
+  Logger log = stderr_logger();
 };
 
 struct LoadedKubeconfig {

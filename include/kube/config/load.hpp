@@ -45,7 +45,8 @@ struct ConfigOptions {
 
 /// The configuration of the service account of the pod that the program runs in. Throws NotInClusterError
 /// outside of one, and ConfigError if its token cannot be read.
-[[nodiscard]] Config in_cluster_config(const Environment& environment = {}, const Logger& log = {});
+[[nodiscard]] Config in_cluster_config(const Environment& environment = {},
+                                       const Logger& log = stderr_logger());
 /// Whether in_cluster_config() has a chance.
 [[nodiscard]] bool in_cluster_possible(const Environment& environment = {});
 
@@ -54,12 +55,13 @@ struct ConfigOptions {
 [[nodiscard]] Config build_config_from_flags(const std::string& master,
                                              const std::string& kubeconfig,
                                              const Environment& environment = {},
-                                             const Logger& log = {});
+                                             const Logger& log = stderr_logger());
 
 /// For controllers: the file of the flag --kubeconfig; else, unless KUBECONFIG is set, the pod's own cluster;
 /// else the usual places. Requests are not limited on this side unless the configuration says so.
 [[nodiscard]] Config controller_config(const std::string& kubeconfig = {},
                                        const std::string& context_name = {},
-                                       const Environment& environment = {}, const Logger& log = {});
+                                       const Environment& environment = {},
+                                       const Logger& log = stderr_logger());
 
 }  // namespace kube

@@ -4,6 +4,7 @@
 #include <kube/api/object_key.hpp>
 #include <kube/base/random.hpp>
 #include <kube/cache/indexer.hpp>
+#include <kube/cache/lister.hpp>
 #include <kube/client/resource.hpp>
 #include <kube/controller/cache_options.hpp>
 #include <kube/informers/factory_core.hpp>
@@ -40,7 +41,7 @@ class CacheCore {
   using Informer = FactoryCore::Informer;
   using See = std::function<void(const ObjectRef& object)>;
 
-  /// Throws std::invalid_argument if a kind without namespaces has some in its options.
+  /// Throws std::invalid_argument if a kind without namespaces has some in its options, or a selector is malformed.
   CacheCore(Client client, CacheOptions options, FactoryOptions informers, Random random);
 
   /// The informers of a kind, which run if the caches do.
@@ -52,7 +53,8 @@ class CacheCore {
   void shutdown();
   [[nodiscard]] CacheSync wait_for_sync(std::stop_token stop,
                                         std::optional<Clock::Duration> timeout) {
-    return factory_.wait_for_cache_sync(std::move(stop), timeout);
+    // Somebody who reads may be about to start one of their own.
+    return factory_.wait_for_cache_sync(std::move(stop), timeout, FactoryCore::Unstarted::kIgnore);
   }
 
   [[nodiscard]] ObjectRef find(const WatchedKind& kind, const ObjectKey& key, std::stop_token stop);
@@ -102,10 +104,15 @@ class CachedReader {
   CachedReader(detail::CacheCore& cache, detail::WatchedKind kind)
       : cache_(&cache), kind_(std::move(kind)) {}
 
-  /// The object, or null. This and list() throw CacheNotStartedError before Manager::run(), NotCachedError, and
-  /// what a client throws.
-  [[nodiscard]] Ref<T> get(const ObjectKey& key, std::stop_token stop = {}) const {
+  /// The object, or null. All methods throw CacheNotStartedError before Manager::run(), NotCachedError, and what a
+  /// client throws.
+  [[nodiscard]] Ref<T> find(const ObjectKey& key, std::stop_token stop = {}) const {
     return cache_->find(kind_, key, std::move(stop)).template to<T>();
+  }
+  /// The object. Throws ApiError (not found) if it is not there.
+  [[nodiscard]] Ref<T> get(const ObjectKey& key, std::stop_token stop = {}) const {
+    if (Ref<T> found = find(key, std::move(stop))) return found;
+    throw not_found_error(kind_.names.resource.group_resource(), key.name);
   }
   /// In no order. Throws std::invalid_argument if a selector cannot be understood, or if there is no index for one
   /// of its fields; see Manager::index_field().

@@ -4,6 +4,7 @@
 #include <kube/controller/controller_options.hpp>
 #include <kube/controller/event_source.hpp>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -37,9 +38,16 @@ struct ControllerPlan {
   std::function<Result(const kube::Request& request, std::stop_token stop)> reconcile = nullptr;
 };
 
+/// What a manager knows of a controller that is being put together.
+struct ControllerDraft {
+  std::string name;
+  std::atomic<bool> finished = false;
+};
+
 }  // namespace detail
 
-/// Puts a controller together; see Manager::controller(). The last call is reconcile().
+/// Puts a controller together; see Manager::controller(). The last call is reconcile(), without which Manager::run()
+/// throws std::logic_error.
 ///
 ///   manager.controller<Foo>("foo")
 ///       .owns<apps::v1::Deployment>()
@@ -49,8 +57,7 @@ struct ControllerPlan {
 /// Belongs to one thread.
 class ControllerBuilder {
  public:
-  ControllerBuilder(detail::ManagerCore& manager, std::string name)
-      : manager_(manager), plan_{.name = std::move(name)} {}
+  ControllerBuilder(detail::ManagerCore& manager, std::string name);
 
   /// The kind that the controller is about: each object is a request. Throws std::logic_error the second time.
   template <typename T>
@@ -134,6 +141,7 @@ class ControllerBuilder {
 
   detail::ManagerCore& manager_;
   detail::ControllerPlan plan_;
+  std::shared_ptr<detail::ControllerDraft> draft_;
 };
 
 }  // namespace kube

@@ -92,6 +92,21 @@ WriteResult create_or_patch(const Client& client, T& object, Mutate mutate,
                                 : WriteResult::kUpdatedAndStatusUpdated;
 }
 
+/// Sends what is different in the status of `now` from that of `before`, as a merge patch of the status; so it does not
+/// conflict with others who write other fields. Returns the stored object, or null if nothing is different, and then
+/// nothing is sent. `before` is what was read, `now` a copy of it with the new status; what else differs is not sent.
+template <typename T>
+Ref<T> patch_status(const Client& client, const T& before, const T& now,
+                    const PatchOptions& options = {}, std::stop_token stop = {}) {
+  detail::check_same_object(before.metadata.namespace_.view(), before.metadata.name.view(),
+                            now.metadata.namespace_.view(), now.metadata.name.view());
+  const auto patches = detail::merge_patches(encode_json(before), encode_json(now));
+  if (patches.status.empty()) return {};
+  return client.resource<T>(now.metadata.namespace_.view())
+      .patch(now.metadata.name.view(), PatchType::kMerge, patches.status, options, "status",
+             std::move(stop));
+}
+
 /// Server-side apply of an object that `owner` controls. Takes over fields that others manage, as controllers do:
 /// what they say is so.
 template <typename Owner, typename T>

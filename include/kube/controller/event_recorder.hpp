@@ -25,7 +25,7 @@ struct EventRecorderOptions {
   EventCorrelatorOptions correlation{};
   Clock* clock = &system_clock();
   Random random = system_random();
-  Logger log{};
+  Logger log = stderr_logger();
 };
 
 /// Tells users what happens to their objects: `kubectl describe` shows events. These are of the old kind, core/v1.

@@ -27,7 +27,7 @@ struct EventsV1RecorderOptions {
   std::size_t writers = 8;         ///< how many threads send them
   Clock* clock = &system_clock();
   Random random = system_random();
-  Logger log{};
+  Logger log = stderr_logger();
 };
 
 /// What happened, for a record of the kind events.k8s.io/v1.

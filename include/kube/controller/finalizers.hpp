@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <exception>
 #include <functional>
 #include <map>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,34 +47,43 @@ struct FinalizerResult {
 template <typename T>
 class Finalizers {
  public:
-  /// May change the object, and says whether it did. What it throws keeps the finalizer in place.
-  using Finalize = std::function<FinalizerResult(T& object)>;
-
-  /// Throws std::invalid_argument if there is one of that name.
-  void add(std::string name, Finalize finalize) {
-    if (!finalizers_.emplace(name, std::move(finalize)).second) {
+  /// `finalize(T&)` or `finalize(T&, std::stop_token)` may change the object, and says in a FinalizerResult whether it
+  /// did. What it throws keeps the finalizer in place. Throws std::invalid_argument if there is one of that name.
+  template <typename Function>
+  void add(std::string name, Function finalize) {
+    Finalize taken;
+    if constexpr (std::invocable<Function&, T&, std::stop_token>) {
+      taken = std::move(finalize);
+    } else {
+      taken = [finalize = std::move(finalize)](T& object, const std::stop_token&) {
+        return finalize(object);
+      };
+    }
+    if (!finalizers_.emplace(name, std::move(taken)).second) {
       throw std::invalid_argument{"there are two finalizers " + name};
     }
   }
   /// Puts the finalizers onto an object that lives. Of one that is being deleted, runs those that it has, and takes
-  /// away those that succeed.
-  [[nodiscard]] FinalizerResult run(T& object) const {
+  /// away those that succeed. `stop` is for those that take one.
+  [[nodiscard]] FinalizerResult run(T& object, const std::stop_token& stop = {}) const {
     FinalizerResult result;
     for (const auto& [name, finalize] : finalizers_) {
       if (!object.metadata.deletion_timestamp) {
         result.updated |= add_finalizer(object, name);
       } else if (has_finalizer(object, name)) {
-        run_one(name, finalize, object, result);
+        run_one(name, finalize, object, result, stop);
       }
     }
     return result;
   }
 
  private:
+  using Finalize = std::function<FinalizerResult(T& object, const std::stop_token& stop)>;
+
   static void run_one(const std::string& name, const Finalize& finalize, T& object,
-                      FinalizerResult& result) {
+                      FinalizerResult& result, const std::stop_token& stop) {
     try {
-      FinalizerResult one = finalize(object);
+      FinalizerResult one = finalize(object, stop);
       result.updated |= one.updated;
       result.status_updated |= one.status_updated;
       for (const std::string& failure : one.failures) {

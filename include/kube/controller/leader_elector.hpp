@@ -44,7 +44,7 @@ struct LeaderElectionOptions {
   /// Has to go on while the machine is suspended, or a leader that wakes up takes an expired lease for its own.
   Clock* clock = &boot_clock();
   Random random = system_random();
-  Logger log{};
+  Logger log = stderr_logger();
   std::shared_ptr<Metrics> metrics{};
 };
 

@@ -25,7 +25,7 @@ struct LeaseCandidateOptions {
   std::string strategy = "OldestEmulationVersion";
   Clock* clock = &system_clock();
   Random random = system_random();
-  Logger log{};
+  Logger log = stderr_logger();
 };
 
 /// Stands as a candidate in a coordinated election, in which the server chooses who leads (see

@@ -28,7 +28,7 @@ struct RunnableOptions {
 ///
 ///   kube::Manager manager{kube::load_config(), {.leader_election = {.name = "foo-controller"}}};
 ///   manager.controller<Foo>("foo").owns<apps::v1::Deployment>().reconcile([&](const kube::Request& request) {
-///     const auto foo = manager.get<Foo>(request.key);  // from the cache
+///     const auto foo = manager.find<Foo>(request.key);  // from the cache
 ///     ...
 ///     return kube::done();
 ///   });
@@ -49,7 +49,11 @@ class Manager {
   /// Talks to the server directly; for writing.
   [[nodiscard]] const Client& client() const noexcept;
 
-  /// Reads from the caches; see CachedReader.
+  /// Reads from the caches; see CachedReader. find() returns null if the object is not there, get() throws ApiError.
+  template <typename T>
+  [[nodiscard]] Ref<T> find(const ObjectKey& key, std::stop_token stop = {}) const {
+    return reader<T>().find(key, std::move(stop));
+  }
   template <typename T>
   [[nodiscard]] Ref<T> get(const ObjectKey& key, std::stop_token stop = {}) const {
     return reader<T>().get(key, std::move(stop));
@@ -103,7 +107,8 @@ class Manager {
   /// no leader, warm-up, and, once this process leads, what does. It ends in this order: what needs no
   /// leader, what does, caches, endpoints, the election.
   ///
-  /// Throws what a runnable has thrown; CacheSyncError if caches are not filled in time; LeadershipLostError, at
+  /// Throws std::logic_error, before anything starts, if a controller lacks its reconcile(). Throws what a runnable has
+  /// thrown; CacheSyncError if caches are not filled in time; LeadershipLostError, at
   /// once; ShutdownTimeoutError. In the last two cases something may still run: the destructor waits for it, and
   /// the lease is kept until no controller works any more. Throws std::logic_error the second time.
   void run(std::stop_token stop);
@@ -113,6 +118,9 @@ class Manager {
   /// For events about objects: `kubectl describe` shows them. One for each component; they end with the manager.
   [[nodiscard]] std::shared_ptr<EventRecorder> event_recorder(const std::string& component);
   [[nodiscard]] const std::shared_ptr<Metrics>& metrics() const noexcept;
+  /// Those of the options: for reconcile functions that wait or log.
+  [[nodiscard]] Clock& clock() const noexcept;
+  [[nodiscard]] const Logger& log() const noexcept;
   /// Where endpoints are served, "127.0.0.1:41234"; empty if they are not.
   [[nodiscard]] std::string metrics_address() const;
   [[nodiscard]] std::string health_address() const;

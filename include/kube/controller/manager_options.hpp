@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -57,10 +58,12 @@ struct ManagerOptions {
 
   std::string name = "manager";  ///< for metrics of caches
   std::shared_ptr<Metrics> metrics = std::make_shared<Metrics>();
-  Logger log{};
+  /// For the manager, its controllers, caches and clients. Not set: the log of `client` below. Logger{} is silent.
+  std::optional<Logger> log{};
   Clock* clock = &system_clock();
   Random random = system_random();
-  /// For the clients. Clock, log and metrics are those above unless they are set here.
+  /// For the clients. Clock and metrics are those above unless they are set here; the log is the one above if that is
+  /// set.
   ClientOptions client{};
 };
 

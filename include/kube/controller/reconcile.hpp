@@ -64,7 +64,7 @@ void add_again(Queue& queue, const Item& item, const PriorityAddOptions& options
 /// a PriorityQueue or a RateLimitingQueue, which has no priorities.
 template <typename Queue, typename Item, typename Reconcile>
 ReconcileOutcome reconcile_item(Queue& queue, const Item& item, int priority, Reconcile&& reconcile,
-                                const Logger& log = {}) {
+                                const Logger& log = stderr_logger()) {
   // `reconcile` is taken by reference: a copy that runs out of memory would leave the item in processing for ever.
   struct Done {
     Queue& queue;

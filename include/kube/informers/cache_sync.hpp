@@ -22,7 +22,8 @@ struct CacheSync {
     std::string reason = {};  ///< why not: the last error of list or watch, as far as known
   };
   std::vector<Informer> informers = {};  ///< ordered by type
-  std::string cause = {};                ///< why the wait ended, if not all are filled: "stopped"
+  /// Why the wait ended, if not all are filled: "stopped", "timed out" or "not started".
+  std::string cause = {};
 
   [[nodiscard]] bool all_synced() const noexcept;
   explicit operator bool() const noexcept { return all_synced(); }

@@ -60,6 +60,8 @@ class FactoryCore {
  public:
   using Informer = std::shared_ptr<SharedInformerCore>;
   using Make = std::function<Informer()>;
+  /// What a wait makes of informers that have not been started.
+  enum class Unstarted { kReport, kIgnore };
 
   /// Throws std::invalid_argument if there is a metrics registry and no name, or one that is taken.
   FactoryCore(Client client, FactoryOptions options);
@@ -79,9 +81,14 @@ class FactoryCore {
 
   /// Throws Error if the thread of an informer cannot be created; all others have started, and the next call tries again.
   void start(const std::stop_token& stop);
-  void shutdown() noexcept;
+  /// Throws std::logic_error if a thread of an informer calls it, for which it would wait for ever.
+  void shutdown();
+  /// For destructors: as shutdown(), but a thread of an informer is not waited for; then `self` keeps the factory until
+  /// the others have ended.
+  static void end(const std::shared_ptr<FactoryCore>& self) noexcept;
   [[nodiscard]] CacheSync wait_for_cache_sync(std::stop_token stop,
-                                              std::optional<Clock::Duration> timeout);
+                                              std::optional<Clock::Duration> timeout,
+                                              Unstarted unstarted = Unstarted::kReport);
   DoneSignal stop_informer(const InformerKey& key);
 
  private:
@@ -101,6 +108,9 @@ class FactoryCore {
     [[nodiscard]] std::string reason();
   };
   void run(Entry& entry, const std::stop_token& outer) const noexcept;
+  [[nodiscard]] bool runs_here();
+  void request_stop() noexcept;
+  void stop_and_wait() noexcept;
   /// The entry with the next higher number that has started; null if there is none. Whoever visits all entries neither
   /// holds the lock meanwhile nor needs memory for them.
   [[nodiscard]] std::shared_ptr<Entry> next_started(std::uint64_t number);

@@ -15,26 +15,30 @@ namespace kube {
 /// What the factories of typed, dynamic and metadata informers have in common: they keep one informer per
 /// resource, shared by all who ask, and run them.
 ///
-/// Thread safety: any method from any thread. shutdown() and the destructor wait for handlers, so no handler
-/// may call them.
+/// Thread safety: any method from any thread. shutdown() and the destructor wait for handlers, so no handler may call
+/// them: shutdown() throws std::logic_error there; the destructor logs an error, stops the informers and returns while
+/// their threads still end. A handler that wants an end requests it from the stop token of start(), or calls
+/// stop_informer().
 class InformerFactory {
  public:
   InformerFactory(Client client, FactoryOptions options)
       : core_(std::make_shared<detail::FactoryCore>(std::move(client), std::move(options))) {}
   InformerFactory(const InformerFactory&) = delete;
   InformerFactory& operator=(const InformerFactory&) = delete;
-  /// As shutdown().
-  ~InformerFactory() { core_->shutdown(); }
+  /// As shutdown(), but throws nothing.
+  ~InformerFactory() { detail::FactoryCore::end(core_); }
 
   /// Starts each informer that somebody asked for and that does not run yet, on threads of its own, and returns
   /// at once. Call it again after asking for more. `stop` is for those that this call starts. Does nothing
   /// after shutdown(). Throws Error if there is no thread for an informer; all others have started then, and another
   /// call tries again.
   void start(const std::stop_token& stop = {}) { core_->start(stop); }
-  /// Stops all informers and waits until their threads have ended. Caches can still be read.
+  /// Stops all informers and waits until their threads have ended. Caches can still be read. Throws std::logic_error
+  /// in a handler.
   void shutdown() { core_->shutdown(); }
-  /// Waits until the first list is in the cache of each informer that was started so far. The answer tells
-  /// of each one whether that is so and, if not (because of a stop, or after `timeout`), why.
+  /// Waits until the first list is in the cache of each informer that somebody asked for. The answer tells of each
+  /// one whether that is so and, if not (because of a stop, or after `timeout`), why. Does not wait if one of them
+  /// has not been started: the answer says so at once.
   [[nodiscard]] CacheSync wait_for_cache_sync(
       std::stop_token stop = {}, std::optional<Clock::Duration> timeout = std::nullopt) {
     return core_->wait_for_cache_sync(std::move(stop), timeout);

@@ -4,7 +4,10 @@
 #include <kube/base/clock.hpp>
 #include <kube/base/condition.hpp>
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <set>
 
 namespace kube::testkit {
@@ -30,18 +33,29 @@ class FakeClock final : public Clock {
   /// if that does not happen within `limit`.
   [[nodiscard]] bool wait_for_sleepers(std::size_t count,
                                        Duration limit = std::chrono::seconds{10}) const;
+  /// The same, by time: until somebody waits for `deadline`, or for a time before it that is still to come.
+  [[nodiscard]] bool wait_for_sleeper_until(TimePoint deadline,
+                                            Duration limit = std::chrono::seconds{10}) const;
+  /// Moves the clock while it waits for `condition`: to the next deadline, again and again, whenever somebody sleeps and
+  /// the condition does not hold a moment later. For code that retries, which would hang otherwise. `condition` is called
+  /// by this thread. Returns false if it does not hold within `limit` of real time.
+  [[nodiscard]] bool advance_until(const std::function<bool()>& condition,
+                                   Duration limit = std::chrono::seconds{10});
   /// How many threads wait for a time that is still to come.
   [[nodiscard]] std::size_t sleepers() const;
   /// The earliest deadline that somebody waits for; TimePoint::max() if there is none.
   [[nodiscard]] TimePoint next_deadline() const;
 
  private:
+  void move_locked(Duration by);
+
   mutable std::mutex mutex_;
   mutable Condition changed_;
   // Guarded by mutex_:
   TimePoint now_{};
   WallTime wall_{std::chrono::seconds{1767225600}};
   std::multiset<TimePoint> deadlines_;
+  std::uint64_t changes_ = 0;  // of `deadlines_`
 };
 
 }  // namespace kube::testkit

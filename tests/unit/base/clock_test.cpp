@@ -25,6 +25,30 @@ TEST(SystemClock, StopsSleepingWhenAsked) {
   EXPECT_FALSE(slept.get());
 }
 
+TEST(FakeClock, MovesItselfWhileItWaitsForACondition) {
+  testkit::FakeClock clock;
+  std::atomic<int> tries = 0;
+  const std::jthread retrying{[&](const std::stop_token& stop) {
+    while (clock.sleep_for(30s, stop)) ++tries;
+  }};
+  const auto start = clock.now();
+  EXPECT_TRUE(clock.advance_until([&] { return tries >= 5; }));
+  EXPECT_GE(clock.now() - start, 150s);
+  EXPECT_FALSE(clock.advance_until([] { return false; }, 1ms));
+}
+
+TEST(FakeClock, WaitsForWhoSleepsUntilATime) {
+  testkit::FakeClock clock;
+  const auto start = clock.now();
+  std::stop_source stop;
+  const std::jthread late{[&] { (void)clock.sleep_for(1h, stop.get_token()); }};
+  ASSERT_TRUE(clock.wait_for_sleepers(1));
+  EXPECT_FALSE(clock.wait_for_sleeper_until(start + 10s, 1ms));
+  const std::jthread early{[&] { (void)clock.sleep_for(10s, stop.get_token()); }};
+  EXPECT_TRUE(clock.wait_for_sleeper_until(start + 10s));
+  stop.request_stop();
+}
+
 TEST(SystemClock, SleepsToTheEnd) { EXPECT_TRUE(system_clock().sleep_for(1ms, {})); }
 
 /// What the machine would show in tests of BootClock; a suspend moves it, and nothing else.

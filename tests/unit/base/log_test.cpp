@@ -3,7 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <regex>
+#include <sstream>
 #include <stdexcept>
+#include <string>
+#include <thread>
 #include <vector>
 
 namespace kube {
@@ -48,6 +53,47 @@ TEST(Logger, SwallowsWhatTheSinkThrows) {
   const Logger log{
       [](LogLevel, std::string_view, std::string_view) { throw std::runtime_error{"disk full"}; }};
   EXPECT_NO_THROW(log.warning("careful"));
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in{text};
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(StderrLogger, WritesTimeLevelAndComponentOfWarningsAndErrors) {
+  testing::internal::CaptureStderr();
+  const Logger log = stderr_logger();
+  log.named("reflector").warning("v1 Pod: {}", "connection refused");
+  log.error("no component");
+  log.info("below the least level");
+
+  const auto lines = lines_of(testing::internal::GetCapturedStderr());
+  ASSERT_EQ(lines.size(), 2U);
+  const std::string time = R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z )";
+  EXPECT_TRUE(std::regex_match(lines[0],
+                               std::regex{time + "WARNING reflector: v1 Pod: connection refused"}))
+      << lines[0];
+  EXPECT_TRUE(std::regex_match(lines[1], std::regex{time + "ERROR no component"})) << lines[1];
+}
+
+TEST(StderrLogger, KeepsLinesOfManyThreadsApart) {
+  const std::string text(200, 'x');
+  testing::internal::CaptureStderr();
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        const Logger log = stderr_logger(LogLevel::kDebug).named("thread");
+        for (int line = 0; line < 50; ++line) log.debug("{}", text);
+      });
+    }
+  }
+  const auto lines = lines_of(testing::internal::GetCapturedStderr());
+  EXPECT_EQ(lines.size(), 200U);
+  EXPECT_TRUE(std::ranges::all_of(
+      lines, [&](const std::string& line) { return line.ends_with("Z DEBUG thread: " + text); }));
 }
 
 }  // namespace

@@ -59,6 +59,7 @@ TEST_P(RandomHistory, EndsWithTheStateOfTheServer) {
     options.queue.max_items = GetParam().max_items;
     options.queue.compress = GetParam().compress;
     options.queue.batch_size = 1 + random() % 20;
+    options.reflector.log = Logger{};
     options.reflector.page_size = static_cast<std::int64_t>(random() % 2 * 7);
     options.reflector.backoff.initial = 100us;
     options.reflector.backoff.cap = 1ms;

@@ -38,6 +38,7 @@ class ReflectorTest : public ::testing::Test {
  protected:
   ReflectorTest() {
     options.clock = &clock;
+    options.log = Logger{};
     options.random = [] { return 0.5; };
     options.backoff.random = [] { return 0.0; };
     options.reconnect_floor = {};
@@ -790,6 +791,31 @@ TEST_F(ReflectorTest, WarnsWhenTheStateDoesNotArrive) {
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_NE(lines[0].find("not a single event"), std::string::npos);
   EXPECT_NE(lines[1].find("no further event"), std::string::npos);
+}
+
+// W-18
+TEST_F(ReflectorTest, WarnsOfEveryAttemptToReachTheServer) {
+  std::vector<std::string> lines;
+  options.log = Logger{[&](LogLevel level, std::string_view, std::string_view text) {
+    const std::lock_guard guard{mutex};
+    if (level == LogLevel::kWarning) lines.emplace_back(text);
+  }};
+  server->set_watch_list(true);
+  const Failure refused = lost(TransportError::Kind::kConnect);
+  server->script_watches({refused, refused, refused});
+  start();
+  for (std::size_t attempt = 1; attempt <= 3; ++attempt) {
+    ASSERT_TRUE(wait_for(What::kBackingOff, attempt));
+    {
+      const std::lock_guard guard{mutex};
+      ASSERT_EQ(lines.size(), attempt);  // at once, not after the pause
+      EXPECT_NE(lines.back().find("tries again: gone"), std::string::npos) << lines.back();
+    }
+    pass(30s);
+  }
+  ASSERT_TRUE(wait_for(What::kStateStreamed));
+  stop();
+  EXPECT_EQ(lines.size(), 3U);
 }
 
 // W-16

@@ -24,6 +24,7 @@ class SharedInformerTest : public ::testing::Test {
  protected:
   SharedInformerTest() {
     options.reflector.clock = &clock;
+    options.reflector.log = Logger{};
     options.reflector.random = [] { return 0.0; };
     options.reflector.backoff.random = [] { return 0.0; };
     options.reflector.reconnect_floor = {};

@@ -678,6 +678,27 @@ TEST_F(SharedInformerTest, AdaptsItsResyncToHandlers) {
   stop();
 }
 
+// P-8
+TEST_F(SharedInformerTest, LogsWhichObjectAHandlerFailedFor) {
+  std::mutex mutex;
+  std::vector<std::string> lines;
+  options.reflector.log = Logger{[&](LogLevel, std::string_view, std::string_view text) {
+                                   const std::lock_guard guard{mutex};
+                                   lines.emplace_back(text);
+                                 },
+                                 LogLevel::kError};
+  server->put("shop", "web");
+  const HandlerRegistration registration = make().add_event_handler(
+      {.on_add = [](const Item&) { throw std::runtime_error{"no colour"}; }}, {.name = "painter"});
+  start_and_sync();
+  ASSERT_TRUE(registration.synced().wait({}));
+  stop();
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_NE(lines[0].find("event handler painter: the handler failed for shop/web: no colour"),
+            std::string::npos)
+      << lines[0];
+}
+
 // S-23, R-5
 TEST_F(SharedInformerTest, NeverResyncsIfTheInformerDoesNot) {
   std::vector<std::string> lines;

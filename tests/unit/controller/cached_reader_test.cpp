@@ -68,25 +68,33 @@ TEST_F(CacheTest, CachesWhatIsAskedFor) {
   ManagerOptions from = options();
   from.cache.namespaces = {};  // all
   Manager& manager = make(std::move(from));
-  EXPECT_THROW(static_cast<void>(manager.get<ConfigMap>({space, "a"})), CacheNotStartedError);
+  EXPECT_THROW(static_cast<void>(manager.find<ConfigMap>({space, "a"})), CacheNotStartedError);
   EXPECT_THROW(static_cast<void>(manager.list<ConfigMap>()), CacheNotStartedError);
   manager.controller<ConfigMap>("one").reconcile(worked.noting());
   manager.controller<ConfigMap>("two").reconcile(worked.noting());
   start();
 
-  EXPECT_TRUE(manager.get<ConfigMap>({space, "a"}));
-  EXPECT_FALSE(manager.get<ConfigMap>({space, "b"}));
-  EXPECT_FALSE(manager.get<ConfigMap>({"elsewhere", "a"}));
+  EXPECT_TRUE(manager.find<ConfigMap>({space, "a"}));
+  EXPECT_FALSE(manager.find<ConfigMap>({space, "b"}));
+  EXPECT_FALSE(manager.find<ConfigMap>({"elsewhere", "a"}));
+  EXPECT_EQ(manager.get<ConfigMap>({space, "a"})->metadata.name, "a");
+  try {
+    static_cast<void>(manager.get<ConfigMap>({space, "b"}));
+    ADD_FAILURE() << "there is none";
+  } catch (const ApiError& error) {
+    EXPECT_TRUE(is_not_found(error));
+    EXPECT_STREQ(error.what(), "configmaps \"b\" not found");
+  }
   EXPECT_EQ(watches("configmaps"), 1U);
   EXPECT_EQ(watches("secrets"), 0U);
-  EXPECT_FALSE(manager.get<Secret>({space, "a"}));
+  EXPECT_FALSE(manager.find<Secret>({space, "a"}));
   EXPECT_EQ(watches("secrets"), 1U);
   EXPECT_EQ(list<Secret>(), Names{});
   EXPECT_EQ(watches("secrets"), 1U);
-  EXPECT_TRUE(manager.get<Namespace>({"", "default"}));
+  EXPECT_TRUE(manager.find<Namespace>({"", "default"}));
   running->finish();
-  EXPECT_TRUE(manager.get<ConfigMap>({space, "a"}));
-  EXPECT_THROW(static_cast<void>(manager.get<Pod>({space, "a"})), CacheNotStartedError);
+  EXPECT_TRUE(manager.find<ConfigMap>({space, "a"}));
+  EXPECT_THROW(static_cast<void>(manager.find<Pod>({space, "a"})), CacheNotStartedError);
 }
 
 // CF-30: a cache that cannot be filled does not keep its reader for ever.
@@ -98,10 +106,10 @@ TEST_F(CacheTest, StopsWaitingWithTheReader) {
     EXPECT_TRUE(eventually([&] { return trace.count("", "secrets") > 0; }));
     stop.request_stop();
   }};
-  EXPECT_THROW(static_cast<void>(manager.get<Secret>({space, "a"}, stop.get_token())),
+  EXPECT_THROW(static_cast<void>(manager.find<Secret>({space, "a"}, stop.get_token())),
                CacheNotStartedError);
   std::jthread reader{[&] {
-    EXPECT_THROW(static_cast<void>(manager.get<Secret>({space, "a"})), CacheNotStartedError);
+    EXPECT_THROW(static_cast<void>(manager.find<Secret>({space, "a"})), CacheNotStartedError);
   }};
   running->finish();
 }
@@ -115,9 +123,9 @@ TEST_F(CacheTest, MayCacheOnlyWhatControllersNeed) {
   put("a");
   start();
   ASSERT_TRUE(eventually([&] { return worked.size() == 1; }));
-  EXPECT_TRUE(manager.get<ConfigMap>({space, "a"}));
-  EXPECT_FALSE(manager.get<ConfigMap>({space, "b"}));
-  EXPECT_THROW(static_cast<void>(manager.get<Secret>({space, "a"})), NotCachedError);
+  EXPECT_TRUE(manager.find<ConfigMap>({space, "a"}));
+  EXPECT_FALSE(manager.find<ConfigMap>({space, "b"}));
+  EXPECT_THROW(static_cast<void>(manager.find<Secret>({space, "a"})), NotCachedError);
   EXPECT_THROW(static_cast<void>(manager.list<Secret>()), NotCachedError);
   running->finish();
 }
@@ -198,8 +206,8 @@ TEST_F(CacheTest, MayTreatSomeNamespacesDifferently) {
   EXPECT_EQ(asked("configmaps"),
             (Names{"/api/v1/configmaps fieldSelector=metadata.namespace%21%3D" + a,
                    "/api/v1/namespaces/" + a + "/configmaps labelSelector=marked"}));
-  EXPECT_FALSE(manager.get<ConfigMap>({a, "plain"}));
-  EXPECT_TRUE(manager.get<ConfigMap>({b, "plain"}));
+  EXPECT_FALSE(manager.find<ConfigMap>({a, "plain"}));
+  EXPECT_TRUE(manager.find<ConfigMap>({b, "plain"}));
   running->finish();
 }
 
@@ -223,11 +231,11 @@ TEST_F(CacheTest, StoresOnlyWhatIsNeeded) {
        .leave_out = {"metadata.managedFields"}});
   Manager& manager = running->manager;
 
-  const auto map = manager.get<ConfigMap>({space, "a"});
+  const auto map = manager.find<ConfigMap>({space, "a"});
   ASSERT_TRUE(map);
   EXPECT_TRUE(map->data.empty());
   EXPECT_TRUE(map->metadata.managed_fields.empty());
-  const auto projected = manager.get<Secret>({space, "s"});
+  const auto projected = manager.find<Secret>({space, "s"});
   ASSERT_TRUE(projected);
   EXPECT_EQ(projected->metadata.labels.size(), 1U);
   EXPECT_TRUE(projected->metadata.annotations.empty());
@@ -237,7 +245,7 @@ TEST_F(CacheTest, StoresOnlyWhatIsNeeded) {
   const auto stored = client.resource<ConfigMap>(space).update(next);
   EXPECT_FALSE(stored->data.empty());
   EXPECT_TRUE(eventually([&] {
-    const auto now = manager.get<ConfigMap>({space, "a"});
+    const auto now = manager.find<ConfigMap>({space, "a"});
     return now->metadata.resource_version == stored->metadata.resource_version && now->data.empty();
   }));
   running->finish();
@@ -305,19 +313,19 @@ TEST_F(CacheTest, ReadsSomeThingsFromTheServer) {
   const ResourceKind maps = resource_kind<ConfigMap>();
   Manager& manager = run({.uncached = {{"", "Secret"}}});
 
-  EXPECT_TRUE(manager.get<Secret>({space, "s"}));
-  EXPECT_FALSE(manager.get<Secret>({space, "t"}));
+  EXPECT_TRUE(manager.find<Secret>({space, "s"}));
+  EXPECT_FALSE(manager.find<Secret>({space, "t"}));
   EXPECT_EQ(
       manager.list<Secret>({.namespace_ = space, .field_selector = "metadata.name=s"}).items.size(),
       1U);
   EXPECT_EQ(manager.list<Secret>({.namespace_ = space, .limit = 1}).items.size(), 1U);
-  const auto document = manager.reader<Value>(maps).get({space, "a"});
+  const auto document = manager.reader<Value>(maps).find({space, "a"});
   ASSERT_TRUE(document);
   EXPECT_EQ((*document)["kind"].as_string(), "ConfigMap");
   EXPECT_EQ(watches("configmaps"), 0U);
   EXPECT_EQ(watches("secrets"), 0U);
 
-  EXPECT_TRUE(manager.reader<PartialObjectMetadata>(maps).get({space, "a"}));
+  EXPECT_TRUE(manager.reader<PartialObjectMetadata>(maps).find({space, "a"}));
   EXPECT_EQ(watches("configmaps"), 1U);
   running->finish();
 
@@ -343,10 +351,10 @@ TEST_F(CacheTest, KnowsWhichNamespacesItHolds) {
   EXPECT_EQ(watches("configmaps"), 2U);
   EXPECT_EQ(list({.namespace_ = b}), (Names{b + "/one", b + "/two"}));
   EXPECT_EQ(list({.limit = 3}).size(), 3U);
-  EXPECT_TRUE(manager.get<ConfigMap>({space, "one"}));
-  EXPECT_THROW(static_cast<void>(manager.get<ConfigMap>({c, "one"})), NotCachedError);
+  EXPECT_TRUE(manager.find<ConfigMap>({space, "one"}));
+  EXPECT_THROW(static_cast<void>(manager.find<ConfigMap>({c, "one"})), NotCachedError);
   EXPECT_THROW(static_cast<void>(manager.list<ConfigMap>({.namespace_ = c})), NotCachedError);
-  EXPECT_TRUE(manager.get<Namespace>({"", c}));
+  EXPECT_TRUE(manager.find<Namespace>({"", c}));
   EXPECT_EQ(watches("namespaces"), 1U);
   running->finish();
 }
@@ -364,6 +372,21 @@ TEST_F(CacheTest, FeedsControllersFromSeveralNamespaces) {
       eventually([&] { return worked.count(key("one")) == 1 && worked.count(b + "/one") == 1; }));
   running->finish();
   EXPECT_EQ(worked.size(), 2U);
+}
+
+// G-15
+TEST_F(CacheTest, RefusesMalformedSelectorsWhenTheManagerIsMade) {
+  ManagerOptions all = options();
+  all.cache.label_selector = "app in (web";
+  EXPECT_THROW(make(std::move(all)), std::invalid_argument);
+  ManagerOptions one = options();
+  one.cache.by_object = {cached<ConfigMap>({.field_selector = "metadata.name"})};
+  try {
+    make(std::move(one));
+    ADD_FAILURE() << "it was made";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string{error.what()}.find("at offset 0"), std::string::npos) << error.what();
+  }
 }
 
 }  // namespace

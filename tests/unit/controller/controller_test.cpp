@@ -24,7 +24,7 @@ TEST_F(ControllerTest, ReconcilesEveryObjectOfItsKind) {
   Manager& manager = make();
   Worked seen;
   manager.controller<ConfigMap>("maps").reconcile([&](const Request& request) {
-    const auto map = manager.get<ConfigMap>(request.key);
+    const auto map = manager.find<ConfigMap>(request.key);
     seen.note(request.key.str() + (map ? "" : " is gone"));
     return done();
   });
@@ -36,6 +36,57 @@ TEST_F(ControllerTest, ReconcilesEveryObjectOfItsKind) {
   server.remove<ConfigMap>(space, "new");
   EXPECT_TRUE(eventually([&] { return seen.count(key("new is gone")) == 1; }));
   running->finish();
+}
+
+// CF-47
+TEST_F(ControllerTest, WithoutAReconcileFunctionKeepsTheManagerFromRunning) {
+  Manager& manager = make();
+  manager.controller<ConfigMap>("maps").reconcile(worked.noting());
+  static_cast<void>(manager.controller<ConfigMap>("forgotten"));
+  try {
+    manager.run({});
+    ADD_FAILURE() << "it ran";
+  } catch (const std::logic_error& error) {
+    EXPECT_STREQ(error.what(),
+                 "controller forgotten has no reconcile function; end what begins with "
+                 "Manager::controller() with .reconcile(function)");
+  }
+}
+
+// CF-46
+TEST_F(ControllerTest, ConflictsAreNoErrorsInTheLog) {
+  put("a");
+  Manager& manager = make();
+  manager.controller<ConfigMap>("maps").reconcile([&](const Request& request) {
+    worked.note(request.key.name);
+    if (worked.size() > 1) return done();
+    ConfigMap stale = *manager.get<ConfigMap>(request.key);
+    stale.metadata.resource_version = "1";
+    manager.client().resource<ConfigMap>(space).update(stale);
+    return done();
+  });
+  running->start();
+  ASSERT_TRUE(eventually_with_time([&] { return worked.size() == 2; }));
+  running->finish();
+  EXPECT_NE(log().find("reconciling " + key("a") + " met a conflict"), std::string::npos) << log();
+  EXPECT_EQ(log().find("failed"), std::string::npos) << log();
+}
+
+// CF-46
+TEST_F(ControllerTest, ARequestThatTheStopCancelsIsNoErrorInTheLog) {
+  put("a");
+  Manager& manager = make();
+  manager.controller<ConfigMap>("maps").reconcile(
+      [&](const Request&, std::stop_token stop) -> Result {
+        waiting.fire();
+        static_cast<void>(DoneSignal{}.wait(stop));
+        static_cast<void>(manager.client().resource<ConfigMap>(space).get("a", {}, stop));
+        return done();
+      });
+  running->start();
+  ASSERT_TRUE(waiting.wait({}));
+  running->finish();
+  EXPECT_EQ(log().find("failed"), std::string::npos) << log();
 }
 
 // WQ-30, CF-3: what existed before has to wait for what happens now.

@@ -42,6 +42,26 @@ TEST_F(CreateOrUpdateTest, WritesOnlyWhatIsNeeded) {
   EXPECT_EQ(server.find<ConfigMap>(space, "a")->data.at("given"), "yes");
 }
 
+TEST_F(CreateOrUpdateTest, PatchesNothingButAStatusThatHasChanged) {
+  const std::string name = "node-" + space;
+  server.create(core::v1::Node{.metadata = {.name = name}});
+  const auto before = server.find<core::v1::Node>("", name);
+  core::v1::Node now = *before;
+  now.metadata.labels["not"] = "sent";
+  EXPECT_EQ(patch_status(client, *before, now), nullptr);
+  EXPECT_EQ(server.find<core::v1::Node>("", name)->metadata.resource_version,
+            before->metadata.resource_version);
+
+  now.status.phase = "Running";
+  now.metadata.resource_version = "1";  // no conflict: only the status is sent
+  const auto stored = patch_status(client, *before, now);
+  ASSERT_NE(stored, nullptr);
+  EXPECT_EQ(stored->status.phase, "Running");
+  EXPECT_EQ(stored->metadata.labels.find("not"), nullptr);
+  now.metadata.name = "other";
+  EXPECT_THROW(patch_status(client, *before, now), std::logic_error);
+}
+
 TEST_F(CreateOrUpdateTest, SendsOnlyWhatHasChanged) {
   ConfigMap map{.metadata = {.name = "a", .namespace_ = space}};
   EXPECT_EQ(create_or_patch(client, map, kColour("red")), WriteResult::kCreated);

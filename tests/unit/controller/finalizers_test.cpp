@@ -29,6 +29,24 @@ TEST(Finalizers, ArePutOntoAnObjectThatLives) {
 }
 
 // CF-43
+TEST(Finalizers, GetTheStopTokenIfTheyWantOne) {
+  Finalizers<core::v1::Pod> finalizers;
+  bool stopped = false;
+  finalizers.add("example.com/disk", [&](core::v1::Pod&, const std::stop_token& stop) {
+    stopped = stop.stop_requested();
+    return FinalizerResult{};
+  });
+  core::v1::Pod pod;
+  pod.metadata.deletion_timestamp = Time::from_unix(1);
+  add_finalizer(pod, "example.com/disk");
+  std::stop_source stop;
+  stop.request_stop();
+
+  EXPECT_TRUE(finalizers.run(pod, stop.get_token()).updated);
+  EXPECT_TRUE(stopped);
+}
+
+// CF-43
 TEST(Finalizers, RunOnAnObjectThatIsBeingDeletedAndLeaveIt) {
   Finalizers<core::v1::Pod> finalizers;
   finalizers.add("example.com/disk", [](core::v1::Pod& pod) {

@@ -49,6 +49,7 @@ class Candidate {
       (void)clock_.sleep_until(std::min(clock_.now() + slow_answer_, call.deadline), call.stop);
     });
     LeaderElectionOptions options;
+    options.log = Logger{};
     options.clock = &clock_;
     options.random = [this] { return static_cast<double>(random_() >> 11) * 0x1p-53; };
     options.release_on_cancel = number % 2 == 0;

@@ -71,6 +71,7 @@ class Replica {
     }
     if (stop.stop_requested()) return;
     ManagerOptions options;
+    options.log = Logger{};
     options.leader_election = {.name = "lock",
                                .namespace_ = "default",
                                .identity = "replica-" + std::to_string(number_),

@@ -92,7 +92,7 @@ TEST_F(ManagerRunTest, StartsAndStopsInOrder) {
     EXPECT_EQ(worked.count("other ends"), 1U);
     EXPECT_EQ(holder(), "me");
     EXPECT_EQ(http_get(manager.health_address(), "/healthz").status, 200);
-    EXPECT_FALSE(manager.get<ConfigMap>({space, "none"}));
+    EXPECT_FALSE(manager.find<ConfigMap>({space, "none"}));
     EXPECT_EQ(server->watch_count(), 1U);
   });
   running->start();
@@ -329,7 +329,7 @@ TEST_F(ManagerRunTest, SendsEventsBeforeItEnds) {
   put("a");
   Manager& manager = make();
   manager.controller<ConfigMap>("maps").reconcile([&](const Request& request) {
-    manager.event_recorder("maps")->record(*manager.get<ConfigMap>(request.key), "Normal", "Seen",
+    manager.event_recorder("maps")->record(*manager.find<ConfigMap>(request.key), "Normal", "Seen",
                                            "it is there");
     worked.note(request.key.name);
     return done();

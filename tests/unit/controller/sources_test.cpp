@@ -264,11 +264,11 @@ TEST_F(SourcesTest, MayBeOnlyMetadata) {
   EXPECT_TRUE(eventually([&] { return worked.count(key("a")) == 1; }));
 
   const auto metadata =
-      manager.reader<PartialObjectMetadata>(resource_kind<Secret>()).get({space, "s"});
+      manager.reader<PartialObjectMetadata>(resource_kind<Secret>()).find({space, "s"});
   ASSERT_TRUE(metadata);
   EXPECT_EQ(metadata->metadata.name, "s");
   EXPECT_EQ(watches("secrets"), 1U);
-  EXPECT_TRUE(manager.get<Secret>({space, "s"}));
+  EXPECT_TRUE(manager.find<Secret>({space, "s"}));
   EXPECT_EQ(watches("secrets"), 2U);
   running->finish();
   EXPECT_EQ(log().find("two informers"), std::string::npos) << log();

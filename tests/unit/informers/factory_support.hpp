@@ -34,7 +34,7 @@ class FactoryTest : public ::testing::Test {
   }
 
   Client& client() {
-    if (!client_) client_.emplace(server.config(), trace.following({}));
+    if (!client_) client_.emplace(server.config(), trace.following({.log = Logger{}}));
     return *client_;
   }
   static core::v1::ConfigMap config_map(std::string_view space, std::string_view name,

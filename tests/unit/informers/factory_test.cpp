@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -69,7 +70,7 @@ TEST_F(SharedInformerFactoryTest, StartsLaterOnesWithAnotherStart) {
   factory.start();
   ASSERT_TRUE(factory.wait_for_cache_sync({}, kPatience));
   factory.core().v1().configmaps().informer();
-  EXPECT_EQ(factory.wait_for_cache_sync().informers.size(), 1U);
+  EXPECT_EQ(factory.wait_for_cache_sync().cause, "not started");
   factory.start();
   factory.start();  // more calls do no harm
   const CacheSync sync = factory.wait_for_cache_sync();
@@ -95,7 +96,7 @@ TEST_F(SharedInformerFactoryTest, StartsAgainWhatGotNoThread) {
           << error.what();
     }
   }
-  EXPECT_EQ(factory.wait_for_cache_sync({}, kPatience).informers.size(), 1U);
+  EXPECT_EQ(factory.wait_for_cache_sync({}, kPatience).cause, "not started");
 
   factory.start();
   const CacheSync sync = factory.wait_for_cache_sync({}, kPatience);
@@ -191,8 +192,140 @@ TEST_F(FactoryInTrouble, DoesNotWaitForAnInformerThatHasEnded) {
 }
 
 // G-6
-TEST_F(SharedInformerFactoryTest, NothingStartedIsNothingToWaitFor) {
+TEST_F(SharedInformerFactoryTest, SaysAtOnceThatAnInformerWasNotStarted) {
+  constexpr auto kNotStarted = "not started: call start() after asking for it";
   factory.core().v1().pods().informer();
+  const CacheSync forgotten = factory.wait_for_cache_sync();  // would wait for ever
+  EXPECT_FALSE(forgotten);
+  ASSERT_EQ(forgotten.informers.size(), 1U);
+  EXPECT_EQ(forgotten.informers[0].reason, kNotStarted);
+  EXPECT_EQ(forgotten.message(),
+            std::string{"failed to sync all caches: v1 Pod ("} + kNotStarted + "): not started");
+
+  factory.start();
+  ASSERT_TRUE(factory.wait_for_cache_sync({}, kPatience));
+  factory.core().v1().nodes().informer();
+  const CacheSync later = factory.wait_for_cache_sync();
+  ASSERT_EQ(later.informers.size(), 2U);
+  EXPECT_FALSE(later.informers[0].synced);
+  EXPECT_EQ(later.informers[0].reason, kNotStarted);
+  EXPECT_TRUE(later.informers[1].synced);
+
+  factory.shutdown();
+  factory.start();
+  EXPECT_EQ(factory.wait_for_cache_sync().informers[0].reason,
+            "not started: the factory has been shut down");
+}
+
+// G-5
+TEST_F(SharedInformerFactoryTest, ShutdownInAHandlerIsAnError) {
+  server.create(config_map(space, "one"));
+  std::mutex mutex;
+  std::string thrown;
+  factory.informer<ConfigMap>().add_event_handler({.on_add = [&](const ConfigMap&) {
+    const std::lock_guard guard{mutex};
+    try {
+      factory.shutdown();
+    } catch (const std::logic_error& error) {
+      thrown = error.what();
+    }
+  }});
+  factory.start();
+  ASSERT_TRUE(server.wait_for([&] {
+    const std::lock_guard guard{mutex};
+    return !thrown.empty();
+  }));
+  EXPECT_NE(thrown.find("call stop_informer()"), std::string::npos) << thrown;
+  factory.shutdown();
+}
+
+// G-5
+TEST_F(FactoryTest, EndsOnItsOwnIfAHandlerDestroysIt) {
+  server.create(config_map(space, "one"));
+  std::mutex mutex;
+  std::string logged;
+  auto factory = std::make_unique<SharedInformerFactory>(
+      client(),
+      FactoryOptions{
+          .namespace_ = space,
+          .reflector = {.log = Logger{[&](LogLevel, std::string_view, std::string_view text) {
+                                        const std::lock_guard guard{mutex};
+                                        logged += text;
+                                      },
+                                      LogLevel::kError}}});
+  const auto maps = factory->informer<ConfigMap>();
+  const DoneSignal destroyed;
+  maps.add_event_handler({.on_add = [&](const ConfigMap&) {
+    factory.reset();
+    destroyed.fire();
+  }});
+  SharedInformerFactory* const running = factory.get();
+  running->start();
+  ASSERT_TRUE(destroyed.wait({}));
+  EXPECT_TRUE(server.wait_for([&] { return maps.is_stopped(); }));
+  const std::lock_guard guard{mutex};
+  EXPECT_NE(logged.find("destroyed by a handler of its own"), std::string::npos) << logged;
+}
+
+// G-15
+TEST_F(FactoryTest, RefusesAMalformedSelectorWhenAskedForTheInformer) {
+  SharedInformerFactory factory{client(), {.namespace_ = space}};
+  factory.configure<ConfigMap>(
+      {.tweak_list_options = [](ListOptions& options) { options.label_selector = "app in (web"; }});
+  factory.configure<Pod>({.tweak_list_options = [](ListOptions& options) {
+    options.field_selector = "spec.nodeName";
+  }});
+  const auto message = [](const auto& ask) -> std::string {
+    try {
+      ask();
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "nothing was thrown";
+  };
+  const std::string labels = message([&] { factory.informer<ConfigMap>(); });
+  EXPECT_NE(labels.find("informer of v1 ConfigMap: label selector"), std::string::npos) << labels;
+  EXPECT_NE(labels.find("at offset 11"), std::string::npos) << labels;
+  const std::string fields = message([&] { factory.informer<Pod>(); });
+  EXPECT_NE(fields.find("informer of v1 Pod: field selector"), std::string::npos) << fields;
+  EXPECT_NE(fields.find("at offset 0"), std::string::npos) << fields;
+  const std::string listed = message(
+      [&] { static_cast<void>(client().resource<Pod>(space).list({.label_selector = "a b"})); });
+  EXPECT_NE(listed.find("at offset 2"), std::string::npos) << listed;
+  EXPECT_EQ(trace.count("", "pods"), 0U);
+}
+
+// M-10
+TEST_F(FactoryInTrouble, LogsWhereItsClientDoes) {
+  server->faults().always().matching({.resource = "pods"}).respond(403);
+  std::mutex mutex;
+  std::string logged;
+  const Client own{server.config(),
+                   {.log = Logger{[&](LogLevel, std::string_view component, std::string_view text) {
+                                    const std::lock_guard guard{mutex};
+                                    logged += std::string{component} + ": " + std::string{text};
+                                  },
+                                  LogLevel::kWarning}}};
+  SharedInformerFactory quiet{own, {.reflector = {.log = Logger{}}}};
+  quiet.informer<Pod>();
+  quiet.start();
+  ASSERT_TRUE(server.wait_for([&] { return !quiet.informer<Pod>().last_error().empty(); }));
+  quiet.shutdown();
+  EXPECT_EQ(logged, "");
+
+  SharedInformerFactory loud{own};
+  loud.informer<Pod>();
+  loud.start();
+  EXPECT_TRUE(server.wait_for([&] {
+    const std::lock_guard guard{mutex};
+    return logged.find("reflector: v1 Pod: Failed to watch v1 Pod, tries again") !=
+           std::string::npos;
+  })) << logged;
+  loud.shutdown();
+}
+
+// G-6
+TEST_F(SharedInformerFactoryTest, NothingAskedForIsNothingToWaitFor) {
   const CacheSync sync = factory.wait_for_cache_sync();
   EXPECT_TRUE(sync);
   EXPECT_TRUE(sync.informers.empty());

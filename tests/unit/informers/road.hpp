@@ -175,7 +175,7 @@ class RoadTest : public ::testing::Test {
   Client make_client(Config config, std::shared_ptr<Credentials> credentials = nullptr) {
     config.qps = -1;
     config.content_type = road.content_type;
-    ClientOptions options = trace.following({.clock = &clock});
+    ClientOptions options = trace.following({.clock = &clock, .log = Logger{}});
     options.credentials =
         credentials ? std::move(credentials) : make_credentials(config, {.clock = &clock});
     options.transport = make_http_transport({.base_url = config.host,
@@ -191,6 +191,7 @@ class RoadTest : public ::testing::Test {
   InformerOptions<T> informer_options() {
     InformerOptions<T> options;
     options.reflector.clock = &clock;
+    options.reflector.log = Logger{};
     options.reflector.watch_list = road.watch_list;
     options.reflector.on_state = [this](const ReflectorEvent& event) {
       const std::lock_guard guard{mutex};

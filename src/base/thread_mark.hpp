@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace kube::detail {
+
+/// Marks the calling thread, as long as it lives, as one that works for `owner`; so an owner that is told to wait for
+/// its threads can refuse if it is one of these who asks. Marks nest.
+class ThreadMark {
+ public:
+  explicit ThreadMark(const void* owner) noexcept : owner_(owner), outer_(innermost()) {
+    innermost() = this;
+  }
+  ThreadMark(const ThreadMark&) = delete;
+  ThreadMark& operator=(const ThreadMark&) = delete;
+  ~ThreadMark() { innermost() = outer_; }
+
+  /// Whether the calling thread works for `owner`.
+  [[nodiscard]] static bool is_set(const void* owner) noexcept {
+    for (const ThreadMark* mark = innermost(); mark != nullptr; mark = mark->outer_) {
+      if (mark->owner_ == owner) return true;
+    }
+    return false;
+  }
+
+ private:
+  static const ThreadMark*& innermost() noexcept {
+    thread_local const ThreadMark* mark = nullptr;
+    return mark;
+  }
+
+  const void* owner_;
+  const ThreadMark* outer_;
+};
+
+}  // namespace kube::detail
