@@ -14,7 +14,7 @@
 #include <thread>
 #include <utility>
 
-namespace kube {
+namespace kube::detail {
 
 using namespace std::chrono_literals;
 
@@ -24,7 +24,7 @@ namespace {
 constexpr Clock::Duration kFirstPause = 10ms;
 constexpr Clock::Duration kLongestPause = 1s;
 
-detail::ReflectorHooks with_timer(detail::ReflectorHooks hooks, std::shared_ptr<DeltaQueue> queue) {
+ReflectorHooks with_timer(ReflectorHooks hooks, std::shared_ptr<DeltaQueueCore> queue) {
   // The loop is the one that wakes up for a timer, so no thread is needed for that.
   hooks.set_timer = [queue = std::move(queue)](Clock::TimePoint time) { queue->set_timer(time); };
   return hooks;
@@ -32,10 +32,9 @@ detail::ReflectorHooks with_timer(detail::ReflectorHooks hooks, std::shared_ptr<
 
 }  // namespace
 
-Controller::Controller(const detail::ObjectAccess& access,
-                       std::shared_ptr<detail::AnyListWatch> source,
-                       std::shared_ptr<DeltaQueue> queue, ControllerHooks hooks,
-                       ReflectorOptions options, detail::ReflectorHooks reflector_hooks)
+CacheController::CacheController(const ObjectAccess& access, std::shared_ptr<AnyListWatch> source,
+                                 std::shared_ptr<DeltaQueueCore> queue, CacheControllerHooks hooks,
+                                 ReflectorOptions options, ReflectorHooks reflector_hooks)
     : queue_(std::move(queue)),
       hooks_(std::move(hooks)),
       metrics_(options.metrics),
@@ -44,7 +43,7 @@ Controller::Controller(const detail::ObjectAccess& access,
       reflector_(access, std::move(source), *queue_, std::move(options),
                  with_timer(std::move(reflector_hooks), queue_)) {}
 
-void Controller::report(const std::exception& error) const noexcept {
+void CacheController::report(const std::exception& error) const noexcept {
   metrics_.processing_errors.add();
   log_.error("processing failed: {}", error.what());
   if (!hooks_.on_error) return;
@@ -55,7 +54,7 @@ void Controller::report(const std::exception& error) const noexcept {
   }
 }
 
-std::string Controller::last_error() const {
+std::string CacheController::last_error() const {
   {
     const std::lock_guard guard{mutex_};
     if (!failure_.empty()) return failure_;
@@ -63,7 +62,7 @@ std::string Controller::last_error() const {
   return reflector_.last_error();
 }
 
-void Controller::set_failure(const char* text) noexcept {
+void CacheController::set_failure(const char* text) noexcept {
   const std::lock_guard guard{mutex_};
   try {
     failure_ = text;
@@ -73,8 +72,9 @@ void Controller::set_failure(const char* text) noexcept {
 }
 
 /// Reports the exception that is being handled, and waits for longer than the last time. False if stopped.
-bool Controller::pause_after_failure(Clock::Duration& pause, const std::stop_token& stop) noexcept {
-  detail::with_current_exception([&](const std::exception& error) {
+bool CacheController::pause_after_failure(Clock::Duration& pause,
+                                          const std::stop_token& stop) noexcept {
+  with_current_exception([&](const std::exception& error) {
     set_failure(error.what());
     report(error);
   });
@@ -88,12 +88,12 @@ bool Controller::pause_after_failure(Clock::Duration& pause, const std::stop_tok
 }
 
 /// Fills in what is computed when somebody looks.
-void Controller::measure() const {
+void CacheController::measure() const {
   reflector_.measure();
   if (hooks_.store == nullptr) return;
-  const detail::StoreSnapshot snapshot = hooks_.store->snapshot();
+  const StoreSnapshot snapshot = hooks_.store->snapshot();
   std::size_t bytes = snapshot.overhead_bytes();
-  snapshot.for_each([&](const detail::ObjectRef& object) {
+  snapshot.for_each([&](const ObjectRef& object) {
     const ObjectBytes one = bytes_of(object.to<std::byte>());
     bytes += one.own + one.shared;
     return true;
@@ -102,8 +102,8 @@ void Controller::measure() const {
   metrics_.bytes.set(static_cast<double>(bytes));
 }
 
-void Controller::process(std::vector<Delta>& deltas, bool in_initial_list,
-                         const std::stop_token& stop) {
+void CacheController::process(std::vector<AnyDelta>& deltas, bool in_initial_list,
+                              const std::stop_token& stop) {
   if (hooks_.retries) {
     (void)keep_trying([&] { hooks_.process(deltas, in_initial_list); }, stop);
     return;
@@ -116,15 +116,15 @@ void Controller::process(std::vector<Delta>& deltas, bool in_initial_list,
   }
 }
 
-void Controller::run(std::stop_token stop) noexcept {
+void CacheController::run(std::stop_token stop) noexcept {
   if (started_.exchange(true)) return;
-  const detail::ThreadMark loop{this};
+  const ThreadMark loop{this};
   std::jthread reflector;
   const auto prepare = [&] {
     if (metrics_.probe) metrics_.probe->set([this] { measure(); });
     try {
       reflector = std::jthread{[this](std::stop_token own) {
-        const detail::ThreadMark mark{this};
+        const ThreadMark mark{this};
         reflector_.run(std::move(own));
       }};
     } catch (const std::system_error& error) {
@@ -137,7 +137,8 @@ void Controller::run(std::stop_token stop) noexcept {
                                    reflector.request_stop();
                                    queue_->close();
                                  }};
-    const DeltaQueue::Process process = [&](std::vector<Delta>& deltas, bool in_initial_list) {
+    const DeltaQueueCore::Process process = [&](std::vector<AnyDelta>& deltas,
+                                                bool in_initial_list) {
       this->process(deltas, in_initial_list, stop);
     };
     PopResult result = PopResult::kEmpty;
@@ -158,8 +159,8 @@ void Controller::run(std::stop_token stop) noexcept {
     metrics_.probe->set(nullptr);
     measure();  // how it ended
   } catch (...) {
-    detail::with_current_exception([&](const std::exception& error) { report(error); });
+    with_current_exception([&](const std::exception& error) { report(error); });
   }
 }
 
-}  // namespace kube
+}  // namespace kube::detail

@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/cache/delta_queue.hpp>
+#include <kube/cache/delta_queue_core.hpp>
 
 #include <deque>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
-namespace kube {
+namespace kube::detail {
 
-struct DeltaFifo::Items {
-  std::unordered_map<std::string, std::vector<Delta>> deltas;
+struct DeltaFifoCore::Items {
+  std::unordered_map<std::string, std::vector<AnyDelta>> deltas;
   std::deque<std::string> order;  ///< each key of `deltas`, once
   std::size_t count = 0;          ///< of all deltas
   /// The key whose deltas are being processed, and its newest object. The store may not have it yet, but it
   /// must not look unknown meanwhile.
   std::string current;
-  detail::ObjectRef current_object;
+  ObjectRef current_object;
 };
 
-DeltaFifo::DeltaFifo(const detail::ObjectAccess& access, const detail::IndexerCore* known,
-                     DeltaQueueOptions options, DeltaType listed_as)
-    : DeltaQueue(access, known, std::move(options)),
+DeltaFifoCore::DeltaFifoCore(const ObjectAccess& access, std::shared_ptr<const IndexerCore> known,
+                             DeltaQueueOptions options, DeltaType listed_as)
+    : DeltaQueueCore(access, std::move(known), std::move(options)),
       listed_as_(listed_as),
       queued_(std::make_unique<Items>()) {}
 
-DeltaFifo::~DeltaFifo() = default;
+DeltaFifoCore::~DeltaFifoCore() = default;
 
-std::size_t DeltaFifo::size() const {
+std::size_t DeltaFifoCore::size() const {
   const std::lock_guard guard{mutex_};
   return queued_->count;
 }
 
-std::size_t DeltaFifo::size_locked() const { return queued_->count; }
+std::size_t DeltaFifoCore::size_locked() const { return queued_->count; }
 
-std::vector<detail::ObjectRef> DeltaFifo::list() const {
+std::vector<ObjectRef> DeltaFifoCore::list() const {
   const std::lock_guard guard{mutex_};
-  std::vector<detail::ObjectRef> newest;
+  std::vector<ObjectRef> newest;
   for (const std::string& key : queued_->order) {
     newest.push_back(queued_->deltas.at(key).back().object);
   }
@@ -43,9 +43,9 @@ std::vector<detail::ObjectRef> DeltaFifo::list() const {
 }
 
 /// What it throws has changed nothing: a key has deltas if and only if it has a place in the order.
-void DeltaFifo::push_locked(std::string key, Delta delta) {
+void DeltaFifoCore::push_locked(std::string key, AnyDelta delta) {
   const auto [place, is_new] = queued_->deltas.try_emplace(key);
-  std::vector<Delta>& deltas = place->second;
+  std::vector<AnyDelta>& deltas = place->second;
   if (!is_new && delta.type == DeltaType::kDeleted && deltas.back().type == DeltaType::kDeleted) {
     // Of two deletions, the one that knows the last state says more.
     if (deltas.back().tombstone) deltas.back() = std::move(delta);
@@ -61,9 +61,9 @@ void DeltaFifo::push_locked(std::string key, Delta delta) {
   ++queued_->count;
 }
 
-void DeltaFifo::push(Delta delta) {
+void DeltaFifoCore::push(AnyDelta delta) {
   std::string key = delta.key_text(access_);
-  if (detail::KeyParts::of(key).name.empty()) {
+  if (KeyParts::of(key).name.empty()) {
     throw KeyError("object has no meta: metadata.name is empty");
   }
   stamp(delta);
@@ -74,38 +74,38 @@ void DeltaFifo::push(Delta delta) {
   publish(std::move(lock), Operation::kEvent);
 }
 
-bool DeltaFifo::is_known_locked(const std::string& key) const {
+bool DeltaFifoCore::is_known_locked(const std::string& key) const {
   if (queued_->deltas.contains(key) || queued_->current == key) return true;
-  const auto parts = detail::KeyParts::of(key);
+  const auto parts = KeyParts::of(key);
   return known_ != nullptr && known_->snapshot().find(parts.namespace_, parts.name);
 }
 
-void DeltaFifo::add(detail::ObjectRef object) {
+void DeltaFifoCore::add(ObjectRef object) {
   push({.type = DeltaType::kAdded, .object = std::move(object)});
 }
-void DeltaFifo::update(detail::ObjectRef object) {
+void DeltaFifoCore::update(ObjectRef object) {
   push({.type = DeltaType::kUpdated, .object = std::move(object)});
 }
-void DeltaFifo::erase(detail::ObjectRef last) {
+void DeltaFifoCore::erase(ObjectRef last) {
   push({.type = DeltaType::kDeleted, .object = std::move(last)});
 }
-void DeltaFifo::erase(std::string key) {
+void DeltaFifoCore::erase(std::string key) {
   push({.type = DeltaType::kDeleted, .tombstone = true, .key = std::move(key)});
 }
 
-void DeltaFifo::replace(std::vector<detail::ObjectRef> objects, std::string /*version*/) {
+void DeltaFifoCore::replace(std::vector<ObjectRef> objects, std::string /*version*/) {
   auto lock = lock_for_producer();
   std::unordered_set<std::string> listed;
-  for (detail::ObjectRef& object : objects) {
+  for (ObjectRef& object : objects) {
     std::string key = access_.key(object.get());
     if (access_.name(object.get()).empty()) continue;
     listed.insert(key);
     push_locked(std::move(key), {.type = listed_as_, .object = std::move(object)});
   }
   std::size_t initial = listed.size();
-  const auto bury = [&](const std::string& key, detail::ObjectRef last) {
+  const auto bury = [&](const std::string& key, ObjectRef last) {
     ++initial;
-    Delta grave{.type = DeltaType::kDeleted, .object = std::move(last), .tombstone = true};
+    AnyDelta grave{.type = DeltaType::kDeleted, .object = std::move(last), .tombstone = true};
     if (!grave.object) grave.key = key;
     push_locked(key, std::move(grave));
   };
@@ -118,7 +118,7 @@ void DeltaFifo::replace(std::vector<detail::ObjectRef> objects, std::string /*ve
     bury(queued_->current, queued_->current_object);
   }
   if (known_ != nullptr) {
-    known_->snapshot().for_each([&](const detail::ObjectRef& object) {
+    known_->snapshot().for_each([&](const ObjectRef& object) {
       const std::string key = access_.key(object.get());
       if (!listed.contains(key) && !queued_->deltas.contains(key)) bury(key, object);
       return true;
@@ -127,10 +127,10 @@ void DeltaFifo::replace(std::vector<detail::ObjectRef> objects, std::string /*ve
   publish(std::move(lock), Operation::kReplace, initial);
 }
 
-void DeltaFifo::resync(std::shared_ptr<const ResyncRequest> request) {
+void DeltaFifoCore::resync(std::shared_ptr<const ResyncRequest> request) {
   std::unique_lock lock{mutex_};  // the consumer may ask for it, who must not wait for itself
   if (known_ != nullptr) {
-    known_->snapshot().for_each([&](const detail::ObjectRef& object) {
+    known_->snapshot().for_each([&](const ObjectRef& object) {
       std::string key = access_.key(object.get());
       // What is queued or being processed is newer than what is known.
       if (!queued_->deltas.contains(key) && queued_->current != key) {
@@ -143,9 +143,9 @@ void DeltaFifo::resync(std::shared_ptr<const ResyncRequest> request) {
   publish(std::move(lock), Operation::kOther);
 }
 
-void DeltaFifo::bookmark(std::string /*version*/) {}
+void DeltaFifoCore::bookmark(std::string /*version*/) {}
 
-std::size_t DeltaFifo::take_locked(std::vector<Delta>& batch, std::size_t /*initial*/) {
+std::size_t DeltaFifoCore::take_locked(std::vector<AnyDelta>& batch, std::size_t /*initial*/) {
   queued_->current = std::move(queued_->order.front());
   queued_->order.pop_front();
   const auto found = queued_->deltas.find(queued_->current);
@@ -156,9 +156,9 @@ std::size_t DeltaFifo::take_locked(std::vector<Delta>& batch, std::size_t /*init
   return 1;
 }
 
-void DeltaFifo::processed_locked() {
+void DeltaFifoCore::processed_locked() {
   queued_->current.clear();
   queued_->current_object = {};
 }
 
-}  // namespace kube
+}  // namespace kube::detail

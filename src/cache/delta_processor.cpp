@@ -14,12 +14,12 @@ namespace kube::detail {
 DeltaProcessor::DeltaProcessor(IndexerCore& store, DeltaProcessorOptions options, Emit emit)
     : store_(store), options_(std::move(options)), emit_(std::move(emit)) {}
 
-void DeltaProcessor::process(std::vector<Delta>& deltas, bool in_initial_list) {
+void DeltaProcessor::process(std::vector<AnyDelta>& deltas, bool in_initial_list) {
   emit();  // of a resync
   if (deltas.empty()) return;
   const Clock::TimePoint start = options_.clock->now();
   std::string errors;
-  const Delta& first = deltas.front();
+  const AnyDelta& first = deltas.front();
   if (first.type == DeltaType::kSyncAll) {
     resyncs_.push_back({0, first.resync});
   } else if (first.type == DeltaType::kBookmark) {
@@ -58,17 +58,17 @@ std::string DeltaProcessor::errors_of(const Applied& applied) {
 }
 
 /// Changes the store. What it throws has changed nothing.
-void DeltaProcessor::apply(const std::vector<Delta>& deltas) {
+void DeltaProcessor::apply(const std::vector<AnyDelta>& deltas) {
   Applied applied;
   NotificationBatch batch;
   batch.number = ++batches_;
-  const Delta& first = deltas.front();
+  const AnyDelta& first = deltas.front();
   if (first.type == DeltaType::kReplacedAll) {
     batch.sequence = store_.replace(first.objects, first.version, applied.results, applied.removed);
   } else {
     std::vector<StoreChange> changes;
     changes.reserve(deltas.size());
-    for (const Delta& delta : deltas) {
+    for (const AnyDelta& delta : deltas) {
       changes.push_back({.object = delta.object,
                          .erase = delta.type == DeltaType::kDeleted,
                          .tombstone = delta.tombstone,
@@ -82,7 +82,7 @@ void DeltaProcessor::apply(const std::vector<Delta>& deltas) {
 }
 
 /// Makes notifications of what was applied.
-void DeltaProcessor::note_all(std::vector<Delta>& deltas, bool in_initial_list) {
+void DeltaProcessor::note_all(std::vector<AnyDelta>& deltas, bool in_initial_list) {
   Applied& applied = *applied_;
   batch_.notifications.reserve(applied.removed.size() + applied.results.size());
   for (ObjectRef& object : applied.removed) {
@@ -93,7 +93,7 @@ void DeltaProcessor::note_all(std::vector<Delta>& deltas, bool in_initial_list) 
   }
   applied.removed.clear();
   const bool is_list = deltas.front().type == DeltaType::kReplacedAll;
-  Delta one{.type = DeltaType::kReplaced};
+  AnyDelta one{.type = DeltaType::kReplaced};
   for (; applied.noted < applied.results.size(); ++applied.noted) {
     StoreResult& result = applied.results[applied.noted];
     if (!result.error.empty()) continue;
@@ -103,7 +103,7 @@ void DeltaProcessor::note_all(std::vector<Delta>& deltas, bool in_initial_list) 
 }
 
 /// What to tell of one change. What it throws has changed nothing.
-void DeltaProcessor::note(StoreResult& result, const Delta& delta, bool in_initial_list) {
+void DeltaProcessor::note(StoreResult& result, const AnyDelta& delta, bool in_initial_list) {
   using Kind = Notification::Kind;
   Notification note;
   note.object = delta.object;

@@ -44,7 +44,7 @@ class DeltaProcessor {
   DeltaProcessor(IndexerCore& store, DeltaProcessorOptions options, Emit emit);
 
   /// Empties `deltas` when they have been processed.
-  void process(std::vector<Delta>& deltas, bool in_initial_list);
+  void process(std::vector<AnyDelta>& deltas, bool in_initial_list);
   /// Does a part of what is left of resyncs. True if there is more.
   bool go_on();
 
@@ -61,9 +61,9 @@ class DeltaProcessor {
     std::size_t noted = 0;             ///< results that are in `batch_`
   };
 
-  void apply(const std::vector<Delta>& deltas);
-  void note_all(std::vector<Delta>& deltas, bool in_initial_list);
-  void note(StoreResult& result, const Delta& delta, bool in_initial_list);
+  void apply(const std::vector<AnyDelta>& deltas);
+  void note_all(std::vector<AnyDelta>& deltas, bool in_initial_list);
+  void note(StoreResult& result, const AnyDelta& delta, bool in_initial_list);
   void emit();
   [[nodiscard]] static std::string errors_of(const Applied& applied);
 

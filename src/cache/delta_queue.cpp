@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/cache/delta_queue.hpp>
+#include <kube/cache/delta_queue_core.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -45,22 +45,27 @@ std::string_view to_string(PopResult result) noexcept {
   return "?";
 }
 
-DeltaQueue::DeltaQueue(const detail::ObjectAccess& access, const detail::IndexerCore* known,
-                       DeltaQueueOptions options)
-    : access_(access), known_(known), options_(std::move(options)), synced_(options_.name) {}
+namespace detail {
 
-detail::ObjectRef DeltaQueue::known(const void* object) const {
-  return known_ == nullptr ? detail::ObjectRef{} : known_->find(object);
+DeltaQueueCore::DeltaQueueCore(const ObjectAccess& access, std::shared_ptr<const IndexerCore> known,
+                               DeltaQueueOptions options)
+    : access_(access),
+      known_(std::move(known)),
+      options_(std::move(options)),
+      synced_(options_.name) {}
+
+ObjectRef DeltaQueueCore::known(const void* object) const {
+  return known_ == nullptr ? ObjectRef{} : known_->find(object);
 }
 
-void DeltaQueue::set_timer(Clock::TimePoint time) {
+void DeltaQueueCore::set_timer(Clock::TimePoint time) {
   const std::lock_guard guard{mutex_};
   timer_ = time;
   timer_moved_ = true;
   items_.notify_all();
 }
 
-void DeltaQueue::hold(bool on) {
+void DeltaQueueCore::hold(bool on) {
   std::unique_lock lock{mutex_};
   held_ = on;
   const bool wake = !on && size_locked() > 0;
@@ -68,14 +73,14 @@ void DeltaQueue::hold(bool on) {
   if (wake) items_.notify_one();
 }
 
-void DeltaQueue::close() {
+void DeltaQueueCore::close() {
   const std::lock_guard guard{mutex_};
   closed_ = true;
   items_.notify_all();
   space_.notify_all();
 }
 
-std::unique_lock<std::mutex> DeltaQueue::lock_for_producer() {
+std::unique_lock<std::mutex> DeltaQueueCore::lock_for_producer() {
   std::unique_lock lock{mutex_};
   const auto has_room = [&] {
     return closed_ || options_.max_items == 0 || size_locked() < options_.max_items;
@@ -87,8 +92,8 @@ std::unique_lock<std::mutex> DeltaQueue::lock_for_producer() {
   return lock;
 }
 
-void DeltaQueue::publish(std::unique_lock<std::mutex> lock, Operation operation,
-                         std::size_t listed) {
+void DeltaQueueCore::publish(std::unique_lock<std::mutex> lock, Operation operation,
+                             std::size_t listed) {
   if (operation != Operation::kOther) {
     if (!populated_ || (list_failed_ && operation == Operation::kReplace)) {
       initial_ = listed;
@@ -102,15 +107,15 @@ void DeltaQueue::publish(std::unique_lock<std::mutex> lock, Operation operation,
   if (wake) items_.notify_one();
 }
 
-void DeltaQueue::fire_if_synced(std::unique_lock<std::mutex> lock) {
+void DeltaQueueCore::fire_if_synced(std::unique_lock<std::mutex> lock) {
   if (fired_ || !populated_ || initial_ > 0) return;
   fired_ = true;
   lock.unlock();
   synced_.fire();
 }
 
-PopResult DeltaQueue::pop(const Process& process, bool wait) {
-  std::vector<Delta> batch;
+PopResult DeltaQueueCore::pop(const Process& process, bool wait) {
+  std::vector<AnyDelta> batch;
   std::size_t initial_taken = 0;
   std::size_t left = 0;
   bool in_initial_list = false;
@@ -156,7 +161,7 @@ PopResult DeltaQueue::pop(const Process& process, bool wait) {
   return PopResult::kProcessed;
 }
 
-void DeltaQueue::settle(std::size_t initial_taken, bool list_failed) noexcept {
+void DeltaQueueCore::settle(std::size_t initial_taken, bool list_failed) noexcept {
   std::unique_lock lock{mutex_};
   processed_locked();
   list_failed_ = list_failed_ || list_failed;
@@ -165,4 +170,5 @@ void DeltaQueue::settle(std::size_t initial_taken, bool list_failed) noexcept {
   fire_if_synced(std::move(lock));
 }
 
+}  // namespace detail
 }  // namespace kube

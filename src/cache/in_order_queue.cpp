@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store_state.hpp"
 
-#include <kube/cache/delta_queue.hpp>
+#include <kube/cache/delta_queue_core.hpp>
 
 #include <boost/unordered/unordered_flat_set.hpp>
 
@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace kube {
+namespace kube::detail {
 namespace {
 
 bool is_about_all(DeltaType type) noexcept {
@@ -20,9 +20,9 @@ bool is_about_all(DeltaType type) noexcept {
 
 }  // namespace
 
-struct InOrderQueue::Items {
+struct InOrderQueueCore::Items {
   struct Item {
-    Delta delta;
+    AnyDelta delta;
     bool dropped = false;  ///< a newer delta of the same object follows
   };
   std::deque<Item> deltas;
@@ -32,13 +32,13 @@ struct InOrderQueue::Items {
   static constexpr std::uint64_t kNowhere = UINT64_MAX;
   std::uint64_t taken = 0;
 
-  [[nodiscard]] static std::uint64_t hash(const detail::ObjectAccess& access, const Delta& delta) {
+  [[nodiscard]] static std::uint64_t hash(const ObjectAccess& access, const AnyDelta& delta) {
     const void* object = delta.object.get();
-    return detail::hash_key(access.namespace_(object), access.name(object));
+    return hash_key(access.namespace_(object), access.name(object));
   }
 
   /// Appends `newer`, and drops the update that it makes superfluous. What it throws has changed nothing.
-  void append_compressed(const detail::ObjectAccess& access, Delta newer) {
+  void append_compressed(const ObjectAccess& access, AnyDelta newer) {
     if (is_about_all(newer.type)) {
       deltas.push_back({std::move(newer)});
       last_update.clear();  // nothing moves past a list
@@ -67,8 +67,8 @@ struct InOrderQueue::Items {
   void drop_front() {
     for (; !deltas.empty() && deltas.front().dropped; ++taken) deltas.pop_front();
   }
-  Delta pop() {
-    Delta delta = std::move(deltas.front().delta);
+  AnyDelta pop() {
+    AnyDelta delta = std::move(deltas.front().delta);
     deltas.pop_front();
     ++taken;
     --live;
@@ -78,20 +78,22 @@ struct InOrderQueue::Items {
   }
 };
 
-InOrderQueue::InOrderQueue(const detail::ObjectAccess& access, const detail::IndexerCore* known,
-                           DeltaQueueOptions options)
-    : DeltaQueue(access, known, std::move(options)), queued_(std::make_unique<Items>()) {}
+InOrderQueueCore::InOrderQueueCore(const ObjectAccess& access,
+                                   std::shared_ptr<const IndexerCore> known,
+                                   DeltaQueueOptions options)
+    : DeltaQueueCore(access, std::move(known), std::move(options)),
+      queued_(std::make_unique<Items>()) {}
 
-InOrderQueue::~InOrderQueue() = default;
+InOrderQueueCore::~InOrderQueueCore() = default;
 
-std::size_t InOrderQueue::size() const {
+std::size_t InOrderQueueCore::size() const {
   const std::lock_guard guard{mutex_};
   return queued_->live;
 }
 
-std::size_t InOrderQueue::size_locked() const { return queued_->live; }
+std::size_t InOrderQueueCore::size_locked() const { return queued_->live; }
 
-void InOrderQueue::push(Delta delta, bool populates) {
+void InOrderQueueCore::push(AnyDelta delta, bool populates) {
   const bool is_list = delta.type == DeltaType::kReplacedAll;
   if (!is_about_all(delta.type) && access_.name(delta.object.get()).empty()) {
     throw KeyError("object has no meta: metadata.name is empty");
@@ -111,29 +113,29 @@ void InOrderQueue::push(Delta delta, bool populates) {
           is_list ? queued_->live : 0);
 }
 
-void InOrderQueue::add(detail::ObjectRef object) {
+void InOrderQueueCore::add(ObjectRef object) {
   push({.type = DeltaType::kAdded, .object = std::move(object)});
 }
-void InOrderQueue::update(detail::ObjectRef object) {
+void InOrderQueueCore::update(ObjectRef object) {
   push({.type = DeltaType::kUpdated, .object = std::move(object)});
 }
-void InOrderQueue::erase(detail::ObjectRef last) {
+void InOrderQueueCore::erase(ObjectRef last) {
   push({.type = DeltaType::kDeleted, .object = std::move(last)});
 }
-void InOrderQueue::replace(std::vector<detail::ObjectRef> objects, std::string version) {
+void InOrderQueueCore::replace(std::vector<ObjectRef> objects, std::string version) {
   push({.type = DeltaType::kReplacedAll,
         .version = std::move(version),
         .objects = std::move(objects)});
 }
-void InOrderQueue::resync(std::shared_ptr<const ResyncRequest> request) {
+void InOrderQueueCore::resync(std::shared_ptr<const ResyncRequest> request) {
   push({.type = DeltaType::kSyncAll, .resync = std::move(request)}, false);
 }
-void InOrderQueue::bookmark(std::string version) {
+void InOrderQueueCore::bookmark(std::string version) {
   push({.type = DeltaType::kBookmark, .version = std::move(version)}, false);
 }
 
 /// How many deltas at the front make a batch. Those that were dropped count, too.
-std::size_t InOrderQueue::batch_end_locked(std::size_t initial) const {
+std::size_t InOrderQueueCore::batch_end_locked(std::size_t initial) const {
   std::size_t limit = std::max<std::size_t>(options_.batch_size, 1);
   if (initial > 0) limit = std::min(limit, initial);
   limit = std::min(limit, queued_->live);
@@ -152,7 +154,7 @@ std::size_t InOrderQueue::batch_end_locked(std::size_t initial) const {
   return end;
 }
 
-std::size_t InOrderQueue::take_locked(std::vector<Delta>& batch, std::size_t initial) {
+std::size_t InOrderQueueCore::take_locked(std::vector<AnyDelta>& batch, std::size_t initial) {
   // All that can fail comes first: what has been taken out must not be lost.
   const std::size_t end = batch_end_locked(initial);
   batch.reserve(end);
@@ -161,4 +163,4 @@ std::size_t InOrderQueue::take_locked(std::vector<Delta>& batch, std::size_t ini
   return batch.size();
 }
 
-}  // namespace kube
+}  // namespace kube::detail

@@ -15,7 +15,7 @@ struct InformerCore::Parts {
   AnyHandler handler;
   const ObjectAccess& access;
   std::unique_ptr<DeltaProcessor> processor;
-  std::unique_ptr<Controller> controller;
+  std::unique_ptr<CacheController> controller;
 
   void call(const Notification& note) const {
     switch (note.kind) {
@@ -68,21 +68,22 @@ InformerCore::InformerCore(const ObjectAccess& access, std::shared_ptr<AnyListWa
   queue.queued = reflector.metrics.queued_items;
   if (reflector.metrics.probe) queue.lag = reflector.metrics.event_lag;
   queue.log = reflector.log.value_or(stderr_logger()).named("queue");
-  std::shared_ptr<DeltaQueue> deltas;
+  std::shared_ptr<DeltaQueueCore> deltas;
   if (behaviour.queue_kind == QueueKind::kInOrder) {
-    deltas = std::make_shared<InOrderQueue>(access, store_.get(), std::move(queue));
+    deltas = std::make_shared<InOrderQueueCore>(access, store_, std::move(queue));
   } else {
-    deltas = std::make_shared<DeltaFifo>(access, store_.get(), std::move(queue));
+    deltas = std::make_shared<DeltaFifoCore>(access, store_, std::move(queue));
   }
   DeltaProcessor& processor = *parts_->processor;
-  parts_->controller = std::make_unique<Controller>(
+  parts_->controller = std::make_unique<CacheController>(
       access, std::move(source), std::move(deltas),
-      ControllerHooks{.process = [&processor](std::vector<Delta>& batch,
-                                              bool initial) { processor.process(batch, initial); },
-                      .retries = true,
-                      .go_on = [&processor] { return processor.go_on(); },
-                      .on_error = std::move(behaviour.on_processing_error),
-                      .store = store_},
+      CacheControllerHooks{
+          .process = [&processor](std::vector<AnyDelta>& batch,
+                                  bool initial) { processor.process(batch, initial); },
+          .retries = true,
+          .go_on = [&processor] { return processor.go_on(); },
+          .on_error = std::move(behaviour.on_processing_error),
+          .store = store_},
       std::move(reflector),
       ReflectorHooks{.transform = std::move(transform), .resync_period = behaviour.resync});
 }

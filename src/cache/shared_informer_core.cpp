@@ -29,9 +29,9 @@ ReflectorOptions with_log(ReflectorOptions options) {
 
 /// What exists only while the informer runs.
 struct SharedInformerCore::Running {
-  std::shared_ptr<DeltaQueue> queue;
+  std::shared_ptr<DeltaQueueCore> queue;
   std::unique_ptr<DeltaProcessor> processor;
-  std::unique_ptr<Controller> controller;
+  std::unique_ptr<CacheController> controller;
 };
 
 SharedInformerCore::SharedInformerCore(const ObjectAccess& access,
@@ -70,9 +70,9 @@ std::shared_ptr<SharedInformerCore::Running> SharedInformerCore::start() {
   if (started_) return nullptr;
   auto running = std::make_shared<Running>();
   if (behaviour_.queue_kind == QueueKind::kInOrder) {
-    running->queue = std::make_shared<InOrderQueue>(access_, store_.get(), queue_);
+    running->queue = std::make_shared<InOrderQueueCore>(access_, store_, queue_);
   } else {
-    running->queue = std::make_shared<DeltaFifo>(access_, store_.get(), queue_);
+    running->queue = std::make_shared<DeltaFifoCore>(access_, store_, queue_);
   }
   running->processor = std::make_unique<DeltaProcessor>(
       *store_,
@@ -86,14 +86,15 @@ std::shared_ptr<SharedInformerCore::Running> SharedInformerCore::start() {
                           const std::exception& error) { parts.controller->report(error); }},
       [this](const NotificationBatch& batch) { processor_->distribute(batch); });
   DeltaProcessor& processor = *running->processor;
-  running->controller = std::make_unique<Controller>(
+  running->controller = std::make_unique<CacheController>(
       access_, source_, running->queue,
-      ControllerHooks{.process = [&processor](std::vector<Delta>& deltas,
-                                              bool initial) { processor.process(deltas, initial); },
-                      .retries = true,
-                      .go_on = [&processor] { return processor.go_on(); },
-                      .on_error = behaviour_.on_processing_error,
-                      .store = store_},
+      CacheControllerHooks{
+          .process = [&processor](std::vector<AnyDelta>& deltas,
+                                  bool initial) { processor.process(deltas, initial); },
+          .retries = true,
+          .go_on = [&processor] { return processor.go_on(); },
+          .on_error = behaviour_.on_processing_error,
+          .store = store_},
       reflector_,
       ReflectorHooks{.transform = transform_,
                      .resync_period = processor_->check_period(),
@@ -113,7 +114,7 @@ void SharedInformerCore::run(std::stop_token stop) {
     reflector_.log->warning("{} has been started already", synced_.name());
     return;
   }
-  Controller& controller = *running->controller;
+  CacheController& controller = *running->controller;
   if (controller.keep_trying([this] { processor_->start(); }, stop)) {
     const std::stop_callback unblock{stop, [this] { processor_->do_not_wait(); }};
     controller.run(stop);

@@ -14,11 +14,13 @@
 
 namespace kube {
 
-/// What a Controller does with deltas.
-struct ControllerHooks {
+namespace detail {
+
+/// How a CacheController processes deltas.
+struct CacheControllerHooks {
   /// Processes what was taken from the queue. What it throws is counted and handed to `on_error`, and the reflector
   /// lists again, since the deltas are gone.
-  DeltaQueue::Process process = nullptr;
+  DeltaQueueCore::Process process = nullptr;
   /// `process` can be called again with the deltas that it has thrown for, and does the rest. So it is, after a
   /// pause, until they are processed or a stop is requested.
   bool retries = false;
@@ -27,17 +29,17 @@ struct ControllerHooks {
   /// What it throws is swallowed.
   std::function<void(const std::exception& error)> on_error = nullptr;
   /// What the deltas go into, for metrics. May be absent.
-  std::shared_ptr<const detail::IndexerCore> store = nullptr;
+  std::shared_ptr<const IndexerCore> store = nullptr;
 };
 
-/// A reflector that fills a queue, and the loop that empties it.
+/// The Controller of a type that is known elsewhere.
 ///
 /// Thread safety: any method from any thread.
-class Controller {
+class CacheController {
  public:
-  Controller(const detail::ObjectAccess& access, std::shared_ptr<detail::AnyListWatch> source,
-             std::shared_ptr<DeltaQueue> queue, ControllerHooks hooks,
-             ReflectorOptions options = {}, detail::ReflectorHooks reflector_hooks = {});
+  CacheController(const ObjectAccess& access, std::shared_ptr<AnyListWatch> source,
+                  std::shared_ptr<DeltaQueueCore> queue, CacheControllerHooks hooks,
+                  ReflectorOptions options = {}, ReflectorHooks reflector_hooks = {});
 
   /// Runs the loop here and the reflector in a thread of its own until a stop is requested, and returns when
   /// both have ended. What is queued then is dropped. Throws nothing: what fails, for instance because there is no
@@ -71,19 +73,60 @@ class Controller {
 
  private:
   void measure() const;
-  void process(std::vector<Delta>& deltas, bool in_initial_list, const std::stop_token& stop);
+  void process(std::vector<AnyDelta>& deltas, bool in_initial_list, const std::stop_token& stop);
   bool pause_after_failure(Clock::Duration& pause, const std::stop_token& stop) noexcept;
   void set_failure(const char* text) noexcept;
 
-  const std::shared_ptr<DeltaQueue> queue_;
-  const ControllerHooks hooks_;
+  const std::shared_ptr<DeltaQueueCore> queue_;
+  const CacheControllerHooks hooks_;
   const InformerMetrics metrics_;
   const Logger log_;
   Clock& clock_;
-  detail::ReflectorCore reflector_;
+  ReflectorCore reflector_;
   std::atomic<bool> started_ = false;
   mutable std::mutex mutex_;
   std::string failure_;  // guarded by mutex_
+};
+
+}  // namespace detail
+
+/// A Reflector that fills a queue, and the loop that empties it: informers are made of it, and so can be whatever
+/// wants to see every delta itself.
+///
+/// Thread safety: any method from any thread.
+template <typename T>
+class Controller {
+ public:
+  /// Gets the deltas that were taken from the queue at once. Its exceptions are logged and handed to `on_error`; the
+  /// reflector then lists again, since the deltas are gone.
+  using Process = std::function<void(const std::vector<Delta<T>>& deltas, bool in_initial_list)>;
+
+  Controller(std::shared_ptr<ListWatch<T>> source, const DeltaQueue<T>& queue, Process process,
+             ReflectorOptions options = {},
+             std::function<void(const std::exception& error)> on_error = nullptr)
+      : core_(detail::kObjectAccess<T>,
+              std::make_shared<detail::ErasedListWatch<T>>(std::move(source)),
+              detail::Inside::core(queue),
+              {.process = detail::typed_process<T>(std::move(process)),
+               .on_error = std::move(on_error)},
+              std::move(options)) {}
+
+  /// Runs the loop here and the reflector in a thread of its own until a stop is requested, and returns when both
+  /// have ended. Queued deltas are dropped then. Throws nothing: failures are reported and tried again. A second call
+  /// returns at once.
+  void run(std::stop_token stop) noexcept { core_.run(std::move(stop)); }
+  /// True once the first list was processed. Stays true.
+  [[nodiscard]] bool has_synced() const { return core_.has_synced(); }
+  [[nodiscard]] const DoneSignal& synced() const noexcept { return core_.synced(); }
+  /// Empty before the first list.
+  [[nodiscard]] std::string last_sync_resource_version() const {
+    return core_.last_sync_resource_version();
+  }
+  /// Why nothing new is processed; empty if nothing fails.
+  [[nodiscard]] std::string last_error() const { return core_.last_error(); }
+
+ private:
+  detail::CacheController core_;
 };
 
 }  // namespace kube

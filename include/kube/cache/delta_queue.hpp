@@ -1,176 +1,105 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kube/base/clock.hpp>
-#include <kube/base/condition.hpp>
-#include <kube/base/log.hpp>
-#include <kube/base/metrics.hpp>
-#include <kube/cache/delta.hpp>
-#include <kube/cache/done_signal.hpp>
-#include <kube/cache/indexer_core.hpp>
+#include <kube/base/inside.hpp>
+#include <kube/cache/delta_queue_core.hpp>
+#include <kube/cache/indexer_view.hpp>
 
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace kube {
 
-/// How a queue works. Any field may be left out.
-struct DeltaQueueOptions {
-  std::string name = {};
-  /// With that many deltas waiting, producers wait, too, and so does the server's stream; 0: no limit. (A
-  /// list counts as one delta in the in-order queue, and never waits halfway in the DeltaFifo.)
-  std::size_t max_items = 2'000;
-  /// In-order queue: deltas that are taken at once.
-  std::size_t batch_size = 1'000;
-  /// In-order queue: an update that waits is dropped when a newer one of the same object comes. Order stays.
-  bool compress = false;
-  Clock* clock = &system_clock();
-  Logger log = {};
-  Gauge queued = {};  ///< deltas that wait
-  /// If set, gets the time from adding an event to having it processed.
-  std::optional<Histogram> lag = std::nullopt;
-};
+namespace detail {
 
-enum class PopResult { kProcessed, kEmpty, kTimer, kClosed };
-[[nodiscard]] std::string_view to_string(PopResult result) noexcept;
+template <typename T>
+[[nodiscard]] DeltaQueueCore::Process typed_process(
+    std::function<void(const std::vector<Delta<T>>& deltas, bool in_initial_list)> process) {
+  return [process = std::move(process)](std::vector<AnyDelta>& deltas, bool in_initial_list) {
+    std::vector<Delta<T>> typed;
+    typed.reserve(deltas.size());
+    for (const AnyDelta& delta : deltas) typed.push_back(typed_delta<T>(delta));
+    process(typed, in_initial_list);
+  };
+}
 
-/// Deltas on their way from one Reflector to one consumer.
+}  // namespace detail
+
+/// Deltas on their way from a Reflector (or any other producer) to one consumer: an InOrderQueue or a DeltaFifo.
+/// Copies are the same queue.
 ///
-/// It is *synced* once everything that the first replace() brought has been processed; if something else
-/// came first, at once. Later lists do not change that.
+/// It is *synced* once everything that the first replace() brought has been processed; if something else came
+/// first, at once. Later lists do not change that.
 /// Thread safety: producers from any thread; pop() from one thread at a time.
-class DeltaQueue : public ReflectorTarget {
+template <typename T>
+class DeltaQueue {
  public:
-  /// Gets what was taken. `in_initial_list` is true until the queue is synced.
-  using Process = std::function<void(std::vector<Delta>& deltas, bool in_initial_list)>;
+  using Process = std::function<void(const std::vector<Delta<T>>& deltas, bool in_initial_list)>;
 
-  DeltaQueue(const detail::ObjectAccess& access, const detail::IndexerCore* known,
-             DeltaQueueOptions options);
+  void add(const Ref<T>& object) { core_->add(detail::ObjectRef::from(object)); }
+  void update(const Ref<T>& object) { core_->update(detail::ObjectRef::from(object)); }
+  /// `last` is the state of the object when it was deleted.
+  void erase(const Ref<T>& last) { core_->erase(detail::ObjectRef::from(last)); }
+  /// `objects` are all that exist, as of `resource_version`.
+  void replace(const std::vector<Ref<T>>& objects, std::string resource_version) {
+    std::vector<detail::ObjectRef> all;
+    all.reserve(objects.size());
+    for (const Ref<T>& object : objects) all.push_back(detail::ObjectRef::from(object));
+    core_->replace(std::move(all), std::move(resource_version));
+  }
+  /// Shows the consumer all stored objects again.
+  void resync() { core_->resync(nullptr); }
+  /// Nothing has changed up to `resource_version`.
+  void bookmark(std::string resource_version) { core_->bookmark(std::move(resource_version)); }
 
-  /// Takes the next deltas and calls `process` with them, without a lock. Waits for some, or for the timer,
-  /// unless `wait` is false. A closed queue still hands out what it has. What `process` throws passes
-  /// through; what was taken is gone then, and only a new list brings it again. Whatever else is thrown
-  /// (std::bad_alloc) leaves the queue as it was.
-  PopResult pop(const Process& process, bool wait = true);
-  /// Lets pop() return kTimer, once, when `time` has come.
-  void set_timer(Clock::TimePoint time);
+  /// Takes the next deltas and calls `process` with them, without a lock. Waits for some unless `wait` is false. A
+  /// closed queue still hands out the deltas that it has. An exception of `process` passes through; the deltas that
+  /// were taken are gone then.
+  PopResult pop(Process process, bool wait = true) {
+    return core_->pop(detail::typed_process<T>(std::move(process)), wait);
+  }
   /// Wakes all who wait. Producers may go on, without waiting.
-  void close();
-
-  [[nodiscard]] bool has_synced() const { return synced_.done(); }
-  [[nodiscard]] const DoneSignal& synced() const noexcept { return synced_; }
-  [[nodiscard]] virtual std::size_t size() const = 0;
-  [[nodiscard]] detail::ObjectRef known(const void* object) const override;
-  void hold(bool on) override;
+  void close() { core_->close(); }
+  [[nodiscard]] bool has_synced() const { return core_->has_synced(); }
+  [[nodiscard]] const DoneSignal& synced() const noexcept { return core_->synced(); }
+  [[nodiscard]] std::size_t size() const { return core_->size(); }
 
  protected:
-  /// Moves the next deltas into `batch`, all or (if it throws) none; returns how many initial items they were, at
-  /// most `initial`.
-  virtual std::size_t take_locked(std::vector<Delta>& batch, std::size_t initial) = 0;
-  [[nodiscard]] virtual std::size_t size_locked() const = 0;
-  /// Called when what take_locked() gave has been processed.
-  virtual void processed_locked() {}
-
-  /// Notes the time in an event that was just read, if somebody wants to know.
-  void stamp(Delta& delta) const {
-    if (options_.lag) delta.read_at = options_.clock->now();
-  }
-  /// Waits until there is room.
-  std::unique_lock<std::mutex> lock_for_producer();
-  /// How a producer ends: wakes the consumer, and notes how many items the first replace() brought.
-  enum class Operation { kOther, kEvent, kReplace };
-  void publish(std::unique_lock<std::mutex> lock, Operation operation, std::size_t listed = 0);
-
-  const detail::ObjectAccess& access_;
-  const detail::IndexerCore* const known_;
-  const DeltaQueueOptions options_;
-  mutable std::mutex mutex_;
+  explicit DeltaQueue(std::shared_ptr<detail::DeltaQueueCore> core) : core_(std::move(core)) {}
 
  private:
-  void settle(std::size_t initial_taken, bool list_failed) noexcept;
-  void fire_if_synced(std::unique_lock<std::mutex> lock);
-
-  Condition items_;
-  Condition space_;
-  // Guarded by mutex_:
-  Clock::TimePoint timer_ = Clock::TimePoint::max();
-  bool closed_ = false;
-  bool timer_moved_ = false;
-  bool held_ = false;
-  bool populated_ = false;
-  bool list_failed_ = false;
-  bool fired_ = false;
-  std::size_t initial_ = 0;  // items of the first list that are not processed
-
-  const DoneSignal synced_;
+  friend struct detail::Inside;
+  std::shared_ptr<detail::DeltaQueueCore> core_;
 };
 
 /// The queue of client-go since 0.36: all deltas in the order in which they came, a list as one delta. The
-/// consumer finds out what a list has deleted, so nothing depends on what the store holds meanwhile.
-/// Deltas of different objects are taken in batches.
-class InOrderQueue final : public DeltaQueue {
+/// consumer finds out what a list has deleted. Deltas of different objects are taken in batches.
+template <typename T>
+class InOrderQueue : public DeltaQueue<T> {
  public:
-  explicit InOrderQueue(const detail::ObjectAccess& access,
-                        const detail::IndexerCore* known = nullptr, DeltaQueueOptions options = {});
-  ~InOrderQueue() override;
-
-  void add(detail::ObjectRef object) override;
-  void update(detail::ObjectRef object) override;
-  void erase(detail::ObjectRef last) override;
-  void replace(std::vector<detail::ObjectRef> objects, std::string version) override;
-  void resync(std::shared_ptr<const ResyncRequest> request) override;
-  void bookmark(std::string version) override;
-  [[nodiscard]] std::size_t size() const override;
-
- private:
-  struct Items;
-  std::size_t take_locked(std::vector<Delta>& batch, std::size_t initial) override;
-  [[nodiscard]] std::size_t batch_end_locked(std::size_t initial) const;
-  [[nodiscard]] std::size_t size_locked() const override;
-  void push(Delta delta, bool populates = true);
-
-  std::unique_ptr<Items> queued_;  // guarded by mutex_
+  explicit InOrderQueue(DeltaQueueOptions options = {})
+      : DeltaQueue<T>(std::make_shared<detail::InOrderQueueCore>(detail::kObjectAccess<T>, nullptr,
+                                                                 std::move(options))) {}
 };
 
-/// The classic queue of client-go: per object all deltas since it was last taken, in the order in which
-/// objects got their first. A list becomes one delta per object, and tombstones for what is known and not
-/// in the list.
-class DeltaFifo final : public DeltaQueue {
+/// The classic queue of client-go: per object all deltas since it was last taken, in the order in which objects got
+/// their first. A list becomes one delta per object, and tombstones for objects that are known and not in the list.
+template <typename T>
+class DeltaFifo : public DeltaQueue<T> {
  public:
-  /// `known` (may be null) is the store that the consumer fills.
-  explicit DeltaFifo(const detail::ObjectAccess& access, const detail::IndexerCore* known = nullptr,
-                     DeltaQueueOptions options = {}, DeltaType listed_as = DeltaType::kReplaced);
-  ~DeltaFifo() override;
-
-  void add(detail::ObjectRef object) override;
-  void update(detail::ObjectRef object) override;
-  void erase(detail::ObjectRef last) override;
-  /// Enqueues a tombstone of a key.
-  void erase(std::string key);
-  void replace(std::vector<detail::ObjectRef> objects, std::string version) override;
-  void resync(std::shared_ptr<const ResyncRequest> request) override;
-  void bookmark(std::string version) override;
-  [[nodiscard]] std::size_t size() const override;
-  /// The newest object of each queued key.
-  [[nodiscard]] std::vector<detail::ObjectRef> list() const;
-
- private:
-  struct Items;
-  std::size_t take_locked(std::vector<Delta>& batch, std::size_t initial) override;
-  [[nodiscard]] std::size_t size_locked() const override;
-  void processed_locked() override;
-  void push(Delta delta);
-  void push_locked(std::string key, Delta delta);
-  [[nodiscard]] bool is_known_locked(const std::string& key) const;
-
-  const DeltaType listed_as_;
-  std::unique_ptr<Items> queued_;  // guarded by mutex_
+  /// `known` is the store that the consumer fills.
+  explicit DeltaFifo(const IndexerView<T>& known, DeltaQueueOptions options = {})
+      : DeltaQueue<T>(std::make_shared<detail::DeltaFifoCore>(
+            detail::kObjectAccess<T>, detail::Inside::core(known), std::move(options))) {}
+  /// Without a store: a list deletes only what is queued.
+  explicit DeltaFifo(DeltaQueueOptions options = {})
+      : DeltaQueue<T>(std::make_shared<detail::DeltaFifoCore>(detail::kObjectAccess<T>, nullptr,
+                                                              std::move(options))) {}
 };
 
 }  // namespace kube

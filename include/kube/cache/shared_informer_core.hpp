@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kube/cache/delta_queue.hpp>
+#include <kube/cache/delta_queue_core.hpp>
 #include <kube/cache/done_signal.hpp>
 #include <kube/cache/handler_registration.hpp>
 #include <kube/cache/indexer_core.hpp>

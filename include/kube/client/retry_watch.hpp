@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kube/base/clock.hpp>
+#include <kube/client/resource_core.hpp>
 #include <kube/client/watch.hpp>
 
 #include <iterator>

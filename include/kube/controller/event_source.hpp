@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/base/inside.hpp>
 #include <kube/controller/predicates.hpp>
 #include <kube/controller/reconcile.hpp>
 #include <kube/controller/watched_kind.hpp>

@@ -65,23 +65,24 @@ TEST(Controller, ReportsWhatProcessingThrowsAndListsAgain) {
     log.push_back(std::move(text));
   };
   std::atomic<int> taken = 0;
-  Controller controller{detail::kObjectAccess<Item>,
-                        erased(server),
-                        std::make_shared<InOrderQueue>(detail::kObjectAccess<Item>, nullptr,
-                                                       DeltaQueueOptions{.batch_size = 1}),
-                        {.process =
-                             [&](std::vector<Delta>& deltas, bool) {
-                               note(std::string{to_string(deltas.front().type)});
-                               ++taken;
-                               if (taken == 2) throw std::runtime_error("no");
-                               if (taken == 4) throw 7;  // NOLINT: anything may be thrown
-                             },
-                         .on_error =
-                             [&](const std::exception& error) {
-                               note(error.what());
-                               throw std::runtime_error("in the error handler, too");
-                             }},
-                        options};
+  detail::CacheController controller{
+      detail::kObjectAccess<Item>,
+      erased(server),
+      std::make_shared<detail::InOrderQueueCore>(detail::kObjectAccess<Item>, nullptr,
+                                                 DeltaQueueOptions{.batch_size = 1}),
+      {.process =
+           [&](std::vector<detail::AnyDelta>& deltas, bool) {
+             note(std::string{to_string(deltas.front().type)});
+             ++taken;
+             if (taken == 2) throw std::runtime_error("no");
+             if (taken == 4) throw 7;  // NOLINT: anything may be thrown
+           },
+       .on_error =
+           [&](const std::exception& error) {
+             note(error.what());
+             throw std::runtime_error("in the error handler, too");
+           }},
+      options};
   EXPECT_EQ(controller.last_sync_resource_version(), "");
   EXPECT_FALSE(controller.has_synced());
   {
@@ -111,22 +112,23 @@ TEST(Controller, RetriesDeltasWhereProcessingCan) {
   std::mutex mutex;
   Strings log;
   std::atomic<int> taken = 0;
-  const auto queue = std::make_shared<InOrderQueue>(detail::kObjectAccess<Item>, nullptr,
-                                                    DeltaQueueOptions{.batch_size = 1});
-  Controller controller{detail::kObjectAccess<Item>,
-                        erased(server),
-                        queue,
-                        {.process =
-                             [&](std::vector<Delta>& deltas, bool initial) {
-                               {
-                                 const std::lock_guard guard{mutex};
-                                 log.push_back(std::string{to_string(deltas.front().type)} + ' ' +
-                                               deltas.front().version + (initial ? "*" : ""));
-                               }
-                               // Each delta fails once.
-                               if (++taken % 2 == 1) throw std::bad_alloc{};
-                             },
-                         .retries = true}};
+  const auto queue = std::make_shared<detail::InOrderQueueCore>(
+      detail::kObjectAccess<Item>, nullptr, DeltaQueueOptions{.batch_size = 1});
+  detail::CacheController controller{
+      detail::kObjectAccess<Item>,
+      erased(server),
+      queue,
+      {.process =
+           [&](std::vector<detail::AnyDelta>& deltas, bool initial) {
+             {
+               const std::lock_guard guard{mutex};
+               log.push_back(std::string{to_string(deltas.front().type)} + ' ' +
+                             deltas.front().version + (initial ? "*" : ""));
+             }
+             // Each delta fails once.
+             if (++taken % 2 == 1) throw std::bad_alloc{};
+           },
+       .retries = true}};
   {
     std::jthread run{[&](std::stop_token stop) { controller.run(std::move(stop)); }};
     EXPECT_TRUE(wait_until([&] { return controller.has_synced(); }));
@@ -141,18 +143,18 @@ TEST(Controller, RetriesDeltasWhereProcessingCan) {
 // C-2: what is queued when stopped is dropped.
 TEST(Controller, DropsWhatIsQueuedWhenStopped) {
   const auto server = std::make_shared<FakeListWatch>();
-  const auto queue = std::make_shared<InOrderQueue>(detail::kObjectAccess<Item>, nullptr,
-                                                    DeltaQueueOptions{.batch_size = 1});
+  const auto queue = std::make_shared<detail::InOrderQueueCore>(
+      detail::kObjectAccess<Item>, nullptr, DeltaQueueOptions{.batch_size = 1});
   std::stop_source stop;
   int taken = 0;
-  Controller controller{detail::kObjectAccess<Item>,
-                        erased(server),
-                        queue,
-                        {.process = [&](std::vector<Delta>&, bool) {
-                          ++taken;
-                          queue->add(detail::ObjectRef::from(item("a", "x", "1")));
-                          stop.request_stop();
-                        }}};
+  detail::CacheController controller{detail::kObjectAccess<Item>,
+                                     erased(server),
+                                     queue,
+                                     {.process = [&](std::vector<detail::AnyDelta>&, bool) {
+                                       ++taken;
+                                       queue->add(detail::ObjectRef::from(item("a", "x", "1")));
+                                       stop.request_stop();
+                                     }}};
   controller.run(stop.get_token());
   EXPECT_EQ(taken, 1);
   EXPECT_GE(controller.queued(), 1U);
@@ -160,12 +162,12 @@ TEST(Controller, DropsWhatIsQueuedWhenStopped) {
 
 // F-15, D-12: no lock is held while deltas are processed.
 TEST(Controller, LetsProducersInWhileItProcesses) {
-  InOrderQueue in_order{detail::kObjectAccess<Item>};
-  DeltaFifo classic{detail::kObjectAccess<Item>};
-  for (DeltaQueue* queue :
-       {static_cast<DeltaQueue*>(&in_order), static_cast<DeltaQueue*>(&classic)}) {
+  detail::InOrderQueueCore in_order{detail::kObjectAccess<Item>};
+  detail::DeltaFifoCore classic{detail::kObjectAccess<Item>};
+  for (detail::DeltaQueueCore* queue : {static_cast<detail::DeltaQueueCore*>(&in_order),
+                                        static_cast<detail::DeltaQueueCore*>(&classic)}) {
     queue->add(detail::ObjectRef::from(item("a", "x", "1")));
-    (void)queue->pop([&](std::vector<Delta>&, bool) {
+    (void)queue->pop([&](std::vector<detail::AnyDelta>&, bool) {
       std::async(std::launch::async, [&] {
         queue->add(detail::ObjectRef::from(item("a", "y", "2")));
       }).get();
@@ -274,6 +276,27 @@ TEST(FakeListWatch, BehavesLikeAServer) {
   EXPECT_THROW((void)server.watch({.resource_version = "99"}, {}), ApiError);
   server.script_lists({api_error(500, "InternalError")});
   EXPECT_THROW((void)server.list({}, collect, {}), ApiError);
+}
+
+// C-1: a loop of one's own over every delta.
+TEST(Controller, HandsTypedDeltasToAFunction) {
+  const auto server = std::make_shared<FakeListWatch>();
+  server->put("a", "x");
+  std::mutex mutex;
+  Strings seen;
+  Controller<Item> controller{
+      server, InOrderQueue<Item>{}, [&](const std::vector<Delta<Item>>& deltas, bool initial) {
+        const std::lock_guard guard{mutex};
+        for (const Delta<Item>& delta : deltas) {
+          seen.push_back(fmt::format("{} {} of {}{}", to_string(delta.type), delta.key,
+                                     delta.objects.size(), initial ? ", initial" : ""));
+        }
+      }};
+  std::jthread runner{[&](std::stop_token stop) { controller.run(std::move(stop)); }};
+  ASSERT_TRUE(wait_until([&] { return controller.has_synced(); }));
+  const std::lock_guard guard{mutex};
+  EXPECT_EQ(seen, (Strings{"ReplacedAll  of 1, initial"}));
+  EXPECT_EQ(controller.last_error(), "");
 }
 
 }  // namespace

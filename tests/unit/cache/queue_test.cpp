@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <future>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
@@ -28,7 +29,7 @@ ObjectRef object(std::string_view name, std::string_view version = "1") {
 }
 
 /// "Added x@1", "Deleted x@2", "Deleted? x@1" (a tombstone), "ReplacedAll@7[x@1 y@2]".
-std::string show(const Delta& delta) {
+std::string show(const detail::AnyDelta& delta) {
   std::string text{to_string(delta.type)};
   if (delta.tombstone) text += '?';
   const auto one = [](const ObjectRef& o) {
@@ -50,12 +51,13 @@ std::string show(const Delta& delta) {
 }
 
 /// Takes once; "-" if there is nothing.
-std::string pop(DeltaQueue& queue, bool* initial = nullptr) {
+std::string pop(detail::DeltaQueueCore& queue, bool* initial = nullptr) {
   std::string text = "-";
   (void)queue.pop(
-      [&](std::vector<Delta>& deltas, bool in_initial_list) {
+      [&](std::vector<detail::AnyDelta>& deltas, bool in_initial_list) {
         text.clear();
-        for (const Delta& delta : deltas) text += (text.empty() ? "" : ", ") + show(delta);
+        for (const detail::AnyDelta& delta : deltas)
+          text += (text.empty() ? "" : ", ") + show(delta);
         if (initial != nullptr) *initial = in_initial_list;
       },
       false);
@@ -64,7 +66,7 @@ std::string pop(DeltaQueue& queue, bool* initial = nullptr) {
 
 // F-1, F-2, F-3, D: nothing is merged, order holds across keys.
 TEST(InOrderQueue, KeepsEveryDeltaInOrder) {
-  InOrderQueue queue{kAccess, nullptr, {.batch_size = 1}};
+  detail::InOrderQueueCore queue{kAccess, nullptr, {.batch_size = 1}};
   queue.add(object("x", "1"));
   queue.update(object("y", "2"));
   queue.update(object("x", "3"));
@@ -82,7 +84,7 @@ TEST(InOrderQueue, KeepsEveryDeltaInOrder) {
 
 // F-5: what was taken is not kept.
 TEST(InOrderQueue, LetsGoOfWhatWasTaken) {
-  InOrderQueue queue{kAccess};
+  detail::InOrderQueueCore queue{kAccess};
   const Ref<Item> held = item("a", "x", "1");
   queue.add(ObjectRef::from(held));
   EXPECT_EQ(held.use_count(), 2U);
@@ -92,7 +94,7 @@ TEST(InOrderQueue, LetsGoOfWhatWasTaken) {
 
 // F-8, F-9, F-10
 TEST(InOrderQueue, TakesListsResyncsAndBookmarksAsOneDelta) {
-  InOrderQueue queue{kAccess};
+  detail::InOrderQueueCore queue{kAccess};
   queue.add(object("x", "1"));
   queue.replace({object("y", "2"), object("z", "3")}, "7");
   queue.resync(nullptr);
@@ -105,7 +107,7 @@ TEST(InOrderQueue, TakesListsResyncsAndBookmarksAsOneDelta) {
 
 // F-10: a bookmark does not make the queue look filled.
 TEST(InOrderQueue, IsNotSyncedByABookmark) {
-  InOrderQueue queue{kAccess};
+  detail::InOrderQueueCore queue{kAccess};
   queue.bookmark("9");
   EXPECT_FALSE(queue.has_synced());
   bool initial = false;
@@ -116,12 +118,12 @@ TEST(InOrderQueue, IsNotSyncedByABookmark) {
 
 // F-11, F-12
 TEST(InOrderQueue, IsSyncedWhenTheFirstListHasBeenProcessed) {
-  InOrderQueue queue{kAccess, nullptr, {.name = "RealFIFO Item"}};
+  detail::InOrderQueueCore queue{kAccess, nullptr, {.name = "RealFIFO Item"}};
   EXPECT_FALSE(queue.has_synced());
   queue.replace({}, "1");
   EXPECT_FALSE(queue.has_synced());
   bool during = true;
-  (void)queue.pop([&](std::vector<Delta>&, bool initial) {
+  (void)queue.pop([&](std::vector<detail::AnyDelta>&, bool initial) {
     EXPECT_TRUE(initial);
     during = queue.has_synced();
   });
@@ -138,7 +140,7 @@ TEST(InOrderQueue, IsSyncedWhenTheFirstListHasBeenProcessed) {
 
 //
 TEST(InOrderQueue, IsSyncedAtOnceIfAnEventCameFirst) {
-  InOrderQueue queue{kAccess};
+  detail::InOrderQueueCore queue{kAccess};
   queue.add(object("x"));
   EXPECT_TRUE(queue.has_synced());
   bool initial = true;
@@ -148,7 +150,7 @@ TEST(InOrderQueue, IsSyncedAtOnceIfAnEventCameFirst) {
 
 // K-4: a list that could not be applied does not count.
 TEST(InOrderQueue, IsNotSyncedByAListThatFailed) {
-  InOrderQueue queue{kAccess};
+  detail::InOrderQueueCore queue{kAccess};
   queue.replace({object("x")}, "1");
   EXPECT_THROW((void)queue.pop([](auto&, bool) { throw std::runtime_error("no"); }),
                std::runtime_error);
@@ -163,7 +165,7 @@ TEST(InOrderQueue, IsNotSyncedByAListThatFailed) {
 
 // F-13, F-14
 TEST(InOrderQueue, EndsABatchWhereItMust) {
-  InOrderQueue queue{kAccess, nullptr, {.batch_size = 3}};
+  detail::InOrderQueueCore queue{kAccess, nullptr, {.batch_size = 3}};
   queue.add(object("a"));
   queue.add(object("b"));
   queue.update(object("a", "2"));
@@ -184,7 +186,7 @@ TEST(InOrderQueue, EndsABatchWhereItMust) {
 
 // F-13: the border between initial and later items.
 TEST(InOrderQueue, DoesNotMixInitialAndLaterItemsInABatch) {
-  InOrderQueue queue{kAccess};
+  detail::InOrderQueueCore queue{kAccess};
   queue.replace({object("x")}, "1");
   queue.add(object("y"));
   bool initial = false;
@@ -196,7 +198,7 @@ TEST(InOrderQueue, DoesNotMixInitialAndLaterItemsInABatch) {
 
 //
 TEST(InOrderQueue, HandsOutWhatItHasAfterClosing) {
-  InOrderQueue queue{kAccess};
+  detail::InOrderQueueCore queue{kAccess};
   auto waiting = std::async(std::launch::async, [&] { return queue.pop([](auto&, bool) {}); });
   queue.close();
   ASSERT_EQ(waiting.wait_for(10s), std::future_status::ready);
@@ -210,7 +212,7 @@ TEST(InOrderQueue, HandsOutWhatItHasAfterClosing) {
 
 // what was taken is not put back.
 TEST(InOrderQueue, ForgetsWhatFailed) {
-  InOrderQueue queue{kAccess};
+  detail::InOrderQueueCore queue{kAccess};
   queue.add(object("x"));
   EXPECT_THROW((void)queue.pop([](auto&, bool) { throw std::runtime_error("no"); }),
                std::runtime_error);
@@ -219,14 +221,14 @@ TEST(InOrderQueue, ForgetsWhatFailed) {
 
 // Q-9, K-4: an object without a key is refused at once.
 TEST(InOrderQueue, RefusesAnObjectWithoutName) {
-  InOrderQueue queue{kAccess};
+  detail::InOrderQueueCore queue{kAccess};
   EXPECT_THROW(queue.add(object("")), KeyError);
   EXPECT_EQ(queue.size(), 0U);
 }
 
 // K-2: a full queue makes producers wait; the consumer, or closing it, lets them go on.
 TEST(InOrderQueue, HoldsProducersBackWhenFull) {
-  InOrderQueue queue{kAccess, nullptr, {.max_items = 2, .batch_size = 1}};
+  detail::InOrderQueueCore queue{kAccess, nullptr, {.max_items = 2, .batch_size = 1}};
   queue.add(object("a"));
   queue.add(object("b"));
   std::atomic<int> pushed = 0;
@@ -239,7 +241,8 @@ TEST(InOrderQueue, HoldsProducersBackWhenFull) {
   std::vector<std::string> taken;
   for (int i = 0; i < 3; ++i) {
     EXPECT_LE(queue.size(), 2U);
-    (void)queue.pop([&](std::vector<Delta>& deltas, bool) { taken.push_back(show(deltas[0])); });
+    (void)queue.pop(
+        [&](std::vector<detail::AnyDelta>& deltas, bool) { taken.push_back(show(deltas[0])); });
   }
   EXPECT_LE(pushed, 3);
   queue.close();
@@ -252,14 +255,14 @@ TEST(InOrderQueue, HoldsProducersBackWhenFull) {
 
 // K-2: a producer that has more to come wakes the consumer when all of it is there, or the queue is full.
 TEST(InOrderQueue, WakesTheConsumerWhenItIsFullOrNothingMoreFollows) {
-  InOrderQueue queue{kAccess, nullptr, {.max_items = 3}};
+  detail::InOrderQueueCore queue{kAccess, nullptr, {.max_items = 3}};
   std::promise<std::string> all;
   std::jthread consumer{[&] {
     std::string text;
     for (std::size_t count = 0; count < 4;) {
-      (void)queue.pop([&](std::vector<Delta>& deltas, bool) {
+      (void)queue.pop([&](std::vector<detail::AnyDelta>& deltas, bool) {
         count += deltas.size();
-        for (const Delta& delta : deltas) text += show(delta) + ';';
+        for (const detail::AnyDelta& delta : deltas) text += show(delta) + ';';
       });
     }
     all.set_value(text);
@@ -274,7 +277,7 @@ TEST(InOrderQueue, WakesTheConsumerWhenItIsFullOrNothingMoreFollows) {
 
 // K-2: compression keeps order and every deletion.
 TEST(InOrderQueue, CompressesUpdatesOfOneObjectWhenAsked) {
-  InOrderQueue queue{kAccess, nullptr, {.batch_size = 1, .compress = true}};
+  detail::InOrderQueueCore queue{kAccess, nullptr, {.batch_size = 1, .compress = true}};
   queue.add(object("x", "1"));
   queue.update(object("y", "2"));
   queue.update(object("x", "3"));
@@ -298,7 +301,7 @@ TEST(InOrderQueue, CompressesUpdatesOfOneObjectWhenAsked) {
 TEST(InOrderQueue, TellsHowManyDeltasWait) {
   Metrics metrics;
   const Gauge queued = metrics.gauge("queued", "");
-  InOrderQueue queue{kAccess, nullptr, {.queued = queued}};
+  detail::InOrderQueueCore queue{kAccess, nullptr, {.queued = queued}};
   queue.add(object("x"));
   queue.bookmark("3");
   EXPECT_EQ(queued.value(), 2);
@@ -310,14 +313,14 @@ TEST(InOrderQueue, TellsHowManyDeltasWait) {
 TEST(InOrderQueue, TellsThatProcessingIsSlow) {
   testkit::FakeClock clock;
   std::vector<std::string> lines;
-  InOrderQueue queue{kAccess,
-                     nullptr,
-                     {.name = "items",
-                      .batch_size = 1,
-                      .clock = &clock,
-                      .log = Logger{[&](LogLevel, std::string_view, std::string_view text) {
-                        lines.emplace_back(text);
-                      }}}};
+  detail::InOrderQueueCore queue{
+      kAccess,
+      nullptr,
+      {.name = "items",
+       .batch_size = 1,
+       .clock = &clock,
+       .log = Logger{
+           [&](LogLevel, std::string_view, std::string_view text) { lines.emplace_back(text); }}}};
   for (int i = 0; i < 13; ++i) queue.add(object(fmt::format("x{}", i)));
   (void)queue.pop([&](auto&, bool) { clock.advance(100ms); });
   EXPECT_TRUE(lines.empty());
@@ -330,7 +333,7 @@ TEST(InOrderQueue, TellsThatProcessingIsSlow) {
 // the timer that drives resyncs.
 TEST(InOrderQueue, ReturnsWhenItsTimerHasCome) {
   testkit::FakeClock clock;
-  InOrderQueue queue{kAccess, nullptr, {.clock = &clock}};
+  detail::InOrderQueueCore queue{kAccess, nullptr, {.clock = &clock}};
   auto waiting = std::async(std::launch::async, [&] { return queue.pop([](auto&, bool) {}); });
   queue.set_timer(clock.now() + 10s);
   ASSERT_TRUE(clock.wait_for_sleepers(1));
@@ -346,7 +349,7 @@ TEST(InOrderQueue, ReturnsWhenItsTimerHasCome) {
 
 // D-1, D-2
 TEST(DeltaFifo, HandsOutAllDeltasOfTheOldestKey) {
-  DeltaFifo queue{kAccess};
+  detail::DeltaFifoCore queue{kAccess};
   queue.add(object("x", "1"));
   queue.add(object("y", "2"));
   queue.update(object("x", "3"));
@@ -360,7 +363,7 @@ TEST(DeltaFifo, HandsOutAllDeltasOfTheOldestKey) {
 
 // D-3
 TEST(DeltaFifo, MergesTwoDeletionsThatFollowEachOther) {
-  DeltaFifo queue{kAccess};
+  detail::DeltaFifoCore queue{kAccess};
   queue.add(object("x", "1"));
   queue.erase(object("x", "2"));
   queue.erase(object("x", "3"));
@@ -375,7 +378,7 @@ TEST(DeltaFifo, MergesTwoDeletionsThatFollowEachOther) {
 // D-4, D-5, Q-8
 TEST(DeltaFifo, DropsTheDeletionOfWhatIsNotKnown) {
   Indexer<Item> known;
-  DeltaFifo queue{kAccess, detail::Inside::core(known).get()};
+  detail::DeltaFifoCore queue{kAccess, detail::Inside::core(known)};
   queue.erase(object("x", "1"));
   EXPECT_EQ(queue.size(), 0U);
   EXPECT_TRUE(queue.has_synced());  // but something has happened
@@ -390,7 +393,7 @@ TEST(DeltaFifo, DropsTheDeletionOfWhatIsNotKnown) {
 // D-12: what is being processed counts as known, so no lock is needed meanwhile.
 TEST(DeltaFifo, KnowsWhatIsBeingProcessed) {
   Indexer<Item> known;
-  DeltaFifo queue{kAccess, detail::Inside::core(known).get()};
+  detail::DeltaFifoCore queue{kAccess, detail::Inside::core(known)};
   queue.add(object("x", "1"));
   (void)queue.pop([&](auto&, bool) { queue.erase(object("x", "2")); });
   EXPECT_EQ(pop(queue), "Deleted x@2");
@@ -409,7 +412,7 @@ TEST(DeltaFifo, TurnsAListIntoReplacementsAndTombstones) {
   known.upsert(item("a", "gone", "1"));
   known.upsert(item("a", "stays", "2"));
   known.upsert(item("a", "queued", "3"));
-  DeltaFifo queue{kAccess, detail::Inside::core(known).get()};
+  detail::DeltaFifoCore queue{kAccess, detail::Inside::core(known)};
   queue.update(object("queued", "4"));
   queue.add(object("dead", "5"));
   queue.erase(object("dead", "6"));
@@ -428,7 +431,7 @@ TEST(DeltaFifo, TurnsAListIntoReplacementsAndTombstones) {
 
 // D-6, D-10: the older label.
 TEST(DeltaFifo, CallsListedObjectsSyncWhenAsked) {
-  DeltaFifo queue{kAccess, nullptr, {}, DeltaType::kSync};
+  detail::DeltaFifoCore queue{kAccess, nullptr, {}, DeltaType::kSync};
   queue.replace({object("x")}, "1");
   EXPECT_EQ(pop(queue), "Sync x@1");
 }
@@ -437,7 +440,7 @@ TEST(DeltaFifo, CallsListedObjectsSyncWhenAsked) {
 TEST(DeltaFifo, IsSyncedWhenAllOfTheFirstListIsProcessed) {
   Indexer<Item> known;
   known.upsert(item("a", "gone", "1"));
-  DeltaFifo queue{kAccess, detail::Inside::core(known).get()};
+  detail::DeltaFifoCore queue{kAccess, detail::Inside::core(known)};
   queue.replace({object("x", "1"), object("x", "2"), object("y", "3")}, "3");
   bool initial = false;
   EXPECT_EQ(pop(queue, &initial), "Replaced x@1, Replaced x@2");
@@ -451,7 +454,7 @@ TEST(DeltaFifo, IsSyncedWhenAllOfTheFirstListIsProcessed) {
   });
   EXPECT_TRUE(queue.has_synced());
 
-  DeltaFifo empty{kAccess};
+  detail::DeltaFifoCore empty{kAccess};
   empty.replace({}, "1");
   EXPECT_TRUE(empty.has_synced());
 }
@@ -461,20 +464,20 @@ TEST(DeltaFifo, ResyncsWhatIsKnownAndNotQueued) {
   Indexer<Item> known;
   known.upsert(item("a", "x", "1"));
   known.upsert(item("a", "y", "2"));
-  DeltaFifo queue{kAccess, detail::Inside::core(known).get()};
+  detail::DeltaFifoCore queue{kAccess, detail::Inside::core(known)};
   queue.update(object("x", "3"));
   queue.resync(nullptr);
   EXPECT_EQ(pop(queue), "Updated x@3");
   EXPECT_EQ(pop(queue), "Sync y@2");
   EXPECT_EQ(pop(queue), "-");
-  DeltaFifo alone{kAccess};
+  detail::DeltaFifoCore alone{kAccess};
   alone.resync(nullptr);
   EXPECT_EQ(alone.size(), 0U);
 }
 
 //
 TEST(DeltaFifo, HandsOutWhatItHasAfterClosing) {
-  DeltaFifo queue{kAccess};
+  detail::DeltaFifoCore queue{kAccess};
   queue.add(object("x"));
   queue.close();
   EXPECT_EQ(pop(queue), "Added x@1");
@@ -507,6 +510,43 @@ TEST(DoneSignal, IsWaitedForWithoutPolling) {
   b.fire();
   EXPECT_TRUE(b.wait(stop.get_token()));
   EXPECT_TRUE(b.done());
+}
+
+// D-2, D-4: the queues of a type, as whoever builds a loop of their own uses them.
+TEST(DeltaFifo, HandsOutTypedDeltasAndKeepsTheStoreThatItKnows) {
+  std::optional<Indexer<Item>> store{std::in_place};
+  store->upsert(item("a", "gone", "1"));
+  DeltaFifo<Item> queue{*store};
+  store.reset();
+
+  queue.replace({item("a", "x", "2")}, "2");
+  std::vector<std::string> seen;
+  const auto process = [&](const std::vector<Delta<Item>>& deltas, bool initial) {
+    for (const Delta<Item>& delta : deltas) {
+      seen.push_back(fmt::format("{} {} {} {}", to_string(delta.type), delta.key,
+                                 delta.object->metadata.resource_version.view(),
+                                 delta.tombstone ? "missed"
+                                 : initial       ? "initial"
+                                                 : "new"));
+    }
+  };
+  while (queue.pop(process, false) == PopResult::kProcessed) {
+  }
+  EXPECT_EQ(seen, (std::vector<std::string>{"Replaced a/x 2 initial", "Deleted a/gone 1 missed"}));
+  EXPECT_TRUE(queue.has_synced());
+}
+
+TEST(InOrderQueue, HandsOutAListAsOneTypedDelta) {
+  InOrderQueue<Item> queue;
+  queue.replace({item("a", "x", "1"), item("a", "y", "2")}, "2");
+  std::vector<Delta<Item>> seen;
+  EXPECT_EQ(queue.pop([&](const std::vector<Delta<Item>>& deltas, bool) { seen = deltas; }),
+            PopResult::kProcessed);
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_EQ(seen.front().type, DeltaType::kReplacedAll);
+  EXPECT_EQ(seen.front().resource_version, "2");
+  ASSERT_EQ(seen.front().objects.size(), 2U);
+  EXPECT_EQ(seen.front().objects[1]->metadata.name, "y");
 }
 
 }  // namespace

@@ -495,7 +495,7 @@ TEST_F(ReflectorTest, SkipsEventsThatAreOfNoUse) {
 }
 
 // K-5: an event that cannot be taken is not lost.
-class RefusingTarget final : public ReflectorTarget {
+class RefusingTarget final : public detail::ReflectorTarget {
  public:
   explicit RefusingTarget(std::shared_ptr<detail::IndexerCore> store) : inner(std::move(store)) {}
   void add(detail::ObjectRef object) override {
@@ -508,7 +508,7 @@ class RefusingTarget final : public ReflectorTarget {
     if (refuse_list.exchange(false)) throw Error("no room");
     inner.replace(std::move(objects), std::move(version));
   }
-  void resync(std::shared_ptr<const ResyncRequest>) override {}
+  void resync(std::shared_ptr<const detail::ResyncRequest>) override {}
   void bookmark(std::string version) override { inner.bookmark(std::move(version)); }
   [[nodiscard]] detail::ObjectRef known(const void* object) const override {
     return inner.known(object);
