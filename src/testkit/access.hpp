@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "engine.hpp"
@@ -9,6 +10,10 @@
 
 /// Who asks, and whether they may (AU-1 to AU-6).
 namespace kube::testkit::detail {
+
+/// The bearer token of a request: of its header Authorization or, as browsers cannot set that for a WebSocket, among its
+/// subprotocols. Nothing if it has none; empty if it cannot be read.
+[[nodiscard]] std::optional<std::string> bearer_token(const Headers& headers);
 
 /// The user of a request. Throws ApiError 401.
 [[nodiscard]] User authenticate(const EngineOptions& options, const ServerRequest& request);

@@ -138,6 +138,7 @@ class Rest {
   DeleteRequest delete_options(RestRequest& request);
 
   ServerResponse scale(RestRequest& request);
+  Written apply_scale(RestRequest& request);
   ServerResponse evict(RestRequest& request);
   ServerResponse bind(RestRequest& request);
   ServerResponse token(RestRequest& request);

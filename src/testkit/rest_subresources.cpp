@@ -14,6 +14,7 @@
 
 #include <utility>
 
+#include "apply.hpp"
 #include "builtin_schema.hpp"
 #include "conversion.hpp"
 #include "duplicate_fields.hpp"
@@ -23,6 +24,7 @@
 #include "rest_body.hpp"
 #include "rest_metadata.hpp"
 #include "strategic_merge.hpp"
+#include "value_text.hpp"
 
 namespace kube::testkit::detail {
 
@@ -30,10 +32,10 @@ namespace {
 
 /// A kind that only subresources take, as a resource to decode and encode with.
 template <typename T>
-ResourcePtr pseudo_resource(const char* group) {
+ResourcePtr pseudo_resource(const char* group, const char* version = "v1") {
   Resource resource;
   resource.group = group;
-  resource.version = "v1";
+  resource.version = version;
   resource.kind = T::kube_type.name;
   resource.type = &type_of<T>();
   resource.storage_type = resource.type;
@@ -139,6 +141,12 @@ std::string member_text(const Value& object, std::string_view path) {
   return std::string{object.get_string(path).value_or("")};
 }
 
+/// Evictions have the same fields in both versions, and the server takes either. The text is searched in any format:
+/// what it is will be seen when it is decoded.
+const char* eviction_version(std::string_view body) {
+  return body.find("policy/v1beta1") != std::string_view::npos ? "v1beta1" : "v1";
+}
+
 }  // namespace
 
 ServerResponse Rest::scale(RestRequest& request) {
@@ -158,6 +166,10 @@ ServerResponse Rest::scale(RestRequest& request) {
     return answer(parent);
   }
   const bool is_patch = request.verb == "patch";
+  if (is_patch &&
+      parse_media_type(request.header("Content-Type")).type == "application/apply-patch+yaml") {
+    return answer(apply_scale(request).object);
+  }
   const WriteOptions options =
       WriteOptions::parse(request.url.query, is_patch ? "PatchOptions" : "UpdateOptions");
   Value body;
@@ -214,6 +226,45 @@ ServerResponse Rest::scale(RestRequest& request) {
   return answer(written.object);
 }
 
+Rest::Written Rest::apply_scale(RestRequest& request) {
+  const Resource& resource = *request.resource;
+  const Query& query = request.url.query;
+  std::vector<FieldError> errors;
+  if (query.text("fieldManager").empty()) {
+    errors.push_back(required_value("fieldManager", "is required for apply patch"));
+  }
+  const WriteOptions options = WriteOptions::parse(query, "PatchOptions", std::move(errors));
+  const Ref<Value> scale = parse_yaml(request.http.body);
+  const std::string kind = member_text(*scale, "kind");
+  const std::string version = member_text(*scale, "apiVersion");
+  if (kind != "Scale" || version != scale_resource()->api_version()) {
+    throw bad_request(fmt::format(
+        "the data is a {} of {}, and a Scale of autoscaling/v1 is expected here", kind, version));
+  }
+  const auto replicas = scale->get_integer("spec.replicas");
+  if (replicas.value_or(0) < 0) {
+    throw invalid({"autoscaling", "Scale"}, request.name,
+                  invalid_value("spec.replicas", *replicas, "must be greater than or equal to 0"));
+  }
+  // The fields belong to the parent: there the one that counts has its own place.
+  Value applied = Value::object({{"apiVersion", resource.api_version()},
+                                 {"kind", resource.kind},
+                                 {"metadata", Value::object({{"name", request.name}})}});
+  if (!request.namespace_.empty()) applied["metadata"]["namespace"] = request.namespace_;
+  if (replicas) applied.at_path(scale_paths(resource).spec_replicas) = *replicas;
+  const FieldManager manager = field_manager(services_, request, options);
+  return update_object(
+      request, options,
+      [&](const Value& live) {
+        Value next =
+            apply_patch(schema_of(resource), live, applied, manager, options.force.value_or(false));
+        const std::string expected = metadata_text(*scale, "resourceVersion");
+        if (!expected.empty()) next["metadata"]["resourceVersion"] = expected;
+        return next;
+      },
+      false, true);
+}
+
 ServerResponse Rest::evict(RestRequest& request) {
   request.choose_output({});
   const Resource& pods = *request.resource;
@@ -221,7 +272,9 @@ ServerResponse Rest::evict(RestRequest& request) {
       services_.catalog()->find("policy", "v1", "poddisruptionbudgets");
   DeleteRequest options;
   if (!request.http.body.empty()) {
-    const Value body = decode_body(request, *pseudo_resource<policy::v1::Eviction>("policy"), {});
+    const ResourcePtr evictions =
+        pseudo_resource<policy::v1::Eviction>("policy", eviction_version(request.http.body));
+    const Value body = decode_body(request, *evictions, {});
     const Value& given = body["deleteOptions"];
     options.grace = given.get_integer("gracePeriodSeconds");
     const auto wanted = [&](std::string_view path) -> std::optional<std::string> {
