@@ -2,6 +2,7 @@
 #include <kube/testkit/api_server.hpp>
 
 #include "api_server_impl.hpp"
+#include "cluster_objects.hpp"
 
 #include <kube/config/kubeconfig.hpp>
 
@@ -67,10 +68,6 @@ ApiServer::Impl::Impl(ApiServerOptions given)
     }
   }
   recording = true;
-  if (options.tls) {
-    authority = std::make_unique<detail::TlsAuthority>();
-    certificate = authority->issue_server(options.listen);
-  }
   port = options.port;
   start();
   if (options.simulate)
@@ -90,6 +87,10 @@ ApiServer::Impl::~Impl() {
 detail::EngineOptions ApiServer::Impl::engine_options() {
   // The file is opened first, since it may be in use.
   if (!options.data.empty()) persistence = std::make_unique<detail::Persistence>(options.data);
+  if (options.tls) {
+    authority = std::make_unique<detail::TlsAuthority>();
+    certificate = authority->issue_server(options.listen);
+  }
   if (options.token.empty()) options.token = make_token();
   tokens[options.token] = {std::string{kAdministrator}, {}, {"system:masters"}};
   for (ServerUser& user : options.users) {
@@ -110,6 +111,8 @@ detail::EngineOptions ApiServer::Impl::engine_options() {
   engine_options.watch_backlog = options.watch_backlog;
   engine_options.garbage_collection = options.garbage_collection;
   engine_options.namespace_controller = options.namespace_controller;
+  engine_options.cluster_objects = options.cluster_objects;
+  if (authority) engine_options.ca_pem = authority->ca_pem();
   engine_options.journal = [this](const detail::Change& change) { journal(change); };
   if (options.deny) {
     engine_options.authorize = [deny = options.deny](const detail::AccessRequest& access) {
@@ -147,6 +150,7 @@ void ApiServer::Impl::start() {
   }
   front = std::make_unique<detail::HttpFront>(pipeline, std::move(front_options));
   port = front->port();
+  if (options.cluster_objects) engine.seed(detail::server_endpoints(options.listen, port));
 }
 
 void ApiServer::Impl::stop(std::chrono::milliseconds grace) {

@@ -107,6 +107,10 @@ struct EngineOptions {
   bool garbage_collection = false;
   /// Empty namespaces that are being deleted and finish them.
   bool namespace_controller = true;
+  /// Begin with the objects that every cluster has, and give each namespace its own (BK-8).
+  bool cluster_objects = false;
+  /// Of the authority of the server's certificate, for namespaces; empty without TLS.
+  std::string ca_pem = {};
   /// Requests that may be worked on at once (FC-1).
   std::size_t max_reads_in_flight = 400;
   std::size_t max_writes_in_flight = 200;
