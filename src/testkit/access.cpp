@@ -78,12 +78,14 @@ std::optional<std::string> bearer_token(const Headers& headers) {
   return std::nullopt;
 }
 
-User authenticate(const EngineOptions& options, const ServerRequest& request) {
+User authenticate(const EngineOptions& options, const AccountTokens& accounts,
+                  const ServerRequest& request) {
   const std::string* authorization = find_header(request.headers, "Authorization");
   const std::optional<std::string> token = bearer_token(request.headers);
   if (token) {
     const auto found = options.tokens.find(*token);
     if (found != options.tokens.end()) return authenticated(found->second);
+    if (auto holder = accounts.check(*token, {kTokenIssuer})) return std::move(holder->user);
   }
   if (request.certificate && options.client_certificates &&
       !request.certificate->common_name.empty()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/testkit/api_server.hpp>
 
+#include "access.hpp"
 #include "api_server_impl.hpp"
 #include "cluster_objects.hpp"
 
@@ -164,10 +165,10 @@ void ApiServer::Impl::stop(std::chrono::milliseconds grace) {
 }
 
 std::string ApiServer::Impl::user_of(const detail::ServerRequest& request) const {
-  const std::string* authorization = find_header(request.headers, "Authorization");
-  if (authorization != nullptr && authorization->starts_with("Bearer ")) {
-    const auto found = tokens.find(std::string_view{*authorization}.substr(7));
+  if (const auto token = detail::bearer_token(request.headers)) {
+    const auto found = tokens.find(*token);
     if (found != tokens.end()) return found->second.name;
+    if (const auto account = engine.account_of(*token)) return account->name;
   }
   if (request.certificate && !request.certificate->common_name.empty()) {
     return request.certificate->common_name;

@@ -144,6 +144,11 @@ ServerResponse Engine::handle_as(const User& user, const ServerRequest& request)
   return state_->dispatcher.handle(request, user);
 }
 
+std::optional<User> Engine::account_of(std::string_view token) const {
+  auto holder = state_->services.account_tokens.check(token, {kTokenIssuer});
+  return holder ? std::optional{std::move(holder->user)} : std::nullopt;
+}
+
 Ref<Value> Engine::seed(const Value& object) { return state_->seed(object); }
 
 Ref<Value> Engine::seed(std::string_view json) {

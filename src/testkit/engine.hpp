@@ -139,6 +139,9 @@ class Engine final : public RequestHandler {
   /// The same, as a user that is known already; authorization is not asked.
   ServerResponse handle_as(const User& user, const ServerRequest& request);
 
+  /// The user that a token of a service account names (AU-10); nothing if the server would refuse it.
+  [[nodiscard]] std::optional<User> account_of(std::string_view token) const;
+
   /// Stores an object, a Value or JSON text with kind and apiVersion, as it is: no admission, status included. uid,
   /// creationTimestamp and namespace are filled in where they are missing; an object of the same name is
   /// replaced, and a missing namespace is made. Returns what was stored. Throws kube::Error if it is of no

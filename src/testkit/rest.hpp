@@ -142,6 +142,8 @@ class Rest {
   ServerResponse evict(RestRequest& request);
   ServerResponse bind(RestRequest& request);
   ServerResponse token(RestRequest& request);
+  /// The status of a TokenReview.
+  [[nodiscard]] Value review_token(const Value& review) const;
   ServerResponse finalize(RestRequest& request);
 
   Services& services_;

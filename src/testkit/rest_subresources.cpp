@@ -365,26 +365,6 @@ ServerResponse Rest::bind(RestRequest& request) {
   return success(request, 201);
 }
 
-ServerResponse Rest::token(RestRequest& request) {
-  request.choose_output({});
-  if (!services_.store.get(*request.resource->collection, request.key())) {
-    throw not_found(request.resource->group_resource(), request.name);
-  }
-  const ResourcePtr tokens =
-      pseudo_resource<authentication::v1::TokenRequest>("authentication.k8s.io");
-  Value body = Value::object();
-  if (!request.http.body.empty()) body = decode_body(request, *tokens, {});
-  const auto lifetime = body.get_integer("spec.expirationSeconds").value_or(3600);
-  body["spec"]["expirationSeconds"] = lifetime;
-  body["status"] =
-      Value::object({{"token", "kubecxx-" + services_.ids.uuid()},
-                     {"expirationTimestamp",
-                      Time{services_.clock.wall_now() + std::chrono::seconds{lifetime}}.str()}});
-  const StoredObject answer = services_.codec.from_value(*tokens->type, body);
-  return make_response(201, request.output.content_type(),
-                       encode_as(request.output, answer.type(), answer.data()));
-}
-
 ServerResponse Rest::subresource(RestRequest& request) {
   const std::string& name = request.subresource;
   if (name == "scale") return scale(request);
@@ -417,14 +397,7 @@ ServerResponse Rest::review(RestRequest& request) {
                                                    {"uid", request.user.uid},
                                                    {"groups", strings(request.user.groups)}})}});
   } else if (resource.kind == "TokenReview") {
-    const auto user = services_.options.tokens.find(member_text(body, "spec.token"));
-    const bool known = user != services_.options.tokens.end();
-    body["status"] = Value::object({{"authenticated", known}});
-    if (known) {
-      body["status"]["user"] = Value::object({{"username", user->second.name},
-                                              {"uid", user->second.uid},
-                                              {"groups", strings(user->second.groups)}});
-    }
+    body["status"] = review_token(body);
   } else if (resource.kind == "SelfSubjectRulesReview") {
     const Value all = Value::array({"*"});
     body["status"] = Value::object(
