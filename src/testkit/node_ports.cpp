@@ -82,6 +82,13 @@ std::int64_t free_port(const Value& service, const std::string& protocol, const 
 }  // namespace
 
 void allocate_node_ports(Store& store, const Value& live, Value& service) {
+  if (std::as_const(service)["spec"]["type"] == Value{"ClusterIP"} && live.is_object()) {
+    // What only the earlier type has a use for goes, unless somebody has just set it.
+    for (const char* field : {"externalTrafficPolicy", "allocateLoadBalancerNodePorts"}) {
+      if (std::as_const(service)["spec"][field] == live["spec"][field])
+        service["spec"].erase(field);
+    }
+  }
   if (!std::as_const(service)["spec"]["ports"].is_array()) return;
   const bool wanted = has_node_ports(std::as_const(service));
   Ports taken = wanted ? taken_ports(store, std::as_const(service)) : Ports{};
