@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base64url.hpp"
 #include "failures.hpp"
 
 namespace kube::testkit::detail {
@@ -60,11 +61,31 @@ std::vector<std::string> header_values(const Headers& headers, std::string_view 
 
 }  // namespace
 
-User authenticate(const EngineOptions& options, const ServerRequest& request) {
+std::optional<std::string> bearer_token(const Headers& headers) {
+  const std::string* authorization = find_header(headers, "Authorization");
+  if (authorization != nullptr) {
+    if (!authorization->starts_with("Bearer ")) return std::nullopt;
+    return authorization->substr(7);
+  }
+  constexpr std::string_view kPrefix = "base64url.bearer.authorization.k8s.io.";
+  for (const std::string& value : header_values(headers, "Sec-WebSocket-Protocol")) {
+    const std::size_t at = value.find(kPrefix);
+    if (at == std::string::npos) continue;
+    std::string_view encoded = std::string_view{value}.substr(at + kPrefix.size());
+    encoded = encoded.substr(0, encoded.find_first_of(", \t"));
+    return base64url_decode(encoded).value_or("");
+  }
+  return std::nullopt;
+}
+
+User authenticate(const EngineOptions& options, const AccountTokens& accounts,
+                  const ServerRequest& request) {
   const std::string* authorization = find_header(request.headers, "Authorization");
-  if (authorization != nullptr && authorization->starts_with("Bearer ")) {
-    const auto found = options.tokens.find(std::string_view{*authorization}.substr(7));
+  const std::optional<std::string> token = bearer_token(request.headers);
+  if (token) {
+    const auto found = options.tokens.find(*token);
     if (found != options.tokens.end()) return authenticated(found->second);
+    if (auto holder = accounts.check(*token, {kTokenIssuer})) return std::move(holder->user);
   }
   if (request.certificate && options.client_certificates &&
       !request.certificate->common_name.empty()) {
@@ -73,7 +94,7 @@ User authenticate(const EngineOptions& options, const ServerRequest& request) {
                           .groups = request.certificate->organizations});
   }
   // A certificate that tells no name could not be verified (AU-5).
-  if (authorization != nullptr || request.certificate || !options.allow_anonymous) {
+  if (authorization != nullptr || token || request.certificate || !options.allow_anonymous) {
     throw unauthorized();
   }
   return {.name = kAnonymous, .uid = {}, .groups = {"system:unauthenticated"}};

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "account_tokens.hpp"
 #include "engine.hpp"
 #include "http_message.hpp"
 #include "routing.hpp"
@@ -10,8 +12,13 @@
 /// Who asks, and whether they may (AU-1 to AU-6).
 namespace kube::testkit::detail {
 
-/// The user of a request. Throws ApiError 401.
-[[nodiscard]] User authenticate(const EngineOptions& options, const ServerRequest& request);
+/// The bearer token of a request: of its header Authorization or, as browsers cannot set that for a WebSocket, among its
+/// subprotocols. Nothing if it has none; empty if it cannot be read.
+[[nodiscard]] std::optional<std::string> bearer_token(const Headers& headers);
+
+/// The user of a request, by a token of the options or of a service account, or by certificate. Throws ApiError 401.
+[[nodiscard]] User authenticate(const EngineOptions& options, const AccountTokens& accounts,
+                                const ServerRequest& request);
 
 /// The user that the request is made for: its own, or one that it impersonates. Throws ApiError 400 or 403.
 [[nodiscard]] User impersonate(const EngineOptions& options, const ServerRequest& request,

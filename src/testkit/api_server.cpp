@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/testkit/api_server.hpp>
 
+#include "access.hpp"
 #include "api_server_impl.hpp"
+#include "cluster_objects.hpp"
 
 #include <kube/config/kubeconfig.hpp>
 
@@ -67,10 +69,6 @@ ApiServer::Impl::Impl(ApiServerOptions given)
     }
   }
   recording = true;
-  if (options.tls) {
-    authority = std::make_unique<detail::TlsAuthority>();
-    certificate = authority->issue_server(options.listen);
-  }
   port = options.port;
   start();
   if (options.simulate)
@@ -90,6 +88,10 @@ ApiServer::Impl::~Impl() {
 detail::EngineOptions ApiServer::Impl::engine_options() {
   // The file is opened first, since it may be in use.
   if (!options.data.empty()) persistence = std::make_unique<detail::Persistence>(options.data);
+  if (options.tls) {
+    authority = std::make_unique<detail::TlsAuthority>();
+    certificate = authority->issue_server(options.listen);
+  }
   if (options.token.empty()) options.token = make_token();
   tokens[options.token] = {std::string{kAdministrator}, {}, {"system:masters"}};
   for (ServerUser& user : options.users) {
@@ -110,6 +112,8 @@ detail::EngineOptions ApiServer::Impl::engine_options() {
   engine_options.watch_backlog = options.watch_backlog;
   engine_options.garbage_collection = options.garbage_collection;
   engine_options.namespace_controller = options.namespace_controller;
+  engine_options.cluster_objects = options.cluster_objects;
+  if (authority) engine_options.ca_pem = authority->ca_pem();
   engine_options.journal = [this](const detail::Change& change) { journal(change); };
   if (options.deny) {
     engine_options.authorize = [deny = options.deny](const detail::AccessRequest& access) {
@@ -147,6 +151,7 @@ void ApiServer::Impl::start() {
   }
   front = std::make_unique<detail::HttpFront>(pipeline, std::move(front_options));
   port = front->port();
+  if (options.cluster_objects) engine.seed(detail::server_endpoints(options.listen, port));
 }
 
 void ApiServer::Impl::stop(std::chrono::milliseconds grace) {
@@ -160,10 +165,10 @@ void ApiServer::Impl::stop(std::chrono::milliseconds grace) {
 }
 
 std::string ApiServer::Impl::user_of(const detail::ServerRequest& request) const {
-  const std::string* authorization = find_header(request.headers, "Authorization");
-  if (authorization != nullptr && authorization->starts_with("Bearer ")) {
-    const auto found = tokens.find(std::string_view{*authorization}.substr(7));
+  if (const auto token = detail::bearer_token(request.headers)) {
+    const auto found = tokens.find(*token);
     if (found != tokens.end()) return found->second.name;
+    if (const auto account = engine.account_of(*token)) return account->name;
   }
   if (request.certificate && !request.certificate->common_name.empty()) {
     return request.certificate->common_name;

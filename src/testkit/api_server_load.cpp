@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api_server_impl.hpp"
+#include "manifests.hpp"
 
 #include <kube/base/error.hpp>
-#include <kube/codec/yaml.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <fstream>
-#include <sstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
 namespace kube::testkit {
 namespace {
-
-struct Document {
-  Value object;
-  std::string origin;
-};
 
 bool is_manifest(const std::filesystem::path& file) {
   const std::string extension = file.extension().string();
@@ -27,65 +22,42 @@ bool is_manifest(const std::filesystem::path& file) {
 
 std::string read_file(const std::filesystem::path& file) {
   std::ifstream in{file, std::ios::binary};
-  std::ostringstream text;
-  text << in.rdbuf();
+  std::string text{std::istreambuf_iterator<char>{in}, {}};
   if (!in) throw Error(fmt::format("{}: cannot be read", file.string()));
-  return std::move(text).str();
+  return text;
 }
 
-bool is_definition(const Document& document) {
-  return document.object["kind"].is_string() &&
-         document.object["kind"].as_string() == "CustomResourceDefinition";
-}
-
-void read_documents(std::string_view text, const std::string& origin, std::vector<Document>& to) {
-  try {
-    for (const Ref<Value>& document : decode_yaml_documents(text)) {
-      const Value& kind = (*document)["kind"];
-      const Value& items = (*document)["items"];
-      if (kind.is_string() && kind.as_string().ends_with("List") && items.is_array()) {
-        for (const Value& item : items.as_array()) to.push_back({item, origin});
-      } else {
-        to.push_back({*document, origin});
-      }
-    }
-  } catch (const Error& error) {
-    throw Error(fmt::format("{}: {}", origin, error.what()));
-  }
-}
-
-std::size_t store(detail::Engine& engine, std::vector<Document> documents) {
-  std::stable_partition(documents.begin(), documents.end(), is_definition);
-  std::size_t definitions = 0;
-  for (const Document& document : documents) {
+void store(detail::Engine& engine, const detail::Manifests& manifests, bool definitions) {
+  for (std::size_t i = 0; i < manifests.size(); ++i) {
+    if (manifests.is_definition(i) != definitions) continue;
+    const Ref<Value> object = manifests.object(i);
     try {
-      if (is_definition(document)) {
+      if (definitions) {
         // As a request, so that it comes to be served.
-        engine.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-                       document.object);
-        ++definitions;
-        continue;
+        engine.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", *object);
+      } else {
+        engine.seed(*object);
       }
-      if (definitions > 0) {
-        engine.settle();
-        definitions = 0;
-      }
-      engine.seed(document.object);
     } catch (const Error& error) {
-      const auto name = document.object.get_string("metadata.name").value_or("?");
-      throw Error(fmt::format("{}: {}: {}", document.origin, name, error.what()));
+      const auto name = object->get_string("metadata.name").value_or("?");
+      throw Error(fmt::format("{}: {}: {}", manifests.origin(i), name, error.what()));
     }
   }
-  if (definitions > 0) engine.settle();
-  return documents.size();
+  if (definitions) engine.settle();
+}
+
+std::size_t store(detail::Engine& engine, const detail::Manifests& manifests) {
+  store(engine, manifests, true);
+  store(engine, manifests, false);
+  return manifests.size();
 }
 
 }  // namespace
 
 std::size_t ApiServer::load_yaml(std::string_view text, const std::string& origin) {
-  std::vector<Document> documents;
-  read_documents(text, origin, documents);
-  return store(impl_->engine, std::move(documents));
+  detail::Manifests manifests;
+  manifests.add(text, origin);
+  return store(impl_->engine, manifests);
 }
 
 std::size_t ApiServer::load(const std::filesystem::path& path) {
@@ -100,9 +72,9 @@ std::size_t ApiServer::load(const std::filesystem::path& path) {
   } else {
     throw Error(fmt::format("{}: no such file or folder", path.string()));
   }
-  std::vector<Document> documents;
-  for (const auto& file : files) read_documents(read_file(file), file.string(), documents);
-  return store(impl_->engine, std::move(documents));
+  detail::Manifests manifests;
+  for (const auto& file : files) manifests.add(read_file(file), file.string());
+  return store(impl_->engine, manifests);
 }
 
 }  // namespace kube::testkit

@@ -203,6 +203,10 @@ const std::map<std::string, Defaults, std::less<>>& defaults_with_spec() {
          }
          if (!(std::as_const(spec)["type"] == Value{"ExternalName"}))
            fill(spec, "internalTrafficPolicy", "Cluster");
+         const bool balanced = std::as_const(spec)["type"] == Value{"LoadBalancer"};
+         if (balanced || std::as_const(spec)["type"] == Value{"NodePort"})
+           fill(spec, "externalTrafficPolicy", "Cluster");
+         if (balanced) fill(spec, "allocateLoadBalancerNodePorts", true);
          each(spec, "ports", [](Value& port) {
            fill(port, "protocol", "TCP");
            const Value target = std::as_const(port)["targetPort"];

@@ -166,7 +166,8 @@ ServerResponse Dispatcher::answer(const ServerRequest& request, const std::optio
     user = *known;
   } else {
     if (services_.options.origins) check_origin(*services_.options.origins, request);
-    user = impersonate(services_.options, request, authenticate(services_.options, request));
+    user = impersonate(services_.options, request,
+                       authenticate(services_.options, services_.account_tokens, request));
     authorize_route(services_.options, user, route, url.path);
   }
   if (request.body.size() > kMaxBody) {
@@ -212,6 +213,16 @@ ServerResponse Dispatcher::serve_path(const ServerRequest& request, const Reques
     if (route.malformed) return page_not_found();
     if (url.path == "/version" || url.path == "/version/") return version();
     if (auto response = health_.serve(url)) return std::move(*response);
+    if (url.path == "/openid/v1/jwks") {
+      return make_response(200, "application/jwk-set+json", services_.account_tokens.key_set());
+    }
+    if (url.path == "/.well-known/openid-configuration") {
+      const std::string* host = find_header(request.headers, "Host");
+      const bool tls = services_.options.origins && services_.options.origins->tls;
+      const std::string base = fmt::format("{}://{}", tls ? "https" : "http",
+                                           host != nullptr ? *host : "kubernetes.default.svc");
+      return make_response(200, "application/json", AccountTokens::configuration(base));
+    }
     if (auto response = serve_openapi(services_, request, url, pretty)) return std::move(*response);
     if (auto response = serve_discovery(services_, request, url, pretty)) {
       return std::move(*response);

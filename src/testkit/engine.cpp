@@ -8,6 +8,7 @@
 
 #include <utility>
 
+#include "cluster_objects.hpp"
 #include "dispatcher.hpp"
 #include "failures.hpp"
 #include "rest_metadata.hpp"
@@ -32,19 +33,45 @@ class Engine::State {
         rest(services),
         controllers(services, rest),
         dispatcher(services, rest) {
-    make_namespaces();
+    begin();
+    if (services.options.cluster_objects) {
+      fill_namespaces = controllers.on_change({"", "namespaces"}, [this](const Change& change) {
+        if (change.type == Change::Type::kAdded) fill_namespace(change.name);
+      });
+    }
   }
   ~State() {
     services.stopping.request_stop();
+    fill_namespaces.reset();
     controllers.stop();
   }
 
-  void make_namespaces() {
+  /// Stores what is there before anybody creates something (BK-1, BK-8).
+  void begin() {
+    const bool complete = services.options.cluster_objects;
     for (const char* name : {"default", "kube-node-lease", "kube-public", "kube-system"}) {
       seed(Value::object({{"apiVersion", "v1"},
                           {"kind", "Namespace"},
                           {"metadata", Value::object({{"name", name}})}}));
+      if (complete) fill_namespace(name);
     }
+    if (!complete) return;
+    for (const Value& object : cluster_objects(*services.catalog())) seed(object);
+  }
+
+  void fill_namespace(std::string_view name) {
+    for (const Value& object : namespace_objects(name, services.options.ca_pem)) {
+      if (find_object(object)) continue;
+      seed(object);
+    }
+  }
+
+  /// The stored object of that kind and name.
+  [[nodiscard]] StoredObject find_object(const Value& object) const {
+    const ResourcePtr resource = services.catalog()->find_kind(
+        object.get_string("apiVersion").value_or(""), object.get_string("kind").value_or(""));
+    return services.store.get(*resource->collection, key_of(metadata_text(object, "namespace"),
+                                                            metadata_text(object, "name")));
   }
 
   Ref<Value> seed(const Value& given) {
@@ -102,6 +129,7 @@ class Engine::State {
   Rest rest;
   Controllers controllers;
   Dispatcher dispatcher;
+  std::shared_ptr<void> fill_namespaces;
 };
 
 Engine::Engine(EngineOptions options) : state_(std::make_unique<State>(std::move(options))) {}
@@ -114,6 +142,11 @@ ServerResponse Engine::handle(const ServerRequest& request) {
 
 ServerResponse Engine::handle_as(const User& user, const ServerRequest& request) {
   return state_->dispatcher.handle(request, user);
+}
+
+std::optional<User> Engine::account_of(std::string_view token) const {
+  auto holder = state_->services.account_tokens.check(token, {kTokenIssuer});
+  return holder ? std::optional{std::move(holder->user)} : std::nullopt;
 }
 
 Ref<Value> Engine::seed(const Value& object) { return state_->seed(object); }
@@ -271,7 +304,7 @@ void Engine::import_objects(const std::vector<ObjectState>& objects, std::uint64
 void Engine::reset() {
   // Nobody can go on where they were: what is gone was deleted at a version of which there is no event.
   import_objects({}, revision() + 1);
-  state_->make_namespaces();
+  state_->begin();
 }
 
 }  // namespace kube::testkit::detail

@@ -107,6 +107,10 @@ struct EngineOptions {
   bool garbage_collection = false;
   /// Empty namespaces that are being deleted and finish them.
   bool namespace_controller = true;
+  /// Begin with the objects that every cluster has, and give each namespace its own (BK-8).
+  bool cluster_objects = false;
+  /// Of the authority of the server's certificate, for namespaces; empty without TLS.
+  std::string ca_pem = {};
   /// Requests that may be worked on at once (FC-1).
   std::size_t max_reads_in_flight = 400;
   std::size_t max_writes_in_flight = 200;
@@ -134,6 +138,9 @@ class Engine final : public RequestHandler {
   ServerResponse handle(const ServerRequest& request) override;
   /// The same, as a user that is known already; authorization is not asked.
   ServerResponse handle_as(const User& user, const ServerRequest& request);
+
+  /// The user that a token of a service account names (AU-10); nothing if the server would refuse it.
+  [[nodiscard]] std::optional<User> account_of(std::string_view token) const;
 
   /// Stores an object, a Value or JSON text with kind and apiVersion, as it is: no admission, status included. uid,
   /// creationTimestamp and namespace are filled in where they are missing; an object of the same name is

@@ -185,10 +185,37 @@ void GarbageCollector::check_dependent(const Place& place) {
   try {
     const std::string uid = dependent.metadata_text("uid");
     const bool in_foreground = gone < references.size() && dependents_.contains(uid);
+    if (in_foreground && has_waiting_dependent(uid)) unblock_owners(place);
     rest_.remove_object(*resource, place.second,
                         {.uid = uid, .propagation = in_foreground ? "Foreground" : "Background"});
   } catch (const ApiError&) {  // somebody else was faster; its event will tell
   }
+}
+
+bool GarbageCollector::has_waiting_dependent(const std::string& uid) const {
+  const auto found = dependents_.find(uid);
+  if (found == dependents_.end()) return false;
+  return std::ranges::any_of(found->second, [&](const Place& dependent) {
+    const StoredObject stored = services_.store.get(*dependent.first, dependent.second);
+    return stored && !stored.metadata_text("deletionTimestamp").empty() &&
+           has_finalizer(stored, kForeground);
+  });
+}
+
+void GarbageCollector::unblock_owners(const Place& place) {
+  rest_.edit(*place.first, place.second, [](Value& object) {
+    bool changed = false;
+    Value references = Value::array();
+    for (Value reference : std::as_const(object).get_array("metadata.ownerReferences")) {
+      if (std::as_const(reference)["blockOwnerDeletion"] == Value{true}) {
+        reference["blockOwnerDeletion"] = false;
+        changed = true;
+      }
+      references.push_back(std::move(reference));
+    }
+    if (changed) object["metadata"]["ownerReferences"] = std::move(references);
+    return changed;
+  });
 }
 
 void GarbageCollector::delete_in_foreground(const Place& place, const std::string& uid) {

@@ -42,6 +42,10 @@ class GarbageCollector {
                                const meta::v1::OwnerReference& reference) const;
   /// Deletes a dependent whose owners are all gone, and drops references to those that are.
   void check_dependent(const Place& place);
+  /// Whether something that `uid` owns waits for its own dependents: the owners may stand in a circle.
+  [[nodiscard]] bool has_waiting_dependent(const std::string& uid) const;
+  /// Lets no owner wait for this dependent.
+  void unblock_owners(const Place& place);
   /// Goes on with an owner that waits for its dependents.
   void delete_in_foreground(const Place& place, const std::string& uid);
   void orphan_dependents(const Place& place, const std::string& uid);

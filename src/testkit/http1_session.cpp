@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http1_session.hpp"
 
+#include "websocket.hpp"
+
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/basic_parser.hpp>
 
@@ -77,11 +79,13 @@ class Http1Session final : public Session {
   void receive(std::string_view bytes) override {
     if (ending_ != Ending::kNone || refused_)
       return;  // of a request that was refused, the rest does not matter
+    if (websocket_) return receive_websocket(bytes);
     input_.append(bytes);
     if (state_ == State::kReading) read();
   }
 
   void produce(std::string& out, std::size_t limit) override {
+    if (websocket_) return produce_websocket(out, limit);
     while (state_ == State::kSending && ending_ == Ending::kNone && out.size() < limit) {
       if (!head_sent_) send_head(out);
       if (!send_body(out, limit)) break;
@@ -177,6 +181,8 @@ class Http1Session final : public Session {
     interim_.clear();
     http10_ = parser_->is_http10();
     head_only_ = request.method == "HEAD";
+    handshake_.reset();
+    if (asks_for_websocket(request.headers)) handshake_.emplace(request.headers);
     state_ = State::kAnswering;
     if (!request.target.starts_with('/')) {
       refused_ = true;
@@ -192,9 +198,59 @@ class Http1Session final : public Session {
       return host_.wake();
     }
     reply_ = std::move(reply);
+    if (handshake_ && reply_.source && reply_.status == 200) upgrade();
     head_sent_ = false;
     state_ = State::kSending;
     host_.wake();
+  }
+
+  /// Only watches have a body without an end, and only they go on with WebSocket (WT-27).
+  void upgrade() {
+    if (!handshake_->problem.empty()) {
+      reply_ = text_reply(400, handshake_->problem);
+      return;
+    }
+    const std::string* type = find_header(reply_.headers, "Content-Type");
+    frame_opcode_ = type != nullptr && type->find("protobuf") != std::string::npos
+                        ? WebSocketOpcode::kBinary
+                        : WebSocketOpcode::kText;
+    websocket_.emplace();
+    interim_ = handshake_->head;
+    receive_websocket(std::exchange(input_, {}));
+  }
+
+  void receive_websocket(std::string_view bytes) {
+    websocket_->feed(bytes, interim_);
+    if (!interim_.empty()) host_.wake();
+  }
+
+  void produce_websocket(std::string& out, std::size_t limit) {
+    out.append(std::exchange(interim_, {}));
+    if (websocket_->is_closed()) {
+      reply_ = {};
+      ending_ = Ending::kClose;
+      return;
+    }
+    while (ending_ == Ending::kNone && out.size() < limit) {
+      auto [state, bytes] =
+          draining_ ? BodySource::Poll{BodySource::State::kEnd, {}} : reply_.source->poll(waker_);
+      switch (state) {
+        case BodySource::State::kChunk:
+          append_websocket_frame(out, frame_opcode_, bytes);
+          break;
+        case BodySource::State::kWait:
+          return;
+        case BodySource::State::kEnd:
+          append_websocket_frame(out, WebSocketOpcode::kClose, websocket_close_payload(1000));
+          ending_ = Ending::kClose;
+          return;
+        case BodySource::State::kReset:
+          ending_ = Ending::kBreak;
+          return;
+        case BodySource::State::kSilent:
+          return host_.silence();
+      }
+    }
   }
 
   void send_head(std::string& out) {
@@ -287,6 +343,10 @@ class Http1Session final : public Session {
   std::string interim_;
   std::string batch_;
   Reply reply_;
+  /// Set if the request asks for WebSocket; `websocket_` once it has it.
+  std::optional<WebSocketHandshake> handshake_;
+  std::optional<WebSocketReader> websocket_;
+  WebSocketOpcode frame_opcode_ = WebSocketOpcode::kText;
   bool continued_ = false;
   bool keep_alive_ = true;
   bool http10_ = false;

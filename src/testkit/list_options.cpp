@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "list_options.hpp"
 
-#include <kube/codec/base64.hpp>
 #include <kube/codec/error.hpp>
 #include <kube/object/value.hpp>
 
@@ -14,6 +13,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "base64url.hpp"
 #include "failures.hpp"
 #include "value_text.hpp"
 
@@ -79,22 +79,14 @@ std::string ContinueToken::encode(bool leading_slash) const {
   std::string json = fmt::format(R"({{"v":"{}","rv":{},"start":)", kTokenVersion, revision);
   append_json_string(json, (leading_slash ? "/" : "") + start);
   json += "}";
-  std::string token = base64_encode(json);
-  while (token.ends_with('=')) token.pop_back();
-  std::ranges::replace(token, '+', '-');
-  std::ranges::replace(token, '/', '_');
-  return token;
+  return base64url_encode(json);
 }
 
 ContinueToken ContinueToken::decode(std::string_view text) {
   const auto refused = [](std::string_view why) {
     return bad_request(fmt::format("invalid continue token: {}", why));
   };
-  std::string padded{text};
-  std::ranges::replace(padded, '-', '+');
-  std::ranges::replace(padded, '_', '/');
-  padded.append((4 - padded.size() % 4) % 4, '=');
-  const std::optional<std::string> json = base64_decode(padded);
+  const std::optional<std::string> json = base64url_decode(text);
   if (!json) throw refused("not base64url");
   ContinueToken token;
   try {

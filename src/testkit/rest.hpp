@@ -138,9 +138,12 @@ class Rest {
   DeleteRequest delete_options(RestRequest& request);
 
   ServerResponse scale(RestRequest& request);
+  Written apply_scale(RestRequest& request);
   ServerResponse evict(RestRequest& request);
   ServerResponse bind(RestRequest& request);
   ServerResponse token(RestRequest& request);
+  /// The status of a TokenReview.
+  [[nodiscard]] Value review_token(const Value& review) const;
   ServerResponse finalize(RestRequest& request);
 
   Services& services_;

@@ -168,7 +168,7 @@ Value Rest::decode_body(RestRequest& request, const Resource& as, const WriteOpt
     if (format == Format::kProtobuf) {
       const Envelope envelope = open_envelope(body);
       check_type(as, envelope.api_version, envelope.kind);
-      Value object = *services_.codec.from_protobuf(*as.type, body).value();
+      Value object = *services_.codec.from_any_protobuf(*as.type, body).value();
       canonicalize_quantities(*as.type, object);
       take_in_plain_data(as, object);
       return object;
@@ -184,7 +184,9 @@ Value Rest::decode_body(RestRequest& request, const Resource& as, const WriteOpt
       return value.as_string();
     };
     check_type(as, text("apiVersion"), text("kind"));
-    object["apiVersion"] = as.api_version();
+    // That of the type, which may serve several versions of one form.
+    const bool known = !as.is_custom() && !as.type->api_version.empty();
+    object["apiVersion"] = known ? std::string{as.type->api_version} : as.api_version();
     if (!as.is_custom()) object["kind"] = as.kind;
     std::vector<std::string> unknown;
     if (as.is_custom()) {

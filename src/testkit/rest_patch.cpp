@@ -80,6 +80,16 @@ void put_back(Value& object, Value changed) {
   }
 }
 
+/// Nothing of YAML, also of that in flow style, which begins as JSON does: its parser refuses duplicates itself.
+std::vector<std::string> duplicates_of_json(const std::string& body) {
+  if (!body.starts_with('{')) return {};
+  try {
+    return duplicate_fields(body);
+  } catch (const CodecError&) {
+    return {};
+  }
+}
+
 Ref<Value> parse_patch(const std::function<Ref<Value>()>& parse) {
   try {
     return parse();
@@ -183,10 +193,7 @@ Rest::Written Rest::apply_object(RestRequest& request, const WriteOptions& optio
     throw bad_request(fmt::format("the kind in the data ({}) does not match the expected kind ({})",
                                   text_of(config, "kind"), resource.kind));
   }
-  const std::vector<std::string> duplicates = request.http.body.starts_with('{')
-                                                  ? duplicate_fields(request.http.body)
-                                                  : std::vector<std::string>{};
-  report_fields(request, options, {}, duplicates, bad_request);
+  report_fields(request, options, {}, duplicates_of_json(request.http.body), bad_request);
   if (!config["metadata"].is_absent() && !config["metadata"].is_null() &&
       !config["metadata"].is_object()) {
     throw plain_failure("failed to create typed patch object: .metadata: expected map");

@@ -14,6 +14,7 @@
 
 #include <utility>
 
+#include "apply.hpp"
 #include "builtin_schema.hpp"
 #include "conversion.hpp"
 #include "duplicate_fields.hpp"
@@ -23,6 +24,7 @@
 #include "rest_body.hpp"
 #include "rest_metadata.hpp"
 #include "strategic_merge.hpp"
+#include "value_text.hpp"
 
 namespace kube::testkit::detail {
 
@@ -30,10 +32,10 @@ namespace {
 
 /// A kind that only subresources take, as a resource to decode and encode with.
 template <typename T>
-ResourcePtr pseudo_resource(const char* group) {
+ResourcePtr pseudo_resource(const char* group, const char* version = "v1") {
   Resource resource;
   resource.group = group;
-  resource.version = "v1";
+  resource.version = version;
   resource.kind = T::kube_type.name;
   resource.type = &type_of<T>();
   resource.storage_type = resource.type;
@@ -139,6 +141,12 @@ std::string member_text(const Value& object, std::string_view path) {
   return std::string{object.get_string(path).value_or("")};
 }
 
+/// Evictions have the same fields in both versions, and the server takes either. The text is searched in any format:
+/// what it is will be seen when it is decoded.
+const char* eviction_version(std::string_view body) {
+  return body.find("policy/v1beta1") != std::string_view::npos ? "v1beta1" : "v1";
+}
+
 }  // namespace
 
 ServerResponse Rest::scale(RestRequest& request) {
@@ -158,6 +166,10 @@ ServerResponse Rest::scale(RestRequest& request) {
     return answer(parent);
   }
   const bool is_patch = request.verb == "patch";
+  if (is_patch &&
+      parse_media_type(request.header("Content-Type")).type == "application/apply-patch+yaml") {
+    return answer(apply_scale(request).object);
+  }
   const WriteOptions options =
       WriteOptions::parse(request.url.query, is_patch ? "PatchOptions" : "UpdateOptions");
   Value body;
@@ -214,6 +226,45 @@ ServerResponse Rest::scale(RestRequest& request) {
   return answer(written.object);
 }
 
+Rest::Written Rest::apply_scale(RestRequest& request) {
+  const Resource& resource = *request.resource;
+  const Query& query = request.url.query;
+  std::vector<FieldError> errors;
+  if (query.text("fieldManager").empty()) {
+    errors.push_back(required_value("fieldManager", "is required for apply patch"));
+  }
+  const WriteOptions options = WriteOptions::parse(query, "PatchOptions", std::move(errors));
+  const Ref<Value> scale = parse_yaml(request.http.body);
+  const std::string kind = member_text(*scale, "kind");
+  const std::string version = member_text(*scale, "apiVersion");
+  if (kind != "Scale" || version != scale_resource()->api_version()) {
+    throw bad_request(fmt::format(
+        "the data is a {} of {}, and a Scale of autoscaling/v1 is expected here", kind, version));
+  }
+  const auto replicas = scale->get_integer("spec.replicas");
+  if (replicas.value_or(0) < 0) {
+    throw invalid({"autoscaling", "Scale"}, request.name,
+                  invalid_value("spec.replicas", *replicas, "must be greater than or equal to 0"));
+  }
+  // The fields belong to the parent: there the one that counts has its own place.
+  Value applied = Value::object({{"apiVersion", resource.api_version()},
+                                 {"kind", resource.kind},
+                                 {"metadata", Value::object({{"name", request.name}})}});
+  if (!request.namespace_.empty()) applied["metadata"]["namespace"] = request.namespace_;
+  if (replicas) applied.at_path(scale_paths(resource).spec_replicas) = *replicas;
+  const FieldManager manager = field_manager(services_, request, options);
+  return update_object(
+      request, options,
+      [&](const Value& live) {
+        Value next =
+            apply_patch(schema_of(resource), live, applied, manager, options.force.value_or(false));
+        const std::string expected = metadata_text(*scale, "resourceVersion");
+        if (!expected.empty()) next["metadata"]["resourceVersion"] = expected;
+        return next;
+      },
+      false, true);
+}
+
 ServerResponse Rest::evict(RestRequest& request) {
   request.choose_output({});
   const Resource& pods = *request.resource;
@@ -221,7 +272,9 @@ ServerResponse Rest::evict(RestRequest& request) {
       services_.catalog()->find("policy", "v1", "poddisruptionbudgets");
   DeleteRequest options;
   if (!request.http.body.empty()) {
-    const Value body = decode_body(request, *pseudo_resource<policy::v1::Eviction>("policy"), {});
+    const ResourcePtr evictions =
+        pseudo_resource<policy::v1::Eviction>("policy", eviction_version(request.http.body));
+    const Value body = decode_body(request, *evictions, {});
     const Value& given = body["deleteOptions"];
     options.grace = given.get_integer("gracePeriodSeconds");
     const auto wanted = [&](std::string_view path) -> std::optional<std::string> {
@@ -312,26 +365,6 @@ ServerResponse Rest::bind(RestRequest& request) {
   return success(request, 201);
 }
 
-ServerResponse Rest::token(RestRequest& request) {
-  request.choose_output({});
-  if (!services_.store.get(*request.resource->collection, request.key())) {
-    throw not_found(request.resource->group_resource(), request.name);
-  }
-  const ResourcePtr tokens =
-      pseudo_resource<authentication::v1::TokenRequest>("authentication.k8s.io");
-  Value body = Value::object();
-  if (!request.http.body.empty()) body = decode_body(request, *tokens, {});
-  const auto lifetime = body.get_integer("spec.expirationSeconds").value_or(3600);
-  body["spec"]["expirationSeconds"] = lifetime;
-  body["status"] =
-      Value::object({{"token", "kubecxx-" + services_.ids.uuid()},
-                     {"expirationTimestamp",
-                      Time{services_.clock.wall_now() + std::chrono::seconds{lifetime}}.str()}});
-  const StoredObject answer = services_.codec.from_value(*tokens->type, body);
-  return make_response(201, request.output.content_type(),
-                       encode_as(request.output, answer.type(), answer.data()));
-}
-
 ServerResponse Rest::subresource(RestRequest& request) {
   const std::string& name = request.subresource;
   if (name == "scale") return scale(request);
@@ -364,14 +397,7 @@ ServerResponse Rest::review(RestRequest& request) {
                                                    {"uid", request.user.uid},
                                                    {"groups", strings(request.user.groups)}})}});
   } else if (resource.kind == "TokenReview") {
-    const auto user = services_.options.tokens.find(member_text(body, "spec.token"));
-    const bool known = user != services_.options.tokens.end();
-    body["status"] = Value::object({{"authenticated", known}});
-    if (known) {
-      body["status"]["user"] = Value::object({{"username", user->second.name},
-                                              {"uid", user->second.uid},
-                                              {"groups", strings(user->second.groups)}});
-    }
+    body["status"] = review_token(body);
   } else if (resource.kind == "SelfSubjectRulesReview") {
     const Value all = Value::array({"*"});
     body["status"] = Value::object(

@@ -15,6 +15,7 @@
 #include "apply.hpp"
 #include "conversion.hpp"
 #include "failures.hpp"
+#include "node_ports.hpp"
 #include "rest_body.hpp"
 #include "rest_metadata.hpp"
 
@@ -132,6 +133,7 @@ void Rest::finish_new(RestRequest& request, Value& object, const WriteOptions& o
     admit_new(resource, object);
   }
   refuse_invalid(resource, object, nullptr);
+  if (resource.id() == "services") allocate_node_ports(services_.store, Value{}, object);
 }
 
 Rest::Written Rest::create_object(RestRequest& request, Value object, const WriteOptions& options,
@@ -241,6 +243,9 @@ Value Rest::finish_update(RestRequest& request, const Value& live, Value next,
   if (!resource.is_custom()) {
     if (is_part) apply_builtin_defaults(resource, next);
     if (request.subresource.empty()) keep_allocated(resource, live, next);
+    if (request.subresource.empty() && resource.id() == "services") {
+      allocate_node_ports(services_.store, live, next);
+    }
     admit_change(resource, live, next);
     count_template(resource, live, next);
   }

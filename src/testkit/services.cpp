@@ -39,6 +39,7 @@ Services::Services(EngineOptions given)
              .journal = options.journal},
             codec),
       ids(options.seed),
+      account_tokens(store, clock),
       events_(store.collection({"", "events"})),
       catalog_(Catalog::builtin(store)) {}
 

@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "account_tokens.hpp"
 #include "engine.hpp"
 #include "resource_catalog.hpp"
 #include "store.hpp"
@@ -82,6 +83,7 @@ struct Services {
   ObjectCodec codec;
   Store store;
   RandomIds ids;
+  AccountTokens account_tokens;
   /// Requested when the engine goes: nobody waits any longer.
   std::stop_source stopping;
 

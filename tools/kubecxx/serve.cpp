@@ -125,6 +125,7 @@ void serve(ServeOptions& options) {
 void add_serve(CLI::App& app) {
   auto options = std::make_shared<ServeOptions>();
   options->server.port = 0;
+  options->server.cluster_objects = true;
   CLI::App* command = app.add_subcommand("serve", "Run an API server for development and tests");
   command->add_option("--port", options->server.port, "Port up to 65535; 0 takes any that is free")
       ->capture_default_str();
@@ -150,6 +151,9 @@ void add_serve(CLI::App& app) {
       ->check(CLI::ExistingPath);
   command->add_flag("--simulate", options->server.simulate,
                     "Play controllers and a node: deployments get pods, and pods run");
+  command->add_flag_callback(
+      "--empty", [options] { options->server.cluster_objects = false; },
+      "Begin with namespaces only, without the services and roles that every cluster has");
   command->add_option("--kubeconfig-out", options->kubeconfig_out,
                       "Write a configuration for kubectl to this file");
   command->add_option("--data", options->data, "Keep the objects in this SQLite file");

@@ -302,6 +302,29 @@ TEST(Garbage, ForegroundWaitsForBlockingDependents) {
   EXPECT_THAT(api.get(kConfigMaps).names(), IsEmpty());
 }
 
+// DL-8: each waited for the next one, for ever.
+TEST(Garbage, ForegroundDeletionEndsThoughOwnersStandInACircle) {
+  for (const std::size_t count : {2U, 3U}) {
+    Api api{{.garbage_collection = true}};
+    std::vector<std::string> uids;
+    for (std::size_t i = 0; i < count; ++i) {
+      uids.push_back(api.make_config_map("c" + std::to_string(i)).at("metadata.uid"));
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t owner = (i + count - 1) % count;
+      const Value object =
+          *parse_json(owned("c" + std::to_string(i), "c" + std::to_string(owner), uids[owner]));
+      ASSERT_EQ(api.put(std::string{kConfigMaps} + "/c" + std::to_string(i), object).status(), 200);
+    }
+    ASSERT_TRUE(api.engine.settle());
+
+    api.remove(std::string{kConfigMaps} + "/c0", R"({"propagationPolicy":"Foreground"})");
+
+    ASSERT_TRUE(api.engine.settle());
+    EXPECT_THAT(api.get(kConfigMaps).names(), IsEmpty()) << count;
+  }
+}
+
 // DL-8
 TEST(Garbage, OrphansLoseTheirOwner) {
   Api api{{.garbage_collection = true}};

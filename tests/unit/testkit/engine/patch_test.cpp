@@ -201,5 +201,17 @@ TEST(Apply, WhatCannotBeReadIsRefusedBeforeAnotherUid) {
   EXPECT_EQ(applied("2026-01-01T00:00:00.000000Z").status(), 409);
 }
 
+// SA-1: it begins as JSON does.
+TEST(Apply, TakesYamlInFlowStyle) {
+  Api api;
+
+  const Reply made = api.patch(
+      std::string{kConfigMaps} + "/a?fieldManager=m",
+      "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: v}}", "apply-patch+yaml");
+
+  EXPECT_EQ(made.status(), 201) << made.text();
+  EXPECT_EQ(made.at("data.k"), "v");
+}
+
 }  // namespace
 }  // namespace kube::testkit::detail

@@ -194,5 +194,46 @@ TEST(Reviews, AskTheAuthorizer) {
   EXPECT_EQ(api.get(reviews).status(), 405);
 }
 
+// ST-4, SA-5
+TEST(Scale, IsApplied) {
+  Api api;
+  api.post(kReplicaSets, kReplicaSet);
+  const std::string path = std::string{kReplicaSets} + "/r/scale";
+  const std::string three =
+      R"({"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"r"},"spec":{"replicas":3}})";
+  const std::string type = "apply-patch+yaml";
+
+  EXPECT_EQ(api.patch(path, three, type).status(), 422);  // nobody applies it
+  const Reply conflict = api.patch(path + "?fieldManager=m", three, type);
+  EXPECT_EQ(conflict.status(), 409);
+  EXPECT_EQ(conflict.at("details.causes[0].field"), ".spec.replicas") << conflict.text();
+  const Reply forced = api.patch(path + "?fieldManager=m&force=true", three, type);
+
+  EXPECT_EQ(forced.status(), 200) << forced.text();
+  EXPECT_EQ(forced.at("kind"), "Scale");
+  EXPECT_EQ(forced.at("spec.replicas"), "3");
+  const Reply parent = api.get(std::string{kReplicaSets} + "/r");
+  EXPECT_EQ(parent.at("spec.replicas"), "3");
+  EXPECT_THAT(parent.text(),
+              HasSubstr(R"("manager":"m","operation":"Apply","apiVersion":"apps/v1")"));
+  EXPECT_THAT(parent.text(), HasSubstr(R"("subresource":"scale")"));
+  EXPECT_EQ(api.patch(path + "?fieldManager=m", R"({"kind":"Pod"})", type).status(), 400);
+  EXPECT_EQ(
+      api.patch(std::string{kReplicaSets} + "/none/scale?fieldManager=m", three, type).status(),
+      404);
+}
+
+TEST(Eviction, TakesBothVersions) {
+  Api api;
+  for (const char* version : {"policy/v1", "policy/v1beta1"}) {
+    api.make_pod("p");
+    const Reply evicted = api.post(std::string{kPods} + "/p/eviction",
+                                   std::string{R"({"kind":"Eviction","apiVersion":")"} + version +
+                                       R"(","metadata":{"name":"p"}})");
+    EXPECT_EQ(evicted.status(), 201) << evicted.text();
+    EXPECT_EQ(api.get(std::string{kPods} + "/p").status(), 404);
+  }
+}
+
 }  // namespace
 }  // namespace kube::testkit::detail

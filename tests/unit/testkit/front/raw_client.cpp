@@ -149,6 +149,7 @@ std::string RawClient::read_until(std::string_view mark) {
 }
 
 std::string RawClient::read_exactly(std::size_t size) {
+  if (size == 0) return {};  // what is in the buffer stays there
   std::string all;
   while (all.size() < size) {
     const std::string more = read_some();

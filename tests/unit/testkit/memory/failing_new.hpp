@@ -23,4 +23,14 @@ class FailingNew {
 /// Allocations of this thread so far.
 [[nodiscard]] std::size_t allocations() noexcept;
 
+/// The most bytes that all threads have held at once, beyond those held when it was made.
+class PeakMemory {
+ public:
+  PeakMemory();
+  [[nodiscard]] std::size_t bytes() const noexcept;
+
+ private:
+  std::size_t before_;
+};
+
 }  // namespace kube::testkit

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "engine_fixture.hpp"
+
+namespace kube::testkit::detail {
+namespace {
+
+constexpr const char* kServices = "/api/v1/namespaces/default/services";
+
+std::string service(const std::string& name, const std::string& type, const std::string& port) {
+  return R"({"metadata":{"name":")" + name + R"("},"spec":{"type":")" + type +
+         R"(","ports":[{"port":80)" + port + "}]}}";
+}
+
+// BK-9
+TEST(NodePort, IsAllocatedAndKept) {
+  Api api;
+  for (const char* type : {"NodePort", "LoadBalancer"}) {
+    const Reply made =
+        api.post(kServices, service(type == std::string{"NodePort"} ? "n" : "l", type, ""));
+    ASSERT_EQ(made.status(), 201) << made.text();
+    const std::string port = made.at("spec.ports[0].nodePort");
+    const std::string path = std::string{kServices} + "/" + made.at("metadata.name");
+
+    EXPECT_GE(std::stoi(port), 30000);
+    EXPECT_LE(std::stoi(port), 32767);
+    EXPECT_EQ(made.at("spec.externalTrafficPolicy"), "Cluster");
+    Value update = *made.json;
+    update["spec"]["ports"] = Value::array({Value::object({{"port", 80}})});
+    EXPECT_EQ(api.put(path, update).at("spec.ports[0].nodePort"), port);
+    const Reply inner = api.patch(path, R"({"spec":{"type":"ClusterIP"}})");
+    EXPECT_EQ(inner.status(), 200) << inner.text();
+    EXPECT_EQ(inner.at("spec.ports[0].nodePort"), "");
+    EXPECT_EQ(inner.at("spec.externalTrafficPolicy"), "");
+  }
+}
+
+// BK-9
+TEST(NodePort, BelongsToOneServiceOnly) {
+  Api api;
+  EXPECT_EQ(api.post(kServices, service("a", "NodePort", R"(,"nodePort":30080)")).status(), 201);
+
+  const Reply taken = api.post(kServices, service("b", "NodePort", R"(,"nodePort":30080)"));
+  const Reply low = api.post(kServices, service("b", "NodePort", R"(,"nodePort":80)"));
+  const Reply other =
+      api.post(kServices, service("b", "NodePort", R"(,"protocol":"UDP","nodePort":30080)"));
+
+  EXPECT_EQ(taken.status(), 422);
+  EXPECT_EQ(taken.message(),
+            "Service \"b\" is invalid: spec.ports[0].nodePort: Invalid value: 30080: provided port "
+            "is already allocated");
+  EXPECT_EQ(low.message(),
+            "Service \"b\" is invalid: spec.ports[0].nodePort: Invalid value: 80: provided port is "
+            "not in the valid range. The range of valid ports is 30000-32767");
+  EXPECT_EQ(other.status(), 201) << other.text();
+}
+
+}  // namespace
+}  // namespace kube::testkit::detail
