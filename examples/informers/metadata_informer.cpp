@@ -40,7 +40,7 @@ void run() {
                                         {.leave_out = {"metadata.managedFields"}},
                                         {.indexers = {{"byOwner", owners}}}};
   for (const kube::GroupVersionResource& resource : kResources) {
-    const auto informer = factory.for_resource(resource).informer();
+    auto informer = factory.for_resource(resource).informer();
     const auto changed = [resource, objects = informer.indexer()] {
       show(resource.resource, objects.snapshot());  // one state of the cache for all numbers
     };

@@ -30,7 +30,7 @@ Informer make_informer(const kube::Client& client) {
 }
 
 /// The queue has names of nodes; each is there once, however many of its pods changed meanwhile.
-void fill_queue(const Informer& informer, Queue& queue) {
+void fill_queue(Informer& informer, Queue& queue) {
   informer.add_event_handler({
       .on_add = [&](const Pod& pod) { queue.add(pod.spec.node_name.str()); },
       .on_update =
@@ -67,7 +67,7 @@ void work(const Informer& informer, Queue& queue) {
 void run() {
   const auto stop = kube::stop_on_signals();
   const kube::Client client{kube::load_config()};
-  const Informer informer = make_informer(client);
+  Informer informer = make_informer(client);
   Queue queue;
   fill_queue(informer, queue);
 

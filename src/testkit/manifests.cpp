@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "manifests.hpp"
 
+#include "codec/list_splitter.hpp"
 #include <kube/base/error.hpp>
 #include <kube/codec/error.hpp>
 #include <kube/codec/json.hpp>
-#include <kube/codec/list_splitter.hpp>
 #include <kube/codec/yaml.hpp>
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "websocket.hpp"
 
-#include <kube/base/text.hpp>
+#include "base/text.hpp"
 #include <kube/codec/base64.hpp>
 
 #include <fmt/format.h>

@@ -53,8 +53,8 @@ class Controller {
   void write_status(const Foo& foo, const Deployment& deployment, const std::stop_token& stop);
 
   const kube::Client client_;
-  const kube::SharedIndexInformer<Deployment> deployment_informer_;
-  const kube::SharedIndexInformer<Foo> foo_informer_;
+  kube::SharedIndexInformer<Deployment> deployment_informer_;
+  kube::SharedIndexInformer<Foo> foo_informer_;
   const kube::Lister<Deployment> deployments_;
   const kube::Lister<Foo> foos_;
   const kube::Logger log_;

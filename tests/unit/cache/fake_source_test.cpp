@@ -47,7 +47,7 @@ class FakeSourceTest : public ::testing::Test {
   testkit::FakeClock clock;
   const std::shared_ptr<testkit::FakeSource<ConfigMap>> source =
       std::make_shared<testkit::FakeSource<ConfigMap>>();
-  const SharedIndexInformer<ConfigMap> informer{source, options()};
+  SharedIndexInformer<ConfigMap> informer{source, options()};
   std::jthread thread;
 };
 

@@ -59,7 +59,7 @@ Listed<T> read(Format format, std::string_view body, const Cut& cut, DecoderOpti
     reader.feed({chunk.data(), chunk.size()}, [&](Ref<T> item) { listed.items.push_back(item); });
     body.remove_prefix(size);
   }
-  listed.head = reader.finish();
+  listed.head = reader.finish([&](Ref<T> item) { listed.items.push_back(item); });
   return listed;
 }
 

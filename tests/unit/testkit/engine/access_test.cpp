@@ -33,7 +33,7 @@ Headers bearer(const char* token) { return {{"Authorization", std::string{"Beare
 TEST(Access, WrongTokensAreRefusedEvenWhereAnonymousIsWelcome) {
   Recorder recorder;
   Api api{guarded(recorder)};
-  const Reply reply = api.send("GET", kConfigMaps, "", bearer("wrong"));
+  const ApiReply reply = api.send("GET", kConfigMaps, "", bearer("wrong"));
   EXPECT_EQ(reply.status(), 401);
   EXPECT_EQ(
       reply.text(),
@@ -76,7 +76,7 @@ TEST(Access, RefusalsNameWhatWasAsked) {
   Api api{guarded(recorder)};
   recorder.allow = false;
   const auto message = [&](const char* method, const std::string& target) {
-    const Reply reply = api.send(method, target, "", bearer("secret"));
+    const ApiReply reply = api.send(method, target, "", bearer("secret"));
     EXPECT_EQ(reply.status(), 403);
     EXPECT_EQ(reply.header("X-Content-Type-Options"), "nosniff");
     return reply.message();
@@ -154,9 +154,10 @@ TEST(Access, ApplyThatCreatesNeedsToBeAllowedToCreate) {
   Api api{{.authorize = [](const AccessRequest& access) -> AccessDecision {
     return {access.verb != "create", "not create"};
   }}};
-  const Reply reply = api.send("PATCH", std::string{kConfigMaps} + "/a?fieldManager=m",
-                               R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}})",
-                               {{"Content-Type", "application/apply-patch+yaml"}});
+  const ApiReply reply =
+      api.send("PATCH", std::string{kConfigMaps} + "/a?fieldManager=m",
+               R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}})",
+               {{"Content-Type", "application/apply-patch+yaml"}});
   EXPECT_EQ(reply.status(), 403);
 }
 

@@ -32,12 +32,12 @@ TEST(Leases, AreChecked) {
 // BK-3
 TEST(Events, AreOneStoreWithTwoViews) {
   Api api;
-  const Reply made = api.post(
+  const ApiReply made = api.post(
       kEvents,
       R"({"metadata":{"name":"e"},"involvedObject":{"kind":"Pod","namespace":"default","name":"p"},)"
       R"("reason":"Because","message":"text","count":3,"type":"Normal","source":{"component":"c"}})");
   ASSERT_EQ(made.status(), 201) << made.text();
-  const Reply other = api.get(std::string{kNewEvents} + "/e");
+  const ApiReply other = api.get(std::string{kNewEvents} + "/e");
   EXPECT_EQ(other.at("apiVersion"), "events.k8s.io/v1");
   EXPECT_EQ(other.at("regarding.name"), "p");
   EXPECT_EQ(other.at("note"), "text");
@@ -54,12 +54,12 @@ TEST(Events, AreOneStoreWithTwoViews) {
 // BK-3
 TEST(Events, AreChecked) {
   Api api;
-  const Reply elsewhere =
+  const ApiReply elsewhere =
       api.post(kEvents, R"({"metadata":{"name":"e"},"involvedObject":{"namespace":"other"}})");
   EXPECT_EQ(elsewhere.status(), 422);
   EXPECT_EQ(elsewhere.at("details.causes[0].field"), "involvedObject.namespace");
   // The metadata is looked at last.
-  const Reply nameless = api.post(kEvents, R"({"involvedObject":{"namespace":"other"}})");
+  const ApiReply nameless = api.post(kEvents, R"({"involvedObject":{"namespace":"other"}})");
   EXPECT_EQ(nameless.status(), 422);
   EXPECT_EQ(nameless.at("details.causes[0].field"), "involvedObject.namespace");
   EXPECT_EQ(nameless.at("details.causes[1].field"), "");
@@ -82,7 +82,7 @@ TEST(Events, AreChecked) {
                                      "\"," + good + "}")
                 .status(),
             422);
-  const Reply made = api.post(kNewEvents, R"({"metadata":{"name":"g"},)" + good + "}");
+  const ApiReply made = api.post(kNewEvents, R"({"metadata":{"name":"g"},)" + good + "}");
   ASSERT_EQ(made.status(), 201) << made.text();
   EXPECT_EQ(api.patch(std::string{kNewEvents} + "/g", R"({"note":"x"})").status(), 422);
   EXPECT_EQ(api.patch(std::string{kNewEvents} + "/g",
@@ -117,7 +117,7 @@ TEST(Events, ExpireAnHourAfterTheirLastWrite) {
 // BK-4, DL-7
 TEST(Pods, StartPendingWithDefaults) {
   Api api;
-  const Reply pod = api.make_pod("p");
+  const ApiReply pod = api.make_pod("p");
   EXPECT_EQ(pod.at("status.phase"), "Pending");
   EXPECT_EQ(pod.at("status.qosClass"), "BestEffort");
   EXPECT_EQ(pod.at("spec.restartPolicy"), "Always");
@@ -137,14 +137,14 @@ TEST(Workloads, AreDefaultedAndChecked) {
   const std::string path = "/apis/apps/v1/namespaces/default/deployments";
   const std::string shape =
       R"("template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i:1"}]}})";
-  const Reply made =
+  const ApiReply made =
       api.post(path, R"({"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},)" +
                          shape + "}}");
   EXPECT_EQ(made.at("spec.replicas"), "1");
   EXPECT_EQ(made.at("spec.strategy.rollingUpdate.maxSurge"), "25%");
   EXPECT_EQ(made.at("spec.template.spec.containers[0].imagePullPolicy"), "IfNotPresent");
   EXPECT_EQ(api.post(path, R"({"metadata":{"name":"e"},"spec":{)" + shape + "}}").status(), 422);
-  const Reply other =
+  const ApiReply other =
       api.post(path, R"({"metadata":{"name":"f"},"spec":{"selector":{"matchLabels":{"x":"y"}},)" +
                          shape + "}}");
   EXPECT_THAT(other.message(), HasSubstr("spec.template.metadata.labels: Invalid value"));
@@ -156,7 +156,7 @@ TEST(Services, HaveASessionAffinityThatExists) {
     return R"({"metadata":{"name":"s"},"spec":{"ports":[{"port":80}],"sessionAffinity":")" +
            affinity + "\"}}";
   };
-  const Reply bad = api.post("/api/v1/namespaces/default/services", service("text"));
+  const ApiReply bad = api.post("/api/v1/namespaces/default/services", service("text"));
   EXPECT_EQ(bad.status(), 422);
   EXPECT_EQ(bad.at("details.causes[0].field"), "spec.sessionAffinity");
   EXPECT_EQ(api.post("/api/v1/namespaces/default/services", service("ClientIP")).status(), 201);
@@ -165,7 +165,8 @@ TEST(Services, HaveASessionAffinityThatExists) {
 TEST(Services, GetAnAddress) {
   Api api;
   const std::string path = "/api/v1/namespaces/default/services";
-  const Reply made = api.post(path, R"({"metadata":{"name":"s"},"spec":{"ports":[{"port":80}]}})");
+  const ApiReply made =
+      api.post(path, R"({"metadata":{"name":"s"},"spec":{"ports":[{"port":80}]}})");
   ASSERT_EQ(made.status(), 201) << made.text();
   EXPECT_THAT(made.at("spec.clusterIP"), testing::StartsWith("10."));
   EXPECT_EQ(made.at("spec.ports[0].targetPort"), "80");
@@ -179,11 +180,11 @@ TEST(Autoscalers, AreServedInTwoVersions) {
   Api api;
   const std::string v1 = "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers";
   const std::string v2 = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers";
-  const Reply made = api.post(
+  const ApiReply made = api.post(
       v1, R"({"metadata":{"name":"h"},"spec":{"maxReplicas":5,"targetCPUUtilizationPercentage":50,)"
           R"("scaleTargetRef":{"kind":"Deployment","name":"d"}}})");
   ASSERT_EQ(made.status(), 201) << made.text();
-  const Reply other = api.get(v2 + "/h");
+  const ApiReply other = api.get(v2 + "/h");
   EXPECT_EQ(other.at("spec.metrics[0].resource.target.averageUtilization"), "50");
   EXPECT_EQ(other.at("apiVersion"), "autoscaling/v2");
   EXPECT_EQ(api.get(v1 + "/h").at("spec.targetCPUUtilizationPercentage"), "50");

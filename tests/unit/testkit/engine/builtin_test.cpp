@@ -17,7 +17,7 @@ constexpr const char* kDaemonSets = "/apis/apps/v1/namespaces/default/daemonsets
 // BK-4
 TEST(Builtin, PodsGetPriorityAndTolerationsThatNobodyOwns) {
   Api api;
-  const Reply made = api.make_pod("p");
+  const ApiReply made = api.make_pod("p");
   EXPECT_EQ(made.at("spec.priority"), "0");
   EXPECT_EQ(made.at("spec.preemptionPolicy"), "PreemptLowerPriority");
   EXPECT_EQ(made.at("spec.tolerations[0].key"), "node.kubernetes.io/not-ready");
@@ -27,7 +27,7 @@ TEST(Builtin, PodsGetPriorityAndTolerationsThatNobodyOwns) {
   Value without = *made.json;
   without["spec"].erase("tolerations");
   without["spec"].erase("priority");
-  const Reply put = api.put(std::string{kPods} + "/p", without);
+  const ApiReply put = api.put(std::string{kPods} + "/p", without);
   EXPECT_EQ(put.status(), 200) << put.text();
   EXPECT_EQ(put.version(), made.version());
 }
@@ -35,10 +35,10 @@ TEST(Builtin, PodsGetPriorityAndTolerationsThatNobodyOwns) {
 // DL-7
 TEST(Builtin, PodsAreMarkedBeforeTheyGo) {
   Api api;
-  const Reply made = api.make_pod("p");
+  const ApiReply made = api.make_pod("p");
   WatchReader watch =
       api.watch(std::string{kPods} + "?watch=true&resourceVersion=" + made.version());
-  const Reply removed = api.remove(std::string{kPods} + "/p");
+  const ApiReply removed = api.remove(std::string{kPods} + "/p");
   EXPECT_EQ(removed.at("metadata.deletionGracePeriodSeconds"), "0");
   const auto marked = watch.next();
   EXPECT_EQ(marked.type, "MODIFIED");
@@ -50,7 +50,7 @@ TEST(Builtin, PodsAreMarkedBeforeTheyGo) {
 
 TEST(Builtin, QuantitiesAreWrittenInOneWay) {
   Api api;
-  const Reply made = api.post(
+  const ApiReply made = api.post(
       kPods,
       R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i","resources":)"
       R"({"requests":{"cpu":"0.1","memory":"1024Mi"},"limits":{"cpu":"2000m"}}}]}})");
@@ -61,12 +61,12 @@ TEST(Builtin, QuantitiesAreWrittenInOneWay) {
 
 TEST(Builtin, SecretsTakePlainData) {
   Api api;
-  const Reply made = api.post(
+  const ApiReply made = api.post(
       kSecrets, R"({"metadata":{"name":"s"},"data":{"a":"AA==","b":null},"stringData":{"a":"x"}})");
   EXPECT_EQ(made.at("data"), R"({"a":"eA==","b":""})");
   EXPECT_THAT(made.text(), Not(HasSubstr("stringData")));
   // A patch of nothing else changes what is there, too.
-  const Reply patched =
+  const ApiReply patched =
       api.patch(std::string{kSecrets} + "/s", R"({"stringData":{"b":"y","c":"z"}})");
   EXPECT_EQ(patched.at("data"), R"({"a":"eA==","b":"eQ==","c":"eg=="})");
   EXPECT_THAT(patched.text(), Not(HasSubstr("stringData")));
@@ -79,15 +79,15 @@ TEST(Builtin, BytesThatAreNullAreReadAsAnEmptyTextAndWrittenOnceMore) {
   const auto touch = [&] { return api.patch(path, R"({"metadata":{"annotations":null}})"); };
   const Ref<Value> object =
       parse_json(R"({"metadata":{"name":"c"},"binaryData":{"a":null,"b":"AA=="}})");
-  const Reply made = api.post(kConfigMaps, json_text(*object));
+  const ApiReply made = api.post(kConfigMaps, json_text(*object));
   EXPECT_EQ(made.at("binaryData"), R"({"a":"","b":"AA=="})");
   EXPECT_EQ(api.get(path).at("binaryData"), made.at("binaryData"));
 
-  const Reply touched = touch();
+  const ApiReply touched = touch();
   EXPECT_NE(touched.version(), made.version());
   EXPECT_EQ(touch().version(), touched.version());
 
-  const Reply again = api.put(path + "?fieldManager=other", *object);
+  const ApiReply again = api.put(path + "?fieldManager=other", *object);
   EXPECT_NE(again.version(), touched.version());
   EXPECT_EQ(again.at("metadata.managedFields[0].manager"), "other");
   EXPECT_EQ(again.at("metadata.managedFields[0].fieldsV1"), R"({"f:binaryData":{"f:a":{}}})");
@@ -98,7 +98,7 @@ TEST(Builtin, AContainerWithoutImageIsPulledIfNotPresent) {
   api.post(kPods,
            R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i:1"}]}})");
   // Nothing but the image changes, so that alone is wrong.
-  const Reply reply =
+  const ApiReply reply =
       api.patch(std::string{kPods} + "/p",
                 R"({"spec":{"containers":[{"$patch":"delete","name":"c"},{"name":"c"}]}})",
                 "strategic-merge-patch+json");
@@ -109,7 +109,7 @@ TEST(Builtin, AContainerWithoutImageIsPulledIfNotPresent) {
 
 TEST(Builtin, TheAddressOfAServiceIsOne) {
   Api api;
-  const Reply reply = api.post(
+  const ApiReply reply = api.post(
       kServices, R"({"metadata":{"name":"s"},"spec":{"clusterIP":"x","ports":[{"port":80}]}})");
   EXPECT_EQ(reply.status(), 422);
   EXPECT_EQ(reply.at("details.causes[0].field"), "spec.clusterIPs[0]");
@@ -120,13 +120,13 @@ TEST(Builtin, JobsSelectTheirOwnPods) {
   Api api;
   const std::string pods =
       R"("template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}})";
-  const Reply made = api.post(kJobs, R"({"metadata":{"name":"j"},"spec":{)" + pods + "}}");
+  const ApiReply made = api.post(kJobs, R"({"metadata":{"name":"j"},"spec":{)" + pods + "}}");
   ASSERT_EQ(made.status(), 201) << made.text();
   const std::string uid = made.at("metadata.uid");
   EXPECT_EQ(made.at("spec.selector.matchLabels['batch.kubernetes.io/controller-uid']"), uid);
   EXPECT_EQ(made.at("spec.template.metadata.labels['job-name']"), "j");
   EXPECT_EQ(made.at("metadata.labels['controller-uid']"), uid);
-  const Reply changed =
+  const ApiReply changed =
       api.patch(std::string{kJobs} + "/j", R"({"spec":{"template":{"spec":{"hostname":"h"}}}})");
   EXPECT_EQ(changed.status(), 422);
   EXPECT_EQ(changed.at("details.causes[0].field"), "spec.template");
@@ -139,12 +139,12 @@ TEST(Builtin, JobsDoNotSelectThePodsOfOthers) {
   const std::string pods =
       R"("spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}})";
   api.post(kJobs, R"({"metadata":{"name":"j"},"spec":{"template":{)" + pods + "}}");
-  const Reply other = api.patch(std::string{kJobs} + "/j", R"({"metadata":{"uid":"x"}})");
+  const ApiReply other = api.patch(std::string{kJobs} + "/j", R"({"metadata":{"uid":"x"}})");
   EXPECT_EQ(other.status(), 422);
   EXPECT_THAT(other.message(), HasSubstr("metadata.uid"));
   EXPECT_THAT(other.message(), HasSubstr("spec.template.metadata.labels[controller-uid]"));
   EXPECT_THAT(other.message(), HasSubstr("`selector` not auto-generated"));
-  const Reply labelled = api.post(
+  const ApiReply labelled = api.post(
       kJobs,
       R"({"metadata":{"name":"k"},"spec":{"template":{"metadata":{"labels":{"job-name":"j"}},)" +
           pods + "}}");
@@ -156,7 +156,7 @@ TEST(Builtin, JobsDoNotSelectThePodsOfOthers) {
 // SA-7
 TEST(Builtin, TheStatusOfAJobDoesNotOwnItsLabels) {
   Api api;
-  const Reply made = api.post(
+  const ApiReply made = api.post(
       kJobs,
       R"({"metadata":{"name":"j","labels":{"a":"b"}},"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}})");
   Value job = *made.json;
@@ -164,7 +164,7 @@ TEST(Builtin, TheStatusOfAJobDoesNotOwnItsLabels) {
   job["metadata"].erase("managedFields");
   job.erase("spec");
   job["status"] = Value::object();
-  const Reply written = api.put(std::string{kJobs} + "/j/status", job);
+  const ApiReply written = api.put(std::string{kJobs} + "/j/status", job);
   EXPECT_EQ(written.status(), 200) << written.text();
   EXPECT_EQ(written.at("metadata.labels['job-name']"), "j");
   EXPECT_THAT(written.at("metadata.managedFields"), Not(HasSubstr("f:labels")));
@@ -173,8 +173,8 @@ TEST(Builtin, TheStatusOfAJobDoesNotOwnItsLabels) {
 // BK-7
 TEST(Builtin, BytesMayBeNumbers) {
   Api api;
-  const Reply map = api.post("/api/v1/namespaces/default/configmaps",
-                             R"({"metadata":{"name":"c"},"binaryData":{"a":[0,1,255],"b":[]}})");
+  const ApiReply map = api.post("/api/v1/namespaces/default/configmaps",
+                                R"({"metadata":{"name":"c"},"binaryData":{"a":[0,1,255],"b":[]}})");
   EXPECT_EQ(map.at("binaryData"), R"({"a":"AAH/","b":""})") << map.text();
   const auto secret = [&](const char* numbers) {
     return api.post(
@@ -190,7 +190,7 @@ TEST(Builtin, DaemonSetsCountTheirTemplates) {
   Api api;
   const std::string path = std::string{kDaemonSets} + "/d";
   const std::string note = "metadata.annotations['deprecated.daemonset.template.generation']";
-  const Reply made = api.post(
+  const ApiReply made = api.post(
       kDaemonSets,
       R"({"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":)"
       R"({"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}})");
@@ -202,30 +202,30 @@ TEST(Builtin, DaemonSetsCountTheirTemplates) {
 TEST(Builtin, ServicesChangeBetweenNamesAndAddresses) {
   Api api;
   const std::string path = std::string{kServices} + "/s";
-  const Reply made =
+  const ApiReply made =
       api.post(kServices,
                R"({"metadata":{"name":"s"},"spec":{"ports":[{"port":80}],"selector":{"a":"b"}}})");
   EXPECT_THAT(made.at("spec.clusterIP"), HasSubstr("10."));
-  const Reply name =
+  const ApiReply name =
       api.patch(path, R"({"spec":{"type":"ExternalName","externalName":"x.example.com"}})");
   EXPECT_EQ(name.status(), 200) << name.text();
   EXPECT_THAT(name.text(), Not(HasSubstr("clusterIP")));
-  const Reply back = api.patch(path, R"({"spec":{"type":"ClusterIP","externalName":null}})");
+  const ApiReply back = api.patch(path, R"({"spec":{"type":"ClusterIP","externalName":null}})");
   EXPECT_THAT(back.at("spec.clusterIPs[0]"), HasSubstr("10."));
-  const Reply open =
+  const ApiReply open =
       api.post(kServices, R"({"metadata":{"name":"o"},"spec":{"clusterIP":"None"}})");
   EXPECT_EQ(open.at("spec.ipFamilyPolicy"), "RequireDualStack");
 }
 
 TEST(Builtin, NodesAndClaimsAreProtectedAtFirst) {
   Api api;
-  const Reply node = api.post(
+  const ApiReply node = api.post(
       "/api/v1/nodes",
       R"({"metadata":{"name":"n"},"spec":{"podCIDR":"10.1.0.0/24"},"status":{"capacity":{"cpu":"4"}}})");
   EXPECT_EQ(node.at("spec.taints[0].key"), "node.kubernetes.io/not-ready");
   EXPECT_EQ(node.at("spec.podCIDRs[0]"), "10.1.0.0/24");
   EXPECT_EQ(node.at("status.allocatable.cpu"), "4");
-  const Reply claim = api.post(
+  const ApiReply claim = api.post(
       "/api/v1/namespaces/default/persistentvolumeclaims",
       R"({"metadata":{"name":"c"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}})");
   EXPECT_EQ(claim.at("metadata.finalizers[0]"), "kubernetes.io/pvc-protection");
@@ -241,7 +241,7 @@ TEST(Builtin, ApplyRemovesOnlyWhatItsManagerOwned) {
         "apply-patch+yaml");
   };
   EXPECT_EQ(apply(R"({"unschedulable":true})").status(), 201);
-  const Reply emptied = apply("{}");
+  const ApiReply emptied = apply("{}");
   EXPECT_EQ(emptied.at("spec.taints[0].key"), "node.kubernetes.io/not-ready") << emptied.text();
   EXPECT_THAT(emptied.text(), Not(HasSubstr("unschedulable")));
 }
@@ -264,7 +264,7 @@ TEST(Builtin, VersionsOfNewObjectsCountOnlyIfTheyAreNumbers) {
 TEST(Builtin, AllCausesAreTold) {
   Api api;
   api.make_config_map("a");
-  const Reply refused = api.patch(
+  const ApiReply refused = api.patch(
       std::string{kConfigMaps} + "/a",
       R"({"metadata":{"uid":"other","deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":["x"]}})");
   EXPECT_EQ(refused.status(), 422);
@@ -276,7 +276,7 @@ TEST(Builtin, AllCausesAreTold) {
 
 TEST(Deployments, ThatAreRecreatedDoNotRoll) {
   Api api;
-  const Reply bad = api.post(
+  const ApiReply bad = api.post(
       "/apis/apps/v1/namespaces/default/deployments",
       R"({"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},"strategy":)"
       R"({"type":"Recreate","rollingUpdate":{"maxSurge":2}},"template":{"metadata":{"labels":)"

@@ -22,11 +22,11 @@ TEST(ClusterObjects, AreThereFromTheStart) {
               ElementsAre("system-cluster-critical", "system-node-critical"));
   EXPECT_THAT(api.get("/apis/rbac.authorization.k8s.io/v1/clusterroles").names(),
               IsSupersetOf({"admin", "cluster-admin", "edit", "system:discovery", "view"}));
-  const Reply binding =
+  const ApiReply binding =
       api.get("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/cluster-admin");
   EXPECT_EQ(binding.at("subjects[0].name"), "system:masters");
   EXPECT_EQ(binding.at("roleRef.name"), "cluster-admin");
-  const Reply apps = api.get("/apis/apiregistration.k8s.io/v1/apiservices/v1.apps");
+  const ApiReply apps = api.get("/apis/apiregistration.k8s.io/v1/apiservices/v1.apps");
   EXPECT_EQ(apps.at("status.conditions[0].status"), "True");
 }
 

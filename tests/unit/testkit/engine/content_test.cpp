@@ -35,7 +35,7 @@ TEST(Content, BodiesComeInThreeForms) {
   EXPECT_EQ(api.get(std::string{kConfigMaps} + "/p").at("data.k"), "v");
 
   for (const char* type : {"text/plain", "*/*", "application/xml"}) {
-    const Reply refused = api.send("POST", kConfigMaps, "{}", {{"Content-Type", type}});
+    const ApiReply refused = api.send("POST", kConfigMaps, "{}", {{"Content-Type", type}});
     EXPECT_EQ(refused.status(), 415);
     EXPECT_THAT(
         refused.message(),
@@ -81,7 +81,7 @@ TEST(Content, AcceptIsHonoured) {
   EXPECT_EQ(api.get(path, "text/html, application/json").header("Content-Type"),
             "application/json");
   for (const char* type : {"application/*", "text/html"}) {
-    const Reply refused = api.get(path, type);
+    const ApiReply refused = api.get(path, type);
     EXPECT_EQ(refused.status(), 406);
     EXPECT_EQ(refused.reason(), "NotAcceptable");
     EXPECT_EQ(refused.header("Content-Type"), "application/json");
@@ -93,12 +93,12 @@ TEST(Content, AcceptIsHonoured) {
 TEST(Content, ProtobufHasAnEnvelope) {
   Api api;
   api.make_config_map("a");
-  const Reply one = api.get(std::string{kConfigMaps} + "/a", kProtobuf);
+  const ApiReply one = api.get(std::string{kConfigMaps} + "/a", kProtobuf);
   EXPECT_EQ(one.header("Content-Type"), kProtobuf);
   const Envelope envelope = open_envelope(one.text());
   EXPECT_EQ(envelope.kind, "ConfigMap");
   EXPECT_EQ(decode_protobuf<core::v1::ConfigMap>(one.text())->metadata.name, "a");
-  const Reply list = api.get(kConfigMaps, kProtobuf);
+  const ApiReply list = api.get(kConfigMaps, kProtobuf);
   EXPECT_EQ(open_envelope(list.text()).kind, "ConfigMapList");
   const auto decoded = decode_protobuf<core::v1::ConfigMapList>(list.text());
   EXPECT_EQ(decoded->items.size(), 1U);
@@ -108,12 +108,12 @@ TEST(Content, ProtobufHasAnEnvelope) {
 // CT-6, ER-1
 TEST(Content, ErrorsFollowTheAcceptHeader) {
   Api api;
-  const Reply json = api.get(std::string{kConfigMaps} + "/x");
+  const ApiReply json = api.get(std::string{kConfigMaps} + "/x");
   EXPECT_EQ(
       json.text(),
       R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"configmaps \"x\" not found","reason":"NotFound","details":{"name":"x","kind":"configmaps"},"code":404})"
       "\n");
-  const Reply protobuf = api.get(std::string{kConfigMaps} + "/x", kProtobuf);
+  const ApiReply protobuf = api.get(std::string{kConfigMaps} + "/x", kProtobuf);
   EXPECT_EQ(decode_protobuf<meta::v1::Status>(protobuf.text())->code, 404);
   EXPECT_EQ(open_envelope(protobuf.text()).kind, "Status");
 }
@@ -121,10 +121,10 @@ TEST(Content, ErrorsFollowTheAcceptHeader) {
 // CT-3, TB-5
 TEST(Content, PartialMetadata) {
   Api api;
-  const Reply made = api.make_config_map("a");
+  const ApiReply made = api.make_config_map("a");
   const std::string one = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
   const std::string list = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
-  const Reply partial = api.get(std::string{kConfigMaps} + "/a", one);
+  const ApiReply partial = api.get(std::string{kConfigMaps} + "/a", one);
   EXPECT_EQ(partial.at("kind"), "PartialObjectMetadata");
   EXPECT_EQ(partial.at("apiVersion"), "meta.k8s.io/v1");
   EXPECT_EQ(partial.at("metadata"), made.at("metadata"));
@@ -146,7 +146,7 @@ TEST(Content, Tables) {
   const std::string accept =
       "application/json;as=Table;v=v1;g=meta.k8s.io,application/"
       "json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
-  const Reply table = api.get(std::string{kConfigMaps} + "?limit=1", accept);
+  const ApiReply table = api.get(std::string{kConfigMaps} + "?limit=1", accept);
   EXPECT_THAT(
       table.text(),
       StartsWith(

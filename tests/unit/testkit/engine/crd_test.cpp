@@ -17,7 +17,7 @@ std::string widget(const std::string& name, const std::string& rest = R"("spec":
          rest + "}";
 }
 
-std::string condition(const Reply& definition, const std::string& type) {
+std::string condition(const ApiReply& definition, const std::string& type) {
   for (const Value& one : definition.json->get_array("status.conditions")) {
     if (one["type"] == Value{type}) {
       return std::string{one["status"].as_string()} + " " + std::string{one["reason"].as_string()};
@@ -30,14 +30,14 @@ std::string condition(const Reply& definition, const std::string& type) {
 TEST(Definitions, BecomeServed) {
   Api api;
   EXPECT_EQ(api.get(kWidgets).status(), 404);
-  const Reply made = api.make_widgets();
+  const ApiReply made = api.make_widgets();
   ASSERT_EQ(made.status(), 201) << made.text();
   EXPECT_EQ(made.at("spec.names.singular"), "widget");
   EXPECT_EQ(made.at("spec.names.listKind"), "WidgetList");
   EXPECT_EQ(made.at("spec.conversion.strategy"), "None");
   EXPECT_EQ(made.at("metadata.generation"), "1");
 
-  const Reply served = api.get(std::string{kDefinitions} + "/widgets.example.com");
+  const ApiReply served = api.get(std::string{kDefinitions} + "/widgets.example.com");
   EXPECT_EQ(condition(served, "NamesAccepted"), "True NoConflicts");
   EXPECT_EQ(condition(served, "Established"), "True InitialNamesAccepted");
   EXPECT_EQ(served.at("status.storedVersions"), R"(["v1"])");
@@ -55,12 +55,12 @@ TEST(CustomResources, AnotherKindIsRefusedWhenAllElseWasLookedAt) {
         R"({{"apiVersion":"example.com/v1","kind":"Other","metadata":{{{}}},"bogus":1}})",
         metadata);
   };
-  const Reply named = api.post(kWidgets, other(R"("name":"a")"));
+  const ApiReply named = api.post(kWidgets, other(R"("name":"a")"));
   EXPECT_EQ(named.status(), 422);
   EXPECT_EQ(named.at("details.kind"), "Other");
   EXPECT_EQ(named.at("details.causes[0].field"), "kind");
   EXPECT_THAT(named.header("Warning"), HasSubstr("bogus"));
-  const Reply generated = api.post(kWidgets, other(R"("generateName":"g-")"));
+  const ApiReply generated = api.post(kWidgets, other(R"("generateName":"g-")"));
   EXPECT_EQ(generated.status(), 422);
   EXPECT_THAT(generated.at("details.name"), StartsWith("g-"));
   EXPECT_EQ(
@@ -83,7 +83,7 @@ TEST(CustomResources, APatchMayNotMakeAnotherTypeOfThem) {
   const auto patched = [&](const std::string& patch) {
     return api.patch(std::string{kWidgets} + "/a", patch);
   };
-  const Reply other =
+  const ApiReply other =
       patched(R"({"kind":"Other","apiVersion":"x/y","metadata":{"labels":{"a":"-"}}})");
   EXPECT_EQ(other.status(), 422);
   EXPECT_EQ(other.at("details.group"), "x");
@@ -94,12 +94,12 @@ TEST(CustomResources, APatchMayNotMakeAnotherTypeOfThem) {
   for (const char* unreadable :
        {R"({"kind":null})", R"({"kind":1})", R"({"apiVersion":1})", R"({"apiVersion":"a/b/c"})",
         R"({"kind":"Other","metadata":{"annotations":{"a":1}}})"}) {
-    const Reply reply = patched(unreadable);
+    const ApiReply reply = patched(unreadable);
     EXPECT_EQ(reply.status(), 422) << unreadable;
     EXPECT_EQ(reply.at("details.causes[0].field"), "patch") << unreadable;
     EXPECT_EQ(reply.at("details.group"), "") << unreadable;
   }
-  const Reply none = patched(R"({"apiVersion":null})");
+  const ApiReply none = patched(R"({"apiVersion":null})");
   EXPECT_EQ(none.status(), 500);
   EXPECT_EQ(none.reason(), "InternalError");
   EXPECT_EQ(patched(R"({"kind":"Other","metadata":{"resourceVersion":"1"}})").status(), 409);
@@ -110,7 +110,7 @@ TEST(Definitions, AreChecked) {
   Api api;
   const auto field = [&](const std::string& name, const std::string& group,
                          const std::string& versions) {
-    const Reply reply = api.post(
+    const ApiReply reply = api.post(
         kDefinitions,
         R"({"metadata":{"name":")" + name + R"("},"spec":{"group":")" + group +
             R"(","scope":"Namespaced","names":{"plural":"things","kind":"Thing"},"versions":[)" +
@@ -154,7 +154,7 @@ TEST(Definitions, NamesMustBeFree) {
       R"("names":{"plural":"gadgets","kind":"Gadget","shortNames":["wd"]},"versions":[{"name":"v1","served":true,)"
       R"("storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}})");
   ASSERT_TRUE(api.engine.settle());
-  const Reply gadgets = api.get(std::string{kDefinitions} + "/gadgets.example.com");
+  const ApiReply gadgets = api.get(std::string{kDefinitions} + "/gadgets.example.com");
   EXPECT_EQ(condition(gadgets, "NamesAccepted"), "False ShortNamesConflict");
   EXPECT_EQ(condition(gadgets, "Established"), "False NotAccepted");
   EXPECT_EQ(api.get("/apis/example.com/v1/gadgets").status(), 404);
@@ -164,12 +164,12 @@ TEST(Definitions, NamesMustBeFree) {
 TEST(Definitions, AppearInDiscovery) {
   Api api;
   api.make_widgets(R"(,"subresources":{"status":{}})");
-  const Reply list = api.get("/apis/example.com/v1");
+  const ApiReply list = api.get("/apis/example.com/v1");
   EXPECT_EQ(list.at("resources[0].verbs"),
             R"(["delete","deletecollection","get","list","patch","create","update","watch"])");
   EXPECT_EQ(list.at("resources[1].name"), "widgets/status");
   EXPECT_EQ(api.get("/apis/example.com/v2").status(), 404);
-  const Reply unknown = api.get("/apis/example.com/v1/gizmos");
+  const ApiReply unknown = api.get("/apis/example.com/v1/gizmos");
   EXPECT_EQ(unknown.text(), "404 page not found\n");
   api.remove(std::string{kDefinitions} + "/widgets.example.com");
   ASSERT_TRUE(api.engine.settle());
@@ -180,7 +180,7 @@ TEST(Definitions, AppearInDiscovery) {
 TEST(CustomResources, ArePrunedDefaultedAndValidated) {
   Api api;
   api.make_widgets();
-  const Reply made = api.post(kWidgets, widget("w", R"("spec":{"color":"red","extra":1})"));
+  const ApiReply made = api.post(kWidgets, widget("w", R"("spec":{"color":"red","extra":1})"));
   ASSERT_EQ(made.status(), 201) << made.text();
   EXPECT_EQ(made.at("spec.size"), "3");
   EXPECT_EQ(made.at("spec.extra"), "");
@@ -191,7 +191,7 @@ TEST(CustomResources, ArePrunedDefaultedAndValidated) {
                 .status(),
             400);
 
-  const Reply bad = api.post(kWidgets, widget("bad", R"("spec":{"size":0})"));
+  const ApiReply bad = api.post(kWidgets, widget("bad", R"("spec":{"size":0})"));
   EXPECT_EQ(bad.status(), 422);
   EXPECT_THAT(bad.message(),
               StartsWith("Widget.example.com \"bad\" is invalid: spec.size: Invalid value: 0"));
@@ -206,12 +206,12 @@ TEST(CustomResources, HaveNumbersWhereTheirScaleIs) {
                    R"("statusReplicasPath":".status.replicas"}})");
   EXPECT_EQ(api.post(kWidgets, widget("good", R"("spec":{"replicas":2})")).status(), 201);
   for (const char* replicas : {"-1", "3000000000"}) {
-    const Reply bad =
+    const ApiReply bad =
         api.post(kWidgets, widget("bad", std::string{R"("spec":{"replicas":)"} + replicas + "}"));
     EXPECT_EQ(bad.status(), 422) << replicas;
     EXPECT_EQ(bad.at("details.causes[0].field"), ".spec.replicas");
   }
-  const Reply text = api.post(kWidgets, widget("bad", R"("spec":{"replicas":"x"})"));
+  const ApiReply text = api.post(kWidgets, widget("bad", R"("spec":{"replicas":"x"})"));
   EXPECT_EQ(text.at("details.causes[0].field"), "spec.replicas");
   EXPECT_EQ(text.at("details.causes[1].field"), ".spec.replicas");
 }
@@ -220,10 +220,10 @@ TEST(CustomResources, HaveNumbersWhereTheirScaleIs) {
 TEST(CustomResources, LookDifferent) {
   Api api;
   api.make_widgets();
-  const Reply made = api.post(kWidgets, widget("w"));
+  const ApiReply made = api.post(kWidgets, widget("w"));
   EXPECT_THAT(made.text(),
               StartsWith(R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{)"));
-  const Reply list = api.get(kWidgets);
+  const ApiReply list = api.get(kWidgets);
   EXPECT_THAT(
       list.text(),
       StartsWith(
@@ -232,13 +232,13 @@ TEST(CustomResources, LookDifferent) {
               HasSubstr(R"("kind":"WidgetList","metadata":{"continue":"","resourceVersion":")"));
   EXPECT_EQ(api.post(kWidgets, R"({"metadata":{"name":"x"}})").status(), 400);
 
-  const Reply protobuf = api.get(kWidgets, "application/vnd.kubernetes.protobuf");
+  const ApiReply protobuf = api.get(kWidgets, "application/vnd.kubernetes.protobuf");
   EXPECT_EQ(protobuf.status(), 406);
   EXPECT_THAT(protobuf.text(), StartsWith(std::string{"k8s\0", 4}));
   EXPECT_EQ(api.get(kWidgets, "application/vnd.kubernetes.protobuf,application/json")
                 .header("Content-Type"),
             "application/json");
-  const Reply metadata = api.get(
+  const ApiReply metadata = api.get(
       kWidgets,
       "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1");
   EXPECT_EQ(metadata.status(), 200);
@@ -254,14 +254,14 @@ TEST(CustomResources, RefuseInTheirOwnWords) {
   Api api;
   api.make_widgets();
   EXPECT_EQ(api.post(std::string{kWidgets} + "/named", widget("named")).status(), 201);
-  const Reply put = api.put(kWidgets, *parse_json(widget("x")));
+  const ApiReply put = api.put(kWidgets, *parse_json(widget("x")));
   EXPECT_EQ(put.status(), 400);
   EXPECT_EQ(put.message(), "name must be provided");
   EXPECT_EQ(api.post("/apis/example.com/v1/widgets", widget("x")).text(), "404 page not found\n");
-  const Reply status = api.get(std::string{kWidgets} + "/named/status");  // ST-3
+  const ApiReply status = api.get(std::string{kWidgets} + "/named/status");  // ST-3
   EXPECT_EQ(status.status(), 404);
   EXPECT_EQ(status.message(), "widgets.example.com \"named\" not found");
-  const Reply head = api.send("HEAD", std::string{kWidgets} + "/named");
+  const ApiReply head = api.send("HEAD", std::string{kWidgets} + "/named");
   EXPECT_EQ(head.status(), 405);
   EXPECT_EQ(head.message(), "head is not supported on resources of kind \"widgets.example.com\"");
 }
@@ -270,10 +270,10 @@ TEST(CustomResources, RefuseInTheirOwnWords) {
 TEST(CustomResources, HaveAStatusOfTheirOwn) {
   Api api;
   api.make_widgets(R"(,"subresources":{"status":{}})");
-  const Reply made = api.post(kWidgets, widget("w", R"("spec":{},"status":{"phase":"x"})"));
+  const ApiReply made = api.post(kWidgets, widget("w", R"("spec":{},"status":{"phase":"x"})"));
   EXPECT_EQ(made.at("status"), "");
   const std::string path = std::string{kWidgets} + "/w";
-  const Reply set = api.patch(
+  const ApiReply set = api.patch(
       path + "/status",
       R"({"spec":{"color":"blue"},"metadata":{"labels":{"a":"b"}},"status":{"phase":"Ready"}})");
   EXPECT_EQ(set.at("status.phase"), "Ready");
@@ -290,7 +290,7 @@ TEST(CustomResources, NeedTheVersionToBeUpdated) {
   Api api;
   api.make_widgets();
   api.post(kWidgets, widget("w"));
-  const Reply put = api.put(std::string{kWidgets} + "/w", *parse_json(widget("w")));
+  const ApiReply put = api.put(std::string{kWidgets} + "/w", *parse_json(widget("w")));
   EXPECT_EQ(put.status(), 422);
   EXPECT_THAT(put.message(),
               StartsWith("widgets.example.com \"w\" is invalid: metadata.resourceVersion"));
@@ -324,7 +324,7 @@ TEST(CustomResources, AreServedInAllVersions) {
           schema + R"(},{"name":"v1alpha1","served":false,"storage":false,)" + schema + "}]}}");
   ASSERT_TRUE(api.engine.settle());
   api.post(kWidgets, widget("w"));
-  const Reply old = api.get("/apis/example.com/v1beta1/namespaces/default/widgets/w");
+  const ApiReply old = api.get("/apis/example.com/v1beta1/namespaces/default/widgets/w");
   EXPECT_EQ(old.at("apiVersion"), "example.com/v1beta1");
   EXPECT_EQ(old.at("spec.color"), "red");
   EXPECT_EQ(old.header("Warning"),
@@ -368,7 +368,7 @@ TEST(CustomResources, AreShownByTheSchemaOfToday) {
                properties + R"(/shape","value":{"type":"string","default":"round"}}])",
            {{"Content-Type", "application/json-patch+json"}});
   ASSERT_TRUE(api.engine.settle());
-  const Reply shown = api.get(std::string{kWidgets} + "/w");
+  const ApiReply shown = api.get(std::string{kWidgets} + "/w");
   EXPECT_EQ(shown.at("spec.color"), "");
   EXPECT_EQ(shown.at("spec.shape"), "round");
 }
@@ -384,9 +384,9 @@ TEST(Definitions, TakeTheirObjectsWithThem) {
   const std::string path = std::string{kDefinitions} + "/widgets.example.com";
   api.remove(path);
   ASSERT_TRUE(api.engine.settle());
-  const Reply ending = api.get(path);
+  const ApiReply ending = api.get(path);
   EXPECT_EQ(condition(ending, "Terminating"), "True InstanceDeletionInProgress");
-  const Reply refused = api.post(kWidgets, widget("late"));
+  const ApiReply refused = api.post(kWidgets, widget("late"));
   EXPECT_EQ(refused.status(), 403);
   EXPECT_THAT(refused.message(),
               HasSubstr("create not allowed while custom resource definition is terminating"));
@@ -409,7 +409,7 @@ TEST(Definitions, StoredVersionsCannotBeDropped) {
   Value version = std::as_const(object)["spec"]["versions"][0];
   version["name"] = "v2";
   object["spec"]["versions"] = Value::array({version});
-  const Reply reply = api.put(std::string{kDefinitions} + "/widgets.example.com", object);
+  const ApiReply reply = api.put(std::string{kDefinitions} + "/widgets.example.com", object);
   EXPECT_EQ(reply.status(), 422);
   EXPECT_THAT(reply.message(), HasSubstr("status.storedVersions[0]"));
 }

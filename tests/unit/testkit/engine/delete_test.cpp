@@ -15,8 +15,8 @@ using testing::IsEmpty;
 // DL-3
 TEST(Delete, AnswersWithStatusOrObject) {
   Api api;
-  const Reply made = api.make_config_map("a");
-  const Reply gone = api.remove(std::string{kConfigMaps} + "/a");
+  const ApiReply made = api.make_config_map("a");
+  const ApiReply gone = api.remove(std::string{kConfigMaps} + "/a");
   EXPECT_EQ(gone.status(), 200);
   EXPECT_EQ(
       gone.text(),
@@ -25,13 +25,13 @@ TEST(Delete, AnswersWithStatusOrObject) {
   EXPECT_EQ(api.remove(std::string{kConfigMaps} + "/a").status(), 404);
 
   api.make_pod("p");
-  const Reply pod = api.remove(std::string{kPods} + "/p");
+  const ApiReply pod = api.remove(std::string{kPods} + "/p");
   EXPECT_EQ(pod.at("kind"), "Pod");
   EXPECT_EQ(pod.at("metadata.deletionGracePeriodSeconds"), "0");
   EXPECT_NE(pod.at("metadata.deletionTimestamp"), "");
   const std::string accounts = "/api/v1/namespaces/default/serviceaccounts";
   api.post(accounts, R"({"metadata":{"name":"s"}})");
-  const Reply account = api.remove(accounts + "/s");
+  const ApiReply account = api.remove(accounts + "/s");
   EXPECT_EQ(account.at("kind"), "ServiceAccount");
   EXPECT_EQ(account.at("metadata.deletionTimestamp"), "");
 }
@@ -41,7 +41,8 @@ TEST(Delete, ReadsItsOptions) {
   Api api;
   api.make_config_map("a");
   const std::string path = std::string{kConfigMaps} + "/a";
-  const Reply both = api.remove(path, R"({"propagationPolicy":"Orphan","orphanDependents":true})");
+  const ApiReply both =
+      api.remove(path, R"({"propagationPolicy":"Orphan","orphanDependents":true})");
   EXPECT_EQ(both.status(), 422);
   EXPECT_EQ(both.at("details.kind"), "DeleteOptions");
   EXPECT_EQ(api.remove(path, R"({"propagationPolicy":"Sideways"})").status(), 422);
@@ -59,9 +60,9 @@ TEST(Delete, ReadsItsOptions) {
 // DL-2
 TEST(Delete, ChecksPreconditions) {
   Api api;
-  const Reply made = api.make_config_map("a");
+  const ApiReply made = api.make_config_map("a");
   const std::string path = std::string{kConfigMaps} + "/a";
-  const Reply uid = api.remove(path, R"({"preconditions":{"uid":"x"}})");
+  const ApiReply uid = api.remove(path, R"({"preconditions":{"uid":"x"}})");
   EXPECT_EQ(uid.status(), 409);
   EXPECT_EQ(uid.message(),
             "Operation cannot be fulfilled on ConfigMap \"a\": the UID in the precondition (x) "
@@ -69,7 +70,7 @@ TEST(Delete, ChecksPreconditions) {
                 made.at("metadata.uid") +
                 "). The object might have been deleted and then recreated");
   EXPECT_EQ(uid.at("details.kind"), "ConfigMap");
-  const Reply version = api.remove(path, R"({"preconditions":{"resourceVersion":"1"}})");
+  const ApiReply version = api.remove(path, R"({"preconditions":{"resourceVersion":"1"}})");
   EXPECT_EQ(version.status(), 409);
   EXPECT_THAT(version.message(), HasSubstr("The object might have been modified"));
   EXPECT_EQ(
@@ -82,7 +83,7 @@ TEST(Delete, WaitsForFinalizers) {
   Api api;
   api.post(kConfigMaps, R"({"metadata":{"name":"a","generation":4,"finalizers":["x.io/a"]}})");
   const std::string path = std::string{kConfigMaps} + "/a";
-  const Reply marked = api.remove(path);
+  const ApiReply marked = api.remove(path);
   EXPECT_EQ(marked.status(), 200);
   EXPECT_EQ(marked.at("metadata.deletionTimestamp"), "2026-01-01T00:00:00Z");
   EXPECT_EQ(marked.at("metadata.deletionGracePeriodSeconds"), "0");
@@ -98,7 +99,7 @@ TEST(Delete, PoliciesAreFinalizers) {
   Api api;
   const auto finalizer = [&](const std::string& policy) {
     api.make_config_map("a");
-    const Reply reply = api.remove(std::string{kConfigMaps} + "/a", policy);
+    const ApiReply reply = api.remove(std::string{kConfigMaps} + "/a", policy);
     const std::string found = reply.at("metadata.finalizers[0]");
     if (!found.empty()) {  // background after another policy removes at once
       EXPECT_EQ(api.remove(std::string{kConfigMaps} + "/a", R"({"propagationPolicy":"Background"})")
@@ -124,7 +125,7 @@ TEST(Delete, PodsGoGracefully) {
   Api api;
   api.make_pod("p", R"("nodeName":"n",)");
   const std::string path = std::string{kPods} + "/p";
-  const Reply first = api.remove(path);
+  const ApiReply first = api.remove(path);
   EXPECT_EQ(first.status(), 200);
   EXPECT_EQ(first.at("metadata.deletionGracePeriodSeconds"), "30");
   EXPECT_EQ(first.at("metadata.deletionTimestamp"), "2026-01-01T00:00:30Z");
@@ -134,7 +135,7 @@ TEST(Delete, PodsGoGracefully) {
       "30");
   EXPECT_EQ(api.engine.revision(), revision);
   api.clock.advance(2s);
-  const Reply shorter = api.remove(path, R"({"gracePeriodSeconds":5})");
+  const ApiReply shorter = api.remove(path, R"({"gracePeriodSeconds":5})");
   EXPECT_EQ(shorter.at("metadata.deletionGracePeriodSeconds"), "5");
   EXPECT_EQ(shorter.at("metadata.deletionTimestamp"), "2026-01-01T00:00:05Z");
   EXPECT_EQ(shorter.at("metadata.generation"), first.at("metadata.generation"));
@@ -164,12 +165,12 @@ TEST(Delete, AGraceThatRunsIsOnlyChangedByAnother) {
   const std::string path = std::string{kPods} + "/p";
   api.remove(path);
   api.patch(path + "/status", R"({"status":{"phase":"Succeeded"}})");
-  const Reply again = api.remove(path, R"({"propagationPolicy":"Foreground"})");
+  const ApiReply again = api.remove(path, R"({"propagationPolicy":"Foreground"})");
   EXPECT_EQ(again.at("metadata.deletionGracePeriodSeconds"), "30");
   EXPECT_EQ(again.at("metadata.finalizers"), "");
   // A shorter one that is over already leaves the last word to whoever has to see it.
   api.clock.advance(20s);
-  const Reply late = api.remove(path, R"({"gracePeriodSeconds":10})");
+  const ApiReply late = api.remove(path, R"({"gracePeriodSeconds":10})");
   EXPECT_EQ(late.at("metadata.deletionGracePeriodSeconds"), "1");
   EXPECT_EQ(late.at("metadata.deletionTimestamp"), "2026-01-01T00:00:20Z");
 }
@@ -180,7 +181,8 @@ TEST(Delete, WhatGoesKeepsItsDeletionTimestampWhateverIsPut) {
   api.make_pod("p", R"("nodeName":"n",)");
   const std::string path = std::string{kPods} + "/p";
   api.remove(path);
-  const Reply put = api.patch(path, R"({"metadata":{"deletionTimestamp":"2020-01-01T00:00:00Z"}})");
+  const ApiReply put =
+      api.patch(path, R"({"metadata":{"deletionTimestamp":"2020-01-01T00:00:00Z"}})");
   EXPECT_EQ(put.status(), 200);
   EXPECT_EQ(put.at("metadata.deletionTimestamp"), "2026-01-01T00:00:30Z");
 }
@@ -193,7 +195,7 @@ TEST(Delete, ADryRunThatTakesTheLastFinalizerTellsNothing) {
   for (const auto& [path, kind] : {std::pair{std::string{kPods} + "/p", "Pod"},
                                    {std::string{kConfigMaps} + "/a", "ConfigMap"}}) {
     api.remove(path, R"({"propagationPolicy":"Foreground"})");
-    const Reply dry = api.remove(path + "?propagationPolicy=Background&dryRun=All");
+    const ApiReply dry = api.remove(path + "?propagationPolicy=Background&dryRun=All");
     EXPECT_EQ(dry.status(), 200);
     EXPECT_EQ(dry.at("kind"), kind);
     EXPECT_EQ(dry.at("metadata"), "{}");
@@ -207,7 +209,7 @@ TEST(DeleteCollection, DeletesWhatTheSelectorsSelect) {
   api.make_config_map("a", "default", R"({"k":"v"})");
   api.make_config_map("b", "default", R"({"k":"v"})");
   api.make_config_map("c");
-  const Reply reply = api.remove(std::string{kConfigMaps} + "?labelSelector=k&limit=1");
+  const ApiReply reply = api.remove(std::string{kConfigMaps} + "?labelSelector=k&limit=1");
   EXPECT_EQ(reply.status(), 200);
   EXPECT_THAT(reply.names(), ElementsAre("a"));
   EXPECT_NE(reply.at("metadata.continue"), "");
@@ -224,7 +226,8 @@ TEST(Namespaces, LiveAndDie) {
   Api api;
   EXPECT_THAT(api.get("/api/v1/namespaces").names(),
               ElementsAre("default", "kube-node-lease", "kube-public", "kube-system"));
-  const Reply made = api.post("/api/v1/namespaces", R"({"metadata":{"name":"n","finalizers":[]}})");
+  const ApiReply made =
+      api.post("/api/v1/namespaces", R"({"metadata":{"name":"n","finalizers":[]}})");
   EXPECT_EQ(made.at("spec.finalizers"), R"(["kubernetes"])");
   EXPECT_EQ(made.at("status.phase"), "Active");
   EXPECT_EQ(made.at("metadata.labels['kubernetes.io/metadata.name']"), "n");
@@ -232,7 +235,7 @@ TEST(Namespaces, LiveAndDie) {
   api.post("/api/v1/namespaces/n/configmaps",
            R"({"metadata":{"name":"held","finalizers":["x.io/a"]}})");
 
-  const Reply ending = api.remove("/api/v1/namespaces/n");
+  const ApiReply ending = api.remove("/api/v1/namespaces/n");
   EXPECT_EQ(ending.status(), 200);
   EXPECT_EQ(ending.at("status.phase"), "Terminating");
   EXPECT_NE(ending.at("metadata.deletionTimestamp"), "");

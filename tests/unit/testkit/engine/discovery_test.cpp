@@ -24,17 +24,17 @@ constexpr const char* kAggregated =
 // DI-1
 TEST(Discovery, LegacyForm) {
   Api api;
-  const Reply core = api.send("GET", "/api", "", {{"Host", "example:1"}});
+  const ApiReply core = api.send("GET", "/api", "", {{"Host", "example:1"}});
   EXPECT_THAT(core.text(), testing::StartsWith(R"({"kind":"APIVersions","versions":["v1"],)"));
   EXPECT_EQ(core.at("serverAddressByClientCIDRs[0].serverAddress"), "example:1");
-  const Reply groups = api.get("/apis");
+  const ApiReply groups = api.get("/apis");
   EXPECT_EQ(groups.at("kind"), "APIGroupList");
   EXPECT_EQ(groups.at("groups[1].name"), "apps");
   EXPECT_EQ(groups.at("groups[5].preferredVersion.groupVersion"), "autoscaling/v2");  // DI-4
   EXPECT_EQ(api.get("/apis/apps").at("kind"), "APIGroup");
   EXPECT_EQ(groups.header("ETag"), "");
 
-  const Reply list = api.get("/apis/apps/v1");
+  const ApiReply list = api.get("/apis/apps/v1");
   EXPECT_EQ(list.at("groupVersion"), "apps/v1");
   std::map<std::string, Value> resources;
   for (const Value& one : list.json->get_array("resources")) {
@@ -70,7 +70,7 @@ TEST(Discovery, AggregatedFormIsThatOfARealServer) {
   Api api;
   for (const char* name : {"api", "apis"}) {
     const Ref<Value> real = parse_json(fixture(std::string{"discovery_"} + name + ".json"));
-    const Reply reply = api.get(std::string{"/"} + name, kAggregated);
+    const ApiReply reply = api.get(std::string{"/"} + name, kAggregated);
     ASSERT_EQ(reply.status(), 200);
     EXPECT_EQ(reply.header("Content-Type"),
               "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
@@ -108,16 +108,16 @@ TEST(Discovery, AggregatedFormOfCustomResources) {
 // DI-2, DI-3
 TEST(Discovery, AggregatedAnswersAreCached) {
   Api api;
-  const Reply first = api.get("/apis", kAggregated);
+  const ApiReply first = api.get("/apis", kAggregated);
   const std::string etag = first.header("ETag");
   EXPECT_THAT(etag, testing::MatchesRegex("\"[0-9A-F]{128}\""));
   EXPECT_EQ(first.header("Vary"), "Accept");
   EXPECT_EQ(first.header("Cache-Control"), "public");
-  const Reply same =
+  const ApiReply same =
       api.send("GET", "/apis", "", {{"Accept", kAggregated}, {"If-None-Match", etag}});
   EXPECT_EQ(same.status(), 304);
   EXPECT_EQ(same.text(), "");
-  const Reply protobuf = api.get(
+  const ApiReply protobuf = api.get(
       "/apis",
       "application/vnd.kubernetes.protobuf;v=v2;g=apidiscovery.k8s.io;as=APIGroupDiscoveryList");
   EXPECT_EQ(protobuf.header("ETag"), etag);
@@ -138,7 +138,7 @@ TEST(Discovery, AggregatedAnswersAreCached) {
 // OA-1, OA-2
 TEST(OpenApi, IsServedWithHashes) {
   Api api;
-  const Reply v2 = api.get("/openapi/v2");
+  const ApiReply v2 = api.get("/openapi/v2");
   EXPECT_EQ(v2.status(), 200);
   const std::string etag = v2.header("ETag");
   EXPECT_EQ(api.send("GET", "/openapi/v2", "", {{"If-None-Match", etag}}).status(), 304);
@@ -147,14 +147,14 @@ TEST(OpenApi, IsServedWithHashes) {
               HasSubstr("protobuf"));
 
   EXPECT_EQ(api.get("/openapi/v3").header("Content-Type"), "text/plain; charset=utf-8");
-  const Reply document = api.get("/openapi/v3/api/v1");
+  const ApiReply document = api.get("/openapi/v3/api/v1");
   EXPECT_EQ(document.status(), 200);
   std::string hash = document.header("ETag");
   hash = hash.substr(1, hash.size() - 2);
-  const Reply right = api.get("/openapi/v3/api/v1?hash=" + hash + "&timeout=32s");
+  const ApiReply right = api.get("/openapi/v3/api/v1?hash=" + hash + "&timeout=32s");
   EXPECT_EQ(right.header("Cache-Control"), "public, immutable");
   EXPECT_EQ(right.header("Expires"), "Fri, 01 Jan 2027 00:00:00 GMT");
-  const Reply wrong = api.get("/openapi/v3/api/v1?hash=wrong");
+  const ApiReply wrong = api.get("/openapi/v3/api/v1?hash=wrong");
   EXPECT_EQ(wrong.status(), 301);
   EXPECT_EQ(wrong.header("Location"), "/openapi/v3/api/v1?hash=" + hash);
   EXPECT_EQ(api.get("/openapi/v3/apis/none").status(), 404);

@@ -76,7 +76,7 @@ TEST(Engine, JournalComesBeforeTheWrite) {
   const std::string version = api.make_config_map("a").version();
   EXPECT_THAT(lines, ElementsAre(version + " configmaps a"));
   broken = true;
-  const Reply failed = api.make_config_map("b");
+  const ApiReply failed = api.make_config_map("b");
   EXPECT_EQ(failed.status(), 500);  // ER-4
   EXPECT_EQ(failed.reason(), "");
   broken = false;

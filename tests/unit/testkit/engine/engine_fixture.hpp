@@ -23,7 +23,7 @@
 namespace kube::testkit::detail {
 
 /// An answer, with its body decoded if it is JSON.
-struct Reply {
+struct ApiReply {
   ServerResponse response;
   Ref<Value> json;
 
@@ -131,8 +131,8 @@ class Api {
  public:
   explicit Api(EngineOptions options = {}) : engine(with_clock(std::move(options))) {}
 
-  Reply send(std::string_view method, std::string_view target, std::string body = {},
-             Headers headers = {}) {
+  ApiReply send(std::string_view method, std::string_view target, std::string body = {},
+                Headers headers = {}) {
     ServerRequest request;
     request.method = method;
     request.target = target;
@@ -141,47 +141,47 @@ class Api {
       request.headers.push_back({"User-Agent", "tester/1.0"});
     }
     request.body = std::move(body);
-    Reply reply{engine.handle(request), {}};
+    ApiReply reply{engine.handle(request), {}};
     if (reply.header("Content-Type").starts_with("application/json") && !reply.text().empty()) {
       reply.json = parse_json(reply.text());
     }
     return reply;
   }
-  Reply get(std::string_view target, std::string accept = {}) {
+  ApiReply get(std::string_view target, std::string accept = {}) {
     return send("GET", target, {}, accept.empty() ? Headers{} : Headers{{"Accept", accept}});
   }
-  Reply post(std::string_view target, std::string body) {
+  ApiReply post(std::string_view target, std::string body) {
     return send("POST", target, std::move(body), {{"Content-Type", "application/json"}});
   }
-  Reply put(std::string_view target, const Value& body) {
+  ApiReply put(std::string_view target, const Value& body) {
     return send("PUT", target, json_text(body), {{"Content-Type", "application/json"}});
   }
-  Reply patch(std::string_view target, std::string body, std::string type = "merge-patch+json") {
+  ApiReply patch(std::string_view target, std::string body, std::string type = "merge-patch+json") {
     return send("PATCH", target, std::move(body), {{"Content-Type", "application/" + type}});
   }
-  Reply remove(std::string_view target, std::string body = {}) {
+  ApiReply remove(std::string_view target, std::string body = {}) {
     return send("DELETE", target, std::move(body), {{"Content-Type", "application/json"}});
   }
   WatchReader watch(std::string_view target, std::string accept = {}) {
-    Reply reply = get(target, std::move(accept));
+    ApiReply reply = get(target, std::move(accept));
     EXPECT_EQ(reply.status(), 200) << reply.text();
     return WatchReader{std::move(reply.response.stream)};
   }
 
-  Reply make_config_map(const std::string& name, const std::string& namespace_ = "default",
-                        const std::string& labels = "{}") {
+  ApiReply make_config_map(const std::string& name, const std::string& namespace_ = "default",
+                           const std::string& labels = "{}") {
     return post(
         "/api/v1/namespaces/" + namespace_ + "/configmaps",
         R"({"metadata":{"name":")" + name + R"(","labels":)" + labels + R"(},"data":{"a":"1"}})");
   }
-  Reply make_pod(const std::string& name, const std::string& spec = "") {
+  ApiReply make_pod(const std::string& name, const std::string& spec = "") {
     return post("/api/v1/namespaces/default/pods",
                 R"({"metadata":{"name":")" + name + R"("},"spec":{)" + spec +
                     R"("containers":[{"name":"c","image":"busybox"}]}})");
   }
   /// A definition of widgets in example.com, and waits until it is served.
-  Reply make_widgets(const std::string& version_extra = "", const std::string& properties = "") {
-    Reply reply = post(
+  ApiReply make_widgets(const std::string& version_extra = "", const std::string& properties = "") {
+    ApiReply reply = post(
         "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
         R"({"metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com","scope":"Namespaced",)"
         R"("names":{"plural":"widgets","kind":"Widget","shortNames":["wd"]},"versions":[{"name":"v1",)"

@@ -53,7 +53,7 @@ TEST(Fixtures, ListsOfEveryKindAreThoseOfARealServer) {
     const std::uint64_t version =
         std::stoull(std::string{*list->get_string("metadata.resourceVersion")});
     api.engine.import_objects(objects, version);
-    const Reply reply = api.get(path);
+    const ApiReply reply = api.get(path);
     EXPECT_EQ(without_list_version(reply.text(), reply.version()),
               without_list_version(recorded, std::to_string(version)))
         << file;

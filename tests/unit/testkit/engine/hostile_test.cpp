@@ -188,8 +188,8 @@ TEST(Hostile, AnswersAreUtf8WhateverTheRequestWas) {
   Api api;
   api.make_config_map("a");
 
-  const Reply unknown = api.get(std::string{kConfigMaps} + "/%ff%c3%28x%e2%82%ac");
-  const Reply patched =
+  const ApiReply unknown = api.get(std::string{kConfigMaps} + "/%ff%c3%28x%e2%82%ac");
+  const ApiReply patched =
       api.patch(std::string{kConfigMaps} + "/a?fieldManager=m", "\xb2{\"\x85", "apply-patch+yaml");
 
   EXPECT_EQ(unknown.status(), 404);

@@ -37,7 +37,7 @@ TEST(Kubectl, FindsWhatIsServed) {
 TEST(Kubectl, GetsAndWatches) {
   Api api;
   api.make_pod("p");
-  const Reply list = api.get(std::string{kPods} + "?limit=500", kTable);
+  const ApiReply list = api.get(std::string{kPods} + "?limit=500", kTable);
   EXPECT_EQ(list.at("rows[0].cells[0]"), "p");
   WatchReader all =
       api.watch(std::string{kPods} + "?resourceVersion=" + list.version() + "&watch=true", kTable);
@@ -51,7 +51,7 @@ TEST(Kubectl, GetsAndWatches) {
 // KU-5, KU-7
 TEST(Kubectl, CreatesReplacesAndApplies) {
   Api api;
-  const Reply made =
+  const ApiReply made =
       api.post(std::string{kDeployments} + "?fieldManager=kubectl-create&fieldValidation=Strict",
                deployment("i:1"));
   ASSERT_EQ(made.status(), 201) << made.text();
@@ -63,7 +63,7 @@ TEST(Kubectl, CreatesReplacesAndApplies) {
                     object)
                 .status(),
             200);
-  const Reply patched = api.send(
+  const ApiReply patched = api.send(
       "PATCH",
       std::string{kDeployments} +
           "/web?fieldManager=kubectl-client-side-apply&fieldValidation=Strict",
@@ -86,10 +86,10 @@ TEST(Kubectl, MovesFromClientSideToServerSideApply) {
   EXPECT_EQ(
       apply("fieldManager=kubectl&fieldValidation=Strict&force=false", deployment("i:2")).status(),
       409);
-  const Reply forced =
+  const ApiReply forced =
       apply("fieldManager=kubectl&fieldValidation=Strict&force=true", deployment("i:2"));
   ASSERT_EQ(forced.status(), 200) << forced.text();
-  const Reply migrated =
+  const ApiReply migrated =
       api.patch(path,
                 R"([{"op":"replace","path":"/metadata/managedFields","value":)" +
                     forced.at("metadata.managedFields") +
@@ -127,7 +127,7 @@ TEST(Kubectl, DeletesAndWaits) {
   const std::string path = std::string{kPods} + "/p";
   EXPECT_EQ(api.remove(path, R"({"propagationPolicy":"Background"})").status(), 200);
   EXPECT_EQ(api.get(path).status(), 200);
-  const Reply list =
+  const ApiReply list =
       api.get(std::string{kPods} + "?fieldSelector=metadata.name%3Dp&limit=500&resourceVersion=0");
   EXPECT_EQ(list.names().size(), 1U);
   WatchReader watch =

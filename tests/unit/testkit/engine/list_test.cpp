@@ -20,7 +20,7 @@ TEST(Versions, OneCounterServesAllKinds) {
   Api api;
   const auto first = std::stoull(api.make_config_map("a").version());
   const auto second = std::stoull(api.make_pod("p").version());
-  const Reply list = api.get("/api/v1/secrets");
+  const ApiReply list = api.get("/api/v1/secrets");
 
   EXPECT_EQ(second, first + 1);
   EXPECT_EQ(list.version(), std::to_string(second));
@@ -36,11 +36,11 @@ TEST(Versions, GetTakesVersionsAsLeast) {
   EXPECT_EQ(api.get(std::string{kConfigMaps} + "/a?resourceVersion=0").status(), 200);
   EXPECT_EQ(api.get(std::string{kConfigMaps} + "/a?resourceVersion=" + version).status(), 200);
 
-  const Reply malformed = api.get(std::string{kConfigMaps} + "/a?resourceVersion=x");
+  const ApiReply malformed = api.get(std::string{kConfigMaps} + "/a?resourceVersion=x");
   EXPECT_EQ(malformed.status(), 500);
   EXPECT_EQ(malformed.reason(), "");
   EXPECT_THAT(malformed.message(), HasSubstr("resourceVersion"));
-  const Reply list = api.get(std::string{kConfigMaps} + "?resourceVersion=x");
+  const ApiReply list = api.get(std::string{kConfigMaps} + "?resourceVersion=x");
   EXPECT_EQ(list.status(), 400);
   EXPECT_THAT(list.message(), HasSubstr("invalid resource version"));
   EXPECT_EQ(api.get(std::string{kConfigMaps} + "?watch=1&resourceVersion=x").status(), 500);
@@ -50,7 +50,7 @@ TEST(Versions, GetTakesVersionsAsLeast) {
 TEST(Versions, TheFutureIsAwaitedForThreeSeconds) {
   Api api;
   const std::uint64_t now = api.engine.revision();
-  Reply reply{};
+  ApiReply reply{};
   std::jthread asking{[&] {
     reply = api.get(std::string{kConfigMaps} + "?resourceVersion=" + std::to_string(now + 5));
   }};
@@ -71,7 +71,7 @@ TEST(Versions, TheFutureIsAwaitedForThreeSeconds) {
 TEST(Versions, TheFutureMayArriveInTime) {
   Api api;
   const std::uint64_t now = api.engine.revision();
-  Reply reply{};
+  ApiReply reply{};
   std::jthread asking{[&] {
     reply = api.get(std::string{kConfigMaps} + "?resourceVersion=" + std::to_string(now + 1));
   }};
@@ -86,7 +86,7 @@ TEST(Versions, TheFutureMayArriveInTime) {
 // RQ-8
 TEST(Versions, ARequestThatGivesItselfLessTimeEndsEarlier) {
   Api api;
-  Reply reply{};
+  ApiReply reply{};
   std::jthread asking{
       [&] { reply = api.get(std::string{kConfigMaps} + "?resourceVersion=99999&timeout=1s"); }};
   ASSERT_TRUE(api.clock.wait_for_sleepers(2));
@@ -120,7 +120,7 @@ TEST_P(MatchRules, Hold) {
     if (const auto at = query.find(from); at != std::string::npos) query.replace(at, 3, to);
   }
 
-  const Reply reply = api.get(std::string{kConfigMaps} + "?" + query);
+  const ApiReply reply = api.get(std::string{kConfigMaps} + "?" + query);
 
   EXPECT_EQ(reply.status(), GetParam().status) << reply.text();
   if (reply.status() == 422) {
@@ -151,7 +151,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Paging, ShowsOneStateWhateverHappensMeanwhile) {
   Api api;
   for (const char* name : {"a", "b", "c", "d", "e"}) api.make_config_map(name);
-  const Reply first = api.get(std::string{kConfigMaps} + "?limit=2");
+  const ApiReply first = api.get(std::string{kConfigMaps} + "?limit=2");
   EXPECT_THAT(first.names(), ElementsAre("a", "b"));
   EXPECT_EQ(first.at("metadata.remainingItemCount"), "3");
 
@@ -159,12 +159,12 @@ TEST(Paging, ShowsOneStateWhateverHappensMeanwhile) {
   api.remove(std::string{kConfigMaps} + "/d");
   api.patch(std::string{kConfigMaps} + "/c", R"({"data":{"a":"2"}})");
 
-  const Reply second =
+  const ApiReply second =
       api.get(std::string{kConfigMaps} + "?limit=2&continue=" + first.at("metadata.continue"));
   EXPECT_THAT(second.names(), ElementsAre("c", "d"));
   EXPECT_EQ(second.at("items[0].data.a"), "1");
   EXPECT_EQ(second.version(), first.version());
-  const Reply third =
+  const ApiReply third =
       api.get(std::string{kConfigMaps} + "?limit=2&continue=" + second.at("metadata.continue"));
   EXPECT_THAT(third.names(), ElementsAre("e"));
   EXPECT_EQ(third.at("metadata.continue"), "");
@@ -176,15 +176,15 @@ TEST(Paging, VersionZeroIgnoresTheLimit) {
   Api api;
   for (const char* name : {"a", "b", "c"}) api.make_config_map(name);
   EXPECT_EQ(api.get(std::string{kConfigMaps} + "?limit=1&resourceVersion=0").names().size(), 3U);
-  const Reply first = api.get(std::string{kConfigMaps} + "?limit=1");
-  const Reply rest = api.get(std::string{kConfigMaps} + "?limit=1&resourceVersion=0&continue=" +
-                             first.at("metadata.continue"));
+  const ApiReply first = api.get(std::string{kConfigMaps} + "?limit=1");
+  const ApiReply rest = api.get(std::string{kConfigMaps} + "?limit=1&resourceVersion=0&continue=" +
+                                first.at("metadata.continue"));
   EXPECT_THAT(rest.names(), ElementsAre("b", "c"));
 
   // The legacy cell: a limit and a version without a match is exact.
   const std::string then = std::to_string(api.engine.revision());
   api.make_config_map("d");
-  const Reply exact = api.get(std::string{kConfigMaps} + "?limit=10&resourceVersion=" + then);
+  const ApiReply exact = api.get(std::string{kConfigMaps} + "?limit=10&resourceVersion=" + then);
   EXPECT_THAT(exact.names(), ElementsAre("a", "b", "c"));
   EXPECT_EQ(exact.version(), then);
 }
@@ -198,13 +198,13 @@ TEST(Paging, TheListOfOneNameIsNotOlderThanAVersionWhateverTheLimit) {
   const std::string now = std::to_string(api.engine.revision());
   const std::string one = "?fieldSelector=metadata.name=a&limit=1&resourceVersion=" + then;
 
-  const Reply list = api.get(std::string{kConfigMaps} + one);
+  const ApiReply list = api.get(std::string{kConfigMaps} + one);
   EXPECT_EQ(list.at("items[0].data.a"), "2");
   EXPECT_EQ(list.version(), now);
-  const Reply exact = api.get(std::string{kConfigMaps} + one + "&resourceVersionMatch=Exact");
+  const ApiReply exact = api.get(std::string{kConfigMaps} + one + "&resourceVersionMatch=Exact");
   EXPECT_EQ(exact.at("items[0].data.a"), "1");
   // In all namespaces it takes a search, which is exact.
-  const Reply everywhere = api.get("/api/v1/configmaps" + one);
+  const ApiReply everywhere = api.get("/api/v1/configmaps" + one);
   EXPECT_EQ(everywhere.at("items[0].data.a"), "1");
   EXPECT_EQ(everywhere.version(), then);
 }
@@ -213,10 +213,11 @@ TEST(Paging, TheListOfOneNameIsNotOlderThanAVersionWhateverTheLimit) {
 TEST(Paging, GoesOnAfterANameIfMoreIsLeft) {
   Api api;
   for (const char* name : {"a", "b", "c"}) api.make_config_map(name);
-  const Reply first = api.get(std::string{kConfigMaps} + "?limit=1");
+  const ApiReply first = api.get(std::string{kConfigMaps} + "?limit=1");
 
-  const Reply list = api.get(std::string{kConfigMaps} + "?fieldSelector=metadata.name=b&limit=1" +
-                             "&continue=" + first.at("metadata.continue"));
+  const ApiReply list =
+      api.get(std::string{kConfigMaps} + "?fieldSelector=metadata.name=b&limit=1" +
+              "&continue=" + first.at("metadata.continue"));
 
   EXPECT_THAT(list.names(), ElementsAre("b"));
   EXPECT_NE(list.at("metadata.continue"), "");
@@ -229,7 +230,7 @@ TEST(Paging, OrderIsThatOfWholeKeys) {
     api.post("/api/v1/namespaces", R"({"metadata":{"name":")" + std::string{name} + "\"}}");
     api.make_config_map("m", name);
   }
-  const Reply list = api.get("/api/v1/configmaps");
+  const ApiReply list = api.get("/api/v1/configmaps");
   EXPECT_EQ(list.at("items[0].metadata.namespace"), "a-x");
   EXPECT_EQ(list.at("items[1].metadata.namespace"), "a");
 }
@@ -240,12 +241,13 @@ TEST(Paging, SelectorsHideTheRemainingCount) {
   for (const char* name : {"a", "b", "c", "d"}) {
     api.make_config_map(name, "default", name[0] == 'b' ? "{}" : R"({"k":"v"})");
   }
-  const Reply first = api.get(std::string{kConfigMaps} + "?limit=2&labelSelector=k%3Dv");
+  const ApiReply first = api.get(std::string{kConfigMaps} + "?limit=2&labelSelector=k%3Dv");
   EXPECT_THAT(first.names(), ElementsAre("a", "c"));
   EXPECT_EQ(first.at("metadata.remainingItemCount"), "");
   EXPECT_NE(first.at("metadata.continue"), "");
-  const Reply second = api.get(std::string{kConfigMaps} + "?limit=2&labelSelector=k%3Dv&continue=" +
-                               first.at("metadata.continue"));
+  const ApiReply second =
+      api.get(std::string{kConfigMaps} +
+              "?limit=2&labelSelector=k%3Dv&continue=" + first.at("metadata.continue"));
   EXPECT_THAT(second.names(), ElementsAre("d"));
   EXPECT_EQ(second.at("metadata.continue"), "");
 }
@@ -254,7 +256,7 @@ TEST(Paging, SelectorsHideTheRemainingCount) {
 TEST(Paging, TokensAreChecked) {
   Api api;
   for (const char* name : {"a", "b"}) api.make_config_map(name);
-  const Reply first = api.get(std::string{kConfigMaps} + "?limit=1");
+  const ApiReply first = api.get(std::string{kConfigMaps} + "?limit=1");
   const ContinueToken token = ContinueToken::decode(first.at("metadata.continue"));
   EXPECT_EQ(std::to_string(token.revision), first.version());
   EXPECT_EQ(token.start, (std::string{"a\0", 2}));
@@ -263,7 +265,7 @@ TEST(Paging, TokensAreChecked) {
   for (const std::string& bad :
        {std::string{"!!!"}, std::string{"e30"}, ContinueToken{0, "a"}.encode(),
         ContinueToken{5, "../a"}.encode(), ContinueToken{5, ""}.encode()}) {
-    const Reply reply = api.get(std::string{kConfigMaps} + "?continue=" + bad);
+    const ApiReply reply = api.get(std::string{kConfigMaps} + "?continue=" + bad);
     EXPECT_EQ(reply.status(), 400) << bad;
     EXPECT_THAT(reply.message(), HasSubstr("invalid continue token"));
   }
@@ -273,22 +275,22 @@ TEST(Paging, TokensAreChecked) {
 TEST(Paging, WhatWasCompactedIsExpired) {
   Api api;
   for (const char* name : {"a", "b", "c"}) api.make_config_map(name);
-  const Reply first = api.get(std::string{kConfigMaps} + "?limit=1");
+  const ApiReply first = api.get(std::string{kConfigMaps} + "?limit=1");
   api.make_config_map("d");
   api.engine.compact();
 
-  const Reply exact = api.get(std::string{kConfigMaps} +
-                              "?resourceVersionMatch=Exact&resourceVersion=" + first.version());
+  const ApiReply exact = api.get(std::string{kConfigMaps} +
+                                 "?resourceVersionMatch=Exact&resourceVersion=" + first.version());
   EXPECT_EQ(exact.status(), 410);
   EXPECT_EQ(exact.reason(), "Expired");
   EXPECT_EQ(exact.message(), "The resourceVersion for the provided list is too old.");
 
-  const Reply second =
+  const ApiReply second =
       api.get(std::string{kConfigMaps} + "?limit=1&continue=" + first.at("metadata.continue"));
   EXPECT_EQ(second.status(), 410);
   EXPECT_THAT(second.message(), testing::StartsWith("The provided continue parameter is too old to "
                                                     "display a consistent list result."));
-  const Reply go_on =
+  const ApiReply go_on =
       api.get(std::string{kConfigMaps} + "?limit=2&continue=" + second.at("metadata.continue"));
   EXPECT_THAT(go_on.names(), ElementsAre("b", "c"));
   EXPECT_EQ(go_on.version(), std::to_string(api.engine.revision()));
@@ -352,10 +354,10 @@ TEST(FieldSelectors, KnowTheFieldsOfTheirKind) {
   EXPECT_THAT(names("metadata.namespace%3Dother"), IsEmpty());
   EXPECT_THAT(names("status.podIPs%3D").size(), 2U);
 
-  const Reply unknown = api.get("/api/v1/pods?fieldSelector=spec.x%3D1");
+  const ApiReply unknown = api.get("/api/v1/pods?fieldSelector=spec.x%3D1");
   EXPECT_EQ(unknown.status(), 400);
   EXPECT_EQ(unknown.message(), "field label not supported: spec.x");
-  const Reply none = api.get("/api/v1/configmaps?fieldSelector=data%3D1");
+  const ApiReply none = api.get("/api/v1/configmaps?fieldSelector=data%3D1");
   EXPECT_EQ(none.status(), 400);
   EXPECT_EQ(
       none.message(),

@@ -17,7 +17,7 @@ std::string service(const std::string& name, const std::string& type, const std:
 TEST(NodePort, IsAllocatedAndKept) {
   Api api;
   for (const char* type : {"NodePort", "LoadBalancer"}) {
-    const Reply made =
+    const ApiReply made =
         api.post(kServices, service(type == std::string{"NodePort"} ? "n" : "l", type, ""));
     ASSERT_EQ(made.status(), 201) << made.text();
     const std::string port = made.at("spec.ports[0].nodePort");
@@ -29,7 +29,7 @@ TEST(NodePort, IsAllocatedAndKept) {
     Value update = *made.json;
     update["spec"]["ports"] = Value::array({Value::object({{"port", 80}})});
     EXPECT_EQ(api.put(path, update).at("spec.ports[0].nodePort"), port);
-    const Reply inner = api.patch(path, R"({"spec":{"type":"ClusterIP"}})");
+    const ApiReply inner = api.patch(path, R"({"spec":{"type":"ClusterIP"}})");
     EXPECT_EQ(inner.status(), 200) << inner.text();
     EXPECT_EQ(inner.at("spec.ports[0].nodePort"), "");
     EXPECT_EQ(inner.at("spec.externalTrafficPolicy"), "");
@@ -41,9 +41,9 @@ TEST(NodePort, BelongsToOneServiceOnly) {
   Api api;
   EXPECT_EQ(api.post(kServices, service("a", "NodePort", R"(,"nodePort":30080)")).status(), 201);
 
-  const Reply taken = api.post(kServices, service("b", "NodePort", R"(,"nodePort":30080)"));
-  const Reply low = api.post(kServices, service("b", "NodePort", R"(,"nodePort":80)"));
-  const Reply other =
+  const ApiReply taken = api.post(kServices, service("b", "NodePort", R"(,"nodePort":30080)"));
+  const ApiReply low = api.post(kServices, service("b", "NodePort", R"(,"nodePort":80)"));
+  const ApiReply other =
       api.post(kServices, service("b", "NodePort", R"(,"protocol":"UDP","nodePort":30080)"));
 
   EXPECT_EQ(taken.status(), 422);

@@ -73,7 +73,7 @@ TEST(Origin, WithTlsAsksOnlyThoseWithoutCredentialsForTheName) {
 TEST(Origin, SaysHowToAllowAName) {
   Api api{with_policy()};
 
-  const Reply refused = api.send("GET", "/api", "", {{"Host", "evil\x1b[2J.example"}});
+  const ApiReply refused = api.send("GET", "/api", "", {{"Host", "evil\x1b[2J.example"}});
 
   EXPECT_EQ(refused.status(), 403);
   EXPECT_EQ(refused.reason(), "Forbidden");

@@ -12,8 +12,8 @@ using testing::StartsWith;
 
 const std::string kPath = std::string{kConfigMaps} + "/a";
 
-Reply apply(Api& api, const std::string& path, const std::string& body,
-            const std::string& query = "fieldManager=m1") {
+ApiReply apply(Api& api, const std::string& path, const std::string& body,
+               const std::string& query = "fieldManager=m1") {
   return api.send("PATCH", path + "?" + query, body,
                   {{"Content-Type", "application/apply-patch+yaml"}});
 }
@@ -34,14 +34,15 @@ TEST(Patch, KindsByMediaType) {
       "1");
   EXPECT_EQ(api.patch(kPath, R"({"data":{"s":"1"}})", "strategic-merge-patch+json").at("data.s"),
             "1");
-  const Reply refused = api.patch(kPath, "{}", "json");
+  const ApiReply refused = api.patch(kPath, "{}", "json");
   EXPECT_EQ(refused.status(), 415);
   EXPECT_EQ(refused.message(), "415: Unsupported Media Type");
   EXPECT_EQ(api.send("PATCH", kPath, "{}").status(), 415);
 
   api.make_widgets();
   api.post(kWidgets, R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"}})");
-  const Reply custom = api.patch(std::string{kWidgets} + "/w", "{}", "strategic-merge-patch+json");
+  const ApiReply custom =
+      api.patch(std::string{kWidgets} + "/w", "{}", "strategic-merge-patch+json");
   EXPECT_EQ(custom.status(), 415);
   EXPECT_THAT(custom.message(), HasSubstr("application/merge-patch+json"));
 }
@@ -49,7 +50,7 @@ TEST(Patch, KindsByMediaType) {
 // PA-2
 TEST(Patch, KeepsIdentity) {
   Api api;
-  const Reply made = api.make_config_map("a");
+  const ApiReply made = api.make_config_map("a");
   EXPECT_EQ(api.patch(kPath, R"({"metadata":{"name":"b"}})").status(), 400);
   EXPECT_EQ(api.patch(kPath, R"({"metadata":{"namespace":"b"}})").status(), 400);
   EXPECT_EQ(api.patch(kPath, R"({"metadata":{"uid":"b"}})").status(), 422);
@@ -67,14 +68,14 @@ TEST(Patch, FailuresHaveTheirCodes) {
   Api api;
   api.make_config_map("a");
   EXPECT_EQ(api.patch(kPath, "{", "json-patch+json").status(), 400);
-  const Reply test =
+  const ApiReply test =
       api.patch(kPath, R"([{"op":"test","path":"/data/a","value":"9"}])", "json-patch+json");
   EXPECT_EQ(test.status(), 422);
   EXPECT_EQ(test.message(), "the server rejected our request due to an error in our request");
   EXPECT_EQ(api.patch(kPath, "[]").status(), 400);
   EXPECT_EQ(api.patch(kPath + "?fieldValidation=Ignore", "[]").status(), 422);
   EXPECT_EQ(api.patch(kPath, "7").status(), 400);
-  const Reply undecodable = api.patch(kPath, R"({"data":5})");
+  const ApiReply undecodable = api.patch(kPath, R"({"data":5})");
   EXPECT_EQ(undecodable.status(), 422);
   EXPECT_EQ(undecodable.at("details.causes[0].field"), "patch");
 }
@@ -83,13 +84,13 @@ TEST(Patch, FailuresHaveTheirCodes) {
 TEST(Patch, StrategicMergeKnowsTheKeys) {
   Api api;
   api.make_pod("p");
-  const Reply patched = api.patch(std::string{kPods} + "/p",
-                                  R"({"spec":{"containers":[{"name":"c","image":"busybox:2"}]}})",
-                                  "strategic-merge-patch+json");
+  const ApiReply patched = api.patch(
+      std::string{kPods} + "/p", R"({"spec":{"containers":[{"name":"c","image":"busybox:2"}]}})",
+      "strategic-merge-patch+json");
   EXPECT_EQ(patched.status(), 200) << patched.text();
   EXPECT_EQ(patched.at("spec.containers[0].image"), "busybox:2");
   EXPECT_EQ(patched.at("spec.containers[0].terminationMessagePolicy"), "File");
-  const Reply keyless =
+  const ApiReply keyless =
       api.patch(std::string{kPods} + "/p", R"({"spec":{"containers":[{"image":"x"}]}})",
                 "strategic-merge-patch+json");
   EXPECT_EQ(keyless.status(), 500);
@@ -123,15 +124,16 @@ TEST(Apply, ChecksItsRequest) {
 TEST(Apply, CreatesUpdatesAndForgets) {
   Api api;
   EXPECT_EQ(apply(api, kPath, config("{}", R"(,"uid":"x")")).status(), 409);
-  const Reply made = apply(api, kPath, config(R"({"x":"1","y":"2"})", R"(,"resourceVersion":"5")"));
+  const ApiReply made =
+      apply(api, kPath, config(R"({"x":"1","y":"2"})", R"(,"resourceVersion":"5")"));
   ASSERT_EQ(made.status(), 201) << made.text();
   EXPECT_EQ(made.at("metadata.managedFields[0].manager"), "m1");
   EXPECT_EQ(made.at("metadata.managedFields[0].operation"), "Apply");
   api.clock.advance(std::chrono::hours{1});
-  const Reply same = apply(api, kPath, config(R"({"x":"1","y":"2"})"));
+  const ApiReply same = apply(api, kPath, config(R"({"x":"1","y":"2"})"));
   EXPECT_EQ(same.status(), 200);
   EXPECT_EQ(same.version(), made.version());
-  const Reply less = apply(api, kPath, config(R"({"x":"1"})"));
+  const ApiReply less = apply(api, kPath, config(R"({"x":"1"})"));
   EXPECT_EQ(less.at("data"), R"({"x":"1"})");
   EXPECT_EQ(apply(api, std::string{kPods} + "/none/status",
                   R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"none"}})")
@@ -143,7 +145,7 @@ TEST(Apply, CreatesUpdatesAndForgets) {
 TEST(Apply, ConflictsAndForce) {
   Api api;
   apply(api, kPath, config(R"({"b":"1"})"));
-  const Reply conflict = apply(api, kPath, config(R"({"b":"2"})"), "fieldManager=m2");
+  const ApiReply conflict = apply(api, kPath, config(R"({"b":"2"})"), "fieldManager=m2");
   EXPECT_EQ(conflict.status(), 409);
   EXPECT_EQ(conflict.message(), "Apply failed with 1 conflict: conflict with \"m1\": .data.b");
   EXPECT_EQ(conflict.at("details.causes[0].reason"), "FieldManagerConflict");
@@ -155,13 +157,13 @@ TEST(Apply, ConflictsAndForce) {
 // SA-7
 TEST(ManagedFields, TellWhoWrote) {
   Api api;
-  const Reply made = api.make_config_map("a");
+  const ApiReply made = api.make_config_map("a");
   EXPECT_EQ(made.at("metadata.managedFields[0].manager"), "tester");
   EXPECT_EQ(made.at("metadata.managedFields[0].operation"), "Update");
   EXPECT_EQ(made.at("metadata.managedFields[0].fieldsV1"), R"({"f:data":{".":{},"f:a":{}}})");
-  const Reply named = api.patch(kPath + "?fieldManager=me", R"({"data":{"b":"1"}})");
+  const ApiReply named = api.patch(kPath + "?fieldManager=me", R"({"data":{"b":"1"}})");
   EXPECT_EQ(named.json->get_array("metadata.managedFields").size(), 2U);
-  const Reply cleared = api.patch(kPath, R"({"metadata":{"managedFields":[{}]}})");
+  const ApiReply cleared = api.patch(kPath, R"({"metadata":{"managedFields":[{}]}})");
   EXPECT_EQ(cleared.at("metadata.managedFields"), "");
 
   Api plain{{.managed_fields = false}};
@@ -171,14 +173,14 @@ TEST(ManagedFields, TellWhoWrote) {
 // SA-9
 TEST(Apply, UnknownFieldsAndStatus) {
   Api api;
-  const Reply unknown =
+  const ApiReply unknown =
       apply(api, std::string{kPods} + "/p",
             R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"x":1}})");
   EXPECT_EQ(unknown.status(), 500);
   EXPECT_EQ(unknown.reason(), "");
   EXPECT_THAT(unknown.message(), HasSubstr(".spec.x: field not declared in schema"));
   api.make_pod("p");
-  const Reply status = apply(
+  const ApiReply status = apply(
       api, std::string{kPods} + "/p/status",
       R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","labels":{"a":"b"}},"status":{"phase":"Running"}})");
   EXPECT_EQ(status.status(), 200) << status.text();
@@ -205,7 +207,7 @@ TEST(Apply, WhatCannotBeReadIsRefusedBeforeAnotherUid) {
 TEST(Apply, TakesYamlInFlowStyle) {
   Api api;
 
-  const Reply made = api.patch(
+  const ApiReply made = api.patch(
       std::string{kConfigMaps} + "/a?fieldManager=m",
       "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: v}}", "apply-patch+yaml");
 

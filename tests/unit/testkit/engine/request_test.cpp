@@ -16,7 +16,7 @@ TEST(Requests, NamespacesBelongIntoThePath) {
   EXPECT_EQ(api.get("/api/v1/configmaps").status(), 200);
   EXPECT_EQ(api.get("/api/v1/configmaps/").status(), 200);
   EXPECT_EQ(api.get("/api/v1//configmaps").status(), 404);
-  const Reply post = api.post("/api/v1/configmaps", R"({"metadata":{"name":"a"}})");
+  const ApiReply post = api.post("/api/v1/configmaps", R"({"metadata":{"name":"a"}})");
   EXPECT_EQ(post.status(), 405);
   EXPECT_EQ(post.reason(), "MethodNotAllowed");
   EXPECT_EQ(api.remove("/api/v1/configmaps").status(), 405);
@@ -43,18 +43,18 @@ TEST(Requests, UnknownThingsAreNotFound) {
   Api api;
   for (const char* path :
        {"/apis/apps/v9/deployments", "/api/v2/pods", "/apis/apps/v9", "/api/v2"}) {
-    const Reply reply = api.get(path);
+    const ApiReply reply = api.get(path);
     EXPECT_EQ(reply.status(), 404) << path;
     EXPECT_EQ(reply.message(), "the server could not find the requested resource") << path;
   }
   for (const char* path : {"/nothing", "/apis/nothing.io/v1/things", "/apis/nothing.io"}) {
-    const Reply reply = api.get(path);
+    const ApiReply reply = api.get(path);
     EXPECT_EQ(reply.status(), 404) << path;
     EXPECT_EQ(reply.text(), "404 page not found\n");
     EXPECT_EQ(reply.header("Content-Type"), "text/plain; charset=utf-8");
     EXPECT_EQ(reply.header("X-Content-Type-Options"), "nosniff");
   }
-  const Reply unknown = api.get("/api/v1/namespaces/default/gizmos");
+  const ApiReply unknown = api.get("/api/v1/namespaces/default/gizmos");
   EXPECT_EQ(unknown.status(), 404);
   EXPECT_EQ(unknown.message(), "the server could not find the requested resource");
   EXPECT_THAT(unknown.text(), HasSubstr("\"details\":{}"));
@@ -70,14 +70,14 @@ TEST(Requests, FlagsAreTrueUnlessFalse) {
   for (const char* text : {"?watch=false", "?watch=FALSE", "?watch=0", ""}) {
     EXPECT_FALSE(api.get(std::string{kConfigMaps} + text).response.stream) << text;
   }
-  const Reply bad = api.get(std::string{kConfigMaps} + "?watch=1&timeoutSeconds=soon");
+  const ApiReply bad = api.get(std::string{kConfigMaps} + "?watch=1&timeoutSeconds=soon");
   EXPECT_EQ(bad.status(), 400);
 }
 
 // RQ-6
 TEST(Requests, AnswersCarryAnAuditId) {
   Api api;
-  const Reply fresh = api.get(kConfigMaps);
+  const ApiReply fresh = api.get(kConfigMaps);
   EXPECT_THAT(fresh.header("Audit-Id"), MatchesRegex("[0-9a-f-]{36}"));
   EXPECT_EQ(fresh.header("Cache-Control"), "no-cache, private");
   EXPECT_EQ(api.send("GET", "/nothing", "", {{"Audit-Id", "mine"}}).header("Audit-Id"), "mine");
@@ -86,7 +86,7 @@ TEST(Requests, AnswersCarryAnAuditId) {
 // RQ-7
 TEST(Requests, BodiesAreLimited) {
   Api api;
-  const Reply reply = api.post(kConfigMaps, std::string(3145729, ' '));
+  const ApiReply reply = api.post(kConfigMaps, std::string(3145729, ' '));
   EXPECT_EQ(reply.status(), 413);
   EXPECT_EQ(reply.reason(), "RequestEntityTooLarge");
   EXPECT_EQ(reply.message(), "Request entity too large: limit is 3145728");
@@ -95,7 +95,7 @@ TEST(Requests, BodiesAreLimited) {
 // FC-1
 TEST(Requests, TooManyAtOnceAreTurnedAway) {
   Api api{{.max_writes_in_flight = 0}};
-  const Reply reply = api.make_config_map("a");
+  const ApiReply reply = api.make_config_map("a");
   EXPECT_EQ(reply.status(), 429);
   EXPECT_THAT(reply.header("Content-Type"), HasSubstr("text/plain"));
   EXPECT_THAT(reply.text(), HasSubstr("Too many requests, please try again later."));
@@ -108,7 +108,7 @@ TEST(Requests, AreRefusedDuringShutdown) {
   Api api;
   WatchReader watch = api.watch(std::string{kConfigMaps} + "?watch=1");
   api.engine.shut_down();
-  const Reply reply = api.get(kConfigMaps);
+  const ApiReply reply = api.get(kConfigMaps);
   EXPECT_EQ(reply.status(), 429);
   EXPECT_EQ(reply.header("Retry-After"), "5");
   EXPECT_EQ(reply.header("Connection"), "close");
@@ -118,7 +118,7 @@ TEST(Requests, AreRefusedDuringShutdown) {
 // VE-1
 TEST(Version, IsIndentedJson) {
   Api api;
-  const Reply reply = api.get("/version?timeout=32s");
+  const ApiReply reply = api.get("/version?timeout=32s");
   EXPECT_THAT(reply.text(), testing::StartsWith("{\n  \"major\": \"1\","));
   EXPECT_EQ(reply.at("minor"), "36");
   EXPECT_EQ(reply.at("gitVersion"), "v1.36.4");
@@ -141,7 +141,7 @@ TEST(Health, TellsItsChecks) {
                 HasSubstr("[+]ping excluded: ok\n"));
   }
   api.engine.set_health("etcd", false);
-  const Reply failed = api.get("/readyz");
+  const ApiReply failed = api.get("/readyz");
   EXPECT_EQ(failed.status(), 500);
   EXPECT_THAT(failed.text(), HasSubstr("[-]etcd failed: reason withheld\n"));
   EXPECT_THAT(failed.text(), testing::EndsWith("readyz check failed\n"));

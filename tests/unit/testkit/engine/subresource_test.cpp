@@ -18,7 +18,7 @@ TEST(Scale, ReadsAndWritesReplicas) {
   Api api;
   api.post(kReplicaSets, kReplicaSet);
   const std::string path = std::string{kReplicaSets} + "/r/scale";
-  const Reply read = api.get(path);
+  const ApiReply read = api.get(path);
   EXPECT_EQ(read.at("kind"), "Scale");
   EXPECT_EQ(read.at("apiVersion"), "autoscaling/v1");
   EXPECT_EQ(read.at("spec.replicas"), "2");
@@ -34,7 +34,7 @@ TEST(Scale, ReadsAndWritesReplicas) {
   scale["spec"]["replicas"] = 6;
   EXPECT_EQ(api.put(path, scale).status(), 200);
   EXPECT_EQ(api.patch(path, R"({"spec":{"replicas":7}})").at("spec.replicas"), "7");
-  const Reply parent = api.get(std::string{kReplicaSets} + "/r");
+  const ApiReply parent = api.get(std::string{kReplicaSets} + "/r");
   EXPECT_EQ(parent.at("spec.replicas"), "7");
   EXPECT_EQ(parent.at("metadata.generation"), "4");
   EXPECT_EQ(api.patch(path, R"({"spec":{"replicas":-1}})").status(), 422);
@@ -49,7 +49,7 @@ TEST(Scale, OfCustomResources) {
   api.post(kWidgets,
            R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"},"spec":{}})");
   const std::string path = std::string{kWidgets} + "/w";
-  const Reply absent = api.get(path + "/scale");
+  const ApiReply absent = api.get(path + "/scale");
   EXPECT_EQ(absent.status(), 500);
   EXPECT_EQ(absent.reason(), "InternalError");
   EXPECT_THAT(absent.message(),
@@ -94,7 +94,7 @@ TEST(Scale, PatchesAreCheckedForUnknownFields) {
   const char* const patch = R"({"spec":{"bogus":1,"replicas":3}})";
   EXPECT_EQ(api.patch(path, patch).header("Warning"), R"(299 - "unknown field \"spec.bogus\"")");
   EXPECT_EQ(api.patch(path + "?fieldValidation=Ignore", patch).header("Warning"), "");
-  const Reply strict = api.patch(path + "?fieldValidation=Strict", patch);
+  const ApiReply strict = api.patch(path + "?fieldValidation=Strict", patch);
   EXPECT_EQ(strict.status(), 422);
   EXPECT_THAT(strict.message(), HasSubstr(R"(unknown field "spec.bogus")"));
 }
@@ -123,7 +123,7 @@ TEST(Eviction, AsksTheBudget) {
                         std::string{name} + "\"}}");
   };
   api.engine.seed(budget(0));
-  const Reply refused = evict("p");
+  const ApiReply refused = evict("p");
   EXPECT_EQ(refused.status(), 429);
   EXPECT_EQ(refused.reason(), "TooManyRequests");
   EXPECT_EQ(refused.message(), "Cannot evict pod as it would violate the pod's disruption budget.");
@@ -133,11 +133,11 @@ TEST(Eviction, AsksTheBudget) {
   EXPECT_EQ(evict("p").header("Retry-After"), "10");
   api.engine.seed(budget(1));
   api.engine.seed(budget(1, "b2"));
-  const Reply two = evict("p");
+  const ApiReply two = evict("p");
   EXPECT_EQ(two.status(), 500);
   EXPECT_EQ(two.reason(), "");
   api.engine.remove({"policy", "poddisruptionbudgets"}, "default", "b2");
-  const Reply done = evict("p");
+  const ApiReply done = evict("p");
   EXPECT_EQ(done.status(), 201);
   EXPECT_EQ(done.at("status"), "Success");
   EXPECT_EQ(done.at("code"), "201");
@@ -162,7 +162,7 @@ TEST(Tokens, AreMadeForServiceAccounts) {
   Api api;
   const std::string accounts = "/api/v1/namespaces/default/serviceaccounts";
   api.post(accounts, R"({"metadata":{"name":"s"}})");
-  const Reply token = api.post(accounts + "/s/token", R"({"spec":{"expirationSeconds":600}})");
+  const ApiReply token = api.post(accounts + "/s/token", R"({"spec":{"expirationSeconds":600}})");
   EXPECT_EQ(token.status(), 201);
   EXPECT_NE(token.at("status.token"), "");
   EXPECT_EQ(token.at("status.expirationTimestamp"), "2026-01-01T00:10:00Z");
@@ -179,7 +179,7 @@ TEST(Reviews, AskTheAuthorizer) {
   EXPECT_EQ(api.post(reviews, R"({"spec":{"resourceAttributes":{"verb":"get","resource":"pods"}}})")
                 .at("status.allowed"),
             "true");
-  const Reply no =
+  const ApiReply no =
       api.post(reviews, R"({"spec":{"resourceAttributes":{"verb":"delete","resource":"pods"}}})");
   EXPECT_EQ(no.status(), 201);
   EXPECT_EQ(no.at("status.allowed"), "false");
@@ -204,15 +204,15 @@ TEST(Scale, IsApplied) {
   const std::string type = "apply-patch+yaml";
 
   EXPECT_EQ(api.patch(path, three, type).status(), 422);  // nobody applies it
-  const Reply conflict = api.patch(path + "?fieldManager=m", three, type);
+  const ApiReply conflict = api.patch(path + "?fieldManager=m", three, type);
   EXPECT_EQ(conflict.status(), 409);
   EXPECT_EQ(conflict.at("details.causes[0].field"), ".spec.replicas") << conflict.text();
-  const Reply forced = api.patch(path + "?fieldManager=m&force=true", three, type);
+  const ApiReply forced = api.patch(path + "?fieldManager=m&force=true", three, type);
 
   EXPECT_EQ(forced.status(), 200) << forced.text();
   EXPECT_EQ(forced.at("kind"), "Scale");
   EXPECT_EQ(forced.at("spec.replicas"), "3");
-  const Reply parent = api.get(std::string{kReplicaSets} + "/r");
+  const ApiReply parent = api.get(std::string{kReplicaSets} + "/r");
   EXPECT_EQ(parent.at("spec.replicas"), "3");
   EXPECT_THAT(parent.text(),
               HasSubstr(R"("manager":"m","operation":"Apply","apiVersion":"apps/v1")"));
@@ -227,9 +227,9 @@ TEST(Eviction, TakesBothVersions) {
   Api api;
   for (const char* version : {"policy/v1", "policy/v1beta1"}) {
     api.make_pod("p");
-    const Reply evicted = api.post(std::string{kPods} + "/p/eviction",
-                                   std::string{R"({"kind":"Eviction","apiVersion":")"} + version +
-                                       R"(","metadata":{"name":"p"}})");
+    const ApiReply evicted = api.post(std::string{kPods} + "/p/eviction",
+                                      std::string{R"({"kind":"Eviction","apiVersion":")"} +
+                                          version + R"(","metadata":{"name":"p"}})");
     EXPECT_EQ(evicted.status(), 201) << evicted.text();
     EXPECT_EQ(api.get(std::string{kPods} + "/p").status(), 404);
   }

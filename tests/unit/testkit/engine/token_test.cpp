@@ -18,15 +18,15 @@ constexpr const char* kIssuer = "https://kubernetes.default.svc.cluster.local";
 
 struct Fixture {
   Fixture() { api.post(kAccounts, R"({"metadata":{"name":"robot"}})"); }
-  Reply request(const std::string& spec = "{}") {
+  ApiReply request(const std::string& spec = "{}") {
     return api.post(std::string{kAccounts} + "/robot/token", R"({"spec":)" + spec + "}");
   }
   std::string token(const std::string& spec = "{}") { return request(spec).at("status.token"); }
-  Reply whoami(const std::string& token) {
+  ApiReply whoami(const std::string& token) {
     return api.send("POST", kSelf, "{}",
                     {{"Content-Type", "application/json"}, {"Authorization", "Bearer " + token}});
   }
-  Reply review(const std::string& token, const std::string& audiences = "[]") {
+  ApiReply review(const std::string& token, const std::string& audiences = "[]") {
     return api.post(kReviews,
                     R"({"spec":{"token":")" + token + R"(","audiences":)" + audiences + "}}");
   }
@@ -38,7 +38,7 @@ struct Fixture {
 TEST(AccountToken, NamesTheAccountAndIsAccepted) {
   Fixture f;
 
-  const Reply made = f.request();
+  const ApiReply made = f.request();
   const std::string token = made.at("status.token");
   const std::size_t first = token.find('.');
   const auto claims =
@@ -51,7 +51,7 @@ TEST(AccountToken, NamesTheAccountAndIsAccepted) {
   EXPECT_EQ(claims->get_string("sub"), "system:serviceaccount:default:robot");
   EXPECT_EQ(claims->get_string("iss"), kIssuer);
   EXPECT_EQ((*claims)["kubernetes.io"]["serviceaccount"]["name"], Value{"robot"});
-  const Reply self = f.whoami(token);
+  const ApiReply self = f.whoami(token);
   EXPECT_EQ(self.status(), 201) << self.text();
   EXPECT_EQ(self.at("status.userInfo.username"), "system:serviceaccount:default:robot");
   EXPECT_THAT(self.text(), HasSubstr("system:serviceaccounts:default"));
@@ -101,7 +101,7 @@ TEST(AccountToken, EndsWithItsTimeItsAccountAndWhatItIsBoundTo) {
 TEST(AccountToken, LivesTenMinutesAtLeast) {
   Fixture f;
 
-  const Reply refused = f.request(R"({"expirationSeconds":599})");
+  const ApiReply refused = f.request(R"({"expirationSeconds":599})");
 
   EXPECT_EQ(refused.status(), 422);
   EXPECT_THAT(refused.message(), HasSubstr("may not specify a duration less than 10 minutes"));
@@ -114,7 +114,7 @@ TEST(AccountToken, ReviewsAgree) {
 
   EXPECT_EQ(f.review(f.token()).at("status.authenticated"), "true");
   EXPECT_EQ(f.review(token).at("status.error"), "invalid bearer token");
-  const Reply vault = f.review(token, R"(["vault","shop"])");
+  const ApiReply vault = f.review(token, R"(["vault","shop"])");
   EXPECT_EQ(vault.at("status.authenticated"), "true");
   EXPECT_EQ(vault.at("status.audiences"), R"(["vault"])");
   EXPECT_EQ(vault.at("status.user.username"), "system:serviceaccount:default:robot");
@@ -124,8 +124,8 @@ TEST(AccountToken, ReviewsAgree) {
 TEST(AccountToken, KeysArePublished) {
   Fixture f;
 
-  const Reply configuration = f.api.get("/.well-known/openid-configuration");
-  const Reply keys = f.api.get("/openid/v1/jwks");
+  const ApiReply configuration = f.api.get("/.well-known/openid-configuration");
+  const ApiReply keys = f.api.get("/openid/v1/jwks");
 
   EXPECT_EQ(configuration.at("issuer"), kIssuer);
   EXPECT_THAT(configuration.at("jwks_uri"), HasSubstr("/openid/v1/jwks"));

@@ -51,7 +51,7 @@ TEST(Watch, SendsEveryLaterChangeInOrder) {
 TEST(Watch, ProtobufFramesHaveTheirLengthInFront) {
   Api api;
   api.make_config_map("a");
-  Reply reply =
+  ApiReply reply =
       api.get(std::string{kConfigMaps} + "?watch=1", "application/vnd.kubernetes.protobuf");
   EXPECT_EQ(reply.header("Content-Type"), "application/vnd.kubernetes.protobuf;stream=watch");
   WatchReader watch{std::move(reply.response.stream)};
@@ -69,7 +69,7 @@ TEST(Watch, ProtobufFramesHaveTheirLengthInFront) {
 // WT-1
 TEST(Watch, YamlIsRefused) {
   Api api;
-  const Reply reply =
+  const ApiReply reply =
       api.get(std::string{kConfigMaps} + "?watch=1", "application/yaml,application/json");
   EXPECT_EQ(reply.status(), 406);
   EXPECT_THAT(reply.text(), HasSubstr("application/json;stream=watch, "
@@ -138,7 +138,7 @@ TEST(Watch, OptionsMustFitEachOther) {
         "sendInitialEvents=true&resourceVersionMatch=Exact", "resourceVersionMatch=NotOlderThan",
         "resourceVersionMatch=Exact&resourceVersion=5",
         "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&continue=x", "continue=x"}) {
-    const Reply reply = api.get(std::string{kConfigMaps} + "?watch=1&" + query);
+    const ApiReply reply = api.get(std::string{kConfigMaps} + "?watch=1&" + query);
     EXPECT_EQ(reply.status(), 422) << query;
     EXPECT_EQ(reply.at("details.causes[0].field"), "resourceVersionMatch") << query;
   }
@@ -189,7 +189,7 @@ TEST(Watch, TheFutureIsSilentUnlessAskedForAState) {
   api.make_config_map("c");
   EXPECT_EQ(plain.next().name(), "c");
 
-  Reply reply{};
+  ApiReply reply{};
   std::jthread asking{[&] {
     reply = api.get(
         std::string{kConfigMaps} +

@@ -17,7 +17,7 @@ using testing::StartsWith;
 // CR-1
 TEST(Create, StoresTheObjectWithFreshIdentity) {
   Api api;
-  const Reply reply = api.post(
+  const ApiReply reply = api.post(
       kConfigMaps,
       R"({"metadata":{"name":"a","uid":"x","creationTimestamp":"2001-01-01T00:00:00Z","selfLink":"/x",)"
       R"("deletionTimestamp":"2001-01-01T00:00:00Z","deletionGracePeriodSeconds":5,"generation":9},"data":{"k":"v"}})");
@@ -32,7 +32,7 @@ TEST(Create, StoresTheObjectWithFreshIdentity) {
   EXPECT_EQ(reply.at("metadata.generation"), "9");  // this kind does not track it
   EXPECT_EQ(api.get(std::string{kConfigMaps} + "/a").text(), reply.text());
 
-  const Reply versioned =
+  const ApiReply versioned =
       api.post(kConfigMaps, R"({"metadata":{"name":"b","resourceVersion":"5"}})");
   EXPECT_EQ(versioned.status(), 500);
   EXPECT_EQ(versioned.reason(), "");
@@ -42,7 +42,7 @@ TEST(Create, StoresTheObjectWithFreshIdentity) {
 // CR-2
 TEST(Create, GeneratesNames) {
   Api api;
-  const Reply reply = api.post(kConfigMaps, R"({"metadata":{"generateName":"run-"}})");
+  const ApiReply reply = api.post(kConfigMaps, R"({"metadata":{"generateName":"run-"}})");
   EXPECT_EQ(reply.status(), 201);
   EXPECT_THAT(reply.at("metadata.name"), MatchesRegex("run-[bcdfghjklmnpqrstvwxz2456789]{5}"));
   const std::string name =
@@ -50,7 +50,7 @@ TEST(Create, GeneratesNames) {
           .at("metadata.name");
   EXPECT_EQ(name.size(), 63U);
 
-  const Reply none = api.post(kConfigMaps, "{}");
+  const ApiReply none = api.post(kConfigMaps, "{}");
   EXPECT_EQ(none.status(), 422);
   EXPECT_EQ(none.at("details.causes[0].field"), "metadata.name");
 }
@@ -61,7 +61,7 @@ TEST(Create, ChecksNamespaceAndType) {
   EXPECT_EQ(
       api.post(kConfigMaps, R"({"metadata":{"name":"a","namespace":"kube-system"}})").status(),
       400);
-  const Reply node = api.post("/api/v1/nodes", R"({"metadata":{"name":"n","namespace":"x"}})");
+  const ApiReply node = api.post("/api/v1/nodes", R"({"metadata":{"name":"n","namespace":"x"}})");
   EXPECT_EQ(node.status(), 201) << node.text();
   EXPECT_EQ(node.at("metadata.namespace"), "");
   EXPECT_EQ(
@@ -80,14 +80,14 @@ TEST(Create, ChecksNamespaceAndType) {
 // CR-4
 TEST(Create, NeedsALivingNamespace) {
   Api api{{.namespace_controller = false}};
-  const Reply missing = api.make_config_map("a", "nowhere");
+  const ApiReply missing = api.make_config_map("a", "nowhere");
   EXPECT_EQ(missing.status(), 404);
   EXPECT_EQ(missing.message(), "namespaces \"nowhere\" not found");
 
   api.post("/api/v1/namespaces", R"({"metadata":{"name":"ending"}})");
   api.make_config_map("old", "ending");
   api.remove("/api/v1/namespaces/ending");
-  const Reply refused = api.make_config_map("a", "ending");
+  const ApiReply refused = api.make_config_map("a", "ending");
   EXPECT_EQ(refused.status(), 403);
   EXPECT_EQ(refused.reason(), "Forbidden");
   EXPECT_EQ(refused.at("details.causes[0].reason"), "NamespaceTerminating");
@@ -101,7 +101,7 @@ TEST(Create, NeedsALivingNamespace) {
 TEST(Create, RefusesTakenNames) {
   Api api;
   api.make_config_map("a");
-  const Reply again = api.make_config_map("a");
+  const ApiReply again = api.make_config_map("a");
   EXPECT_EQ(again.status(), 409);
   EXPECT_EQ(again.reason(), "AlreadyExists");
   EXPECT_EQ(again.message(), "configmaps \"a\" already exists");
@@ -117,7 +117,7 @@ TEST(Create, ChecksMetadata) {
   Api api;
   const auto refused = [&](const std::string& metadata, const std::string& field,
                            const std::string& type) {
-    const Reply reply = api.post(kConfigMaps, R"({"metadata":{"name":"bad",)" + metadata + "}}");
+    const ApiReply reply = api.post(kConfigMaps, R"({"metadata":{"name":"bad",)" + metadata + "}}");
     EXPECT_EQ(reply.status(), 422) << metadata;
     EXPECT_EQ(reply.at("details.kind"), "ConfigMap");
     EXPECT_EQ(reply.at("details.causes[0].field"), field);
@@ -137,7 +137,7 @@ TEST(Create, ChecksMetadata) {
           "FieldValueInvalid");
   refused(R"("labels":{"k":"not ok"})", "metadata.labels", "FieldValueInvalid");
 
-  const Reply twice = api.post(
+  const ApiReply twice = api.post(
       kConfigMaps,
       R"({"metadata":{"name":"dup","ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"p","uid":"1"},)"
       R"({"apiVersion":"v1","kind":"Pod","name":"p","uid":"1"}]}})");
@@ -161,24 +161,24 @@ TEST(Create, TellsAboutUnknownAndDuplicateFields) {
     std::string copy = body;
     return copy.replace(copy.find("NAME"), 4, name);
   };
-  const Reply warned = api.post(kPods, with_name("a"));
+  const ApiReply warned = api.post(kPods, with_name("a"));
   EXPECT_EQ(warned.status(), 201);
   EXPECT_THAT(warned.headers("Warning"),
               ElementsAre(R"(299 - "unknown field \"spec.containers[0].y\"")",
                           R"(299 - "unknown field \"spec.x\"")",
                           R"(299 - "duplicate field \"spec.nodeName\"")"));
   EXPECT_EQ(warned.at("spec.x"), "");
-  const Reply ignored = api.post(std::string{kPods} + "?fieldValidation=Ignore", with_name("b"));
+  const ApiReply ignored = api.post(std::string{kPods} + "?fieldValidation=Ignore", with_name("b"));
   EXPECT_EQ(ignored.status(), 201);
   EXPECT_EQ(ignored.header("Warning"), "");
-  const Reply strict = api.post(std::string{kPods} + "?fieldValidation=Strict", with_name("c"));
+  const ApiReply strict = api.post(std::string{kPods} + "?fieldValidation=Strict", with_name("c"));
   EXPECT_EQ(strict.status(), 400);
   EXPECT_THAT(strict.message(), HasSubstr("strict decoding error: unknown field"));
   EXPECT_THAT(strict.message(), HasSubstr("duplicate field \"spec.nodeName\""));
   EXPECT_EQ(api.post(std::string{kPods} + "?fieldValidation=Perhaps", with_name("d")).status(),
             422);
 
-  const Reply patched =
+  const ApiReply patched =
       api.send("PATCH", std::string{kPods} + "/a?fieldValidation=Strict", R"({"spec":{"z":1}})",
                {{"Content-Type", "application/merge-patch+json"}});
   EXPECT_EQ(patched.status(), 422);
@@ -200,7 +200,7 @@ TEST(Create, WarningsAreBounded) {
 TEST(DryRun, ChangesNothing) {
   Api api;
   const std::uint64_t before = api.engine.revision();
-  const Reply created =
+  const ApiReply created =
       api.post(std::string{kConfigMaps} + "?dryRun=All", R"({"metadata":{"name":"a"}})");
   EXPECT_EQ(created.status(), 201);
   EXPECT_EQ(created.version(), "");
@@ -212,7 +212,7 @@ TEST(DryRun, ChangesNothing) {
   EXPECT_EQ(
       api.post(std::string{kConfigMaps} + "?dryRun=All", R"({"metadata":{"name":"a"}})").status(),
       409);
-  const Reply patched =
+  const ApiReply patched =
       api.patch(std::string{kConfigMaps} + "/a?dryRun=All", R"({"data":{"z":"1"}})");
   EXPECT_EQ(patched.at("data.z"), "1");
   EXPECT_EQ(patched.version(), version);
@@ -226,9 +226,9 @@ TEST(DryRun, ChangesNothing) {
 // RV-2
 TEST(Update, ThatChangesNothingIsNoWrite) {
   Api api;
-  const Reply made = api.make_config_map("a");
+  const ApiReply made = api.make_config_map("a");
   api.clock.advance(std::chrono::hours{1});
-  const Reply same = api.put(std::string{kConfigMaps} + "/a", *made.json);
+  const ApiReply same = api.put(std::string{kConfigMaps} + "/a", *made.json);
   EXPECT_EQ(same.status(), 200);
   EXPECT_EQ(same.version(), made.version());
   EXPECT_EQ(api.patch(std::string{kConfigMaps} + "/a", R"({"data":{"a":"1"}})").version(),
@@ -239,16 +239,16 @@ TEST(Update, ThatChangesNothingIsNoWrite) {
 // UP-1, UP-2, UP-4, RV-7
 TEST(Update, ChecksNameVersionAndUid) {
   Api api;
-  const Reply made = api.make_config_map("a");
+  const ApiReply made = api.make_config_map("a");
   const std::string path = std::string{kConfigMaps} + "/a";
   Value object = *made.json;
   object["data"]["a"] = "2";
-  const Reply put = api.put(path, object);
+  const ApiReply put = api.put(path, object);
   EXPECT_EQ(put.status(), 200);
   EXPECT_EQ(put.at("data.a"), "2");
 
   object["data"]["a"] = "3";
-  const Reply stale = api.put(path, object);
+  const ApiReply stale = api.put(path, object);
   EXPECT_EQ(stale.status(), 409);
   EXPECT_EQ(stale.reason(), "Conflict");
   EXPECT_EQ(
@@ -256,7 +256,7 @@ TEST(Update, ChecksNameVersionAndUid) {
       "Operation cannot be fulfilled on configmaps \"a\": the object has been modified; please "
       "apply your changes to the latest version and try again");
   object["metadata"]["resourceVersion"] = "abc";
-  const Reply malformed = api.put(path, object);
+  const ApiReply malformed = api.put(path, object);
   EXPECT_EQ(malformed.status(), 500);
   EXPECT_EQ(malformed.reason(), "");
   object["metadata"].erase("resourceVersion");
@@ -268,7 +268,7 @@ TEST(Update, ChecksNameVersionAndUid) {
   EXPECT_EQ(api.put(std::string{kConfigMaps} + "/b", object).status(), 404);
 
   // Where PUT creates, too: an object with a uid cannot be new, whatever its version is.
-  const Reply role = api.put(
+  const ApiReply role = api.put(
       "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles/r",
       *parse_json(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"Role",)"
                   R"("metadata":{"name":"r","uid":"other","resourceVersion":"abc"},"rules":[]})"));
@@ -282,7 +282,7 @@ TEST(Update, SomeKindsNeedTheVersion) {
   Value lease =
       *api.post(leases, R"({"metadata":{"name":"l"},"spec":{"holderIdentity":"x"}})").json;
   lease["metadata"].erase("resourceVersion");
-  const Reply reply = api.put(leases + "/l", lease);
+  const ApiReply reply = api.put(leases + "/l", lease);
   EXPECT_EQ(reply.status(), 422);
   EXPECT_EQ(
       reply.message(),
@@ -295,7 +295,7 @@ TEST(Update, SomeKindsNeedTheVersion) {
 TEST(Update, SomeKindsAreCreatedByIt) {
   Api api;
   const std::string leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
-  const Reply made =
+  const ApiReply made =
       api.put(leases + "/l", *parse_json(R"({"metadata":{"name":"l","resourceVersion":"77"}})"));
   EXPECT_EQ(made.status(), 201) << made.text();
   EXPECT_EQ(api.put("/apis/apps/v1/namespaces/default/deployments/d",
@@ -307,9 +307,9 @@ TEST(Update, SomeKindsAreCreatedByIt) {
 // UP-5
 TEST(Update, KeepsWhatTheServerOwns) {
   Api api;
-  const Reply made = api.make_config_map("a");
+  const ApiReply made = api.make_config_map("a");
   const std::string path = std::string{kConfigMaps} + "/a";
-  const Reply put = api.put(
+  const ApiReply put = api.put(
       path,
       *parse_json(
           R"({"metadata":{"name":"a","creationTimestamp":"2001-01-01T00:00:00Z","finalizers":["x.io/a"]}})"));
@@ -322,7 +322,7 @@ TEST(Update, KeepsWhatTheServerOwns) {
       422);
 
   api.remove(path);
-  const Reply more = api.patch(path, R"({"metadata":{"finalizers":["x.io/a","x.io/b"]}})");
+  const ApiReply more = api.patch(path, R"({"metadata":{"finalizers":["x.io/a","x.io/b"]}})");
   EXPECT_EQ(more.status(), 422);
   EXPECT_THAT(more.message(),
               HasSubstr("no new finalizers can be added if the object is being deleted"));
@@ -335,7 +335,7 @@ TEST(Update, RemovingTheLastFinalizerDeletes) {
   const std::string path = std::string{kConfigMaps} + "/a";
   const std::string marked = api.remove(path).version();
   WatchReader watch = api.watch(std::string{kConfigMaps} + "?watch=1&resourceVersion=" + marked);
-  const Reply last = api.patch(path, R"({"metadata":{"finalizers":null}})");
+  const ApiReply last = api.patch(path, R"({"metadata":{"finalizers":null}})");
   EXPECT_EQ(last.status(), 200);
   EXPECT_EQ(last.version(), marked);
   EXPECT_EQ(api.get(path).status(), 404);
@@ -355,7 +355,7 @@ constexpr const char* kDeployments = "/apis/apps/v1/namespaces/default/deploymen
 TEST(Generation, CountsChangesOfTheSpec) {
   Api api;
   const std::string path = std::string{kDeployments} + "/d";
-  const Reply made = api.post(kDeployments, kDeployment);
+  const ApiReply made = api.post(kDeployments, kDeployment);
   ASSERT_EQ(made.status(), 201) << made.text();
   EXPECT_EQ(made.at("metadata.generation"), "1");
   EXPECT_EQ(made.at("status.replicas"), "");
@@ -385,7 +385,7 @@ TEST(Status, ChangesNothingElse) {
   object["spec"]["replicas"] = 7;
   object["metadata"]["labels"]["l"] = "2";
   object["metadata"]["annotations"]["a"] = "1";
-  const Reply put = api.put(path + "/status", object);
+  const ApiReply put = api.put(path + "/status", object);
   EXPECT_EQ(put.status(), 200) << put.text();
   EXPECT_EQ(put.at("status.replicas"), "5");
   EXPECT_EQ(put.at("spec.replicas"), "2");
