@@ -148,7 +148,7 @@ void Pipeline::on_state(std::string_view informer, const kube::ReflectorEvent& e
 
 template <typename T>
 InformerStatus Pipeline::status_of() const {
-  const auto informer = informer_in<T>(kube_factory_, sample_factory_);
+  auto informer = informer_in<T>(kube_factory_, sample_factory_);
   const auto snapshot = informer.indexer().snapshot();
   InformerStatus status{.resource = std::string{T::kube_resource.plural},
                         .version = informer.last_sync_resource_version(),

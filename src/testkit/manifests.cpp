@@ -71,7 +71,7 @@ bool Manifests::add_json_list(std::string_view text) {
     add_object(*decode_json<Value>(item), std::string{item});
   });
   splitter.finish();
-  if (splitter.head().kind.ends_with("List")) {
+  if (splitter.metadata().kind.ends_with("List")) {
     // An empty list has no items; an object whose kind only sounds like one has no such member.
     return has_items || (*decode_json<Value>(text))["items"].is_array();
   }

@@ -28,7 +28,7 @@ class InformerScenario : public ClusterScenario {
   void run() override {
     const Subject subject;
     Running running{make_client(), factory_options()};
-    const SharedIndexInformer<ConfigMap> informer = running.maps.informer();
+    SharedIndexInformer<ConfigMap> informer = running.maps.informer();
     (void)informer.add_event_handler(running.believer.handler());
     running.factory.start();
     check(informer, {&running.believer});
@@ -92,7 +92,7 @@ class Handlers final : public ClusterScenario {
     const Subject subject;
     Believer late;
     Running running{make_client(), factory_options()};
-    const SharedIndexInformer<ConfigMap> informer = running.maps.informer();
+    SharedIndexInformer<ConfigMap> informer = running.maps.informer();
     (void)informer.add_event_handler(running.believer.handler());
     running.factory.start();
     check(informer, {&running.believer});
@@ -138,7 +138,7 @@ class Callbacks final : public ClusterScenario {
     own.indexer.on_index_error = [](const auto&...) { callback_point(); };
     Running running{make_client(), std::move(options)};
     running.factory.configure<ConfigMap>(std::move(own));
-    const SharedIndexInformer<ConfigMap> informer = running.maps.informer();
+    SharedIndexInformer<ConfigMap> informer = running.maps.informer();
     (void)informer.add_event_handler(running.believer.handler());
     (void)informer.add_event_handler(
         {.on_add = [](const ConfigMap&) { callback_point(); },

@@ -52,7 +52,7 @@ class ServerWrites : public Scenario {
     factory_options.namespace_ = "default";
     factory_options.reflector.clock = &clock_;
     SharedInformerFactory factory{client, std::move(factory_options)};
-    const auto informer = factory.core().v1().configmaps().informer();
+    auto informer = factory.core().v1().configmaps().informer();
     Believer believer;
     (void)informer.add_event_handler(believer.handler());
     factory.start();

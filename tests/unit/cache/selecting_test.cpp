@@ -3,6 +3,7 @@
 #include <kube/api/batch/v1.hpp>
 #include <kube/api/core/v1.hpp>
 #include <kube/api/policy/v1.hpp>
+#include <kube/cache/indexer.hpp>
 #include <kube/cache/selecting.hpp>
 
 #include <gtest/gtest.h>

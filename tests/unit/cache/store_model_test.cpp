@@ -137,7 +137,7 @@ class Pair {
           EXPECT_FALSE(what.empty());
           if (random_() % 4 == 0) throw 43;  // NOLINT: anything may be thrown
         }});
-    indexer_.emplace(core_);
+    indexer_ = detail::Inside::make<Indexer<Item>>(core_);
   }
 
   /// Makes a write, of which an allocation may fail. True if it was made.

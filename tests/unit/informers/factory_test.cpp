@@ -253,7 +253,7 @@ TEST_F(FactoryTest, EndsOnItsOwnIfAHandlerDestroysIt) {
                                         logged += text;
                                       },
                                       LogLevel::kError}}});
-  const auto maps = factory->informer<ConfigMap>();
+  auto maps = factory->informer<ConfigMap>();
   const DoneSignal destroyed;
   maps.add_event_handler({.on_add = [&](const ConfigMap&) {
     factory.reset();

@@ -52,7 +52,7 @@ TEST_F(ClassicController, IgnoresResyncsOfDeployments) {
                         kube_factory.apps().v1().deployments(),
                         sample_factory.resource<Foo>(),
                         {.metrics = metrics, .clock = &clock}};
-  const auto informer = kube_factory.informer<Deployment>();
+  auto informer = kube_factory.informer<Deployment>();
   informer.add_event_handler({.on_update = [&](const Deployment& before, const Deployment& now) {
     if (before.metadata.resource_version == now.metadata.resource_version) ++shown;
   }});
