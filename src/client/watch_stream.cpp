@@ -34,7 +34,8 @@ WatchOfStream::WatchOfStream(std::unique_ptr<ResponseStream> stream, Format form
       decoder_(type, for_watch(decoding)),
       projected_(decoding.projection.root() != nullptr),
       log_(std::move(context.log)),
-      account_(std::move(context.budget), *context.clock, std::move(context.name)) {}
+      account_(std::move(context.budget), *context.clock, std::move(context.name)),
+      ended_(stream_ == nullptr) {}
 
 std::optional<AnyWatchEvent> WatchOfStream::next(std::stop_token stop) {
   while (ready_.empty() && !ended_ && !stopped_) read_more(stop);
@@ -46,7 +47,7 @@ std::optional<AnyWatchEvent> WatchOfStream::next(std::stop_token stop) {
 }
 
 void WatchOfStream::stop() noexcept {
-  if (!stopped_.exchange(true)) stream_->cancel();
+  if (!stopped_.exchange(true) && stream_) stream_->cancel();
 }
 
 void WatchOfStream::read_and_decode(std::stop_token stop) {

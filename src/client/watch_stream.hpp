@@ -33,6 +33,7 @@ struct WatchContext {
 /// Reads the events of a watch from the answer of a server.
 class WatchOfStream final : public WatchCore {
  public:
+  /// `stream` may be null: such a watch has ended already.
   WatchOfStream(std::unique_ptr<ResponseStream> stream, Format format, const Type& type,
                 const DecoderOptions& decoding, WatchContext context);
 

@@ -110,8 +110,12 @@ TEST(ListReader, ReadsMetadataBehindTheItems) {
 }
 
 TEST(ListReader, TakesNoItemsForAnEmptyList) {
-  EXPECT_TRUE(read_list<ConfigMap>(Format::kJson, R"({"items":null})", 2).items.empty());
-  EXPECT_TRUE(read_list<ConfigMap>(Format::kJson, R"({"items":[ ]})", 2).items.empty());
+  EXPECT_TRUE(read_list<ConfigMap>(Format::kJson,
+                                   R"({"kind":"ConfigMapList","apiVersion":"v1","items":null})", 2)
+                  .items.empty());
+  EXPECT_TRUE(read_list<ConfigMap>(Format::kJson,
+                                   R"({"kind":"ConfigMapList","apiVersion":"v1","items":[ ]})", 2)
+                  .items.empty());
   EXPECT_TRUE(
       read_list<Pod>(Format::kProtobuf, encode_protobuf(core::v1::PodList{}), 2).items.empty());
 }

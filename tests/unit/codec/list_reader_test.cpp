@@ -190,9 +190,18 @@ TEST(ListReader, IsNotMisledByTextInItems) {
 }
 
 TEST(ListReader, TakesItemsThatAreNull) {
-  EXPECT_TRUE(read_json(R"({"items":null,"metadata":{"resourceVersion":"1"}})").items.empty());
-  EXPECT_TRUE(read_json(R"({"metadata":null,"items":[]})").items.empty());
-  EXPECT_TRUE(read_json("{}").items.empty());
+  EXPECT_TRUE(
+      read_json(
+          R"({"kind":"ConfigMapList","apiVersion":"v1","items":null,"metadata":{"resourceVersion":"1"}})")
+          .items.empty());
+  EXPECT_TRUE(read_json(R"({"kind":"ConfigMapList","apiVersion":"v1","metadata":null,"items":[]})")
+                  .items.empty());
+  EXPECT_TRUE(read_json(R"({"kind":"ConfigMapList","apiVersion":"v1"})").items.empty());
+}
+
+TEST(ListReader, RefusesADocumentThatDoesNotSayThatItIsAList) {
+  EXPECT_EQ(error_of([] { return read_json("{}"); }),
+            "kind: the answer does not say that it is a list (byte 0)");
 }
 
 TEST(ListReader, NamesThePlaceInTheWholeBody) {
@@ -370,7 +379,8 @@ TEST(ListReader, RefusesItemsBeyondTheLimitBeforeTheyAreWhole) {
 
 TEST(ListReader, TakesItemsUpToTheLimit) {
   const std::string item = R"({"data":{"k":")" + std::string(500, 'x') + "\"}}";
-  const std::string body = "{\"items\":[" + item + "," + item + "]}";
+  const std::string body =
+      "{\"kind\":\"ConfigMapList\",\"apiVersion\":\"v1\",\"items\":[" + item + "," + item + "]}";
 
   EXPECT_EQ(
       read<ConfigMap>(Format::kJson, body, chunks_of(7), {.limits = {.max_frame = item.size()}})
