@@ -224,11 +224,15 @@ void LeaderElector::release() {
 LeaderElector::Outcome LeaderElector::try_once(Announcer& announcer, Clock::TimePoint deadline,
                                                std::stop_token stop) {
   Outcome outcome = Outcome::kFailed;
-  const auto reporting = [this](const auto& action) {
+  const auto reporting = [&](const auto& action) {
     try {
       action();
     } catch (const std::exception& error) {
-      log_.warning("{}: {}", lock_name_, error.what());
+      if (stop.stop_requested()) {
+        log_.debug("{}: {}", lock_name_, error.what());  // the call was canceled
+      } else {
+        log_.warning("{}: {}", lock_name_, error.what());
+      }
     } catch (...) {
       log_.warning("{}: the lock threw something that is no std::exception", lock_name_);
     }

@@ -25,6 +25,7 @@ void LeaseCandidatePublisher::run(std::stop_token stop) {
       publish(stop);
       retry.reset();
     } catch (const std::exception& error) {
+      if (stop.stop_requested()) break;  // the call was canceled
       log_.warning("{}: {}", options_.name, error.what());
       wait = retry.next(clock_.now());
     } catch (...) {

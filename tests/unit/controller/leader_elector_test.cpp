@@ -2,6 +2,7 @@
 #include <kube/base/condition.hpp>
 #include <kube/controller/leader_elector.hpp>
 #include <kube/testkit/fake_clock.hpp>
+#include <kube/transport/error.hpp>
 
 #include "memory_lock.hpp"
 
@@ -395,6 +396,26 @@ TEST_F(LeaderElectorTest, GoesOnWhenALockOrACallbackThrowsWhatIsNoException) {
   wait_until([&] { return noted("leader me"); });
   pass(2s);
   EXPECT_TRUE(elector_->is_leader());
+}
+
+// A program that is asked to end has nothing to complain about.
+TEST_F(LeaderElectorTest, LogsNoWarningForACallThatTheStopCancels) {
+  options_.log =
+      Logger{[this](LogLevel, std::string_view, std::string_view line) { note(std::string{line}); },
+             LogLevel::kWarning};
+  std::atomic<bool> asked = false;
+  lock_->set_faults([&](std::string_view, const LockCall& call) -> MemoryLock::Fault {
+    asked = true;
+    std::mutex mutex;
+    Condition never;
+    std::unique_lock lock{mutex};
+    never.wait(lock, call.stop, [] { return false; });
+    throw TransportError{TransportError::Kind::kCanceled, "canceled"};
+  });
+  start();
+  wait_until([&] { return asked.load(); });
+  stop();
+  EXPECT_THAT(notes(), ElementsAre("stopped"));
 }
 
 // LE-13
