@@ -58,6 +58,7 @@ test-cluster: build
 bench: deps
 	@test -f build/release/build.ninja || cmake --preset release
 	@cmake --build --preset release --parallel $(JOBS) --target benchmarks
+	@bench/compile/run.sh build/release
 	@bench/workqueue/run.sh build/release
 	@bench/transport/run.sh build/release
 	@bench/server/run.sh build/release

@@ -1,0 +1,10 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Measures what our headers cost a compiler and writes bench/results/compile.txt; takes two minutes.
+#   bench/compile/run.sh [build folder]
+set -eu
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build=${1:-$root/build/release}
+exec "$root/bench/record.sh" compile "$build" "$root/bench/compile/measure.sh" "$build"
