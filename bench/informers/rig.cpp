@@ -36,8 +36,8 @@ Client Server::client(std::string_view path) const {
 Rig::Rig(const Client& client, bool watch_list, HandlerOptions options, EventHandler<Pod> handler,
          std::string_view space) {
   InformerOptions<Pod> informer;
-  informer.reflector.watch_list = watch_list;
-  informer.reflector.on_state = [counts = counts_](const ReflectorEvent& event) {
+  informer.watch_list = watch_list;
+  informer.on_state = [counts = counts_](const ReflectorEvent& event) {
     using Kind = ReflectorEvent::Kind;
     if (event.kind == Kind::kListed || event.kind == Kind::kStateStreamed) ++counts->listed;
   };

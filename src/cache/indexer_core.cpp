@@ -235,11 +235,15 @@ IndexValues compute_values(const Functions& functions, const ObjectAccess& acces
     } catch (const std::bad_alloc&) {
       throw;
     } catch (...) {
-      if (!options.on_index_error) continue;
-      const std::string key = access.key(object);
-      with_current_exception([&](const std::exception& error) {
+      if (!options.on_error) continue;
+      with_current_exception([&](const std::exception& thrown) {
+        const CacheError error{.place = CacheError::Place::kIndex,
+                               .name = functions[i].name,
+                               .key = access.key(object),
+                               .message = thrown.what(),
+                               .cause = std::current_exception()};
         try {
-          options.on_index_error(functions[i].name, key, error.what());
+          options.on_error(error);
         } catch (...) {  // NOLINT(bugprone-empty-catch): nothing is left to report it to
         }
       });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "delta_processor.hpp"
+#include "informer_settings.hpp"
 #include "thrown.hpp"
 
 #include <kube/cache/controller.hpp>
@@ -47,45 +48,40 @@ struct InformerCore::Parts {
 };
 
 InformerCore::InformerCore(const ObjectAccess& access, std::shared_ptr<AnyListWatch> source,
-                           AnyHandler handler, InformerBehaviour behaviour,
-                           ReflectorOptions reflector, DeltaQueueOptions queue,
-                           IndexerOptions indexer,
+                           AnyHandler handler, InformerSettings given,
                            std::function<ObjectRef(const ObjectRef&)> transform)
-    : store_(
-          std::make_shared<IndexerCore>(access, with_clock(std::move(indexer), *reflector.clock))),
+    : InformerCore(completed(std::move(given), access), access, std::move(source),
+                   std::move(handler), std::move(transform)) {}
+
+InformerCore::InformerCore(const InformerSettings& settings, const ObjectAccess& access,
+                           std::shared_ptr<AnyListWatch> source, AnyHandler handler,
+                           std::function<ObjectRef(const ObjectRef&)> transform)
+    : store_(std::make_shared<IndexerCore>(access, settings.indexer)),
       parts_(new Parts{std::move(handler), access, nullptr, nullptr}) {
   parts_->processor = std::make_unique<DeltaProcessor>(
       *store_,
       DeltaProcessorOptions{
-          .notify_unchanged = behaviour.notify_unchanged,
-          .notify_unknown_deletes = behaviour.notify_unknown_deletes,
-          .resync_chunk = behaviour.resync_chunk,
-          .clock = reflector.clock,
-          .metrics = reflector.metrics,
+          .notify_unchanged = settings.notify_unchanged,
+          .notify_unknown_deletes = settings.notify_unknown_deletes,
+          .resync_chunk = settings.resync_chunk,
+          .clock = settings.reflector.clock,
+          .metrics = settings.reflector.metrics,
           .on_error = [this](const std::exception& error) { parts_->controller->report(error); }},
       [this](const NotificationBatch& batch) { parts_->call_all(batch); });
-  queue.clock = reflector.clock;
-  queue.queued = reflector.metrics.queued_items;
-  if (reflector.metrics.probe) queue.lag = reflector.metrics.event_lag;
-  queue.log = reflector.log.value_or(stderr_logger()).named("queue");
-  std::shared_ptr<DeltaQueueCore> deltas;
-  if (behaviour.queue_kind == QueueKind::kInOrder) {
-    deltas = std::make_shared<InOrderQueueCore>(access, store_, std::move(queue));
-  } else {
-    deltas = std::make_shared<DeltaFifoCore>(access, store_, std::move(queue));
-  }
   DeltaProcessor& processor = *parts_->processor;
   parts_->controller = std::make_unique<CacheController>(
-      access, std::move(source), std::move(deltas),
+      access, std::move(source), make_queue(settings, access, store_),
       CacheControllerHooks{
           .process = [&processor](std::vector<AnyDelta>& batch,
                                   bool initial) { processor.process(batch, initial); },
           .retries = true,
           .go_on = [&processor] { return processor.go_on(); },
-          .on_error = std::move(behaviour.on_processing_error),
+          .on_error = error_teller(settings, CacheError::Place::kProcessing),
           .store = store_},
-      std::move(reflector),
-      ReflectorHooks{.transform = std::move(transform), .resync_period = behaviour.resync});
+      settings.reflector,
+      ReflectorHooks{.transform = std::move(transform),
+                     .resync_period = settings.resync,
+                     .on_error = error_teller(settings, CacheError::Place::kListWatch)});
 }
 
 InformerCore::~InformerCore() = default;

@@ -333,11 +333,17 @@ void Listener::deliver(const Notification& note, std::stop_token stop) noexcept 
     pause_ = true;
     with_current_exception([&](const std::exception& error) {
       failed("the handler", error, &note);
-      if (!options_.on_failure) return;
-      try {
-        options_.on_failure(error);
-      } catch (...) {
-        context_.log.error("{}: on_failure failed", synced_.name());
+      for (const auto& on_error : {std::cref(options_.on_error), std::cref(context_.on_error)}) {
+        if (!on_error.get()) continue;
+        try {
+          on_error.get()({.place = CacheError::Place::kHandler,
+                          .name = options_.name,
+                          .key = std::string{key(note)},
+                          .message = error.what(),
+                          .cause = std::current_exception()});
+        } catch (...) {
+          context_.log.error("{}: on_error failed", synced_.name());
+        }
       }
     });
   }

@@ -26,6 +26,7 @@ struct ListenerContext {
   Logger log;
   InformerMetrics metrics;
   std::string informer_name;
+  std::function<void(const CacheError& error)> on_error = nullptr;
 };
 
 /// The way to one handler: what waits for it, and the loop that calls it.

@@ -259,6 +259,7 @@ void ReflectorCore::round_failed() noexcept {
       } else {
         default_watch_error_handler(options_, error);
       }
+      if (hooks_.on_error) hooks_.on_error(error);
     } catch (...) {
       with_current_exception([&](const std::exception& again) {
         options_.log->error("{}: on_error failed: {}", options_.name, again.what());

@@ -2,6 +2,7 @@
 #include <kube/cache/shared_informer_core.hpp>
 
 #include "delta_processor.hpp"
+#include "informer_settings.hpp"
 #include "processor.hpp"
 
 #include "base/thread_mark.hpp"
@@ -13,20 +14,6 @@
 #include <utility>
 
 namespace kube::detail {
-namespace {
-
-std::string describe(const ReflectorOptions& options, const ObjectAccess& access) {
-  if (!options.type_description.empty()) return options.type_description;
-  return std::string{access.type->name};
-}
-
-ReflectorOptions with_log(ReflectorOptions options) {
-  if (!options.log) options.log = stderr_logger();
-  return options;
-}
-
-}  // namespace
-
 /// What exists only while the informer runs.
 struct SharedInformerCore::Running {
   std::shared_ptr<DeltaQueueCore> queue;
@@ -36,31 +23,17 @@ struct SharedInformerCore::Running {
 
 SharedInformerCore::SharedInformerCore(const ObjectAccess& access,
                                        std::shared_ptr<AnyListWatch> source,
-                                       InformerBehaviour behaviour, ReflectorOptions reflector,
-                                       DeltaQueueOptions queue, IndexerOptions indexer)
+                                       InformerSettings settings)
     : access_(access),
       source_(std::move(source)),
-      behaviour_(std::move(behaviour)),
-      reflector_(with_log(std::move(reflector))),
-      queue_(std::move(queue)),
-      store_(
-          std::make_shared<IndexerCore>(access, with_clock(std::move(indexer), *reflector_.clock))),
-      synced_("SharedIndexInformer " + describe(reflector_, access)),
+      settings_(completed(std::move(settings), access)),
+      store_(std::make_shared<IndexerCore>(access, settings_.indexer)),
+      synced_("SharedIndexInformer " + settings_.reflector.type_description),
       processor_(std::make_unique<Processor>(
-          ListenerContext{access, *reflector_.clock, reflector_.log->named("informer"),
-                          reflector_.metrics, synced_.name()},
-          behaviour_.resync)) {
-  reflector_.type_description = describe(reflector_, access);
-  queue_.clock = reflector_.clock;
-  queue_.log = reflector_.log->named("queue");
-  queue_.queued = reflector_.metrics.queued_items;
-  if (reflector_.metrics.probe) queue_.lag = reflector_.metrics.event_lag;
-  if (queue_.name.empty()) {
-    queue_.name = fmt::format(
-        "{} {}", behaviour_.queue_kind == QueueKind::kInOrder ? "RealFIFO" : "DeltaFIFO",
-        reflector_.type_description);
-  }
-}
+          ListenerContext{access, *settings_.reflector.clock,
+                          settings_.reflector.log->named("informer"), settings_.reflector.metrics,
+                          synced_.name(), settings_.on_error},
+          settings_.resync)) {}
 
 SharedInformerCore::~SharedInformerCore() = default;
 
@@ -69,19 +42,15 @@ std::shared_ptr<SharedInformerCore::Running> SharedInformerCore::start() {
   const std::lock_guard guard{mutex_};
   if (started_) return nullptr;
   auto running = std::make_shared<Running>();
-  if (behaviour_.queue_kind == QueueKind::kInOrder) {
-    running->queue = std::make_shared<InOrderQueueCore>(access_, store_, queue_);
-  } else {
-    running->queue = std::make_shared<DeltaFifoCore>(access_, store_, queue_);
-  }
+  running->queue = make_queue(settings_, access_, store_);
   running->processor = std::make_unique<DeltaProcessor>(
       *store_,
       DeltaProcessorOptions{
-          .notify_unchanged = behaviour_.notify_unchanged,
-          .notify_unknown_deletes = behaviour_.notify_unknown_deletes,
-          .resync_chunk = behaviour_.resync_chunk,
-          .clock = reflector_.clock,
-          .metrics = reflector_.metrics,
+          .notify_unchanged = settings_.notify_unchanged,
+          .notify_unknown_deletes = settings_.notify_unknown_deletes,
+          .resync_chunk = settings_.resync_chunk,
+          .clock = settings_.reflector.clock,
+          .metrics = settings_.reflector.metrics,
           .on_error = [&parts = *running](
                           const std::exception& error) { parts.controller->report(error); }},
       [this](const NotificationBatch& batch) { processor_->distribute(batch); });
@@ -93,12 +62,13 @@ std::shared_ptr<SharedInformerCore::Running> SharedInformerCore::start() {
                                   bool initial) { processor.process(deltas, initial); },
           .retries = true,
           .go_on = [&processor] { return processor.go_on(); },
-          .on_error = behaviour_.on_processing_error,
+          .on_error = error_teller(settings_, CacheError::Place::kProcessing),
           .store = store_},
-      reflector_,
+      settings_.reflector,
       ReflectorHooks{.transform = transform_,
                      .resync_period = processor_->check_period(),
-                     .due_for_resync = [this] { return processor_->due_for_resync(); }});
+                     .due_for_resync = [this] { return processor_->due_for_resync(); },
+                     .on_error = error_teller(settings_, CacheError::Place::kListWatch)});
   running->queue->synced().on_done([this] {
     synced_.fire();
     processor_->upstream_synced();
@@ -111,7 +81,7 @@ std::shared_ptr<SharedInformerCore::Running> SharedInformerCore::start() {
 void SharedInformerCore::run(std::stop_token stop) {
   const std::shared_ptr<Running> running = start();
   if (running == nullptr) {
-    reflector_.log->warning("{} has been started already", synced_.name());
+    settings_.reflector.log->warning("{} has been started already", synced_.name());
     return;
   }
   CacheController& controller = *running->controller;
@@ -160,7 +130,7 @@ void SharedInformerCore::set_watch_error_handler(
     std::function<void(const ReflectorError&)> handler) {
   const std::lock_guard guard{mutex_};
   if (started_) throw std::logic_error("informer has already started");
-  reflector_.on_error = std::move(handler);
+  settings_.reflector.on_error = std::move(handler);
 }
 
 void SharedInformerCore::check_not_stopped() const {

@@ -203,8 +203,8 @@ void ControllerCore::start_kind(Source& source) {
   };
   HandlerOptions options{
       .name = fmt::format("{} of controller {}", describe(*source.plan.kind), plan_.name)};
-  options.on_failure = [this](const std::exception& error) {
-    log_.error("an event is lost: {}", error.what());
+  options.on_error = [this](const CacheError& error) {
+    log_.error("an event is lost: {}", error.message);
   };
   for (const CacheCore::Informer& informer : cache_.informers(*source.plan.kind)) {
     source.registrations.emplace_back(informer, informer->add_handler(handler, options));

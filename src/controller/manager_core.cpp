@@ -52,10 +52,10 @@ ManagerCore::ManagerCore(Config config, ManagerOptions options)
       }) {
   FactoryOptions informers{
       .leave_out = options_.cache.leave_out, .metrics = options_.metrics, .name = options_.name};
-  informers.reflector.clock = options_.clock;
-  informers.reflector.random = options_.random;
-  informers.reflector.log = options_.log->named("cache");
-  informers.reflector.resync_jitter = 0;  // the period is random enough
+  informers.clock = options_.clock;
+  informers.random = options_.random;
+  informers.log = options_.log->named("cache");
+  informers.resync_jitter = 0;  // the period is random enough
   cache_ =
       std::make_unique<CacheCore>(client_, options_.cache, std::move(informers), options_.random);
   make_elector();

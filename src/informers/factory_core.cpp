@@ -21,7 +21,7 @@ namespace {
 
 /// What the options leave open is as the client has it.
 FactoryOptions completed(FactoryOptions options, const Client& client) {
-  if (!options.reflector.log) options.reflector.log = client.options().log;
+  if (!options.log) options.log = client.options().log;
   return options;
 }
 
@@ -134,9 +134,8 @@ InformerMetrics FactoryCore::metrics_of(const InformerKey& key) {
     if (!first) {
       // Nothing is wrong with objects in one cache and their metadata in another.
       if (!is_shared(key.type) && !is_shared(counted->second.type)) {
-        options_.reflector.log->error(
-            "factory {} has two informers of {}; only the first one is counted", options_.name,
-            to_string(resource));
+        options_.log->error("factory {} has two informers of {}; only the first one is counted",
+                            options_.name, to_string(resource));
       }
       return {};
     }
@@ -157,21 +156,16 @@ FactoryCore::Informer FactoryCore::make(const InformerPlan& plan) {
   ResourceCore resource = plan.resource;
   resource.set_decoding(std::move(decoding));
 
-  InformerBehaviour behaviour = options_.behaviour;
-  if (options_.resync > Clock::Duration::zero()) behaviour.resync = options_.resync;
-  behaviour.resync = plan.resync.value_or(behaviour.resync);
-  behaviour.queue_kind = plan.queue_kind.value_or(behaviour.queue_kind);
-
-  ReflectorOptions reflector = options_.reflector;
-  reflector.type_description = description;
-  reflector.metrics = metrics_of(plan.key);
+  InformerSettings settings = informer_settings(options_);
+  settings.resync = plan.resync.value_or(settings.resync);
+  settings.queue_kind = plan.queue_kind.value_or(settings.queue_kind);
+  settings.reflector.type_description = description;
+  settings.reflector.metrics = metrics_of(plan.key);
   if (options_.on_state) {
-    reflector.on_state = [description, tell = options_.on_state,
-                          also = reflector.on_state](const ReflectorEvent& event) {
-      if (also) also(event);
-      tell(description, event);
-    };
+    settings.reflector.on_state = [description, tell = options_.on_state](
+                                      const ReflectorEvent& event) { tell(description, event); };
   }
+  settings.indexer = plan.indexer;
   auto tweak = [all = options_.tweak_list_options,
                 own = plan.tweak_list_options](ListOptions& options) {
     if (all) all(options);
@@ -183,8 +177,7 @@ FactoryCore::Informer FactoryCore::make(const InformerPlan& plan) {
   } catch (const std::invalid_argument& error) {
     throw std::invalid_argument(fmt::format("informer of {}: {}", description, error.what()));
   }
-  return std::make_shared<SharedInformerCore>(*plan.access, std::move(source), std::move(behaviour),
-                                              std::move(reflector), options_.queue, plan.indexer);
+  return std::make_shared<SharedInformerCore>(*plan.access, std::move(source), std::move(settings));
 }
 
 /// Why it has not synced.
@@ -222,8 +215,7 @@ void FactoryCore::run(Entry& entry, const std::stop_token& outer) const noexcept
         note("something that is no std::exception was thrown");
       }
       if (!again) break;
-      options_.reflector.log->error("informer of {} could not begin: {}", entry.description,
-                                    entry.failure);
+      options_.log->error("informer of {} could not begin: {}", entry.description, entry.failure);
       again = system_clock().sleep_for(std::chrono::milliseconds{100}, stop);
     }
   }
@@ -283,7 +275,7 @@ void FactoryCore::shutdown() {
 
 void FactoryCore::end(const std::shared_ptr<FactoryCore>& self) noexcept {
   if (!self->runs_here()) return self->stop_and_wait();
-  self->options_.reflector.log->error(
+  self->options_.log->error(
       "an informer factory was destroyed by a handler of its own: its threads end on their own; "
       "destroy it elsewhere, and use stop_informer() in handlers");
   self->request_stop();
@@ -291,7 +283,7 @@ void FactoryCore::end(const std::shared_ptr<FactoryCore>& self) noexcept {
     std::thread{[self] { self->stop_and_wait(); }}.detach();
   } catch (...) {
     // Without a thread to join the others they would use what is destroyed.
-    self->options_.reflector.log->error("there is no thread to end an informer factory with");
+    self->options_.log->error("there is no thread to end an informer factory with");
     std::terminate();
   }
 }
@@ -336,7 +328,7 @@ CacheSync FactoryCore::wait_for_cache_sync(std::stop_token stop,
       waited_for.push_back(entry);
     }
   }
-  Clock& clock = *options_.reflector.clock;
+  Clock& clock = *options_.clock;
   const Deadline deadline{clock, timeout ? time_after(clock, *timeout) : Clock::TimePoint::max(),
                           stop};
   for (const auto& entry : waited_for) {

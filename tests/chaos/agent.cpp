@@ -231,9 +231,9 @@ class Agent {
       if (event.kind == Kind::kListed || event.kind == Kind::kStateStreamed) ++lists_;
       if (event.kind == Kind::kWatching) ++watches_;
     };
-    options.reflector.clock = &clock_;
+    options.clock = &clock_;
     // The defaults are made for outages of minutes.
-    options.reflector.backoff = {.initial = 100ms, .factor = 2, .jitter = 1, .cap = 2s};
+    options.backoff = {.initial = 100ms, .factor = 2, .jitter = 1, .cap = 2s};
     return options;
   }
 

@@ -85,7 +85,7 @@ Client ClusterScenario::make_client() {
 FactoryOptions ClusterScenario::factory_options() {
   FactoryOptions options;
   options.namespace_ = kSpace;
-  options.reflector.clock = &clock;
+  options.clock = &clock;
   options.on_state = [this](std::string_view, const ReflectorEvent& event) {
     const Immune immune;
     const std::lock_guard guard{mutex_};

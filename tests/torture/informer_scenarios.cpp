@@ -122,8 +122,7 @@ class Callbacks final : public ClusterScenario {
       inner(name, event);
       callback_point();
     };
-    options.reflector.on_error = [](const ReflectorError&) { callback_point(); };
-    options.behaviour.on_processing_error = [](const std::exception&) { callback_point(); };
+    options.on_error = [](const CacheError&) { callback_point(); };
     options.tweak_list_options = [](ListOptions&) { callback_point(); };
     TypeOptions<ConfigMap> own;
     own.transform = [](ConfigMap& map) {
@@ -135,7 +134,6 @@ class Callbacks final : public ClusterScenario {
       const auto found = map.data.find("text");
       return found == nullptr ? std::vector<std::string>{} : std::vector{found->str()};
     };
-    own.indexer.on_index_error = [](const auto&...) { callback_point(); };
     Running running{make_client(), std::move(options)};
     running.factory.configure<ConfigMap>(std::move(own));
     SharedIndexInformer<ConfigMap> informer = running.maps.informer();
@@ -146,7 +144,7 @@ class Callbacks final : public ClusterScenario {
          .on_delete = [](const Deleted<ConfigMap>&) { callback_point(); }},
         {.high_water = 1,
          .on_high_water = [](std::size_t) { callback_point(); },
-         .on_failure = [](const std::exception&) { callback_point(); }});
+         .on_error = [](const CacheError&) { callback_point(); }});
     running.factory.start();
     check(informer, {&running.believer});
     put("map-0", "second");

@@ -50,7 +50,7 @@ class ServerWrites : public Scenario {
     const Client client{server->config(), {.clock = &clock_}};
     FactoryOptions factory_options;
     factory_options.namespace_ = "default";
-    factory_options.reflector.clock = &clock_;
+    factory_options.clock = &clock_;
     SharedInformerFactory factory{client, std::move(factory_options)};
     auto informer = factory.core().v1().configmaps().informer();
     Believer believer;

@@ -22,7 +22,8 @@ kube::FactoryOptions factory_options(const RunOptions& options, std::string name
   return {.resync = 30s,
           .metrics = options.metrics,
           .name = std::move(name),
-          .reflector = {.clock = options.clock, .log = options.log}};
+          .clock = options.clock,
+          .log = options.log};
 }
 
 void work(const kube::Client& client, const RunOptions& options, const std::stop_token& stop) {

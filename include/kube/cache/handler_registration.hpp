@@ -3,6 +3,7 @@
 
 #include <kube/base/clock.hpp>
 #include <kube/base/inside.hpp>
+#include <kube/cache/cache_error.hpp>
 #include <kube/cache/done_signal.hpp>
 #include <kube/object/object_ref.hpp>
 
@@ -41,8 +42,9 @@ struct HandlerOptions {
   std::size_t high_water = 1024;
   /// Called when the backlog rises above the mark, by the thread that distributes.
   std::function<void(std::size_t backlog)> on_high_water = nullptr;
-  /// Called for each exception that leaves the handler, by the handler's thread.
-  std::function<void(const std::exception& error)> on_failure = nullptr;
+  /// Hears of each exception of the handler (CacheError::Place::kHandler), in the handler's thread, before the
+  /// on_error of the informer does.
+  std::function<void(const CacheError& error)> on_error = nullptr;
   /// How long to wait after such a failure before the next call.
   Clock::Duration failure_pause = std::chrono::seconds{1};
 };

@@ -5,6 +5,7 @@
 #include <kube/base/clock.hpp>
 #include <kube/base/condition.hpp>
 #include <kube/base/error.hpp>
+#include <kube/cache/cache_error.hpp>
 #include <kube/cache/object_access.hpp>
 #include <kube/cache/published.hpp>
 #include <kube/object/object_ref.hpp>
@@ -37,11 +38,10 @@ struct IndexerOptions {
   /// every object.
   bool label_index = true;
   bool namespace_index = true;
-  /// Hears of an index function that threw: the object is stored, but found under no value of that index.
-  /// Called by the thread that writes; what it throws is swallowed. A std::bad_alloc is not taken for an error of the
-  /// function: the write fails, and an informer repeats it.
-  std::function<void(std::string_view index, std::string_view key, std::string_view what)>
-      on_index_error = nullptr;
+  /// Hears of an index function that threw (CacheError::Place::kIndex): the object is stored, but found under no value
+  /// of that index. Called by the thread that writes; its exceptions are swallowed. A std::bad_alloc is not taken for
+  /// an error of the function: the write fails, and an informer repeats it.
+  std::function<void(const CacheError& error)> on_error = nullptr;
   /// Measures the timeouts of wait_for_version(). Must outlive the Indexer.
   Clock* clock = &system_clock();
 };
@@ -49,11 +49,6 @@ struct IndexerOptions {
 namespace detail {
 
 struct StoreState;
-
-[[nodiscard]] inline IndexerOptions with_clock(IndexerOptions options, Clock& clock) {
-  options.clock = &clock;
-  return options;
-}
 
 /// The parts of "namespace/name", cut at the first slash; views into `key`.
 struct KeyParts {

@@ -17,8 +17,7 @@ namespace detail {
 class InformerCore {
  public:
   InformerCore(const ObjectAccess& access, std::shared_ptr<AnyListWatch> source, AnyHandler handler,
-               InformerBehaviour behaviour, ReflectorOptions reflector, DeltaQueueOptions queue,
-               IndexerOptions indexer, std::function<ObjectRef(const ObjectRef&)> transform);
+               InformerSettings given, std::function<ObjectRef(const ObjectRef&)> transform);
   ~InformerCore();
 
   void run(std::stop_token stop);
@@ -29,6 +28,10 @@ class InformerCore {
 
  private:
   struct Parts;
+  InformerCore(const InformerSettings& settings, const ObjectAccess& access,
+               std::shared_ptr<AnyListWatch> source, AnyHandler handler,
+               std::function<ObjectRef(const ObjectRef&)> transform);
+
   const std::shared_ptr<IndexerCore> store_;
   const std::unique_ptr<Parts> parts_;
 };
@@ -46,8 +49,7 @@ class Informer {
            InformerOptions<T> options = {})
       : core_(detail::kObjectAccess<T>,
               std::make_shared<detail::ErasedListWatch<T>>(std::move(source)),
-              detail::erase_handler(std::move(handler)), std::move(options.behaviour),
-              std::move(options.reflector), std::move(options.queue), std::move(options.indexer),
+              detail::erase_handler(std::move(handler)), detail::informer_settings_of(options),
               options.transform.erase()),
         store_(detail::Inside::make<Indexer<T>>(core_.store())) {
     Indexers<T> own = std::move(options.indexers);
@@ -55,8 +57,7 @@ class Informer {
     store_.add_indexers(own);
   }
 
-  /// Works until a stop is requested, once. What the handler throws is reported to
-  /// InformerBehaviour::on_processing_error.
+  /// Works until a stop is requested, once. Exceptions of the handler are handed to InformerOptions::on_error.
   void run(std::stop_token stop) { core_.run(std::move(stop)); }
   [[nodiscard]] const IndexerView<T>& store() const noexcept { return store_; }
   [[nodiscard]] bool has_synced() const { return core_.synced().done(); }

@@ -25,6 +25,8 @@ struct ReflectorHooks {
   Clock::Duration resync_period = {};
   /// Who is due for a resync, or null if nobody is. Absent: always everybody.
   std::function<std::shared_ptr<const ResyncRequest>()> due_for_resync = nullptr;
+  /// Hears of each round that failed, besides ReflectorOptions::on_error. May be absent.
+  std::function<void(const std::exception& error)> on_error = nullptr;
   /// Gets the time at which tick() wants to be called.
   std::function<void(Clock::TimePoint)> set_timer = nullptr;
 };

@@ -2,9 +2,8 @@
 #pragma once
 
 #include <kube/cache/event_handler.hpp>
-#include <kube/cache/indexer.hpp>
+#include <kube/cache/informer_options.hpp>
 #include <kube/cache/shared_informer_core.hpp>
-#include <kube/cache/transform.hpp>
 
 #include <functional>
 #include <memory>
@@ -13,17 +12,6 @@
 #include <utility>
 
 namespace kube {
-
-/// How an informer works. Any field may be left out.
-template <typename T>
-struct InformerOptions {
-  InformerBehaviour behaviour = {};
-  ReflectorOptions reflector = {};
-  DeltaQueueOptions queue = {};
-  Indexers<T> indexers = {};
-  IndexerOptions indexer = {};
-  Transform<T> transform = {};
-};
 
 /// Keeps a cache of all objects of one resource and tells any number of handlers what changes.
 ///
@@ -46,8 +34,7 @@ class SharedIndexInformer {
       : SharedIndexInformer(std::make_shared<detail::SharedInformerCore>(
             detail::kObjectAccess<T>,
             std::make_shared<detail::ErasedListWatch<T>>(std::move(source)),
-            std::move(options.behaviour), std::move(options.reflector), std::move(options.queue),
-            std::move(options.indexer))) {
+            detail::informer_settings_of(options))) {
     Indexers<T> own = std::move(options.indexers);
     own.erase(std::string{kNamespaceIndex});
     indexer_.add_indexers(own);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/cache/cache_error.hpp>
 #include <kube/cache/delta_queue_core.hpp>
 #include <kube/cache/done_signal.hpp>
 #include <kube/cache/handler_registration.hpp>
@@ -21,23 +22,20 @@ enum class QueueKind {
   kDeltaFifo,  ///< the classic one; see DeltaFifo
 };
 
-/// How an informer treats changes, besides what the reflector and the queue do.
-struct InformerBehaviour {
-  /// How often handlers see all objects again, from the cache; 0: never.
+namespace detail {
+
+/// The options of an informer, by the part that they are for. See InformerOptions.
+struct InformerSettings {
   Clock::Duration resync = {};
   QueueKind queue_kind = QueueKind::kInOrder;
-  /// As client-go: after a new list, tell handlers of objects that have not changed, too.
   bool notify_unchanged = false;
-  /// As client-go: tell of the deletion of objects that were never in the cache.
   bool notify_unknown_deletes = false;
-  /// Objects that a resync shows before other changes have their turn.
   std::size_t resync_chunk = 500;
-  /// Hears of changes that could not be applied, and of what an informer could not do for the lack of memory or
-  /// threads and will try again.
-  std::function<void(const std::exception& error)> on_processing_error = nullptr;
+  std::function<void(const CacheError& error)> on_error = nullptr;
+  ReflectorOptions reflector = {};
+  DeltaQueueOptions queue = {};
+  IndexerOptions indexer = {};
 };
-
-namespace detail {
 
 /// The informer behind SharedIndexInformer.
 class SharedInformerCore {
@@ -45,8 +43,7 @@ class SharedInformerCore {
   using Transform = std::function<ObjectRef(const ObjectRef& object)>;
 
   SharedInformerCore(const ObjectAccess& access, std::shared_ptr<AnyListWatch> source,
-                     InformerBehaviour behaviour, ReflectorOptions reflector,
-                     DeltaQueueOptions queue, IndexerOptions indexer);
+                     InformerSettings settings);
   SharedInformerCore(const SharedInformerCore&) = delete;
   SharedInformerCore& operator=(const SharedInformerCore&) = delete;
   ~SharedInformerCore();
@@ -76,9 +73,7 @@ class SharedInformerCore {
 
   const ObjectAccess& access_;
   const std::shared_ptr<AnyListWatch> source_;
-  const InformerBehaviour behaviour_;
-  ReflectorOptions reflector_;
-  DeltaQueueOptions queue_;
+  InformerSettings settings_;
   const std::shared_ptr<IndexerCore> store_;
   const DoneSignal synced_;
   const std::unique_ptr<class Processor> processor_;

@@ -7,7 +7,9 @@
 #include <kube/codec/options.hpp>
 #include <kube/codec/projection.hpp>
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -36,10 +38,38 @@ struct FactoryOptions {
   /// resource.
   std::function<void(std::string_view informer, const ReflectorEvent& event)> on_state = nullptr;
 
-  /// Details. `resync` above goes before the one in here.
-  InformerBehaviour behaviour = {};
-  ReflectorOptions reflector = {};
-  DeltaQueueOptions queue = {};
+  /// Hears of failures of any of the informers, besides the log; see InformerOptions.
+  std::function<void(const CacheError& error)> on_error = nullptr;
+
+  // How informers list and watch; see ReflectorOptions.
+  bool watch_list = feature_default(Feature::kWatchListClient);
+  std::int64_t page_size = 0;
+  std::chrono::seconds min_watch_timeout = ReflectorOptions{}.min_watch_timeout;
+  BackoffOptions backoff = ReflectorOptions{}.backoff;
+  Clock::Duration reconnect_floor = ReflectorOptions{}.reconnect_floor;
+  Clock::Duration reconnect_cap = ReflectorOptions{}.reconnect_cap;
+  Clock::Duration healthy_watch = ReflectorOptions{}.healthy_watch;
+  Clock::Duration max_internal_error_retry = {};
+  double resync_jitter = ReflectorOptions{}.resync_jitter;
+  std::optional<bool> check_consistency = std::nullopt;
+
+  // The queue between a reflector and its cache; see DeltaQueueOptions.
+  QueueKind queue_kind = QueueKind::kInOrder;
+  std::size_t max_queued = DeltaQueueOptions{}.max_items;
+  std::size_t batch_size = DeltaQueueOptions{}.batch_size;
+  bool compress = false;
+
+  /// See InformerOptions.
+  bool notify_unchanged = false;
+  bool notify_unknown_deletes = false;
+  std::size_t resync_chunk = 500;
+
+  /// Must outlive the factory.
+  Clock* clock = &system_clock();
+  Random random = system_random();
+  /// By default that of the client.
+  std::optional<Logger> log = std::nullopt;
+
   DecodeLimits limits = {};
   /// Memory for objects that the next ones are compared with, per list or watch; see DecoderOptions.
   std::size_t sibling_bytes = std::size_t{8} << 20;
@@ -56,7 +86,9 @@ struct TypeOptions {
   Projection projection = {};
   Transform<T> transform = {};
   Indexers<T> indexers = {};
-  IndexerOptions indexer = {};
+  /// See IndexerOptions.
+  bool label_index = true;
+  bool namespace_index = true;
   std::optional<QueueKind> queue_kind = std::nullopt;
 };
 

@@ -54,7 +54,8 @@ template <typename T>
                       .resync = options.resync,
                       .tweak_list_options = options.tweak_list_options,
                       .projection = options.projection,
-                      .indexer = options.indexer,
+                      .indexer = {.label_index = options.label_index,
+                                  .namespace_index = options.namespace_index},
                       .queue_kind = options.queue_kind}));
     made.add_indexers(options.indexers);
     made.set_transform(options.transform);

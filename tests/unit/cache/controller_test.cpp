@@ -217,12 +217,11 @@ TEST(Controller, TellsThatAHandlerIsSlow) {
   const auto server = std::make_shared<FakeListWatch>();
   for (int i = 0; i < 1'200; ++i) server->put("a", fmt::format("x{}", i));
   InformerOptions<Item> options;
-  options.reflector.clock = &clock;
-  options.reflector.log =
-      Logger{[&](LogLevel level, std::string_view component, std::string_view text) {
-        const std::lock_guard guard{mutex};
-        if (level == LogLevel::kInfo) lines.push_back(fmt::format("{}: {}", component, text));
-      }};
+  options.clock = &clock;
+  options.log = Logger{[&](LogLevel level, std::string_view component, std::string_view text) {
+    const std::lock_guard guard{mutex};
+    if (level == LogLevel::kInfo) lines.push_back(fmt::format("{}: {}", component, text));
+  }};
   SharedIndexInformer<Item> informer{server, options};
   std::atomic<int> calls = 0;
   const auto registration = informer.add_event_handler({.on_add =

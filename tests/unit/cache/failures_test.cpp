@@ -39,12 +39,12 @@ constexpr std::string_view kForeign = "something that is no std::exception was t
 class InformerWithFailures : public SharedInformerTest {
  protected:
   InformerWithFailures() {
-    options.reflector.clock = &system_clock();
-    options.reflector.backoff.initial = 1ms;
-    options.reflector.backoff.cap = 5ms;
-    options.behaviour.on_processing_error = [this](const std::exception& error) {
+    options.clock = &system_clock();
+    options.backoff.initial = 1ms;
+    options.backoff.cap = 5ms;
+    options.on_error = [this](const CacheError& error) {
       const std::lock_guard guard{mutex};
-      errors.emplace_back(error.what());
+      if (error.place == CacheError::Place::kProcessing) errors.push_back(error.message);
     };
   }
   ~InformerWithFailures() override { stop(); }
@@ -75,10 +75,9 @@ TEST_F(InformerWithFailures, KeepsAllObjectsWhenAnIndexFunctionThrows) {
                          if (object.metadata.name == "bad") throw 42;  // NOLINT: anything
                          return {"value"};
                        }}};
-  options.indexer.on_index_error = [&](std::string_view index, std::string_view key,
-                                       std::string_view what) {
+  options.on_error = [&](const CacheError& error) {
     const std::lock_guard guard{mutex};
-    index_errors.push_back(std::string{index} + ' ' + std::string{key} + ": " + std::string{what});
+    index_errors.push_back(error.name + ' ' + error.key + ": " + error.message);
     throw 43;  // NOLINT: anything
   };
   server->put("n", "bad");
@@ -134,9 +133,11 @@ TEST_F(InformerWithFailures, ListsAgainWhenATransformThrowsNoException) {
   options.transform = [&](Item& object) {
     if (object.metadata.name == "bad" && failures-- > 0) throw 42;  // NOLINT: anything
   };
-  options.reflector.on_error = [this](const ReflectorError& error) {
+  options.on_error = [this](const CacheError& error) {
     const std::lock_guard guard{mutex};
-    errors.emplace_back(error.what());
+    EXPECT_EQ(error.place, CacheError::Place::kListWatch);
+    EXPECT_EQ(error.name, "PartialObjectMetadata");
+    errors.push_back(error.message);
   };
   server->put("n", "bad");
   server->put("n", "good");
@@ -153,14 +154,14 @@ TEST_F(InformerWithFailures, ListsAgainWhenATransformThrowsNoException) {
 // R-11, R-41: so is a source that throws anything.
 TEST_F(InformerWithFailures, TriesAgainWhenTheSourceThrowsNoException) {
   const testing_support::Failure foreign = [] { throw 42; };  // NOLINT: anything
-  options.reflector.on_error = [this](const ReflectorError& error) {
+  options.on_error = [this](const CacheError& error) {
     {
       const std::lock_guard guard{mutex};
-      errors.emplace_back(error.what());
+      errors.push_back(error.message);
     }
     throw 44;  // NOLINT: anything
   };
-  options.reflector.on_state = [](const ReflectorEvent&) { throw 45; };  // NOLINT: anything
+  options.on_state = [](const ReflectorEvent&) { throw 45; };  // NOLINT: anything
   server->put("n", "a");
   server->script_lists({foreign});
   server->script_watches({foreign});
@@ -198,8 +199,8 @@ TEST(InformerWithOneHandler, GoesOnWhenItsHandlerThrowsNoException) {
   std::atomic<int> calls = 0;
   std::atomic<int> reported = 0;
   InformerOptions<Item> options;
-  options.behaviour.on_processing_error = [&](const std::exception& error) {
-    EXPECT_EQ(error.what(), kForeign);
+  options.on_error = [&](const CacheError& error) {
+    EXPECT_EQ(error.message, kForeign);
     ++reported;
     throw 43;  // NOLINT: anything
   };

@@ -28,8 +28,8 @@ class FakeSourceTest : public ::testing::Test {
  protected:
   InformerOptions<ConfigMap> options() {
     InformerOptions<ConfigMap> options;
-    options.reflector.clock = &clock;
-    options.reflector.log = Logger{};
+    options.clock = &clock;
+    options.log = Logger{};
     return options;
   }
   void start() {

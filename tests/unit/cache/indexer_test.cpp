@@ -233,8 +233,9 @@ TEST(Indexer, StoresWhatTheIndexFunctionSaidAndReportsItsErrors) {
           if (object.metadata.name == "bad") throw std::runtime_error("cannot");
           return {fmt::format("call-{}", ++calls)};  // never says the same twice
         }}},
-      {.on_index_error = [&](std::string_view index, std::string_view key, std::string_view what) {
-        errors.push_back(fmt::format("{} {} {}", index, key, what));
+      {.on_error = [&](const CacheError& error) {
+        EXPECT_EQ(error.place, CacheError::Place::kIndex);
+        errors.push_back(fmt::format("{} {} {}", error.name, error.key, error.message));
       }}};
   indexer.upsert(item("a", "x", "1"));
   indexer.upsert(item("a", "x", "2"));

@@ -79,11 +79,11 @@ class InformerWithoutMemory : public ::testing::TestWithParam<Setting> {
     server->set_watch_list(GetParam().watch_list);
     for (const char* name : {"a", "b", "c", "d"}) server->put("n", name, {{"app", name}});
     InformerOptions<Item> options;
-    options.behaviour.queue_kind = GetParam().queue;
-    options.reflector.backoff.initial = 1ms;
-    options.reflector.backoff.cap = 5ms;
-    options.reflector.reconnect_floor = 1ms;
-    options.queue.compress = true;
+    options.queue_kind = GetParam().queue;
+    options.backoff.initial = 1ms;
+    options.backoff.cap = 5ms;
+    options.reconnect_floor = 1ms;
+    options.compress = true;
     options.indexers = {{"letter", [](const Item& object) {
                            return std::vector<std::string>{object.metadata.name.str()};
                          }}};

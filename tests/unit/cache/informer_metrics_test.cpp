@@ -20,9 +20,9 @@ using testing_support::SharedInformerTest;
 // M-1, M-2, M-3, M-7, K-23
 TEST_F(SharedInformerTest, CountsWhatItDoes) {
   const auto metrics = std::make_shared<Metrics>();
-  options.reflector.metrics = InformerMetrics::in(
+  options.metrics = InformerMetrics::in(
       metrics, {{"name", "n"}, {"group", ""}, {"version", "v1"}, {"resource", "items"}});
-  const InformerMetrics counts = options.reflector.metrics;
+  const InformerMetrics counts = options.metrics;
   server->put("a", "x");
   Recorder recorder;
   make().add_event_handler(recorder.handler());
@@ -60,8 +60,8 @@ double value_in(const std::string& text, const std::string& series) {
 // K-23: what came, of each type, and how old it is.
 TEST_F(SharedInformerTest, TellsHowFreshItIs) {
   const auto metrics = std::make_shared<Metrics>();
-  options.reflector.metrics = InformerMetrics::in(metrics, {{"name", "n"}});
-  const InformerMetrics counts = options.reflector.metrics;
+  options.metrics = InformerMetrics::in(metrics, {{"name", "n"}});
+  const InformerMetrics counts = options.metrics;
   const auto look = [&](const std::string& name) {
     return value_in(metrics->text(), name + "{name=\"n\"}");
   };
@@ -113,9 +113,9 @@ TEST_F(SharedInformerTest, TellsHowFreshItIs) {
 TEST_F(SharedInformerTest, TellsHowLongThingsTake) {
   for (const QueueKind kind : {QueueKind::kInOrder, QueueKind::kDeltaFifo}) {
     const auto metrics = std::make_shared<Metrics>();
-    options.reflector.metrics = InformerMetrics::in(metrics, {});
-    const InformerMetrics counts = options.reflector.metrics;
-    options.behaviour.queue_kind = kind;
+    options.metrics = InformerMetrics::in(metrics, {});
+    const InformerMetrics counts = options.metrics;
+    options.queue_kind = kind;
     // The function of the index is called when an object goes into the cache.
     options.indexers = {{"slow", [this](const testing_support::Item& object) {
                            if (object.metadata.name == "slow") clock.advance(2s);

@@ -23,10 +23,10 @@ using testing_support::status;
 // K-22: what a Reflector can be told, an informer can be told, too.
 TEST_F(SharedInformerTest, HandsItsOptionsToTheReflector) {
   for (const char* name : {"u", "v", "w", "x", "y"}) server->put("a", name);
-  options.reflector.page_size = 2;
-  options.reflector.min_watch_timeout = 20min;
-  options.reflector.backoff.initial = 7s;
-  options.reflector.max_internal_error_retry = 1min;
+  options.page_size = 2;
+  options.min_watch_timeout = 20min;
+  options.backoff.initial = 7s;
+  options.max_internal_error_retry = 1min;
   server->script_lists({testing_support::api_error(503, "ServiceUnavailable")});
   start();
   ASSERT_TRUE(clock.wait_for_sleepers(1));
@@ -106,8 +106,8 @@ TEST(InformerOfValues, IgnoresObjectsOfAnotherKind) {
             std::vector{object("Bar", "a"), object("Foo", "b"), object("Status", "c")});
       });
   InformerOptions<Value> options;
-  options.reflector.watch_list = false;
-  options.reflector.expected_kind = GroupVersionKind{"example.com", "v1", "Foo"};
+  options.watch_list = false;
+  options.expected_kind = GroupVersionKind{"example.com", "v1", "Foo"};
   testing_support::RecorderOf<Value> recorder;
   SharedIndexInformer<Value> informer{source, options};
   informer.add_event_handler(recorder.handler());

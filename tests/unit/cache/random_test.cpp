@@ -54,17 +54,17 @@ TEST_P(RandomHistory, EndsWithTheStateOfTheServer) {
     server->set_watch_list(GetParam().watch_list);
 
     InformerOptions<Item> options;
-    options.behaviour.queue_kind = GetParam().queue;
-    options.behaviour.resync = 1s;
-    options.queue.max_items = GetParam().max_items;
-    options.queue.compress = GetParam().compress;
-    options.queue.batch_size = 1 + random() % 20;
-    options.reflector.log = Logger{};
-    options.reflector.page_size = static_cast<std::int64_t>(random() % 2 * 7);
-    options.reflector.backoff.initial = 100us;
-    options.reflector.backoff.cap = 1ms;
-    options.reflector.reconnect_floor = 100us;
-    options.reflector.reconnect_cap = 1ms;
+    options.queue_kind = GetParam().queue;
+    options.resync = 1s;
+    options.max_queued = GetParam().max_items;
+    options.compress = GetParam().compress;
+    options.batch_size = 1 + random() % 20;
+    options.log = Logger{};
+    options.page_size = static_cast<std::int64_t>(random() % 2 * 7);
+    options.backoff.initial = 100us;
+    options.backoff.cap = 1ms;
+    options.reconnect_floor = 100us;
+    options.reconnect_cap = 1ms;
     options.indexers = {{"letter", [](const Item& object) {
                            return std::vector<std::string>{object.metadata.name.str().substr(0, 1)};
                          }}};

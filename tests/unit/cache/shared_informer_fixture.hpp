@@ -23,11 +23,11 @@ using namespace std::chrono_literals;
 class SharedInformerTest : public ::testing::Test {
  protected:
   SharedInformerTest() {
-    options.reflector.clock = &clock;
-    options.reflector.log = Logger{};
-    options.reflector.random = [] { return 0.0; };
-    options.reflector.backoff.random = [] { return 0.0; };
-    options.reflector.reconnect_floor = {};
+    options.clock = &clock;
+    options.log = Logger{};
+    options.random = [] { return 0.0; };
+    options.backoff.random = [] { return 0.0; };
+    options.reconnect_floor = {};
   }
   ~SharedInformerTest() override {
     stop();

@@ -77,7 +77,7 @@ TEST_F(SharedInformerTest, DecidesByTheCacheWhetherSomethingIsNew) {
 
 // C-8: as client-go does, when asked.
 TEST_F(SharedInformerTest, TellsOfUnknownDeletionsWhenAsked) {
-  options.behaviour.notify_unknown_deletes = true;
+  options.notify_unknown_deletes = true;
   Recorder recorder;
   make().add_event_handler(recorder.handler());
   start_and_sync();
@@ -126,7 +126,7 @@ TEST_F(SharedInformerTest, HasTheWholeListBeforeItTellsOfIt) {
 
 // S-21: compatibility
 TEST_F(SharedInformerTest, TellsOfUnchangedObjectsWhenAsked) {
-  options.behaviour.notify_unchanged = true;
+  options.notify_unchanged = true;
   server->put("a", "x");
   Recorder recorder;
   make().add_event_handler(recorder.handler());
@@ -438,8 +438,8 @@ TEST_F(SharedInformerTest, KeepsEverythingForASlowHandlerWhenAsked) {
 
 // K-1, K-2: with the blocking policy the brake reaches the stream; a stop releases it.
 TEST_F(SharedInformerTest, LetsASlowHandlerHoldTheStreamBack) {
-  options.queue.max_items = 5;
-  options.queue.batch_size = 1;
+  options.max_queued = 5;
+  options.batch_size = 1;
   std::latch leave{1};
   make();
   const auto registration = informer->add_event_handler(
@@ -458,7 +458,7 @@ TEST_F(SharedInformerTest, LetsASlowHandlerHoldTheStreamBack) {
 }
 
 TEST_F(SharedInformerTest, LosesNothingWhenAHandlerHoldsTheStreamBack) {
-  options.queue.max_items = 3;
+  options.max_queued = 3;
   Recorder recorder;
   make();
   const auto registration = informer->add_event_handler(
@@ -484,7 +484,7 @@ TEST_F(SharedInformerTest, GoesOnAfterAHandlerFails) {
              if (calls++ == 0) throw std::runtime_error("failed on " + now.metadata.name.str());
            }},
       {.name = "fragile",
-       .on_failure = [&](const std::exception& error) { failures.emplace_back(error.what()); }});
+       .on_error = [&](const CacheError& error) { failures.push_back(error.message); }});
   start_and_sync();
   ASSERT_TRUE(clock.wait_for_sleepers(1));
   EXPECT_EQ(calls, 1);
@@ -630,8 +630,8 @@ TEST(EventHandlers, LoseNoDeletionOfWhichOnlyTheKeyIsKnown) {
 
 // S-23 to S-27, P-6, P-7, C-7
 TEST_F(SharedInformerTest, ShowsAllObjectsAgainToThoseWhoAreDue) {
-  options.behaviour.resync = 30s;
-  options.behaviour.resync_chunk = 2;
+  options.resync = 30s;
+  options.resync_chunk = 2;
   for (int i = 0; i < 5; ++i) server->put("a", fmt::format("x{}", i));
   Recorder often;
   Recorder seldom;
@@ -658,7 +658,7 @@ TEST_F(SharedInformerTest, ShowsAllObjectsAgainToThoseWhoAreDue) {
 
 // S-24, S-25
 TEST_F(SharedInformerTest, AdaptsItsResyncToHandlers) {
-  options.behaviour.resync = 1h;
+  options.resync = 1h;
   server->put("a", "x");
   Recorder quick;
   Recorder hourly;
@@ -682,11 +682,11 @@ TEST_F(SharedInformerTest, AdaptsItsResyncToHandlers) {
 TEST_F(SharedInformerTest, LogsWhichObjectAHandlerFailedFor) {
   std::mutex mutex;
   std::vector<std::string> lines;
-  options.reflector.log = Logger{[&](LogLevel, std::string_view, std::string_view text) {
-                                   const std::lock_guard guard{mutex};
-                                   lines.emplace_back(text);
-                                 },
-                                 LogLevel::kError};
+  options.log = Logger{[&](LogLevel, std::string_view, std::string_view text) {
+                         const std::lock_guard guard{mutex};
+                         lines.emplace_back(text);
+                       },
+                       LogLevel::kError};
   server->put("shop", "web");
   const HandlerRegistration registration = make().add_event_handler(
       {.on_add = [](const Item&) { throw std::runtime_error{"no colour"}; }}, {.name = "painter"});
@@ -702,7 +702,7 @@ TEST_F(SharedInformerTest, LogsWhichObjectAHandlerFailedFor) {
 // S-23, R-5
 TEST_F(SharedInformerTest, NeverResyncsIfTheInformerDoesNot) {
   std::vector<std::string> lines;
-  options.reflector.log =
+  options.log =
       Logger{[&](LogLevel, std::string_view, std::string_view text) { lines.emplace_back(text); },
              LogLevel::kWarning};
   make();
@@ -715,8 +715,8 @@ TEST_F(SharedInformerTest, NeverResyncsIfTheInformerDoesNot) {
 
 // K-15: the first resync is put off a little, differently in each informer.
 TEST_F(SharedInformerTest, SpreadsResyncs) {
-  options.behaviour.resync = 100s;
-  options.reflector.random = [] { return 0.5; };
+  options.resync = 100s;
+  options.random = [] { return 0.5; };
   make();
   start_and_sync();
   ASSERT_TRUE(clock.wait_for_sleepers(1));
@@ -726,7 +726,7 @@ TEST_F(SharedInformerTest, SpreadsResyncs) {
 
 // no resync while there is no watch.
 TEST_F(SharedInformerTest, DoesNotResyncWithoutAWatch) {
-  options.behaviour.resync = 30s;
+  options.resync = 30s;
   server->put("a", "x");
   Recorder recorder;
   make().add_event_handler(recorder.handler());
@@ -788,8 +788,8 @@ TEST_F(SharedInformerTest, HandsListErrorsToItsHandler) {
 
 // The classic queue gives the same.
 TEST_F(SharedInformerTest, WorksWithTheDeltaFifo) {
-  options.behaviour.queue_kind = QueueKind::kDeltaFifo;
-  options.behaviour.resync = 30s;
+  options.queue_kind = QueueKind::kDeltaFifo;
+  options.resync = 30s;
   server->put("a", "x");
   server->put("a", "gone");
   Recorder recorder;
@@ -816,9 +816,7 @@ TEST_F(SharedInformerTest, HasASimplerSiblingWithOneHandler) {
   Recorder recorder;
   EventHandler<Item> handler = recorder.handler();
   std::vector<std::string> errors;
-  options.behaviour.on_processing_error = [&](const std::exception& error) {
-    errors.emplace_back(error.what());
-  };
+  options.on_error = [&](const CacheError& error) { errors.push_back(error.message); };
   options.indexers = {{"one", [](const Item&) { return Strings{"1"}; }}};
   auto simple = new_indexer_informer<Item>(
       server,

@@ -130,11 +130,9 @@ class Pair {
  private:
   void make() {
     core_ = std::make_shared<IndexerCore>(
-        detail::kObjectAccess<Item>,
-        IndexerOptions{.on_index_error = [this](std::string_view, std::string_view key,
-                                                std::string_view what) {
-          EXPECT_FALSE(key.empty());
-          EXPECT_FALSE(what.empty());
+        detail::kObjectAccess<Item>, IndexerOptions{.on_error = [this](const CacheError& error) {
+          EXPECT_FALSE(error.key.empty());
+          EXPECT_FALSE(error.message.empty());
           if (random_() % 4 == 0) throw 43;  // NOLINT: anything may be thrown
         }});
     indexer_ = detail::Inside::make<Indexer<Item>>(core_);

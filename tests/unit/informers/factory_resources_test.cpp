@@ -41,8 +41,7 @@ TYPED_TEST(ResourceInformerFactoryTest, HasOneInformerPerResource) {
 
 // N-1: what the server does not have is found out by asking it, again and again
 TYPED_TEST(ResourceInformerFactoryTest, AnyResourceYieldsAnInformerThatTriesUntilItExists) {
-  ResourceInformerFactory<TypeParam> factory{this->client(),
-                                             {.reflector = {.clock = &this->clock}}};
+  ResourceInformerFactory<TypeParam> factory{this->client(), {.clock = &this->clock}};
   const std::string group = this->space + ".example.com";
   const auto unicorns = factory.for_resource({group, "v1", "unicorns"});
   unicorns.informer();
@@ -107,8 +106,8 @@ TYPED_TEST(ResourceInformerFactoryTest, TakesTheOptionsOfAllFactories) {
 // N-6
 TYPED_TEST(ResourceInformerFactoryTest, BeginsWithAStreamOfTheExistingObjects) {
   this->server.create(this->config_map(this->space, "one"));
-  ResourceInformerFactory<TypeParam> factory{
-      this->client(), {.namespace_ = this->space, .reflector = {.watch_list = true}}};
+  ResourceInformerFactory<TypeParam> factory{this->client(),
+                                             {.namespace_ = this->space, .watch_list = true}};
   const auto maps = factory.for_resource(kConfigMaps);
   maps.informer();
   factory.start();

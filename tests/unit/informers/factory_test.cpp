@@ -246,13 +246,12 @@ TEST_F(FactoryTest, EndsOnItsOwnIfAHandlerDestroysIt) {
   std::string logged;
   auto factory = std::make_unique<SharedInformerFactory>(
       client(),
-      FactoryOptions{
-          .namespace_ = space,
-          .reflector = {.log = Logger{[&](LogLevel, std::string_view, std::string_view text) {
-                                        const std::lock_guard guard{mutex};
-                                        logged += text;
-                                      },
-                                      LogLevel::kError}}});
+      FactoryOptions{.namespace_ = space,
+                     .log = Logger{[&](LogLevel, std::string_view, std::string_view text) {
+                                     const std::lock_guard guard{mutex};
+                                     logged += text;
+                                   },
+                                   LogLevel::kError}});
   auto maps = factory->informer<ConfigMap>();
   const DoneSignal destroyed;
   maps.add_event_handler({.on_add = [&](const ConfigMap&) {
@@ -306,7 +305,7 @@ TEST_F(FactoryInTrouble, LogsWhereItsClientDoes) {
                                     logged += std::string{component} + ": " + std::string{text};
                                   },
                                   LogLevel::kWarning}}};
-  SharedInformerFactory quiet{own, {.reflector = {.log = Logger{}}}};
+  SharedInformerFactory quiet{own, {.log = Logger{}}};
   quiet.informer<Pod>();
   quiet.start();
   ASSERT_TRUE(server.wait_for([&] { return !quiet.informer<Pod>().last_error().empty(); }));
@@ -394,8 +393,7 @@ TEST_F(FactoryTest, ResyncsEachTypeAtItsOwnPace) {
   server.create(config_map(space, "one"));
   server.create(node());
   SharedInformerFactory factory{
-      client(),
-      {.resync = std::chrono::hours{100}, .namespace_ = space, .reflector = {.clock = &clock}}};
+      client(), {.resync = std::chrono::hours{100}, .namespace_ = space, .clock = &clock}};
   factory.configure<Node>({.resync = std::chrono::minutes{1}});
   std::atomic<int> nodes_again = 0;
   std::atomic<int> maps_again = 0;
@@ -463,7 +461,7 @@ TEST_F(FactoryTest, AProjectionMustKeepWhatACacheNeeds) {
 // The end of the streamed state is told by an annotation, which the projection leaves out
 TEST_F(FactoryTest, AProjectionMayLeaveOutAnnotations) {
   server.create(config_map(space, "one"));
-  SharedInformerFactory factory{client(), {.namespace_ = space, .reflector = {.watch_list = true}}};
+  SharedInformerFactory factory{client(), {.namespace_ = space, .watch_list = true}};
   factory.configure<ConfigMap>(
       {.projection =
            fields<ConfigMap>("metadata.name", "metadata.namespace", "metadata.resourceVersion")});
@@ -706,11 +704,11 @@ TEST_F(FactoryTest, ShowsOneResourceAsTwoTypesAndCountsItOnce) {
       client(),
       {.metrics = metrics,
        .name = "first",
-       .reflector = {.log = Logger{[&](LogLevel, std::string_view, std::string_view message) {
-                                     const std::lock_guard guard{mutex};
-                                     logged += message;
-                                   },
-                                   LogLevel::kError}}}};
+       .log = Logger{[&](LogLevel, std::string_view, std::string_view message) {
+                       const std::lock_guard guard{mutex};
+                       logged += message;
+                     },
+                     LogLevel::kError}}};
   const auto nodes = factory.lister<Node>();
   const auto small = factory.informer<SmallNode>();
   factory.start();

@@ -79,7 +79,7 @@ class SubjectOf final : public Subject {
  public:
   SubjectOf(Resource<T> resource, Selection selection, InformerOptions<T> options)
       : selection_(std::move(selection)),
-        queue_kind_(options.behaviour.queue_kind),
+        queue_kind_(options.queue_kind),
         informer_(std::make_shared<ResourceListWatch<T>>(
                       std::move(resource), [this](ListOptions& list) { selection_.tweak(list); }),
                   with_history(std::move(options))) {
@@ -149,7 +149,7 @@ class SubjectOf final : public Subject {
 
  private:
   InformerOptions<T> with_history(InformerOptions<T> options) {
-    options.reflector.on_state = [this](const ReflectorEvent& event) {
+    options.on_state = [this](const ReflectorEvent& event) {
       const std::lock_guard guard{mutex_};
       history_.push_back(fmt::format("{} {} ({} items) {}", to_string(event.kind),
                                      event.resource_version, event.items, event.message));
@@ -307,17 +307,16 @@ class Model {
   template <typename T>
   void add(Resource<T> resource, Selection selection) {
     InformerOptions<T> options;
-    options.behaviour.queue_kind =
-        chance(random_, 300) ? QueueKind::kDeltaFifo : QueueKind::kInOrder;
-    if (chance(random_, 300)) options.behaviour.resync = std::chrono::seconds{1 + random_() % 100};
-    options.behaviour.resync_chunk = 1 + random_() % 20;
-    options.queue.max_items = chance(random_, 500) ? 0 : 1 + random_() % 30;
-    options.queue.batch_size = 1 + random_() % 30;
-    options.queue.compress = chance(random_, 300);
-    options.reflector.clock = &clock_;
-    options.reflector.watch_list = road_.watch_list;
-    options.reflector.page_size = chance(random_, 300) ? 1 + random_() % 5 : 0;
-    options.reflector.max_internal_error_retry = chance(random_, 300) ? 10s : 0s;
+    options.queue_kind = chance(random_, 300) ? QueueKind::kDeltaFifo : QueueKind::kInOrder;
+    if (chance(random_, 300)) options.resync = std::chrono::seconds{1 + random_() % 100};
+    options.resync_chunk = 1 + random_() % 20;
+    options.max_queued = chance(random_, 500) ? 0 : 1 + random_() % 30;
+    options.batch_size = 1 + random_() % 30;
+    options.compress = chance(random_, 300);
+    options.clock = &clock_;
+    options.watch_list = road_.watch_list;
+    options.page_size = chance(random_, 300) ? 1 + random_() % 5 : 0;
+    options.max_internal_error_retry = chance(random_, 300) ? 10s : 0s;
     subjects_.push_back(std::make_unique<SubjectOf<T>>(std::move(resource), std::move(selection),
                                                        std::move(options)));
     subjects_.back()->add_handler(random_);

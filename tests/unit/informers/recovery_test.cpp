@@ -146,8 +146,8 @@ TEST_P(InformerRecoversFromFaults, ListsAllAtOnceWhenAPageIsGone) {
   for (int i = 0; i < 5; ++i) put("m" + std::to_string(i), "1");
   client.emplace(make_client(config()));
   InformerOptions<ConfigMap> options = informer_options<ConfigMap>();
-  options.reflector.watch_list = false;
-  options.reflector.page_size = 2;
+  options.watch_list = false;
+  options.page_size = 2;
   server->faults()
       .next()
       .matching({.verb = "list", .resource = "configmaps"})

@@ -190,10 +190,10 @@ class RoadTest : public ::testing::Test {
   template <typename T>
   InformerOptions<T> informer_options() {
     InformerOptions<T> options;
-    options.reflector.clock = &clock;
-    options.reflector.log = Logger{};
-    options.reflector.watch_list = road.watch_list;
-    options.reflector.on_state = [this](const ReflectorEvent& event) {
+    options.clock = &clock;
+    options.log = Logger{};
+    options.watch_list = road.watch_list;
+    options.on_state = [this](const ReflectorEvent& event) {
       const std::lock_guard guard{mutex};
       ++states[event.kind];
       history += std::string{to_string(event.kind)} + ": " + event.message + '\n';

@@ -183,8 +183,8 @@ TEST_P(InformerOverSockets, ListsInPages) {
   for (int i = 0; i < 7; ++i) put("m" + std::to_string(i), "1");
   client.emplace(make_client(config()));
   InformerOptions<ConfigMap> options = informer_options<ConfigMap>();
-  options.reflector.watch_list = false;
-  options.reflector.page_size = 2;
+  options.watch_list = false;
+  options.page_size = 2;
   // The version "0" is answered from memory, without pages.
   running = std::make_unique<Running<ConfigMap>>(
       std::make_shared<ResourceListWatch<ConfigMap>>(client->resource<ConfigMap>(space),
@@ -293,7 +293,7 @@ TEST_P(InformerOverSockets, WritesMetricsForPrometheus) {
   const auto metrics = std::make_shared<Metrics>();
   client.emplace(make_client(config()));
   InformerOptions<ConfigMap> options = informer_options<ConfigMap>();
-  options.reflector.metrics = InformerMetrics::in(metrics, {{"resource", "configmaps"}});
+  options.metrics = InformerMetrics::in(metrics, {{"resource", "configmaps"}});
   put("a", "1");
   put("b", "1");
   running = std::make_unique<Running<ConfigMap>>(
@@ -347,7 +347,7 @@ TEST_P(InformerOverFaultySockets, CountsListsAfterVeryShortWatches) {
   const auto metrics = std::make_shared<Metrics>();
   client.emplace(make_client(config()));
   InformerOptions<ConfigMap> options = informer_options<ConfigMap>();
-  options.reflector.metrics = InformerMetrics::in(metrics, {{"resource", "configmaps"}});
+  options.metrics = InformerMetrics::in(metrics, {{"resource", "configmaps"}});
   running = std::make_unique<Running<ConfigMap>>(
       std::make_shared<ResourceListWatch<ConfigMap>>(client->resource<ConfigMap>(space)), options);
   ASSERT_TRUE(in_step());

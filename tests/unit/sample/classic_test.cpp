@@ -39,7 +39,7 @@ class ClassicController : public Scenario {
         .value();
   }
   kube::FactoryOptions with_resync(kube::Clock::Duration resync) {
-    return {.resync = resync, .reflector = {.clock = &clock}};
+    return {.resync = resync, .clock = &clock};
   }
 };
 

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/cache/shared_informer_core.hpp>
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+/// What both kinds of informers do with their settings.
+namespace kube::detail {
+
+using OnCacheError = std::function<void(const CacheError& error)>;
+
+/// Calls `on_error`, if there is one. Its exceptions are swallowed, and so is a lack of memory for the CacheError.
+void tell_error(const OnCacheError& on_error, CacheError::Place place, std::string_view name,
+                std::string_view key, const std::exception& error) noexcept;
+
+/// Fills in the parts that follow from others: the names, the clock, log and metrics of all parts, and who hears of
+/// errors of index functions.
+[[nodiscard]] InformerSettings completed(InformerSettings settings, const ObjectAccess& access);
+
+[[nodiscard]] std::shared_ptr<DeltaQueueCore> make_queue(const InformerSettings& settings,
+                                                         const ObjectAccess& access,
+                                                         std::shared_ptr<IndexerCore> store);
+
+/// Hands errors of processing, and of lists and watches, to `settings.on_error`; empty if that is.
+[[nodiscard]] std::function<void(const std::exception& error)> error_teller(
+    const InformerSettings& settings, CacheError::Place place);
+
+}  // namespace kube::detail
