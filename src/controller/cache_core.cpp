@@ -50,7 +50,8 @@ CacheCore::CacheCore(Client client, CacheOptions options, FactoryOptions informe
       factory_(std::move(client), std::move(informers)) {
   check_scope({options_.label_selector, options_.field_selector, {}});
   for (const auto& [name, scope] : options_.namespaces) check_scope(scope);
-  for (const KindCacheOptions& own : options_.by_object) {
+  for (const CachedKind& kind : options_.by_object) {
+    const KindCacheOptions& own = Inside::core(kind);
     check_scope(own.scope);
     for (const auto& [name, scope] : own.namespaces.value_or(CacheNamespaces{})) {
       check_scope(scope);
@@ -63,11 +64,12 @@ CacheCore::CacheCore(Client client, CacheOptions options, FactoryOptions informe
 }
 
 const KindCacheOptions* CacheCore::own_options(const WatchedKind& kind) const {
-  const auto found = std::ranges::find_if(options_.by_object, [&](const KindCacheOptions& own) {
+  const auto found = std::ranges::find_if(options_.by_object, [&](const CachedKind& one) {
+    const KindCacheOptions& own = Inside::core(one);
     return own.kind.access->type == kind.access->type &&
            own.kind.names.resource == kind.names.resource;
   });
-  return found == options_.by_object.end() ? nullptr : &*found;
+  return found == options_.by_object.end() ? nullptr : &Inside::core(*found);
 }
 
 CacheCore::Kind CacheCore::plan(const WatchedKind& kind) const {

@@ -54,7 +54,7 @@ const ServedKinds& served_kinds() {
 
 }  // namespace
 
-AnyObject GenericLister::find(std::string_view key) const {
+AnyObject GenericLister::find_text(std::string_view key) const {
   const auto parts = detail::KeyParts::of(key);
   const bool whole = namespace_.empty();
   return detail::Inside::make<AnyObject>(
@@ -63,10 +63,15 @@ AnyObject GenericLister::find(std::string_view key) const {
       *access_);
 }
 
-AnyObject GenericLister::get(std::string_view key) const {
-  AnyObject found = find(key);
-  if (!found) throw not_found_error(resource_, key);
-  return found;
+AnyObject GenericLister::find(const ObjectKey& key) const {
+  if (!namespace_.empty() && key.namespace_ != namespace_) return {};
+  return detail::Inside::make<AnyObject>(store_->snapshot().find(key.namespace_, key.name),
+                                         *access_);
+}
+
+AnyObject GenericLister::found(AnyObject object, const std::string& key) const {
+  if (!object) throw not_found_error(resource_, key);
+  return object;
 }
 
 std::vector<AnyObject> GenericLister::list(const labels::Selector& selector) const {

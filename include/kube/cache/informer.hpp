@@ -50,7 +50,7 @@ class Informer {
       : core_(detail::kObjectAccess<T>,
               std::make_shared<detail::ErasedListWatch<T>>(std::move(source)),
               detail::erase_handler(std::move(handler)), detail::informer_settings_of(options),
-              options.transform.erase()),
+              detail::erase_transform(options.transform)),
         store_(detail::Inside::make<Indexer<T>>(core_.store())) {
     Indexers<T> own = std::move(options.indexers);
     own.erase(std::string{kNamespaceIndex});

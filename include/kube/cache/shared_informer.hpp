@@ -38,7 +38,7 @@ class SharedIndexInformer {
     Indexers<T> own = std::move(options.indexers);
     own.erase(std::string{kNamespaceIndex});
     indexer_.add_indexers(own);
-    core_->set_transform(options.transform.erase());
+    core_->set_transform(detail::erase_transform(options.transform));
   }
 
   /// Works until a stop is requested. Returns when all threads of the informer have ended. An informer runs
@@ -66,7 +66,9 @@ class SharedIndexInformer {
   }
 
   /// Only before the start; throws std::logic_error afterwards.
-  void set_transform(const Transform<T>& transform) { core_->set_transform(transform.erase()); }
+  void set_transform(const Transform<T>& transform) {
+    core_->set_transform(detail::erase_transform(transform));
+  }
   void set_watch_error_handler(std::function<void(const ReflectorError& error)> handler) {
     core_->set_watch_error_handler(std::move(handler));
   }

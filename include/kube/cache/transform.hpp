@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/base/inside.hpp>
 #include <kube/object/object_ref.hpp>
 #include <kube/object/ref.hpp>
 
@@ -25,18 +26,12 @@ class Transform {
   Transform(std::nullptr_t) {}  // NOLINT: none
   template <typename F>
   requires(!std::same_as<std::remove_cvref_t<F>, Transform>) Transform(F function)  // NOLINT
-      : call_(adapt(std::move(function))) {}
+      : core_(adapt(std::move(function))) {}
 
-  explicit operator bool() const noexcept { return static_cast<bool>(call_); }
-  /// Without the type; nothing if there is none.
-  [[nodiscard]] std::function<detail::ObjectRef(const detail::ObjectRef&)> erase() const {
-    if (!call_) return nullptr;
-    return [call = call_](const detail::ObjectRef& object) {
-      return detail::ObjectRef::from(call(object.template to<T>()));
-    };
-  }
+  explicit operator bool() const noexcept { return static_cast<bool>(core_); }
 
  private:
+  friend struct detail::Inside;
   using Call = std::function<Ref<T>(const Ref<T>&)>;
 
   template <typename F>
@@ -59,7 +54,20 @@ class Transform {
     }
   }
 
-  Call call_;
+  Call core_;
 };
 
+namespace detail {
+
+/// A Transform without the type; nothing if there is none.
+template <typename T>
+[[nodiscard]] std::function<ObjectRef(const ObjectRef&)> erase_transform(
+    const Transform<T>& transform) {
+  if (!transform) return nullptr;
+  return [call = Inside::core(transform)](const ObjectRef& object) {
+    return ObjectRef::from(call(object.template to<T>()));
+  };
+}
+
+}  // namespace detail
 }  // namespace kube

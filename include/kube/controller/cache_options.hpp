@@ -53,15 +53,24 @@ struct KindCacheOptions {
 };
 }  // namespace detail
 
+/// The options of one kind; see cached().
+class CachedKind {
+ private:
+  friend struct detail::Inside;
+  explicit CachedKind(detail::KindCacheOptions core) : core_(std::move(core)) {}
+
+  detail::KindCacheOptions core_;
+};
+
 /// For CacheOptions::by_object: `cached<core::v1::Pod>({.label_selector = "app=web"})`.
 template <typename T>
-[[nodiscard]] detail::KindCacheOptions cached(TypeCacheOptions<T> options) {
-  return {
+[[nodiscard]] CachedKind cached(TypeCacheOptions<T> options) {
+  return detail::Inside::make<CachedKind>(detail::KindCacheOptions{
       detail::watched_kind<T>(options.kind),
       std::move(options.namespaces),
       {std::move(options.label_selector), std::move(options.field_selector), options.sync_period},
       std::move(options.projection),
-      options.transform.erase()};
+      detail::erase_transform(options.transform)});
 }
 
 /// What a manager caches, and what it reads from there. Any field may be left out.
@@ -71,7 +80,7 @@ struct CacheOptions {
   std::optional<std::string> field_selector{};
   /// Spread by a tenth in both directions, for each kind anew.
   Clock::Duration sync_period = std::chrono::hours{10};
-  std::vector<detail::KindCacheOptions> by_object{};
+  std::vector<CachedKind> by_object{};
   /// Fields that no cached object needs, as paths in JSON: "metadata.managedFields".
   std::vector<std::string> leave_out{};
 

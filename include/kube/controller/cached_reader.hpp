@@ -101,9 +101,6 @@ class CacheCore {
 template <typename T>
 class CachedReader {
  public:
-  CachedReader(detail::CacheCore& cache, detail::WatchedKind kind)
-      : cache_(&cache), kind_(std::move(kind)) {}
-
   /// The object, or null. All methods throw CacheNotStartedError before Manager::run(), NotCachedError, and what a
   /// client throws.
   [[nodiscard]] Ref<T> find(const ObjectKey& key, std::stop_token stop = {}) const {
@@ -127,6 +124,10 @@ class CachedReader {
   }
 
  private:
+  friend struct detail::Inside;
+  CachedReader(detail::CacheCore& cache, detail::WatchedKind kind)
+      : cache_(&cache), kind_(std::move(kind)) {}
+
   detail::CacheCore* cache_;
   detail::WatchedKind kind_;
 };

@@ -57,8 +57,6 @@ struct ControllerDraft {
 /// Belongs to one thread.
 class ControllerBuilder {
  public:
-  ControllerBuilder(detail::ManagerCore& manager, std::string name);
-
   /// The kind that the controller is about: each object is a request. Throws std::logic_error the second time.
   template <typename T>
   ControllerBuilder& for_(WatchOptions<T> options = {}) {
@@ -126,6 +124,9 @@ class ControllerBuilder {
   }
 
  private:
+  friend struct detail::Inside;
+  ControllerBuilder(detail::ManagerCore& manager, std::string name);
+
   template <typename T>
   static detail::SourcePlan source(WatchOptions<T> options) {
     return {.kind = detail::watched_kind<T>(options.kind),

@@ -66,7 +66,7 @@ class Manager {
   /// `kind` is for Value and meta::v1::PartialObjectMetadata.
   template <typename T>
   [[nodiscard]] CachedReader<T> reader(const ResourceKind& kind = {}) const {
-    return {cache(), detail::watched_kind<T>(kind)};
+    return detail::Inside::make<CachedReader<T>>(cache(), detail::watched_kind<T>(kind));
   }
   /// Lets list() select by `field`: `values` gives those that an object has. Throws std::invalid_argument if the
   /// field has an index.
@@ -83,13 +83,13 @@ class Manager {
   /// have, is by default the kind in lower case.
   template <typename T>
   [[nodiscard]] ControllerBuilder controller(std::string name = {}, WatchOptions<T> options = {}) {
-    ControllerBuilder builder{*core_, std::move(name)};
+    auto builder = detail::Inside::make<ControllerBuilder>(*core_, std::move(name));
     builder.for_<T>(std::move(options));
     return builder;
   }
   /// A controller of nothing in particular, which needs a name.
   [[nodiscard]] ControllerBuilder controller(std::string name) {
-    return ControllerBuilder{*core_, std::move(name)};
+    return detail::Inside::make<ControllerBuilder>(*core_, std::move(name));
   }
   /// Runs `runnable` on a thread of its own while the manager runs. What it throws ends the manager.
   void add(std::function<void(std::stop_token)> runnable, RunnableOptions options = {});

@@ -8,6 +8,7 @@
 #include <kube/informers/any_object.hpp>
 #include <kube/informers/factory_core.hpp>
 
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <string>
@@ -29,10 +30,19 @@ struct GenericEventHandler {
 /// Reads objects of any type from a cache, of one namespace or of all. See Lister.
 class GenericLister {
  public:
-  /// By "namespace/name"; in one namespace, or of cluster-scoped objects, by name. Null if absent.
-  [[nodiscard]] AnyObject find(std::string_view key) const;
+  /// By "namespace/name"; in one namespace, or of cluster-scoped objects, by name. Null if absent. Braces are an
+  /// ObjectKey: `find({"default", "web-0"})`.
+  template <std::convertible_to<std::string_view> Key>
+  [[nodiscard]] AnyObject find(const Key& key) const {
+    return find_text(key);
+  }
+  [[nodiscard]] AnyObject find(const ObjectKey& key) const;
   /// The same; throws ApiError (not found) if there is none.
-  [[nodiscard]] AnyObject get(std::string_view key) const;
+  template <std::convertible_to<std::string_view> Key>
+  [[nodiscard]] AnyObject get(const Key& key) const {
+    return found(find(key), std::string{std::string_view{key}});
+  }
+  [[nodiscard]] AnyObject get(const ObjectKey& key) const { return found(find(key), key.str()); }
   [[nodiscard]] std::vector<AnyObject> list(const labels::Selector& selector = {}) const;
   /// The empty namespace means all.
   [[nodiscard]] GenericLister in_namespace(std::string_view space) const {
@@ -41,6 +51,8 @@ class GenericLister {
 
  private:
   friend struct detail::Inside;
+  [[nodiscard]] AnyObject find_text(std::string_view key) const;
+  [[nodiscard]] AnyObject found(AnyObject object, const std::string& key) const;
   GenericLister(std::shared_ptr<detail::IndexerCore> store, const detail::ObjectAccess& access,
                 GroupResource resource, std::string_view space = {})
       : store_(std::move(store)),

@@ -517,6 +517,8 @@ TEST_F(SharedInformerFactoryTest, FindsTheSameInformerByTheNamesOfItsResource) {
   EXPECT_EQ(found.as<Pod>(), nullptr);
   EXPECT_NE(found.json().find("\"kind\":\"ConfigMap\""), std::string::npos) << found.json();
   EXPECT_FALSE(lister.find(space + "/none"));
+  EXPECT_EQ(lister.get({space, "one"}).name(), "one");
+  EXPECT_FALSE(lister.in_namespace("other").find({space, "one"}));
   try {
     static_cast<void>(lister.get(space + "/none"));
     FAIL();
