@@ -42,7 +42,7 @@ wait_for_line() {
 serve() {
   name=$1
   shift
-  "$server" serve --load "$root/examples/sample_controller/crd.yaml" \
+  "$server" serve --empty --load "$root/examples/sample_controller/crd.yaml" \
     --kubeconfig-out "$work/$name.config" "$@" >"$work/$name.log" 2>&1 &
   running="$running $!"
   wait_for_line "$work/$name.log" 'listening on'

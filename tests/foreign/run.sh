@@ -26,7 +26,8 @@ trap 'exit 143' TERM
 
 if [ $# -gt 1 ]; then
   KUBECXX_TEST_KUBECONFIG=$work/kubeconfig
-  "$2" serve --tls --kubeconfig-out "$KUBECXX_TEST_KUBECONFIG" >"$work/server.log" 2>&1 &
+  # As the real one here, which no controller manager fills.
+  "$2" serve --empty --tls --kubeconfig-out "$KUBECXX_TEST_KUBECONFIG" >"$work/server.log" 2>&1 &
   server=$!
   for _ in $(seq 100); do
     if [ -s "$KUBECXX_TEST_KUBECONFIG" ] || ! kill -0 "$server" 2>/dev/null; then break; fi
