@@ -183,5 +183,14 @@ TEST(WebSocketWatch, FailuresAreHttpAnswers) {
   EXPECT_EQ(client.read_response().status, 400);
 }
 
+// WT-27, AU-8: browsers let any page open a WebSocket, and leave it to the server to refuse.
+TEST(WebSocketWatch, IsRefusedToPagesOfOthers) {
+  ApiServer server;
+  RawClient client{server.port()};
+  client.get(kWatch, std::string{kUpgrade} + "Origin: https://evil.example\r\n");
+  const auto response = client.read_response();
+  EXPECT_EQ(response.status, 403);
+}
+
 }  // namespace
 }  // namespace kube::testkit
