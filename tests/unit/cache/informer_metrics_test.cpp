@@ -38,6 +38,8 @@ TEST_F(SharedInformerTest, CountsWhatItDoes) {
   EXPECT_EQ(counts.relists_after_expiry.value(), 1U);
   EXPECT_EQ(counts.items_per_list.sum(), 3);
   EXPECT_EQ(counts.items_per_watch.sum(), 1);
+  // A stop drops what is still queued.
+  EXPECT_TRUE(eventually([&] { return counts.processing_latency.count() == 3; }));
   stop();
   EXPECT_EQ(counts.store_version.value(), 2);
   EXPECT_EQ(counts.queued_items.value(), 0);
