@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tls_authority.hpp"
 
+#include "openssl.hpp"
+
 #include <kube/base/error.hpp>
 
 #include <fmt/format.h>
@@ -17,28 +19,17 @@
 namespace kube::testkit::detail {
 namespace {
 
-template <auto Free>
-struct Deleter {
-  template <typename T>
-  void operator()(T* object) const noexcept {
-    Free(object);
-  }
-};
-using Key = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
-using X509Ptr = std::unique_ptr<X509, Deleter<X509_free>>;
-using BioPtr = std::unique_ptr<BIO, Deleter<BIO_free>>;
-using ExtensionPtr = std::unique_ptr<X509_EXTENSION, Deleter<X509_EXTENSION_free>>;
+using Key = std::unique_ptr<EVP_PKEY, OpenSslDeleter<EVP_PKEY_free>>;
+using X509Ptr = std::unique_ptr<X509, OpenSslDeleter<X509_free>>;
+using BioPtr = std::unique_ptr<BIO, OpenSslDeleter<BIO_free>>;
+using ExtensionPtr = std::unique_ptr<X509_EXTENSION, OpenSslDeleter<X509_EXTENSION_free>>;
 
 constexpr long kHour = 3600;
 constexpr long kYears = 10L * 365 * 24 * kHour;
 
-void check(bool good, const char* what) {
-  if (!good) throw Error(fmt::format("OpenSSL cannot {}", what));
-}
-
 Key make_key() {
   Key key{EVP_EC_gen("P-256")};
-  check(key != nullptr, "make a key");
+  check_openssl(key != nullptr, "make a key");
   return key;
 }
 
@@ -50,43 +41,45 @@ std::string read_out(const BioPtr& bio) {
 
 std::string pem(X509* certificate) {
   const BioPtr bio{BIO_new(BIO_s_mem())};
-  check(bio && PEM_write_bio_X509(bio.get(), certificate) == 1, "write a certificate");
+  check_openssl(bio && PEM_write_bio_X509(bio.get(), certificate) == 1, "write a certificate");
   return read_out(bio);
 }
 
 std::string pem(EVP_PKEY* key) {
   const BioPtr bio{BIO_new(BIO_s_mem())};
-  check(bio && PEM_write_bio_PrivateKey(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr) == 1,
-        "write a key");
+  check_openssl(
+      bio && PEM_write_bio_PrivateKey(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr) == 1,
+      "write a key");
   return read_out(bio);
 }
 
 void add_name(X509* certificate, int nid, std::string_view text) {
-  check(X509_NAME_add_entry_by_NID(X509_get_subject_name(certificate), nid, MBSTRING_UTF8,
-                                   reinterpret_cast<const unsigned char*>(text.data()),
-                                   static_cast<int>(text.size()), -1, 0) == 1,
-        "set the subject of a certificate");
+  check_openssl(X509_NAME_add_entry_by_NID(X509_get_subject_name(certificate), nid, MBSTRING_UTF8,
+                                           reinterpret_cast<const unsigned char*>(text.data()),
+                                           static_cast<int>(text.size()), -1, 0) == 1,
+                "set the subject of a certificate");
 }
 
 void add_extension(X509* certificate, X509* issuer, int nid, const std::string& text) {
   X509V3_CTX context;
   X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
   const ExtensionPtr extension{X509V3_EXT_conf_nid(nullptr, &context, nid, text.c_str())};
-  check(extension && X509_add_ext(certificate, extension.get(), -1) == 1,
-        "set an extension of a certificate");
+  check_openssl(extension && X509_add_ext(certificate, extension.get(), -1) == 1,
+                "set an extension of a certificate");
 }
 
 X509Ptr blank(EVP_PKEY* key) {
   X509Ptr certificate{X509_new()};
-  check(certificate != nullptr, "make a certificate");
-  const std::unique_ptr<BIGNUM, Deleter<BN_free>> serial{BN_new()};
-  check(serial && BN_rand(serial.get(), 127, BN_RAND_TOP_ANY, BN_RAND_BOTTOM_ANY) == 1 &&
-            BN_to_ASN1_INTEGER(serial.get(), X509_get_serialNumber(certificate.get())) != nullptr &&
-            X509_set_version(certificate.get(), X509_VERSION_3) == 1 &&
-            X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -kHour) != nullptr &&
-            X509_gmtime_adj(X509_getm_notAfter(certificate.get()), kYears) != nullptr &&
-            X509_set_pubkey(certificate.get(), key) == 1,
-        "fill in a certificate");
+  check_openssl(certificate != nullptr, "make a certificate");
+  const std::unique_ptr<BIGNUM, OpenSslDeleter<BN_free>> serial{BN_new()};
+  check_openssl(
+      serial && BN_rand(serial.get(), 127, BN_RAND_TOP_ANY, BN_RAND_BOTTOM_ANY) == 1 &&
+          BN_to_ASN1_INTEGER(serial.get(), X509_get_serialNumber(certificate.get())) != nullptr &&
+          X509_set_version(certificate.get(), X509_VERSION_3) == 1 &&
+          X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -kHour) != nullptr &&
+          X509_gmtime_adj(X509_getm_notAfter(certificate.get()), kYears) != nullptr &&
+          X509_set_pubkey(certificate.get(), key) == 1,
+      "fill in a certificate");
   return certificate;
 }
 
@@ -97,9 +90,9 @@ struct TlsAuthority::Material {
   X509Ptr certificate = blank(key.get());
 
   Certificate sign(X509* issued, EVP_PKEY* issued_key) const {
-    check(X509_set_issuer_name(issued, X509_get_subject_name(certificate.get())) == 1 &&
-              X509_sign(issued, key.get(), EVP_sha256()) > 0,
-          "sign a certificate");
+    check_openssl(X509_set_issuer_name(issued, X509_get_subject_name(certificate.get())) == 1 &&
+                      X509_sign(issued, key.get(), EVP_sha256()) > 0,
+                  "sign a certificate");
     return {pem(issued), pem(issued_key)};
   }
 };

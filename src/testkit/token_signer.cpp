@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "token_signer.hpp"
 
+#include "openssl.hpp"
+
 #include <kube/base/error.hpp>
 #include <kube/codec/error.hpp>
 
@@ -21,22 +23,11 @@
 namespace kube::testkit::detail {
 namespace {
 
-template <auto Free>
-struct Deleter {
-  template <typename T>
-  void operator()(T* object) const noexcept {
-    Free(object);
-  }
-};
-using Context = std::unique_ptr<EVP_MD_CTX, Deleter<EVP_MD_CTX_free>>;
-using Signature = std::unique_ptr<ECDSA_SIG, Deleter<ECDSA_SIG_free>>;
+using Context = std::unique_ptr<EVP_MD_CTX, OpenSslDeleter<EVP_MD_CTX_free>>;
+using Signature = std::unique_ptr<ECDSA_SIG, OpenSslDeleter<ECDSA_SIG_free>>;
 
-/// Of a coordinate of P-256.
+/// The size of a coordinate of P-256.
 constexpr std::size_t kHalf = 32;
-
-void check(bool good, const char* what) {
-  if (!good) throw Error(fmt::format("OpenSSL cannot {}", what));
-}
 
 const unsigned char* bytes_of(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
@@ -47,9 +38,10 @@ std::string der_to_plain(const std::string& der) {
   const unsigned char* at = bytes_of(der);
   const Signature signature{d2i_ECDSA_SIG(nullptr, &at, static_cast<long>(der.size()))};
   std::array<unsigned char, 2 * kHalf> plain{};
-  check(signature && BN_bn2binpad(ECDSA_SIG_get0_r(signature.get()), plain.data(), kHalf) > 0 &&
-            BN_bn2binpad(ECDSA_SIG_get0_s(signature.get()), plain.data() + kHalf, kHalf) > 0,
-        "write a signature");
+  check_openssl(
+      signature && BN_bn2binpad(ECDSA_SIG_get0_r(signature.get()), plain.data(), kHalf) > 0 &&
+          BN_bn2binpad(ECDSA_SIG_get0_s(signature.get()), plain.data() + kHalf, kHalf) > 0,
+      "write a signature");
   return {reinterpret_cast<const char*>(plain.data()), plain.size()};
 }
 
@@ -75,18 +67,18 @@ std::string plain_to_der(std::string_view plain) {
 }  // namespace
 
 struct TokenSigner::Key {
-  std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>> pkey{EVP_EC_gen("P-256")};
+  std::unique_ptr<EVP_PKEY, OpenSslDeleter<EVP_PKEY_free>> pkey{EVP_EC_gen("P-256")};
 };
 
 TokenSigner::TokenSigner() : key_(std::make_unique<const Key>()) {
-  check(key_->pkey != nullptr, "make a key");
+  check_openssl(key_->pkey != nullptr, "make a key");
   // An uncompressed point: 4, x, y.
   std::array<unsigned char, 1 + 2 * kHalf> point{};
   std::size_t size = 0;
-  check(EVP_PKEY_get_octet_string_param(key_->pkey.get(), OSSL_PKEY_PARAM_PUB_KEY, point.data(),
-                                        point.size(), &size) == 1 &&
-            size == point.size(),
-        "read a public key");
+  check_openssl(EVP_PKEY_get_octet_string_param(key_->pkey.get(), OSSL_PKEY_PARAM_PUB_KEY,
+                                                point.data(), point.size(), &size) == 1 &&
+                    size == point.size(),
+                "read a public key");
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
   SHA256(point.data(), point.size(), digest.data());
   const auto text = [](const unsigned char* data, std::size_t count) {
@@ -105,15 +97,16 @@ std::string TokenSigner::sign(const Value& claims) const {
                       '.' + base64url_encode(json_text(claims));
   const Context context{EVP_MD_CTX_new()};
   std::size_t size = 0;
-  check(context &&
-            EVP_DigestSignInit(context.get(), nullptr, EVP_sha256(), nullptr, key_->pkey.get()) ==
-                1 &&
-            EVP_DigestSign(context.get(), nullptr, &size, bytes_of(token), token.size()) == 1,
-        "sign a token");
+  check_openssl(
+      context &&
+          EVP_DigestSignInit(context.get(), nullptr, EVP_sha256(), nullptr, key_->pkey.get()) ==
+              1 &&
+          EVP_DigestSign(context.get(), nullptr, &size, bytes_of(token), token.size()) == 1,
+      "sign a token");
   std::string der(size, '\0');
-  check(EVP_DigestSign(context.get(), reinterpret_cast<unsigned char*>(der.data()), &size,
-                       bytes_of(token), token.size()) == 1,
-        "sign a token");
+  check_openssl(EVP_DigestSign(context.get(), reinterpret_cast<unsigned char*>(der.data()), &size,
+                               bytes_of(token), token.size()) == 1,
+                "sign a token");
   der.resize(size);
   return token + '.' + base64url_encode(der_to_plain(der));
 }

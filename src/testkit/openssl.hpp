@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/base/error.hpp>
+
+#include <fmt/format.h>
+
+namespace kube::testkit::detail {
+
+/// Releases an object of OpenSSL: `std::unique_ptr<EVP_PKEY, OpenSslDeleter<EVP_PKEY_free>>`.
+template <auto Free>
+struct OpenSslDeleter {
+  template <typename T>
+  void operator()(T* object) const noexcept {
+    Free(object);
+  }
+};
+
+/// Throws Error if a call of OpenSSL, which was to do `what`, has failed.
+inline void check_openssl(bool good, const char* what) {
+  if (!good) throw Error(fmt::format("OpenSSL cannot {}", what));
+}
+
+}  // namespace kube::testkit::detail
