@@ -67,11 +67,10 @@ std::optional<std::string> bearer_token(const Headers& headers) {
     if (!authorization->starts_with("Bearer ")) return std::nullopt;
     return authorization->substr(7);
   }
-  constexpr std::string_view kPrefix = "base64url.bearer.authorization.k8s.io.";
   for (const std::string& value : header_values(headers, "Sec-WebSocket-Protocol")) {
-    const std::size_t at = value.find(kPrefix);
+    const std::size_t at = value.find(kBearerProtocol);
     if (at == std::string::npos) continue;
-    std::string_view encoded = std::string_view{value}.substr(at + kPrefix.size());
+    std::string_view encoded = std::string_view{value}.substr(at + kBearerProtocol.size());
     encoded = encoded.substr(0, encoded.find_first_of(", \t"));
     return base64url_decode(encoded).value_or("");
   }

@@ -12,6 +12,9 @@
 /// Who asks, and whether they may (AU-1 to AU-6).
 namespace kube::testkit::detail {
 
+/// The beginning of a WebSocket subprotocol that carries a bearer token, as browsers cannot set headers.
+inline constexpr std::string_view kBearerProtocol = "base64url.bearer.authorization.k8s.io.";
+
 /// The bearer token of a request: of its header Authorization or, as browsers cannot set that for a WebSocket, among its
 /// subprotocols. Nothing if it has none; empty if it cannot be read.
 [[nodiscard]] std::optional<std::string> bearer_token(const Headers& headers);

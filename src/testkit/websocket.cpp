@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "websocket.hpp"
 
+#include "access.hpp"
+
 #include "base/text.hpp"
 #include <kube/codec/base64.hpp>
 
@@ -17,8 +19,6 @@ namespace {
 
 /// RFC 6455, 1.3.
 constexpr std::string_view kGuid = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-/// A credential that travels among the subprotocols, as browsers cannot set headers.
-constexpr std::string_view kBearerPrefix = "base64url.bearer.authorization.k8s.io.";
 constexpr std::size_t kLongestControl = 125;
 constexpr std::uint16_t kProtocolError = 1002;
 
@@ -61,7 +61,7 @@ WebSocketHandshake::WebSocketHandshake(const Headers& headers) {
   const std::string* key = find_header(headers, "Sec-WebSocket-Key");
   const std::string* version = find_header(headers, "Sec-WebSocket-Version");
   std::vector<std::string> protocols = members_of(headers, "Sec-WebSocket-Protocol");
-  std::erase_if(protocols, [](const std::string& one) { return one.starts_with(kBearerPrefix); });
+  std::erase_if(protocols, [](const std::string& one) { return one.starts_with(kBearerProtocol); });
   if (version == nullptr || *version != "13") {
     problem = "the WebSocket version must be 13";
   } else if (key == nullptr || key->empty()) {
