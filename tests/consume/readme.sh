@@ -61,14 +61,19 @@ YAML
 server=$!
 wait_for "$work/server.log" '^listening on '
 
+# interrupt STATUS: ends the program as Ctrl-C does, and checks the status that it ends with.
+interrupt() {
+  kill -INT "$program"
+  status=0
+  wait "$program" || status=$?
+  program=
+  [ "$status" -eq "$1" ] || fail "the program ends with status $status after Ctrl-C, not with $1" "$work/out"
+}
+
 KUBECONFIG=$work/kubeconfig "$work/build/my-program" >"$work/out" 2>&1 &
 program=$!
 wait_for "$work/out" '^web'
-kill -INT "$program"
-status=0
-wait "$program" || status=$?
-program=
-[ "$status" -eq 0 ] || fail "the program ends with status $status after Ctrl-C" "$work/out"
+interrupt 0
 kill "$server"
 wait "$server" || fail "the server does not end cleanly" "$work/server.log"
 server=
@@ -77,10 +82,6 @@ server=
 KUBECONFIG=$work/kubeconfig "$work/build/my-program" >"$work/out" 2>&1 &
 program=$!
 wait_for "$work/out" ' WARNING reflector: .*Connection refused'
-kill -INT "$program"
-status=0
-wait "$program" || status=$?
-program=
-[ "$status" -eq 1 ] || fail "without a server the program ends with status $status after Ctrl-C" "$work/out"
+interrupt 1
 wait_for "$work/out" '^failed to sync all caches: apps/v1 Deployment (.*Connection refused.*): stopped$'
 echo "ok      README.md's project builds, runs and ends"
