@@ -8,7 +8,7 @@
 #include <memory>
 #include <string_view>
 
-/// What both kinds of informers do with their settings.
+/// Functions that both kinds of informers need for their settings.
 namespace kube::detail {
 
 using OnCacheError = std::function<void(const CacheError& error)>;

@@ -22,7 +22,7 @@
 
 namespace kube::detail {
 
-/// What a watch works with.
+/// The surroundings of a watch.
 struct WatchContext {
   Logger log = {};
   std::shared_ptr<ByteBudget> budget = nullptr;

@@ -19,7 +19,7 @@
 namespace kube::detail {
 namespace {
 
-/// What the options leave open is as the client has it.
+/// Takes from the client what the options leave open.
 FactoryOptions completed(FactoryOptions options, const Client& client) {
   if (!options.log) options.log = client.options().log;
   return options;

@@ -20,7 +20,7 @@ std::string text(const Value& value) {
   return value.is_string() ? std::string{value.as_string()} : std::string{};
 }
 
-/// What the claims call the kind, and where it is stored.
+/// A kind that tokens can be bound to: its claim and its resource.
 struct BoundKind {
   const char* kind;
   const char* claim;

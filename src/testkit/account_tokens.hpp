@@ -16,7 +16,7 @@
 
 namespace kube::testkit::detail {
 
-/// Who signs the tokens of service accounts, and the audience of tokens that name no other.
+/// The issuer of the tokens of service accounts, and the audience of tokens that name no other.
 inline constexpr const char* kTokenIssuer = "https://kubernetes.default.svc.cluster.local";
 
 /// The tokens of service accounts: what they say, and whether that still holds (AU-10).

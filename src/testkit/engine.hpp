@@ -109,7 +109,7 @@ struct EngineOptions {
   bool namespace_controller = true;
   /// Begin with the objects that every cluster has, and give each namespace its own (BK-8).
   bool cluster_objects = false;
-  /// Of the authority of the server's certificate, for namespaces; empty without TLS.
+  /// The certificate of the server's authority, for namespaces; empty without TLS.
   std::string ca_pem = {};
   /// Requests that may be worked on at once (FC-1).
   std::size_t max_reads_in_flight = 400;

@@ -81,7 +81,7 @@ bool FakeClock::advance_until(const std::function<bool()>& condition, Duration l
   while (!condition()) {
     if (std::chrono::steady_clock::now() >= end) return false;
     std::unique_lock lock{mutex_};
-    // Whoever begins or ends a wait meanwhile is still at work.
+    // A thread that begins or ends a wait meanwhile is still at work.
     const std::uint64_t changes = changes_;
     if (changed_.wait_for(lock, kMoment, [&] { return changes_ != changes; })) continue;
     const auto next = deadlines_.upper_bound(now_);

@@ -21,7 +21,7 @@ std::string_view kind_of(const Value& object) {
   return kind.is_string() ? kind.as_string() : std::string_view{};
 }
 
-/// Where the YAML document after the first one of `text` begins; npos if there is none. A line that begins with three
+/// Finds the beginning of the second YAML document of `text`; npos if there is none. A line that begins with three
 /// dashes and a blank starts a document wherever it stands, also behind an open scalar.
 std::size_t next_document(std::string_view text) {
   for (std::size_t at = text.find("\n---"); at != std::string_view::npos;

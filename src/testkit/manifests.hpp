@@ -29,7 +29,7 @@ class Manifests {
   struct Entry {
     std::string json;
     std::size_t origin = 0;
-    /// Of a custom resource.
+    /// Set if it defines a custom resource.
     bool definition = false;
   };
 

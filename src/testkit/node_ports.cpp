@@ -83,7 +83,7 @@ std::int64_t free_port(const Value& service, const std::string& protocol, const 
 
 void allocate_node_ports(Store& store, const Value& live, Value& service) {
   if (std::as_const(service)["spec"]["type"] == Value{"ClusterIP"} && live.is_object()) {
-    // What only the earlier type has a use for goes, unless somebody has just set it.
+    // Fields that only the earlier type uses go, unless the request has just set them.
     for (const char* field : {"externalTrafficPolicy", "allocateLoadBalancerNodePorts"}) {
       if (std::as_const(service)["spec"][field] == live["spec"][field])
         service["spec"].erase(field);

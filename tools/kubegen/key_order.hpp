@@ -14,7 +14,7 @@ struct KeyOrder {
   std::vector<Member> members;     ///< of an object
   std::vector<KeyOrder> elements;  ///< of an array
 
-  /// Of a member or element; null if there is none.
+  /// The node of a member or element; null if there is none.
   [[nodiscard]] const KeyOrder* find(std::string_view key) const noexcept;
   [[nodiscard]] const KeyOrder* find(std::size_t index) const noexcept;
 };

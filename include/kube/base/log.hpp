@@ -13,7 +13,7 @@ namespace kube {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
-/// Where the library tells what a program may want to log. A Logger is a small value that is handed down in options;
+/// The log of the library. A Logger is a small value that is handed down in options;
 /// Logger{} is silent and costs a comparison. Options that leave their log out inherit it: informers from the client
 /// of their factory, controllers from the manager, and a client logs warnings and errors to stderr_logger().
 ///

@@ -33,7 +33,7 @@ struct Delta {
   /// The new state; of a deletion the last one, or with `tombstone` the last one that was seen. Null for kReplacedAll,
   /// kSyncAll and kBookmark, and for a tombstone of which only the key is known.
   Ref<T> object = nullptr;
-  /// Of a deletion that was not seen when it happened.
+  /// Set for a deletion that was not seen when it happened.
   bool tombstone = false;
   std::string key = {};               ///< "namespace/name"; empty for deltas about all objects
   std::string resource_version = {};  ///< of kReplacedAll and kBookmark

@@ -6,7 +6,7 @@
 
 namespace kube {
 
-/// What happened to the object of a watch event.
+/// The kind of a watch event.
 enum class EventType : std::uint8_t { kAdded, kModified, kDeleted, kBookmark, kError };
 
 /// "ADDED", ...: as on the wire.

@@ -38,7 +38,7 @@ struct ControllerPlan {
   std::function<Result(const kube::Request& request, std::stop_token stop)> reconcile = nullptr;
 };
 
-/// What a manager knows of a controller that is being put together.
+/// A controller that is being put together, as its manager sees it.
 struct ControllerDraft {
   std::string name;
   std::atomic<bool> finished = false;

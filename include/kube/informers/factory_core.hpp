@@ -60,7 +60,7 @@ class FactoryCore {
  public:
   using Informer = std::shared_ptr<SharedInformerCore>;
   using Make = std::function<Informer()>;
-  /// What a wait makes of informers that have not been started.
+  /// How a wait treats informers that have not been started.
   enum class Unstarted { kReport, kIgnore };
 
   /// Throws std::invalid_argument if there is a metrics registry and no name, or one that is taken.

@@ -22,7 +22,7 @@
 
 namespace kube::testkit {
 
-/// What somebody asked a FakeSource for.
+/// A request to a FakeSource.
 struct FakeRequest {
   bool is_watch = false;
   ListOptions options = {};
@@ -162,12 +162,7 @@ class FakeSource final : public ListWatch<T> {
   };
 
   static meta::v1::Status failure(int code, std::string_view reason, std::string_view message) {
-    meta::v1::Status status;
-    status.status = "Failure";
-    status.code = code;
-    status.reason = reason;
-    status.message = message;
-    return status;
+    return {.status = "Failure", .message = message, .reason = reason, .code = code};
   }
   static std::pair<std::string, std::string> place_of(const T& object) {
     return {object.metadata.namespace_.str(), object.metadata.name.str()};
