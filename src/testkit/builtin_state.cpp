@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "pod_resources.hpp"
 #include "value_defaults.hpp"
 
 namespace kube::testkit::detail {
@@ -29,25 +30,6 @@ void add_finalizer(Value& object, const char* name) {
   if (!contains(std::as_const(object)["metadata"]["finalizers"], name)) {
     object["metadata"]["finalizers"].push_back(name);
   }
-}
-
-std::string quality_of_service(const Value& pod) {
-  bool any = false;
-  bool guaranteed = pod["spec"]["containers"].size() > 0;
-  std::vector<const Value*> containers;
-  for (const char* list : {"spec.initContainers", "spec.containers"}) {
-    for (const Value& container : pod.get_array(list)) containers.push_back(&container);
-  }
-  for (const Value* container : containers) {
-    const Value& resources = (*container)["resources"];
-    for (const char* name : {"cpu", "memory"}) {
-      const Value& limit = resources["limits"][name];
-      const Value& request = resources["requests"][name];
-      if (!limit.is_absent() || !request.is_absent()) any = true;
-      if (limit.is_absent() || (!request.is_absent() && !(request == limit))) guaranteed = false;
-    }
-  }
-  return !any ? "BestEffort" : guaranteed ? "Guaranteed" : "Burstable";
 }
 
 /// Pods stay for five minutes on a node that is in trouble.
@@ -77,6 +59,29 @@ void set_priority(Value& spec) {
   fill(spec, "preemptionPolicy", "PreemptLowerPriority");
 }
 
+void set_pod_status(Value& pod) {
+  pod["status"] = Value::object({{"phase", "Pending"}, {"qosClass", quality_of_service(pod)}});
+  if (std::as_const(pod)["spec"]["schedulingGates"].size() == 0) return;
+  pod["status"]["conditions"] = Value::array({Value::object(
+      {{"type", "PodScheduled"},
+       {"status", "False"},
+       {"reason", "SchedulingGated"},
+       {"message", "Scheduling is blocked due to non-empty scheduling gates"},
+       {"lastTransitionTime", std::as_const(pod)["metadata"]["creationTimestamp"]}})});
+}
+
+/// The source of a claim has an old and a new name; a source in another namespace has the new one only.
+void match_data_sources(Value& claim) {
+  Value& spec = part(claim, "spec");
+  const Value source = std::as_const(spec)["dataSource"];
+  const Value reference = std::as_const(spec)["dataSourceRef"];
+  if (source.is_object() && !reference.is_object()) {
+    spec["dataSourceRef"] = source;
+  } else if (reference.is_object() && !source.is_object() && is_empty(reference["namespace"])) {
+    spec["dataSource"] = reference;
+  }
+}
+
 /// A job selects its pods by its own uid, unless somebody takes care of that.
 void set_selector(Value& job) {
   Value& spec = part(job, "spec");
@@ -84,14 +89,15 @@ void set_selector(Value& job) {
   const std::string uid{text(std::as_const(job)["metadata"]["uid"])};
   const std::string name{text(std::as_const(job)["metadata"]["name"])};
   Value& labels = part(part(part(spec, "template"), "metadata"), "labels");
+  // Labels that the job has from its template stay those of the template.
+  const bool shared = std::as_const(job)["metadata"]["labels"].size() == 0 ||
+                      std::as_const(job)["metadata"]["labels"] == std::as_const(labels);
   for (const char* prefix : {"", "batch.kubernetes.io/"}) {
     fill(labels, fmt::format("{}controller-uid", prefix).c_str(), uid);
     fill(labels, fmt::format("{}job-name", prefix).c_str(), name);
   }
   fill(part(part(spec, "selector"), "matchLabels"), "batch.kubernetes.io/controller-uid", uid);
-  if (std::as_const(job)["metadata"]["labels"].size() == 0) {
-    job["metadata"]["labels"] = Value{std::as_const(labels)};
-  }
+  if (shared) job["metadata"]["labels"] = Value{std::as_const(labels)};
 }
 
 }  // namespace
@@ -119,10 +125,14 @@ void set_initial_state(const Resource& resource, Value& object) {
   // Nodes register themselves together with their status.
   if (resource.subresource("status") != nullptr && id != "nodes") object.erase("status");
   if (id == "pods") {
-    object["status"] =
-        Value::object({{"phase", "Pending"}, {"qosClass", quality_of_service(object)}});
-  } else if (id == "persistentvolumes" || id == "persistentvolumeclaims") {
+    set_pod_status(object);
+  } else if (id == "persistentvolumes") {
+    object["status"] = Value::object(
+        {{"phase", "Pending"},
+         {"lastPhaseTransitionTime", std::as_const(object)["metadata"]["creationTimestamp"]}});
+  } else if (id == "persistentvolumeclaims") {
     object["status"] = Value::object({{"phase", "Pending"}});
+    match_data_sources(object);
   } else if (id == "namespaces") {
     object["status"] = Value::object({{"phase", "Active"}});
     Value& finalizers = part(object, "spec")["finalizers"];
@@ -151,6 +161,14 @@ void count_template(const Resource& resource, const Value& live, Value& next) {
   next["metadata"]["annotations"][kTemplateGeneration] = std::to_string(count);
 }
 
+void drop_empty_lists(Value& object) {
+  std::vector<std::string> empty;
+  for (const auto& [name, value] : std::as_const(object).as_object()) {
+    if (value.is_array() && value.size() == 0) empty.emplace_back(name.view());
+  }
+  for (const std::string& name : empty) object.erase(name);
+}
+
 void admit_new(const Resource& resource, Value& object) {
   const std::string id = resource.id();
   if (id == "pods") {
@@ -166,6 +184,8 @@ void admit_new(const Resource& resource, Value& object) {
     add_finalizer(object, "kubernetes.io/pvc-protection");
   } else if (id == "persistentvolumes") {
     add_finalizer(object, "kubernetes.io/pv-protection");
+  } else if (id == "volumeattributesclasses.storage.k8s.io") {
+    add_finalizer(object, "kubernetes.io/vac-protection");
   }
 }
 

@@ -39,6 +39,7 @@ constexpr std::string_view kWithGeneration[] = {
     "mutatingadmissionpolicies.admissionregistration.k8s.io",
     "mutatingadmissionpolicybindings.admissionregistration.k8s.io",
     "deviceclasses.resource.k8s.io",
+    "resourceslices.resource.k8s.io",
     "flowschemas.flowcontrol.apiserver.k8s.io",
     "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io"};
 

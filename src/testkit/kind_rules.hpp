@@ -40,6 +40,8 @@ void set_initial_state(const Resource& resource, Value& object);
 void allocate_addresses(Value& service);
 /// Daemon sets count the changes of their template in an annotation.
 void count_template(const Resource& resource, const Value& live, Value& next);
+/// Removes lists of a built-in kind that are empty: stored objects do not tell them from lists that are not there.
+void drop_empty_lists(Value& object);
 /// What admission plugins add to a new object, and to a changed one.
 void admit_new(const Resource& resource, Value& object);
 void admit_change(const Resource& resource, const Value& live, Value& next);

@@ -131,6 +131,7 @@ void Rest::finish_new(RestRequest& request, Value& object, const WriteOptions& o
   if (!resource.is_custom()) {
     set_initial_state(resource, object);
     admit_new(resource, object);
+    drop_empty_lists(object);
   }
   refuse_invalid(resource, object, nullptr);
   if (resource.id() == "services") allocate_node_ports(services_.store, Value{}, object);
@@ -176,6 +177,7 @@ Rest::Written Rest::create_object(RestRequest& request, Value object, const Writ
       StoredObject shown =
           services_.codec.from_value(*resource.storage_type, to_storage_form(resource, fresh));
       shown.schema_id = stored.schema_id;
+      shown.nulls = nulls;
       return {std::move(shown), true};
     }
     if (!options.dry_run && parse_version(version).value_or(0) != 0) {
@@ -248,6 +250,7 @@ Value Rest::finish_update(RestRequest& request, const Value& live, Value next,
     }
     admit_change(resource, live, next);
     count_template(resource, live, next);
+    drop_empty_lists(next);
   }
   if (rules.has_generation && request.subresource != "status" &&
       spec_differs(resource, live, next)) {
