@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server adds to objects of built-in kinds on its own: first states, and what the admission plugins do that
-// every API server has switched on.
+// The state in which objects of built-in kinds begin.
 #include "kind_rules.hpp"
 
 #include <fmt/format.h>
@@ -24,39 +23,6 @@ constexpr const char* kTemplateGeneration = "deprecated.daemonset.template.gener
 
 std::string_view text(const Value& value) {
   return value.is_string() ? value.as_string() : std::string_view{};
-}
-
-void add_finalizer(Value& object, const char* name) {
-  if (!contains(std::as_const(object)["metadata"]["finalizers"], name)) {
-    object["metadata"]["finalizers"].push_back(name);
-  }
-}
-
-/// Pods stay for five minutes on a node that is in trouble.
-void add_tolerations(Value& spec) {
-  for (const char* key : {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}) {
-    bool tolerated = false;
-    for (std::size_t i = 0; i < std::as_const(spec)["tolerations"].size(); ++i) {
-      const Value& one = std::as_const(spec)["tolerations"][i];
-      tolerated =
-          tolerated || ((text(one["key"]) == key || text(one["key"]).empty()) &&
-                        (text(one["effect"]) == "NoExecute" || text(one["effect"]).empty()));
-    }
-    if (tolerated) continue;
-    spec["tolerations"].push_back(Value::object({{"key", key},
-                                                 {"operator", "Exists"},
-                                                 {"effect", "NoExecute"},
-                                                 {"tolerationSeconds", 300}}));
-  }
-}
-
-void set_priority(Value& spec) {
-  const bool node_critical =
-      std::as_const(spec)["priorityClassName"] == Value{"system-node-critical"};
-  const bool cluster_critical =
-      std::as_const(spec)["priorityClassName"] == Value{"system-cluster-critical"};
-  fill(spec, "priority", node_critical ? 2000001000 : cluster_critical ? 2000000000 : 0);
-  fill(spec, "preemptionPolicy", "PreemptLowerPriority");
 }
 
 void set_pod_status(Value& pod) {
@@ -167,36 +133,6 @@ void drop_empty_lists(Value& object) {
     if (value.is_array() && value.size() == 0) empty.emplace_back(name.view());
   }
   for (const std::string& name : empty) object.erase(name);
-}
-
-void admit_new(const Resource& resource, Value& object) {
-  const std::string id = resource.id();
-  if (id == "pods") {
-    Value& spec = part(object, "spec");
-    add_tolerations(spec);
-    set_priority(spec);
-  } else if (id == "nodes") {
-    const Value taint =
-        Value::object({{"key", "node.kubernetes.io/not-ready"}, {"effect", "NoSchedule"}});
-    Value& spec = part(object, "spec");
-    if (!contains(std::as_const(spec)["taints"], taint)) spec["taints"].push_back(taint);
-  } else if (id == "persistentvolumeclaims") {
-    add_finalizer(object, "kubernetes.io/pvc-protection");
-  } else if (id == "persistentvolumes") {
-    add_finalizer(object, "kubernetes.io/pv-protection");
-  } else if (id == "volumeattributesclasses.storage.k8s.io") {
-    add_finalizer(object, "kubernetes.io/vac-protection");
-  }
-}
-
-void admit_change(const Resource& resource, const Value& live, Value& next) {
-  if (resource.id() != "pods" || !std::as_const(next)["spec"].is_object()) return;
-  Value& spec = next["spec"];
-  for (const char* member : {"priority", "preemptionPolicy"}) {
-    const Value& before = live["spec"][member];
-    if (!before.is_absent()) fill(spec, member, before);
-  }
-  add_tolerations(spec);
 }
 
 }  // namespace kube::testkit::detail

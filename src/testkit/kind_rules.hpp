@@ -42,9 +42,6 @@ void allocate_addresses(Value& service);
 void count_template(const Resource& resource, const Value& live, Value& next);
 /// Removes lists of a built-in kind that are empty: stored objects do not tell them from lists that are not there.
 void drop_empty_lists(Value& object);
-/// What admission plugins add to a new object, and to a changed one.
-void admit_new(const Resource& resource, Value& object);
-void admit_change(const Resource& resource, const Value& live, Value& next);
 /// Writes all quantities in an object of that type in their canonical form.
 void canonicalize_quantities(const Type& type, Value& object);
 /// Errors of a built-in kind. `live` is the stored object on update.

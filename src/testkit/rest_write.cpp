@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "admission.hpp"
 #include "apply.hpp"
 #include "conversion.hpp"
 #include "failures.hpp"
@@ -129,11 +130,12 @@ void Rest::finish_new(RestRequest& request, Value& object, const WriteOptions& o
   }
   // What the server itself begins with belongs to nobody.
   if (!resource.is_custom()) {
+    admit_new(services_, resource, object);
     set_initial_state(resource, object);
-    admit_new(resource, object);
     drop_empty_lists(object);
   }
   refuse_invalid(resource, object, nullptr);
+  if (!resource.is_custom()) check_admitted(services_, resource, "", nullptr, object);
   if (resource.id() == "services") allocate_node_ports(services_.store, Value{}, object);
 }
 
@@ -259,6 +261,9 @@ Value Rest::finish_update(RestRequest& request, const Value& live, Value next,
   std::optional<Value> resized;
   if (request.subresource == "resize") resized = with_resources_of(live, next);
   refuse_invalid(resource, next, resized ? &*resized : &live, std::move(errors));
+  if (!resource.is_custom()) {
+    check_admitted(services_, resource, request.subresource, &live, next);
+  }
   return next;
 }
 

@@ -41,6 +41,8 @@ Services::Services(EngineOptions given)
       ids(options.seed),
       account_tokens(store, clock),
       events_(store.collection({"", "events"})),
+      limit_ranges_(store.collection({"", "limitranges"})),
+      priority_classes_(store.collection({"scheduling.k8s.io", "priorityclasses"})),
       catalog_(Catalog::builtin(store)) {}
 
 std::shared_ptr<const Catalog> Services::catalog() const {

@@ -77,6 +77,8 @@ struct Services {
   /// Unless the event was written again meanwhile.
   void forget_expiry(const Expiry& expiry) noexcept;
   [[nodiscard]] Collection& events() noexcept { return events_; }
+  [[nodiscard]] Collection& limit_ranges() noexcept { return limit_ranges_; }
+  [[nodiscard]] Collection& priority_classes() noexcept { return priority_classes_; }
 
   EngineOptions options;
   Clock& clock;
@@ -95,6 +97,8 @@ struct Services {
 
  private:
   Collection& events_;
+  Collection& limit_ranges_;
+  Collection& priority_classes_;
   mutable std::mutex catalog_mutex_;
   std::shared_ptr<const Catalog> catalog_;  // guarded by catalog_mutex_
 };
