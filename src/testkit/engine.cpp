@@ -298,6 +298,7 @@ void Engine::import_objects(const std::vector<ObjectState>& objects, std::uint64
     services.prepare_expiry(key);
     services.schedule_expiry(key, object.revision());
   }
+  services.quotas.recount();
   state_->controllers.start_over();
 }
 

@@ -20,6 +20,7 @@ namespace {
 
 std::vector<Ref<Value>> limit_ranges_of(Services& services, const Value& object) {
   std::vector<Ref<Value>> ranges;
+  if (services.limit_ranges().size() == 0) return ranges;
   Store::ListQuery query;
   query.scope.prefix = metadata_text(object, "namespace") + '/';
   for (const auto& [key, range] : services.store.list(services.limit_ranges(), query).objects) {

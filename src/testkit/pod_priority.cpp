@@ -39,6 +39,7 @@ Value find_class(Services& services, std::string_view name) {
 /// The class of pods that name none; the lowest if there are several. Nothing if there is none.
 Value default_class(Services& services) {
   Value lowest;
+  if (services.priority_classes().size() == 0) return lowest;
   for (const auto& [key, object] : services.store.list(services.priority_classes(), {}).objects) {
     if (object.field_text("globalDefault") != "true") continue;
     const Ref<Value> candidate = object.value();

@@ -172,6 +172,7 @@ Rest::Written Rest::create_object(RestRequest& request, Value object, const Writ
     const std::uint32_t nulls = fill_nulls(resource, fresh);
     StoredObject stored = to_stored(resource, fresh);
     stored.nulls = nulls;
+    services_.quotas.check(*resource.collection, key, {}, stored);
     const StoredObject existing = services_.store.get(*resource.collection, key);
     if (!existing && options.dry_run) {
       fresh["metadata"].erase("resourceVersion");
@@ -186,7 +187,8 @@ Rest::Written Rest::create_object(RestRequest& request, Value object, const Writ
       throw plain_failure("resourceVersion should not be set on objects to be created");
     }
     if (!existing) {
-      if (auto written = services_.commit(*resource.collection, key, {}, std::move(stored))) {
+      if (auto written = services_.commit(*resource.collection, key, {}, std::move(stored),
+                                          QuotaUse::kEnforced)) {
         return {*written, true};
       }
     }
@@ -297,10 +299,16 @@ Rest::Written Rest::update_object(RestRequest& request, const WriteOptions& opti
     StoredObject stored = to_stored(resource, std::move(next));
     stored.nulls = nulls;
     if (stored.same_content(current)) return {current, false};
-    if (options.dry_run) return {stored, false};
+    const bool is_enforced = request.subresource.empty() || request.subresource == "resize";
+    if (options.dry_run) {
+      if (is_enforced) services_.quotas.check(collection, key, current, stored);
+      return {stored, false};
+    }
     if (goes) {
       if (services_.commit(collection, key, current, {})) return {stored, false};
-    } else if (auto written = services_.commit(collection, key, current, std::move(stored))) {
+    } else if (auto written =
+                   services_.commit(collection, key, current, std::move(stored),
+                                    is_enforced ? QuotaUse::kEnforced : QuotaUse::kCounted)) {
       return {*written, false};
     }
   }

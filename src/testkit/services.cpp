@@ -38,6 +38,7 @@ Services::Services(EngineOptions given)
              .watch_backlog = options.watch_backlog,
              .journal = options.journal},
             codec),
+      quotas(store, codec),
       ids(options.seed),
       account_tokens(store, clock),
       events_(store.collection({"", "events"})),
@@ -58,10 +59,11 @@ void Services::set_catalog(std::shared_ptr<const Catalog> next) {
 std::string Services::now_text() const { return Time{clock.wall_now()}.str(); }
 
 std::optional<StoredObject> Services::commit(Collection& collection, const std::string& key,
-                                             const StoredObject& expected, StoredObject next) {
+                                             const StoredObject& expected, StoredObject next,
+                                             QuotaUse use) {
   const bool expires = next && &collection == &events_;
   if (expires) prepare_expiry(key);
-  auto written = store.commit(collection, key, expected, std::move(next));
+  auto written = quotas.commit(collection, key, expected, std::move(next), use);
   if (written && expires) schedule_expiry(key, written->revision());
   return written;
 }

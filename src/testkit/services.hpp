@@ -17,6 +17,7 @@
 #include "account_tokens.hpp"
 #include "engine.hpp"
 #include "resource_catalog.hpp"
+#include "resource_quotas.hpp"
 #include "store.hpp"
 #include "stored_object.hpp"
 
@@ -65,9 +66,11 @@ struct Services {
   /// Seconds since the epoch as RFC 3339.
   [[nodiscard]] std::string now_text() const;
 
-  /// Store::commit, with what belongs to every write.
+  /// Store::commit, with what belongs to every write. Throws ApiError 403 if the write must fit into quotas and does
+  /// not.
   std::optional<StoredObject> commit(Collection& collection, const std::string& key,
-                                     const StoredObject& expected, StoredObject next);
+                                     const StoredObject& expected, StoredObject next,
+                                     QuotaUse use = QuotaUse::kCounted);
   /// Makes room for schedule_expiry(), which cannot fail then.
   void prepare_expiry(const std::string& key);
   /// Lets an event disappear when its time has come (BK-3).
@@ -84,6 +87,7 @@ struct Services {
   Clock& clock;
   ObjectCodec codec;
   Store store;
+  ResourceQuotas quotas;
   RandomIds ids;
   AccountTokens account_tokens;
   /// Requested when the engine goes: nobody waits any longer.

@@ -96,10 +96,13 @@ class Collection {
  public:
   explicit Collection(GroupResource resource) : resource_(std::move(resource)) {}
   [[nodiscard]] const GroupResource& resource() const noexcept { return resource_; }
+  /// How many objects there are at the moment. Takes no lock.
+  [[nodiscard]] std::size_t size() const noexcept { return size_.load(std::memory_order_acquire); }
 
  private:
   friend class Store;
   const GroupResource resource_;
+  std::atomic<std::size_t> size_ = 0;  ///< of objects_
   // Guarded by the store's mutex:
   std::map<std::string, StoredObject, std::less<>> objects_;
   std::deque<EventPtr> log_;
