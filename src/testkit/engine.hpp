@@ -107,7 +107,8 @@ struct EngineOptions {
   bool garbage_collection = false;
   /// Empty namespaces that are being deleted and finish them.
   bool namespace_controller = true;
-  /// Begin with the objects that every cluster has, and give each namespace its own (BK-8).
+  /// Begin with the objects that every cluster has, give each namespace its own (BK-8), and each pod a token of its
+  /// account (AD-6).
   bool cluster_objects = false;
   /// The certificate of the server's authority, for namespaces; empty without TLS.
   std::string ca_pem = {};

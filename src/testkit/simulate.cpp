@@ -12,12 +12,15 @@
 #include <functional>
 #include <utility>
 
+#include "value_edit.hpp"
+
 namespace kube::testkit::detail {
 namespace {
 
 const GroupResource kDeployments{"apps", "deployments"};
 const GroupResource kReplicaSets{"apps", "replicasets"};
 const GroupResource kPods{"", "pods"};
+const GroupResource kQuotas{"", "resourcequotas"};
 constexpr std::string_view kNode = "kubecxx-node";
 constexpr std::string_view kHashLabel = "pod-template-hash";
 constexpr std::string_view kMergePatch = "application/merge-patch+json";
@@ -83,6 +86,13 @@ Simulation::Simulation(Engine& engine, Clock& clock, const Logger& logger)
                                                     {{"type", "Ready"}, {"status", "True"}})})},
                                  {"nodeInfo", Value::object({{"kubeletVersion", "v1.36.4"}})}})}}));
   for (const Kind kind : {Kind::kDeployment, Kind::kReplicaSet, Kind::kPod}) watch(kind);
+  // There may be room for pods that were refused.
+  subscriptions_.push_back(engine_.on_change(kQuotas, [this](const Change& change) {
+    for (const Ref<Value>& set : engine_.list(kReplicaSets, change.namespace_)) {
+      enqueue({Kind::kReplicaSet, std::string{change.namespace_},
+               std::string{text_at(*set, "metadata.name")}});
+    }
+  }));
   thread_ = std::jthread{[this](const std::stop_token& stop) { run(stop); }};
 }
 
@@ -247,13 +257,21 @@ void Simulation::sync_replica_set(const Key& key) {
   std::vector<Ref<Value>> pods = owned(kPods, *set);
   std::erase_if(pods, [](const Ref<Value>& pod) { return is_deleted(*pod); });
 
+  Value conditions = Value::array();
   for (auto have = static_cast<std::int64_t>(pods.size()); have < wanted; ++have) {
     Value pod = (*set)["spec"]["template"];
     pod["apiVersion"] = "v1";
     pod["kind"] = "Pod";
     pod["metadata"]["generateName"] = key.name + '-';
     pod["metadata"]["ownerReferences"] = owner_reference("ReplicaSet", *set);
-    engine_.request("POST", fmt::format("/api/v1/namespaces/{}/pods", key.namespace_), pod);
+    try {
+      engine_.request("POST", fmt::format("/api/v1/namespaces/{}/pods", key.namespace_), pod);
+    } catch (const ApiError& error) {
+      if (!is_forbidden(error) && !is_invalid(error)) throw;
+      conditions.push_back(condition("ReplicaFailure", "FailedCreate", now_text()));
+      elements(conditions).back()["message"] = error.status().message.view();
+      break;
+    }
   }
   // Those that do not run yet go first, as with the real controller.
   std::stable_partition(pods.begin(), pods.end(),
@@ -269,7 +287,8 @@ void Simulation::sync_replica_set(const Key& key) {
                             {"replicas", pods.size()},
                             {"fullyLabeledReplicas", pods.size()},
                             {"readyReplicas", ready},
-                            {"availableReplicas", ready}}));
+                            {"availableReplicas", ready},
+                            {"conditions", std::move(conditions)}}));
 }
 
 void Simulation::sync_pod(const Key& key) {

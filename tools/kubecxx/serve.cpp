@@ -153,7 +153,8 @@ void add_serve(CLI::App& app) {
                     "Play controllers and a node: deployments get pods, and pods run");
   command->add_flag_callback(
       "--empty", [options] { options->server.cluster_objects = false; },
-      "Begin with namespaces only, without the services and roles that every cluster has");
+      "Begin with namespaces only, without the services, roles and accounts that every cluster "
+      "has");
   command->add_option("--kubeconfig-out", options->kubeconfig_out,
                       "Write a configuration for kubectl to this file");
   command->add_option("--data", options->data, "Keep the objects in this SQLite file");

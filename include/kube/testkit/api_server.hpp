@@ -78,8 +78,8 @@ struct ApiServerOptions {
   bool garbage_collection = true;
   bool namespace_controller = true;
   /// Begin with what a cluster has before anybody creates something, such as the Service default/kubernetes and the
-  /// default roles, and give each namespace its service account and certificate (BK-8). Off, so that what a test counts
-  /// is what it has created; `kubecxx serve` turns it on.
+  /// default roles, and give each namespace its service account and certificate (BK-8), and each pod a token of its
+  /// account (AD-6). Off, so that what a test counts is what it has created; `kubecxx serve` turns it on.
   bool cluster_objects = false;
   /// Play the controllers and kubelets that make deployments into running pods.
   bool simulate = false;

@@ -153,5 +153,34 @@ TEST(Simulation, IsOffUnlessAskedFor) {
   EXPECT_EQ(server.count<Pod>(), 0U);
 }
 
+// AD-7, AD-8
+TEST(Simulation, TellsWhyPodsAreRefusedAndTriesAgainWhenThereIsRoom) {
+  ApiServer server{{.simulate = true}};
+  const Value quota = *decode_json<Value>(
+      R"({"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"few"},"spec":{"hard":{"pods":"1"}}})");
+  server.request("POST", "/api/v1/namespaces/default/resourcequotas", quota);
+
+  server.request("POST", kDeployments, deployment(2));
+
+  const auto failure = [&]() -> std::string {
+    for (const Ref<Value>& set : server.list({"apps", "replicasets"}, "default")) {
+      for (const Value& condition : set->get_array("status.conditions")) {
+        return std::string{condition.get_string("message").value_or("")};
+      }
+    }
+    return {};
+  };
+  ASSERT_TRUE(server.wait_for([&] { return !failure().empty(); }));
+  EXPECT_NE(failure().find("exceeded quota: few, requested: pods=1, used: pods=1, limited: pods=1"),
+            std::string::npos)
+      << failure();
+  EXPECT_EQ(server.count<Pod>("default"), 1U);
+  server.request("PATCH", "/api/v1/namespaces/default/resourcequotas/few",
+                 *decode_json<Value>(R"({"spec":{"hard":{"pods":"2"}}})"), kMergePatch);
+
+  EXPECT_TRUE(server.wait_for([&] { return is_rolled_out(server, 2); }));
+  EXPECT_EQ(failure(), "");
+}
+
 }  // namespace
 }  // namespace kube::testkit
