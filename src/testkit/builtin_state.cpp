@@ -109,6 +109,13 @@ void set_initial_state(const Resource& resource, Value& object) {
     set_selector(object);
   } else if (id == "daemonsets.apps") {
     object["metadata"]["annotations"][kTemplateGeneration] = "1";
+  } else if (id == "resourceslices.resource.k8s.io") {
+    const Value now = std::as_const(object)["metadata"]["creationTimestamp"];
+    within(object, "spec", [&](Value& spec) {
+      each(spec, "devices", [&](Value& device) {
+        each(device, "taints", [&](Value& taint) { fill(taint, "timeAdded", now); });
+      });
+    });
   } else if (id == "customresourcedefinitions.apiextensions.k8s.io") {
     Value stored = Value::array();
     for (const Value& version : std::as_const(object).get_array("spec.versions")) {

@@ -107,6 +107,7 @@ check get-jsonpath '^2$' "$kubectl" get deployment web -o 'jsonpath={.spec.repli
 check get-all 'deployment.apps/web' "$kubectl" get all
 check describe-deployment '^Name: +web' "$kubectl" describe deployment web
 check describe-pod '^Status: +Running' "$kubectl" describe pods
+check describe-token 'TokenExpirationSeconds: +3607' "$kubectl" describe pods
 sed -i 's/replicas: 2/replicas: 3/' "$work/web.yaml"
 check diff-free-apply 'deployment.apps/web configured' "$kubectl" apply -f "$work/web.yaml"
 [ "$minor" -lt 23 ] || check scaled-by-apply 'condition met' "$kubectl" wait --for=jsonpath='{.status.readyReplicas}'=3 deployment/web --timeout=20s
@@ -124,6 +125,15 @@ check label-again 'labeled' "$kubectl" label --overwrite configmap plain tier=ba
 refuse label-taken 'already has a value' "$kubectl" label configmap plain tier=front
 check annotate 'annotated' "$kubectl" annotate configmap plain note=hello
 check replace 'replaced' sh -c "'$kubectl' get configmap plain -o yaml | '$kubectl' replace -f -"
+
+# The namespace has the certificates of the server, so there is room for one more. (AD-7, AD-8)
+check create-quota 'resourcequota/small created' "$kubectl" -n team create quota small --hard=configmaps=2
+check fits-quota 'configmap/one created' "$kubectl" -n team create configmap one
+check describe-quota '^configmaps +2 +2' "$kubectl" -n team describe quota small
+refuse exceeds-quota 'configmaps "two" is forbidden: exceeded quota: small, requested: configmaps=1, used: configmaps=2, limited: configmaps=2' \
+  "$kubectl" -n team create configmap two
+check quota-has-room 'configmap "one" deleted' "$kubectl" -n team delete configmap one
+check fits-quota-again 'configmap/two created' "$kubectl" -n team create configmap two
 
 cat >"$work/ssa.yaml" <<YAML
 apiVersion: v1
