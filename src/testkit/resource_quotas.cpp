@@ -56,6 +56,14 @@ bool ResourceQuotas::has_quotas(std::string_view namespace_) const {
   return !store_.list(quotas_, query).objects.empty();
 }
 
+bool ResourceQuotas::may_have_quotas(std::string_view namespace_) const noexcept {
+  try {
+    return has_quotas(namespace_);
+  } catch (const std::exception&) {
+    return true;
+  }
+}
+
 Store::ListResult ResourceQuotas::quotas_of(std::string_view namespace_) const {
   Store::ListQuery query;
   query.scope.prefix = fmt::format("{}/", namespace_);
@@ -72,10 +80,10 @@ std::optional<StoredObject> ResourceQuotas::commit(Collection& collection, const
   }
   if (!is_quota && !has_quotas(namespace_)) {
     auto written = store_.commit(collection, key, expected, std::move(next));
-    if (written && has_quotas(namespace_)) {
-      // A quota came meanwhile, and may have been counted before this write.
+    // A quota that came meanwhile may have been counted before this write.
+    if (written && may_have_quotas(namespace_)) {
       const std::lock_guard lock{mutex_};
-      recount_locked(namespace_);
+      count_or_miss_locked([&] { recount_locked(namespace_); });
     }
     return written;
   }
@@ -85,13 +93,20 @@ std::optional<StoredObject> ResourceQuotas::commit(Collection& collection, const
   if (use == QuotaUse::kEnforced) check_locked(namespace_, write);
   auto written = store_.commit(collection, key, expected, std::move(next));
   if (!written) return written;
-  try {
+  count_or_miss_locked([&] {
     count_locked(namespace_, write);
     if (is_quota && write.after && is_outdated(*write.after)) recount_quota_locked(key);
+  });
+  return written;
+}
+
+template <typename Count>
+void ResourceQuotas::count_or_miss_locked(Count count) {
+  try {
+    count();
   } catch (const std::exception&) {
     missed_ = true;  // the write itself has happened
   }
-  return written;
 }
 
 void ResourceQuotas::check(const Collection& collection, const std::string& key,

@@ -3,7 +3,6 @@
 
 #include <kube/object/value.hpp>
 
-#include <atomic>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -48,6 +47,8 @@ class ResourceQuotas {
   };
 
   [[nodiscard]] bool has_quotas(std::string_view namespace_) const;
+  /// The same, or true if there is no memory to find out.
+  [[nodiscard]] bool may_have_quotas(std::string_view namespace_) const noexcept;
   [[nodiscard]] Store::ListResult quotas_of(std::string_view namespace_) const;
   void check_locked(std::string_view namespace_, const Write& write);
   void count_locked(std::string_view namespace_, const Write& write);
@@ -56,6 +57,9 @@ class ResourceQuotas {
   void recount_quota_locked(const std::string& key);
   /// Counts for quotas of the namespace whose status is not about their spec, and for all if a count was missed.
   void catch_up_locked(std::string_view namespace_);
+  /// Counts after a write, which has happened whatever becomes of the count.
+  template <typename Count>
+  void count_or_miss_locked(Count count);
   /// Replaces the status of a quota until nobody is faster.
   template <typename Change>
   void set_status_locked(const std::string& key, Change change);

@@ -163,6 +163,38 @@ TEST(WriteMemory, AnEventThatIsStoredAlsoExpires) {
   EXPECT_TRUE(api.engine.list({"", "events"}).empty());
 }
 
+// AD-8: a count that failed is made good with the next write.
+TEST(WriteMemory, QuotasAreCountedInTheEnd) {
+  const std::string quotas = "/api/v1/namespaces/default/resourcequotas";
+  const std::string quota =
+      R"({"metadata":{"name":"q"},"spec":{"hard":{"configmaps":"9","resourcequotas":"9"}}})";
+  const std::string map = R"({"metadata":{"name":"a"}})";
+  for (const auto& [target, body] : {std::pair{std::string{kConfigMaps}, map}, {quotas, quota}}) {
+    for (std::size_t n = 1; n < 100000; ++n) {
+      Api api;
+      if (target != quotas) api.post(quotas, quota);
+      ServerRequest request;
+      request.method = "POST";
+      request.target = target;
+      request.body = body;
+      bool failed = false;
+      {
+        const FailingNew failing{n};
+        api.engine.handle(request);
+        failed = failing.has_failed();
+      }
+      if (target == quotas) api.post(quotas, quota);
+      ASSERT_EQ(api.make_config_map("b").status(), 201);
+
+      const std::size_t stored_maps = api.engine.list({"", "configmaps"}).size();
+      ASSERT_EQ(api.get(quotas + "/q").at("status.used"),
+                R"({"configmaps":")" + std::to_string(stored_maps) + R"(","resourcequotas":"1"})")
+          << target << ' ' << n;
+      if (!failed) break;
+    }
+  }
+}
+
 TEST(WriteMemory, AWatchThatCannotBeMadeLeavesNothingBehind) {
   Api api;
   ServerRequest request;
