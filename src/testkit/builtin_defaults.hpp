@@ -8,7 +8,7 @@
 
 #include "resource_catalog.hpp"
 
-/// Values that built-in kinds fill in where a client says nothing (BK-10), by the part of the API that they belong to.
+/// Values that built-in kinds fill in where a client says nothing (DF-1), by the part of the API that they belong to.
 namespace kube::testkit::detail {
 
 /// Defaults of one resource.

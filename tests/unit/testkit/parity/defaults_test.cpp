@@ -94,7 +94,7 @@ std::vector<Ref<Value>> manifests(const std::string& space) {
   return all;
 }
 
-// BK-10
+// DF-1
 TEST(Defaults, AreThoseOfARealServer) {
   TestServer server;
   const Client client{server.config()};
