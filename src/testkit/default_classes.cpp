@@ -25,7 +25,7 @@ std::string default_class(Services& services, const GroupResource& classes,
       is_default =
           is_default || (*candidate)["metadata"]["annotations"][annotation] == Value{"true"};
     }
-    // Of one second the first name counts, and names come in order.
+    // Names come in order, and of classes made in the same second the first one counts.
     const std::string created = metadata_text(*candidate, "creationTimestamp");
     if (!is_default || (!name.empty() && created <= newest)) continue;
     name = metadata_text(*candidate, "name");

@@ -42,8 +42,17 @@ ResourceAmounts difference(ResourceAmounts a, const ResourceAmounts& b) {
 
 Ref<Value> value_of(const StoredObject& object) { return object ? object.value() : Ref<Value>{}; }
 
+/// Whether the status of a quota is not about its spec. A quota that limits nothing may have been given a status by
+/// a test.
 bool is_outdated(const Value& quota) {
-  return amounts_of(quota["spec"]["hard"]) != amounts_of(quota["status"]["hard"]);
+  const Value& hard = quota["spec"]["hard"];
+  return hard.size() > 0 && amounts_of(hard) != amounts_of(quota["status"]["hard"]);
+}
+
+/// Whether a write of a quota asks for a new count.
+bool changes_limits(const Ref<Value>& before, const Ref<Value>& after) {
+  if (!after) return false;
+  return is_outdated(*after) || (before && (*before)["spec"] != (*after)["spec"]);
 }
 
 }  // namespace
@@ -95,7 +104,7 @@ std::optional<StoredObject> ResourceQuotas::commit(Collection& collection, const
   if (!written) return written;
   count_or_miss_locked([&] {
     count_locked(namespace_, write);
-    if (is_quota && write.after && is_outdated(*write.after)) recount_quota_locked(key);
+    if (is_quota && changes_limits(write.before, write.after)) recount_quota_locked(key);
   });
   return written;
 }

@@ -105,6 +105,29 @@ TEST(QuotaCounts, FollowChangesOfTheQuota) {
 }
 
 // AD-8
+TEST(QuotaCounts, EndWithTheLastLimit) {
+  QuotaApi api;
+  api.limit(R"("configmaps":"0")");
+  ASSERT_EQ(api.make_config_map("a").status(), 403);
+
+  api.patch(std::string{kQuotas} + "/q", R"({"spec":{"hard":null}})");
+
+  EXPECT_EQ(api.make_config_map("a").status(), 201);
+}
+
+// A test may show a status that nobody has counted.
+TEST(QuotaCounts, LeaveAStatusThatIsStoredAsItIs) {
+  QuotaApi api;
+  api.engine.seed(
+      R"({"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"q","namespace":"default"},)"
+      R"("status":{"hard":{"pods":"10"},"used":{"pods":"3"}}})");
+
+  api.make_config_map("a");
+
+  EXPECT_EQ(api.used(), R"({"pods":"3"})");
+}
+
+// AD-8
 TEST(QuotaCounts, AreOfOneNamespace) {
   QuotaApi api;
   api.limit(R"("configmaps":"0")");
