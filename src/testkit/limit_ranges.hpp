@@ -5,7 +5,7 @@
 
 #include "services.hpp"
 
-/// What the limit ranges of a namespace do to its pods and claims (AD-1, AD-2).
+/// Limit ranges of a namespace, applied to its pods and claims (AD-1, AD-2).
 namespace kube::testkit::detail {
 
 /// Gives the containers of a pod the requests and limits that they have not, and says so in an annotation.

@@ -20,8 +20,8 @@ namespace kube::testkit::detail {
                                const Value& object);
 /// The resource whose objects a limit is about: pods for "requests.cpu", jobs.batch for "count/jobs.batch".
 [[nodiscard]] GroupResource counted_resource(std::string_view limit);
-/// What the containers of a pod must say where a quota limits it: "must specify limits.cpu for: a,b"; empty if nothing
-/// is missing.
+/// Amounts that the containers of a pod leave out although a quota limits them, as a request to add them: "must specify
+/// limits.cpu for: a,b". Empty if nothing is missing.
 [[nodiscard]] std::string missing_amounts(const ResourceAmounts& hard, const Value& pod);
 
 }  // namespace kube::testkit::detail

@@ -71,7 +71,7 @@ Value normalized(const Value& answer, const std::string& space) {
   return object;
 }
 
-/// What the server answers to a manifest that is created without effect.
+/// The server's answer to a manifest that is created without effect.
 Value created(const Client& client, RestMapper& mapper, const Value& manifest,
               const std::string& space) {
   const RestMapping mapping = mapper.for_kind(

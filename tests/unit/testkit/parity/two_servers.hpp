@@ -31,8 +31,8 @@ class Asked {
     const Ref<Value> manifest = decode_yaml<Value>(yaml);
     return objects(*manifest).create(*manifest, {.dry_run = dry_run});
   }
-  /// What the server says against a manifest; empty if nothing. Asked again until that is `expected`, as a real server
-  /// hears of what rules its answer a little later.
+  /// The message with which the server refuses a manifest; empty if it does not. Asked again until that is `expected`, as
+  /// a real server hears a little later of the objects that rule its answer.
   std::string refusal(std::string_view yaml, std::string_view expected) {
     std::string last;
     server.wait_for([&] {
