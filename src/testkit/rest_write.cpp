@@ -18,6 +18,7 @@
 #include "node_ports.hpp"
 #include "rest_body.hpp"
 #include "rest_metadata.hpp"
+#include "volume_claims.hpp"
 
 namespace kube::testkit::detail {
 
@@ -256,6 +257,9 @@ Value Rest::finish_update(RestRequest& request, const Value& live, Value next,
   std::optional<Value> resized;
   if (request.subresource == "resize") resized = with_resources_of(live, next);
   refuse_invalid(resource, next, resized ? &*resized : &live, std::move(errors));
+  if (resource.id() == "persistentvolumeclaims" && request.subresource.empty()) {
+    check_expansion(services_.store, live, next);
+  }
   return next;
 }
 

@@ -127,7 +127,7 @@ TEST(Create, ChecksMetadata) {
   refused(R"("annotations":{"a":")" + std::string(262145, 'x') + "\"}", "metadata.annotations",
           "FieldValueTooLong");
   refused(R"("ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"p"}])",
-          "metadata.ownerReferences[0].uid", "FieldValueInvalid");
+          "metadata.ownerReferences.uid", "FieldValueInvalid");
   refused(
       R"("ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"p","uid":"1","controller":true},)"
       R"({"apiVersion":"v1","kind":"Pod","name":"q","uid":"2","controller":true}])",
