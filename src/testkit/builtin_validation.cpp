@@ -182,7 +182,7 @@ const std::map<std::string, KindValidation, std::less<>>& validations() {
        {validate_admission_policy_binding}},
       {"flowschemas.flowcontrol.apiserver.k8s.io", {validate_flow_schema}},
       {"prioritylevelconfigurations.flowcontrol.apiserver.k8s.io", {validate_priority_level}},
-      {"certificatesigningrequests.certificates.k8s.io", {validate_signing_request}},
+      {"certificatesigningrequests.certificates.k8s.io", {validate_signing_request, true}},
       {"apiservices.apiregistration.k8s.io", {validate_api_service}},
       {"customresourcedefinitions.apiextensions.k8s.io", {validate_definition_object, true}}};
   return kAll;
@@ -225,10 +225,18 @@ std::vector<FieldError> validate_builtin(const Resource& resource, const Value& 
   const auto found = validations().find(resource.id());
   if (found == validations().end()) return {};
   const KindValidation& kind = found->second;
-  // An object that was stored as it is keeps its status writable, whatever else is wrong with it.
-  if (live != nullptr && !kind.always && only_metadata_or_status_differs(object, *live)) return {};
   FieldErrors errors;
-  kind.validate(errors.root(object), live);
+  if (live == nullptr) {
+    kind.validate(errors.root(object), nullptr);
+    return errors.take();
+  }
+  // An object that was stored as it is keeps its status writable, whatever else is wrong with it.
+  if (!kind.always && only_metadata_or_status_differs(object, *live)) return {};
+  // Such an object may lack defaults, which are no change.
+  Value before = *live;
+  apply_builtin_defaults(resource, before);
+  if (!kind.always && only_metadata_or_status_differs(object, before)) return {};
+  kind.validate(errors.root(object), &before);
   return errors.take();
 }
 

@@ -147,7 +147,6 @@ void validate_stateful_set(const Field& object, const Value* live) {
   check_one_of(retention["whenScaled"], {"Retain", "Delete"});
   check_not_negative(spec["replicas"]);
   check_not_negative(spec["minReadySeconds"]);
-  check_not_negative(spec["revisionHistoryLimit"]);
   check_not_negative(spec["ordinals"]["start"]);
   check_optional_text(spec["serviceName"], dns1123_label_problems);
   check_selector_and_template(spec, "StatefulSet", "statefulset");

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "field_rules.hpp"
+#include "signing_requests.hpp"
 #include "validation.hpp"
 
 namespace kube::testkit::detail {
@@ -208,7 +209,10 @@ void validate_priority_level(const Field& object, const Value* /*live*/) {
 }
 
 void validate_signing_request(const Field& object, const Value* live) {
-  if (live != nullptr) return;  // its spec is what it was
+  if (live != nullptr) {
+    check_signing_status(object, *live);
+    return;  // its spec is what it was
+  }
   const Field spec = object["spec"];
   const std::string pem = base64_decode(spec["request"].text()).value_or("");
   if (!pem.starts_with("-----BEGIN CERTIFICATE REQUEST-----") &&

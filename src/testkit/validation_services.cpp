@@ -178,6 +178,11 @@ void validate_service(const Field& object, const Value* live) {
   }
   if (live == nullptr) return;
   const Value& before = (*live)["spec"];
+  const Field health = spec["healthCheckNodePort"];
+  if (!before["healthCheckNodePort"].is_absent() && health.is_set() &&
+      !(health.value() == before["healthCheckNodePort"])) {
+    health.forbidden("field is immutable");
+  }
   if (!(spec["clusterIP"].value() == before["clusterIP"]) &&
       spec["type"].value() == before["type"] && !spec["type"].is("ExternalName")) {
     spec["clusterIPs"].at(0).invalid(spec["clusterIPs"].value(), "may not change once set");

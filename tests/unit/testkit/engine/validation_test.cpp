@@ -104,4 +104,19 @@ TEST(Validation, RefusesWhatARealServerRefusesWithTheSameCauses) {
   }
 }
 
+// BK-10: pods that a test has put into the store, without defaults, can be labelled and their images changed.
+TEST(Validation, TakesDefaultsForNoChange) {
+  Api api;
+  api.engine.seed(
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}})");
+  const std::string path = std::string{kPods} + "/p";
+
+  EXPECT_EQ(api.patch(path, R"({"metadata":{"labels":{"a":"b"}}})").status(), 200);
+  EXPECT_EQ(api.patch(path, R"([{"op":"replace","path":"/spec/containers/0/image","value":"j"}])",
+                      "json-patch+json")
+                .status(),
+            200);
+  EXPECT_EQ(api.patch(path, R"({"spec":{"hostname":"other"}})").status(), 422);
+}
+
 }  // namespace kube::testkit::detail
