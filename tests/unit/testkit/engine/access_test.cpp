@@ -112,8 +112,7 @@ TEST(Access, HealthAndVersionAreOpen) {
   }
 }
 
-// AU-6
-// AU-11
+// AU-6, AU-11
 TEST(Access, Impersonation) {
   Recorder recorder;
   Api api{guarded(recorder)};
