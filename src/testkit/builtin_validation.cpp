@@ -170,6 +170,8 @@ const std::map<std::string, KindValidation, std::less<>>& validations() {
       {"leases.coordination.k8s.io", {validate_lease}},
       {"deviceclasses.resource.k8s.io", {validate_device_class}},
       {"resourceclaims.resource.k8s.io", {validate_resource_claim}},
+      {"resourceclaimtemplates.resource.k8s.io", {validate_resource_claim_template}},
+      {"resourceslices.resource.k8s.io", {validate_resource_slice}},
       {"validatingwebhookconfigurations.admissionregistration.k8s.io",
        {validate_webhook_configuration}},
       {"mutatingwebhookconfigurations.admissionregistration.k8s.io",

@@ -270,9 +270,15 @@ Value Rest::finish_update(RestRequest& request, const Value& live, Value next,
       spec_differs(resource, live, next)) {
     next["metadata"]["generation"] = live.get_integer("metadata.generation").value_or(0) + 1;
   }
-  std::optional<Value> resized;
-  if (request.subresource == "resize") resized = with_resources_of(live, next);
-  refuse_invalid(resource, next, resized ? &*resized : &live, std::move(errors));
+  // What a subresource may change is no change of the rest.
+  std::optional<Value> compared;
+  if (request.subresource == "resize") compared = with_resources_of(live, next);
+  if (request.subresource == "ephemeralcontainers") {
+    compared = live;
+    (*compared)["spec"]["ephemeralContainers"] =
+        Value{std::as_const(next)["spec"]["ephemeralContainers"]};
+  }
+  refuse_invalid(resource, next, compared ? &*compared : &live, std::move(errors));
   if (resource.id() == "persistentvolumeclaims" && request.subresource.empty()) {
     check_expansion(services_.store, live, next);
   } else if (resource.id() == kSigningRequests && request.subresource == "status") {

@@ -70,6 +70,8 @@ void validate_runtime_class(const Field& object, const Value* live);
 void validate_lease(const Field& object, const Value* live);
 void validate_device_class(const Field& object, const Value* live);
 void validate_resource_claim(const Field& object, const Value* live);
+void validate_resource_claim_template(const Field& object, const Value* live);
+void validate_resource_slice(const Field& object, const Value* live);
 
 /// admissionregistration.k8s.io/v1, flowcontrol.apiserver.k8s.io/v1, certificates.k8s.io/v1 and
 /// apiregistration.k8s.io/v1.

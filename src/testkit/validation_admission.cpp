@@ -175,6 +175,27 @@ void check_constraints(const Field& constraints) {
   check_label_selector(constraints["objectSelector"]);
 }
 
+void check_mutations(const Field& spec) {
+  check_one_of(spec["reinvocationPolicy"], {"IfNeeded", "Never"});
+  const Field mutations = spec["mutations"];
+  if (mutations.size() == 0) mutations.required("mutations must contain at least one item");
+  for (std::size_t i = 0; i < mutations.size(); ++i) {
+    const Field type = mutations.at(i)["patchType"];
+    if (!check_required(type)) continue;
+    if (type.is("ApplyConfiguration") || type.is("JSONPatch")) {
+      const Field patch =
+          mutations.at(i)[type.is("JSONPatch") ? "jsonPatch" : "applyConfiguration"];
+      if (!patch.is_set()) {
+        patch.required("must be specified when patchType is " + std::string{type.text()});
+      } else {
+        check_required(patch["expression"], "expression is not specified");
+      }
+    } else {
+      type.unsupported({"ApplyConfiguration", "JSONPatch"});
+    }
+  }
+}
+
 }  // namespace
 
 void validate_webhook_configuration(const Field& object, const Value* /*live*/) {
@@ -205,7 +226,10 @@ void validate_admission_policy(const Field& object, const Value* /*live*/) {
     check_required(spec["variables"].at(i)["name"], "name is not specified");
     check_required(spec["variables"].at(i)["expression"], "expression is not specified");
   }
-  if (object["kind"].is("MutatingAdmissionPolicy")) return;
+  if (object["kind"].is("MutatingAdmissionPolicy")) {
+    check_mutations(spec);
+    return;
+  }
   const Field validations = spec["validations"];
   const Field annotations = spec["auditAnnotations"];
   if (validations.size() + annotations.size() == 0) {
@@ -235,7 +259,9 @@ void validate_admission_policy_binding(const Field& object, const Value* /*live*
     const bool named = !parameter["name"].text().empty();
     if (named == parameter["selector"].is_set()) {
       if (named) {
-        parameter["name"].forbidden("name and selector are mutually exclusive");
+        for (const char* member : {"name", "selector"}) {
+          parameter[member].forbidden("name and selector are mutually exclusive");
+        }
       } else {
         parameter.required("one of name or selector must be specified");
       }

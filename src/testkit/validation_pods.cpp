@@ -114,8 +114,7 @@ void check_gates(const Field& spec) {
 /// Without what may change in a pod that exists (BK-4).
 Value immutable_part(const Value& pod) {
   Value spec = pod["spec"];
-  for (const char* member :
-       {"tolerations", "activeDeadlineSeconds", "schedulingGates", "ephemeralContainers"}) {
+  for (const char* member : {"tolerations", "activeDeadlineSeconds", "schedulingGates"}) {
     spec.erase(member);
   }
   for (const char* list : {"initContainers", "containers"}) {

@@ -51,6 +51,21 @@ void check_device_request(const Field& request) {
   }
 }
 
+void check_claim_devices(const Field& devices) {
+  std::set<std::string, std::less<>> names;
+  for (std::size_t i = 0; i < devices["requests"].size(); ++i) {
+    const Field request = devices["requests"].at(i);
+    check_device_request(request);
+    if (!names.emplace(request["name"].text()).second) request.duplicate(request["name"].text());
+  }
+  for (std::size_t i = 0; i < devices["constraints"].size(); ++i) {
+    const Field attribute = devices["constraints"].at(i)["matchAttribute"];
+    if (attribute.is_set() && attribute.text().find('/') == std::string_view::npos) {
+      attribute.invalid("a fully qualified name must be a domain and a name separated by a slash");
+    }
+  }
+}
+
 }  // namespace
 
 void validate_priority_class(const Field& object, const Value* live) {
@@ -103,20 +118,45 @@ void validate_device_class(const Field& object, const Value* /*live*/) {
 }
 
 void validate_resource_claim(const Field& object, const Value* live) {
-  const Field devices = object["spec"]["devices"];
-  std::set<std::string, std::less<>> names;
-  for (std::size_t i = 0; i < devices["requests"].size(); ++i) {
-    const Field request = devices["requests"].at(i);
-    check_device_request(request);
-    if (!names.emplace(request["name"].text()).second) request.duplicate(request["name"].text());
-  }
-  for (std::size_t i = 0; i < devices["constraints"].size(); ++i) {
-    const Field attribute = devices["constraints"].at(i)["matchAttribute"];
-    if (attribute.is_set() && attribute.text().find('/') == std::string_view::npos) {
-      attribute.invalid("a fully qualified name must be a domain and a name separated by a slash");
-    }
-  }
+  check_claim_devices(object["spec"]["devices"]);
   if (live != nullptr) check_same(object["spec"], (*live)["spec"]);
+}
+
+void validate_resource_claim_template(const Field& object, const Value* live) {
+  check_labels(object["spec"]["metadata"]["labels"]);
+  check_claim_devices(object["spec"]["spec"]["devices"]);
+  if (live != nullptr) check_same(object["spec"], (*live)["spec"]);
+}
+
+void validate_resource_slice(const Field& object, const Value* live) {
+  const Field spec = object["spec"];
+  if (check_required(spec["driver"])) check_text(spec["driver"], dns1123_subdomain_problems);
+  check_optional_text(spec["nodeName"], dns1123_subdomain_problems);
+  if (spec["nodeName"].text().empty() && !spec["nodeSelector"].is_set() &&
+      !spec["allNodes"].is_true() && !spec["perDeviceNodeSelection"].is_true()) {
+    spec.required(
+        "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is "
+        "required");
+  }
+  const Field pool = spec["pool"];
+  check_required(pool["name"]);
+  if (pool["generation"].number().value_or(0) < 0) {
+    pool["generation"].invalid("must be greater than or equal to zero");
+  }
+  if (pool["resourceSliceCount"].number().value_or(0) <= 0) {
+    pool["resourceSliceCount"].invalid(pool["resourceSliceCount"].number().value_or(0),
+                                       "must be greater than zero");
+  }
+  std::set<std::string, std::less<>> names;
+  for (std::size_t i = 0; i < spec["devices"].size(); ++i) {
+    const Field device = spec["devices"].at(i);
+    check_text(device["name"], dns1123_label_problems);
+    if (!names.emplace(device["name"].text()).second) device.duplicate(device["name"].text());
+  }
+  if (live == nullptr) return;
+  check_same(spec["driver"], (*live)["spec"]["driver"]);
+  check_same(spec["nodeName"], (*live)["spec"]["nodeName"]);
+  check_same(pool["name"], (*live)["spec"]["pool"]["name"]);
 }
 
 }  // namespace kube::testkit::detail

@@ -57,7 +57,7 @@ void check_addresses(const Field& spec) {
   const Field addresses = spec["clusterIPs"];
   if (spec["type"].is("ExternalName")) {
     if (!address.text().empty() || addresses.size() > 0) {
-      addresses.forbidden("may not be used when `type` is 'ExternalName'");
+      addresses.forbidden("may not be set for ExternalName services");
     }
     return;
   }
@@ -178,6 +178,11 @@ void validate_service(const Field& object, const Value* live) {
   }
   if (live == nullptr) return;
   const Value& before = (*live)["spec"];
+  const Field class_name = spec["loadBalancerClass"];
+  if (spec["type"].is("LoadBalancer") && before["type"] == Value{"LoadBalancer"} &&
+      !(class_name.value() == before["loadBalancerClass"])) {
+    class_name.invalid("may not change once set");
+  }
   const Field health = spec["healthCheckNodePort"];
   if (!before["healthCheckNodePort"].is_absent() && health.is_set() &&
       !(health.value() == before["healthCheckNodePort"])) {
