@@ -233,7 +233,10 @@ std::vector<FieldError> validate_builtin(const Resource& resource, const Value& 
     return errors.take();
   }
   // An object that was stored as it is keeps its status writable, whatever else is wrong with it.
-  if (!kind.always && only_metadata_or_status_differs(object, *live)) return {};
+  if (only_metadata_or_status_differs(object, *live)) {
+    if (kind.always) kind.validate(errors.root(object), live);
+    return errors.take();
+  }
   // Such an object may lack defaults, which are no change.
   Value before = *live;
   apply_builtin_defaults(resource, before);

@@ -104,6 +104,57 @@ TEST(Validation, RefusesWhatARealServerRefusesWithTheSameCauses) {
   }
 }
 
+// BK-11: the requests of the controller that binds volumes.
+TEST(Validation, LetsAClaimBeBoundAndGrow) {
+  Api api;
+  const std::string claims = "/api/v1/namespaces/default/persistentvolumeclaims";
+  const std::string volumes = "/api/v1/persistentvolumes";
+  ASSERT_EQ(
+      api.post("/apis/storage.k8s.io/v1/storageclasses",
+               R"({"metadata":{"name":"grows"},"provisioner":"a.b/c","allowVolumeExpansion":true})")
+          .status(),
+      201);
+  ASSERT_EQ(
+      api.post(
+             claims,
+             R"({"metadata":{"name":"c"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}})")
+          .status(),
+      201);
+  ASSERT_EQ(
+      api.post(
+             volumes,
+             R"({"metadata":{"name":"v"},"spec":{"accessModes":["ReadWriteOnce"],"capacity":{"storage":"1Gi"},)"
+             R"("storageClassName":"grows","hostPath":{"path":"/data"}}})")
+          .status(),
+      201);
+  const auto patched = [&](const std::string& path, const std::string& patch) {
+    const ApiReply reply = api.patch(path, patch);
+    return reply.status() == 200 ? "" : reply.message();
+  };
+
+  // The class is chosen afterwards, the volume is claimed, and each says so in its status.
+  EXPECT_EQ(patched(claims + "/c", R"({"spec":{"storageClassName":"grows"}})"), "");
+  EXPECT_EQ(
+      patched(
+          volumes + "/v",
+          R"({"spec":{"claimRef":{"apiVersion":"v1","kind":"PersistentVolumeClaim","namespace":"default","name":"c"}}})"),
+      "");
+  EXPECT_EQ(patched(volumes + "/v/status", R"({"status":{"phase":"Bound"}})"), "");
+  EXPECT_EQ(
+      patched(
+          claims + "/c",
+          R"({"metadata":{"annotations":{"pv.kubernetes.io/bind-completed":"yes"}},"spec":{"volumeName":"v"}})"),
+      "");
+  EXPECT_EQ(
+      patched(
+          claims + "/c/status",
+          R"({"status":{"phase":"Bound","accessModes":["ReadWriteOnce"],"capacity":{"storage":"1Gi"}}})"),
+      "");
+  EXPECT_EQ(patched(claims + "/c", R"({"spec":{"resources":{"requests":{"storage":"2Gi"}}}})"), "");
+  EXPECT_NE(patched(claims + "/c", R"({"spec":{"volumeName":"other"}})"), "");
+  EXPECT_NE(patched(claims + "/c", R"({"spec":{"storageClassName":"other"}})"), "");
+}
+
 // BK-10: pods that a test has put into the store, without defaults, can be labelled and their images changed.
 TEST(Validation, TakesDefaultsForNoChange) {
   Api api;
