@@ -71,9 +71,9 @@ void check_owner_references(const Field& references) {
 /// Built-in kinds want a domain in the name of a finalizer, or one of three names.
 void check_builtin_finalizer(const Field& finalizer) {
   const std::string_view name = finalizer.text();
-  if (qualified_name_problems(name).empty() && name.find('/') == std::string_view::npos &&
-      name != "kubernetes" && name != "orphan" && name != "foregroundDeletion") {
-    finalizer.invalid("name is neither a standard finalizer name nor is it fully qualified");
+  if (name.find('/') == std::string_view::npos && name != "kubernetes" && name != "orphan" &&
+      name != "foregroundDeletion") {
+    finalizer.invalid(name, "name is neither a standard finalizer name nor is it fully qualified");
   }
 }
 
