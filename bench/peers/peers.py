@@ -107,7 +107,7 @@ def measure_sample(program, server, crd, flags):
     """Resident memory in MB of a sample controller that has nothing to do."""
     with tempfile.TemporaryDirectory() as folder:
         config = pathlib.Path(folder) / "config"
-        serving = subprocess.Popen([server, "serve", "--load", crd, "--kubeconfig-out", config, *flags],
+        serving = subprocess.Popen([server, "serve", "--load", crd, "--kubeconfig-out", config, *(flags or ["--no-tls"])],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             for _ in range(100):

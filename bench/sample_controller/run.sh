@@ -82,7 +82,7 @@ mkdir -p "$results"
   echo 'Memory in kB after all caches are filled, with no Foo and no Deployment. "own" is of the process alone: heap,'
   echo 'stacks, data. The rest are pages of program and libraries, which the system keeps once for all who use them.'
   printf '%-34s %8s %8s %8s %8s\n' '' rss pss own threads
-  serve plain
+  serve plain --no-tls
   serve tls --tls
   measure 'sample_controller' workers "$work/sample_controller" --kubeconfig "$work/plain.config"
   measure 'sample_controller_builder' workers "$work/sample_controller_builder" \

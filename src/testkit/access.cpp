@@ -51,6 +51,15 @@ void require(const EngineOptions& options, const AccessRequest& access) {
   throw forbidden({access.group, access.resource}, access.name, why);
 }
 
+/// `acme.com/project` for the header `Impersonate-Extra-Acme.com%2fproject`; empty for other headers.
+std::string extra_key(std::string_view name) {
+  constexpr std::string_view kPrefix = "impersonate-extra-";
+  const std::string lower = kube::detail::lower_case(name);
+  if (!lower.starts_with(kPrefix)) return {};
+  const std::string key = lower.substr(kPrefix.size());
+  return kube::detail::lower_case(kube::detail::percent_decode(key, false).value_or(key));
+}
+
 std::vector<std::string> header_values(const Headers& headers, std::string_view name) {
   std::vector<std::string> values;
   for (const Header& header : headers) {
@@ -103,9 +112,8 @@ User impersonate(const EngineOptions& options, const ServerRequest& request, Use
   const std::string* name = find_header(request.headers, "Impersonate-User");
   const std::string* uid = find_header(request.headers, "Impersonate-Uid");
   const std::vector<std::string> groups = header_values(request.headers, "Impersonate-Group");
-  const bool extra = std::ranges::any_of(request.headers, [](const Header& header) {
-    return kube::detail::lower_case(header.name).starts_with("impersonate-extra-");
-  });
+  const bool extra = std::ranges::any_of(
+      request.headers, [](const Header& header) { return !extra_key(header.name).empty(); });
   if (name == nullptr || name->empty()) {
     if (uid != nullptr || !groups.empty() || extra) {
       throw bad_request("requested impersonation without impersonating a user");
@@ -142,6 +150,20 @@ User impersonate(const EngineOptions& options, const ServerRequest& request, Use
   if (uid != nullptr) {
     need("authentication.k8s.io", "uids", *uid);
     other.uid = *uid;
+  }
+  for (const Header& header : request.headers) {
+    const std::string key = extra_key(header.name);
+    if (key.empty()) continue;
+    require(options, {.user = user,
+                      .verb = "impersonate",
+                      .group = "authentication.k8s.io",
+                      .version = {},
+                      .resource = "userextras",
+                      .subresource = key,
+                      .namespace_ = {},
+                      .name = header.value,
+                      .path = {}});
+    other.extra[key].push_back(header.value);
   }
   return other.name == kAnonymous ? other : authenticated(std::move(other));
 }

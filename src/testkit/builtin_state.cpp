@@ -14,6 +14,7 @@
 
 #include "pod_resources.hpp"
 #include "value_defaults.hpp"
+#include "volume_claims.hpp"
 
 namespace kube::testkit::detail {
 
@@ -71,14 +72,18 @@ void set_selector(Value& job) {
 void allocate_addresses(Value& service) {
   Value& spec = part(service, "spec");
   if (std::as_const(spec)["type"] == Value{"ExternalName"}) return;
-  if (text(std::as_const(spec)["clusterIP"]).empty()) {
+  // Addresses without a first one are refused later.
+  if (text(std::as_const(spec)["clusterIP"]).empty() &&
+      std::as_const(spec)["clusterIPs"].size() == 0) {
     // Any address will do, as there is no network; it only must not change.
     const std::size_t hash =
         std::hash<std::string_view>{}(service.get_string("metadata.uid").value_or(""));
     spec["clusterIP"] =
         fmt::format("10.{}.{}.{}", 96 + hash % 16, (hash >> 8) % 256, 1 + (hash >> 16) % 254);
   }
-  fill(spec, "clusterIPs", Value::array({std::as_const(spec)["clusterIP"]}));
+  if (std::as_const(spec)["clusterIPs"].size() == 0) {
+    spec["clusterIPs"] = Value::array({std::as_const(spec)["clusterIP"]});
+  }
   // Nobody knows what stands behind a name without selector and address, so it may be anything.
   const bool both = std::as_const(spec)["clusterIP"] == Value{"None"} &&
                     std::as_const(spec)["selector"].size() == 0;
@@ -98,7 +103,7 @@ void set_initial_state(const Resource& resource, Value& object) {
          {"lastPhaseTransitionTime", std::as_const(object)["metadata"]["creationTimestamp"]}});
   } else if (id == "persistentvolumeclaims") {
     object["status"] = Value::object({{"phase", "Pending"}});
-    match_data_sources(object);
+    normalize_data_sources(object);
   } else if (id == "namespaces") {
     object["status"] = Value::object({{"phase", "Active"}});
     Value& finalizers = part(object, "spec")["finalizers"];

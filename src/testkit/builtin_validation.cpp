@@ -1,352 +1,248 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes an object invalid.
-#include "kind_rules.hpp"
-
-#include <kube/api/validation.hpp>
-
+// The metadata of any object, and the table of what validates which built-in kind.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <functional>
 #include <map>
-#include <utility>
+#include <string>
+#include <string_view>
 
-#include "builtin_workloads.hpp"
 #include "crd_registry.hpp"
-#include "string_formats.hpp"
+#include "field_rules.hpp"
+#include "kind_rules.hpp"
+#include "validation.hpp"
 
 namespace kube::testkit::detail {
 
 namespace {
 
-using Errors = std::vector<FieldError>;
-
 constexpr std::size_t kMaxAnnotations = 262144;
-constexpr std::size_t kMaxData = std::size_t{1} << 20;
 
-std::string_view text(const Value& value) {
-  return value.is_string() ? value.as_string() : std::string_view{};
-}
-
-std::string_view name_problem(const Resource& resource, std::string_view name) {
+Problems name_problems(const Resource& resource, std::string_view name) {
   const std::string id = resource.id();
   if (resource.group == "rbac.authorization.k8s.io" || resource.plural == "events" ||
-      id == "poddisruptionbudgets.policy") {
-    if (name == "." || name == "..") return "may not be '.' or '..'";
-    if (name.find_first_of("/%") != std::string_view::npos) return "may not contain '/' or '%'";
-    return {};
+      id == "poddisruptionbudgets.policy" || id == "apiservices.apiregistration.k8s.io") {
+    return path_segment_problems(name);
   }
-  if (id == "namespaces") return validation::dns1123_label_problem(name);
-  if (id == "services") return validation::dns1123_label_problem(name);
-  return validation::dns1123_subdomain_problem(name);
+  if (id == "namespaces" || id == "services" || id == "statefulsets.apps") {
+    return dns1123_label_problems(name);
+  }
+  if (id == "ipaddresses.networking.k8s.io") return canonical_ip_problems(name);
+  return dns1123_subdomain_problems(name);
 }
 
-void check_owner_references(const Value& references, Errors& errors) {
-  std::size_t controllers = 0;
+/// The characters that a server will add to a prefix make up for a dash at its end.
+void check_prefix(const Resource& resource, const Field& prefix) {
+  if (prefix.text().empty()) return;
+  std::string name{prefix.text()};
+  if (name.size() > 1 && name.back() == '-') name.back() = 'a';
+  for (const std::string& problem : name_problems(resource, name)) prefix.invalid(problem);
+}
+
+void check_owner_references(const Field& references) {
+  std::string controller;
   for (std::size_t i = 0; i < references.size(); ++i) {
-    const Value& reference = references[i];
-    const std::string at = fmt::format("metadata.ownerReferences[{}]", i);
+    const Value& reference = references.value()[i];
     for (const char* member : {"apiVersion", "kind", "name", "uid"}) {
-      if (text(reference[member]).empty()) {
-        errors.push_back(invalid_value(fmt::format("{}.{}", at, member), "", "must not be empty"));
+      // The path of each names the list only.
+      const Field part = references[member].with(reference[member]);
+      if (part.text().empty()) {
+        part.invalid("", member == std::string_view{"apiVersion"} ? "version must not be empty"
+                                                                  : "must not be empty");
       }
     }
-    if (reference["controller"] == Value{true}) ++controllers;
-  }
-  if (controllers > 1) {
-    errors.push_back(invalid_value("metadata.ownerReferences", references,
-                                   "at most one owner may be the controller"));
+    const std::string_view kind = reference.get_string("kind").value_or("");
+    if (reference["apiVersion"] == Value{"v1"} && kind == "Event") {
+      references.invalid(reference, "/v1, Kind=Event is disallowed from being an owner");
+    }
+    if (reference["controller"] != Value{true}) continue;
+    const std::string name = fmt::format("{}/{}", kind, reference.get_string("name").value_or(""));
+    if (!controller.empty()) {
+      references.invalid(
+          fmt::format("Only one reference can have Controller set to true. Found "
+                      "\"true\" in references for {} and {}",
+                      controller, name));
+    } else {
+      controller = name;
+    }
   }
 }
 
-/// Built-in kinds want a domain in it, or one of three names.
-void check_finalizer(std::string_view name, const std::string& place, Errors& errors) {
-  if (const auto problem = validation::qualified_name_problem(name); !problem.empty()) {
-    errors.push_back(invalid_value(place, name, problem));
-  } else if (name.find('/') == std::string_view::npos && name != "kubernetes" && name != "orphan" &&
-             name != "foregroundDeletion") {
-    errors.push_back(invalid_value(place, name, "has no domain and is no standard name"));
+/// Built-in kinds want a domain in the name of a finalizer, or one of three names.
+void check_builtin_finalizer(const Field& finalizer) {
+  const std::string_view name = finalizer.text();
+  if (name.find('/') == std::string_view::npos && name != "kubernetes" && name != "orphan" &&
+      name != "foregroundDeletion") {
+    finalizer.invalid(name, "name is neither a standard finalizer name nor is it fully qualified");
   }
 }
 
-void check_finalizers(const Value& finalizers, bool builtin, Errors& errors) {
+void check_finalizers(const Field& finalizers, bool builtin) {
   bool orphan = false;
   bool foreground = false;
   for (std::size_t i = 0; i < finalizers.size(); ++i) {
-    const std::string_view name = text(finalizers[i]);
-    orphan = orphan || name == "orphan";
-    foreground = foreground || name == "foregroundDeletion";
-    if (const auto problem = validation::qualified_name_problem(name); !problem.empty()) {
-      errors.push_back(invalid_value("metadata.finalizers", finalizers[i], problem));
+    const Field finalizer = finalizers.at(i);
+    orphan = orphan || finalizer.is("orphan");
+    foreground = foreground || finalizer.is("foregroundDeletion");
+    for (const std::string& problem : qualified_name_problems(finalizer.text())) {
+      finalizers.invalid(finalizer.value(), problem);
     }
-    if (builtin) check_finalizer(name, fmt::format("metadata.finalizers[{}]", i), errors);
+    if (builtin) check_builtin_finalizer(finalizer);
   }
   if (orphan && foreground) {
-    errors.push_back(invalid_value("metadata.finalizers", finalizers,
-                                   "orphan and foregroundDeletion exclude each other"));
+    finalizers.invalid("finalizer orphan and foregroundDeletion cannot be both set");
   }
 }
 
-/// The size of all values of a map in bytes.
-std::size_t bytes_in(const Value& map, bool base64) {
+void check_annotations(const Field& annotations) {
+  if (!annotations.value().is_object()) return;
   std::size_t size = 0;
-  if (!map.is_object()) return 0;
-  for (const auto& [key, value] : map.as_object()) {
-    size += base64 ? text(value).size() / 4 * 3 : text(value).size();
-  }
-  return size;
-}
-
-void check_keys(const Value& map, std::string_view field, Errors& errors) {
-  if (!map.is_object()) return;
-  for (const auto& [key, value] : map.as_object()) {
-    const bool fine = !key.empty() && key.size() <= 253 && key != "." && key != ".." &&
-                      std::ranges::all_of(key.view(), [](char c) {
-                        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                               (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
-                      });
-    if (!fine) {
-      errors.push_back(invalid_value(fmt::format("{}[{}]", field, key.view()), key,
-                                     "a key has letters, digits, '-', '_' and '.' only"));
+  for (const auto& [key, value] : annotations.value().as_object()) {
+    // Upper-case letters are fine in the domain of an annotation.
+    std::string lower{key.view()};
+    for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    for (const std::string& problem : qualified_name_problems(lower)) {
+      annotations.invalid(key, problem);
     }
+    size += key.size() + (value.is_string() ? value.as_string().size() : 0);
+  }
+  if (size > kMaxAnnotations) {
+    annotations.errors().add(too_long(annotations.path(), kMaxAnnotations));
   }
 }
 
-void check_immutable(const Value& object, const Value* live, Errors& errors) {
-  if (live == nullptr || (*live)["immutable"] != Value{true}) return;
-  for (const char* member : {"data", "binaryData", "immutable"}) {
-    if (!(object[member] == (*live)[member])) {
-      errors.push_back(forbidden_value(member, "field is immutable when `immutable` is set"));
-    }
+void validate_definition_object(const Field& object, const Value* live) {
+  for (FieldError& error : validate_definition(object.value(), live)) {
+    object.errors().add(std::move(error));
   }
 }
 
-void check_config_map(const Value& object, const Value* live, Errors& errors) {
-  check_keys(object["data"], "data", errors);
-  check_keys(object["binaryData"], "binaryData", errors);
-  if (bytes_in(object["data"], false) + bytes_in(object["binaryData"], true) > kMaxData) {
-    errors.push_back(too_long("", kMaxData));
-  }
-  check_immutable(object, live, errors);
-}
+struct KindValidation {
+  Validator validate;
+  /// Also when only metadata or status has changed.
+  bool always = false;
+};
 
-void check_secret(const Value& object, const Value* live, Errors& errors) {
-  check_keys(object["data"], "data", errors);
-  if (bytes_in(object["data"], true) > kMaxData) errors.push_back(too_long("data", kMaxData));
-  check_immutable(object, live, errors);
-  if (live != nullptr && !(object["type"] == (*live)["type"])) {
-    errors.push_back(invalid_value("type", object["type"], "field is immutable"));
-  }
-}
-
-void check_claim(const Value& object, const Value* live, Errors& errors) {
-  const Value& spec = object["spec"];
-  if (spec["accessModes"].size() == 0) errors.push_back(required_value("spec.accessModes"));
-  if (spec["resources"]["requests"]["storage"].is_absent()) {
-    errors.push_back(required_value("spec.resources[storage]"));
-  }
-  if (live != nullptr && !(spec == (*live)["spec"])) {
-    errors.push_back(forbidden_value("spec", "is immutable after creation"));
-    if (spec["resources"]["requests"]["storage"].is_absent()) {
-      errors.push_back(forbidden_value("spec.resources.requests.storage", "may not become less"));
-    }
-  }
-}
-
-void check_namespace(const Value& object, const Value* live, Errors& errors) {
-  const bool going = !text(object["metadata"]["deletionTimestamp"]).empty();
-  if (live != nullptr && text(object["status"]["phase"]) != (going ? "Terminating" : "Active")) {
-    errors.push_back(invalid_value("status.Phase", object["status"]["phase"],
-                                   "must be Terminating if it is being deleted, and only then"));
-  }
-}
-
-void check_node(const Value& object, const Value* live, Errors& errors) {
-  if (live == nullptr || (*live)["spec"]["podCIDRs"].size() == 0) return;
-  if (!(object["spec"]["podCIDRs"] == (*live)["spec"]["podCIDRs"])) {
-    errors.push_back(forbidden_value("spec.podCIDRs", "may be set once, but not changed"));
-  }
-}
-
-void check_lease(const Value& object, const Value*, Errors& errors) {
-  const Value& spec = object["spec"];
-  const auto number = [&](const char* member) { return spec.get_integer(member); };
-  if (const auto seconds = number("leaseDurationSeconds"); seconds && *seconds <= 0) {
-    errors.push_back(
-        invalid_value("spec.leaseDurationSeconds", *seconds, "must be greater than 0"));
-  }
-  if (const auto transitions = number("leaseTransitions"); transitions && *transitions < 0) {
-    errors.push_back(
-        invalid_value("spec.leaseTransitions", *transitions, "must be greater than or equal to 0"));
-  }
-}
-
-void check_event(const Value& object, const Value* live, Errors& errors) {
-  // In the fields of core/v1, whichever of the two forms was sent (BK-3).
-  const std::string_view namespace_ = text(object["metadata"]["namespace"]);
-  const std::string_view involved = text(object["involvedObject"]["namespace"]);
-  if (text(object["eventTime"]).empty()) {
-    if (involved != namespace_ && !(involved.empty() && namespace_ == "default")) {
-      errors.push_back(
-          invalid_value("involvedObject.namespace", involved, "does not match event.namespace"));
-    }
-    return;
-  }
-  for (const char* member : {"reportingComponent", "reportingInstance", "action", "reason"}) {
-    if (text(object[member]).empty()) errors.push_back(required_value(member));
-  }
-  const std::string_view type = text(object["type"]);
-  if (type != "Normal" && type != "Warning") {
-    errors.push_back(invalid_value("type", type, "has invalid value: must be Normal or Warning"));
-  }
-  for (const char* member : {"reportingInstance", "action", "reason"}) {
-    if (text(object[member]).size() > 128) {
-      errors.push_back(invalid_value(member, "", "can have at most 128 characters"));
-    }
-  }
-  if (text(object["message"]).size() > 1024) {
-    errors.push_back(invalid_value("message", "", "can have at most 1024 characters"));
-  }
-  if (object["series"].is_object() && object.get_integer("series.count").value_or(0) < 2) {
-    errors.push_back(invalid_value("series.count", "", "should be at least 2"));
-  }
-  if (live == nullptr) return;
-  for (const char* member :
-       {"involvedObject", "reason", "message", "source", "firstTimestamp", "lastTimestamp", "count",
-        "type", "eventTime", "action", "related", "reportingComponent", "reportingInstance"}) {
-    if (!(object[member] == (*live)[member])) {
-      errors.push_back(invalid_value(member, object[member], "field is immutable"));
-    }
-  }
-}
-
-void check_service(const Value& object, const Value* live, Errors& errors) {
-  const Value& spec = object["spec"];
-  if (spec["ipFamilyPolicy"] == Value{"RequireDualStack"} &&
-      (spec["clusterIP"] != Value{"None"} || spec["selector"].size() > 0)) {
-    errors.push_back(invalid_value("spec.ipFamilyPolicy", spec["ipFamilyPolicy"],
-                                   "there is one family of addresses only"));
-    errors.push_back(
-        invalid_value("spec.ipFamilies[1]", spec["ipFamilies"][1], "there are no such addresses"));
-    return;
-  }
-  if (spec["type"] == Value{"ExternalName"} && text(spec["externalName"]).empty()) {
-    errors.push_back(required_value("spec.externalName"));
-  }
-  if (spec["ports"].size() == 0 && spec["clusterIP"] != Value{"None"} &&
-      spec["type"] != Value{"ExternalName"}) {
-    errors.push_back(required_value("spec.ports"));
-  }
-  const std::string_view address = text(spec["clusterIP"]);
-  if (spec["type"] == Value{"ExternalName"} && !address.empty()) {
-    errors.push_back(forbidden_value("spec.clusterIPs", "an ExternalName has no address"));
-  } else if (!address.empty() && address != "None" && !has_format("ipv4", address) &&
-             !has_format("ipv6", address)) {
-    errors.push_back(invalid_value("spec.clusterIPs[0]", address, "must be a valid IP address"));
-  }
-  static const std::vector<std::string> kAffinities{"ClientIP", "None"};
-  if (const Value& affinity = spec["sessionAffinity"];
-      !affinity.is_absent() &&
-      std::ranges::find(kAffinities, text(affinity)) == kAffinities.end()) {
-    errors.push_back(not_supported("spec.sessionAffinity", affinity, kAffinities));
-  }
-  for (std::size_t i = 0; i < spec["ports"].size(); ++i) {
-    const Value& port = spec["ports"][i];
-    const std::string place = fmt::format("spec.ports[{}]", i);
-    const std::string_view name = text(port["name"]);
-    if (name.empty() && spec["ports"].size() > 1) errors.push_back(required_value(place + ".name"));
-    bool taken = false;
-    for (std::size_t j = 0; j < i; ++j) {
-      taken = taken || (!name.empty() && spec["ports"][j]["name"] == port["name"]);
-    }
-    if (taken) errors.push_back(duplicate_value(place + ".name", name));
-    const std::int64_t number = port.get_integer("port").value_or(0);
-    if (number < 1 || number > 65535) {
-      errors.push_back(invalid_value(place + ".port", number, "must be between 1 and 65535"));
-    }
-  }
-  if (live != nullptr && !(spec["clusterIP"] == (*live)["spec"]["clusterIP"]) &&
-      spec["type"] == (*live)["spec"]["type"] && spec["type"] != Value{"ExternalName"}) {
-    errors.push_back(
-        invalid_value("spec.clusterIPs[0]", spec["clusterIP"], "may not change once set"));
-  }
-}
-
-void check_definition(const Value& object, const Value* live, Errors& errors) {
-  const Errors found = validate_definition(object, live);
-  errors.insert(errors.end(), found.begin(), found.end());
-}
-
-using Check = void (*)(const Value&, const Value*, Errors&);
-
-const std::map<std::string, Check, std::less<>>& checks() {
-  static const std::map<std::string, Check, std::less<>> kAll{
-      {"configmaps", check_config_map},
-      {"secrets", check_secret},
-      {"pods", check_pod},
-      {"deployments.apps", check_workload},
-      {"replicasets.apps", check_workload},
-      {"statefulsets.apps", check_workload},
-      {"daemonsets.apps", check_workload},
-      {"jobs.batch", check_job},
-      {"namespaces", check_namespace},
-      {"nodes", check_node},
-      {"persistentvolumeclaims", check_claim},
-      {"leases.coordination.k8s.io", check_lease},
-      {"services", check_service},
-      {"events", check_event},
-      {"events.events.k8s.io", check_event},
-      {"customresourcedefinitions.apiextensions.k8s.io", check_definition}};
+const std::map<std::string, KindValidation, std::less<>>& validations() {
+  static const std::map<std::string, KindValidation, std::less<>> kAll{
+      {"configmaps", {validate_config_map}},
+      {"secrets", {validate_secret}},
+      {"namespaces", {validate_namespace, true}},
+      {"nodes", {validate_node, true}},
+      {"endpoints", {validate_endpoints}},
+      {"events", {validate_event}},
+      {"events.events.k8s.io", {validate_modern_event}},
+      {"services", {validate_service}},
+      {"pods", {validate_pod}},
+      {"podtemplates", {validate_pod_template}},
+      {"replicationcontrollers", {validate_replication_controller}},
+      {"persistentvolumes", {validate_persistent_volume}},
+      {"persistentvolumeclaims", {validate_persistent_volume_claim}},
+      {"resourcequotas", {validate_resource_quota}},
+      {"limitranges", {validate_limit_range}},
+      {"deployments.apps", {validate_deployment}},
+      {"replicasets.apps", {validate_replica_set}},
+      {"statefulsets.apps", {validate_stateful_set}},
+      {"daemonsets.apps", {validate_daemon_set}},
+      {"controllerrevisions.apps", {validate_controller_revision}},
+      {"jobs.batch", {validate_job, true}},
+      {"cronjobs.batch", {validate_cron_job}},
+      {"horizontalpodautoscalers.autoscaling", {validate_autoscaler}},
+      {"poddisruptionbudgets.policy", {validate_disruption_budget}},
+      {"ingresses.networking.k8s.io", {validate_ingress}},
+      {"ingressclasses.networking.k8s.io", {validate_ingress_class}},
+      {"networkpolicies.networking.k8s.io", {validate_network_policy}},
+      {"servicecidrs.networking.k8s.io", {validate_service_cidr}},
+      {"ipaddresses.networking.k8s.io", {validate_ip_address}},
+      {"endpointslices.discovery.k8s.io", {validate_endpoint_slice}},
+      {"roles.rbac.authorization.k8s.io", {validate_role}},
+      {"clusterroles.rbac.authorization.k8s.io", {validate_cluster_role}},
+      {"rolebindings.rbac.authorization.k8s.io", {validate_role_binding}},
+      {"clusterrolebindings.rbac.authorization.k8s.io", {validate_cluster_role_binding}},
+      {"storageclasses.storage.k8s.io", {validate_storage_class}},
+      {"csidrivers.storage.k8s.io", {validate_csi_driver}},
+      {"csinodes.storage.k8s.io", {validate_csi_node}},
+      {"csistoragecapacities.storage.k8s.io", {validate_csi_storage_capacity}},
+      {"volumeattachments.storage.k8s.io", {validate_volume_attachment}},
+      {"volumeattributesclasses.storage.k8s.io", {validate_volume_attributes_class}},
+      {"priorityclasses.scheduling.k8s.io", {validate_priority_class}},
+      {"runtimeclasses.node.k8s.io", {validate_runtime_class}},
+      {"leases.coordination.k8s.io", {validate_lease}},
+      {"deviceclasses.resource.k8s.io", {validate_device_class}},
+      {"resourceclaims.resource.k8s.io", {validate_resource_claim}},
+      {"resourceclaimtemplates.resource.k8s.io", {validate_resource_claim_template}},
+      {"resourceslices.resource.k8s.io", {validate_resource_slice}},
+      {"validatingwebhookconfigurations.admissionregistration.k8s.io",
+       {validate_webhook_configuration}},
+      {"mutatingwebhookconfigurations.admissionregistration.k8s.io",
+       {validate_webhook_configuration}},
+      {"validatingadmissionpolicies.admissionregistration.k8s.io", {validate_admission_policy}},
+      {"mutatingadmissionpolicies.admissionregistration.k8s.io", {validate_admission_policy}},
+      {"validatingadmissionpolicybindings.admissionregistration.k8s.io",
+       {validate_admission_policy_binding}},
+      {"mutatingadmissionpolicybindings.admissionregistration.k8s.io",
+       {validate_admission_policy_binding}},
+      {"flowschemas.flowcontrol.apiserver.k8s.io", {validate_flow_schema}},
+      {"prioritylevelconfigurations.flowcontrol.apiserver.k8s.io", {validate_priority_level}},
+      {"certificatesigningrequests.certificates.k8s.io", {validate_signing_request, true}},
+      {"apiservices.apiregistration.k8s.io", {validate_api_service}},
+      {"customresourcedefinitions.apiextensions.k8s.io", {validate_definition_object, true}}};
   return kAll;
+}
+
+/// Whether an update leaves alone what a kind validates.
+bool only_metadata_or_status_differs(const Value& object, const Value& live) {
+  for (const Value* one : {&object, &live}) {
+    for (const auto& [name, value] : one->as_object()) {
+      if (name != "metadata" && name != "status" && !(object[name] == live[name])) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
 
 std::vector<FieldError> validate_metadata(const Resource& resource, const Value& object) {
-  Errors errors;
-  const Value& metadata = object["metadata"];
-  const std::string_view name = text(metadata["name"]);
-  if (name.empty()) {
-    errors.push_back(required_value("metadata.name", "name or generateName is required"));
-  } else if (const auto problem = name_problem(resource, name); !problem.empty()) {
-    errors.push_back(invalid_value("metadata.name", name, problem));
+  FieldErrors errors;
+  const Field metadata = errors.root(object)["metadata"];
+  const Field name = metadata["name"];
+  check_prefix(resource, metadata["generateName"]);
+  if (name.text().empty()) {
+    name.required("name or generateName is required");
+  } else {
+    for (const std::string& problem : name_problems(resource, name.text())) name.invalid(problem);
   }
-  if (metadata["labels"].is_object()) {
-    for (const auto& [key, value] : metadata["labels"].as_object()) {
-      if (const auto problem = validation::qualified_name_problem(key); !problem.empty()) {
-        errors.push_back(invalid_value("metadata.labels", key, problem));
-      }
-      if (const auto problem = validation::label_value_problem(text(value)); !problem.empty()) {
-        errors.push_back(invalid_value("metadata.labels", value, problem));
-      }
-    }
-  }
-  if (metadata["annotations"].is_object()) {
-    std::size_t size = 0;
-    for (const auto& [key, value] : metadata["annotations"].as_object()) {
-      if (const auto problem = validation::qualified_name_problem(key); !problem.empty()) {
-        errors.push_back(invalid_value("metadata.annotations", key, problem));
-      }
-      size += key.size() + text(value).size();
-    }
-    if (size > kMaxAnnotations) errors.push_back(too_long("metadata.annotations", kMaxAnnotations));
-  }
-  check_owner_references(metadata["ownerReferences"], errors);
+  check_labels(metadata["labels"]);
+  check_annotations(metadata["annotations"]);
+  check_owner_references(metadata["ownerReferences"]);
   check_finalizers(metadata["finalizers"],
                    !resource.is_custom() && resource.group != "apiextensions.k8s.io" &&
                        resource.plural != "poddisruptionbudgets" && resource.plural != "events" &&
-                       resource.plural != "leases",
-                   errors);
-  return errors;
+                       resource.plural != "leases");
+  return errors.take();
 }
 
 std::vector<FieldError> validate_builtin(const Resource& resource, const Value& object,
                                          const Value* live) {
-  Errors errors;
-  const auto found = checks().find(resource.id());
-  if (found != checks().end()) found->second(object, live, errors);
-  return errors;
+  const auto found = validations().find(resource.id());
+  if (found == validations().end()) return {};
+  const KindValidation& kind = found->second;
+  FieldErrors errors;
+  if (live == nullptr) {
+    kind.validate(errors.root(object), nullptr);
+    return errors.take();
+  }
+  // An object that was stored as it is keeps its status writable, whatever else is wrong with it.
+  if (only_metadata_or_status_differs(object, *live)) {
+    if (kind.always) kind.validate(errors.root(object), live);
+    return errors.take();
+  }
+  // Such an object may lack defaults, which are no change.
+  Value before = *live;
+  apply_builtin_defaults(resource, before);
+  if (!kind.always && only_metadata_or_status_differs(object, before)) return {};
+  kind.validate(errors.root(object), &before);
+  return errors.take();
 }
 
 }  // namespace kube::testkit::detail

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
-#include <kube/api/validation.hpp>
 
 #include <fmt/format.h>
 
@@ -10,6 +9,7 @@
 #include <string>
 
 #include "crd_registry.hpp"
+#include "name_rules.hpp"
 #include "structural_schema.hpp"
 
 namespace kube::testkit::detail {
@@ -94,20 +94,28 @@ void check_versions(const Value& spec, Errors& errors) {
   const Value& versions = spec["versions"];
   std::set<std::string_view> names;
   std::size_t storage = 0;
+  // Where all versions have the same schema, a server names one place for it.
+  bool same = versions.size() > 0;
+  for (std::size_t i = 1; i < versions.size(); ++i) {
+    same = same && versions[i]["schema"] == versions[0]["schema"];
+  }
   for (std::size_t i = 0; i < versions.size(); ++i) {
     const Value& version = versions[i];
     const std::string at = fmt::format("spec.versions[{}]", i);
     const std::string_view name = text(version["name"]);
-    if (const auto problem = validation::dns1035_label_problem(name); !problem.empty()) {
+    for (const std::string& problem : dns1035_label_problems(name)) {
       errors.push_back(invalid_value(at + ".name", name, problem));
+      if (i == 0) errors.push_back(invalid_value("spec.version", name, problem));
     }
     if (!names.insert(name).second) errors.push_back(duplicate_value(at + ".name", name));
     if (version["storage"] == Value{true}) ++storage;
     const Value& schema = version["schema"]["openAPIV3Schema"];
     if (!schema.is_object()) {
-      errors.push_back(required_value(at + ".schema.openAPIV3Schema", "schemas are required"));
-    } else {
-      const Errors found = check_structural(schema, at + ".schema.openAPIV3Schema");
+      errors.push_back(required_value(at + ".schema.openAPIV3Schema"));
+    } else if (!same || i == 0) {
+      const Errors found =
+          check_structural(schema, same ? std::string{"spec.validation.openAPIV3Schema"}
+                                        : at + ".schema.openAPIV3Schema");
       errors.insert(errors.end(), found.begin(), found.end());
     }
     check_selectable(version, at, errors);
@@ -127,14 +135,14 @@ std::vector<FieldError> validate_definition(const Value& definition, const Value
   const std::string_view group = text(spec["group"]);
   const std::string_view plural = text(spec["names"]["plural"]);
   const std::string expected = fmt::format("{}.{}", plural, group);
-  if (text(definition["metadata"]["name"]) != expected) {
+  if (live == nullptr && text(definition["metadata"]["name"]) != expected) {
     errors.push_back(invalid_value("metadata.name", definition["metadata"]["name"],
                                    "must be spec.names.plural+\".\"+spec.group"));
   }
   if (group.empty()) {
     errors.push_back(required_value("spec.group"));
-  } else if (const auto problem = validation::dns1123_subdomain_problem(group); !problem.empty()) {
-    errors.push_back(invalid_value("spec.group", group, problem));
+  } else if (const Problems problems = dns1123_subdomain_problems(group); !problems.empty()) {
+    errors.push_back(invalid_value("spec.group", group, problems.front()));
   } else if (group.find('.') == std::string_view::npos) {
     errors.push_back(
         invalid_value("spec.group", group, "should be a domain with at least one dot"));
@@ -156,17 +164,17 @@ std::vector<FieldError> validate_definition(const Value& definition, const Value
     const std::string_view name = text(spec["names"][member]);
     if (name.empty()) {
       errors.push_back(required_value(fmt::format("spec.names.{}", member)));
-    } else if (const auto problem = validation::dns1035_label_problem(name); !problem.empty()) {
-      errors.push_back(invalid_value(fmt::format("spec.names.{}", member), name, problem));
+    } else if (const Problems problems = dns1035_label_problems(name); !problems.empty()) {
+      errors.push_back(invalid_value(fmt::format("spec.names.{}", member), name, problems.front()));
     }
   }
   for (const char* member : {"kind", "listKind"}) {
     const std::string name = kube::detail::lower_case(text(spec["names"][member]));
     if (name.empty()) {
       errors.push_back(required_value(fmt::format("spec.names.{}", member)));
-    } else if (const auto problem = validation::dns1035_label_problem(name); !problem.empty()) {
-      errors.push_back(
-          invalid_value(fmt::format("spec.names.{}", member), spec["names"][member], problem));
+    } else if (const Problems problems = dns1035_label_problems(name); !problems.empty()) {
+      errors.push_back(invalid_value(fmt::format("spec.names.{}", member), spec["names"][member],
+                                     problems.front()));
     }
   }
   if (spec["preserveUnknownFields"] == Value{true}) {
@@ -183,8 +191,8 @@ std::vector<FieldError> validate_definition(const Value& definition, const Value
     }
   }
   if (definition["status"]["storedVersions"].size() == 0) {
-    errors.push_back(invalid_value("status.storedVersions", definition["status"]["storedVersions"],
-                                   "must have at least one version"));
+    errors.push_back(
+        invalid_value("status.storedVersions", nullptr, "must have at least one stored version"));
   }
   for (std::size_t i = 0; i < definition["status"]["storedVersions"].size(); ++i) {
     const Value& stored = definition["status"]["storedVersions"][i];

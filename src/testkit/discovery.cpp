@@ -6,6 +6,7 @@
 #include <kube/codec/base64.hpp>
 
 #include <fmt/format.h>
+#include <openssl/evp.h>
 
 #include <algorithm>
 #include <array>
@@ -60,14 +61,13 @@ Value group_value(const Catalog& catalog, const std::string& group) {
 }
 
 std::string storage_hash(const Resource& resource) {
-  // Any eight bytes that tell storage versions apart will do.
-  const std::string hash =
-      etag_hash(fmt::format("{}/{}/{}", resource.group, resource.storage_version, resource.kind));
-  std::string bytes;
-  for (std::size_t i = 0; i < 16; i += 2) {
-    bytes.push_back(static_cast<char>(std::stoi(hash.substr(i, 2), nullptr, 16)));
-  }
-  return base64_encode(bytes);
+  constexpr std::size_t kSize = 8;
+  const std::string text =
+      fmt::format("{}/{}/{}", resource.group, resource.storage_version, resource.kind);
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned size = 0;
+  EVP_Digest(text.data(), text.size(), digest, &size, EVP_sha256(), nullptr);
+  return base64_encode({reinterpret_cast<const char*>(digest), kSize});
 }
 
 Value resource_list(const Catalog& catalog, const std::string& group, const std::string& version) {

@@ -7,9 +7,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "failures.hpp"
+#include "object_warnings.hpp"
 #include "request_timeout.hpp"
 
 namespace kube::testkit::detail {
@@ -96,6 +98,16 @@ class InFlight {
   bool fits_;
 };
 
+/// Neither headers nor bodies are logged, as they hold tokens.
+void log_request(const Logger& logger, const ServerRequest& request, int code,
+                 std::chrono::steady_clock::time_point start) {
+  if (!logger.enabled(LogLevel::kDebug)) return;
+  const auto took = std::chrono::duration_cast<std::chrono::microseconds>(
+      std::chrono::steady_clock::now() - start);
+  logger.named("request").debug("{} {}: {} in {} us", request.method, request.target, code,
+                                took.count());
+}
+
 bool is_read(std::string_view method) {
   return method == "GET" || method == "HEAD" || method == "OPTIONS";
 }
@@ -115,10 +127,12 @@ ServerResponse Dispatcher::handle(const ServerRequest& request,
 }
 
 ServerResponse Dispatcher::complete(const ServerRequest& request, const std::optional<User>& user) {
+  const auto start = std::chrono::steady_clock::now();
   ServerResponse response;
+  Route route;
   std::vector<std::string> warnings;
   try {
-    response = answer(request, user, warnings);
+    response = answer(request, user, route, warnings);
   } catch (const ApiError& error) {
     response = status_response(request, error);
   } catch (const RequestTimeout&) {
@@ -145,11 +159,13 @@ ServerResponse Dispatcher::complete(const ServerRequest& request, const std::opt
     response.headers.push_back({"Cache-Control", "no-cache, private"});
   }
   add_warnings(response, warnings);
+  metrics_.count(route, response.status);
+  log_request(services_.options.logger, request, response.status, start);
   return response;
 }
 
 ServerResponse Dispatcher::answer(const ServerRequest& request, const std::optional<User>& known,
-                                  std::vector<std::string>& warnings) {
+                                  Route& route, std::vector<std::string>& warnings) {
   if (shutting_down_) {
     ServerResponse response = overloaded(5);
     response.headers.push_back({"Connection", "close"});
@@ -160,7 +176,7 @@ ServerResponse Dispatcher::answer(const ServerRequest& request, const std::optio
                                                     : services_.options.max_writes_in_flight};
   if (!slot.fits()) return overloaded(1);
   const RequestUrl url = RequestUrl::parse(request.target);
-  const Route route = Route::parse(request.method, url);
+  route = Route::parse(request.method, url);
   User user;
   if (known) {
     user = *known;
@@ -176,6 +192,17 @@ ServerResponse Dispatcher::answer(const ServerRequest& request, const std::optio
   }
   if (!url.query.flag("watch")) static_cast<void>(parse_request_timeout(url.query));
   return serve_path(request, url, route, user, warnings);
+}
+
+ServerResponse Dispatcher::metrics() const {
+  std::string text = metrics_.text();
+  text += fmt::format(
+      "# HELP apiserver_current_inflight_requests Requests that are being answered.\n"
+      "# TYPE apiserver_current_inflight_requests gauge\n"
+      "apiserver_current_inflight_requests{{request_kind=\"mutating\"}} {}\n"
+      "apiserver_current_inflight_requests{{request_kind=\"readOnly\"}} {}\n",
+      writes_.load(), reads_.load());
+  return make_response(200, "text/plain; version=0.0.4; charset=utf-8", std::move(text));
 }
 
 ServerResponse Dispatcher::version() const {
@@ -212,6 +239,7 @@ ServerResponse Dispatcher::serve_path(const ServerRequest& request, const Reques
     }
     if (route.malformed) return page_not_found();
     if (url.path == "/version" || url.path == "/version/") return version();
+    if (url.path == "/metrics") return metrics();
     if (auto response = health_.serve(url)) return std::move(*response);
     if (url.path == "/openid/v1/jwks") {
       return make_response(200, "application/jwk-set+json", services_.account_tokens.key_set());
@@ -250,6 +278,9 @@ ServerResponse Dispatcher::serve_path(const ServerRequest& request, const Reques
   rest.output.pretty = pretty;
   if (rest.resource->is_custom() && !rest.resource->custom->deprecation.empty()) {
     rest.warn(rest.resource->custom->deprecation);
+  }
+  if (std::string warning = deprecation_of(*rest.resource); !warning.empty()) {
+    rest.warn(std::move(warning));
   }
   struct Collect {
     RestRequest& rest;

@@ -10,6 +10,7 @@
 #include "discovery.hpp"
 #include "health.hpp"
 #include "http_message.hpp"
+#include "request_metrics.hpp"
 #include "rest.hpp"
 #include "routing.hpp"
 
@@ -31,8 +32,10 @@ class Dispatcher {
  private:
   /// The answer with the headers that every one has.
   ServerResponse complete(const ServerRequest& request, const std::optional<User>& user);
+  /// Fills in `route` and `warnings` as far as it gets.
   ServerResponse answer(const ServerRequest& request, const std::optional<User>& known,
-                        std::vector<std::string>& warnings);
+                        Route& route, std::vector<std::string>& warnings);
+  ServerResponse metrics() const;
   ServerResponse serve_path(const ServerRequest& request, const RequestUrl& url, const Route& route,
                             const User& user, std::vector<std::string>& warnings);
   ServerResponse serve_resource(RestRequest& request, const Route& route);
@@ -41,6 +44,7 @@ class Dispatcher {
   Services& services_;
   Rest& rest_;
   Health health_;
+  RequestMetrics metrics_;
   std::atomic<bool> shutting_down_ = false;
   std::atomic<std::size_t> reads_ = 0;
   std::atomic<std::size_t> writes_ = 0;

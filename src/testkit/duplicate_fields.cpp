@@ -5,7 +5,9 @@
 #include <kube/codec/options.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <set>
+#include <unordered_map>
 
 namespace kube::testkit::detail {
 
@@ -21,6 +23,12 @@ class Finder {
   std::vector<std::string> run() {
     value("", 0);
     return std::move(found_);
+  }
+  /// The order of all members; of one that stands twice that of the second.
+  std::unordered_map<std::string, std::size_t> places() {
+    keeps_places_ = true;
+    value("", 0);
+    return std::move(places_);
   }
 
  private:
@@ -46,6 +54,7 @@ class Finder {
       std::string_view raw;
       scan_.string(raw, nullptr);
       const std::string inner = path.empty() ? std::string{raw} : path + '.' + std::string{raw};
+      if (keeps_places_) places_[inner] = next_place_++;
       if (!names.emplace(raw).second && found_.size() < kMostTold &&
           std::ranges::find(found_, inner) == found_.end()) {
         found_.push_back(inner);
@@ -71,10 +80,23 @@ class Finder {
 
   kube::detail::JsonScanner scan_;
   std::vector<std::string> found_;
+  bool keeps_places_ = false;
+  std::size_t next_place_ = 0;
+  std::unordered_map<std::string, std::size_t> places_;
 };
 
 }  // namespace
 
 std::vector<std::string> duplicate_fields(std::string_view json) { return Finder{json}.run(); }
+
+void sort_by_place(std::string_view json,
+                   std::vector<std::pair<std::string, std::string>>& fields) {
+  const std::unordered_map<std::string, std::size_t> places = Finder{json}.places();
+  const auto place = [&](const auto& field) {
+    const auto found = places.find(field.first);
+    return found == places.end() ? places.size() : found->second;
+  };
+  std::ranges::stable_sort(fields, std::less<>{}, place);
+}
 
 }  // namespace kube::testkit::detail

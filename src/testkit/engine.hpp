@@ -28,6 +28,8 @@ struct User {
   std::string name;
   std::string uid = {};
   std::vector<std::string> groups = {};
+  /// What else is known about the user, by key in lower case.
+  std::map<std::string, std::vector<std::string>> extra = {};
 };
 
 /// What a user wants to do, as authorization sees it.

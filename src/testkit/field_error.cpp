@@ -75,6 +75,10 @@ FieldError duplicate_value(std::string_view field, const Value& value) {
   return make(cause::kFieldValueDuplicate, field, shown("Duplicate value", value), {});
 }
 
+FieldError value_not_found(std::string_view field, const Value& value) {
+  return make(cause::kFieldValueNotFound, field, shown("Not found", value), {});
+}
+
 FieldError forbidden_value(std::string_view field, std::string_view detail) {
   return make(cause::kForbidden, field, "Forbidden", detail);
 }

@@ -33,6 +33,7 @@ struct FieldError {
                                       std::string_view detail);
 [[nodiscard]] FieldError required_value(std::string_view field, std::string_view detail = {});
 [[nodiscard]] FieldError duplicate_value(std::string_view field, const Value& value);
+[[nodiscard]] FieldError value_not_found(std::string_view field, const Value& value);
 [[nodiscard]] FieldError forbidden_value(std::string_view field, std::string_view detail);
 [[nodiscard]] FieldError not_supported(std::string_view field, const Value& value,
                                        std::span<const std::string> supported);

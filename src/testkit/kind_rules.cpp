@@ -111,10 +111,11 @@ const std::vector<FieldsOfResource>& fields_of_resources() {
       {"secrets", kSame({"type"})},
       {"services", kSame({"spec.clusterIP", "spec.type"})},
       {"replicationcontrollers", kSame({"status.replicas"})},
-      {"events", kJoined(kReferred("involvedObject"), {{"reason", "reason"},
-                                                       {"reportingComponent", "reportingComponent"},
-                                                       {"source", "source.component"},
-                                                       {"type", "type"}})},
+      {"events",
+       kJoined(kReferred("involvedObject"), {{"reason", "reason"},
+                                             {"reportingComponent", "reportingComponent"},
+                                             {"source", "source.component|reportingComponent"},
+                                             {"type", "type"}})},
       {"events.events.k8s.io",
        kJoined(kReferred("regarding"), {{"reason", "reason"},
                                         {"reportingController", "reportingComponent"},
@@ -172,6 +173,13 @@ std::vector<std::pair<std::string, std::string>> selectable_fields(const Resourc
     fields.insert(fields.end(), known.fields.begin(), known.fields.end());
   }
   return fields;
+}
+
+bool has_own_selectable_fields(const Resource& resource) {
+  if (resource.is_custom()) return !resource.custom->selectable_fields.empty();
+  const std::string id = resource.id();
+  return std::ranges::any_of(fields_of_resources(),
+                             [&](const FieldsOfResource& known) { return known.resource == id; });
 }
 
 bool spec_differs(const Resource& resource, const Value& live, const Value& next) {

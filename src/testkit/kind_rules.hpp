@@ -28,9 +28,12 @@ struct KindRules {
 [[nodiscard]] KindRules rules_of(const Resource& resource);
 
 /// Field selectors of the resource, each with the path in the stored object; the path may be empty, which
-/// compares as "" (SL-4). metadata.name and metadata.namespace are among them.
+/// compares as "", and may have alternatives after `|` for objects without the first (SL-4). metadata.name and metadata.namespace are among them.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> selectable_fields(
     const Resource& resource);
+
+/// Whether it has more of them than metadata.name and metadata.namespace.
+[[nodiscard]] bool has_own_selectable_fields(const Resource& resource);
 
 /// Fills in the defaults of a built-in kind.
 void apply_builtin_defaults(const Resource& resource, Value& object);

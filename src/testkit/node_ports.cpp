@@ -42,6 +42,9 @@ Ports taken_ports(Store& store, const Value& service) {
       if (const auto number = port.get_integer("nodePort"))
         taken.emplace(protocol_of(port), *number);
     }
+    if (const auto number = other->get_integer("spec.healthCheckNodePort")) {
+      taken.emplace("TCP", *number);
+    }
   }
   return taken;
 }
@@ -79,6 +82,37 @@ std::int64_t free_port(const Value& service, const std::string& protocol, const 
   throw internal_error("range is full");
 }
 
+bool has_health_check(const Value& service) {
+  return service["spec"]["type"] == Value{"LoadBalancer"} &&
+         service["spec"]["externalTrafficPolicy"] == Value{"Local"};
+}
+
+/// The port at which balancers ask a node whether it has endpoints.
+void allocate_health_check(Store& store, const Value& live, Value& service) {
+  const auto given = std::as_const(service).get_integer("spec.healthCheckNodePort").value_or(0);
+  const auto earlier =
+      live.is_object() ? live.get_integer("spec.healthCheckNodePort").value_or(0) : 0;
+  if (!has_health_check(std::as_const(service))) {
+    if (given == earlier && std::as_const(service)["spec"].is_object()) {
+      service["spec"].erase("healthCheckNodePort");
+    }
+    return;
+  }
+  if (given != 0 && given == earlier) return;
+  const Ports taken = taken_ports(store, std::as_const(service));
+  if (given != 0) {
+    if (taken.contains({"TCP", given})) {
+      throw internal_error(
+          fmt::format("failed to allocate requested HealthCheck NodePort {}: provided port is "
+                      "already allocated",
+                      given));
+    }
+    return;
+  }
+  service["spec"]["healthCheckNodePort"] =
+      earlier != 0 ? earlier : free_port(std::as_const(service), "TCP", taken);
+}
+
 }  // namespace
 
 void allocate_node_ports(Store& store, const Value& live, Value& service) {
@@ -89,6 +123,7 @@ void allocate_node_ports(Store& store, const Value& live, Value& service) {
         service["spec"].erase(field);
     }
   }
+  allocate_health_check(store, live, service);
   if (!std::as_const(service)["spec"]["ports"].is_array()) return;
   const bool wanted = has_node_ports(std::as_const(service));
   Ports taken = wanted ? taken_ports(store, std::as_const(service)) : Ports{};

@@ -139,6 +139,7 @@ class Rest {
 
   ServerResponse scale(RestRequest& request);
   Written apply_scale(RestRequest& request);
+  ServerResponse log(RestRequest& request);
   ServerResponse evict(RestRequest& request);
   ServerResponse bind(RestRequest& request);
   ServerResponse token(RestRequest& request);

@@ -64,9 +64,9 @@ std::optional<Value> with_bytes(const Resource& resource, const Value& object) {
   return result;
 }
 
-ApiError undecodable(const Resource& resource, const std::exception& error) {
-  return bad_request(fmt::format("{} in version \"{}\" cannot be handled as a {}: {}",
-                                 resource.kind, resource.version, resource.kind, error.what()));
+ApiError undecodable(const Resource& resource, std::string_view why) {
+  return bad_request(fmt::format("{0} in version \"{1}\" cannot be handled as a {0}: {2}",
+                                 resource.kind, resource.version, why));
 }
 
 /// Times with fractions have exactly six digits of them (BK-2).
@@ -103,17 +103,21 @@ std::uint32_t fill_nulls(const Resource& resource, Value& object) {
 void report_fields(RestRequest& request, const WriteOptions& options,
                    const std::vector<std::string>& unknown,
                    const std::vector<std::string>& duplicate,
-                   const std::function<ApiError(const std::string&)>& refuse) {
+                   const std::function<ApiError(const std::string&)>& refuse,
+                   std::string_view json) {
   if (options.field_validation == WriteOptions::FieldValidation::kIgnore) return;
-  std::vector<std::string> problems;
-  problems.reserve(unknown.size() + duplicate.size());
-  for (const std::string& field : unknown) {
-    problems.push_back(fmt::format("unknown field \"{}\"", field));
-  }
+  std::vector<std::pair<std::string, std::string>> found;
   for (const std::string& field : duplicate) {
-    problems.push_back(fmt::format("duplicate field \"{}\"", field));
+    found.emplace_back(field, fmt::format("duplicate field \"{}\"", field));
   }
-  if (problems.empty()) return;
+  for (const std::string& field : unknown) {
+    found.emplace_back(field, fmt::format("unknown field \"{}\"", field));
+  }
+  if (found.empty()) return;
+  if (found.size() > 1 && !json.empty()) sort_by_place(json, found);
+  std::vector<std::string> problems;
+  problems.reserve(found.size());
+  for (auto& [field, text] : found) problems.push_back(std::move(text));
   if (options.field_validation == WriteOptions::FieldValidation::kStrict) {
     throw refuse(fmt::format("strict decoding error: {}", fmt::join(problems, ", ")));
   }
@@ -198,11 +202,13 @@ Value Rest::decode_body(RestRequest& request, const Resource& as, const WriteOpt
     }
     object = normalized(services_.codec, as, object);
     take_in_plain_data(as, object);
-    report_fields(request, options, unknown, duplicate_fields(json), bad_request);
+    report_fields(
+        request, options, unknown, duplicate_fields(json),
+        [&](const std::string& problem) { return undecodable(as, problem); }, json);
     if (as.is_custom() && as.custom->schema) as.custom->schema->apply_defaults(object);
     return object;
   } catch (const CodecError& error) {
-    throw undecodable(as, error);
+    throw undecodable(as, error.what());
   }
 }
 

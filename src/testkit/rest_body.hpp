@@ -14,11 +14,12 @@
 namespace kube::testkit::detail {
 
 /// Tells about unknown and duplicate fields as the request wants it: not at all, as warnings, or by throwing
-/// what `refuse` makes (CR-7).
+/// what `refuse` makes (CR-7); in the order of `json`, if it is given.
 void report_fields(RestRequest& request, const WriteOptions& options,
                    const std::vector<std::string>& unknown,
                    const std::vector<std::string>& duplicate,
-                   const std::function<ApiError(const std::string&)>& refuse);
+                   const std::function<ApiError(const std::string&)>& refuse,
+                   std::string_view json = {});
 /// The object as the server reads it: of the resource's type, without what that does not have. Throws
 /// CodecError.
 [[nodiscard]] Value normalized(ObjectCodec& codec, const Resource& resource, const Value& object);

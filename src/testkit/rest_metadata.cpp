@@ -10,6 +10,7 @@
 
 #include "conversion.hpp"
 #include "failures.hpp"
+#include "signing_requests.hpp"
 #include "value_defaults.hpp"
 #include "value_edit.hpp"
 
@@ -173,6 +174,7 @@ Value merge_parts(const Resource& resource, std::string_view subresource, const 
   }
   if (subresource == "resize") return taking(live, next, {"spec"});
   if (rules_of(resource).has_status) take_over(next, live, "status");
+  if (resource.id() == kSigningRequests) take_over(next, live, "spec");
   if (resource.id() == "namespaces") {
     if (!std::as_const(next)["spec"].is_object()) next["spec"] = Value::object();
     take_over(next["spec"], live["spec"], "finalizers");
@@ -209,6 +211,14 @@ void keep_allocated(const Resource& resource, const Value& live, Value& next) {
       if (std::as_const(next)["spec"][field] == live["spec"][field]) next["spec"].erase(field);
     }
     return;
+  }
+  const Value& address = std::as_const(next)["spec"]["clusterIP"];
+  const Value& addresses = std::as_const(next)["spec"]["clusterIPs"];
+  if (address.is_string() && !address.as_string().empty() &&
+      !(address == live["spec"]["clusterIP"]) &&
+      (addresses.size() == 0 || addresses == live["spec"]["clusterIPs"])) {
+    // The writer knows only the older of the two fields.
+    next["spec"]["clusterIPs"] = Value::array({Value{address}});
   }
   for (const char* field : {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"}) {
     if (std::as_const(next)["spec"][field].is_absent())

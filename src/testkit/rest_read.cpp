@@ -42,6 +42,18 @@ ApiError expired_token(const ContinueToken& token) {
   return ApiError{std::move(status)};
 }
 
+/// What a server says about a field that a kind with selectable fields of its own does not have; empty for others.
+std::string unsupported_field_text(const Resource& resource, std::string_view field) {
+  const std::string id = resource.id();
+  if (id == "jobs.batch") return fmt::format("field label \"{}\" not supported for Job", field);
+  if (resource.group == "resource.k8s.io" && resource.plural == "resourceslices") {
+    return fmt::format("field label not supported for {}, Kind={}: {}", resource.api_version(),
+                       resource.kind, field);
+  }
+  if (!has_own_selectable_fields(resource)) return {};
+  return fmt::format("field label not supported: {}", field);
+}
+
 }  // namespace
 
 std::string_view RestRequest::header(std::string_view header_name) const {
@@ -111,8 +123,8 @@ Selection Rest::selection_of(const Resource& resource, const ListOptions& option
     const auto found = std::ranges::find(
         known, term.field, [](const auto& pair) -> const std::string& { return pair.first; });
     if (found == known.end()) {
-      if (known.size() > 2) {
-        throw bad_request(fmt::format("field label not supported: {}", term.field));
+      if (const std::string text = unsupported_field_text(resource, term.field); !text.empty()) {
+        throw bad_request(text);
       }
       throw bad_request(fmt::format(
           "\"{}\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",

@@ -45,6 +45,23 @@ ResourcePtr pseudo_resource(const char* group, const char* version = "v1") {
   return std::make_shared<const Resource>(std::move(resource));
 }
 
+/// Replaces the condition of that type, or adds it.
+void set_condition(Value& object, std::string_view type, std::string_view reason,
+                   std::string_view message, const std::string& now) {
+  Value kept = Value::array();
+  const Value& conditions = std::as_const(object)["status"]["conditions"];
+  for (std::size_t i = 0; i < conditions.size(); ++i) {
+    if (conditions[i]["type"] != Value{type}) kept.push_back(conditions[i]);
+  }
+  kept.push_back(Value::object({{"type", type},
+                                {"status", "True"},
+                                {"lastProbeTime", nullptr},
+                                {"lastTransitionTime", now},
+                                {"reason", reason},
+                                {"message", message}}));
+  object["status"]["conditions"] = std::move(kept);
+}
+
 const ResourcePtr& scale_resource() {
   static const ResourcePtr kScale = pseudo_resource<autoscaling::v1::Scale>("autoscaling");
   return kScale;
@@ -331,6 +348,13 @@ ServerResponse Rest::evict(RestRequest& request) {
       });
     }
   }
+  if (!options.dry_run) {
+    edit(*pods.collection, request.key(), [&](Value& object) {
+      set_condition(object, "DisruptionTarget", "EvictionByEvictionAPI", "Eviction API: evicting",
+                    services_.now_text());
+      return true;
+    });
+  }
   remove_object(pods, request.key(), options);
   return success(request, 201);
 }
@@ -371,12 +395,7 @@ ServerResponse Rest::subresource(RestRequest& request) {
   if (name == "eviction") return evict(request);
   if (name == "binding") return bind(request);
   if (name == "token") return token(request);
-  if (name == "log") {
-    if (!services_.store.get(*request.resource->collection, request.key())) {
-      throw not_found(request.resource->group_resource(), request.name);
-    }
-    return make_response(200, "text/plain", "");
-  }
+  if (name == "log") return log(request);
   const bool is_part = name == "status" || name == "finalize" || name == "approval" ||
                        name == "ephemeralcontainers" || name == "resize";
   if (is_part && request.verb == "get") return get(request);
@@ -388,7 +407,7 @@ ServerResponse Rest::subresource(RestRequest& request) {
 ServerResponse Rest::review(RestRequest& request) {
   const Resource& resource = *request.resource;
   if (resource.kind == "Binding") return bind(request);
-  request.choose_output({});
+  request.choose_output({.transforms = false});
   const WriteOptions options = WriteOptions::parse(request.url.query, "CreateOptions");
   Value body = decode_body(request, resource, options);
   if (resource.kind == "SelfSubjectReview") {
@@ -396,6 +415,9 @@ ServerResponse Rest::review(RestRequest& request) {
         Value::object({{"userInfo", Value::object({{"username", request.user.name},
                                                    {"uid", request.user.uid},
                                                    {"groups", strings(request.user.groups)}})}});
+    for (const auto& [key, values] : request.user.extra) {
+      body["status"]["userInfo"]["extra"][key] = strings(values);
+    }
   } else if (resource.kind == "TokenReview") {
     body["status"] = review_token(body);
   } else if (resource.kind == "SelfSubjectRulesReview") {

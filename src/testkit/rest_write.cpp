@@ -14,11 +14,15 @@
 
 #include "admission.hpp"
 #include "apply.hpp"
+#include "cluster_addresses.hpp"
 #include "conversion.hpp"
 #include "failures.hpp"
 #include "node_ports.hpp"
+#include "object_warnings.hpp"
 #include "rest_body.hpp"
 #include "rest_metadata.hpp"
+#include "signing_requests.hpp"
+#include "volume_claims.hpp"
 
 namespace kube::testkit::detail {
 
@@ -129,14 +133,26 @@ void Rest::finish_new(RestRequest& request, Value& object, const WriteOptions& o
                           field_manager(services_, request, options));
   }
   // What the server itself begins with belongs to nobody.
+  const std::string id = resource.id();
+  const bool chosen = object.get_string("spec.clusterIP").has_value();
   if (!resource.is_custom()) {
+    if (id == "services") choose_cluster_address(services_.store, object);
+    if (id == kSigningRequests) set_requester(request.user, object);
     admit_new(services_, resource, object);
     set_initial_state(resource, object);
     drop_empty_lists(object);
   }
   refuse_invalid(resource, object, nullptr);
   if (!resource.is_custom()) check_admitted(services_, resource, "", nullptr, object);
-  if (resource.id() == "services") allocate_node_ports(services_.store, Value{}, object);
+  if (id == "services") {
+    if (chosen) check_cluster_address(services_.store, object);
+    allocate_node_ports(services_.store, Value{}, object);
+  }
+  if (!resource.is_custom()) {
+    for (std::string& warning : warnings_about(resource, object, nullptr)) {
+      request.warn(std::move(warning));
+    }
+  }
 }
 
 Rest::Written Rest::create_object(RestRequest& request, Value object, const WriteOptions& options,
@@ -252,6 +268,7 @@ Value Rest::finish_update(RestRequest& request, const Value& live, Value next,
     if (request.subresource.empty() && resource.id() == "services") {
       allocate_node_ports(services_.store, live, next);
     }
+    if (resource.id() == kSigningRequests) stamp_conditions(next, services_.now_text());
     admit_change(resource, live, next);
     count_template(resource, live, next);
     drop_empty_lists(next);
@@ -260,11 +277,27 @@ Value Rest::finish_update(RestRequest& request, const Value& live, Value next,
       spec_differs(resource, live, next)) {
     next["metadata"]["generation"] = live.get_integer("metadata.generation").value_or(0) + 1;
   }
-  std::optional<Value> resized;
-  if (request.subresource == "resize") resized = with_resources_of(live, next);
-  refuse_invalid(resource, next, resized ? &*resized : &live, std::move(errors));
+  // What a subresource may change is no change of the rest.
+  std::optional<Value> compared;
+  if (request.subresource == "resize") compared = with_resources_of(live, next);
+  if (request.subresource == "ephemeralcontainers") {
+    compared = live;
+    (*compared)["spec"]["ephemeralContainers"] =
+        Value{std::as_const(next)["spec"]["ephemeralContainers"]};
+  }
+  refuse_invalid(resource, next, compared ? &*compared : &live, std::move(errors));
   if (!resource.is_custom()) {
     check_admitted(services_, resource, request.subresource, &live, next);
+  }
+  if (resource.id() == "persistentvolumeclaims" && request.subresource.empty()) {
+    check_expansion(services_.store, live, next);
+  } else if (resource.id() == kSigningRequests && request.subresource == "status") {
+    check_no_new_approval(live, next);
+  }
+  if (!resource.is_custom() && request.subresource.empty()) {
+    for (std::string& warning : warnings_about(resource, next, &live)) {
+      request.warn(std::move(warning));
+    }
   }
   return next;
 }

@@ -178,7 +178,8 @@ std::string human_duration(std::chrono::seconds duration) {
 
 std::span<const TableColumn> builtin_columns(std::string_view group, std::string_view kind) {
   if (group.empty() && kind == "Pod") return pod_columns();
-  for (const auto find : {workload_columns, network_columns, cluster_columns}) {
+  for (const auto find :
+       {workload_columns, network_columns, cluster_columns, administration_columns}) {
     if (const auto columns = find(group, kind); !columns.empty()) return columns;
   }
   return {};

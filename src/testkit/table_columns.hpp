@@ -36,6 +36,8 @@ struct Table {
                                                            std::string_view kind);
 [[nodiscard]] std::span<const TableColumn> cluster_columns(std::string_view group,
                                                            std::string_view kind);
+[[nodiscard]] std::span<const TableColumn> administration_columns(std::string_view group,
+                                                                  std::string_view kind);
 
 // Parts of objects, whatever they hold: a wrong type counts as absent.
 [[nodiscard]] std::string_view text_at(const Value& object, std::string_view path);

@@ -25,12 +25,22 @@ class FixedStream final : public BodyStream {
   std::optional<BodyChunk> chunk_;
 };
 
+/// The text at the first of the paths, separated by '|', that has one.
+std::string first_text(const StoredObject& object, std::string_view paths) {
+  while (true) {
+    const std::size_t bar = paths.find('|');
+    std::string text = object.field_text(paths.substr(0, bar));
+    if (!text.empty() || bar == std::string_view::npos) return text;
+    paths.remove_prefix(bar + 1);
+  }
+}
+
 }  // namespace
 
 bool Selection::matches(const StoredObject& object) const {
   return std::ranges::all_of(fields.requirements(),
                              [&](const field_selectors::Requirement& term) {
-                               return term.matches(object.field_text(term.field));
+                               return term.matches(first_text(object, term.field));
                              }) &&
          object.matches(labels);
 }

@@ -67,7 +67,7 @@ spec:
   template: {metadata: {labels: {app: web}}, spec: {containers: [{name: main, image: nginx}]}}
 YAML
 : >"$work/log"
-"$kubecxx" serve --load "$work/objects.yaml" --kubeconfig-out "$work/config" >"$work/log" 2>&1 &
+"$kubecxx" serve --no-tls --load "$work/objects.yaml" --kubeconfig-out "$work/config" >"$work/log" 2>&1 &
 server=$!
 until_there '^listening on ' "$work/log"
 url=$(sed -n 's/^listening on //p' "$work/log")

@@ -99,9 +99,17 @@ expect listen-no-address 2 'not an IP address' "$kubecxx" serve --listen 127.0.0
 mkdir "$work/manifests"
 printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: loaded, namespace: default}\n' >"$work/manifests/a.yaml"
 start --load "$work/manifests" --kubeconfig-out "$work/config"
-expect loads 0 '"loaded"' curl -sf "$url/api/v1/namespaces/default/configmaps/loaded"
+expect loads 0 '"loaded"' curl -skf "$url/api/v1/namespaces/default/configmaps/loaded"
+expect tls-for-kubectl 0 '^https:' echo "$url"
 expect kubeconfig 0 "server: \"?$url" cat "$work/config"
 expect private 0 '^600$' stat -c %a "$work/config"
+stop TERM
+start --no-tls --kubeconfig-out "$work/config" --log-level debug
+expect plain-on-request 0 NamespaceList curl -sf "$url/api/v1/namespaces"
+expect refuses-other-tokens 0 Unauthorized curl -s -H 'Authorization: Bearer not-a-token' "$url/api/v1/namespaces"
+expect metrics 0 '^apiserver_request_total' curl -sf "$url/metrics"
+expect logged 0 'request: GET /metrics: 200 in [0-9]+ us' cat "$work/log"
+expect no-token-logged 1 '^0$' grep -c not-a-token "$work/log"
 stop TERM
 
 start --tls --token secret

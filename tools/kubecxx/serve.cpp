@@ -17,6 +17,7 @@
 #include <csignal>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -28,6 +29,8 @@ struct ServeOptions {
   kube::testkit::ApiServerOptions server;
   std::vector<std::string> load;
   std::string kubeconfig_out;
+  /// Unset: if there is a kubeconfig, as kubectl sends credentials over TLS only.
+  std::optional<bool> tls;
   std::string data;
   std::string log_level = "warning";
 };
@@ -84,6 +87,7 @@ void say_what_next(const kube::testkit::ApiServer& server, const ServeOptions& o
 }
 
 void serve(ServeOptions& options) {
+  options.server.tls = options.tls.value_or(!options.kubeconfig_out.empty());
   if (!is_loopback(options.server.listen) &&
       (!options.server.tls || options.server.token.empty())) {
     throw CLI::ValidationError("--listen",
@@ -134,8 +138,15 @@ void add_serve(CLI::App& app) {
                    "Address; others than loopback need --tls and --token")
       ->check(CLI::Validator{check_address, "IP"})
       ->capture_default_str();
-  command->add_flag("--tls", options->server.tls,
-                    "Serve HTTPS with a certificate made at the start");
+  CLI::Option* tls = command->add_flag_callback(
+      "--tls", [options] { options->tls = true; },
+      "Serve HTTPS with a certificate made at the start; with --kubeconfig-out always");
+  command
+      ->add_flag_callback(
+          "--no-tls", [options] { options->tls = false; },
+          "Serve HTTP also with --kubeconfig-out; kubectl sends no credentials then and is "
+          "anonymous")
+      ->excludes(tls);
   command->add_option("--token", options->server.token,
                       "The administrator's bearer token; nobody else is let in then");
   command->add_option("--allow-host", options->server.allow_hosts,
@@ -156,7 +167,7 @@ void add_serve(CLI::App& app) {
       "Begin with namespaces only, without the services, roles and accounts that every cluster "
       "has");
   command->add_option("--kubeconfig-out", options->kubeconfig_out,
-                      "Write a configuration for kubectl to this file");
+                      "Write a configuration for kubectl to this file, and serve HTTPS");
   command->add_option("--data", options->data, "Keep the objects in this SQLite file");
   command->add_option("--log-level", options->log_level, "What to log to standard error")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}))

@@ -112,7 +112,7 @@ TEST(Access, HealthAndVersionAreOpen) {
   }
 }
 
-// AU-6
+// AU-6, AU-11
 TEST(Access, Impersonation) {
   Recorder recorder;
   Api api{guarded(recorder)};
@@ -138,6 +138,20 @@ TEST(Access, Impersonation) {
   EXPECT_THAT(
       recorder.requests[1].user.groups,
       ElementsAre("system:serviceaccounts", "system:serviceaccounts:ns", "system:authenticated"));
+
+  recorder.requests.clear();
+  headers = bearer("secret");
+  headers.push_back({"Impersonate-Extra-Scopes", "view"});
+  EXPECT_EQ(api.send("GET", kConfigMaps, "", headers).status(), 400);
+  headers.push_back({"Impersonate-User", "bob"});
+  headers.push_back({"Impersonate-Extra-acme.com%2Fproject", "p"});
+  headers.push_back({"Content-Type", "application/json"});
+  const ApiReply self =
+      api.send("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", "{}", headers);
+  EXPECT_EQ(self.at("status.userInfo.extra"), R"({"acme.com/project":["p"],"scopes":["view"]})");
+  EXPECT_EQ(recorder.requests[1].resource, "userextras");
+  EXPECT_EQ(recorder.requests[1].subresource, "scopes");
+  EXPECT_EQ(recorder.requests[1].name, "view");
 
   recorder.requests.clear();
   headers = bearer("secret");

@@ -47,8 +47,9 @@ TEST(Events, AreOneStoreWithTwoViews) {
               ElementsAre("e"));
   EXPECT_THAT(api.get("/api/v1/events?fieldSelector=involvedObject.name%3Dp,source%3Dc").names(),
               ElementsAre("e"));  // KU-10
-  EXPECT_EQ(api.patch(std::string{kNewEvents} + "/e", R"({"note":"more"})").status(), 200);
-  EXPECT_EQ(api.get(std::string{kEvents} + "/e").at("message"), "more");
+  EXPECT_EQ(api.patch(std::string{kNewEvents} + "/e", R"({"note":"more"})").status(), 422);
+  EXPECT_EQ(api.patch(std::string{kEvents} + "/e", R"({"message":"more"})").status(), 200);
+  EXPECT_EQ(api.get(std::string{kNewEvents} + "/e").at("note"), "more");
 }
 
 // BK-3

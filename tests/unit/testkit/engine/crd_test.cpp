@@ -135,7 +135,7 @@ TEST(Definitions, AreChecked) {
       field(
           "things.example.com", "example.com",
           R"({"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"a":{}}}}})"),
-      StartsWith("spec.versions[0].schema.openAPIV3Schema"));
+      StartsWith("spec.validation.openAPIV3Schema"));
   EXPECT_THAT(
       field(
           "things.example.com", "example.com",

@@ -105,6 +105,25 @@ TEST(Discovery, AggregatedFormOfCustomResources) {
   EXPECT_EQ(json_text(actual.at(key)), json_text(expected.at(key)));
 }
 
+// DI-5
+TEST(Discovery, HashesTheStorageVersion) {
+  Api api;
+  api.make_widgets();
+  const auto hash_of = [&](const std::string& path, std::string_view name) {
+    const ApiReply reply = api.get(path);
+    for (const Value& resource : reply.json->get_array("resources")) {
+      if (resource["name"] == Value{name}) {
+        return std::string{resource.get_string("storageVersionHash").value_or("")};
+      }
+    }
+    return std::string{"not found"};
+  };
+
+  EXPECT_EQ(hash_of("/api/v1", "configmaps"), "qFsyl6wFWjQ=");
+  // The first eight bytes of SHA-256 of example.com/v1/Widget.
+  EXPECT_EQ(hash_of("/apis/example.com/v1", "widgets"), "gIwvi5rymmg=");
+}
+
 // DI-2, DI-3
 TEST(Discovery, AggregatedAnswersAreCached) {
   Api api;

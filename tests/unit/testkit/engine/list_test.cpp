@@ -363,6 +363,25 @@ TEST(FieldSelectors, KnowTheFieldsOfTheirKind) {
       none.message(),
       "\"data\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"");
   EXPECT_EQ(api.get("/api/v1/pods?fieldSelector=spec.nodeName%3Da%3Db").status(), 400);
+  EXPECT_EQ(api.get("/api/v1/namespaces?fieldSelector=data%3D1").message(),
+            "field label not supported: data");
+  EXPECT_EQ(api.get("/apis/batch/v1/jobs?fieldSelector=data%3D1").message(),
+            "field label \"data\" not supported for Job");
+  EXPECT_EQ(api.get("/apis/resource.k8s.io/v1/resourceslices?fieldSelector=data%3D1").message(),
+            "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: data");
+}
+
+// SL-6
+TEST(FieldSelectors, FindEventsByTheirSource) {
+  Api api;
+  const std::string events = "/api/v1/namespaces/default/events";
+  api.post(events,
+           R"({"metadata":{"name":"old"},"involvedObject":{},"source":{"component":"kubelet"}})");
+  api.post(events,
+           R"({"metadata":{"name":"new"},"involvedObject":{},"reportingComponent":"scheduler"})");
+
+  EXPECT_THAT(api.get(events + "?fieldSelector=source%3Dkubelet").names(), ElementsAre("old"));
+  EXPECT_THAT(api.get(events + "?fieldSelector=source%3Dscheduler").names(), ElementsAre("new"));
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "engine_fixture.hpp"
 
 namespace kube::testkit::detail {
@@ -54,6 +56,53 @@ TEST(NodePort, BelongsToOneServiceOnly) {
             "Service \"b\" is invalid: spec.ports[0].nodePort: Invalid value: 80: provided port is "
             "not in the valid range. The range of valid ports is 30000-32767");
   EXPECT_EQ(other.status(), 201) << other.text();
+}
+
+// BK-14
+TEST(ClusterAddress, BelongsToOneServiceOnly) {
+  Api api;
+  const std::string fixed = R"("spec":{"clusterIP":"10.96.3.4","ports":[{"port":80}]}})";
+  EXPECT_EQ(api.post(kServices, R"({"metadata":{"name":"a"},)" + fixed).status(), 201);
+
+  const ApiReply taken = api.post(kServices, R"({"metadata":{"name":"b"},)" + fixed);
+
+  EXPECT_EQ(taken.status(), 422);
+  EXPECT_EQ(taken.message(),
+            "Service \"b\" is invalid: spec.clusterIPs: Invalid value: [\"10.96.3.4\"]: failed to "
+            "allocate IP 10.96.3.4: provided IP is already allocated");
+}
+
+// BK-14
+TEST(ClusterAddress, IsNeverGivenTwice) {
+  Api api;
+  std::set<std::string> addresses;
+  for (int i = 0; i < 50; ++i) {
+    const ApiReply made = api.post(kServices, service("s" + std::to_string(i), "ClusterIP", ""));
+    ASSERT_EQ(made.status(), 201) << made.text();
+    addresses.insert(made.at("spec.clusterIP"));
+  }
+  EXPECT_EQ(addresses.size(), 50U);
+}
+
+// BK-14
+TEST(HealthCheckNodePort, IsForLoadBalancersWithLocalTraffic) {
+  Api api;
+  const ApiReply made = api.post(
+      kServices,
+      R"({"metadata":{"name":"a"},"spec":{"type":"LoadBalancer","externalTrafficPolicy":"Local","ports":[{"port":80}]}})");
+  ASSERT_EQ(made.status(), 201) << made.text();
+  const std::string port = made.at("spec.healthCheckNodePort");
+  const std::string path = std::string{kServices} + "/a";
+
+  EXPECT_GE(std::stoi(port), 30000);
+  EXPECT_EQ(api.patch(path, R"({"spec":{"healthCheckNodePort":32001}})").message(),
+            "Service \"a\" is invalid: spec.healthCheckNodePort: Forbidden: field is immutable");
+  Value update = *made.json;
+  update["spec"].erase("healthCheckNodePort");
+  EXPECT_EQ(api.put(path, update).at("spec.healthCheckNodePort"), port);
+  const ApiReply other = api.patch(path, R"({"spec":{"externalTrafficPolicy":"Cluster"}})");
+  EXPECT_EQ(other.status(), 200) << other.text();
+  EXPECT_EQ(other.at("spec.healthCheckNodePort"), "");
 }
 
 }  // namespace

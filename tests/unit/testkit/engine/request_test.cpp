@@ -125,6 +125,29 @@ TEST(Version, IsIndentedJson) {
   EXPECT_EQ(reply.at("minCompatibilityMinor"), "35");
 }
 
+// HE-2
+TEST(Metrics, CountRequestsByResourceAndCode) {
+  Api api;
+  api.make_config_map("a");
+  api.get(std::string{kConfigMaps} + "/a");
+  api.get(std::string{kConfigMaps} + "/a");
+  api.get("/api/v1/nonsense/made/up");
+
+  const ApiReply reply = api.get("/metrics");
+
+  EXPECT_EQ(reply.header("Content-Type"), "text/plain; version=0.0.4; charset=utf-8");
+  EXPECT_THAT(
+      reply.text(),
+      testing::HasSubstr(R"(apiserver_request_total{code="200",group="",resource="configmaps",)"
+                         R"(subresource="",verb="GET",version="v1"} 2)"));
+  EXPECT_THAT(
+      reply.text(),
+      testing::HasSubstr(R"(apiserver_request_total{code="201",group="",resource="configmaps",)"
+                         R"(subresource="",verb="POST",version="v1"} 1)"));
+  EXPECT_THAT(reply.text(), testing::Not(testing::HasSubstr("nonsense")));
+  EXPECT_THAT(reply.text(), testing::HasSubstr("apiserver_current_inflight_requests"));
+}
+
 // HE-1
 TEST(Health, TellsItsChecks) {
   Api api;

@@ -147,6 +147,54 @@ TEST(Eviction, AsksTheBudget) {
   EXPECT_EQ(evict("none").status(), 404);
 }
 
+// DL-12
+TEST(Eviction, LeavesAConditionBehind) {
+  Api api;
+  run_pod(api, "p");
+  const std::string path = std::string{kPods} + "/p";
+  const ApiReply kept = api.patch(path, R"({"metadata":{"finalizers":["a.b/c"]}})");
+  ASSERT_EQ(kept.status(), 200) << kept.text();
+
+  EXPECT_EQ(api.post(path + "/eviction", R"({"metadata":{"name":"p"}})").status(), 201);
+
+  const ApiReply pod = api.get(path);
+  EXPECT_NE(pod.at("metadata.deletionTimestamp"), "");
+  const Value& conditions = (*pod.json)["status"]["conditions"];
+  const Value& last = conditions[conditions.size() - 1];
+  EXPECT_EQ(last["type"], Value{"DisruptionTarget"});
+  EXPECT_EQ(last["status"], Value{"True"});
+  EXPECT_EQ(last["reason"], Value{"EvictionByEvictionAPI"});
+  EXPECT_EQ(last["message"], Value{"Eviction API: evicting"});
+}
+
+// BK-13
+TEST(Logs, AreEmptyAndChecked) {
+  Api api;
+  api.make_pod("waiting");
+  api.make_pod("placed", R"("nodeName":"n",)");
+  const std::string path = std::string{kPods} + "/";
+
+  EXPECT_EQ(api.get(path + "waiting/log").status(), 204);
+  const ApiReply placed = api.get(path + "placed/log");
+  EXPECT_EQ(placed.status(), 200);
+  EXPECT_EQ(placed.header("Content-Type"), "text/plain");
+  EXPECT_EQ(placed.text(), "");
+  EXPECT_EQ(api.get(path + "placed/log?container=c").status(), 200);
+  EXPECT_EQ(api.get(path + "placed/log?container=x").message(),
+            "container x is not valid for pod placed");
+  EXPECT_EQ(
+      api.get(path + "placed/log?tailLines=-1").message(),
+      "PodLogOptions \"placed\" is invalid: tailLines: Invalid value: -1: must be greater than "
+      "or equal to 0");
+  EXPECT_EQ(api.get(path + "placed/log?tailLines=x").status(), 400);
+  EXPECT_EQ(api.get(path + "none/log").status(), 404);
+  api.post(
+      kPods,
+      R"({"metadata":{"name":"two"},"spec":{"containers":[{"name":"a","image":"a"},{"name":"b","image":"b"}]}})");
+  EXPECT_EQ(api.get(path + "two/log").message(),
+            "a container name must be specified for pod two, choose one of: [a b]");
+}
+
 TEST(Binding, PutsAPodOnANode) {
   Api api;
   api.make_pod("p");

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cron_schedule.hpp"
+
+#include <kube/api/time_text.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <system_error>
+#include <vector>
+
+#include "field_error.hpp"
+
+namespace kube::testkit::detail {
+
+namespace {
+
+constexpr std::array<std::string_view, 12> kMonths{"jan", "feb", "mar", "apr", "may", "jun",
+                                                   "jul", "aug", "sep", "oct", "nov", "dec"};
+constexpr std::array<std::string_view, 7> kDays{"sun", "mon", "tue", "wed", "thu", "fri", "sat"};
+
+struct Bounds {
+  unsigned least;
+  unsigned most;
+  std::span<const std::string_view> names;
+  unsigned first_name;  // the number of names[0]
+};
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t at = text.find(separator);
+    parts.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+std::vector<std::string_view> words(std::string_view text) {
+  std::vector<std::string_view> found = split(text, ' ');
+  std::erase(found, std::string_view{});
+  return found;
+}
+
+std::optional<unsigned> number_of(std::string_view text) {
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::optional<unsigned> value_of(std::string_view text, const Bounds& bounds) {
+  std::string lower{text};
+  std::ranges::transform(lower, lower.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  const auto name = std::ranges::find(bounds.names, std::string_view{lower});
+  if (name != bounds.names.end()) {
+    return bounds.first_name + static_cast<unsigned>(name - bounds.names.begin());
+  }
+  return number_of(text);
+}
+
+std::string not_a_number(std::string_view text) {
+  return fmt::format("failed to parse int from {}: strconv.Atoi: parsing {}: invalid syntax", text,
+                     quoted_go(text));
+}
+
+/// One part of a list: `*`, `3`, `1-5`, any of them with `/step`.
+std::string range_problem(std::string_view range, const Bounds& bounds) {
+  const auto steps = split(range, '/');
+  const auto ends = split(steps[0], '-');
+  if (steps.size() > 2) return fmt::format("too many slashes: {}", range);
+  unsigned first = bounds.least;
+  unsigned last = bounds.most;
+  if (ends[0] != "*" && ends[0] != "?") {
+    const auto number = value_of(ends[0], bounds);
+    if (!number) return not_a_number(ends[0]);
+    first = last = *number;
+    if (ends.size() == 2) {
+      const auto end = value_of(ends[1], bounds);
+      if (!end) return not_a_number(ends[1]);
+      last = *end;
+    } else if (ends.size() > 2) {
+      return fmt::format("too many hyphens: {}", range);
+    }
+  }
+  unsigned step = 1;
+  if (steps.size() == 2) {
+    const auto number = number_of(steps[1]);
+    if (!number) return not_a_number(steps[1]);
+    step = *number;
+    if (ends.size() == 1) last = std::max(last, bounds.most);
+  }
+  if (first < bounds.least) {
+    return fmt::format("beginning of range ({}) below minimum ({}): {}", first, bounds.least,
+                       range);
+  }
+  if (last > bounds.most) {
+    return fmt::format("end of range ({}) above maximum ({}): {}", last, bounds.most, range);
+  }
+  if (first > last) {
+    return fmt::format("beginning of range ({}) beyond end of range ({}): {}", first, last, range);
+  }
+  if (step == 0) return fmt::format("step of range should be a positive number: {}", range);
+  return {};
+}
+
+std::string descriptor_problem(std::string_view text) {
+  static constexpr std::array<std::string_view, 7> kKnown{
+      "@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"};
+  if (std::ranges::find(kKnown, text) != kKnown.end()) return {};
+  static constexpr std::string_view kEvery = "@every ";
+  if (text.starts_with(kEvery)) {
+    const std::string_view duration = text.substr(kEvery.size());
+    if (time_text::parse_duration(duration)) return {};
+    return fmt::format("failed to parse duration {}: time: invalid duration {}", text,
+                       quoted_go(duration));
+  }
+  return fmt::format("unrecognized descriptor: {}", text);
+}
+
+}  // namespace
+
+std::string cron_schedule_problem(std::string_view schedule) {
+  if (schedule.starts_with('@')) return descriptor_problem(schedule);
+  static const std::array<Bounds, 5> kFields{
+      {{0, 59, {}, 0}, {0, 23, {}, 0}, {1, 31, {}, 0}, {1, 12, kMonths, 1}, {0, 6, kDays, 0}}};
+  const auto fields = words(schedule);
+  if (fields.size() != kFields.size()) {
+    return fmt::format("expected exactly {} fields, found {}: [{}]", kFields.size(), fields.size(),
+                       fmt::join(fields, " "));
+  }
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    for (const std::string_view range : split(fields[i], ',')) {
+      if (std::string problem = range_problem(range, kFields[i]); !problem.empty()) return problem;
+    }
+  }
+  return {};
+}
+
+bool is_known_time_zone(std::string_view name) {
+  const std::filesystem::path database{"/usr/share/zoneinfo"};
+  std::error_code error;
+  if (!std::filesystem::is_directory(database, error)) return true;
+  if (name.starts_with('/') || name.find("..") != std::string_view::npos) return false;
+  return std::filesystem::is_regular_file(database / name, error);
+}
+
+}  // namespace kube::testkit::detail

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <tuple>
+
+#include "routing.hpp"
+
+namespace kube::testkit::detail {
+
+/// Counts answers for `/metrics` (HE-3).
+///
+/// Thread safety: all methods, from any thread.
+class RequestMetrics {
+ public:
+  /// A request that cannot be counted for want of memory is left out.
+  void count(const Route& route, int code) noexcept;
+
+  /// `apiserver_request_total` in the text format of Prometheus.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  /// verb, group, version, resource, subresource, code
+  using Labels = std::tuple<std::string, std::string, std::string, std::string, std::string, int>;
+
+  mutable std::mutex mutex_;
+  std::map<Labels, std::uint64_t> counts_;
+};
+
+}  // namespace kube::testkit::detail
