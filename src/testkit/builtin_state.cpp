@@ -37,18 +37,6 @@ void set_pod_status(Value& pod) {
        {"lastTransitionTime", std::as_const(pod)["metadata"]["creationTimestamp"]}})});
 }
 
-/// The source of a claim has an old and a new name; a source in another namespace has the new one only.
-void match_data_sources(Value& claim) {
-  Value& spec = part(claim, "spec");
-  const Value source = std::as_const(spec)["dataSource"];
-  const Value reference = std::as_const(spec)["dataSourceRef"];
-  if (source.is_object() && !reference.is_object()) {
-    spec["dataSourceRef"] = source;
-  } else if (reference.is_object() && !source.is_object() && is_empty(reference["namespace"])) {
-    spec["dataSource"] = reference;
-  }
-}
-
 /// A job selects its pods by its own uid, unless somebody takes care of that.
 void set_selector(Value& job) {
   Value& spec = part(job, "spec");

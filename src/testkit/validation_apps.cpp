@@ -50,6 +50,24 @@ void check_selector_and_template(const Field& spec, std::string_view kind,
   }
 }
 
+/// The spec of a stateful set whose template has a volume for each claim, which the pods get: containers may mount them.
+Value with_claimed_volumes(const Value& spec) {
+  Value result = spec;
+  const Value& claims = spec["volumeClaimTemplates"];
+  if (claims.size() == 0 || !spec["template"]["spec"].is_object()) return result;
+  Value& volumes = result["template"]["spec"]["volumes"];
+  if (!volumes.is_array()) volumes = Value::array({});
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    const Value& name = claims[i]["metadata"]["name"];
+    const Value& declared = spec["template"]["spec"]["volumes"];
+    bool is_there = false;
+    for (std::size_t j = 0; j < declared.size(); ++j) is_there |= declared[j]["name"] == name;
+    if (is_there) continue;
+    volumes.push_back(Value::object({{"name", name}, {"emptyDir", Value::object({})}}));
+  }
+  return result;
+}
+
 void check_deployment_strategy(const Field& strategy) {
   if (!strategy.is_set()) return;
   const Field type = strategy["type"];
@@ -149,7 +167,8 @@ void validate_stateful_set(const Field& object, const Value* live) {
   check_not_negative(spec["minReadySeconds"]);
   check_not_negative(spec["ordinals"]["start"]);
   check_optional_text(spec["serviceName"], dns1123_label_problems);
-  check_selector_and_template(spec, "StatefulSet", "statefulset");
+  const Value with_claims = with_claimed_volumes(spec.value());
+  check_selector_and_template(spec.with(with_claims), "StatefulSet", "statefulset");
   if (live == nullptr) return;
   Value before = (*live)["spec"];
   Value after = spec.value();
