@@ -6,7 +6,7 @@
 
 namespace kube::testkit::detail {
 
-/// What is wrong with the schedule of a cron job (`*/5 1-3,7 1 jan MON-FRI`, `@daily`, `@every 1h`); empty if nothing.
+/// The problem of the schedule of a cron job (`*/5 1-3,7 1 jan MON-FRI`, `@daily`, `@every 1h`); empty if it is valid.
 [[nodiscard]] std::string cron_schedule_problem(std::string_view schedule);
 
 /// Whether the time zone database of this machine has `name`. True for all names if there is no database.

@@ -27,8 +27,9 @@ struct KindRules {
 };
 [[nodiscard]] KindRules rules_of(const Resource& resource);
 
-/// Field selectors of the resource, each with the path in the stored object; the path may be empty, which
-/// compares as "", and may have alternatives after `|` for objects without the first (SL-4). metadata.name and metadata.namespace are among them.
+/// Field selectors of the resource, metadata.name and metadata.namespace among them, each with the path in the stored
+/// object (SL-4). The path may be empty, which compares as "", and may have alternatives after `|` for objects without
+/// the first.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> selectable_fields(
     const Resource& resource);
 

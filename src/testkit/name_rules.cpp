@@ -114,7 +114,7 @@ struct Subnet {
   unsigned bits = 0;
 };
 
-/// Of a text that cidr_problems accepts.
+/// Parses a text that cidr_problems accepts.
 Subnet parse_cidr(std::string_view text) {
   const std::size_t slash = text.find('/');
   Subnet subnet;
@@ -255,7 +255,8 @@ Problems domain_path_problems(std::string_view text) {
   Problems found = dns1123_subdomain_problems(text.substr(0, slash));
   static const Pattern kPath{"^[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+$"};
   if (!kPath.found_in(text.substr(slash + 1))) {
-    found.push_back(fmt::format("must be a valid path"));
+    found.emplace_back(
+        "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')");
   }
   return found;
 }

@@ -66,7 +66,7 @@ void check_restart_policy(const Field& spec) {
   }
 }
 
-/// Of a job and of the template of one.
+/// Checks the spec of a job or of the template of one.
 void check_job_spec(const Field& spec) {
   for (const char* member :
        {"parallelism", "completions", "activeDeadlineSeconds", "backoffLimit",

@@ -20,7 +20,7 @@ constexpr std::int64_t kLargestId = 2147483647;
 constexpr std::string_view kNotForInit =
     "may not be set for init containers without restartPolicy=Always";
 
-/// Checks what all containers of a pod share.
+/// State that all containers of a pod share while they are checked.
 struct PodScope {
   const Value& spec;
   std::set<std::string, std::less<>> names;

@@ -19,7 +19,7 @@ void check_pod_template(const Field& shape);
 void check_containers(const Field& spec);
 /// Volumes of a pod.
 void check_volumes(const Field& volumes);
-/// What a file of a downwardAPI volume shows.
+/// The field or resource that a file of a downwardAPI volume shows.
 void check_downward_field(const Field& ref);
 void check_downward_resource(const Field& ref);
 /// A relative path without `..`, and one that may be absolute.

@@ -86,14 +86,14 @@ void check_families(const Field& spec) {
   if (spec["type"].is("ExternalName")) return;
   // There is no network here, so a service without selector may name families that do not exist.
   const bool anything = spec["clusterIP"].is("None") && spec["selector"].size() == 0;
+  if (!anything && policy.is("RequireDualStack")) {
+    policy.invalid("this cluster is not configured for dual-stack services");
+  }
   for (std::size_t i = 0; i < families.size(); ++i) {
     check_one_of(families.at(i), {"IPv4", "IPv6"});
     if (!anything && families.at(i).is("IPv6")) {
       families.at(i).invalid("not configured on this cluster");
     }
-  }
-  if (!anything && policy.is("RequireDualStack")) {
-    policy.invalid("this cluster is not configured for dual-stack services");
   }
 }
 
