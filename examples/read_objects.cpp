@@ -5,6 +5,7 @@
 #include <kube/api/core/v1.hpp>
 #include <kube/api/object_key.hpp>
 #include <kube/codec/list_reader.hpp>
+#include <kube/object/pool.hpp>
 
 #include <fmt/core.h>
 

@@ -4,6 +4,8 @@
 #include "recording.hpp"
 #include "usage.hpp"
 
+#include <kube/object/pool.hpp>
+
 #include <chrono>
 #include <functional>
 #include <stdexcept>

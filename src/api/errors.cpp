@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/api/errors.hpp>
 
+#include <kube/api/group_version.hpp>
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -119,6 +123,19 @@ bool has_cause(const ApiError& error, std::string_view cause) noexcept {
   return details &&
          std::any_of(details->causes.begin(), details->causes.end(),
                      [&](const meta::v1::StatusCause& one) { return one.reason == cause; });
+}
+
+ApiError not_found_error(const GroupResource& resource, std::string_view name) {
+  meta::v1::Status status;
+  status.status = "Failure";
+  status.code = 404;
+  status.reason = meta::v1::status_reason::kNotFound;
+  auto& details = status.details.emplace();
+  details.group = resource.group;
+  details.kind = resource.resource;
+  details.name = name;
+  status.message = fmt::format("{} \"{}\" not found", to_string(resource), name);
+  return ApiError{std::move(status)};
 }
 
 }  // namespace kube

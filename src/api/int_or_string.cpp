@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/api/int_or_string.hpp>
 
+#include "codec/leaf.hpp"
 #include "codec/utf8.hpp"
 #include <kube/codec/json_writer.hpp>
-#include <kube/codec/leaf.hpp>
 
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>

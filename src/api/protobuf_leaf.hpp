@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kube/codec/leaf.hpp>
+#include "codec/leaf.hpp"
 
 #include <string_view>
 

@@ -2,9 +2,9 @@
 #include <kube/api/quantity.hpp>
 
 #include "api/protobuf_leaf.hpp"
+#include "codec/leaf.hpp"
 #include <kube/api/quantity_text.hpp>
 #include <kube/codec/json_writer.hpp>
-#include <kube/codec/leaf.hpp>
 
 #include <protozero/pbf_writer.hpp>
 

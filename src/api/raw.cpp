@@ -4,9 +4,9 @@
 #include "api/protobuf_leaf.hpp"
 #include "base/buffer.hpp"
 #include "codec/json_scanner.hpp"
+#include "codec/leaf.hpp"
 #include "codec/utf8.hpp"
 #include <kube/codec/json_writer.hpp>
-#include <kube/codec/leaf.hpp>
 
 #include <protozero/pbf_writer.hpp>
 

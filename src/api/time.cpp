@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/api/time.hpp>
 
+#include "codec/leaf.hpp"
 #include <kube/api/time_text.hpp>
 #include <kube/codec/json_writer.hpp>
-#include <kube/codec/leaf.hpp>
 
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>

@@ -54,6 +54,9 @@ Logger stderr_logger(LogLevel least) {
   return Logger{sink, least};
 }
 
+Logger::Logger(Sink sink, LogLevel least)
+    : sink_(std::make_shared<const Sink>(std::move(sink))), least_(least) {}
+
 Logger Logger::named(std::string_view component) const {
   Logger copy = *this;
   copy.component_ = detail::escape_control(component);

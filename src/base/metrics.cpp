@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <mutex>
 #include <stdexcept>
 
 namespace kube {
@@ -73,6 +75,15 @@ void append_line(std::string& out, std::string_view name, std::string_view suffi
 
 }  // namespace
 
+struct Histogram::Cell {
+  explicit Cell(std::vector<double> upper_bounds)
+      : bounds(std::move(upper_bounds)), counts(bounds.size() + 1) {}
+
+  const std::vector<double> bounds;
+  std::vector<std::atomic<std::uint64_t>> counts;  // of each bound alone; the last one: above all
+  std::atomic<double> sum{0};
+};
+
 void Histogram::observe(double value) const noexcept {
   if (!cell_) return;
   const auto bound = std::ranges::lower_bound(cell_->bounds, value);
@@ -89,18 +100,57 @@ std::uint64_t Histogram::count() const noexcept {
   return count;
 }
 
+double Histogram::sum() const noexcept {
+  return cell_ ? cell_->sum.load(std::memory_order_relaxed) : 0;
+}
+
+struct MetricsCollector::Entry {
+  std::mutex mutex;
+  std::function<void()> collect;  // guarded by mutex
+};
+
 MetricsCollector::~MetricsCollector() {
   if (!entry_) return;
   const std::lock_guard guard{entry_->mutex};
   entry_->collect = nullptr;
 }
 
+struct Metrics::State {
+  enum class Kind { kCounter, kGauge, kHistogram };
+  struct Series {
+    Counter counter;
+    Gauge gauge;
+    Histogram histogram;
+  };
+  struct Family {
+    Kind kind;
+    std::string help;
+    std::vector<double> bounds;
+    std::map<MetricLabels, Series> series;
+  };
+
+  Series find_or_make(Kind kind, std::string_view name, std::string_view help, MetricLabels labels,
+                      std::vector<double> bounds);
+  void run_collectors();
+  static void write_series(std::string& out, const std::string& name, const MetricLabels& labels,
+                           const Series& series);
+
+  std::mutex mutex;
+  // Guarded by mutex:
+  std::map<std::string, Family, std::less<>> families;
+  std::vector<std::weak_ptr<MetricsCollector::Entry>> collectors;
+  std::map<std::string, std::weak_ptr<const void>> claims;
+};
+
+Metrics::Metrics() : state_(std::make_unique<State>()) {}
+Metrics::~Metrics() = default;
+
 Counter Metrics::counter(std::string_view name, std::string_view help, MetricLabels labels) {
-  return find_or_make(Kind::kCounter, name, help, std::move(labels), {}).counter;
+  return state_->find_or_make(State::Kind::kCounter, name, help, std::move(labels), {}).counter;
 }
 
 Gauge Metrics::gauge(std::string_view name, std::string_view help, MetricLabels labels) {
-  return find_or_make(Kind::kGauge, name, help, std::move(labels), {}).gauge;
+  return state_->find_or_make(State::Kind::kGauge, name, help, std::move(labels), {}).gauge;
 }
 
 Histogram Metrics::histogram(std::string_view name, std::string_view help,
@@ -111,16 +161,19 @@ Histogram Metrics::histogram(std::string_view name, std::string_view help,
       !std::ranges::all_of(bounds, [](double bound) { return std::isfinite(bound); })) {
     throw std::invalid_argument{fmt::format("metrics: {}: the bounds do not ascend", name)};
   }
-  return find_or_make(Kind::kHistogram, name, help, std::move(labels), std::move(bounds)).histogram;
+  return state_
+      ->find_or_make(State::Kind::kHistogram, name, help, std::move(labels), std::move(bounds))
+      .histogram;
 }
 
-Metrics::Series Metrics::find_or_make(Kind kind, std::string_view name, std::string_view help,
-                                      MetricLabels labels, std::vector<double> bounds) {
+Metrics::State::Series Metrics::State::find_or_make(Kind kind, std::string_view name,
+                                                    std::string_view help, MetricLabels labels,
+                                                    std::vector<double> bounds) {
   labels = checked(name, std::move(labels));
-  const std::lock_guard guard{mutex_};
-  auto family = families_.find(name);
-  if (family == families_.end()) {
-    family = families_.emplace(name, Family{kind, std::string{help}, std::move(bounds), {}}).first;
+  const std::lock_guard guard{mutex};
+  auto family = families.find(name);
+  if (family == families.end()) {
+    family = families.emplace(name, Family{kind, std::string{help}, std::move(bounds), {}}).first;
   } else if (family->second.kind != kind || family->second.bounds != bounds) {
     throw std::invalid_argument{
         fmt::format("metrics: {} exists with another kind or other bounds", name)};
@@ -145,23 +198,23 @@ Metrics::Series Metrics::find_or_make(Kind kind, std::string_view name, std::str
 
 void Metrics::remove(std::string_view name, MetricLabels labels) {
   labels = checked(name, std::move(labels));
-  const std::lock_guard guard{mutex_};
-  const auto family = families_.find(name);
-  if (family != families_.end()) family->second.series.erase(labels);
+  const std::lock_guard guard{state_->mutex};
+  const auto family = state_->families.find(name);
+  if (family != state_->families.end()) family->second.series.erase(labels);
 }
 
 MetricsCollector Metrics::on_collect(std::function<void()> collect) {
   auto entry = std::make_shared<MetricsCollector::Entry>();
   entry->collect = std::move(collect);
-  const std::lock_guard guard{mutex_};
-  std::erase_if(collectors_, [](const auto& known) { return known.expired(); });
-  collectors_.push_back(entry);
+  const std::lock_guard guard{state_->mutex};
+  std::erase_if(state_->collectors, [](const auto& known) { return known.expired(); });
+  state_->collectors.push_back(entry);
   return MetricsCollector{std::move(entry)};
 }
 
 void Metrics::remove_all(const MetricLabels& labels) {
-  const std::lock_guard guard{mutex_};
-  for (auto& [name, family] : families_) {
+  const std::lock_guard guard{state_->mutex};
+  for (auto& [name, family] : state_->families) {
     std::erase_if(family.series, [&](const auto& series) {
       return std::ranges::all_of(labels, [&](const auto& label) {
         return std::ranges::find(series.first, label) != series.first.end();
@@ -172,19 +225,19 @@ void Metrics::remove_all(const MetricLabels& labels) {
 
 std::shared_ptr<const void> Metrics::claim(std::string name) {
   auto claimed = std::make_shared<char>();
-  const std::lock_guard guard{mutex_};
-  std::erase_if(claims_, [](const auto& claim) { return claim.second.expired(); });
-  const bool is_free = claims_.emplace(std::move(name), claimed).second;
+  const std::lock_guard guard{state_->mutex};
+  std::erase_if(state_->claims, [](const auto& claim) { return claim.second.expired(); });
+  const bool is_free = state_->claims.emplace(std::move(name), claimed).second;
   return is_free ? claimed : nullptr;
 }
 
-void Metrics::run_collectors() {
-  std::vector<std::weak_ptr<MetricsCollector::Entry>> collectors;
+void Metrics::State::run_collectors() {
+  std::vector<std::weak_ptr<MetricsCollector::Entry>> registered;
   {
-    const std::lock_guard guard{mutex_};
-    collectors = collectors_;
+    const std::lock_guard guard{mutex};
+    registered = collectors;
   }
-  for (const auto& one : collectors) {
+  for (const auto& one : registered) {
     const auto entry = one.lock();
     if (!entry) continue;
     const std::lock_guard guard{entry->mutex};  // holds the destructor back, nothing else
@@ -192,8 +245,8 @@ void Metrics::run_collectors() {
   }
 }
 
-void Metrics::write_series(std::string& out, const std::string& name, const MetricLabels& labels,
-                           const Series& series) {
+void Metrics::State::write_series(std::string& out, const std::string& name,
+                                  const MetricLabels& labels, const Series& series) {
   if (series.counter.cell_) {
     append_line(out, name, "", labels, "", fmt::to_string(series.counter.value()));
   } else if (series.gauge.cell_) {
@@ -212,18 +265,33 @@ void Metrics::write_series(std::string& out, const std::string& name, const Metr
 
 std::string Metrics::text() {
   static constexpr std::string_view kKinds[] = {"counter", "gauge", "histogram"};
-  run_collectors();
+  state_->run_collectors();
   std::string out;
-  const std::lock_guard guard{mutex_};
-  for (const auto& [name, family] : families_) {
+  const std::lock_guard guard{state_->mutex};
+  for (const auto& [name, family] : state_->families) {
     if (family.series.empty()) continue;
     out.append("# HELP ").append(name).append(1, ' ');
     append_escaped(out, family.help, false);
     out.append("\n# TYPE ").append(name).append(1, ' ');
     out.append(kKinds[static_cast<std::size_t>(family.kind)]).append(1, '\n');
-    for (const auto& [labels, series] : family.series) write_series(out, name, labels, series);
+    for (const auto& [labels, series] : family.series)
+      State::write_series(out, name, labels, series);
   }
   return out;
+}
+
+Counter counter(const std::shared_ptr<Metrics>& metrics, std::string_view name,
+                std::string_view help, MetricLabels labels) {
+  return metrics ? metrics->counter(name, help, std::move(labels)) : Counter{};
+}
+Gauge gauge(const std::shared_ptr<Metrics>& metrics, std::string_view name, std::string_view help,
+            MetricLabels labels) {
+  return metrics ? metrics->gauge(name, help, std::move(labels)) : Gauge{};
+}
+Histogram histogram(const std::shared_ptr<Metrics>& metrics, std::string_view name,
+                    std::string_view help, std::vector<double> bounds, MetricLabels labels) {
+  return metrics ? metrics->histogram(name, help, std::move(bounds), std::move(labels))
+                 : Histogram{};
 }
 
 }  // namespace kube

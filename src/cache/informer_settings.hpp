@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/cache/delta_queue_core.hpp>
 #include <kube/cache/shared_informer_core.hpp>
 
 #include <exception>

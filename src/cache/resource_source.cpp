@@ -41,6 +41,8 @@ std::unique_ptr<AnyWatchStream> ResourceSource::watch(const ListOptions& options
   return std::make_unique<Stream>(resource_.watch(tweaked(options), std::move(stop)));
 }
 
+const Logger& ResourceSource::log() const noexcept { return resource_.log(); }
+
 ListOptions ResourceSource::tweaked(ListOptions options) const {
   if (tweak_) tweak_(options);
   return options;

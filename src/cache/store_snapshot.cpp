@@ -286,4 +286,6 @@ std::size_t StoreSnapshot::overhead_bytes() const noexcept {
   return bytes;
 }
 
+void sort_keys(std::vector<std::string>& keys) { std::ranges::sort(keys); }
+
 }  // namespace kube::detail

@@ -4,6 +4,7 @@
 #include "answer.hpp"
 
 #include <kube/api/validation.hpp>
+#include <kube/base/metrics.hpp>
 #include <kube/transport/http_transport.hpp>
 
 #include <algorithm>

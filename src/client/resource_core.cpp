@@ -158,9 +158,8 @@ AnyRef ResourceCore::decode(const Request& request, Answer& answer, const Type& 
   try {
     DecoderCore decoder{
         wanted, &wanted == target_.type || &wanted == &kAnyMetadata ? decoding_ : DecoderOptions{}};
-    Block* block =
-        answer.format == Format::kJson ? decoder.json(body, 0) : decoder.enveloped(body, 0);
-    AnyRef object{block, block->root()};
+    AnyRef object = ref_to_root<std::byte>(
+        answer.format == Format::kJson ? decoder.json(body, 0) : decoder.enveloped(body, 0));
     if ((wanted.kind == Kind::kValue && is_failure(*cast<Value>(object))) ||
         (&wanted == &kAnyMetadata && begins_status(body, answer.format))) {
       throw CodecError("", "a Status instead of an object", 0);
@@ -186,6 +185,8 @@ void ResourceCore::no_object(Request& request, const Sendable* body, std::stop_t
   const Ref<meta::v1::Status> status = find_status(text, answer.format);
   if (status && status->status == "Failure") throw ApiError{*status};
 }
+
+const Logger& ResourceCore::log() const noexcept { return rest_->options().log; }
 
 AnyRef ResourceCore::get(std::string_view name, std::string_view subresource, const Type& wanted,
                          const GetOptions& options, std::stop_token stop) const {

@@ -3,7 +3,10 @@
 
 #include "connect.hpp"
 
+#include <kube/client/rate_limiter.hpp>
 #include <kube/client/user_agent.hpp>
+#include <kube/client/warnings.hpp>
+#include <kube/config/credentials.hpp>
 
 #include <fmt/format.h>
 #include <strings.h>

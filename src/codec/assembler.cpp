@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/codec/assembler.hpp>
+#include "codec/assembler.hpp"
 
 #include "object/freeze.hpp"
+#include "object/intern.hpp"
 #include <kube/object/box.hpp>
 
 #include <algorithm>
@@ -122,7 +123,7 @@ Pending Assembler::text(std::string_view text, const Word* sibling) {
     if (sibling != nullptr && sibling->form() == Form::kNode && sibling->text() == text) {
       return same_text(*sibling);
     }
-    if (seen_elsewhere(pool_->hash(text))) return {Word::of_node(pool_->intern_text(text))};
+    if (seen_elsewhere(pool_->hash(text))) return {Word::of_node(intern_text(*pool_, text))};
   }
   char* copy = arena_.allocate_text(text.size());
   std::memcpy(copy, text.data(), text.size());
@@ -141,7 +142,7 @@ Pending Assembler::text_in_place(char* text, std::size_t size, const Word* sibli
     if (sibling != nullptr && sibling->form() == Form::kNode && sibling->text() == content) {
       pending = same_text(*sibling);
     } else if (seen_elsewhere(pool_->hash(content))) {
-      pending = {Word::of_node(pool_->intern_text(content))};
+      pending = {Word::of_node(intern_text(*pool_, content))};
     }
     if (!pending.word.is_none()) {
       arena_.shrink_text(text, size, 0);
@@ -155,7 +156,7 @@ Pending Assembler::copy_same_text(const Word& sibling) {
   const std::string_view text = sibling.text();
   if (pool_ != nullptr && text.size() >= kShortestShared) {
     ++promoted_;
-    return {Word::of_node(pool_->intern_text(text))};
+    return {Word::of_node(intern_text(*pool_, text))};
   }
   char* copy = arena_.allocate_text(text.size());
   std::memcpy(copy, text.data(), text.size());
@@ -226,7 +227,7 @@ std::optional<Pending> Assembler::intern_copy(const Type& type, const Word& sibl
     count = word->relative_count();
     content = word->relative_content();
   }
-  return Pending{Word::of_node(pool_->intern(node_arena_.image(root), count, content))};
+  return Pending{Word::of_node(intern(*pool_, node_arena_.image(root), count, content))};
 }
 
 void Assembler::place(const Type& type, std::byte* at, const Pending& pending) {

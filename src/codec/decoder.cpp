@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/codec/decoder.hpp>
 
+#include "codec/assembler.hpp"
 #include "codec/json_reader.hpp"
 #include "codec/protobuf_reader.hpp"
 #include "codec/protobuf_writer.hpp"
 #include "codec/siblings.hpp"
-#include <kube/codec/assembler.hpp>
 #include <kube/codec/envelope.hpp>
 #include <kube/codec/error.hpp>
 #include <kube/object/value.hpp>
@@ -33,7 +33,7 @@ constexpr std::size_t kKeptEncoding = std::size_t{64} << 10;
 
 Ref<std::byte> share_block(Block* block) {
   block->retain();
-  return {block, block->root()};
+  return ref_to_root<std::byte>(block);
 }
 
 /// Finds the name in the metadata of decoded objects.
@@ -90,7 +90,7 @@ struct DecoderCore::State {
         assembler.start(kFreeBytes + options.limits.max_expansion * input.size(),
                         apparent.has_name ? owner : 0);
         if (sibling.entry != nullptr) {
-          assembler.arena().lend(sibling.entry->object.block()->bundle);
+          assembler.arena().lend(block_of(sibling.entry->object)->bundle);
         }
         const bool for_others = read();
         return assembler.arena().finish(for_others);

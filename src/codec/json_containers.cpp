@@ -2,8 +2,8 @@
 // Lists, maps and documents of no type.
 #include "json_reader_parts.hpp"
 
+#include "codec/leaf.hpp"
 #include "codec/relocate.hpp"
-#include <kube/codec/leaf.hpp>
 #include <kube/object/value.hpp>
 
 #include <algorithm>

@@ -3,9 +3,9 @@
 #include "json_reader_parts.hpp"
 
 #include "base/buffer.hpp"
+#include "codec/leaf.hpp"
 #include "codec/utf8.hpp"
 #include <kube/codec/error.hpp>
-#include <kube/codec/leaf.hpp>
 #include <kube/object/box.hpp>
 #include <kube/object/value.hpp>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "codec/assembler.hpp"
 #include "codec/json_scanner.hpp"
 #include "codec/path.hpp"
-#include <kube/codec/assembler.hpp>
+#include "codec/projection_node.hpp"
 #include <kube/codec/options.hpp>
-#include <kube/codec/projection.hpp>
 #include <kube/object/type.hpp>
 
 #include <cstddef>

@@ -3,8 +3,8 @@
 #include "decimal.hpp"
 #include "json_reader_parts.hpp"
 
+#include "codec/leaf.hpp"
 #include <kube/codec/base64.hpp>
-#include <kube/codec/leaf.hpp>
 
 #include <bit>
 #include <charconv>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/codec/json_writer.hpp>
 
+#include "codec/leaf.hpp"
 #include <kube/codec/base64.hpp>
-#include <kube/codec/leaf.hpp>
 #include <kube/object/box.hpp>
 #include <kube/object/string.hpp>
 #include <kube/object/value.hpp>

@@ -18,9 +18,8 @@ struct ListReaderCore::State {
         decoder(item_type, options) {}
 
   [[nodiscard]] Ref<std::byte> decode(std::string_view item, std::size_t offset) {
-    Block* block =
-        format == Format::kJson ? decoder.json(item, offset) : decoder.protobuf(item, offset);
-    return {block, block->root()};
+    return ref_to_root<std::byte>(format == Format::kJson ? decoder.json(item, offset)
+                                                          : decoder.protobuf(item, offset));
   }
   void take_untyped(std::string_view item, std::size_t offset, const OnItem& on_item);
   [[nodiscard]] std::string with_type_meta(std::string_view item) const;

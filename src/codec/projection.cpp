@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/codec/projection.hpp>
 
+#include "codec/projection_node.hpp"
 #include <kube/object/value.hpp>
 
 #include <stdexcept>

@@ -2,10 +2,10 @@
 #include "codec/protobuf_reader.hpp"
 
 #include "base/prefetch.hpp"
+#include "codec/leaf.hpp"
 #include "codec/protobuf_path.hpp"
 #include "codec/utf8.hpp"
 #include <kube/codec/error.hpp>
-#include <kube/codec/leaf.hpp>
 #include <kube/object/box.hpp>
 
 #include <protozero/varint.hpp>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kube/codec/assembler.hpp>
+#include "codec/assembler.hpp"
+#include "codec/projection_node.hpp"
 #include <kube/codec/options.hpp>
-#include <kube/codec/projection.hpp>
 #include <kube/object/type.hpp>
 
 #include <cstddef>

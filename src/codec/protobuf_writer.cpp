@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codec/protobuf_writer.hpp"
 
-#include <kube/codec/leaf.hpp>
+#include "codec/leaf.hpp"
 #include <kube/object/box.hpp>
 #include <kube/object/word.hpp>
 

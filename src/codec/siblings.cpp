@@ -101,7 +101,7 @@ void Siblings::remember(const Identity& identity, std::string_view bytes, JsonTa
   entry.bytes = std::move(copy);
   entry.tape = std::move(tape);
   entry.object = std::move(object);
-  entry.struct_bytes = entry.object.block()->size - sizeof(Block);
+  entry.struct_bytes = block_of(entry.object)->size - sizeof(Block);
   entry.uses = 0;
   entry.name = identity.name;
   entry.cost = needed;

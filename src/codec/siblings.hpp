@@ -69,7 +69,7 @@ class Siblings {
   [[nodiscard]] static std::size_t cost(std::size_t bytes, const JsonTape& tape,
                                         const Ref<std::byte>& object) noexcept {
     return bytes + tape.entries.capacity() * sizeof(JsonTape::Entry) +
-           object.block()->image_size() + sizeof(Entry);
+           block_of(object)->image_size() + sizeof(Entry);
   }
   void link(Entry& entry) noexcept;
   void unlink(Entry& entry) noexcept;

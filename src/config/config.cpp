@@ -72,6 +72,7 @@ std::string escaped_header_key(std::string_view key) {
 
 }  // namespace
 
+ConfigError::ConfigError(const std::string& problem) : ConfigError(std::vector{problem}) {}
 ConfigError::ConfigError(std::vector<std::string> problems)
     : Error(fmt::format("{}", fmt::join(problems, "; "))), problems_(std::move(problems)) {}
 

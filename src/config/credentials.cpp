@@ -49,7 +49,8 @@ class ConfiguredCredentials final : public Credentials,
       : options_(std::move(options)), tls_(config.tls, *options_.clock, options_.log) {
     if (config.exec && !is_identified(config)) {  // who has something else needs no plugin
       ExecPlugins& plugins = options_.exec.plugins ? *options_.exec.plugins : plugins_of_process();
-      plugin_ = plugins.find_or_make(*config.exec, detail::exec_cluster(config));
+      plugin_ =
+          detail::Inside::core(plugins)->find_or_make(*config.exec, detail::exec_cluster(config));
     } else if (!config.username.empty() || !config.password.empty()) {
       const SecretText pair{config.username + ':' + config.password};
       const SecretText encoded{base64_encode(pair)};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "document.hpp"
 
+#include "object/arena.hpp"
 #include <kube/codec/base64.hpp>
 #include <kube/codec/error.hpp>
 #include <kube/codec/json.hpp>
 #include <kube/codec/yaml.hpp>
 #include <kube/config/config.hpp>
-#include <kube/object/arena.hpp>
 
 #include <exception>
 

@@ -230,19 +230,21 @@ ExecCredential ExecPlugin::run(const CredentialsOptions& caller, std::stop_token
   return credential;
 }
 
-}  // namespace detail
-
-std::shared_ptr<detail::ExecPlugin> ExecPlugins::find_or_make(const ExecConfig& config,
-                                                              const std::string& cluster) {
+std::shared_ptr<ExecPlugin> ExecPluginTable::find_or_make(const ExecConfig& config,
+                                                          const std::string& cluster) {
   const std::scoped_lock lock{mutex_};
   std::erase_if(plugins_, [](const auto& plugin) { return plugin.expired(); });
-  for (const std::weak_ptr<detail::ExecPlugin>& weak : plugins_) {
-    std::shared_ptr<detail::ExecPlugin> plugin = weak.lock();
+  for (const std::weak_ptr<ExecPlugin>& weak : plugins_) {
+    std::shared_ptr<ExecPlugin> plugin = weak.lock();
     if (plugin && plugin->serves(config, cluster)) return plugin;
   }
-  auto plugin = std::make_shared<detail::ExecPlugin>(config, cluster);
+  auto plugin = std::make_shared<ExecPlugin>(config, cluster);
   plugins_.push_back(plugin);
   return plugin;
 }
+
+}  // namespace detail
+
+ExecPlugins::ExecPlugins() : core_(std::make_shared<detail::ExecPluginTable>()) {}
 
 }  // namespace kube

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace kube::detail {
 
@@ -70,6 +71,19 @@ class ExecPlugin {
   std::shared_ptr<Run> run_;  // null while nobody runs it
   mutable Clock::TimePoint help_since_{};
   mutable int help_count_ = 0;
+};
+
+/// See ExecPlugins.
+class ExecPluginTable {
+ public:
+  /// The plugin for that configuration and cluster, of which `cluster` is the JSON.
+  [[nodiscard]] std::shared_ptr<ExecPlugin> find_or_make(const ExecConfig& config,
+                                                         const std::string& cluster);
+
+ private:
+  std::mutex mutex_;
+  // Guarded by mutex_:
+  std::vector<std::weak_ptr<ExecPlugin>> plugins_;
 };
 
 }  // namespace kube::detail

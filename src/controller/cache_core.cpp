@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cache_core.hpp"
+
 #include <kube/api/fields.hpp>
 #include <kube/cache/lister.hpp>
-#include <kube/controller/cached_reader.hpp>
 
 #include <fmt/format.h>
 
@@ -299,6 +300,17 @@ ListMetadata CacheCore::list(const WatchedKind& kind, const CacheListOptions& op
   ListMetadata head;
   head.continue_token = "continue-not-supported";
   return head;
+}
+
+ObjectRef find_cached(CacheCore& cache, const WatchedKind& kind, const ObjectKey& key,
+                      std::stop_token stop) {
+  return cache.find(kind, key, std::move(stop));
+}
+
+ListMetadata list_cached(CacheCore& cache, const WatchedKind& kind, const CacheListOptions& options,
+                         const std::function<void(const ObjectRef& object)>& see,
+                         std::stop_token stop) {
+  return cache.list(kind, options, see, std::move(stop));
 }
 
 }  // namespace kube::detail

@@ -274,7 +274,12 @@ void ControllerCore::run(std::stop_token stop) {
     std::vector<std::jthread> workers;
     workers.reserve(static_cast<std::size_t>(count));
     try {
-      for (int i = 0; i < count; ++i) workers.emplace_back([this, stop] { work(stop); });
+      for (int i = 0; i < count; ++i) {
+        workers.emplace_back([this, stop] {
+          const ThreadMark mark{this};
+          work(stop);
+        });
+      }
     } catch (...) {
       queue_->shut_down();  // those that have started end, too
       throw;

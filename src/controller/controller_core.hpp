@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/thread_mark.hpp"
+#include "cache_core.hpp"
+
 #include <kube/base/log.hpp>
 #include <kube/base/metrics.hpp>
-#include <kube/controller/cached_reader.hpp>
 #include <kube/controller/controller_builder.hpp>
 #include <kube/controller/manager_options.hpp>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -29,6 +33,16 @@ struct ControllerMetrics {
   Gauge max_concurrent, active;
 };
 
+/// All that a ControllerBuilder was told.
+struct ControllerPlan {
+  std::string name = {};
+  std::optional<WatchedKind> kind = std::nullopt;
+  std::vector<SourcePlan> sources = {};
+  std::vector<Predicate<meta::v1::ObjectMeta>> filters = {};
+  ControllerOptions options = {};
+  std::function<Result(const kube::Request& request, std::stop_token stop)> reconcile = nullptr;
+};
+
 /// A controller: sources fill its queue, workers empty it.
 class ControllerCore : public std::enable_shared_from_this<ControllerCore> {
  public:
@@ -43,6 +57,8 @@ class ControllerCore : public std::enable_shared_from_this<ControllerCore> {
     return plan_.options.needs_leader_election;
   }
   [[nodiscard]] bool warms_up() const noexcept { return *plan_.options.warm_up; }
+  /// Whether the calling thread is one of its workers.
+  [[nodiscard]] bool runs_here() const noexcept { return ThreadMark::is_set(this); }
 
   /// Begins to listen, without waiting. Later calls do nothing.
   void start_sources();

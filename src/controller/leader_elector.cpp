@@ -304,7 +304,7 @@ LeaderElector::Outcome LeaderElector::written(const LeaderElectionRecord& record
 
 LockCall LeaderElector::call(Clock::TimePoint deadline, std::stop_token stop) const {
   const Clock::Duration timeout = election_request_timeout(options_.renew_deadline);
-  return {.deadline = std::min(deadline, clock_.now() + timeout), .stop = std::move(stop)};
+  return {.timeout = std::min(deadline - clock_.now(), timeout), .stop = std::move(stop)};
 }
 
 LeaderElectionRecord LeaderElector::own_record() const {

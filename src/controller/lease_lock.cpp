@@ -11,10 +11,10 @@
 namespace kube {
 namespace {
 
-/// Calls `request(stop)` with a token that is stopped with the call's own, and at its deadline.
+/// Calls `request(stop)` with a token that is stopped with the call's own, and when its time is over.
 template <typename Request>
 auto within(const LockCall& call, Clock& clock, Request request) {
-  const detail::Deadline deadline{clock, call.deadline, call.stop};
+  const detail::Deadline deadline{clock, detail::time_after(clock, call.timeout), call.stop};
   return request(deadline.token());
 }
 

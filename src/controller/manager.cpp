@@ -3,6 +3,8 @@
 
 #include "manager_core.hpp"
 
+#include <exception>
+#include <stdexcept>
 #include <utility>
 
 namespace kube {
@@ -13,6 +15,14 @@ Manager::~Manager() = default;
 
 const Client& Manager::client() const noexcept { return core_->client(); }
 detail::CacheCore& Manager::cache() const noexcept { return core_->cache(); }
+
+void Manager::add_index(const detail::WatchedKind& kind, const std::string& field,
+                        std::function<std::vector<std::string>(const void* object)> values) {
+  cache().add_index(kind, field, std::move(values));
+}
+ControllerBuilder Manager::controller(std::string name) {
+  return detail::Inside::make<ControllerBuilder>(*core_, std::move(name));
+}
 
 void Manager::add(std::function<void(std::stop_token)> runnable, RunnableOptions options) {
   core_->add(std::move(runnable), options.name.empty() ? "a runnable" : options.name,
@@ -43,18 +53,44 @@ const Logger& Manager::log() const noexcept { return *core_->options().log; }
 std::string Manager::metrics_address() const { return core_->metrics_address(); }
 std::string Manager::health_address() const { return core_->health_address(); }
 
+ControllerBuilder::ControllerBuilder(detail::ManagerCore& manager, std::string name)
+    : draft_(manager.begin_controller(std::move(name))) {}
+ControllerBuilder::ControllerBuilder(ControllerBuilder&& other) noexcept = default;
+ControllerBuilder::~ControllerBuilder() {
+  // An exception that is under way, or that reconcile() has thrown, tells more.
+  if (draft_ == nullptr || draft_->asked || std::uncaught_exceptions() > 0) return;
+  if (detail::ManagerCore* manager = draft_->manager) manager->drop_controller(*draft_);
+}
+
+ControllerBuilder& ControllerBuilder::add(detail::SourcePlan plan) {
+  draft_->plan.sources.push_back(std::move(plan));
+  return *this;
+}
 ControllerBuilder& ControllerBuilder::add_for(detail::SourcePlan plan) {
-  if (plan_.kind) throw std::logic_error("a controller is for one kind; for_() was called twice");
-  plan_.kind = plan.kind;
+  detail::ControllerPlan& all = draft_->plan;
+  if (all.kind) throw std::logic_error("a controller is for one kind; for_() was called twice");
+  all.kind = plan.kind;
   if (draft_->name.empty()) draft_->name = plan.kind->names.kind;
   return add(std::move(plan));
 }
-ControllerBuilder::ControllerBuilder(detail::ManagerCore& manager, std::string name)
-    : manager_(manager),
-      plan_{.name = std::move(name)},
-      draft_(manager.begin_controller(plan_.name)) {}
-void ControllerBuilder::finish() {
-  manager_.add_controller(std::move(plan_));
+ControllerBuilder& ControllerBuilder::with_event_filter(Predicate<meta::v1::ObjectMeta> predicate) {
+  draft_->plan.filters.push_back(std::move(predicate));
+  return *this;
+}
+ControllerBuilder& ControllerBuilder::with_options(ControllerOptions options) {
+  draft_->plan.options = std::move(options);
+  return *this;
+}
+void ControllerBuilder::finish(
+    std::function<Result(const Request& request, std::stop_token stop)> reconcile) {
+  draft_->asked = true;
+  detail::ManagerCore* manager = draft_->manager;
+  if (manager == nullptr) {
+    throw std::logic_error("controller " + draft_->name +
+                           ": its manager was destroyed before reconcile() was called");
+  }
+  draft_->plan.reconcile = std::move(reconcile);
+  manager->add_controller(std::move(draft_->plan));
   draft_->finished = true;
 }
 

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <exception>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -33,6 +35,14 @@ ManagerOptions completed(ManagerOptions options) {
 /// A lease goes on to expire while the machine is suspended.
 Clock* election_clock(const ManagerOptions& options) {
   return options.clock == &system_clock() ? &boot_clock() : options.clock;
+}
+
+/// A controller without a function would do nothing, in silence.
+std::string no_function(const ControllerDraft& draft) {
+  return fmt::format(
+      "controller {} has no reconcile function; end what begins with Manager::controller() with "
+      ".reconcile(function)",
+      draft.name);
 }
 
 bool is_off(const std::string& address) { return address.empty() || address == "0"; }
@@ -62,6 +72,19 @@ ManagerCore::ManagerCore(Config config, ManagerOptions options)
 }
 
 ManagerCore::~ManagerCore() {
+  if (runs_here()) {
+    // The destructor would wait for its own thread, and run() use what is destroyed.
+    const Logger log = log_.enabled(LogLevel::kError) ? log_ : stderr_logger();
+    log.error(
+        "a manager was destroyed by one of its own controllers or runnables, for which the "
+        "destructor has to wait; request a stop of the token given to run() instead, and destroy "
+        "the manager after run() has returned");
+    std::terminate();
+  }
+  {
+    const std::lock_guard guard{mutex_};
+    for (const auto& draft : drafts_) draft->manager = nullptr;
+  }
   if (stopper_.joinable()) stopper_.join();
 }
 
@@ -92,24 +115,39 @@ void ManagerCore::make_elector() {
   elector_ = std::make_unique<LeaderElector>(std::move(lock), std::move(options));
 }
 
-std::shared_ptr<ControllerDraft> ManagerCore::begin_controller(const std::string& name) {
-  auto draft = std::make_shared<ControllerDraft>();
-  draft->name = name;
+bool ManagerCore::runs_here() const {
+  if (others_.runs_here() || leaders_.runs_here()) return true;
+  const std::lock_guard guard{mutex_};
+  return std::ranges::any_of(controllers_,
+                             [](const auto& controller) { return controller->runs_here(); });
+}
+
+std::shared_ptr<ControllerDraft> ManagerCore::begin_controller(std::string name) {
+  auto draft = std::make_shared<ControllerDraft>(this, name);
+  draft->plan.name = std::move(name);
   const std::lock_guard guard{mutex_};
   std::erase_if(drafts_, [](const auto& other) { return other->finished.load(); });
   drafts_.push_back(draft);
   return draft;
 }
 
-/// A controller that nobody has given its function would do nothing, in silence.
-void ManagerCore::check_drafts() const {
-  const std::lock_guard guard{mutex_};
+void ManagerCore::drop_controller(const ControllerDraft& draft) noexcept {
+  {
+    const std::lock_guard guard{mutex_};
+    if (!started_) return;
+  }
+  try {
+    const std::string problem = no_function(draft);
+    log_.error("{}", problem);
+    fail(std::make_exception_ptr(std::logic_error(problem)));
+  } catch (...) {  // no memory
+    fail(std::current_exception());
+  }
+}
+
+void ManagerCore::check_drafts_locked() const {
   for (const auto& draft : drafts_) {
-    if (draft->finished) continue;
-    throw std::logic_error(fmt::format(
-        "controller {} has no reconcile function; end what begins with Manager::controller() with "
-        ".reconcile(function)",
-        draft->name));
+    if (!draft->finished) throw std::logic_error(no_function(*draft));
   }
 }
 
@@ -293,9 +331,9 @@ void ManagerCore::fail(std::exception_ptr error) noexcept {
 }
 
 void ManagerCore::run(std::stop_token stop) {
-  check_drafts();
   {
     const std::lock_guard guard{mutex_};
+    check_drafts_locked();
     if (std::exchange(started_, true)) throw std::logic_error("the manager was started already");
   }
   try {

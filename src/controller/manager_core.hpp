@@ -13,6 +13,7 @@
 #include <kube/controller/leader_elector.hpp>
 #include <kube/controller/manager_options.hpp>
 
+#include <atomic>
 #include <exception>
 #include <functional>
 #include <map>
@@ -25,6 +26,17 @@
 #include <vector>
 
 namespace kube::detail {
+
+class ManagerCore;
+
+/// A controller that is being put together; shared by its builder and its manager.
+struct ControllerDraft {
+  std::atomic<ManagerCore*> manager;  ///< null once the manager is gone
+  std::string name = {};              ///< for messages
+  ControllerPlan plan = {};
+  std::atomic<bool> finished = false;
+  bool asked = false;  ///< reconcile() was called; it may have thrown
+};
 
 /// See Manager.
 class ManagerCore {
@@ -39,7 +51,9 @@ class ManagerCore {
   [[nodiscard]] const ManagerOptions& options() const noexcept { return options_; }
   [[nodiscard]] const DoneSignal& elected() const noexcept { return elected_; }
 
-  [[nodiscard]] std::shared_ptr<ControllerDraft> begin_controller(const std::string& name);
+  [[nodiscard]] std::shared_ptr<ControllerDraft> begin_controller(std::string name);
+  /// The builder of an unfinished controller is gone. Before run() that is for run() to report.
+  void drop_controller(const ControllerDraft& draft) noexcept;
   void add_controller(ControllerPlan plan);
   void add(RunnableGroup::Run runnable, const std::string& name, bool needs_leader_election);
   void add_check(HealthChecks& checks, std::string name, HealthCheck check);
@@ -55,7 +69,8 @@ class ManagerCore {
 
  private:
   void make_elector();
-  void check_drafts() const;
+  void check_drafts_locked() const;
+  [[nodiscard]] bool runs_here() const;
   void start(const std::stop_token& stop);
   void start_endpoints();
   void start_leading();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kube/controller/controller_options.hpp>
+#include <kube/controller/reconcile.hpp>
 #include <kube/workqueue/priority_queue.hpp>
 #include <kube/workqueue/rate_limiting_queue.hpp>
 

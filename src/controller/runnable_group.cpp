@@ -27,6 +27,7 @@ void RunnableGroup::start() {
 
 void RunnableGroup::start_locked(Runnable runnable) {
   threads_.emplace_back([this, runnable = std::move(runnable)] {
+    const ThreadMark mark{this};
     try {
       runnable.run(stop_.get_token());
     } catch (...) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/thread_mark.hpp"
+
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -32,6 +34,8 @@ class RunnableGroup {
   void start();
   void request_stop();
   void stop_and_wait();
+  /// Whether the calling thread is one of the group's.
+  [[nodiscard]] bool runs_here() const noexcept { return ThreadMark::is_set(this); }
 
  private:
   struct Runnable {

@@ -2,19 +2,24 @@
 #include <kube/informers/factory_core.hpp>
 
 #include "base/deadline.hpp"
+#include "codec/projection_node.hpp"
 #include <kube/cache/resource_source.hpp>
+#include <kube/object/pool.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <map>
+#include <mutex>
 #include <new>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace kube::detail {
 namespace {
@@ -84,89 +89,134 @@ void check_kept(const InformerKey& key, const Projection& projection) {
 
 }  // namespace
 
+/// One informer. The last reference is never dropped by its own thread, for which it would wait.
+struct FactoryCore::Entry {
+  Informer informer;
+  std::string description;
+  std::uint64_t number = 0;
+  bool started = false;
+  std::stop_source stop;
+  DoneSignal settled;  // synced, or ended without
+  DoneSignal ended;
+  std::mutex mutex;
+  std::string failure;  // why it could not begin; guarded by mutex
+  std::jthread thread;
+
+  [[nodiscard]] std::string reason();
+};
+
+struct FactoryCore::State {
+  State(Client given_client, FactoryOptions given_options)
+      : client(std::move(given_client)),
+        options(completed(std::move(given_options), client)),
+        name(claim_name(options)) {}
+
+  const Client client;
+  const FactoryOptions options;
+  const std::shared_ptr<Pool> pool = std::make_shared<Pool>();
+
+  std::recursive_mutex making;  // held while an informer is made, so that each is made once
+  std::mutex joining;           // held while threads are joined
+  std::mutex mutex;
+  // Guarded by mutex:
+  bool shut_down = false;
+  std::uint64_t next_number = 1;
+  std::shared_ptr<const void> name;  // keeps options.name for this factory
+  std::map<InformerKey, std::shared_ptr<Entry>> entries;
+  std::vector<std::shared_ptr<Entry>> stopped;  // by stop_informer(); their threads may still end
+  std::map<InformerKey, Make> configured;
+  struct Counted {
+    const Type* type;
+    MetricLabels labels;
+  };
+  std::map<std::pair<GroupVersionResource, std::string>, Counted> counted;
+};
+
 FactoryCore::FactoryCore(Client client, FactoryOptions options)
-    : client_(std::move(client)),
-      options_(completed(std::move(options), client_)),
-      pool_(std::make_shared<Pool>()),
-      name_(claim_name(options_)) {}
+    : state_(std::make_unique<State>(std::move(client), std::move(options))) {}
 
 FactoryCore::~FactoryCore() { stop_and_wait(); }
 
+const Client& FactoryCore::client() const noexcept { return state_->client; }
+const FactoryOptions& FactoryCore::options() const noexcept { return state_->options; }
+
 FactoryCore::Informer FactoryCore::informer(const InformerKey& key, const Make& make) {
-  const std::lock_guard one_at_a_time{making_};
+  const std::lock_guard one_at_a_time{state_->making};
   Make how = make;
   {
-    const std::lock_guard guard{mutex_};
-    if (const auto found = entries_.find(key); found != entries_.end()) {
+    const std::lock_guard guard{state_->mutex};
+    if (const auto found = state_->entries.find(key); found != state_->entries.end()) {
       return found->second->informer;
     }
-    if (const auto own = configured_.find(key); own != configured_.end()) how = own->second;
+    if (const auto own = state_->configured.find(key); own != state_->configured.end())
+      how = own->second;
   }
   auto entry = std::make_shared<Entry>();
   entry->informer = how();
   entry->description = describe(key);
-  const std::lock_guard guard{mutex_};
-  entry->number = next_number_++;
-  return entries_.emplace(key, std::move(entry)).first->second->informer;
+  const std::lock_guard guard{state_->mutex};
+  entry->number = state_->next_number++;
+  return state_->entries.emplace(key, std::move(entry)).first->second->informer;
 }
 
 void FactoryCore::configure(const InformerKey& key, Make make) {
-  const std::lock_guard guard{mutex_};
-  if (entries_.contains(key)) {
+  const std::lock_guard guard{state_->mutex};
+  if (state_->entries.contains(key)) {
     throw std::logic_error(fmt::format(
         "the informer of {} exists already and cannot be configured any more", describe(key)));
   }
-  configured_.insert_or_assign(key, std::move(make));
+  state_->configured.insert_or_assign(key, std::move(make));
 }
 
 InformerMetrics FactoryCore::metrics_of(const InformerKey& key) {
-  if (!options_.metrics) return {};
+  if (!state_->options.metrics) return {};
   const GroupVersionResource& resource = key.resource;
-  MetricLabels labels{{"name", options_.name},
+  MetricLabels labels{{"name", state_->options.name},
                       {"group", resource.group},
                       {"version", resource.version},
                       {"resource", resource.resource}};
   if (!key.namespace_.empty()) labels.emplace_back("namespace", key.namespace_);
   {
-    const std::lock_guard guard{mutex_};
+    const std::lock_guard guard{state_->mutex};
     const auto [counted, first] =
-        counted_.try_emplace({resource, key.namespace_}, Counted{key.type, labels});
+        state_->counted.try_emplace({resource, key.namespace_}, State::Counted{key.type, labels});
     if (!first) {
       // Nothing is wrong with objects in one cache and their metadata in another.
       if (!is_shared(key.type) && !is_shared(counted->second.type)) {
-        options_.log->error("factory {} has two informers of {}; only the first one is counted",
-                            options_.name, to_string(resource));
+        state_->options.log->error(
+            "factory {} has two informers of {}; only the first one is counted",
+            state_->options.name, to_string(resource));
       }
       return {};
     }
   }
-  return InformerMetrics::in(options_.metrics, labels);
+  return InformerMetrics::in(state_->options.metrics, labels);
 }
 
 FactoryCore::Informer FactoryCore::make(const InformerPlan& plan) {
   const std::string description = describe(plan.key);
-  DecoderOptions decoding{.pool = pool_,
+  DecoderOptions decoding{.pool = state_->pool,
                           .projection = plan.projection,
-                          .limits = options_.limits,
-                          .sibling_bytes = options_.sibling_bytes};
-  if (decoding.projection.root() == nullptr && !options_.leave_out.empty()) {
-    decoding.projection = Projection::without(*plan.key.type, options_.leave_out);
+                          .limits = state_->options.limits,
+                          .sibling_bytes = state_->options.sibling_bytes};
+  if (decoding.projection.root() == nullptr && !state_->options.leave_out.empty()) {
+    decoding.projection = Projection::without(*plan.key.type, state_->options.leave_out);
   }
   check_kept(plan.key, decoding.projection);
   ResourceCore resource = plan.resource;
   resource.set_decoding(std::move(decoding));
 
-  InformerSettings settings = informer_settings(options_);
+  InformerSettings settings = informer_settings(state_->options);
   settings.resync = plan.resync.value_or(settings.resync);
   settings.queue_kind = plan.queue_kind.value_or(settings.queue_kind);
   settings.reflector.type_description = description;
   settings.reflector.metrics = metrics_of(plan.key);
-  if (options_.on_state) {
-    settings.reflector.on_state = [description, tell = options_.on_state](
+  if (state_->options.on_state) {
+    settings.reflector.on_state = [description, tell = state_->options.on_state](
                                       const ReflectorEvent& event) { tell(description, event); };
   }
   settings.indexer = plan.indexer;
-  auto tweak = [all = options_.tweak_list_options,
+  auto tweak = [all = state_->options.tweak_list_options,
                 own = plan.tweak_list_options](ListOptions& options) {
     if (all) all(options);
     if (own) own(options);
@@ -215,7 +265,8 @@ void FactoryCore::run(Entry& entry, const std::stop_token& outer) const noexcept
         note("something that is no std::exception was thrown");
       }
       if (!again) break;
-      options_.log->error("informer of {} could not begin: {}", entry.description, entry.failure);
+      state_->options.log->error("informer of {} could not begin: {}", entry.description,
+                                 entry.failure);
       again = system_clock().sleep_for(std::chrono::milliseconds{100}, stop);
     }
   }
@@ -226,9 +277,9 @@ void FactoryCore::run(Entry& entry, const std::stop_token& outer) const noexcept
 void FactoryCore::start(const std::stop_token& stop) {
   std::string failures;
   {
-    const std::lock_guard guard{mutex_};
-    if (shut_down_) return;
-    for (auto& [key, entry] : entries_) {
+    const std::lock_guard guard{state_->mutex};
+    if (state_->shut_down) return;
+    for (auto& [key, entry] : state_->entries) {
       if (entry->started) continue;
       entry->informer->synced().on_done([settled = entry->settled] { settled.fire(); });
       try {
@@ -244,7 +295,7 @@ void FactoryCore::start(const std::stop_token& stop) {
 }
 
 std::shared_ptr<FactoryCore::Entry> FactoryCore::next_started(std::uint64_t number) {
-  const std::lock_guard guard{mutex_};
+  const std::lock_guard guard{state_->mutex};
   std::shared_ptr<Entry> found;
   const auto look_at = [&](const std::shared_ptr<Entry>& entry) {
     if (entry->started && entry->number > number &&
@@ -252,8 +303,8 @@ std::shared_ptr<FactoryCore::Entry> FactoryCore::next_started(std::uint64_t numb
       found = entry;
     }
   };
-  for (const auto& [key, entry] : entries_) look_at(entry);
-  for (const auto& entry : stopped_) look_at(entry);
+  for (const auto& [key, entry] : state_->entries) look_at(entry);
+  for (const auto& entry : state_->stopped) look_at(entry);
   return found;
 }
 
@@ -275,7 +326,7 @@ void FactoryCore::shutdown() {
 
 void FactoryCore::end(const std::shared_ptr<FactoryCore>& self) noexcept {
   if (!self->runs_here()) return self->stop_and_wait();
-  self->options_.log->error(
+  self->state_->options.log->error(
       "an informer factory was destroyed by a handler of its own: its threads end on their own; "
       "destroy it elsewhere, and use stop_informer() in handlers");
   self->request_stop();
@@ -283,15 +334,15 @@ void FactoryCore::end(const std::shared_ptr<FactoryCore>& self) noexcept {
     std::thread{[self] { self->stop_and_wait(); }}.detach();
   } catch (...) {
     // Without a thread to join the others they would use what is destroyed.
-    self->options_.log->error("there is no thread to end an informer factory with");
+    self->state_->options.log->error("there is no thread to end an informer factory with");
     std::terminate();
   }
 }
 
 void FactoryCore::request_stop() noexcept {
   {
-    const std::lock_guard guard{mutex_};
-    shut_down_ = true;
+    const std::lock_guard guard{state_->mutex};
+    state_->shut_down = true;
   }
   for (auto entry = next_started(0); entry != nullptr; entry = next_started(entry->number)) {
     entry->stop.request_stop();
@@ -301,16 +352,17 @@ void FactoryCore::request_stop() noexcept {
 void FactoryCore::stop_and_wait() noexcept {
   request_stop();
   {
-    const std::lock_guard one_at_a_time{joining_};
+    const std::lock_guard one_at_a_time{state_->joining};
     for (auto entry = next_started(0); entry != nullptr; entry = next_started(entry->number)) {
       if (entry->thread.joinable()) entry->thread.join();
     }
   }
   std::shared_ptr<const void> released;
-  const std::lock_guard guard{mutex_};
-  released.swap(name_);
+  const std::lock_guard guard{state_->mutex};
+  released.swap(state_->name);
   if (!released) return;
-  for (const auto& [key, counted] : counted_) options_.metrics->remove_all(counted.labels);
+  for (const auto& [key, counted] : state_->counted)
+    state_->options.metrics->remove_all(counted.labels);
 }
 
 CacheSync FactoryCore::wait_for_cache_sync(std::stop_token stop,
@@ -320,15 +372,15 @@ CacheSync FactoryCore::wait_for_cache_sync(std::stop_token stop,
   bool all_started = true;
   std::string_view why_not = "not started: call start() after asking for it";
   {
-    const std::lock_guard guard{mutex_};
-    if (shut_down_) why_not = "not started: the factory has been shut down";
-    for (const auto& [key, entry] : entries_) {
+    const std::lock_guard guard{state_->mutex};
+    if (state_->shut_down) why_not = "not started: the factory has been shut down";
+    for (const auto& [key, entry] : state_->entries) {
       if (!entry->started && unstarted == Unstarted::kIgnore) continue;
       all_started = all_started && entry->started;
       waited_for.push_back(entry);
     }
   }
-  Clock& clock = *options_.clock;
+  Clock& clock = *state_->options.clock;
   const Deadline deadline{clock, timeout ? time_after(clock, *timeout) : Clock::TimePoint::max(),
                           stop};
   for (const auto& entry : waited_for) {
@@ -339,7 +391,7 @@ CacheSync FactoryCore::wait_for_cache_sync(std::stop_token stop,
     const bool synced = entry->informer->synced().done();
     std::string reason;
     if (!synced) {
-      const std::lock_guard guard{mutex_};
+      const std::lock_guard guard{state_->mutex};
       if (!entry->started) reason = why_not;
     }
     if (!synced && reason.empty()) reason = entry->reason();
@@ -355,22 +407,22 @@ CacheSync FactoryCore::wait_for_cache_sync(std::stop_token stop,
 DoneSignal FactoryCore::stop_informer(const InformerKey& key) {
   std::shared_ptr<Entry> entry;
   {
-    const std::lock_guard guard{mutex_};
+    const std::lock_guard guard{state_->mutex};
     // Those that have ended by now need not be kept.
-    std::erase_if(stopped_, [](const auto& stopped) { return stopped->ended.done(); });
-    const auto found = entries_.find(key);
-    if (found == entries_.end()) {
+    std::erase_if(state_->stopped, [](const auto& stopped) { return stopped->ended.done(); });
+    const auto found = state_->entries.find(key);
+    if (found == state_->entries.end()) {
       DoneSignal nothing;
       nothing.fire();
       return nothing;
     }
     entry = found->second;
-    if (entry->started) stopped_.push_back(entry);
-    entries_.erase(found);
-    if (const auto counted = counted_.find({key.resource, key.namespace_});
-        counted != counted_.end() && counted->second.type == key.type) {
-      options_.metrics->remove_all(counted->second.labels);
-      counted_.erase(counted);
+    if (entry->started) state_->stopped.push_back(entry);
+    state_->entries.erase(found);
+    if (const auto counted = state_->counted.find({key.resource, key.namespace_});
+        counted != state_->counted.end() && counted->second.type == key.type) {
+      state_->options.metrics->remove_all(counted->second.labels);
+      state_->counted.erase(counted);
     }
     if (!entry->started) {
       entry->ended.fire();

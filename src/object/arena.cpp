@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/object/arena.hpp>
+#include "object/arena.hpp"
 
 #include "base/buffer.hpp"
 #include "base/heap.hpp"
@@ -15,14 +15,7 @@
 #include <new>
 #include <stdexcept>
 
-namespace kube {
-
-using detail::Block;
-using detail::Bundle;
-using detail::Content;
-using detail::Form;
-using detail::Node;
-using detail::Word;
+namespace kube::detail {
 
 namespace {
 
@@ -87,7 +80,7 @@ class IdleRegions {
 };
 
 constinit IdleRegions idle_regions;
-[[maybe_unused]] const bool has_fork_handlers = detail::add_fork_handlers(
+[[maybe_unused]] const bool has_fork_handlers = add_fork_handlers(
     []() noexcept { idle_regions.lock(); }, []() noexcept { idle_regions.unlock(); });
 
 }  // namespace
@@ -216,8 +209,7 @@ void Arena::for_each_node_word(See see) const {
       std::min(node_words_.size(), static_cast<std::size_t>(top_ - middle_) / 512 + 1);
   for (std::size_t group = 0; group < used_groups; ++group) {
     for (std::uint64_t bits = node_words_[group]; bits != 0; bits &= bits - 1) {
-      see(detail::word_at(middle_ +
-                          8 * (group * 64 + static_cast<std::size_t>(std::countr_zero(bits)))));
+      see(word_at(middle_ + 8 * (group * 64 + static_cast<std::size_t>(std::countr_zero(bits)))));
     }
   }
 }
@@ -334,7 +326,7 @@ Block* Arena::finish(bool for_others) {
   std::byte* memory = nullptr;
   try {
     nodes = list_steps();
-    memory = static_cast<std::byte*>(detail::heap_allocate(text_size + size + steps_.size()));
+    memory = static_cast<std::byte*>(heap_allocate(text_size + size + steps_.size()));
   } catch (const std::bad_alloc&) {
     if (bundle != nullptr) bundle->release();
     throw;
@@ -347,7 +339,7 @@ Block* Arena::finish(bool for_others) {
                                                bundle};
   if (!steps_.empty()) std::memcpy(memory + text_size + size, steps_.data(), steps_.size());
   reset();  // the references are the block's now
-  detail::count_block(*block, +1);
+  count_block(*block, +1);
   return block;
 }
 
@@ -365,7 +357,7 @@ void Arena::reset() noexcept {
   held_ = 0;
   budget_ = kNoBudget;
   bundle_ = nullptr;
-  detail::clear_buffer(steps_, kKeptTable);
+  clear_buffer(steps_, kKeptTable);
   if (node_words_.size() * sizeof(node_words_[0]) > kKeptTable) node_words_ = {};
   top_ = bottom_ = middle_;
   if (reach_ > kKeptReach) {
@@ -386,4 +378,4 @@ void Arena::reset() noexcept {
   }
 }
 
-}  // namespace kube
+}  // namespace kube::detail

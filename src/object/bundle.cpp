@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/object/bundle.hpp>
+#include "object/bundle.hpp"
 
 #include "base/heap.hpp"
 

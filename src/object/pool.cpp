@@ -2,6 +2,7 @@
 #include <kube/object/pool.hpp>
 
 #include "base/heap.hpp"
+#include "object/intern.hpp"
 
 #include <boost/unordered/unordered_flat_set.hpp>
 #define XXH_INLINE_ALL
@@ -165,14 +166,15 @@ void Pool::Core::after_fork() noexcept {
 Pool::Pool() : core_(new Core) {}
 Pool::~Pool() { core_->disown(); }
 
-Node* Pool::intern(const Arena::Image& image, std::size_t count, Content content) {
-  return core_->intern(
-      {image.bytes, static_cast<std::uint32_t>(core_->hash(image.bytes.data(), image.bytes.size())),
+Node* detail::intern(Pool& pool, const Arena::Image& image, std::size_t count, Content content) {
+  Pool::Core& core = *Inside::core(pool);
+  return core.intern(
+      {image.bytes, static_cast<std::uint32_t>(core.hash(image.bytes.data(), image.bytes.size())),
        static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(image.root), content});
 }
 
-Node* Pool::intern_text(std::string_view text) {
-  return intern({std::as_bytes(std::span{text}), 0}, text.size(), Content::kBytes);
+Node* detail::intern_text(Pool& pool, std::string_view text) {
+  return intern(pool, {std::as_bytes(std::span{text}), 0}, text.size(), Content::kBytes);
 }
 
 std::uint64_t Pool::hash(std::string_view text) const noexcept {

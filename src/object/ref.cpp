@@ -2,8 +2,9 @@
 #include <kube/object/ref.hpp>
 
 #include "base/heap.hpp"
+#include "object/arena.hpp"
+#include "object/bundle.hpp"
 #include "object/freeze.hpp"
-#include <kube/object/arena.hpp>
 
 namespace kube {
 
@@ -32,35 +33,34 @@ void Block::destroy() noexcept {
   heap_release(memory());
 }
 
-}  // namespace detail
-
-ObjectBytes bytes_of_block(const detail::Block* block) noexcept {
+ObjectBytes bytes_of_block(const Block* block) noexcept {
   if (block == nullptr) return {};
-  ObjectBytes bytes{detail::heap_size_of(block->memory()), 0};
-  const auto part_of = [](const detail::Node* node) {
-    return (sizeof(detail::Node) + node->size) / node->references.load(std::memory_order_relaxed);
+  ObjectBytes bytes{heap_size_of(block->memory()), 0};
+  const auto part_of = [](const Node* node) {
+    return (sizeof(Node) + node->size) / node->references.load(std::memory_order_relaxed);
   };
-  block->for_each_node_word(
-      [&](const detail::Word& word) { bytes.shared += part_of(word.node()); });
-  if (const detail::Bundle* bundle = block->bundle) {
-    std::size_t held = detail::heap_size_of(bundle);
-    for (const detail::Node* node : bundle->nodes()) held += part_of(node);
+  block->for_each_node_word([&](const Word& word) { bytes.shared += part_of(word.node()); });
+  if (const Bundle* bundle = block->bundle) {
+    std::size_t held = heap_size_of(bundle);
+    for (const Node* node : bundle->nodes()) held += part_of(node);
     bytes.shared += held / bundle->references();
   }
   return bytes;
 }
 
-BlockTotals block_totals() noexcept {
-  return {live_blocks.load(std::memory_order_relaxed), live_bytes.load(std::memory_order_relaxed)};
-}
-
-detail::Block* freeze_value(const Type& type, const std::byte* object) {
+Block* freeze_value(const Type& type, const std::byte* object) {
   // One arena per thread: freezing is common in programs that build objects.
   thread_local Arena arena;
   return arena.with_room(0, [&] {
-    detail::freeze_into(arena, type, arena.allocate_root(type.size), object);
+    freeze_into(arena, type, arena.allocate_root(type.size), object);
     return arena.finish();
   });
+}
+
+}  // namespace detail
+
+BlockTotals block_totals() noexcept {
+  return {live_blocks.load(std::memory_order_relaxed), live_bytes.load(std::memory_order_relaxed)};
 }
 
 }  // namespace kube

@@ -45,16 +45,16 @@ RequestInfo info_of(const detail::AccessRequest& access) {
 ApiServer::Impl::Impl(ApiServerOptions given)
     : options(std::move(given)),
       log(options.request_log),
-      faults(std::make_unique<detail::FaultTable>(
+      faults(kube::detail::Inside::make<Faults>(std::make_unique<detail::FaultTable>(
           options.seed != 0 ? options.seed : std::random_device{}(),
           detail::FaultTable::Hooks{[this] { engine.compact(); },
                                     [this] {
                                       const std::lock_guard guard{front_mutex};
                                       if (front) front->drop_connections();
-                                    }})),
+                                    }}))),
       engine(engine_options()),
       pipeline(engine, {.clock = options.clock,
-                        .faults = &faults.table(),
+                        .faults = kube::detail::Inside::core(faults).get(),
                         .log = &log,
                         .compress_watches = options.compress_watches,
                         .user_of = [this](const detail::ServerRequest& request) {

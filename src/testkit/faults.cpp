@@ -31,7 +31,7 @@ FaultBuilder& FaultBuilder::after(int requests) {
 
 Faults& FaultBuilder::install(Fault fault) {
   rule_->fault = std::move(fault);
-  faults_.table().add(std::move(*rule_));
+  faults_.core_->add(std::move(*rule_));
   return faults_;
 }
 
@@ -87,7 +87,7 @@ Faults& FaultBuilder::slow_down(Clock::Duration per_frame) {
   return install({.kind = Fault::Kind::kSlow, .time = per_frame});
 }
 
-Faults::Faults(std::unique_ptr<detail::FaultTable> table) : table_(std::move(table)) {}
+Faults::Faults(std::unique_ptr<detail::FaultTable> core) : core_(std::move(core)) {}
 Faults::~Faults() = default;
 
 FaultBuilder Faults::next(int count) { return {*this, count}; }
@@ -97,15 +97,15 @@ Faults& Faults::drop_watches_after(int events) {
   return always().matching({.verb = "watch"}).drop_after(events);
 }
 Faults& Faults::expire_history() {
-  table_->hooks().expire_history();
+  core_->hooks().expire_history();
   return *this;
 }
 Faults& Faults::drop_connections() {
-  table_->hooks().drop_connections();
+  core_->hooks().drop_connections();
   return *this;
 }
-void Faults::clear() { table_->clear(); }
-std::uint64_t Faults::struck() const { return table_->struck(); }
-std::size_t Faults::waiting() const { return table_->waiting(); }
+void Faults::clear() { core_->clear(); }
+std::uint64_t Faults::struck() const { return core_->struck(); }
+std::size_t Faults::waiting() const { return core_->waiting(); }
 
 }  // namespace kube::testkit

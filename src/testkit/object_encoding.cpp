@@ -93,7 +93,7 @@ StoredObject ObjectEncoder::partial(const StoredObject& object) const {
   const Type& type = type_of<meta::v1::PartialObjectMetadata>();
   if (const meta::v1::ObjectMeta* metadata = object.metadata()) {
     const meta::v1::PartialObjectMetadata whole{.metadata = *metadata};
-    return {type, freeze_value(type, reinterpret_cast<const std::byte*>(&whole))};
+    return {type, kube::detail::freeze_value(type, reinterpret_cast<const std::byte*>(&whole))};
   }
   return codec_.from_value(type, partial_metadata(*object.value()));
 }

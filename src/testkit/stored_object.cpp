@@ -193,7 +193,7 @@ StoredObject ObjectCodec::from_any_protobuf(const Type& type, std::string_view b
 
 StoredObject ObjectCodec::from_value(const Type& type, const Value& value) {
   if (type.kind == Kind::kValue) {
-    return {type, freeze_value(type, reinterpret_cast<const std::byte*>(&value))};
+    return {type, kube::detail::freeze_value(type, reinterpret_cast<const std::byte*>(&value))};
   }
   return from_json(type, encode_json(value));
 }
@@ -233,7 +233,7 @@ StoredObject ObjectCodec::with_revision(StoredObject object, std::uint64_t revis
         reinterpret_cast<const std::byte*>(object.metadata()) - object.data());
     reinterpret_cast<meta::v1::ObjectMeta*>(memory.get() + offset)->resource_version = digits;
   }
-  StoredObject copy{type, freeze_value(type, memory.get())};
+  StoredObject copy{type, kube::detail::freeze_value(type, memory.get())};
   copy.revision_ = revision;
   copy.schema_id = object.schema_id;
   copy.nulls = object.nulls;

@@ -27,7 +27,7 @@ class StoredObject {
  public:
   StoredObject() = default;
   StoredObject(const Type& type, kube::detail::Block* block)
-      : type_(&type), data_(block, block->root()) {}
+      : type_(&type), data_(kube::detail::ref_to_root<std::byte>(block)) {}
 
   explicit operator bool() const noexcept { return data_.get() != nullptr; }
   [[nodiscard]] const Type& type() const noexcept { return *type_; }

@@ -6,6 +6,7 @@
 #include <kube/codec/error.hpp>
 #include <kube/codec/json.hpp>
 #include <kube/codec/list_reader.hpp>
+#include <kube/object/pool.hpp>
 
 #include <memory>
 #include <string>

@@ -5,6 +5,7 @@
 #include <kube/api/core/v1.hpp>
 #include <kube/codec/error.hpp>
 #include <kube/codec/protobuf.hpp>
+#include <kube/object/pool.hpp>
 
 #include <algorithm>
 #include <memory>

@@ -6,6 +6,7 @@
 #include <kube/api/core/v1.hpp>
 #include <kube/codec/error.hpp>
 #include <kube/codec/json.hpp>
+#include <kube/object/pool.hpp>
 
 #include <memory>
 #include <string>

@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     std::size_t total = 0;
     for (const auto& document : kube::decode_yaml_documents(kube::fuzz::text_of(data, size))) {
-      total += kube::encode_json(*document).size() + document.block()->image_size();
+      total += kube::encode_json(*document).size() + kube::detail::block_of(document)->image_size();
       const std::string written = kube::yaml_from_json(*document);
       if (document->is_null()) continue;
       kube::fuzz::require(*kube::decode_yaml<kube::Value>(written) == *document, "YAML reads back");

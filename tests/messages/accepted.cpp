@@ -2,11 +2,13 @@
 // Every form that the messages name compiles.
 #include <kube/api/core/v1.hpp>
 #include <kube/cache/event_handler.hpp>
+#include <kube/cache/indexer.hpp>
 #include <kube/cache/transform.hpp>
 #include <kube/controller/controller_builder.hpp>
 
 #include <list>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 using kube::Ref;
@@ -38,6 +40,19 @@ const std::vector<kube::Transform<Pod>> transforms{
     [](const Ref<Pod>& pod) { return pod; },
     nullptr,
 };
+
+const kube::Indexers<Pod> indexers{
+    {"node", [](const Pod& pod) { return std::vector<std::string>{pod.spec.node_name.str()}; }},
+    {"any", [](const auto& pod) -> std::vector<std::string> { return {pod.metadata.name.str()}; }},
+    {"copy",
+     [calls = 0](Pod) mutable {
+       return std::vector(static_cast<std::size_t>(++calls), std::string{"x"});
+     }},
+};
+
+void add_index(kube::Indexers<Pod>& more) {
+  more["name"] = [](const Pod& pod) { return std::vector<std::string>{pod.metadata.name.str()}; };
+}
 
 void build(kube::ControllerBuilder& builder) {
   builder.watches<Pod>(&Handler::requests)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "request_trace.hpp"
 
+#include <kube/transport/transport.hpp>
+
 #include <algorithm>
 #include <string_view>
 

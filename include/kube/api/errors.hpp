@@ -32,6 +32,10 @@ class ApiError : public Error {
   meta::v1::Status status_;
 };
 
+struct GroupResource;
+/// The error of an API server that does not have an object: `pods "web-0" not found`.
+[[nodiscard]] ApiError not_found_error(const GroupResource& resource, std::string_view name);
+
 [[nodiscard]] bool is_not_found(const ApiError& error) noexcept;
 [[nodiscard]] bool is_already_exists(const ApiError& error) noexcept;
 [[nodiscard]] bool is_conflict(const ApiError& error) noexcept;

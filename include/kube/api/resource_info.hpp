@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,7 +39,10 @@ struct ResourceInfo {
     return group.empty() ? std::string{version} : std::string{group} + '/' + std::string{version};
   }
   [[nodiscard]] constexpr bool has_verb(std::string_view verb) const noexcept {
-    return std::ranges::find(verbs, verb) != verbs.end();
+    for (const std::string_view one : verbs) {
+      if (one == verb) return true;
+    }
+    return false;
   }
   /// The subresource of that name, or null.
   [[nodiscard]] constexpr const SubresourceInfo* find_subresource(

@@ -12,6 +12,11 @@ struct Inside {
   [[nodiscard]] static const auto& core(const Face& face) noexcept {
     return face.core_;
   }
+  /// The block of memory behind a Ref.
+  template <typename Ref>
+  [[nodiscard]] static auto* block(const Ref& ref) noexcept {
+    return ref.block_;
+  }
   /// Client::resource<T>() for a type that is known at run time only.
   template <typename Client, typename... Args>
   [[nodiscard]] static auto resource_core(const Client& client, Args&&... args) {

@@ -15,7 +15,8 @@ enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
 /// The log of the library. A Logger is a small value that is handed down in options;
 /// Logger{} is silent and costs a comparison. Options that leave their log out inherit it: informers from the client
-/// of their factory, controllers from the manager, and a client logs warnings and errors to stderr_logger().
+/// of their factory or of their ResourceListWatch, controllers from the manager, and a client logs warnings and errors to
+/// stderr_logger().
 ///
 /// A sink gets one line of UTF-8: control characters in component and message arrive as \xNN (detail::escape_control()),
 /// so that what a server or a file says can neither forge a line nor steer a terminal.
@@ -28,8 +29,7 @@ class Logger {
       std::function<void(LogLevel level, std::string_view component, std::string_view message)>;
 
   Logger() = default;
-  explicit Logger(Sink sink, LogLevel least = LogLevel::kInfo)
-      : sink_(std::make_shared<const Sink>(std::move(sink))), least_(least) {}
+  explicit Logger(Sink sink, LogLevel least = LogLevel::kInfo);
 
   /// The same log, with `component` ("reflector", "leader election") on each line.
   [[nodiscard]] Logger named(std::string_view component) const;

@@ -5,9 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -65,20 +63,11 @@ class Histogram {
 
   void observe(double value) const noexcept;
   [[nodiscard]] std::uint64_t count() const noexcept;
-  [[nodiscard]] double sum() const noexcept {
-    return cell_ ? cell_->sum.load(std::memory_order_relaxed) : 0;
-  }
+  [[nodiscard]] double sum() const noexcept;
 
  private:
   friend class Metrics;
-  struct Cell {
-    explicit Cell(std::vector<double> upper_bounds)
-        : bounds(std::move(upper_bounds)), counts(bounds.size() + 1) {}
-
-    const std::vector<double> bounds;
-    std::vector<std::atomic<std::uint64_t>> counts;  // of each bound alone; the last one: above all
-    std::atomic<double> sum{0};
-  };
+  struct Cell;
   std::shared_ptr<Cell> cell_;
 };
 
@@ -89,17 +78,14 @@ class MetricsCollector {
   MetricsCollector() = default;
   MetricsCollector(MetricsCollector&&) noexcept = default;
   MetricsCollector& operator=(MetricsCollector&& other) noexcept {
-    std::swap(entry_, other.entry_);
+    entry_.swap(other.entry_);
     return *this;
   }
   ~MetricsCollector();
 
  private:
   friend class Metrics;
-  struct Entry {
-    std::mutex mutex;
-    std::function<void()> collect;  // guarded by mutex
-  };
+  struct Entry;
   explicit MetricsCollector(std::shared_ptr<Entry> entry) : entry_(std::move(entry)) {}
 
   std::shared_ptr<Entry> entry_;
@@ -117,6 +103,11 @@ class MetricsCollector {
 /// exists with another kind or other bounds. The help of the first call stays.
 class Metrics {
  public:
+  Metrics();
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
+  ~Metrics();
+
   [[nodiscard]] Counter counter(std::string_view name, std::string_view help,
                                 MetricLabels labels = {});
   [[nodiscard]] Gauge gauge(std::string_view name, std::string_view help, MetricLabels labels = {});
@@ -139,45 +130,17 @@ class Metrics {
   static constexpr std::string_view kContentType = "text/plain; version=0.0.4; charset=utf-8";
 
  private:
-  enum class Kind { kCounter, kGauge, kHistogram };
-  struct Series {
-    Counter counter;
-    Gauge gauge;
-    Histogram histogram;
-  };
-  struct Family {
-    Kind kind;
-    std::string help;
-    std::vector<double> bounds;
-    std::map<MetricLabels, Series> series;
-  };
-
-  Series find_or_make(Kind kind, std::string_view name, std::string_view help, MetricLabels labels,
-                      std::vector<double> bounds);
-  void run_collectors();
-  static void write_series(std::string& out, const std::string& name, const MetricLabels& labels,
-                           const Series& series);
-
-  std::mutex mutex_;
-  // Guarded by mutex_:
-  std::map<std::string, Family, std::less<>> families_;
-  std::vector<std::weak_ptr<MetricsCollector::Entry>> collectors_;
-  std::map<std::string, std::weak_ptr<const void>> claims_;
+  struct State;
+  const std::unique_ptr<State> state_;
 };
 
-[[nodiscard]] inline Counter counter(const std::shared_ptr<Metrics>& metrics, std::string_view name,
-                                     std::string_view help, MetricLabels labels = {}) {
-  return metrics ? metrics->counter(name, help, std::move(labels)) : Counter{};
-}
-[[nodiscard]] inline Gauge gauge(const std::shared_ptr<Metrics>& metrics, std::string_view name,
-                                 std::string_view help, MetricLabels labels = {}) {
-  return metrics ? metrics->gauge(name, help, std::move(labels)) : Gauge{};
-}
-[[nodiscard]] inline Histogram histogram(const std::shared_ptr<Metrics>& metrics,
-                                         std::string_view name, std::string_view help,
-                                         std::vector<double> bounds, MetricLabels labels = {}) {
-  return metrics ? metrics->histogram(name, help, std::move(bounds), std::move(labels))
-                 : Histogram{};
-}
+/// The series of `metrics`; a handle that counts nothing if `metrics` is null.
+[[nodiscard]] Counter counter(const std::shared_ptr<Metrics>& metrics, std::string_view name,
+                              std::string_view help, MetricLabels labels = {});
+[[nodiscard]] Gauge gauge(const std::shared_ptr<Metrics>& metrics, std::string_view name,
+                          std::string_view help, MetricLabels labels = {});
+[[nodiscard]] Histogram histogram(const std::shared_ptr<Metrics>& metrics, std::string_view name,
+                                  std::string_view help, std::vector<double> bounds,
+                                  MetricLabels labels = {});
 
 }  // namespace kube

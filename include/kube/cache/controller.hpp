@@ -101,15 +101,14 @@ class Controller {
   /// reflector then lists again, since the deltas are gone.
   using Process = std::function<void(const std::vector<Delta<T>>& deltas, bool in_initial_list)>;
 
-  Controller(std::shared_ptr<ListWatch<T>> source, const DeltaQueue<T>& queue, Process process,
-             ReflectorOptions options = {},
+  Controller(const std::shared_ptr<ListWatch<T>>& source, const DeltaQueue<T>& queue,
+             Process process, ReflectorOptions options = {},
              std::function<void(const std::exception& error)> on_error = nullptr)
-      : core_(detail::kObjectAccess<T>,
-              std::make_shared<detail::ErasedListWatch<T>>(std::move(source)),
+      : core_(detail::kObjectAccess<T>, std::make_shared<detail::ErasedListWatch<T>>(source),
               detail::Inside::core(queue),
               {.process = detail::typed_process<T>(std::move(process)),
                .on_error = std::move(on_error)},
-              std::move(options)) {}
+              detail::with_log_of(source, std::move(options))) {}
 
   /// Runs the loop here and the reflector in a thread of its own until a stop is requested, and returns when both
   /// have ended. Queued deltas are dropped then. Throws nothing: failures are reported and tried again. A second call

@@ -30,6 +30,11 @@ template <typename T>
 
 }  // namespace detail
 
+template <typename T>
+class InOrderQueue;
+template <typename T>
+class DeltaFifo;
+
 /// Deltas on their way from a Reflector (or any other producer) to one consumer: an InOrderQueue or a DeltaFifo.
 /// Copies are the same queue.
 ///
@@ -69,11 +74,12 @@ class DeltaQueue {
   [[nodiscard]] const DoneSignal& synced() const noexcept { return core_->synced(); }
   [[nodiscard]] std::size_t size() const { return core_->size(); }
 
- protected:
-  explicit DeltaQueue(std::shared_ptr<detail::DeltaQueueCore> core) : core_(std::move(core)) {}
-
  private:
   friend struct detail::Inside;
+  friend class InOrderQueue<T>;
+  friend class DeltaFifo<T>;
+  explicit DeltaQueue(std::shared_ptr<detail::DeltaQueueCore> core) : core_(std::move(core)) {}
+
   std::shared_ptr<detail::DeltaQueueCore> core_;
 };
 

@@ -3,9 +3,8 @@
 
 #include <kube/base/clock.hpp>
 #include <kube/base/condition.hpp>
-#include <kube/base/log.hpp>
-#include <kube/base/metrics.hpp>
 #include <kube/cache/delta.hpp>
+#include <kube/cache/delta_queue_options.hpp>
 #include <kube/cache/done_signal.hpp>
 #include <kube/cache/indexer_core.hpp>
 
@@ -19,23 +18,6 @@
 #include <vector>
 
 namespace kube {
-
-/// How a queue works. Any field may be left out.
-struct DeltaQueueOptions {
-  std::string name = {};
-  /// With that many deltas waiting, producers wait, too, and so does the server's stream; 0: no limit. (A
-  /// list counts as one delta in the in-order queue, and never waits halfway in the DeltaFifo.)
-  std::size_t max_items = 2'000;
-  /// In-order queue: deltas that are taken at once.
-  std::size_t batch_size = 1'000;
-  /// In-order queue: an update that waits is dropped when a newer one of the same object comes. Order stays.
-  bool compress = false;
-  Clock* clock = &system_clock();
-  Logger log = {};
-  Gauge queued = {};  ///< deltas that wait
-  /// If set, gets the time from adding an event to having it processed.
-  std::optional<Histogram> lag = std::nullopt;
-};
 
 enum class PopResult { kProcessed, kEmpty, kTimer, kClosed };
 [[nodiscard]] std::string_view to_string(PopResult result) noexcept;

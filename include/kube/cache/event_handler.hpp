@@ -22,13 +22,13 @@ template <typename T>
 struct EventHandler {
   /// (object), or (object, in_initial_list): true for what existed when the informer or the handler started.
   /// All functions take objects as `const T&`, or as `const Ref<T>&` to keep them.
-  detail::AddFunction<T> on_add = {};
+  AddFunction<T> on_add = {};
   /// (before, now). After a time without connection many changes may have become one; both may even be
   /// different objects of the same name.
-  detail::UpdateFunction<T> on_update = {};
+  UpdateFunction<T> on_update = {};
   /// (gone), a `const Deleted<T>&` that tells all; or (object), its last state. If nobody has seen any state of it,
   /// `object` has nothing but its name and namespace, so that no deletion is lost.
-  detail::DeleteFunction<T> on_delete = {};
+  DeleteFunction<T> on_delete = {};
 };
 
 /// Lets only those objects through that `accept` says yes to. A change that makes an object acceptable is told

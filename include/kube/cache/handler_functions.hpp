@@ -22,8 +22,6 @@ struct Deleted {
   bool final_state_known = true;
 };
 
-/// The functions of an EventHandler: each converts from a callable of any of the forms that it names, and from
-/// nothing. What a callable returns is not looked at.
 namespace detail {
 
 /// An object of which only the key is known.
@@ -42,6 +40,10 @@ template <typename T>
   return object;
 }
 
+}  // namespace detail
+
+/// EventHandler::on_add. Made from a callable that takes (const T&) or (const Ref<T>&), and may take a bool behind it;
+/// or from nullptr. Like the two below, it ignores what the callable returns.
 template <typename T>
 class AddFunction {
  public:
@@ -79,6 +81,7 @@ class AddFunction {
   Call call_;
 };
 
+/// EventHandler::on_update. Made from a callable that takes two `const T&` or two `const Ref<T>&`; or from nullptr.
 template <typename T>
 class UpdateFunction {
  public:
@@ -114,6 +117,8 @@ class UpdateFunction {
   Call call_;
 };
 
+/// EventHandler::on_delete. Made from a callable that takes (const Deleted<T>&), (const T&) or (const Ref<T>&); or from
+/// nullptr.
 template <typename T>
 class DeleteFunction {
  public:
@@ -135,14 +140,14 @@ class DeleteFunction {
       return function;
     } else if constexpr (std::invocable<F&, const Ref<T>&>) {
       return [function = std::move(function)](const Deleted<T>& gone) mutable {
-        function(gone.object ? gone.object : freeze(named_only<T>(gone.key)));
+        function(gone.object ? gone.object : freeze(detail::named_only<T>(gone.key)));
       };
     } else if constexpr (std::invocable<F&, const T&>) {
       return [function = std::move(function)](const Deleted<T>& gone) mutable {
         if (gone.object) {
           function(*gone.object);
         } else {
-          const T object = named_only<T>(gone.key);
+          const T object = detail::named_only<T>(gone.key);
           function(object);
         }
       };
@@ -157,5 +162,4 @@ class DeleteFunction {
   Call call_;
 };
 
-}  // namespace detail
 }  // namespace kube

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/cache/index_function.hpp>
 #include <kube/cache/indexer_view.hpp>
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,14 +12,6 @@
 #include <vector>
 
 namespace kube {
-
-/// Says under which values an index files an object: none, one or many. Must depend on the object only, and
-/// may be called from any thread.
-template <typename T>
-using IndexFunction = std::function<std::vector<std::string>(const T& object)>;
-/// Index functions by name.
-template <typename T>
-using Indexers = std::map<std::string, IndexFunction<T>>;
 
 /// A set of objects in memory, to be written and read; see IndexerView for reading. Copies are the same set.
 ///
@@ -57,9 +49,7 @@ class Indexer : public IndexerView<T> {
   void add_indexers(const Indexers<T>& indexers) {
     std::vector<std::pair<std::string, detail::IndexerCore::IndexFunction>> added;
     for (const auto& [name, function] : indexers) {
-      added.emplace_back(name, [function = function](const void* object) {
-        return function(*static_cast<const T*>(object));
-      });
+      added.emplace_back(name, detail::Inside::core(function));
     }
     this->core_->add_indexes(added);
   }

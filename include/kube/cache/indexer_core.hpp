@@ -57,6 +57,8 @@ struct KeyParts {
   static KeyParts of(std::string_view key) noexcept;
 };
 
+void sort_keys(std::vector<std::string>& keys);
+
 /// All objects of a store in one state, which never changes. See Snapshot.
 class StoreSnapshot {
  public:

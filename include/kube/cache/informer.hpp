@@ -45,11 +45,11 @@ class InformerCore {
 template <typename T>
 class Informer {
  public:
-  Informer(std::shared_ptr<ListWatch<T>> source, EventHandler<T> handler,
+  Informer(const std::shared_ptr<ListWatch<T>>& source, EventHandler<T> handler,
            InformerOptions<T> options = {})
-      : core_(detail::kObjectAccess<T>,
-              std::make_shared<detail::ErasedListWatch<T>>(std::move(source)),
-              detail::erase_handler(std::move(handler)), detail::informer_settings_of(options),
+      : core_(detail::kObjectAccess<T>, std::make_shared<detail::ErasedListWatch<T>>(source),
+              detail::erase_handler(std::move(handler)),
+              detail::informer_settings_of(options, source),
               detail::erase_transform(options.transform)),
         store_(detail::Inside::make<Indexer<T>>(core_.store())) {
     Indexers<T> own = std::move(options.indexers);

@@ -8,9 +8,10 @@
 #include <kube/base/log.hpp>
 #include <kube/base/random.hpp>
 #include <kube/cache/cache_error.hpp>
-#include <kube/cache/delta_queue_core.hpp>
+#include <kube/cache/delta_queue_options.hpp>
 #include <kube/cache/indexer.hpp>
 #include <kube/cache/informer_metrics.hpp>
+#include <kube/cache/list_watch.hpp>
 #include <kube/cache/reflector_options.hpp>
 #include <kube/cache/shared_informer_core.hpp>
 #include <kube/cache/transform.hpp>
@@ -19,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -73,7 +75,7 @@ struct InformerOptions {
   /// Must outlive the informer.
   Clock* clock = &system_clock();
   Random random = system_random();
-  /// By default warnings and errors go to standard error.
+  /// Not set: that of the source, ResourceListWatch: of its client; otherwise stderr_logger(). Logger{} is silent.
   std::optional<Logger> log = std::nullopt;
   InformerMetrics metrics = {};
 };
@@ -112,8 +114,10 @@ template <typename Options>
   return settings;
 }
 template <typename T>
-[[nodiscard]] InformerSettings informer_settings_of(const InformerOptions<T>& options) {
+[[nodiscard]] InformerSettings informer_settings_of(const InformerOptions<T>& options,
+                                                    const std::shared_ptr<ListWatch<T>>& source) {
   InformerSettings settings = informer_settings(options);
+  settings.reflector.log = log_for(source, options.log);
   settings.reflector.name = options.name;
   settings.reflector.expected_kind = options.expected_kind;
   settings.reflector.on_state = options.on_state;

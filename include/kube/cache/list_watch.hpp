@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/base/log.hpp>
 #include <kube/client/options.hpp>
 #include <kube/client/watch_event.hpp>
 #include <kube/codec/list_metadata.hpp>
@@ -47,6 +48,9 @@ class ListWatch {
                                                               std::stop_token stop) = 0;
   /// False if watches cannot begin with the existing objects (sendInitialEvents).
   [[nodiscard]] virtual bool supports_watch_list() const { return true; }
+  /// The log of informers and reflectors that read from here, unless their options name one; for a client's resource
+  /// that of the client. None: stderr_logger().
+  [[nodiscard]] virtual std::optional<Logger> log() const { return std::nullopt; }
 };
 
 /// A ListWatch made of two functions, and optionally one that changes the options of every request (a
@@ -87,6 +91,13 @@ class FunctionListWatch final : public ListWatch<T> {
 };
 
 namespace detail {
+
+/// `own` or, if that is not set, the log of the source.
+template <typename T>
+[[nodiscard]] std::optional<Logger> log_for(const std::shared_ptr<ListWatch<T>>& source,
+                                            const std::optional<Logger>& own) {
+  return own || source == nullptr ? own : source->log();
+}
 
 /// The same without the type.
 class AnyWatchStream {

@@ -15,9 +15,6 @@
 
 namespace kube {
 
-/// The error of an API server that does not have an object: `pods "web-0" not found`.
-[[nodiscard]] ApiError not_found_error(const GroupResource& resource, std::string_view name);
-
 /// Reads the objects of one namespace from a cache. See Lister.
 template <typename T>
 class NamespaceLister {

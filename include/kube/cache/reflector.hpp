@@ -120,6 +120,13 @@ class ReflectorCore {
   std::shared_ptr<const ResyncRequest> due_;  // taken by tick(), and not handed over yet
 };
 
+template <typename T>
+[[nodiscard]] ReflectorOptions with_log_of(const std::shared_ptr<ListWatch<T>>& source,
+                                           ReflectorOptions options) {
+  options.log = log_for(source, options.log);
+  return options;
+}
+
 /// Writes what a reflector learns straight into a store.
 class IndexerTarget final : public ReflectorTarget {
  public:
@@ -148,11 +155,11 @@ class IndexerTarget final : public ReflectorTarget {
 template <typename T>
 class Reflector {
  public:
-  Reflector(std::shared_ptr<ListWatch<T>> source, Indexer<T>& store, ReflectorOptions options = {})
+  Reflector(const std::shared_ptr<ListWatch<T>>& source, Indexer<T>& store,
+            ReflectorOptions options = {})
       : target_(std::make_unique<detail::IndexerTarget>(detail::Inside::core(store))),
-        core_(detail::kObjectAccess<T>,
-              std::make_shared<detail::ErasedListWatch<T>>(std::move(source)), *target_,
-              std::move(options)) {}
+        core_(detail::kObjectAccess<T>, std::make_shared<detail::ErasedListWatch<T>>(source),
+              *target_, detail::with_log_of(source, std::move(options))) {}
 
   /// Returns soon after a stop is requested. Throws nothing: what fails is reported and tried again.
   void run(std::stop_token stop) noexcept { core_.run(std::move(stop)); }

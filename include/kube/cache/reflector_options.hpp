@@ -103,7 +103,7 @@ struct ReflectorOptions {
 
   Clock* clock = &system_clock();
   Random random = system_random();
-  /// Not set: that of the factory's client; without a factory, stderr_logger(). Logger{} is silent.
+  /// Not set: that of the source, ResourceListWatch: of its client; otherwise stderr_logger(). Logger{} is silent.
   std::optional<Logger> log = std::nullopt;
   InformerMetrics metrics = {};
 };

@@ -31,6 +31,7 @@ class ResourceListWatch final : public ListWatch<T> {
   std::unique_ptr<WatchStream<T>> watch(const ListOptions& options, std::stop_token stop) override {
     return std::make_unique<Stream>(source_.watch(options, std::move(stop)));
   }
+  [[nodiscard]] std::optional<Logger> log() const override { return source_.log(); }
 
  private:
   class Stream final : public WatchStream<T> {

@@ -29,12 +29,11 @@ namespace kube {
 template <typename T>
 class SharedIndexInformer {
  public:
-  explicit SharedIndexInformer(std::shared_ptr<ListWatch<T>> source,
+  explicit SharedIndexInformer(const std::shared_ptr<ListWatch<T>>& source,
                                InformerOptions<T> options = {})
       : SharedIndexInformer(std::make_shared<detail::SharedInformerCore>(
-            detail::kObjectAccess<T>,
-            std::make_shared<detail::ErasedListWatch<T>>(std::move(source)),
-            detail::informer_settings_of(options))) {
+            detail::kObjectAccess<T>, std::make_shared<detail::ErasedListWatch<T>>(source),
+            detail::informer_settings_of(options, source))) {
     Indexers<T> own = std::move(options.indexers);
     own.erase(std::string{kNamespaceIndex});
     indexer_.add_indexers(own);

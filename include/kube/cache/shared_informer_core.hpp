@@ -2,15 +2,16 @@
 #pragma once
 
 #include <kube/cache/cache_error.hpp>
-#include <kube/cache/delta_queue_core.hpp>
+#include <kube/cache/delta_queue_options.hpp>
 #include <kube/cache/done_signal.hpp>
 #include <kube/cache/handler_registration.hpp>
 #include <kube/cache/indexer_core.hpp>
 #include <kube/cache/list_watch.hpp>
-#include <kube/cache/reflector.hpp>
+#include <kube/cache/reflector_options.hpp>
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <stop_token>
 #include <string>
 

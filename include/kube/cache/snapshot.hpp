@@ -5,7 +5,6 @@
 #include <kube/base/inside.hpp>
 #include <kube/cache/indexer_core.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <string>
 #include <string_view>
@@ -84,7 +83,7 @@ class Snapshot {
                                                     std::string_view value) const {
     std::vector<std::string> found;
     core_.by_index(name, value, collect_keys(found));
-    std::sort(found.begin(), found.end());
+    detail::sort_keys(found);
     return found;
   }
   /// Objects that the index files under any of `values`, each once.

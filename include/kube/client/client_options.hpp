@@ -3,12 +3,7 @@
 
 #include <kube/base/clock.hpp>
 #include <kube/base/log.hpp>
-#include <kube/base/metrics.hpp>
-#include <kube/client/rate_limiter.hpp>
-#include <kube/client/warnings.hpp>
-#include <kube/config/credentials.hpp>
 #include <kube/config/environment.hpp>
-#include <kube/transport/transport.hpp>
 
 #include <cstddef>
 #include <functional>
@@ -16,6 +11,14 @@
 #include <string_view>
 
 namespace kube {
+
+// Who sets an option of one of these types includes its header.
+class Credentials;   // <kube/config/credentials.hpp>
+struct HttpRequest;  // <kube/transport/transport.hpp>
+class Metrics;       // <kube/base/metrics.hpp>
+class RateLimiter;   // <kube/client/rate_limiter.hpp>
+class Transport;     // <kube/transport/transport.hpp>
+struct Warning;      // <kube/client/warnings.hpp>
 
 /// What became of one attempt to send a request.
 struct AttemptReport {
@@ -41,7 +44,7 @@ struct ClientOptions {
   /// Replaces the limiter that qps and burst of the Config describe.
   std::shared_ptr<RateLimiter> rate_limiter = nullptr;
   /// Null logs warnings of the server.
-  WarningHandler on_warning = nullptr;
+  std::function<void(const Warning& warning)> on_warning = nullptr;
   /// Sees each request before it is sent, retries included, and may add headers (a trace id). An
   /// Authorization, User-Agent or Impersonate-User that it sets is kept.
   std::function<void(HttpRequest& request)> on_request = nullptr;

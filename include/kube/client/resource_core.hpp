@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kube/api/group_version.hpp>
+#include <kube/base/log.hpp>
 #include <kube/client/options.hpp>
 #include <kube/codec/decoder.hpp>
 #include <kube/codec/format.hpp>
@@ -108,6 +109,8 @@ class ResourceCore {
 
   [[nodiscard]] const ResourceTarget& target() const noexcept { return target_; }
   [[nodiscard]] const std::shared_ptr<RestClient>& rest() const noexcept { return rest_; }
+  /// That of the client.
+  [[nodiscard]] const Logger& log() const noexcept;
   [[nodiscard]] const DecoderOptions& decoding() const noexcept { return decoding_; }
   void set_decoding(DecoderOptions options) { decoding_ = std::move(options); }
 

@@ -3,7 +3,6 @@
 
 #include <kube/codec/options.hpp>
 #include <kube/codec/projection.hpp>
-#include <kube/object/pool.hpp>
 #include <kube/object/ref.hpp>
 #include <kube/object/type.hpp>
 
@@ -13,10 +12,12 @@
 
 namespace kube {
 
+class Pool;
+
 /// How a decoder works. Any field may be left out.
 struct DecoderOptions {
   /// Where content that objects have in common is kept; null shares nothing. Decoders that feed one cache
-  /// should have one pool.
+  /// should have one pool: `std::make_shared<kube::Pool>()` of <kube/object/pool.hpp>.
   std::shared_ptr<Pool> pool = nullptr;
   /// What to keep of each object.
   Projection projection = {};
@@ -64,25 +65,21 @@ class Decoder {
   explicit Decoder(DecoderOptions options = {}) : core_(type_of<T>(), std::move(options)) {}
 
   [[nodiscard]] Ref<T> json(std::string_view text, std::size_t offset = 0) {
-    return ref(core_.json(text, offset));
+    return detail::ref_to_root<T>(core_.json(text, offset));
   }
   /// A bare message.
   [[nodiscard]] Ref<T> protobuf(std::string_view message, std::size_t offset = 0) {
-    return ref(core_.protobuf(message, offset));
+    return detail::ref_to_root<T>(core_.protobuf(message, offset));
   }
   /// A message in the envelope that API servers put around it, which names its kind.
   [[nodiscard]] Ref<T> enveloped(std::string_view bytes, std::size_t offset = 0) {
-    return ref(core_.enveloped(bytes, offset));
+    return detail::ref_to_root<T>(core_.enveloped(bytes, offset));
   }
   /// Tells the decoder that the object it decoded last has been deleted, so that it keeps nothing of it to compare
   /// others with. Watch does so with each DELETED event.
-  void forget(const Ref<T>& object) noexcept { core_.forget(*object.block()); }
+  void forget(const Ref<T>& object) noexcept { core_.forget(*detail::block_of(object)); }
 
  private:
-  static Ref<T> ref(detail::Block* block) {
-    return {block, reinterpret_cast<const T*>(block->root())};
-  }
-
   detail::DecoderCore core_;
 };
 

@@ -20,8 +20,7 @@ std::string encode_json(const Type& type, const std::byte* value);
 /// One JSON document. Throws CodecError. For many documents of a type keep a Decoder.
 template <typename T>
 [[nodiscard]] Ref<T> decode_json(std::string_view text) {
-  detail::Block* block = detail::decode_json_once(type_of<T>(), text);
-  return {block, reinterpret_cast<const T*>(block->root())};
+  return detail::ref_to_root<T>(detail::decode_json_once(type_of<T>(), text));
 }
 
 /// Compact JSON, as the API server writes it. A top-level object begins with its kind and apiVersion.

@@ -3,15 +3,12 @@
 
 #include <kube/object/type.hpp>
 
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace kube {
-
-struct PathStep;
 
 /// Which fields of a type a decoder keeps. The rest is skipped before anything is allocated.
 ///
@@ -50,36 +47,5 @@ template <typename T, typename... Paths>
 [[nodiscard]] Projection without_fields(const Paths&... paths) {
   return Projection::without(type_of<T>(), {std::string{paths}...});
 }
-
-/// The decision for one struct, map or Value. What a decoder asks.
-class Projection::Node {
- public:
-  /// What becomes of one field or key.
-  struct Choice {
-    bool kept = false;
-    const Node* below = nullptr;  ///< null: all of it
-  };
-
-  [[nodiscard]] Choice field(std::size_t index) const noexcept { return choose(fields_[index]); }
-  [[nodiscard]] Choice key(std::string_view key) const noexcept {
-    const auto found = keys_.find(key);
-    return found == keys_.end() ? Choice{others_kept_, nullptr} : choose(found->second);
-  }
-
- private:
-  friend class Projection;
-  struct Entry {
-    bool kept = false;
-    std::shared_ptr<Node> below;
-  };
-  static Choice choose(const Entry& entry) noexcept { return {entry.kept, entry.below.get()}; }
-  static std::shared_ptr<Node> make(const Type& type, bool keeps_named);
-  void name(const Type& type, const std::string& path, std::size_t step,
-            const std::vector<PathStep>& steps, bool keeps_named);
-
-  std::vector<Entry> fields_;  // of a struct, by index
-  std::map<std::string, Entry, std::less<>> keys_;
-  bool others_kept_ = false;  // of a map
-};
 
 }  // namespace kube

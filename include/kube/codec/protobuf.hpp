@@ -19,16 +19,15 @@ std::string encode_protobuf(const Type& type, const std::byte* value, Wrapping w
 /// One object in the envelope of an API server. Throws CodecError, also if it is of another kind.
 template <typename T>
 [[nodiscard]] Ref<T> decode_protobuf(std::string_view bytes) {
-  detail::Block* block =
-      detail::decode_protobuf_once(type_of<T>(), bytes, detail::Wrapping::kEnvelope);
-  return {block, reinterpret_cast<const T*>(block->root())};
+  return detail::ref_to_root<T>(
+      detail::decode_protobuf_once(type_of<T>(), bytes, detail::Wrapping::kEnvelope));
 }
 
 /// One bare message.
 template <typename T>
 [[nodiscard]] Ref<T> decode_protobuf_message(std::string_view bytes) {
-  detail::Block* block = detail::decode_protobuf_once(type_of<T>(), bytes, detail::Wrapping::kNone);
-  return {block, reinterpret_cast<const T*>(block->root())};
+  return detail::ref_to_root<T>(
+      detail::decode_protobuf_once(type_of<T>(), bytes, detail::Wrapping::kNone));
 }
 
 /// The object in the envelope that API servers expect. Throws std::logic_error if the type has no

@@ -19,7 +19,7 @@ namespace kube {
 /// A configuration that cannot be used. The message names file and entry, and lists every problem.
 class ConfigError : public Error {
  public:
-  explicit ConfigError(const std::string& problem) : ConfigError(std::vector{problem}) {}
+  explicit ConfigError(const std::string& problem);
   explicit ConfigError(std::vector<std::string> problems);
 
   /// One sentence each, never empty.

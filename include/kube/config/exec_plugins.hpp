@@ -2,38 +2,35 @@
 #pragma once
 
 #include <kube/base/clock.hpp>
+#include <kube/base/inside.hpp>
 #include <kube/config/exec_config.hpp>
 
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace kube {
 
 namespace detail {
-class ExecPlugin;
+class ExecPluginTable;
 }  // namespace detail
 
 /// Lets all credentials that are made from equal exec configurations for equal clusters share one plugin: it
 /// runs once for all of them, which matters when it asks a person for a password. Results are forgotten when
 /// the last credentials that use them are gone.
 ///
-/// Thread safety: all methods, from any thread.
+/// Thread safety: credentials of any threads may use one at the same time.
 class ExecPlugins {
  public:
-  /// The plugin for that configuration and cluster, of which `cluster` is the JSON.
-  [[nodiscard]] std::shared_ptr<detail::ExecPlugin> find_or_make(const ExecConfig& config,
-                                                                 const std::string& cluster);
+  ExecPlugins();
+  ExecPlugins(const ExecPlugins&) = delete;
+  ExecPlugins& operator=(const ExecPlugins&) = delete;
 
  private:
-  std::mutex mutex_;
-  // Guarded by mutex_:
-  std::vector<std::weak_ptr<detail::ExecPlugin>> plugins_;
+  friend struct detail::Inside;
+  std::shared_ptr<detail::ExecPluginTable> core_;
 };
 
 /// How a run of a plugin ended.

@@ -3,13 +3,12 @@
 
 #include <kube/base/clock.hpp>
 #include <kube/base/error.hpp>
-#include <kube/cache/reflector_options.hpp>
-#include <kube/cache/shared_informer_core.hpp>
 #include <kube/cache/transform.hpp>
 #include <kube/codec/projection.hpp>
 #include <kube/controller/watched_kind.hpp>
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -49,7 +48,7 @@ struct KindCacheOptions {
   std::optional<CacheNamespaces> namespaces;
   CacheScope scope;
   Projection projection;
-  SharedInformerCore::Transform transform;
+  std::function<ObjectRef(const ObjectRef& object)> transform;
 };
 }  // namespace detail
 

@@ -4,7 +4,6 @@
 #include <kube/controller/controller_options.hpp>
 #include <kube/controller/event_source.hpp>
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -29,34 +28,25 @@ struct SourcePlan {
   bool of_owners = false;  ///< `map` has to be made when it is known who owns
   bool every_owner = false;
 };
-struct ControllerPlan {
-  std::string name = {};
-  std::optional<WatchedKind> kind = std::nullopt;
-  std::vector<SourcePlan> sources = {};
-  std::vector<Predicate<meta::v1::ObjectMeta>> filters = {};
-  ControllerOptions options = {};
-  std::function<Result(const kube::Request& request, std::stop_token stop)> reconcile = nullptr;
-};
-
-/// A controller that is being put together, as its manager sees it.
-struct ControllerDraft {
-  std::string name;
-  std::atomic<bool> finished = false;
-};
+struct ControllerDraft;
 
 }  // namespace detail
 
-/// Puts a controller together; see Manager::controller(). The last call is reconcile(), without which Manager::run()
-/// throws std::logic_error.
+/// Puts a controller together; see Manager::controller(). The last call is reconcile(). Without it Manager::run()
+/// throws std::logic_error: when it is called or, if the manager runs, when the builder is destroyed.
 ///
 ///   manager.controller<Foo>("foo")
 ///       .owns<apps::v1::Deployment>()
 ///       .watches<core::v1::Secret>([](const auto& secret) -> std::vector<kube::Request> { ... })
 ///       .reconcile([&](const kube::Request& request) { ...; return kube::done(); });
 ///
-/// Belongs to one thread.
+/// Belongs to one thread, and must not be used after the manager is gone.
 class ControllerBuilder {
  public:
+  ControllerBuilder(ControllerBuilder&& other) noexcept;
+  ControllerBuilder& operator=(ControllerBuilder&&) = delete;
+  ~ControllerBuilder();
+
   /// The kind that the controller is about: each object is a request. Throws std::logic_error the second time.
   template <typename T>
   ControllerBuilder& for_(WatchOptions<T> options = {}) {
@@ -90,14 +80,8 @@ class ControllerBuilder {
   }
   /// Events of all sources must pass this one, and then their own predicates. It sees the metadata of any object:
   /// `with_event_filter(generation_changed<meta::v1::ObjectMeta>())`
-  ControllerBuilder& with_event_filter(Predicate<meta::v1::ObjectMeta> predicate) {
-    plan_.filters.push_back(std::move(predicate));
-    return *this;
-  }
-  ControllerBuilder& with_options(ControllerOptions options) {
-    plan_.options = std::move(options);
-    return *this;
-  }
+  ControllerBuilder& with_event_filter(Predicate<meta::v1::ObjectMeta> predicate);
+  ControllerBuilder& with_options(ControllerOptions options);
 
   /// What to do: `function(const Request&)` or `function(const Request&, std::stop_token)` returns a Result. It is
   /// called by max_concurrent_reconciles threads, but never for one request by two. What it throws is logged and
@@ -108,19 +92,18 @@ class ControllerBuilder {
   template <typename Function>
   void reconcile(Function function) {
     if constexpr (std::is_invocable_r_v<Result, Function&, const Request&, std::stop_token>) {
-      plan_.reconcile = std::move(function);
+      finish(std::move(function));
     } else if constexpr (std::is_invocable_r_v<Result, Function&, const Request&>) {
-      plan_.reconcile = [function = std::move(function)](const Request& request,
-                                                         const std::stop_token&) mutable {
-        return function(request);
-      };
+      finish(
+          [function = std::move(function)](const Request& request, const std::stop_token&) mutable {
+            return function(request);
+          });
     } else {
       static_assert(
           std::is_invocable_r_v<Result, Function&, const Request&>,
           "a reconcile function takes (const kube::Request& request) or (const kube::Request& "
           "request, std::stop_token stop), and returns a kube::Result, such as kube::done()");
     }
-    finish();
   }
 
  private:
@@ -133,15 +116,10 @@ class ControllerBuilder {
             .filters = detail::erase_predicates<T>(std::move(options.predicates)),
             .metadata = &detail::metadata_of<T>};
   }
-  ControllerBuilder& add(detail::SourcePlan plan) {
-    plan_.sources.push_back(std::move(plan));
-    return *this;
-  }
+  ControllerBuilder& add(detail::SourcePlan plan);
   ControllerBuilder& add_for(detail::SourcePlan plan);
-  void finish();
+  void finish(std::function<Result(const Request& request, std::stop_token stop)> reconcile);
 
-  detail::ManagerCore& manager_;
-  detail::ControllerPlan plan_;
   std::shared_ptr<detail::ControllerDraft> draft_;
 };
 

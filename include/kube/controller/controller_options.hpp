@@ -2,7 +2,7 @@
 #pragma once
 
 #include <kube/base/clock.hpp>
-#include <kube/controller/reconcile.hpp>
+#include <kube/controller/request.hpp>
 #include <kube/workqueue/rate_limiters.hpp>
 
 #include <memory>

@@ -13,9 +13,7 @@ namespace kube {
 /// for long.
 using HealthCheck = std::function<std::optional<std::string>()>;
 /// All is well as long as somebody answers.
-[[nodiscard]] inline HealthCheck ping() {
-  return []() -> std::optional<std::string> { return std::nullopt; };
-}
+[[nodiscard]] HealthCheck ping();
 
 /// What an HTTP endpoint answers.
 struct HttpReply {

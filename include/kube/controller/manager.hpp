@@ -2,17 +2,20 @@
 #pragma once
 
 #include <kube/cache/done_signal.hpp>
+#include <kube/cache/index_function.hpp>
 #include <kube/client/client.hpp>
 #include <kube/controller/cached_reader.hpp>
 #include <kube/controller/controller_builder.hpp>
 #include <kube/controller/health.hpp>
 #include <kube/controller/manager_options.hpp>
+#include <kube/informers/cache_sync.hpp>
 
 #include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace kube {
 
@@ -73,10 +76,7 @@ class Manager {
   template <typename T>
   void index_field(const std::string& field, IndexFunction<T> values,
                    const ResourceKind& kind = {}) {
-    cache().add_index(detail::watched_kind<T>(kind), field,
-                      [values = std::move(values)](const void* object) {
-                        return values(*static_cast<const T*>(object));
-                      });
+    add_index(detail::watched_kind<T>(kind), field, detail::Inside::core(values));
   }
 
   /// A controller of objects of type T, to be finished with reconcile(). The name, which no other controller may
@@ -88,9 +88,7 @@ class Manager {
     return builder;
   }
   /// A controller of nothing in particular, which needs a name.
-  [[nodiscard]] ControllerBuilder controller(std::string name) {
-    return detail::Inside::make<ControllerBuilder>(*core_, std::move(name));
-  }
+  [[nodiscard]] ControllerBuilder controller(std::string name);
   /// Runs `runnable` on a thread of its own while the manager runs. What it throws ends the manager.
   void add(std::function<void(std::stop_token)> runnable, RunnableOptions options = {});
 
@@ -127,6 +125,8 @@ class Manager {
 
  private:
   [[nodiscard]] detail::CacheCore& cache() const noexcept;
+  void add_index(const detail::WatchedKind& kind, const std::string& field,
+                 std::function<std::vector<std::string>(const void* object)> values);
 
   std::unique_ptr<detail::ManagerCore> core_;
 };

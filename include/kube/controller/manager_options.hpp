@@ -4,7 +4,6 @@
 #include <kube/base/clock.hpp>
 #include <kube/base/error.hpp>
 #include <kube/base/log.hpp>
-#include <kube/base/metrics.hpp>
 #include <kube/base/random.hpp>
 #include <kube/client/client_options.hpp>
 #include <kube/controller/cache_options.hpp>
@@ -57,7 +56,8 @@ struct ManagerOptions {
   std::string health_address{};
 
   std::string name = "manager";  ///< for metrics of caches
-  std::shared_ptr<Metrics> metrics = std::make_shared<Metrics>();
+  /// Where everything is counted. Null makes a registry of the manager's own; see Manager::metrics().
+  std::shared_ptr<Metrics> metrics = nullptr;
   /// For the manager, its controllers, caches and clients. Not set: the log of `client` below. Logger{} is silent.
   std::optional<Logger> log{};
   Clock* clock = &system_clock();

@@ -27,7 +27,8 @@ struct LeaderElectionRecord {
 
 /// How long a call of a lock may take, and when to give it up.
 struct LockCall {
-  Clock::TimePoint deadline = Clock::TimePoint::max();
+  /// From the beginning of the call; by default there is no limit.
+  Clock::Duration timeout = Clock::Duration::max();
   std::stop_token stop{};
 };
 

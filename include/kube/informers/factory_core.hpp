@@ -9,20 +9,15 @@
 #include <kube/codec/projection.hpp>
 #include <kube/informers/cache_sync.hpp>
 #include <kube/informers/options.hpp>
-#include <kube/object/pool.hpp>
 
 #include <compare>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <thread>
 #include <utility>
-#include <vector>
 
 namespace kube::detail {
 
@@ -69,8 +64,8 @@ class FactoryCore {
   FactoryCore& operator=(const FactoryCore&) = delete;
   ~FactoryCore();
 
-  [[nodiscard]] const Client& client() const noexcept { return client_; }
-  [[nodiscard]] const FactoryOptions& options() const noexcept { return options_; }
+  [[nodiscard]] const Client& client() const noexcept;
+  [[nodiscard]] const FactoryOptions& options() const noexcept;
 
   /// The informer of that key. The first time it comes from what configure() was given, else from `make`.
   /// That may ask the factory for other informers, but not wait for another thread that does.
@@ -92,21 +87,8 @@ class FactoryCore {
   DoneSignal stop_informer(const InformerKey& key);
 
  private:
-  /// One informer. The last reference is never dropped by its own thread, for which it would wait.
-  struct Entry {
-    Informer informer;
-    std::string description;
-    std::uint64_t number = 0;
-    bool started = false;
-    std::stop_source stop;
-    DoneSignal settled;  // synced, or ended without
-    DoneSignal ended;
-    std::mutex mutex;
-    std::string failure;  // why it could not begin; guarded by mutex
-    std::jthread thread;
-
-    [[nodiscard]] std::string reason();
-  };
+  struct Entry;
+  struct State;
   void run(Entry& entry, const std::stop_token& outer) const noexcept;
   [[nodiscard]] bool runs_here();
   void request_stop() noexcept;
@@ -116,25 +98,7 @@ class FactoryCore {
   [[nodiscard]] std::shared_ptr<Entry> next_started(std::uint64_t number);
   [[nodiscard]] InformerMetrics metrics_of(const InformerKey& key);
 
-  const Client client_;
-  const FactoryOptions options_;
-  const std::shared_ptr<Pool> pool_;
-
-  std::recursive_mutex making_;  // held while an informer is made, so that each is made once
-  std::mutex joining_;           // held while threads are joined
-  std::mutex mutex_;
-  // Guarded by mutex_:
-  bool shut_down_ = false;
-  std::uint64_t next_number_ = 1;
-  std::shared_ptr<const void> name_;  // keeps options_.name for this factory
-  std::map<InformerKey, std::shared_ptr<Entry>> entries_;
-  std::vector<std::shared_ptr<Entry>> stopped_;  // by stop_informer(); their threads may still end
-  std::map<InformerKey, Make> configured_;
-  struct Counted {
-    const Type* type;
-    MetricLabels labels;
-  };
-  std::map<std::pair<GroupVersionResource, std::string>, Counted> counted_;
+  const std::unique_ptr<State> state_;
 };
 
 }  // namespace kube::detail

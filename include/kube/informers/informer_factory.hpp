@@ -47,12 +47,8 @@ class InformerFactory {
   [[nodiscard]] const Client& client() const noexcept { return core_->client(); }
   [[nodiscard]] const FactoryOptions& options() const noexcept { return core_->options(); }
 
- protected:
-  [[nodiscard]] const std::shared_ptr<detail::FactoryCore>& informers() const noexcept {
-    return core_;
-  }
-
  private:
+  friend struct detail::Inside;
   std::shared_ptr<detail::FactoryCore> core_;
 };
 

@@ -39,6 +39,9 @@ class ResourceInformerFactory : public InformerFactory {
   }
 
  private:
+  [[nodiscard]] const std::shared_ptr<detail::FactoryCore>& informers() const noexcept {
+    return detail::Inside::core(static_cast<const InformerFactory&>(*this));
+  }
   static detail::InformerKey key_of(const GroupVersionResource& resource) {
     return {&type_of<T>(), resource};
   }

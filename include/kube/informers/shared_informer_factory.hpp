@@ -74,6 +74,9 @@ class SharedInformerFactory : public InformerFactory, public chain::Groups<Share
   }
 
  private:
+  [[nodiscard]] const std::shared_ptr<detail::FactoryCore>& informers() const noexcept {
+    return detail::Inside::core(static_cast<const InformerFactory&>(*this));
+  }
   template <typename T>
   static detail::InformerKey key_of() {
     constexpr const ResourceInfo& kInfo = T::kube_resource;

@@ -39,8 +39,7 @@ class ObjectRef {
   template <typename T>
   static ObjectRef from(const Ref<T>& ref) {
     if (ref == nullptr) return {};
-    const Block* block = ref.block();
-    if (reinterpret_cast<const std::byte*>(ref.get()) != block->root()) {
+    if (reinterpret_cast<const std::byte*>(ref.get()) != block_of(ref)->root()) {
       return from(freeze(*ref));
     }
     return whole(ref);
@@ -49,7 +48,7 @@ class ObjectRef {
   template <typename T>
   static ObjectRef whole(const Ref<T>& ref) noexcept {
     ObjectRef result;
-    result.block_ = const_cast<Block*>(ref.block());
+    result.block_ = block_of(ref);
     if (result.block_ != nullptr) result.block_->retain();
     return result;
   }
@@ -60,7 +59,7 @@ class ObjectRef {
   template <typename T>
   [[nodiscard]] Ref<T> to() && noexcept {
     const T* object = static_cast<const T*>(get());
-    return {std::exchange(block_, nullptr), object};
+    return Inside::make<Ref<T>>(std::exchange(block_, nullptr), object);
   }
   template <typename T>
   [[nodiscard]] const T& as() const noexcept {

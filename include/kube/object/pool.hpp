@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kube/object/arena.hpp>
-#include <kube/object/word.hpp>
+#include <kube/base/inside.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -22,12 +21,6 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
   ~Pool();
 
-  /// The node with this image, made if there is none yet; the caller owns one reference. Equality is
-  /// decided by comparing bytes, never by a hash alone.
-  [[nodiscard]] detail::Node* intern(const Arena::Image& image, std::size_t count,
-                                     detail::Content content);
-  [[nodiscard]] detail::Node* intern_text(std::string_view text);
-
   /// A hash of `text` that differs from pool to pool, for deciding what to intern.
   [[nodiscard]] std::uint64_t hash(std::string_view text) const noexcept;
 
@@ -41,6 +34,7 @@ class Pool {
   class Core;
 
  private:
+  friend struct detail::Inside;
   Core* core_;
 };
 

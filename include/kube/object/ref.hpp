@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kube/object/bundle.hpp>
+#include <kube/base/inside.hpp>
 #include <kube/object/type.hpp>
 #include <kube/object/word.hpp>
 
@@ -15,6 +15,8 @@
 namespace kube {
 
 namespace detail {
+
+class Bundle;
 
 /// The memory of one object: text, this header, the structs with the object itself first, then the places of the
 /// words that have a reference to a pool node of their own (as distances in words, one byte each; 255 means "254 and more to
@@ -72,8 +74,6 @@ class Ref {
  public:
   Ref() noexcept = default;
   Ref(std::nullptr_t) noexcept {}  // NOLINT: null is a value of it
-  /// Takes over one reference to `block`.
-  Ref(detail::Block* block, const T* object) noexcept : object_(object), block_(block) {}
   /// A part of what `whole` keeps.
   template <typename U>
   Ref(const Ref<U>& whole, const T* part) noexcept : object_(part), block_(whole.block_) {
@@ -101,8 +101,6 @@ class Ref {
   [[nodiscard]] std::uint32_t use_count() const noexcept {
     return block_ == nullptr ? 0 : block_->references.load(std::memory_order_relaxed);
   }
-  /// The memory that this Ref keeps.
-  [[nodiscard]] const detail::Block* block() const noexcept { return block_; }
 
   /// Identity, not equality of content; see deep_equal.
   friend bool operator==(const Ref& a, const Ref& b) noexcept { return a.object_ == b.object_; }
@@ -111,6 +109,9 @@ class Ref {
  private:
   template <typename U>
   friend class Ref;
+  friend struct detail::Inside;
+  /// Takes over one reference to `block`.
+  Ref(detail::Block* block, const T* object) noexcept : object_(object), block_(block) {}
 
   const T* object_ = nullptr;
   detail::Block* block_ = nullptr;
@@ -123,11 +124,29 @@ struct ObjectBytes {
       0;  ///< this object's part of the pool nodes and the bundle that it refers to
 };
 
-/// What the object behind a Ref costs. What n others share with it counts one n-th here.
-ObjectBytes bytes_of_block(const detail::Block* block) noexcept;
+namespace detail {
+
+/// Takes over one reference to `block`, whose root is a T.
+template <typename T>
+[[nodiscard]] Ref<T> ref_to_root(Block* block) noexcept {
+  return Inside::make<Ref<T>>(block, reinterpret_cast<const T*>(block->root()));
+}
+/// The memory that `ref` keeps, or null.
+template <typename T>
+[[nodiscard]] Block* block_of(const Ref<T>& ref) noexcept {
+  return Inside::block(ref);
+}
+
+[[nodiscard]] ObjectBytes bytes_of_block(const Block* block) noexcept;
+/// One immutable block with the content of `object`, ready to be shared.
+[[nodiscard]] Block* freeze_value(const Type& type, const std::byte* object);
+
+}  // namespace detail
+
+/// Returns the memory of the object behind a Ref. Memory that n other objects share counts as one n-th.
 template <typename T>
 [[nodiscard]] ObjectBytes bytes_of(const Ref<T>& ref) noexcept {
-  return bytes_of_block(ref.block());
+  return detail::bytes_of_block(detail::block_of(ref));
 }
 
 /// All blocks of the process that are alive now.
@@ -137,12 +156,11 @@ struct BlockTotals {
 };
 [[nodiscard]] BlockTotals block_totals() noexcept;
 
-/// One immutable block with the content of `object`, ready to be shared.
-detail::Block* freeze_value(const Type& type, const std::byte* object);
+/// Returns an immutable copy of `object`, ready to be shared.
 template <typename T>
 [[nodiscard]] Ref<T> freeze(const T& object) {
-  detail::Block* block = freeze_value(type_of<T>(), reinterpret_cast<const std::byte*>(&object));
-  return {block, reinterpret_cast<const T*>(block->root())};
+  return detail::ref_to_root<T>(
+      detail::freeze_value(type_of<T>(), reinterpret_cast<const std::byte*>(&object)));
 }
 
 }  // namespace kube

@@ -34,7 +34,7 @@ enum class Kind : std::uint8_t {
   kMap,  ///< sorted by key; keys are text
 };
 
-struct LeafOperations;  // the codecs' side of a leaf: <kube/codec/leaf.hpp>
+struct LeafOperations;  // the codecs' side of a leaf: "codec/leaf.hpp"
 struct Type;
 
 /// One member of a struct.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kube/base/clock.hpp>
+#include <kube/base/inside.hpp>
 #include <kube/testkit/request_log.hpp>
 
 #include <chrono>
@@ -88,7 +89,8 @@ class FaultBuilder {
 /// Thread safety: all methods, from any thread.
 class Faults {
  public:
-  explicit Faults(std::unique_ptr<detail::FaultTable> table);
+  Faults(const Faults&) = delete;
+  Faults& operator=(const Faults&) = delete;
   ~Faults();
 
   /// For the next `count` matching requests.
@@ -110,10 +112,12 @@ class Faults {
   /// How many faults still wait for a request.
   [[nodiscard]] std::size_t waiting() const;
 
-  [[nodiscard]] detail::FaultTable& table() noexcept { return *table_; }
-
  private:
-  std::unique_ptr<detail::FaultTable> table_;
+  friend class FaultBuilder;
+  friend struct kube::detail::Inside;
+  explicit Faults(std::unique_ptr<detail::FaultTable> core);
+
+  std::unique_ptr<detail::FaultTable> core_;
 };
 
 }  // namespace kube::testkit

@@ -3,6 +3,7 @@
 
 #include <kube/api/core/v1.hpp>
 #include <kube/base/byte_budget.hpp>
+#include <kube/base/metrics.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

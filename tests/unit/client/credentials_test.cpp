@@ -3,6 +3,7 @@
 #include "fixture.hpp"
 
 #include <kube/api/core/v1.hpp>
+#include <kube/config/credentials.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

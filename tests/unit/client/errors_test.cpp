@@ -6,6 +6,7 @@
 #include <kube/api/core/v1.hpp>
 #include <kube/api/errors.hpp>
 #include <kube/client/retry.hpp>
+#include <kube/client/warnings.hpp>
 #include <kube/codec/error.hpp>
 #include <kube/codec/protobuf.hpp>
 

@@ -6,6 +6,8 @@
 #include "support/failing_threads.hpp"
 
 #include <kube/api/core/v1.hpp>
+#include <kube/base/metrics.hpp>
+#include <kube/config/credentials.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

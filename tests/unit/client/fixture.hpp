@@ -5,6 +5,7 @@
 
 #include <kube/base/condition.hpp>
 #include <kube/client/client.hpp>
+#include <kube/config/credentials.hpp>
 
 #include <chrono>
 #include <functional>

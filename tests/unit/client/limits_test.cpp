@@ -5,6 +5,7 @@
 #include <kube/api/core/v1.hpp>
 #include <kube/api/errors.hpp>
 #include <kube/base/metrics.hpp>
+#include <kube/client/rate_limiter.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

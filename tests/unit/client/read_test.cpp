@@ -9,6 +9,7 @@
 #include <kube/codec/error.hpp>
 #include <kube/codec/json.hpp>
 #include <kube/codec/protobuf.hpp>
+#include <kube/object/pool.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

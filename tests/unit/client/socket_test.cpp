@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole road over real sockets: Config, credentials, transport, client.
 #include <kube/api/core/v1.hpp>
+#include <kube/base/metrics.hpp>
 #include <kube/client/client.hpp>
 #include <kube/client/discovery.hpp>
 #include <kube/codec/json.hpp>

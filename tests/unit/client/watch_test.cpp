@@ -6,6 +6,7 @@
 #include <kube/api/core/v1.hpp>
 #include <kube/api/errors.hpp>
 #include <kube/codec/protobuf.hpp>
+#include <kube/object/pool.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What objects have in common is kept once: who shares, what is shared, and when it goes.
+#include "object/bundle.hpp"
 #include <kube/api/core/v1.hpp>
 #include <kube/codec/decoder.hpp>
 #include <kube/codec/json.hpp>
@@ -141,9 +142,9 @@ TEST_P(Shared, NodesOfAFamilyAreHeldByOneBundle) {
   std::vector<Ref<Pod>> pods;
   for (int i = 10; i < 20; ++i) pods.push_back(decode(decoder, encoded(annotated_replica(i))));
 
-  const detail::Block& last = *pods.back().block();
+  const detail::Block& last = *detail::block_of(pods.back());
   ASSERT_NE(last.bundle, nullptr);
-  EXPECT_EQ(last.bundle, pods[pods.size() - 2].block()->bundle);
+  EXPECT_EQ(last.bundle, detail::block_of(pods[pods.size() - 2])->bundle);
   EXPECT_GT(last.bundle->size(), 4 * last.node_words);
   for (int i = 10; i < 20; ++i) {
     EXPECT_EQ(*pods[static_cast<std::size_t>(i - 10)], annotated_replica(i));
@@ -154,7 +155,7 @@ TEST_P(Shared, BundlesAreNotTakenFromAnotherFamily) {
   Decoder<Pod> decoder{{.pool = pool}};
   std::vector<Ref<Pod>> pods;
   for (int i = 10; i < 20; ++i) pods.push_back(decode(decoder, encoded(annotated_replica(i))));
-  ASSERT_NE(pods.back().block()->bundle, nullptr);
+  ASSERT_NE(detail::block_of(pods.back())->bundle, nullptr);
   Pod other = replica(20);
   other.metadata.name = "another-family-0";
   other.spec.containers[0].env = {};
@@ -162,10 +163,10 @@ TEST_P(Shared, BundlesAreNotTakenFromAnotherFamily) {
   other.metadata.labels = {};
   other.metadata.owner_references = {};
   const Ref<Pod> decoded = decode(decoder, encoded(other));
-  const detail::Bundle* const theirs = pods.back().block()->bundle;
+  const detail::Bundle* const theirs = detail::block_of(pods.back())->bundle;
   pods.clear();
 
-  EXPECT_NE(decoded.block()->bundle, theirs);
+  EXPECT_NE(detail::block_of(decoded)->bundle, theirs);
   EXPECT_EQ(*decoded, other);
 }
 
@@ -216,7 +217,7 @@ TEST_P(Shared, NothingIsWithoutAPool) {
   const Ref<Pod> second = decode(decoder, bytes);
 
   EXPECT_EQ(bytes_of(second).shared, 0U);
-  EXPECT_EQ(second.block()->image_size(), first.block()->image_size());
+  EXPECT_EQ(detail::block_of(second)->image_size(), detail::block_of(first)->image_size());
 }
 
 TEST_P(Shared, OnlyTextIsWithoutSiblings) {

@@ -5,6 +5,7 @@
 #include <kube/codec/decoder.hpp>
 #include <kube/codec/json.hpp>
 #include <kube/codec/protobuf.hpp>
+#include <kube/object/pool.hpp>
 #include <kube/object/value.hpp>
 
 #include <gtest/gtest.h>
@@ -213,7 +214,7 @@ TEST(Siblings, AreStillFoundBehindMembersThatAreGone) {
   const auto second = decoder.json(without + rest);
 
   // The equal part became a node of the pool, which the first object does not have.
-  EXPECT_GT(second.block()->node_words, 0U);
+  EXPECT_GT(detail::block_of(second)->node_words, 0U);
   EXPECT_EQ(*second, *decode_json<Value>(without + rest));
 }
 

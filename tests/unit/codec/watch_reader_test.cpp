@@ -6,6 +6,7 @@
 #include <kube/codec/error.hpp>
 #include <kube/codec/json.hpp>
 #include <kube/codec/protobuf.hpp>
+#include <kube/object/pool.hpp>
 #include <kube/object/value.hpp>
 
 #include "unit/codec/samples.hpp"

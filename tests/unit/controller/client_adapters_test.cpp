@@ -116,9 +116,8 @@ TEST_F(ClientAdapters, GiveUpACallAtItsDeadlineAndOnAStop) {
     answer({.chunks = {"{"}, .hangs = true});
     std::stop_source stop;
     LeaseLock locked = lock();
-    auto got = std::async(std::launch::async, [&] {
-      return locked.get({.deadline = clock_.now() + 3s, .stop = stop.get_token()});
-    });
+    auto got = std::async(std::launch::async,
+                          [&] { return locked.get({.timeout = 3s, .stop = stop.get_token()}); });
     ASSERT_TRUE(clock_.wait_for_sleepers(1));
     if (stops) {
       stop.request_stop();

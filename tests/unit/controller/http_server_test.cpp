@@ -4,6 +4,7 @@
 #include "http_client.hpp"
 #include "http_request.hpp"
 
+#include <kube/base/metrics.hpp>
 #include <kube/testkit/fake_clock.hpp>
 
 #include <gtest/gtest.h>

@@ -34,7 +34,7 @@ class Candidate {
       }
       if (is_cut_off_ || random_() % 6 == 0) {
         // Fails at once or when its time is over, without or with its effect.
-        if (random_() % 3 == 0) (void)clock_.sleep_until(call.deadline, call.stop);
+        if (random_() % 3 == 0) (void)clock_.sleep_for(call.timeout, call.stop);
         return is_cut_off_ || random_() % 2 == 0 ? MemoryLock::Fault::kBefore
                                                  : MemoryLock::Fault::kAfter;
       }
@@ -46,7 +46,7 @@ class Candidate {
       return MemoryLock::Fault::kNone;
     });
     lock_->set_pause([this](const LockCall& call) {
-      (void)clock_.sleep_until(std::min(clock_.now() + slow_answer_, call.deadline), call.stop);
+      (void)clock_.sleep_for(std::min(slow_answer_, call.timeout), call.stop);
     });
     LeaderElectionOptions options;
     options.log = Logger{};

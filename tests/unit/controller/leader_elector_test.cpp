@@ -425,7 +425,7 @@ TEST_F(LeaderElectorTest, LimitsTheTimeOfEachCall) {
   lease_.set(held_by("other"));
   std::atomic<Clock::Duration> allowed{};
   lock_->set_faults([&](std::string_view, const LockCall& call) {
-    allowed = call.deadline - clock_.now();
+    allowed = call.timeout;
     return MemoryLock::Fault::kNone;
   });
   start();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // OB-11. Whichever allocation fails: nothing leaks, nothing half-made is seen, and the next call works.
+#include "object/intern.hpp"
 #include "support/watch_reader.hpp"
 #include <kube/api/core/v1.hpp>
 #include <kube/codec/decoder.hpp>
@@ -273,14 +274,14 @@ TEST(AllocationFailure, LeavesAPoolAsItWas) {
         pool = std::make_shared<Pool>();
         return [&] {
           for (int i = 0; i < 50; ++i) {
-            pool->intern_text("text with the number " + std::to_string(i))->release();
+            detail::intern_text(*pool, "text with the number " + std::to_string(i))->release();
           }
         };
       },
       [&] {
         ASSERT_EQ(pool->totals().nodes, 0U);
         ASSERT_EQ(pool->totals().bytes, 0U);
-        detail::Node* const node = pool->intern_text("a text that is shared");
+        detail::Node* const node = detail::intern_text(*pool, "a text that is shared");
         ASSERT_EQ(node->references.load(), 1U);
         node->release();
         pool.reset();

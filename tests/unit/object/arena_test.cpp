@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/object/arena.hpp>
+#include "object/arena.hpp"
 
+#include "object/intern.hpp"
 #include <kube/object/pool.hpp>
 #include <kube/object/string.hpp>
 
@@ -16,6 +17,7 @@
 namespace kube {
 namespace {
 
+using detail::Arena;
 using detail::Block;
 using detail::Word;
 
@@ -172,8 +174,8 @@ TEST(Arena, TakesASmallObjectAfterALargeOne) {
 TEST(Arena, GivesBackNodesWhenCleared) {
   Pool pool;
   Arena arena;
-  arena.set_node(new_word(arena), pool.intern_text("a text that is shared"));
-  arena.set_node(new_word(arena), pool.intern_text("a text that is shared"));
+  arena.set_node(new_word(arena), detail::intern_text(pool, "a text that is shared"));
+  arena.set_node(new_word(arena), detail::intern_text(pool, "a text that is shared"));
   EXPECT_EQ(pool.totals().nodes, 1U);
 
   arena.clear();
@@ -186,7 +188,7 @@ TEST(Arena, GivesBackADroppedNodeOnce) {
   Arena arena;
   Word& dropped = new_root(arena);
   Word& kept = new_word(arena);
-  arena.set_node(dropped, pool.intern_text("this one is dropped"));
+  arena.set_node(dropped, detail::intern_text(pool, "this one is dropped"));
   arena.assign(kept, dropped);
 
   arena.drop(dropped);
@@ -218,7 +220,7 @@ TEST(Arena, BlockKnowsNodesThatStandFarApart) {
   for (const std::size_t gap : {8U, 8U * 253, 8U * 254, 8U * 255, 8U * 1000, 0U}) {
     static_cast<void>(arena.allocate(gap));
     arena.set_node(new_word(arena),
-                   pool.intern_text("node after " + std::to_string(gap) + " bytes"));
+                   detail::intern_text(pool, "node after " + std::to_string(gap) + " bytes"));
   }
   arena.set_text(root, "text at the other end of it");
 

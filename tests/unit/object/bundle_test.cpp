@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/object/bundle.hpp>
+#include "object/bundle.hpp"
 
-#include <kube/object/arena.hpp>
+#include "object/arena.hpp"
+#include "object/intern.hpp"
 #include <kube/object/pool.hpp>
 #include <kube/object/ref.hpp>
 
@@ -15,9 +16,13 @@
 namespace kube {
 namespace {
 
+using detail::Arena;
 using detail::Block;
+using detail::block_of;
 using detail::Bundle;
+using detail::intern_text;
 using detail::Node;
+using detail::ref_to_root;
 using detail::Word;
 
 constexpr std::size_t kWords = 12;
@@ -49,7 +54,7 @@ class Bundles : public testing::Test {
     return arena.finish(for_others);
   }
   Node* number(std::size_t number) {
-    return pool.intern_text("the text with the number " + std::to_string(number));
+    return intern_text(pool, "the text with the number " + std::to_string(number));
   }
   static std::uint32_t counted(const Block& block, std::size_t index) {
     return word_of(block, index).node()->references.load();
@@ -134,7 +139,7 @@ TEST_F(Bundles, AreKeptByASuccessorThatDiffersLittle) {
 
 TEST_F(Bundles, DoNotHoldLargeNodes) {
   auto* words = reinterpret_cast<Word*>(arena.allocate_root(kWords * sizeof(Word)));
-  arena.set_node(words[0], pool.intern_text(std::string(Bundle::kLargestNode + 1, 'x')));
+  arena.set_node(words[0], intern_text(pool, std::string(Bundle::kLargestNode + 1, 'x')));
   for (std::size_t i = 1; i < kWords; ++i) arena.set_node(words[i], number(i));
   Block* block = arena.finish(true);
 
@@ -165,12 +170,12 @@ TEST_F(Bundles, LeaveNothingBehindInAnArenaThatIsCleared) {
 TEST_F(Bundles, CountInPartForEachBlockThatHasThem) {
   const Ref<std::byte> first = [&] {
     Block* block = fresh();
-    return Ref<std::byte>{block, block->root()};
+    return ref_to_root<std::byte>(block);
   }();
   const std::size_t alone = bytes_of(first).shared;
   const Ref<std::byte> second = [&] {
-    Block* block = similar(*first.block(), kWords);
-    return Ref<std::byte>{block, block->root()};
+    Block* block = similar(*block_of(first), kWords);
+    return ref_to_root<std::byte>(block);
   }();
 
   EXPECT_GT(alone, pool.totals().bytes);  // the bundle itself, too

@@ -2,6 +2,7 @@
 #include "object/freeze.hpp"
 
 #include <kube/codec/decoder.hpp>
+#include <kube/object/pool.hpp>
 #include <kube/object/ref.hpp>
 #include <kube/object/value.hpp>
 
@@ -65,8 +66,8 @@ TEST(Freeze, TakesNoMoreThanTheContentNeeds) {
 
   const Ref<Part> frozen = freeze(part);
 
-  EXPECT_GE(frozen.block()->image_size(), sizeof(Part) + 1000);
-  EXPECT_LT(frozen.block()->image_size(), sizeof(Part) + 1000 + 8);
+  EXPECT_GE(detail::block_of(frozen)->image_size(), sizeof(Part) + 1000);
+  EXPECT_LT(detail::block_of(frozen)->image_size(), sizeof(Part) + 1000 + 8);
 }
 
 TEST(Freeze, KeepsEmptyContainersOfAValueApart) {
@@ -102,13 +103,13 @@ TEST(Freeze, CanCopyNodesIntoTheBlock) {
     Decoder<Value> decoder{{.pool = pool}};
     const Ref<Value> first = decoder.json(text);
     const Ref<Value> second = decoder.json(text);
-    Arena arena;
+    detail::Arena arena;
     std::byte* root = arena.allocate_root(sizeof(Value));
     detail::freeze_into(arena, type_of<Value>(), root,
                         reinterpret_cast<const std::byte*>(second.get()), detail::Nodes::kCopy);
     block = arena.finish();
   }
-  const Ref<Value> alone{block, reinterpret_cast<const Value*>(block->root())};
+  const Ref<Value> alone = detail::ref_to_root<Value>(block);
 
   EXPECT_EQ(pool->totals().nodes, 0U);
   EXPECT_EQ(alone->get_string("list[0]"), "a text of some length");
@@ -117,7 +118,7 @@ TEST(Freeze, CanCopyNodesIntoTheBlock) {
 
 TEST(Freeze, RefusesWhatIsTooLargeForOneBlock) {
   const std::size_t before = block_totals().blocks;
-  const String large{std::string(Arena::kDefaultLimit + 1, 'x')};
+  const String large{std::string(detail::Arena::kDefaultLimit + 1, 'x')};
 
   EXPECT_THROW(static_cast<void>(freeze(large)), std::length_error);
   EXPECT_EQ(block_totals().blocks, before);

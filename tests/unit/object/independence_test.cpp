@@ -6,6 +6,7 @@
 #include <kube/object/box.hpp>
 #include <kube/object/list.hpp>
 #include <kube/object/map.hpp>
+#include <kube/object/pool.hpp>
 #include <kube/object/string.hpp>
 #include <kube/object/value.hpp>
 

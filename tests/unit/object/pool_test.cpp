@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/object/pool.hpp>
 
+#include "object/arena.hpp"
 #include "object/freeze.hpp"
-#include <kube/object/arena.hpp>
+#include "object/intern.hpp"
 #include <kube/object/ref.hpp>
 
 #include "support/forks.hpp"
@@ -21,7 +22,9 @@
 namespace kube {
 namespace {
 
+using detail::Arena;
 using detail::Content;
+using detail::intern_text;
 using detail::Node;
 using detail::Word;
 
@@ -36,15 +39,15 @@ Node* intern(Pool& pool, Arena& arena, const T& value) {
   std::byte* root = arena.allocate(sizeof(T));
   detail::freeze_into(arena, type_of<T>(), root, reinterpret_cast<const std::byte*>(&value),
                       detail::Nodes::kCopy);
-  return pool.intern(arena.image(root), 1, Content::kBytes);
+  return detail::intern(pool, arena.image(root), 1, Content::kBytes);
 }
 
 TEST(Pool, GivesTheSameNodeForTheSameText) {
   Pool pool;
 
-  Node* first = pool.intern_text("a text");
-  Node* second = pool.intern_text(std::string{"a "} + "text");
-  Node* other = pool.intern_text("another text");
+  Node* first = intern_text(pool, "a text");
+  Node* second = intern_text(pool, std::string{"a "} + "text");
+  Node* other = intern_text(pool, "another text");
 
   EXPECT_EQ(first, second);
   EXPECT_NE(first, other);
@@ -94,10 +97,10 @@ TEST(Pool, TellsTextFromAnythingElseOfTheSameBytes) {
   arena.allocate(16);
   const std::string zeros(16, '\0');
 
-  Node* text = pool.intern_text(zeros);
-  Node* list = pool.intern({std::as_bytes(std::span{zeros}), 0}, 2, Content::kList);
-  Node* shorter = pool.intern({std::as_bytes(std::span{zeros}), 0}, 1, Content::kList);
-  Node* later = pool.intern({std::as_bytes(std::span{zeros}), 8}, 1, Content::kList);
+  Node* text = intern_text(pool, zeros);
+  Node* list = detail::intern(pool, {std::as_bytes(std::span{zeros}), 0}, 2, Content::kList);
+  Node* shorter = detail::intern(pool, {std::as_bytes(std::span{zeros}), 0}, 1, Content::kList);
+  Node* later = detail::intern(pool, {std::as_bytes(std::span{zeros}), 8}, 1, Content::kList);
 
   EXPECT_NE(text, list);
   EXPECT_NE(list, shorter);
@@ -110,7 +113,7 @@ TEST(Pool, TotalsReturnToZeroWithTheLastReference) {
   Pool pool;
   std::vector<Node*> nodes;
   for (int i = 0; i < 1000; ++i)
-    nodes.push_back(pool.intern_text("text number " + std::to_string(i % 100)));
+    nodes.push_back(intern_text(pool, "text number " + std::to_string(i % 100)));
   EXPECT_EQ(pool.totals().nodes, 100U);
   EXPECT_GE(pool.totals().bytes, 100U * sizeof(Node));
 
@@ -122,9 +125,9 @@ TEST(Pool, TotalsReturnToZeroWithTheLastReference) {
 
 TEST(Pool, MakesANewNodeWhenTheOldOneIsGone) {
   Pool pool;
-  pool.intern_text("comes and goes")->release();
+  intern_text(pool, "comes and goes")->release();
 
-  Node* again = pool.intern_text("comes and goes");
+  Node* again = intern_text(pool, "comes and goes");
 
   EXPECT_EQ(text_of(*again), "comes and goes");
   EXPECT_EQ(pool.totals().nodes, 1U);
@@ -135,7 +138,7 @@ TEST(Pool, IsOutlivedByItsNodes) {
   Node* node = nullptr;
   {
     Pool pool;
-    node = pool.intern_text("outlives its pool");
+    node = intern_text(pool, "outlives its pool");
   }
 
   EXPECT_EQ(text_of(*node), "outlives its pool");
@@ -166,7 +169,7 @@ TEST(Pool, InternsAndReleasesFromSeveralThreads) {
         std::vector<std::pair<std::string, Node*>> held;
         for (int i = 0; i < kRounds; ++i) {
           const std::string text = "shared text number " + std::to_string(random() % 20);
-          held.emplace_back(text, pool.intern_text(text));
+          held.emplace_back(text, intern_text(pool, text));
           if (held.size() > 8 || random() % 2 == 0) {
             const std::size_t chosen = random() % held.size();
             std::swap(held[chosen], held.back());
@@ -195,7 +198,7 @@ TEST(Pool, HasOneNodePerTextHoweverManyThreadsRace) {
     std::vector<Node*> nodes(3);
     {
       std::vector<std::jthread> threads;
-      for (Node*& node : nodes) threads.emplace_back([&] { node = pool.intern_text(text); });
+      for (Node*& node : nodes) threads.emplace_back([&] { node = intern_text(pool, text); });
     }
 
     ASSERT_EQ(nodes[0], nodes[1]);
@@ -216,7 +219,7 @@ TEST(Pool, MayBeDroppedWhileThreadsStillReleaseItsNodes) {
     for (int t = 0; t < 3; ++t) {
       std::vector<Node*> nodes;
       for (int i = 0; i < 10; ++i)
-        nodes.push_back(pool->intern_text("node number " + std::to_string(i)));
+        nodes.push_back(intern_text(*pool, "node number " + std::to_string(i)));
       threads.emplace_back([nodes] {
         for (Node* node : nodes) {
           EXPECT_TRUE(text_of(*node).starts_with("node number "));
@@ -234,9 +237,8 @@ TEST(Pool, IsSharedByBlocksOfSeveralThreads) {
   for (int i = 0; i < 10; ++i) {
     Arena arena;
     auto* word = reinterpret_cast<Word*>(arena.allocate_root(sizeof(Word)));
-    arena.set_node(*word, pool->intern_text("seed number " + std::to_string(i)));
-    detail::Block* block = arena.finish();
-    seeds.emplace_back(block, reinterpret_cast<const String*>(block->root()));
+    arena.set_node(*word, intern_text(*pool, "seed number " + std::to_string(i)));
+    seeds.push_back(detail::ref_to_root<String>(arena.finish()));
   }
   {
     std::vector<std::jthread> threads;
@@ -259,11 +261,11 @@ TEST(Pool, IsSharedByBlocksOfSeveralThreads) {
 TEST(Pool, IsUsableInAChildProcess) {
   Pool pool;
   test::expect_children_can([&] {
-    for (int i = 0; i < 100; ++i) pool.intern_text("a text that is shared")->release();
+    for (int i = 0; i < 100; ++i) intern_text(pool, "a text that is shared")->release();
     Pool of_its_own;
     Arena arena;
     arena.set_node(*reinterpret_cast<Word*>(arena.allocate_root(sizeof(Word))),
-                   of_its_own.intern_text("a text that is shared"));
+                   intern_text(of_its_own, "a text that is shared"));
     arena.finish()->release();
   });
 }

@@ -2,6 +2,7 @@
 #include <kube/object/ref.hpp>
 
 #include <kube/codec/decoder.hpp>
+#include <kube/object/pool.hpp>
 #include <kube/object/value.hpp>
 
 #include "unit/object/described.hpp"

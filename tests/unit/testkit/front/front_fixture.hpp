@@ -122,10 +122,13 @@ struct FrontUnderTest {
   FakeClock clock;
   TestHandler handler;
   RequestLog log;
-  Faults faults{std::make_unique<FaultTable>(
-      1, FaultTable::Hooks{[] {}, [this] { front.drop_connections(); }})};
-  Pipeline pipeline{
-      handler, {.clock = &clock, .faults = &faults.table(), .log = &log, .compress_watches = true}};
+  Faults faults = kube::detail::Inside::make<Faults>(std::make_unique<FaultTable>(
+      1, FaultTable::Hooks{[] {}, [this] { front.drop_connections(); }}));
+  Pipeline pipeline{handler,
+                    {.clock = &clock,
+                     .faults = kube::detail::Inside::core(faults).get(),
+                     .log = &log,
+                     .compress_watches = true}};
   HttpFront front;
 };
 

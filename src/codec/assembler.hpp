@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kube/object/arena.hpp>
+#include "object/arena.hpp"
 #include <kube/object/pool.hpp>
 #include <kube/object/type.hpp>
 #include <kube/object/word.hpp>

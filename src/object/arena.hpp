@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kube/object/bundle.hpp>
+#include "object/bundle.hpp"
 #include <kube/object/ref.hpp>
 #include <kube/object/type.hpp>
 #include <kube/object/word.hpp>
@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kube {
+namespace kube::detail {
 
 /// Scratch memory in which an object takes shape before it becomes one block of exact size.
 ///
@@ -70,7 +70,7 @@ class Arena {
   }
   /// The same for an object that finish() is to make a block of. To be asked for before anything else.
   std::byte* allocate_root(std::size_t size) {
-    return allocate(sizeof(detail::Block) + size) + sizeof(detail::Block);
+    return allocate(sizeof(Block) + size) + sizeof(Block);
   }
   /// Memory for text that is yet to be written.
   char* allocate_text(std::size_t size) {
@@ -84,14 +84,12 @@ class Arena {
   void shrink_text(char* text, std::size_t asked, std::size_t used);
 
   /// Makes `word` (in this arena) hold `text`. Text that is set but empty differs from none.
-  void set_text(detail::Word& word, std::string_view text);
+  void set_text(Word& word, std::string_view text);
   /// Makes `word` refer to `node`, taking over one reference to it.
-  void set_node(detail::Word& word, detail::Node* node) {
-    set_node_word(word, detail::Word::of_node(node));
-  }
+  void set_node(Word& word, Node* node) { set_node_word(word, Word::of_node(node)); }
   /// Makes `word` refer to the node of `from`: with a reference of its own, which this takes over, or by the bundle
   /// that was lent.
-  void set_node_word(detail::Word& word, detail::Word from) {
+  void set_node_word(Word& word, Word from) {
     const std::size_t index = word_index(word);
     if (index / 64 >= node_words_.size()) make_room_for_node(index, from);
     node_words_[index / 64] |= std::uint64_t{1} << (index % 64);
@@ -99,17 +97,17 @@ class Arena {
     word = from;
   }
   /// Makes `word` refer to the same node as `like`, which is in the arena or in the block whose bundle was lent.
-  void share_node(detail::Word& word, const detail::Word& like) {
+  void share_node(Word& word, const Word& like) {
     if (!like.is_held()) like.node()->retain();
     set_node_word(word, like);
   }
   /// Lends the bundle of a similar block, or none: what is taken from that block by share_node() is not counted.
   /// It must live until finish() or clear().
-  void lend(detail::Bundle* bundle) noexcept { bundle_ = bundle; }
+  void lend(Bundle* bundle) noexcept { bundle_ = bundle; }
   /// Makes `to` what `from` is, both in this arena: distances are adjusted, node references counted.
-  void assign(detail::Word& to, const detail::Word& from);
+  void assign(Word& to, const Word& from);
   /// Empties `word`, giving back the node it may refer to.
-  void drop(detail::Word& word) noexcept;
+  void drop(Word& word) noexcept;
 
   /// Limits what the current object may take in all.
   void set_budget(std::size_t bytes) noexcept { budget_ = bytes; }
@@ -120,7 +118,7 @@ class Arena {
 
   /// The block of the object that allocate_root() began; the arena is empty afterwards. With `for_others` it has a
   /// bundle that suits similar objects to come.
-  [[nodiscard]] detail::Block* finish(bool for_others = false);
+  [[nodiscard]] Block* finish(bool for_others = false);
   /// The finished image as plain bytes and where the root is in it, for making a pool node. The image
   /// must hold no node. The arena keeps it until clear().
   struct Image {
@@ -148,13 +146,13 @@ class Arena {
   /// Makes that many more bytes accessible. Throws std::length_error beyond limit or budget, Full without addresses.
   void make_room(std::size_t up, std::size_t down);
   /// Makes the word with that index markable; gives back `word`'s reference if there is no memory for it.
-  void make_room_for_node(std::size_t index, detail::Word word);
+  void make_room_for_node(std::size_t index, Word word);
   /// How the nodes of a block are held.
   enum class Holding { kBundleOfOwn, kLentBundle, kEach };
   [[nodiscard]] Holding choose_holding(bool for_others) const;
   /// Brings the words in line with it. Returns the bundle of the block, for which `own` is to be filled.
-  detail::Bundle* hold_nodes(Holding holding, detail::Bundle* own) noexcept;
-  [[nodiscard]] std::size_t word_index(const detail::Word& word) const noexcept {
+  Bundle* hold_nodes(Holding holding, Bundle* own) noexcept;
+  [[nodiscard]] std::size_t word_index(const Word& word) const noexcept {
     return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&word) - middle_) / 8;
   }
   /// Calls `see` for each word that refers to a node.
@@ -174,10 +172,10 @@ class Arena {
   std::byte* committed_top_ = nullptr;
   std::byte* committed_bottom_ = nullptr;
   std::size_t budget_ = kNoBudget;
-  detail::Bundle* bundle_ = nullptr;       // lent
+  Bundle* bundle_ = nullptr;               // lent
   std::vector<std::uint64_t> node_words_;  // a bit per word from middle_ on: it refers to a node
   std::size_t held_ = 0;                   // of these, how many a bundle holds
   std::vector<std::uint8_t> steps_;        // the table of a block; scratch
 };
 
-}  // namespace kube
+}  // namespace kube::detail
