@@ -21,12 +21,11 @@ namespace kube {
 /// stop_informer().
 class InformerFactory {
  public:
-  InformerFactory(Client client, FactoryOptions options)
-      : core_(std::make_shared<detail::FactoryCore>(std::move(client), std::move(options))) {}
+  InformerFactory(Client client, FactoryOptions options);
   InformerFactory(const InformerFactory&) = delete;
   InformerFactory& operator=(const InformerFactory&) = delete;
   /// As shutdown(), but throws nothing.
-  ~InformerFactory() { detail::FactoryCore::end(core_); }
+  ~InformerFactory();
 
   /// Starts each informer that somebody asked for and that does not run yet, on threads of its own, and returns
   /// at once. Call it again after asking for more. `stop` is for those that this call starts. Does nothing
@@ -40,9 +39,7 @@ class InformerFactory {
   /// one whether that is so and, if not (because of a stop, or after `timeout`), why. Does not wait if one of them
   /// has not been started: the answer says so at once.
   [[nodiscard]] CacheSync wait_for_cache_sync(
-      std::stop_token stop = {}, std::optional<Clock::Duration> timeout = std::nullopt) {
-    return core_->wait_for_cache_sync(std::move(stop), timeout);
-  }
+      std::stop_token stop = {}, std::optional<Clock::Duration> timeout = std::nullopt);
 
   [[nodiscard]] const Client& client() const noexcept { return core_->client(); }
   [[nodiscard]] const FactoryOptions& options() const noexcept { return core_->options(); }

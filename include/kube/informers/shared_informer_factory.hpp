@@ -28,8 +28,7 @@ class SharedInformerFactory : public InformerFactory, public chain::Groups<Share
   /// The functions of the resources take no namespace; see FactoryOptions and Lister::in_namespace().
   struct Namespace {};
 
-  explicit SharedInformerFactory(Client client, FactoryOptions options = {})
-      : InformerFactory(std::move(client), std::move(options)) {}
+  explicit SharedInformerFactory(Client client, FactoryOptions options = {});
 
   using chain::Groups<SharedInformerFactory>::resource;  // the group resource.k8s.io
   /// T is any type of the API, of a custom resource, or one with only some fields of these.
@@ -63,9 +62,7 @@ class SharedInformerFactory : public InformerFactory, public chain::Groups<Share
   }
   /// The informer of a resource of the built-in API, by its names; the same one as that of its type. Throws
   /// std::invalid_argument if there is no such resource.
-  [[nodiscard]] GenericInformer for_resource(const GroupVersionResource& resource) const {
-    return detail::generic_informer(informers(), resource);
-  }
+  [[nodiscard]] GenericInformer for_resource(const GroupVersionResource& resource) const;
   /// Asks one informer to end, and forgets it: who asks for the type again gets a new one, to be started. The
   /// answer tells when all its threads have ended. Handlers may call it.
   template <typename T>
