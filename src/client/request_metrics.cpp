@@ -35,6 +35,9 @@ class MeasuredStream final : public ResponseStream {
     bytes_ += chunk.size();
     return chunk;
   }
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout, std::stop_token stop) override {
+    return stream_->wait(timeout, std::move(stop));
+  }
   void cancel() noexcept override { stream_->cancel(); }
 
  private:

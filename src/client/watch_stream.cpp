@@ -39,6 +39,25 @@ WatchOfStream::WatchOfStream(std::unique_ptr<ResponseStream> stream, Format form
 
 std::optional<AnyWatchEvent> WatchOfStream::next(std::stop_token stop) {
   while (ready_.empty() && !ended_ && !stopped_) read_more(stop);
+  return take(stop);
+}
+
+std::optional<AnyWatchEvent> WatchOfStream::next_for(std::chrono::nanoseconds timeout,
+                                                     std::stop_token stop) {
+  using SteadyClock = std::chrono::steady_clock;
+  const SteadyClock::time_point now = SteadyClock::now();
+  const SteadyClock::time_point end = timeout < SteadyClock::time_point::max() - now
+                                          ? now + timeout
+                                          : SteadyClock::time_point::max();
+  while (ready_.empty() && !ended_ && !stopped_) {
+    if (unread_.empty() && !stream_->wait(end - SteadyClock::now(), stop)) break;
+    read_more(stop);
+  }
+  return take(stop);
+}
+
+/// The event that was decoded first, if there is one.
+std::optional<AnyWatchEvent> WatchOfStream::take(const std::stop_token& stop) {
   if (stop.stop_requested()) this->stop();
   if (stopped_ || ready_.empty()) return std::nullopt;
   AnyWatchEvent event = std::move(ready_.front());

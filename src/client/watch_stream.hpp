@@ -12,6 +12,7 @@
 #include "codec/watch_splitter.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <memory>
@@ -38,6 +39,8 @@ class WatchOfStream final : public WatchCore {
                 const DecoderOptions& decoding, WatchContext context);
 
   [[nodiscard]] std::optional<AnyWatchEvent> next(std::stop_token stop) override;
+  [[nodiscard]] std::optional<AnyWatchEvent> next_for(std::chrono::nanoseconds timeout,
+                                                      std::stop_token stop) override;
   void stop() noexcept override;
   [[nodiscard]] bool has_next() const noexcept override { return !ready_.empty(); }
   [[nodiscard]] bool has_ended() const noexcept override {
@@ -45,6 +48,7 @@ class WatchOfStream final : public WatchCore {
   }
 
  private:
+  [[nodiscard]] std::optional<AnyWatchEvent> take(const std::stop_token& stop);
   void read_more(std::stop_token stop);
   /// Reads if nothing is left of the last read, and decodes what is complete.
   void read_and_decode(std::stop_token stop);

@@ -92,14 +92,8 @@ void Exchange::take(std::string& bytes) {
   {
     std::unique_lock lock{mutex_};
     charge_locked(bytes_.size());
-    // A reader that holds nothing may always go on, or streams could wait for each other for ever.
-    if (withheld_ && (bytes_.empty() || !budget_->is_exhausted())) {
-      withheld_ = false;
-      lock.unlock();
-      mailbox_->post(shared_from_this());
-      lock.lock();
-    }
-    const auto ready = [this] { return !bytes_.empty() || ended_ || canceled_ || failed_; };
+    ask_for_more(lock);
+    const auto ready = [this] { return is_readable_locked(); };
     if (!changed_.wait_for(lock, kRest, ready)) {
       // A watch at rest should not hold the memory that it needed when it was busy.
       bytes.shrink_to_fit();
@@ -120,6 +114,25 @@ void Exchange::take(std::string& bytes) {
     }
   }
   if (tell) mailbox_->post(shared_from_this());
+}
+
+/// Has the loop go on where the budget kept it from that.
+void Exchange::ask_for_more(std::unique_lock<std::mutex>& lock) {
+  // A reader that holds nothing may always go on, or streams could wait for each other for ever.
+  if (!withheld_ || (!bytes_.empty() && budget_->is_exhausted())) return;
+  withheld_ = false;
+  lock.unlock();
+  mailbox_->post(shared_from_this());
+  lock.lock();
+}
+
+bool Exchange::wait(std::chrono::nanoseconds timeout) {
+  std::unique_lock lock{mutex_};
+  ask_for_more(lock);
+  // More would not fit into a point in time.
+  constexpr std::chrono::hours kMost{24 * 365};
+  return changed_.wait_for(lock, std::min<std::chrono::nanoseconds>(timeout, kMost),
+                           [this] { return is_readable_locked(); });
 }
 
 void Exchange::cancel() noexcept {

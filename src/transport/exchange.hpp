@@ -94,6 +94,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   /// Waits until there are bytes and moves them to `bytes`, whose memory is used for what comes next. Empty
   /// at the end. Throws TransportError.
   void take(std::string& bytes);
+  /// Whether take() would not wait, or would not after `timeout` at the latest.
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout);
   void cancel() noexcept;
 
   // --- the side of the loop -------------------------------------------------------------------------------
@@ -139,6 +141,10 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   friend class Mailbox;
 
   void finish() noexcept;
+  [[nodiscard]] bool is_readable_locked() const {
+    return !bytes_.empty() || ended_ || canceled_ || failed_;
+  }
+  void ask_for_more(std::unique_lock<std::mutex>& lock);
   void charge_locked(std::size_t bytes);
   [[noreturn]] void throw_locked() const;
 

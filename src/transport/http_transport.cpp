@@ -67,6 +67,12 @@ class HttpStream final : public ResponseStream {
     }
   }
 
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout, std::stop_token stop) override {
+    if (!compressed_.empty() || (inflater_ && inflater_->has_more())) return true;
+    const std::stop_callback cancel_on_stop{stop, [this] { cancel(); }};
+    return exchange_->wait(timeout);
+  }
+
   void cancel() noexcept override { exchange_->cancel(); }
 
  private:

@@ -4,6 +4,7 @@
 #include <kube/base/inside.hpp>
 #include <kube/client/watch_event.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <iterator>
 #include <memory>
@@ -20,6 +21,9 @@ class WatchCore {
  public:
   virtual ~WatchCore() = default;
   [[nodiscard]] virtual std::optional<AnyWatchEvent> next(std::stop_token stop) = 0;
+  /// The same, but waits for no longer than `timeout`.
+  [[nodiscard]] virtual std::optional<AnyWatchEvent> next_for(std::chrono::nanoseconds timeout,
+                                                              std::stop_token stop) = 0;
   virtual void stop() noexcept = 0;
   /// True if next() would not have to wait, nor to decode.
   [[nodiscard]] virtual bool has_next() const noexcept = 0;
@@ -78,6 +82,16 @@ class Watch {
     if (!event) return std::nullopt;
     return std::move(*event).template to<T>();
   }
+  /// The same, but waits for no longer than `timeout`, of real time: nothing may then also mean that nothing has happened
+  /// yet, and has_ended() tells which.
+  [[nodiscard]] std::optional<WatchEvent<T>> next_for(std::chrono::nanoseconds timeout,
+                                                      std::stop_token stop = {}) {
+    std::optional<detail::AnyWatchEvent> event = core_->next_for(timeout, std::move(stop));
+    if (!event) return std::nullopt;
+    return std::move(*event).template to<T>();
+  }
+  /// True once there will be no further event.
+  [[nodiscard]] bool has_ended() const noexcept { return core_->has_ended(); }
   /// Ends the watch now, also for a next() that waits.
   void stop() noexcept { core_->stop(); }
 

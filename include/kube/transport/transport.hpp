@@ -58,6 +58,13 @@ class ResponseStream {
   /// The next bytes, valid until the next call; blocks until there are some. Empty at the end of the body.
   /// Throws TransportError, also (kCanceled) after cancel() or a stop.
   [[nodiscard]] virtual std::string_view read(std::stop_token stop = {}) = 0;
+  /// Waits until read() would not block, at most for `timeout`; false if it still would. A stop cancels the exchange, which
+  /// ends the wait. A stream that cannot tell returns true at once.
+  [[nodiscard]] virtual bool wait(std::chrono::nanoseconds timeout, std::stop_token stop = {}) {
+    (void)timeout;
+    (void)stop;
+    return true;
+  }
   /// Ends the exchange now; a read() that waits, and every later one, throws.
   virtual void cancel() noexcept = 0;
 };

@@ -202,6 +202,22 @@ TEST_F(ServerTest, BeginsAWatchWithWhatExists) {
   EXPECT_NE(end->object->metadata.annotations.find("k8s.io/initial-events-end"), nullptr);
 }
 
+TEST_F(ServerTest, WatchesWaitForNoLongerThanTheyAreTold) {
+  const std::string version = make("first")->metadata.resource_version.str();
+  Watch<ConfigMap> watch = maps.watch({.label_selector = "color", .resource_version = version});
+  EXPECT_FALSE(watch.next_for(1ms));
+  EXPECT_FALSE(watch.has_ended());
+  make("second");
+  std::optional<WatchEvent<ConfigMap>> event;
+  for (int i = 0; i < 100 && !event; ++i) event = watch.next_for(100ms);
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->object->metadata.name, "second");
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_FALSE(watch.next_for(1h, stop.get_token()));
+  EXPECT_TRUE(watch.has_ended());
+}
+
 // WA-11
 TEST_F(ServerTest, TellsThatAVersionIsTooOld) {
   make("a");
