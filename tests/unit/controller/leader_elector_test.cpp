@@ -314,6 +314,7 @@ TEST_F(LeaderElectorTest, GivesUpWhenItCannotRenewUntilTheDeadline) {
 // LE-7
 TEST_F(LeaderElectorTest, GoesOnWhenATrySucceedsBeforeTheDeadline) {
   start();
+  wait_until([&] { return leading_.load(); });
   ASSERT_TRUE(clock_.wait_for_sleepers(1));
   lock_->set_faults([](std::string_view, const LockCall&) { return MemoryLock::Fault::kBefore; });
   for (int i = 0; i < 4; ++i) pass(2s);
