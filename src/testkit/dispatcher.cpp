@@ -159,7 +159,7 @@ ServerResponse Dispatcher::complete(const ServerRequest& request, const std::opt
     response.headers.push_back({"Cache-Control", "no-cache, private"});
   }
   add_warnings(response, warnings);
-  metrics_.count(route, response.status);
+  metrics_.count(route, *services_.catalog(), response.status);
   log_request(services_.options.logger, request, response.status, start);
   return response;
 }

@@ -26,12 +26,18 @@ std::string_view label_of(std::string_view verb) {
   return "other";
 }
 
+bool is_served(const Route& route, const Catalog& catalog) {
+  if (!route.is_resource || route.malformed) return false;
+  const ResourcePtr resource = catalog.find(route.group, route.version, route.resource);
+  return resource != nullptr &&
+         (route.subresource.empty() || resource->subresource(route.subresource) != nullptr);
+}
+
 }  // namespace
 
-void RequestMetrics::count(const Route& route, int code) noexcept {
-  // Paths that clients make up must not fill the memory: what no resource answers has no labels.
-  const bool known = route.is_resource && code != 404;
+void RequestMetrics::count(const Route& route, const Catalog& catalog, int code) noexcept {
   try {
+    const bool known = is_served(route, catalog);
     Labels labels{label_of(route.verb),           known ? route.group : "",
                   known ? route.version : "",     known ? route.resource : "",
                   known ? route.subresource : "", code};

@@ -7,17 +7,19 @@
 #include <string>
 #include <tuple>
 
+#include "resource_catalog.hpp"
 #include "routing.hpp"
 
 namespace kube::testkit::detail {
 
-/// Counts answers for `/metrics` (HE-3).
+/// Counts answers for `/metrics` (HE-2).
 ///
 /// Thread safety: all methods, from any thread.
 class RequestMetrics {
  public:
-  /// A request that cannot be counted for want of memory is left out.
-  void count(const Route& route, int code) noexcept;
+  /// A request that cannot be counted for want of memory is left out. One for something that `catalog` does not serve is
+  /// counted without labels of its resource: names that clients make up must not fill the memory, nor get into the text.
+  void count(const Route& route, const Catalog& catalog, int code) noexcept;
 
   /// `apiserver_request_total` in the text format of Prometheus.
   [[nodiscard]] std::string text() const;

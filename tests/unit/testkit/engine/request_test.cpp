@@ -148,6 +148,22 @@ TEST(Metrics, CountRequestsByResourceAndCode) {
   EXPECT_THAT(reply.text(), testing::HasSubstr("apiserver_current_inflight_requests"));
 }
 
+// HE-2: whatever the answer is; a client could fill the memory otherwise.
+TEST(Metrics, DoNotNameWhatClientsMakeUp) {
+  Api api{{.authorize = [](const detail::AccessRequest& request) {
+    return detail::AccessDecision{.allowed = !request.is_resource()};
+  }}};
+  EXPECT_EQ(api.get("/apis/made.up/v1/nonsense").status(), 403);
+  EXPECT_EQ(api.get(std::string{kConfigMaps} + "/a/nonsense").status(), 403);
+  EXPECT_EQ(api.get(std::string{kConfigMaps} + "/a").status(), 403);
+
+  const std::string text = api.get("/metrics").text();
+
+  EXPECT_THAT(text, testing::HasSubstr(R"(code="403",group="",resource="configmaps")"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("made.up")));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("nonsense")));
+}
+
 // HE-1
 TEST(Health, TellsItsChecks) {
   Api api;
