@@ -202,11 +202,14 @@ void ResourceQuotas::recount_quota_locked(const std::string& key) {
   const Ref<Value> quota = stored.value();
   const ResourceAmounts hard = amounts_of((*quota)["spec"]["hard"]);
   ResourceAmounts used;
+  // A quota may name resources that nobody has ever made anything of, and that need not exist.
   std::map<GroupResource, Collection*> counted;
   for (const auto& [name, amount] : hard) {
     used.emplace(name, "0");
     const GroupResource resource = counted_resource(name);
-    counted.emplace(resource, &store_.collection(resource));
+    if (Collection* const collection = store_.find_collection(resource)) {
+      counted.emplace(resource, collection);
+    }
   }
   Store::ListQuery query;
   query.scope.prefix = fmt::format("{}/", namespace_of(key));

@@ -88,6 +88,12 @@ Collection& Store::collection(const GroupResource& resource) {
   return *place;
 }
 
+Collection* Store::find_collection(const GroupResource& resource) const {
+  const std::lock_guard lock{mutex_};
+  const auto found = collections_.find(resource);
+  return found == collections_.end() ? nullptr : found->second.get();
+}
+
 StoredObject Store::get(const Collection& collection, std::string_view key) const {
   const std::lock_guard lock{mutex_};
   const auto found = collection.objects_.find(key);

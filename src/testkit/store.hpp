@@ -142,6 +142,8 @@ class Store {
 
   /// The collection of a resource, made if there is none yet. Stays where it is.
   Collection& collection(const GroupResource& resource);
+  /// The same, but null if there is none.
+  [[nodiscard]] Collection* find_collection(const GroupResource& resource) const;
   /// To be set before the first write; must outlive the last one.
   void set_feed(StoreFeed& feed) { feed_ = &feed; }
 
