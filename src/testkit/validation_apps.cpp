@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <string_view>
+#include <utility>
 
 #include "field_rules.hpp"
 #include "validation.hpp"
 #include "validation_pods.hpp"
+#include "value_edit.hpp"
 
 namespace kube::testkit::detail {
 
@@ -50,20 +52,17 @@ void check_selector_and_template(const Field& spec, std::string_view kind,
   }
 }
 
-/// The spec of a stateful set whose template has a volume for each claim, which the pods get: containers may mount them.
+/// The spec of a stateful set, with a volume in its template for each claim: pods get them, so containers may mount them.
 Value with_claimed_volumes(const Value& spec) {
   Value result = spec;
   const Value& claims = spec["volumeClaimTemplates"];
   if (claims.size() == 0 || !spec["template"]["spec"].is_object()) return result;
-  Value& volumes = result["template"]["spec"]["volumes"];
-  if (!volumes.is_array()) volumes = Value::array({});
+  Value& pod = result["template"]["spec"];
+  if (!pod["volumes"].is_array()) pod["volumes"] = Value::array({});
   for (std::size_t i = 0; i < claims.size(); ++i) {
-    const Value& name = claims[i]["metadata"]["name"];
-    const Value& declared = spec["template"]["spec"]["volumes"];
-    bool is_there = false;
-    for (std::size_t j = 0; j < declared.size(); ++j) is_there |= declared[j]["name"] == name;
-    if (is_there) continue;
-    volumes.push_back(Value::object({{"name", name}, {"emptyDir", Value::object({})}}));
+    const std::string_view name = text_member(claims[i]["metadata"], "name");
+    if (name.empty() || find_volume(std::as_const(pod), name) != nullptr) continue;
+    pod["volumes"].push_back(Value::object({{"name", name}, {"emptyDir", Value::object()}}));
   }
   return result;
 }

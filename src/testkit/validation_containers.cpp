@@ -153,13 +153,6 @@ void check_variable_source(const Field& sources, std::size_t index) {
   if (given > 1) sources.invalid("", "may not have more than one field specified at a time");
 }
 
-const Value* find_volume(const Value& spec, std::string_view name) {
-  for (std::size_t i = 0; i < spec["volumes"].size(); ++i) {
-    if (spec["volumes"][i]["name"] == Value{name}) return &spec["volumes"][i];
-  }
-  return nullptr;
-}
-
 void check_mounts(const Field& mounts, const Value& spec) {
   std::set<std::string, std::less<>> paths;
   for (std::size_t i = 0; i < mounts.size(); ++i) {
@@ -318,6 +311,13 @@ void check_container(const Field& container, PodScope& scope, bool is_init) {
 }
 
 }  // namespace
+
+const Value* find_volume(const Value& spec, std::string_view name) {
+  for (std::size_t i = 0; i < spec["volumes"].size(); ++i) {
+    if (spec["volumes"][i]["name"] == Value{name}) return &spec["volumes"][i];
+  }
+  return nullptr;
+}
 
 void check_containers(const Field& spec) {
   PodScope scope{spec.value(), {}, {}};

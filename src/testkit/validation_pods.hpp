@@ -17,6 +17,8 @@ void check_pod_template(const Field& shape);
 
 /// Containers, init containers and ephemeral ones with all they hold.
 void check_containers(const Field& spec);
+/// The volume of that name in the spec of a pod, or null.
+[[nodiscard]] const Value* find_volume(const Value& spec, std::string_view name);
 /// Volumes of a pod.
 void check_volumes(const Field& volumes);
 /// The field or resource that a file of a downwardAPI volume shows.
