@@ -18,7 +18,7 @@ struct PathStep;
 /// The decision for one struct, map or Value. What a decoder asks.
 class Projection::Node {
  public:
-  /// What becomes of one field or key.
+  /// Whether one field or key is kept, and which parts of it.
   struct Choice {
     bool kept = false;
     const Node* below = nullptr;  ///< null: all of it

@@ -28,7 +28,7 @@ struct User {
   std::string name;
   std::string uid = {};
   std::vector<std::string> groups = {};
-  /// What else is known about the user, by key in lower case.
+  /// Further attributes of the user, by key in lower case.
   std::map<std::string, std::vector<std::string>> extra = {};
 };
 

@@ -42,7 +42,7 @@ ApiError expired_token(const ContinueToken& token) {
   return ApiError{std::move(status)};
 }
 
-/// What a server says about a field that a kind with selectable fields of its own does not have; empty for others.
+/// The error of a field selector that names a field which this kind does not offer; empty for kinds with the usual text.
 std::string unsupported_field_text(const Resource& resource, std::string_view field) {
   const std::string id = resource.id();
   if (id == "jobs.batch") return fmt::format("field label \"{}\" not supported for Job", field);

@@ -277,7 +277,7 @@ Value Rest::finish_update(RestRequest& request, const Value& live, Value next,
       spec_differs(resource, live, next)) {
     next["metadata"]["generation"] = live.get_integer("metadata.generation").value_or(0) + 1;
   }
-  // What a subresource may change is no change of the rest.
+  // Fields that the subresource may change count as unchanged.
   std::optional<Value> compared;
   if (request.subresource == "resize") compared = with_resources_of(live, next);
   if (request.subresource == "ephemeralcontainers") {

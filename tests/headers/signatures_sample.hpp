@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What signatures.awk reports, and what it does not; not compiled.
+// Signatures that signatures.awk reports, and some that it does not; not compiled.
 #pragma once
 
 namespace kube {

@@ -12,7 +12,7 @@
 
 namespace kube {
 
-// Who sets an option of one of these types includes its header.
+// A program that sets an option of one of these types includes its header.
 class Credentials;   // <kube/config/credentials.hpp>
 struct HttpRequest;  // <kube/transport/transport.hpp>
 class Metrics;       // <kube/base/metrics.hpp>

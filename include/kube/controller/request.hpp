@@ -11,14 +11,14 @@
 
 namespace kube {
 
-/// What a controller is asked to look at: an object, without a word on what happened to it.
+/// A controller is asked to look at this object; the request does not say what happened to it.
 struct Request {
   ObjectKey key;
 
   friend bool operator==(const Request& a, const Request& b) = default;
 };
 
-/// What a controller wants to happen with the request; see done(), requeue_after() and requeue().
+/// Tells what shall happen with the request; see done(), requeue_after() and requeue().
 struct Result {
   Clock::Duration after{};
   bool requeue = false;

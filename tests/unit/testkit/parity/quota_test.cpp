@@ -70,7 +70,7 @@ TEST(ResourceQuotas, RefuseWhatExceedsThem) {
   expect_refusal(api, api.pod("second", fits),
                  "pods \"second\" is forbidden: exceeded quota: compute, requested: "
                  "requests.cpu=600m, used: requests.cpu=600m, limited: requests.cpu=1");
-  // Who exists already is told about the quota first.
+  // A name that is taken does not matter: the quota is checked first.
   expect_refusal(api, api.pod("first", fits),
                  "pods \"first\" is forbidden: exceeded quota: compute, requested: "
                  "requests.cpu=600m, used: requests.cpu=600m, limited: requests.cpu=1");
