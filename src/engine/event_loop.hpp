@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/file_descriptor.hpp"
+#include <kube/base/clock.hpp>
+#include <kube/base/log.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "descriptor.hpp"
+#include "job.hpp"
+#include "timer.hpp"
+
+namespace kube::detail {
+
+/// Waits for file descriptors, timers, jobs and posted tasks in one place (epoll), and runs the jobs that have to run
+/// there. One thread at a time runs it. See Loop for what the public methods promise.
+///
+/// Thread safety: wake(), push(), post(), timers() and time_changed() from any thread; the rest from the thread that
+/// runs it, or from any if none does.
+class EventLoop {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+  using Duration = std::chrono::steady_clock::duration;
+
+  /// Throws std::system_error if there is no file descriptor left.
+  explicit EventLoop(Logger log);
+  ~EventLoop();
+  EventLoop(const EventLoop&) = delete;
+  EventLoop& operator=(const EventLoop&) = delete;
+
+  void push(std::shared_ptr<Job> job) noexcept;
+  /// Throws std::bad_alloc. After close() the task is destroyed at once.
+  void post(std::function<void()> task);
+  /// Ends a wait.
+  void wake() noexcept;
+  /// A timer was set; ends a wait that would last longer than until `next`.
+  void time_changed(TimePoint next) noexcept;
+  [[nodiscard]] std::shared_ptr<TimerQueue> timers(Clock& clock);
+
+  /// Throws std::logic_error if another thread runs the loop, or a task of the loop calls it.
+  void run(const std::stop_token& stop);
+  /// Throws as run().
+  bool run_ready(Duration budget);
+  /// Throws std::system_error.
+  [[nodiscard]] int descriptor();
+  /// Destroys all jobs and tasks without running them, and refuses further ones.
+  void close() noexcept;
+  /// Whether the calling thread runs the loop now.
+  [[nodiscard]] bool is_here() const noexcept;
+
+ private:
+  friend class Descriptor;
+  class Running;
+  using Descriptors = boost::intrusive::list<Descriptor, boost::intrusive::constant_time_size<false>>;
+
+  /// Runs what is ready; waits for it before if `wait` is set.
+  void turn(bool wait) noexcept;
+  void collect_events(int timeout_ms) noexcept;
+  /// Runs the jobs and tasks that are there now, not those that they add.
+  void run_pending() noexcept;
+  void call(const std::function<void()>& task) const noexcept;
+  /// From now on others wake it. Returns when it has to go on by itself: at once (TimePoint::min()) if something has come
+  /// meanwhile.
+  [[nodiscard]] TimePoint prepare_wait() noexcept;
+  /// A queue with a timer that is due, or null.
+  [[nodiscard]] std::shared_ptr<TimerQueue> find_due() noexcept;
+  void arm(TimePoint next) noexcept;
+
+  const Logger log_;
+  const FileDescriptor epoll_;
+  const FileDescriptor wake_;
+  std::optional<FileDescriptor> timer_;  // for descriptor() only
+  TimePoint armed_ = TimePoint::max();
+  /// It is running or has been told to; nobody has to tell it again.
+  std::atomic<bool> awake_ = true;
+  /// A wait ends here, as a count of the steady clock; the least number while it does not wait.
+  std::atomic<Duration::rep> waits_until_ = Duration::min().count();
+  std::atomic<const void*> runner_ = nullptr;  // identifies the thread that runs it
+
+  Descriptors descriptors_;
+  /// epoll_ctl() or epoll_wait() failed, for want of memory most likely: all descriptors are tried again soon.
+  bool blind_ = false;
+  /// epoll_wait() returned as many events as fit; there may be more.
+  bool more_events_ = false;
+
+  mutable std::mutex mutex_;
+  // Guarded by mutex_:
+  JobList jobs_;
+  std::deque<std::function<void()>> posted_;
+  std::vector<std::weak_ptr<TimerQueue>> timers_;
+  bool closed_ = false;
+};
+
+}  // namespace kube::detail
