@@ -41,6 +41,8 @@ std::unique_ptr<AnyWatchStream> ResourceSource::watch(const ListOptions& options
   return std::make_unique<Stream>(resource_.watch(tweaked(options), std::move(stop)));
 }
 
+std::shared_ptr<AsyncListWatch> ResourceSource::async_form() const { return nullptr; }
+
 const Logger& ResourceSource::log() const noexcept { return resource_.log(); }
 
 ListOptions ResourceSource::tweaked(ListOptions options) const {

@@ -21,6 +21,8 @@ class ResourceSource final : public AnyListWatch {
                     std::stop_token stop) override;
   std::unique_ptr<AnyWatchStream> watch(const ListOptions& options, std::stop_token stop) override;
   [[nodiscard]] bool supports_watch_list() const override { return true; }
+  /// Reads from the same resource; may outlive this.
+  [[nodiscard]] std::shared_ptr<AsyncListWatch> async_form() const override;
   /// That of the client.
   [[nodiscard]] const Logger& log() const noexcept;
 
