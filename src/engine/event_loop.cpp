@@ -114,10 +114,12 @@ std::shared_ptr<TimerQueue> EventLoop::timers(Clock& clock) {
   const std::lock_guard guard{mutex_};
   std::erase_if(timers_, [](const auto& queue) { return queue.expired(); });
   for (const auto& weak : timers_) {
-    if (auto queue = weak.lock(); queue != nullptr && &queue->clock() == &clock) return queue;
+    auto queue = weak.lock();
+    if (queue != nullptr && &queue->clock() == &clock && queue->add_user()) return queue;
   }
   timers_.reserve(timers_.size() + 1);
   auto queue = std::make_shared<TimerQueue>(*this, clock);
+  (void)queue->add_user();
   timers_.push_back(queue);
   return queue;
 }

@@ -45,6 +45,7 @@ class EventLoop {
   void wake() noexcept;
   /// A timer was set; ends a wait that would last longer than until `next`.
   void time_changed(TimePoint next) noexcept;
+  /// The queue of the timers that go by `clock`, with one user more. Throws std::bad_alloc.
   [[nodiscard]] std::shared_ptr<TimerQueue> timers(Clock& clock);
 
   /// Throws std::logic_error if another thread runs the loop, or a task of the loop calls it.
