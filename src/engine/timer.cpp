@@ -28,25 +28,12 @@ bool TimerQueue::Earlier::operator()(const Timer& a, const Timer& b) const noexc
 TimerQueue::TimerQueue(EventLoop& loop, Clock& clock)
     : loop_(loop),
       clock_(clock),
-      by_hand_(clock.attach(*this)),
-      pending_(std::make_unique<Pending>()) {}
+      pending_(std::make_unique<Pending>()),
+      by_hand_(clock.attach(*this)) {}
 
 TimerQueue::~TimerQueue() {
-  if (!detached_) clock_.detach(*this);
-}
-
-bool TimerQueue::add_user() noexcept {
-  const std::lock_guard guard{using_clock_};
-  if (detached_) return false;
-  ++users_;
-  return true;
-}
-
-void TimerQueue::remove_user() noexcept {
-  const std::lock_guard guard{using_clock_};
-  if (--users_ > 0) return;
+  loop_.forget(*this);
   clock_.detach(*this);
-  detached_ = true;
 }
 
 void TimerQueue::set(Timer& timer, TimePoint when, std::weak_ptr<Job> job) noexcept {
@@ -62,7 +49,7 @@ void TimerQueue::set(Timer& timer, TimePoint when, std::weak_ptr<Job> job) noexc
     first = &*timers.begin() == &timer;
   }
   if (by_hand_) clock_.timers_changed();
-  if (first) loop_.time_changed(by_hand_ ? EventLoop::TimePoint::min() : machine_time_of_first());
+  if (first) loop_.time_changed(by_hand_ ? EventLoop::TimePoint::min() : next_machine_time());
 }
 
 bool TimerQueue::cancel(Timer& timer) noexcept {
@@ -76,40 +63,22 @@ bool TimerQueue::cancel(Timer& timer) noexcept {
   return true;
 }
 
-std::shared_ptr<Job> TimerQueue::take_due(bool& any) noexcept {
-  const std::lock_guard in_use{using_clock_};
-  any = false;
-  if (detached_) return nullptr;
+bool TimerQueue::take_due(std::shared_ptr<Job>& job) noexcept {
   const TimePoint now = clock_.now();
-  std::shared_ptr<Job> job;
   {
     const std::lock_guard guard{mutex_};
     auto& timers = pending_->timers;
-    any = !timers.empty() && timers.begin()->when_ <= now;
-    if (!any) return nullptr;
+    if (timers.empty() || timers.begin()->when_ > now) return false;
     Timer& timer = *timers.begin();
     timers.erase(timers.begin());
     timer.set_ = false;
     job = timer.job_.lock();
   }
   if (by_hand_) clock_.timers_changed();
-  return job;
-}
-
-void TimerQueue::fire() noexcept {
-  bool any = true;
-  while (any) {
-    // One at a time, and without a lock: a job that is destroyed here cancels its timers.
-    if (const std::shared_ptr<Job> job = take_due(any)) job->schedule();
-  }
+  return true;
 }
 
 std::chrono::steady_clock::time_point TimerQueue::next_machine_time() const noexcept {
-  const std::lock_guard in_use{using_clock_};
-  return detached_ ? std::chrono::steady_clock::time_point::max() : machine_time_of_first();
-}
-
-std::chrono::steady_clock::time_point TimerQueue::machine_time_of_first() const noexcept {
   using MachineTime = std::chrono::steady_clock::time_point;
   const TimePoint now = clock_.now();
   const TimePoint next = [&] {
