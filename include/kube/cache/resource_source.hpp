@@ -25,10 +25,10 @@ class ResourceSource final : public AnyListWatch {
   [[nodiscard]] std::shared_ptr<AsyncListWatch> async_form() const override;
   /// That of the client.
   [[nodiscard]] const Logger& log() const noexcept;
+  /// The options after `tweak`, which may be null.
+  [[nodiscard]] static ListOptions tweaked(ListOptions options, const Tweak& tweak);
 
  private:
-  [[nodiscard]] ListOptions tweaked(ListOptions options) const;
-
   const ResourceCore resource_;
   const Tweak tweak_;
 };
