@@ -40,7 +40,6 @@ class CacheController::Worker final : public Job {
          std::shared_ptr<DeltaQueueCore> queue, CacheControllerHooks hooks,
          ReflectorOptions options, ReflectorHooks reflector_hooks)
       : Job(hooks.may_block ? Placement::kBlocking : Placement::kLibrary),
-        source_(source),
         queue_(std::move(queue)),
         hooks_(std::move(hooks)),
         metrics_(options.metrics),
@@ -61,11 +60,6 @@ class CacheController::Worker final : public Job {
     stopping_ = true;
     schedule();
   }
-  void join() noexcept {
-    (void)ended_.wait({});
-    source_->join();
-  }
-
   [[nodiscard]] Clock& clock() const noexcept { return clock_; }
   [[nodiscard]] const DoneSignal& ended() const noexcept { return ended_; }
   [[nodiscard]] std::string last_version() const { return reflector_.last_version(); }
@@ -90,7 +84,6 @@ class CacheController::Worker final : public Job {
   void end() noexcept;
   void measure() const;
 
-  const std::shared_ptr<AsyncListWatch> source_;
   const std::shared_ptr<DeltaQueueCore> queue_;
   const CacheControllerHooks hooks_;
   const InformerMetrics metrics_;
@@ -244,7 +237,8 @@ CacheController::CacheController(const ObjectAccess& access, std::shared_ptr<Any
                                  std::shared_ptr<DeltaQueueCore> queue, CacheControllerHooks hooks,
                                  ReflectorOptions options, ReflectorHooks reflector_hooks)
     : queue_(std::move(queue)),
-      worker_(std::make_shared<Worker>(access, polled_form(std::move(source)), queue_,
+      source_(polled_form(std::move(source))),
+      worker_(std::make_shared<Worker>(access, source_, queue_,
                                        std::move(hooks), std::move(options),
                                        std::move(reflector_hooks))) {}
 
@@ -252,7 +246,10 @@ CacheController::~CacheController() = default;
 
 void CacheController::start(const Runtime& runtime) { worker_->start(runtime); }
 void CacheController::stop() noexcept { worker_->stop(); }
-void CacheController::join() noexcept { worker_->join(); }
+void CacheController::join() noexcept {
+  (void)worker_->ended().wait({});
+  source_->join();
+}
 std::shared_ptr<Waker> CacheController::waker() const noexcept { return worker_; }
 bool CacheController::runs_here() const noexcept { return ThreadMark::is_set(worker_.get()); }
 std::string CacheController::last_sync_resource_version() const { return worker_->last_version(); }
@@ -288,7 +285,7 @@ void CacheController::run(std::stop_token stop) noexcept {
     const std::stop_callback end{stop, [this]() noexcept { worker_->stop(); }};
     (void)worker_->ended().wait({});
   }
-  worker_->join();
+  join();
 }
 
 }  // namespace kube::detail

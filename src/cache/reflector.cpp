@@ -286,6 +286,8 @@ void ReflectorCore::end_round() noexcept {
 
 void ReflectorCore::end() noexcept {
   drop_operations();
+  // The reflector may be destroyed by a thread of the client that the source keeps, which could not end then.
+  source_.reset();
   state_ = State::kStopped;
   try {
     report({.kind = What::kStopped, .resource_version = last_version()});

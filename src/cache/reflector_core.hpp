@@ -147,7 +147,7 @@ class ReflectorCore {
   void report(const ReflectorEvent& event) noexcept;
 
   const ObjectAccess& access_;
-  const std::shared_ptr<AsyncListWatch> source_;
+  std::shared_ptr<AsyncListWatch> source_;  // until it has stopped
   ReflectorTarget& target_;
   const ReflectorOptions options_;
   const ReflectorHooks hooks_;

@@ -105,6 +105,7 @@ class CacheController {
   bool pause_after_failure(Clock::Duration& pause, const std::stop_token& stop) noexcept;
 
   const std::shared_ptr<DeltaQueueCore> queue_;
+  const std::shared_ptr<AsyncListWatch> source_;
   const std::shared_ptr<Worker> worker_;
   std::atomic<bool> started_ = false;
 };

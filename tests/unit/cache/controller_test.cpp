@@ -152,16 +152,18 @@ TEST(Controller, DropsWhatIsQueuedWhenStopped) {
       detail::kObjectAccess<Item>, nullptr, DeltaQueueOptions{.batch_size = 1});
   std::stop_source stop;
   int taken = 0;
-  detail::CacheController controller{detail::kObjectAccess<Item>,
-                                     erased(server),
-                                     queue,
-                                     {.process = [&](std::vector<detail::AnyDelta>&, bool) {
-                                       ++taken;
-                                       queue->add(detail::ObjectRef::from(item("a", "x", "1")));
-                                       stop.request_stop();
-                                       return Progress::kDone;
-                                     }},
-                                     {}};
+  detail::CacheController controller{
+      detail::kObjectAccess<Item>,
+      erased(server),
+      queue,
+      {.process =
+           [&](std::vector<detail::AnyDelta>&, bool) {
+             ++taken;
+             queue->add(detail::ObjectRef::from(item("a", "x", "1")));
+             stop.request_stop();
+             return Progress::kDone;
+           }},
+      {}};
   controller.run(stop.get_token());
   EXPECT_EQ(taken, 1);
   EXPECT_GE(controller.queued(), 1U);
