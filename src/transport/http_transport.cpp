@@ -80,7 +80,7 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
   [[nodiscard]] std::unique_ptr<ResponseStream> open(HttpRequest request,
                                                      std::stop_token stop) override {
     check_request(request);
-    std::unique_ptr<HttpStream> stream = send(std::move(request), material(stop), nullptr);
+    std::unique_ptr<HttpStream> stream = send(std::move(request), material(stop), {});
     // From here on the transport may be destroyed.
     const std::stop_callback cancel_on_stop{stop, [&stream] { stream->cancel(); }};
     stream->wait_head();
@@ -88,14 +88,14 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
   }
 
   [[nodiscard]] std::unique_ptr<detail::PolledStream> start(HttpRequest request,
-                                                            std::shared_ptr<detail::Waker> waker,
+                                                            std::weak_ptr<detail::Waker> waker,
                                                             std::stop_token stop) override {
     check_request(request);
     return send(std::move(request), material(std::move(stop)), std::move(waker));
   }
 
   [[nodiscard]] std::unique_ptr<detail::PolledStream> try_start(
-      HttpRequest& request, std::shared_ptr<detail::Waker> waker) override {
+      HttpRequest& request, std::weak_ptr<detail::Waker> waker) override {
     check_request(request);
     std::shared_ptr<const TlsMaterial> material;
     if (loop_.options().credentials == nullptr) material = no_material_;
@@ -112,7 +112,7 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
 
   [[nodiscard]] std::unique_ptr<HttpStream> send(HttpRequest request,
                                                  std::shared_ptr<const TlsMaterial> material,
-                                                 std::shared_ptr<detail::Waker> waker) {
+                                                 std::weak_ptr<detail::Waker> waker) {
     const std::shared_ptr<Mailbox> mailbox = loop_.mailbox();
     const auto exchange = std::make_shared<Exchange>(std::move(request), std::move(material),
                                                      mailbox, loop_.options().stream_buffer_bytes,
