@@ -60,6 +60,8 @@ class AsyncListWatch {
   [[nodiscard]] virtual std::unique_ptr<AsyncWatch> start_watch(const ListOptions& options,
                                                                 Poller poller) = 0;
   [[nodiscard]] virtual bool supports_watch_list() const = 0;
+  /// Returns when no call of user code is under way, and begins no other. Blocks for so long.
+  virtual void join() noexcept {}
 };
 
 }  // namespace kube::detail

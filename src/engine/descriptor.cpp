@@ -16,6 +16,7 @@ Descriptor::Descriptor(EventLoop& loop, int fd, std::weak_ptr<Job> job)
 
 Descriptor::~Descriptor() {
   wait_for(0);
+  loop_.forget(*this);
   loop_.descriptors_.erase(loop_.descriptors_.iterator_to(*this));
 }
 

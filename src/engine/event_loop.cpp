@@ -21,6 +21,8 @@ namespace kube::detail {
 namespace {
 
 constexpr std::size_t kEventsAtOnce = 64;
+/// Then it is the turn of sockets and jobs: others may set timers that are due faster than the loop fires them.
+constexpr int kTimersAtOnce = 1000;
 /// How soon everything is tried again after the system had no memory for a wait.
 constexpr std::chrono::milliseconds kAfterFailure{1};
 
@@ -72,16 +74,23 @@ EventLoop::~EventLoop() { close(); }
 void EventLoop::close() noexcept {
   JobList jobs;
   std::deque<std::function<void()>> posted;
-  const std::lock_guard guard{mutex_};
-  closed_ = true;
-  jobs.swap(jobs_);
-  posted.swap(posted_);
+  {
+    const std::lock_guard guard{mutex_};
+    closed_by_other_ = !closed_ && runner_ != nullptr && !is_here();
+    closed_ = true;
+    jobs.swap(jobs_);
+    posted.swap(posted_);
+  }
+  ring();
 }
 
 bool EventLoop::is_here() const noexcept { return runner_ == this_thread(); }
 
 void EventLoop::wake() noexcept {
-  if (awake_.exchange(true)) return;
+  if (!awake_.exchange(true)) ring();
+}
+
+void EventLoop::ring() noexcept {
   // A wake-up that is lost would leave the loop asleep, hence the retries. EAGAIN: the counter is full, and readable.
   for (int tries = 0; tries < 100; ++tries) {
     if (::eventfd_write(wake_.get(), 1) == 0 || errno == EAGAIN) return;
@@ -102,6 +111,8 @@ void EventLoop::push(std::shared_ptr<Job> job) noexcept {
 }
 
 void EventLoop::post(std::function<void()> task) {
+  if (task == nullptr)
+    throw std::invalid_argument("a task posted to the loop is an empty function");
   {
     const std::lock_guard guard{mutex_};
     if (closed_) return;
@@ -111,33 +122,66 @@ void EventLoop::post(std::function<void()> task) {
 }
 
 std::shared_ptr<TimerQueue> EventLoop::timers(Clock& clock) {
-  const std::lock_guard guard{mutex_};
-  std::erase_if(timers_, [](const auto& queue) { return queue.expired(); });
-  for (const auto& weak : timers_) {
-    if (auto queue = weak.lock(); queue != nullptr && &queue->clock() == &clock) return queue;
+  const std::lock_guard guard{timers_mutex_};
+  for (const Timers& each : timers_) {
+    if (&each.queue->clock() != &clock) continue;
+    if (auto queue = each.owner.lock()) return queue;  // else it is about to go
   }
   timers_.reserve(timers_.size() + 1);
   auto queue = std::make_shared<TimerQueue>(*this, clock);
-  timers_.push_back(queue);
+  timers_.push_back({.queue = queue.get(), .owner = queue});
   return queue;
 }
 
-std::shared_ptr<TimerQueue> EventLoop::find_due() noexcept {
-  const TimePoint now = std::chrono::steady_clock::now();
-  const std::lock_guard guard{mutex_};
-  for (const auto& weak : timers_) {
-    if (auto queue = weak.lock(); queue != nullptr && queue->next_machine_time() <= now) {
-      return queue;
-    }
+void EventLoop::forget(const TimerQueue& queue) noexcept {
+  const std::lock_guard guard{timers_mutex_};
+  std::erase_if(timers_, [&](const Timers& each) { return each.queue == &queue; });
+}
+
+void EventLoop::forget(const Descriptor& descriptor) noexcept {
+  ++descriptors_destroyed_;
+  for (epoll_event& event : events_) {
+    if (event.data.ptr == &descriptor) event.events = 0;
   }
-  return nullptr;
+}
+
+EventLoop::TimePoint EventLoop::next_timer() const noexcept {
+  const std::lock_guard guard{timers_mutex_};
+  TimePoint next = TimePoint::max();
+  for (const Timers& each : timers_) next = std::min(next, each.queue->next_machine_time());
+  return next;
+}
+
+void EventLoop::fire_timers() noexcept {
+  for (int count = 0; count < kTimersAtOnce; ++count) {
+    bool any = false;
+    std::shared_ptr<Job>
+        job;  // released without the lock: a job that is destroyed here cancels its timers
+    {
+      const std::lock_guard guard{timers_mutex_};
+      for (const Timers& each : timers_) {
+        any = each.queue->take_due(job);
+        if (any) break;
+      }
+    }
+    if (!any) return;
+    if (job != nullptr) job->schedule();
+  }
 }
 
 void EventLoop::run(const std::stop_token& stop) {
   const Running running{*this};
-  const std::stop_callback wake_up{stop, [this]() noexcept { wake(); }};
-  while (!stop.stop_requested()) turn(true);
-  awake_ = true;
+  // Not wake(): the loop may have looked at the token already, and be on its way to a wait.
+  const std::stop_callback end_wait{stop, [this]() noexcept { ring(); }};
+  while (!stop.stop_requested() && !closed_) turn(true, TimePoint::max());
+  // Others may go on with run_ready(), and wait for descriptor().
+  const TimePoint next = prepare_wait();
+  if (timer_) arm(next);
+  if (closed_by_other_ && !stop.stop_requested()) {
+    throw std::logic_error(
+        "the Runtime was destroyed while this thread ran its loop; stop the "
+        "thread before");
+  }
 }
 
 bool EventLoop::run_ready(Duration budget) {
@@ -146,17 +190,19 @@ bool EventLoop::run_ready(Duration budget) {
   awake_ = true;
   TimePoint next = TimePoint::min();
   do {
-    turn(false);
+    turn(false, end);
     next = prepare_wait();
-  } while (next <= std::chrono::steady_clock::now() && std::chrono::steady_clock::now() < end);
+  } while (!closed_ && next <= std::chrono::steady_clock::now() &&
+           std::chrono::steady_clock::now() < end);
   if (timer_) arm(next);
-  return next <= std::chrono::steady_clock::now();
+  return !closed_ && next <= std::chrono::steady_clock::now();
 }
 
 int EventLoop::descriptor() {
+  std::optional<Running> running;
+  if (!is_here()) running.emplace(*this);
   if (!timer_) {
-    FileDescriptor timer =
-        checked(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+    FileDescriptor timer = checked(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
     epoll_event event{.events = EPOLLIN, .data = {.ptr = &timer_}};
     if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, timer.get(), &event) != 0) {
       throw std::system_error(errno, std::generic_category());
@@ -186,21 +232,17 @@ void EventLoop::arm(TimePoint next) noexcept {
 EventLoop::TimePoint EventLoop::prepare_wait() noexcept {
   awake_ = false;
   waits_until_ = TimePoint::max().time_since_epoch().count();
-  const std::lock_guard guard{mutex_};
-  TimePoint next = TimePoint::max();
-  if (!jobs_.empty() || !posted_.empty() || more_events_ || awake_) {
-    next = TimePoint::min();
-  } else {
-    for (const auto& weak : timers_) {
-      if (const auto queue = weak.lock()) next = std::min(next, queue->next_machine_time());
-    }
-    if (blind_) next = std::min(next, std::chrono::steady_clock::now() + kAfterFailure);
-  }
+  const bool ready = [&] {
+    const std::lock_guard guard{mutex_};
+    return !jobs_.empty() || !posted_.empty() || more_events_ || awake_;
+  }();
+  TimePoint next = ready ? TimePoint::min() : next_timer();
+  if (blind_) next = std::min(next, std::chrono::steady_clock::now() + kAfterFailure);
   waits_until_ = next.time_since_epoch().count();
   return next;
 }
 
-void EventLoop::turn(bool wait) noexcept {
+void EventLoop::turn(bool wait, TimePoint end) noexcept {
   int timeout = 0;
   if (wait) {
     const TimePoint next = prepare_wait();
@@ -215,27 +257,27 @@ void EventLoop::turn(bool wait) noexcept {
   collect_events(timeout);
   waits_until_ = Duration::min().count();
   awake_ = true;
-  while (const std::shared_ptr<TimerQueue> queue = find_due()) queue->fire();
-  run_pending();
+  fire_timers();
+  run_pending(end);
 }
 
 void EventLoop::collect_events(int timeout_ms) noexcept {
   std::array<epoll_event, kEventsAtOnce> events;
-  const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
-                                 timeout_ms);
+  const int count =
+      ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout_ms);
   more_events_ = count == static_cast<int>(events.size());
   const bool failed = count < 0 && errno != EINTR;
   if (failed && timeout_ms != 0) ::poll(nullptr, 0, static_cast<int>(kAfterFailure.count()));
   if (failed || blind_) {
     blind_ = failed;
-    for (Descriptor& descriptor : descriptors_) {
-      descriptor.wait_for(descriptor.wanted_);
-      if (descriptor.wanted_ != 0) descriptor.ready(EPOLLIN | EPOLLOUT);
-    }
+    try_all_descriptors();
   }
-  for (int i = 0; i < count; ++i) {
-    void* const what = events[static_cast<std::size_t>(i)].data.ptr;
-    if (what == nullptr) {
+  events_ = std::span{events}.first(static_cast<std::size_t>(std::max(count, 0)));
+  for (const epoll_event& event : events_) {
+    void* const what = event.data.ptr;
+    if (event.events == 0) {
+      // Its descriptor has been destroyed with the job of one before.
+    } else if (what == nullptr) {
       eventfd_t value = 0;
       ::eventfd_read(wake_.get(), &value);  // if it fails, the next wait returns at once
     } else if (what == &timer_) {
@@ -243,21 +285,60 @@ void EventLoop::collect_events(int timeout_ms) noexcept {
       (void)::read(timer_->get(), &expirations, sizeof expirations);
       armed_ = TimePoint::max();
     } else {
-      static_cast<Descriptor*>(what)->ready(events[static_cast<std::size_t>(i)].events);
+      static_cast<Descriptor*>(what)->ready(event.events);
     }
+  }
+  events_ = {};
+}
+
+void EventLoop::try_all_descriptors() noexcept {
+  const std::size_t destroyed = descriptors_destroyed_;
+  for (Descriptor& descriptor : descriptors_) {
+    descriptor.wait_for(descriptor.wanted_);
+    if (descriptor.wanted_ != 0) descriptor.ready(EPOLLIN | EPOLLOUT);
+    if (descriptors_destroyed_ == destroyed) continue;
+    blind_ = true;  // the list has changed; the others come later
+    return;
   }
 }
 
-void EventLoop::run_pending() noexcept {
+void EventLoop::run_pending(TimePoint end) noexcept {
+  const auto is_late = [&] {
+    return end != TimePoint::max() && std::chrono::steady_clock::now() >= end;
+  };
   JobList jobs;
-  std::deque<std::function<void()>> posted;
+  std::size_t tasks = 0;
   {
     const std::lock_guard guard{mutex_};
     jobs.swap(jobs_);
-    posted.swap(posted_);
+    tasks = posted_.size();
   }
-  while (const std::shared_ptr<Job> job = jobs.pop()) Scheduler::execute(*job);
-  for (const auto& task : posted) call(task);
+  while (std::shared_ptr<Job> job = jobs.pop()) {
+    Scheduler::execute(*job);
+    job.reset();
+    if (is_late()) break;
+  }
+  if (!jobs.empty()) {
+    const std::lock_guard guard{mutex_};
+    if (!closed_) {
+      jobs.append(jobs_);
+      jobs_.swap(jobs);
+    }
+  }
+  for (; tasks > 0; --tasks) {
+    const std::function<void()> task = take_task();
+    if (task == nullptr) return;  // the loop has been closed
+    call(task);
+    if (is_late()) return;
+  }
+}
+
+std::function<void()> EventLoop::take_task() noexcept {
+  const std::lock_guard guard{mutex_};
+  if (posted_.empty()) return nullptr;
+  std::function<void()> task = std::move(posted_.front());
+  posted_.pop_front();
+  return task;
 }
 
 void EventLoop::call(const std::function<void()>& task) const noexcept {

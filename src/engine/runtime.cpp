@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -21,12 +22,31 @@ unsigned thread_count(const RuntimeOptions& options) {
       std::clamp(std::thread::hardware_concurrency(), 1U, kMostByDefault));
 }
 
+/// Throws std::logic_error if the loop has a thread of its own.
+void check_is_free(detail::Scheduler& core) {
+  if (core.workers().is_without_threads()) return;
+  throw std::logic_error(
+      "the Runtime runs its loop in a thread of its own; set "
+      "RuntimeOptions::threads = 0 to run it yourself");
+}
+
 }  // namespace
 
-int Loop::descriptor() { return core_.descriptor(); }
-bool Loop::run_ready(Duration budget) { return core_.run_ready(budget); }
-void Loop::run(std::stop_token stop) { core_.run(stop); }
-void Loop::post(std::function<void()> task) { core_.post(std::move(task)); }
+int Loop::descriptor() {
+  check_is_free(*core_);
+  return core_->loop().descriptor();
+}
+bool Loop::run_ready(Duration budget) {
+  const auto core = core_;  // a task may destroy the Runtime, and this object with it
+  check_is_free(*core);
+  return core->loop().run_ready(budget);
+}
+void Loop::run(std::stop_token stop) {
+  const auto core = core_;
+  check_is_free(*core);
+  core->loop().run(stop);
+}
+void Loop::post(std::function<void()> task) { core_->loop().post(std::move(task)); }
 
 struct Runtime::Threads {
   std::stop_source stop;
@@ -38,7 +58,7 @@ Runtime::Runtime(RuntimeOptions options)
           detail::WorkerPoolOptions{.threads = thread_count(options),
                                     .max_threads = options.max_threads},
           options.log.named("runtime"))),
-      loop_(core_->loop()),
+      loop_(core_),
       threads_(std::make_unique<Threads>()) {
   if (core_->workers().is_without_threads()) return;
   core_->workers().start(core_);

@@ -28,10 +28,13 @@ bool TimerQueue::Earlier::operator()(const Timer& a, const Timer& b) const noexc
 TimerQueue::TimerQueue(EventLoop& loop, Clock& clock)
     : loop_(loop),
       clock_(clock),
-      by_hand_(clock.attach(*this)),
-      pending_(std::make_unique<Pending>()) {}
+      pending_(std::make_unique<Pending>()),
+      by_hand_(clock.attach(*this)) {}
 
-TimerQueue::~TimerQueue() { clock_.detach(*this); }
+TimerQueue::~TimerQueue() {
+  loop_.forget(*this);
+  clock_.detach(*this);
+}
 
 void TimerQueue::set(Timer& timer, TimePoint when, std::weak_ptr<Job> job) noexcept {
   bool first = false;
@@ -60,27 +63,19 @@ bool TimerQueue::cancel(Timer& timer) noexcept {
   return true;
 }
 
-std::shared_ptr<Job> TimerQueue::take_due(TimePoint now, bool& any) noexcept {
-  const std::lock_guard guard{mutex_};
-  auto& timers = pending_->timers;
-  any = !timers.empty() && timers.begin()->when_ <= now;
-  if (!any) return nullptr;
-  Timer& timer = *timers.begin();
-  timers.erase(timers.begin());
-  timer.set_ = false;
-  return timer.job_.lock();
-}
-
-void TimerQueue::fire() noexcept {
+bool TimerQueue::take_due(std::shared_ptr<Job>& job) noexcept {
   const TimePoint now = clock_.now();
-  bool any = true;
-  bool changed = false;
-  while (any) {
-    // One at a time: a job that is destroyed here cancels its timers.
-    if (const std::shared_ptr<Job> job = take_due(now, any)) job->schedule();
-    changed = changed || any;
+  {
+    const std::lock_guard guard{mutex_};
+    auto& timers = pending_->timers;
+    if (timers.empty() || timers.begin()->when_ > now) return false;
+    Timer& timer = *timers.begin();
+    timers.erase(timers.begin());
+    timer.set_ = false;
+    job = timer.job_.lock();
   }
-  if (changed && by_hand_) clock_.timers_changed();
+  if (by_hand_) clock_.timers_changed();
+  return true;
 }
 
 std::chrono::steady_clock::time_point TimerQueue::next_machine_time() const noexcept {

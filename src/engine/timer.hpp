@@ -29,9 +29,10 @@ class TimerQueue final : public ClockTimers {
   TimerQueue& operator=(const TimerQueue&) = delete;
 
   [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
-  /// Schedules the jobs of all timers that are due, in the order of their deadlines. Called by the loop.
-  void fire() noexcept;
-  /// The machine's time at which fire() has something to do.
+  /// Takes the timer that has been due for longest, and returns its job unless that has gone. False if none is due.
+  /// Called by the loop.
+  bool take_due(std::shared_ptr<Job>& job) noexcept;
+  /// The machine's time at which take_due() has something to do.
   [[nodiscard]] std::chrono::steady_clock::time_point next_machine_time() const noexcept;
 
   // For clocks that are moved by hand:
@@ -44,20 +45,21 @@ class TimerQueue final : public ClockTimers {
   struct Earlier {
     bool operator()(const Timer& a, const Timer& b) const noexcept;
   };
-  using Hook = boost::intrusive::set_base_hook<
-      boost::intrusive::link_mode<boost::intrusive::normal_link>>;
+  using Hook =
+      boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::intrusive::normal_link>>;
 
   void set(Timer& timer, TimePoint when, std::weak_ptr<Job> job) noexcept;
   bool cancel(Timer& timer) noexcept;
-  [[nodiscard]] std::shared_ptr<Job> take_due(TimePoint now, bool& any) noexcept;
 
   EventLoop& loop_;
   Clock& clock_;
-  const bool by_hand_;
 
   mutable std::mutex mutex_;
   struct Pending;
-  std::unique_ptr<Pending> pending_;  // guarded by mutex_
+  const std::unique_ptr<Pending> pending_;  // guarded by mutex_
+
+  /// The clock calls this queue from now on, hence the last member.
+  const bool by_hand_;
 };
 
 /// Schedules a job at a point in time. Setting and cancelling it neither allocates nor fails.
