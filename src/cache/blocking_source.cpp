@@ -256,7 +256,7 @@ void BlockingSource::join() noexcept {
 bool BlockingSource::supports_watch_list() const { return state_->source->supports_watch_list(); }
 
 std::unique_ptr<AsyncList> BlockingSource::start_list(const ListOptions& options, Poller poller) {
-  auto call = std::make_shared<ListCall>(options, std::move(poller.waker));
+  auto call = std::make_shared<ListCall>(options, poller.waker.lock());
   auto list = std::make_unique<List>(call);
   start(std::move(call));
   return list;
@@ -264,7 +264,7 @@ std::unique_ptr<AsyncList> BlockingSource::start_list(const ListOptions& options
 
 std::unique_ptr<AsyncWatch> BlockingSource::start_watch(const ListOptions& options,
                                                         Poller poller) {
-  auto call = std::make_shared<WatchCall>(options, std::move(poller.waker));
+  auto call = std::make_shared<WatchCall>(options, poller.waker.lock());
   auto watch = std::make_unique<Watch>(call);
   start(std::move(call));
   return watch;
