@@ -65,7 +65,8 @@ std::shared_ptr<void> listen_for_identity(const Loop& loop) {
 class HttpTransport final : public Transport, public detail::AsyncTransport {
  public:
   explicit HttpTransport(TransportOptions options)
-      : loop_(std::move(options)),
+      : shared_loop_(std::make_shared<Loop>(std::move(options))),
+        loop_(*shared_loop_),
         no_material_(std::make_shared<TlsMaterial>()),
         ready_credentials_(
             dynamic_cast<detail::NonBlockingCredentials*>(loop_.options().credentials.get())),
@@ -75,6 +76,8 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
   ~HttpTransport() override {
     thread_.request_stop();
     loop_.mailbox()->nudge();
+    // A job that the loop has woken may be the last owner. A thread cannot wait for itself; it ends by itself.
+    if (thread_.get_id() == std::this_thread::get_id()) thread_.detach();
   }
 
   [[nodiscard]] std::unique_ptr<ResponseStream> open(HttpRequest request,
@@ -125,7 +128,7 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
 
   std::jthread start() {
     try {
-      return std::jthread{[this](const std::stop_token& stop) { loop_.run(stop); }};
+      return std::jthread{[loop = shared_loop_](const std::stop_token& stop) { loop->run(stop); }};
     } catch (const std::system_error& error) {
       throw TransportError(Kind::kConnect,
                            fmt::format("{}: no connection: there is no thread for it; end some, or "
@@ -134,7 +137,8 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
     }
   }
 
-  Loop loop_;
+  const std::shared_ptr<Loop> shared_loop_;  // with its thread
+  Loop& loop_;
   const std::shared_ptr<const TlsMaterial> no_material_;
   detail::NonBlockingCredentials* const ready_credentials_;  // those of the loop, or null
   const std::shared_ptr<void> identity_changes_;

@@ -246,6 +246,37 @@ TEST_F(PolledTransport, WakesThoseWhoseTransportIsDestroyed) {
   EXPECT_EQ(kind_of([&] { (void)stream->poll_head(); }), Kind::kCanceled);
 }
 
+/// Lets go of a transport when it is woken, which the transport does itself.
+class LastOwner final : public detail::Waker {
+ public:
+  explicit LastOwner(std::shared_ptr<Transport> transport) : transport_(std::move(transport)) {}
+  void wake() noexcept override {
+    transport_.reset();
+    gone.set();
+  }
+  Signal gone;
+
+ private:
+  std::shared_ptr<Transport> transport_;
+};
+
+// RC-74: a job that the transport wakes may be the last owner of its client.
+TEST_F(PolledTransport, CanBeDestroyedByItsOwnThread) {
+  Signal was_polled;
+  ScriptedServer server{[&](Peer& peer) {
+    EXPECT_TRUE(was_polled.wait());
+    answer_ok(peer);
+  }};
+  connect({.base_url = server.url()});
+  const auto owner = std::make_shared<LastOwner>(std::move(transport));
+  HttpRequest request;
+  const auto stream = async->try_start(request, owner);
+  EXPECT_FALSE(stream->poll_head());
+  was_polled.set();
+  EXPECT_TRUE(owner->gone.wait());
+  EXPECT_TRUE(eventually([] { return entries("/proc/self/task") <= 3; }));
+}
+
 // RC-76
 TEST_F(PolledTransport, AStreamThatIsNotPolledHoldsItsServerBack) {
   const TestAuthority authority;
