@@ -5,6 +5,7 @@
 #include <kube/base/condition.hpp>
 #include <kube/base/error.hpp>
 
+#include <atomic>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -26,15 +27,36 @@ constexpr std::size_t kMostEvents = 64;
 
 }  // namespace
 
-/// One call of a function of the user, between the thread that makes it and the one that polls.
-class BlockingSource::Call {
+/// Shared with the thread, which may outlive the BlockingSource.
+struct BlockingSource::State {
+  const std::shared_ptr<AnyListWatch> source;
+  std::stop_source stop;
+  std::mutex mutex;
+  Condition changed;
+  std::deque<std::shared_ptr<Call>> wanted;  // guarded by mutex
+
+  explicit State(std::shared_ptr<AnyListWatch> from) : source(std::move(from)) {}
+  /// Has the thread call run() of `call`. Throws std::bad_alloc.
+  void want(std::shared_ptr<Call> call) {
+    {
+      const std::lock_guard guard{mutex};
+      wanted.push_back(std::move(call));
+    }
+    changed.notify_one();
+  }
+  void run() noexcept;
+};
+
+/// Calls of functions of the user, between the thread that makes them and the one that polls.
+class BlockingSource::Call : public std::enable_shared_from_this<Call> {
  public:
-  explicit Call(std::shared_ptr<Waker> waker) : waker_(std::move(waker)) {}
+  Call(std::shared_ptr<State> state, std::weak_ptr<Waker> waker)
+      : state_(std::move(state)), waker_(std::move(waker)) {}
   virtual ~Call() = default;
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  /// Makes the call, in the thread of the source.
+  /// Makes a call, in the thread of the source.
   virtual void run(AnyListWatch& source) = 0;
 
   /// The side that polls does not want it any more.
@@ -47,31 +69,34 @@ class BlockingSource::Call {
       error_ = std::move(error);
       done_ = true;
     }
-    waker_->wake();
+    wake();
   }
 
  protected:
   [[nodiscard]] std::stop_token token() const noexcept { return stop_.get_token(); }
+  void want() { state_->want(shared_from_this()); }
   void rethrow_locked() const {
     if (error_) std::rethrow_exception(error_);
   }
-  void wake() const noexcept { waker_->wake(); }
+  void wake() const noexcept {
+    if (const std::shared_ptr<Waker> waker = waker_.lock()) waker->wake();
+  }
 
   std::mutex mutex_;
-  Condition taken_;
   // Guarded by mutex_:
   bool done_ = false;
   std::exception_ptr error_;
 
  private:
-  const std::shared_ptr<Waker> waker_;
+  const std::shared_ptr<State> state_;
+  const std::weak_ptr<Waker> waker_;
   std::stop_source stop_;
 };
 
 class BlockingSource::ListCall final : public Call {
  public:
-  ListCall(ListOptions options, std::shared_ptr<Waker> waker)
-      : Call(std::move(waker)), options_(std::move(options)) {}
+  ListCall(std::shared_ptr<State> state, std::weak_ptr<Waker> waker, ListOptions options)
+      : Call(std::move(state), std::move(waker)), options_(std::move(options)) {}
 
   void run(AnyListWatch& source) override {
     ListMetadata metadata = source.list(
@@ -116,6 +141,7 @@ class BlockingSource::ListCall final : public Call {
   }
 
   const ListOptions options_;
+  Condition taken_;
   // Guarded by mutex_:
   std::deque<ObjectRef> items_;
   ListMetadata metadata_;
@@ -123,56 +149,48 @@ class BlockingSource::ListCall final : public Call {
 
 class BlockingSource::WatchCall final : public Call {
  public:
-  WatchCall(ListOptions options, std::shared_ptr<Waker> waker)
-      : Call(std::move(waker)), options_(std::move(options)) {}
+  WatchCall(std::shared_ptr<State> state, std::weak_ptr<Waker> waker, ListOptions options)
+      : Call(std::move(state), std::move(waker)), options_(std::move(options)) {}
 
   void run(AnyListWatch& source) override {
-    const std::unique_ptr<AnyWatchStream> stream = source.watch(options_, token());
-    {
+    if (!opened_) return open(source);
+    bool has_ended = false;
+    // The next event is not asked for before this one was processed, unless it is there already.
+    for (std::size_t count = 0;; ++count) {
+      std::optional<AnyWatchEvent> event = stream_->next(token());
+      has_ended = !event;
+      if (has_ended) break;
       const std::lock_guard guard{mutex_};
-      opened_ = true;
-    }
-    wake();
-    while (stream != nullptr) {
-      std::optional<AnyWatchEvent> event = stream->next(token());
-      if (!event || is_canceled()) break;
-      std::unique_lock lock{mutex_};
       events_.push_back(std::move(*event));
-      // The next one is not asked for before this one was taken, unless it is there already.
-      if (events_.size() < kMostEvents && stream->has_next()) continue;
-      lock.unlock();
-      wake();
-      lock.lock();
-      if (!taken_.wait(lock, token(), [this] { return events_.empty(); })) return;
+      if (count == kMostEvents || !stream_->has_next()) break;
     }
+    if (has_ended) stream_.reset();  // before the next one is opened
     {
       const std::lock_guard guard{mutex_};
-      done_ = true;
+      done_ = has_ended;
+      wanted_ = false;
     }
     wake();
   }
 
   [[nodiscard]] Poll poll_open() {
     const std::lock_guard guard{mutex_};
-    if (opened_) return Poll::kReady;
     if (done_) rethrow_locked();
-    return done_ ? Poll::kReady : Poll::kPending;
+    return opened_ || done_ ? Poll::kReady : Poll::kPending;
   }
   [[nodiscard]] std::optional<AnyWatchEvent> take() {
-    std::optional<AnyWatchEvent> event;
-    bool more = false;
-    {
-      const std::lock_guard guard{mutex_};
-      if (events_.empty()) {
-        if (done_) rethrow_locked();
-        return std::nullopt;
-      }
-      event = std::move(events_.front());
+    const std::lock_guard guard{mutex_};
+    if (!events_.empty()) {
+      AnyWatchEvent event = std::move(events_.front());
       events_.pop_front();
-      more = events_.empty();
+      return event;
     }
-    if (more) taken_.notify_one();
-    return event;
+    if (done_) rethrow_locked();
+    if (!done_ && !wanted_) {
+      want();
+      wanted_ = true;
+    }
+    return std::nullopt;
   }
   [[nodiscard]] bool has_next() {
     const std::lock_guard guard{mutex_};
@@ -184,9 +202,22 @@ class BlockingSource::WatchCall final : public Call {
   }
 
  private:
+  void open(AnyListWatch& source) {
+    stream_ = source.watch(options_, token());
+    {
+      const std::lock_guard guard{mutex_};
+      opened_ = true;
+      done_ = stream_ == nullptr;
+    }
+    wake();
+  }
+
   const ListOptions options_;
+  std::unique_ptr<AnyWatchStream> stream_;  // for the thread of the source
+  // Guarded by mutex_, and written by the thread of the source:
+  std::atomic<bool> opened_ = false;
   // Guarded by mutex_:
-  bool opened_ = false;
+  bool wanted_ = false;  // the thread was asked for more
   std::deque<AnyWatchEvent> events_;
 };
 
@@ -224,18 +255,6 @@ class BlockingSource::Watch final : public AsyncWatch {
   const std::shared_ptr<WatchCall> call_;
 };
 
-/// Shared with the thread, which may outlive the BlockingSource.
-struct BlockingSource::State {
-  const std::shared_ptr<AnyListWatch> source;
-  std::stop_source stop;
-  std::mutex mutex;
-  Condition changed;
-  std::shared_ptr<Call> next;  // guarded by mutex
-
-  explicit State(std::shared_ptr<AnyListWatch> from) : source(std::move(from)) {}
-  void run() noexcept;
-};
-
 BlockingSource::BlockingSource(std::shared_ptr<AnyListWatch> source)
     : state_(std::make_shared<State>(std::move(source))) {}
 
@@ -256,26 +275,21 @@ void BlockingSource::join() noexcept {
 bool BlockingSource::supports_watch_list() const { return state_->source->supports_watch_list(); }
 
 std::unique_ptr<AsyncList> BlockingSource::start_list(const ListOptions& options, Poller poller) {
-  auto call = std::make_shared<ListCall>(options, poller.waker.lock());
+  auto call = std::make_shared<ListCall>(state_, std::move(poller.waker), options);
   auto list = std::make_unique<List>(call);
   start(std::move(call));
   return list;
 }
 
-std::unique_ptr<AsyncWatch> BlockingSource::start_watch(const ListOptions& options,
-                                                        Poller poller) {
-  auto call = std::make_shared<WatchCall>(options, poller.waker.lock());
+std::unique_ptr<AsyncWatch> BlockingSource::start_watch(const ListOptions& options, Poller poller) {
+  auto call = std::make_shared<WatchCall>(state_, std::move(poller.waker), options);
   auto watch = std::make_unique<Watch>(call);
   start(std::move(call));
   return watch;
 }
 
 void BlockingSource::start(std::shared_ptr<Call> call) {
-  {
-    const std::lock_guard guard{state_->mutex};
-    state_->next = std::move(call);
-  }
-  state_->changed.notify_one();
+  state_->want(std::move(call));
   if (thread_.joinable()) return;
   try {
     thread_ = make_thread("kube-source", [state = state_] { state->run(); });
@@ -290,9 +304,11 @@ void BlockingSource::State::run() noexcept {
     std::shared_ptr<Call> call;
     {
       std::unique_lock lock{mutex};
-      if (!changed.wait(lock, stop.get_token(), [this] { return next != nullptr; })) return;
-      call.swap(next);
+      if (!changed.wait(lock, stop.get_token(), [this] { return !wanted.empty(); })) return;
+      call = std::move(wanted.front());
+      wanted.pop_front();
     }
+    if (call->is_canceled()) continue;
     const std::stop_callback forward{stop.get_token(), [&]() noexcept { call->cancel(); }};
     try {
       call->run(*source);

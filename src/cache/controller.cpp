@@ -177,8 +177,8 @@ void CacheController::Worker::run() noexcept {
 CacheController::Worker::Progress CacheController::Worker::work() {
   const auto end = std::chrono::steady_clock::now() + kSlice;
   for (bool more = true; more;) {
-    if (stopping_) return Progress::kDone;
     if (taken_ && process_taken() == Progress::kBlocked) return Progress::kBlocked;
+    if (stopping_) return Progress::kDone;
     if (reflector_.tick_at() <= clock_.now()) reflector_.tick();
     queue_->hold(true);
     more = reflector_.poll({.waker = shared_from_this(), .scheduler = scheduler()}) == Poll::kMore;

@@ -152,10 +152,9 @@ void DeltaQueueCore::processed(const Taken& taken, bool failed) noexcept {
   const auto took = end - taken.start;
   if (taken.left > 10 &&
       took > std::min<Clock::Duration>(100ms * taken.count, taken.count == 1 ? 100ms : 1s)) {
-    options_.log.warning("{}: slow processing of {} items took {} ms, {} wait", options_.name,
-                         taken.count,
-                         std::chrono::duration_cast<std::chrono::milliseconds>(took).count(),
-                         taken.left);
+    options_.log.warning(
+        "{}: slow processing of {} items took {} ms, {} wait", options_.name, taken.count,
+        std::chrono::duration_cast<std::chrono::milliseconds>(took).count(), taken.left);
   }
 }
 

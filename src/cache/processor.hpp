@@ -68,7 +68,7 @@ class Processor {
   const DoneSignal stopped_;
   mutable std::mutex mutex_;
   // Guarded by mutex_:
-  std::vector<std::unique_ptr<Member>> members_;  // by number
+  std::vector<std::unique_ptr<Member>> members_;    // by number
   std::vector<std::shared_ptr<Listener>> leaving_;  // removed, and perhaps not ended yet
   std::uint64_t next_number_ = 1;
   Clock::Duration check_period_;

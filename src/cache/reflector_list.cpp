@@ -55,8 +55,8 @@ Poll ReflectorCore::list(const Poller& poller) {
           call_user("list", [&] { return source_->start_list(listing.options, poller); });
     }
     const Poll progress = call_user("list", [&] {
-      return listing.operation->poll(
-          [this](ObjectRef object) { take_item(std::move(object)); }, kBytesAtOnce);
+      return listing.operation->poll([this](ObjectRef object) { take_item(std::move(object)); },
+                                     kBytesAtOnce);
     });
     if (progress != Poll::kReady) return progress;
     const ListMetadata page = listing.operation->metadata();

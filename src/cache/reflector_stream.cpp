@@ -165,6 +165,7 @@ void ReflectorCore::state_cut_off() {
   options_.log->warning("{}: the stream of the state of {} ended after {} events, tries again",
                         options_.name, options_.type_description, events);
   streaming_.reset();
+  warn_at_ = Clock::TimePoint::max();
   pause_before_reconnect(lived, 0, State::kOpeningState);  // all that came has to come again
 }
 
@@ -172,6 +173,7 @@ void ReflectorCore::state_cut_off() {
 void ReflectorCore::state_failed(const std::exception& error) {
   const std::string version = streaming_->options.resource_version;
   streaming_.reset();
+  warn_at_ = Clock::TimePoint::max();
   const bool unavailable = is_expired(error) || is_too_large_version(error);
   const bool again = unavailable || is_refused(error);
   report({.kind = again ? What::kStateRestarted : What::kFellBackToList,
@@ -179,7 +181,6 @@ void ReflectorCore::state_failed(const std::exception& error) {
           .message = error.what()});
   if (!again) {
     options_.metrics.watch_list_fallbacks.add();
-    warn_at_ = Clock::TimePoint::max();
     return start_list();
   }
   if (unavailable) {
@@ -259,8 +260,7 @@ Poll ReflectorCore::check(const Poller& poller) {
   return Poll::kReady;
 }
 
-bool ReflectorCore::is_same_state(std::vector<ObjectRef> streamed,
-                                  std::vector<ObjectRef> listed) {
+bool ReflectorCore::is_same_state(std::vector<ObjectRef> streamed, std::vector<ObjectRef> listed) {
   const auto order = [&](const ObjectRef& a, const ObjectRef& b) {
     const std::string_view a_uid = access_.uid(a.get());
     const std::string_view b_uid = access_.uid(b.get());

@@ -192,8 +192,7 @@ bool SharedInformerCore::is_stopped() const {
 
 bool SharedInformerCore::runs_here() const {
   const auto now = running();
-  return ThreadMark::is_set(processor_.get()) ||
-         (now != nullptr && now->controller->runs_here());
+  return ThreadMark::is_set(processor_.get()) || (now != nullptr && now->controller->runs_here());
 }
 
 std::string SharedInformerCore::last_version() const {

@@ -73,7 +73,7 @@ EventLoop::~EventLoop() { close(); }
 
 void EventLoop::close() noexcept {
   JobList jobs;
-  std::deque<std::function<void()>> posted;
+  std::list<std::function<void()>> posted;
   {
     const std::lock_guard guard{mutex_};
     closed_by_other_ = !closed_ && runner_ != nullptr && !is_here();

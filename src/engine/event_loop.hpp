@@ -10,7 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -113,7 +113,7 @@ class EventLoop {
   mutable std::mutex mutex_;
   // Guarded by mutex_:
   JobList jobs_;
-  std::deque<std::function<void()>> posted_;
+  std::list<std::function<void()>> posted_;  // not a deque, which allocates when it is made
 
   /// A queue leaves the list before it is destroyed, and its clock may go only after that: so queues and clocks are used
   /// with this lock.

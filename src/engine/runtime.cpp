@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <mutex>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -65,6 +66,9 @@ Runtime::Runtime(RuntimeOptions options)
   try {
     threads_->io = detail::make_thread(
         "kube-io", [core = core_, stop = threads_->stop.get_token()] { core->loop().run(stop); });
+  } catch (const std::system_error& error) {
+    core_->close();
+    throw std::system_error(error.code(), "the thread of the event loop could not be created");
   } catch (...) {
     core_->close();
     throw;

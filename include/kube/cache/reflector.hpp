@@ -23,7 +23,7 @@ template <typename T>
 /// The reflector behind Reflector, which writes straight into a store.
 class StoreReflector {
  public:
-  StoreReflector(const ObjectAccess& access, std::shared_ptr<AnyListWatch> source,
+  StoreReflector(const ObjectAccess& access, const std::shared_ptr<AnyListWatch>& source,
                  std::shared_ptr<IndexerCore> store, ReflectorOptions options);
   ~StoreReflector();
 
@@ -32,8 +32,8 @@ class StoreReflector {
   [[nodiscard]] std::string last_error() const;
 
  private:
-  class Run;
-  const std::shared_ptr<Run> run_;
+  struct Parts;
+  const std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace detail
