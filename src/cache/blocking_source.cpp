@@ -50,7 +50,7 @@ struct BlockingSource::State {
 /// Calls of functions of the user, between the thread that makes them and the one that polls.
 class BlockingSource::Call : public std::enable_shared_from_this<Call> {
  public:
-  Call(std::shared_ptr<State> state, std::shared_ptr<Waker> waker)
+  Call(std::shared_ptr<State> state, std::weak_ptr<Waker> waker)
       : state_(std::move(state)), waker_(std::move(waker)) {}
   virtual ~Call() = default;
   Call(const Call&) = delete;
@@ -69,7 +69,7 @@ class BlockingSource::Call : public std::enable_shared_from_this<Call> {
       error_ = std::move(error);
       done_ = true;
     }
-    waker_->wake();
+    wake();
   }
 
  protected:
@@ -78,7 +78,9 @@ class BlockingSource::Call : public std::enable_shared_from_this<Call> {
   void rethrow_locked() const {
     if (error_) std::rethrow_exception(error_);
   }
-  void wake() const noexcept { waker_->wake(); }
+  void wake() const noexcept {
+    if (const std::shared_ptr<Waker> waker = waker_.lock()) waker->wake();
+  }
 
   std::mutex mutex_;
   // Guarded by mutex_:
@@ -87,13 +89,13 @@ class BlockingSource::Call : public std::enable_shared_from_this<Call> {
 
  private:
   const std::shared_ptr<State> state_;
-  const std::shared_ptr<Waker> waker_;
+  const std::weak_ptr<Waker> waker_;
   std::stop_source stop_;
 };
 
 class BlockingSource::ListCall final : public Call {
  public:
-  ListCall(std::shared_ptr<State> state, std::shared_ptr<Waker> waker, ListOptions options)
+  ListCall(std::shared_ptr<State> state, std::weak_ptr<Waker> waker, ListOptions options)
       : Call(std::move(state), std::move(waker)), options_(std::move(options)) {}
 
   void run(AnyListWatch& source) override {
@@ -147,7 +149,7 @@ class BlockingSource::ListCall final : public Call {
 
 class BlockingSource::WatchCall final : public Call {
  public:
-  WatchCall(std::shared_ptr<State> state, std::shared_ptr<Waker> waker, ListOptions options)
+  WatchCall(std::shared_ptr<State> state, std::weak_ptr<Waker> waker, ListOptions options)
       : Call(std::move(state), std::move(waker)), options_(std::move(options)) {}
 
   void run(AnyListWatch& source) override {

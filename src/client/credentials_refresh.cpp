@@ -19,7 +19,7 @@ class Run final : public Job {
       : Job(Placement::kBlocking), credentials_(std::move(credentials)) {}
 
   /// False if it has ended.
-  [[nodiscard]] bool add(const std::shared_ptr<Waker>& waker) {
+  [[nodiscard]] bool add(const std::weak_ptr<Waker>& waker) {
     const std::lock_guard guard{mutex_};
     if (!is_done_) wakers_.push_back(waker);
     return !is_done_;

@@ -47,7 +47,7 @@ class BlockingCall {
 
  private:
   struct Run final : Job {
-    Run(Function what, std::shared_ptr<Waker> whom)
+    Run(Function what, std::weak_ptr<Waker> whom)
         : Job(Placement::kBlocking), function(std::move(what)), waker(std::move(whom)) {}
 
     void run() noexcept override {
@@ -59,12 +59,11 @@ class BlockingCall {
       }
       function = nullptr;
       is_done.store(true, std::memory_order_release);
-      waker->wake();
-      waker = nullptr;
+      if (const std::shared_ptr<Waker> owner = waker.lock()) owner->wake();
     }
 
     Function function;
-    std::shared_ptr<Waker> waker;
+    const std::weak_ptr<Waker> waker;
     std::stop_source stop;
     std::optional<Result> result;
     std::exception_ptr error;

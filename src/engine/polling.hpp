@@ -25,7 +25,8 @@ enum class Poll : std::uint8_t {
 
 /// Who polls an operation.
 struct Poller {
-  std::shared_ptr<Waker> waker = nullptr;
+  /// Weak, because the waker is mostly the job that owns the operation.
+  std::weak_ptr<Waker> waker = {};
   /// Runs calls that may block: plugins, and what users wrote. Without it, poll() makes these calls itself.
   std::shared_ptr<Scheduler> scheduler = nullptr;
   /// Ends such calls if there is no scheduler; otherwise destroying the operation does.

@@ -221,7 +221,9 @@ void Exchange::charge_locked(std::size_t bytes) {
 
 void Exchange::flush() noexcept {
   changed_.notify_all();  // without the lock, for which the reader would only wait again
-  if (waker_ != nullptr && is_pending_.exchange(false)) waker_->wake();
+  // A reader that waits in a thread is never pending.
+  if (!is_pending_.exchange(false)) return;
+  if (const std::shared_ptr<Waker> waker = waker_.lock()) waker->wake();
 }
 
 void Exchange::on_end() noexcept {

@@ -99,7 +99,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   /// Whether take() would not wait, or would not after `timeout` at the latest.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout);
   /// Woken when a poll that was pending should be repeated. To be set before the exchange is posted.
-  void set_waker(std::shared_ptr<Waker> waker) noexcept { waker_ = std::move(waker); }
+  void set_waker(std::weak_ptr<Waker> waker) noexcept { waker_ = std::move(waker); }
   /// wait_head() without waiting: null while it is pending.
   [[nodiscard]] const HttpResponseHead* poll_head();
   /// take() without waiting: false while it is pending. The buffers are then released, as for a reader at rest.
@@ -164,7 +164,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   const Clock& clock_;
   const std::shared_ptr<Mailbox> mailbox_;
   const std::shared_ptr<ByteBudget> budget_;
-  std::shared_ptr<Waker> waker_;          // constant once it is posted; null if nobody polls
+  std::weak_ptr<Waker> waker_;            // constant once it is posted
   std::atomic<bool> is_pending_ = false;  // a poll was, and the waker has not been woken since
   // For the loop alone:
   bool done_ = false;

@@ -65,7 +65,8 @@ std::shared_ptr<void> listen_for_identity(const Loop& loop) {
 class HttpTransport final : public Transport, public detail::AsyncTransport {
  public:
   explicit HttpTransport(TransportOptions options)
-      : loop_(std::move(options)),
+      : shared_loop_(std::make_shared<Loop>(std::move(options))),
+        loop_(*shared_loop_),
         no_material_(std::make_shared<TlsMaterial>()),
         ready_credentials_(
             dynamic_cast<detail::NonBlockingCredentials*>(loop_.options().credentials.get())),
@@ -75,12 +76,14 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
   ~HttpTransport() override {
     thread_.request_stop();
     loop_.mailbox()->nudge();
+    // A job that the loop has woken may be the last owner. A thread cannot wait for itself; it ends by itself.
+    if (thread_.get_id() == std::this_thread::get_id()) thread_.detach();
   }
 
   [[nodiscard]] std::unique_ptr<ResponseStream> open(HttpRequest request,
                                                      std::stop_token stop) override {
     check_request(request);
-    std::unique_ptr<HttpStream> stream = send(std::move(request), material(stop), nullptr);
+    std::unique_ptr<HttpStream> stream = send(std::move(request), material(stop), {});
     // From here on the transport may be destroyed.
     const std::stop_callback cancel_on_stop{stop, [&stream] { stream->cancel(); }};
     stream->wait_head();
@@ -88,14 +91,14 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
   }
 
   [[nodiscard]] std::unique_ptr<detail::PolledStream> start(HttpRequest request,
-                                                            std::shared_ptr<detail::Waker> waker,
+                                                            std::weak_ptr<detail::Waker> waker,
                                                             std::stop_token stop) override {
     check_request(request);
     return send(std::move(request), material(std::move(stop)), std::move(waker));
   }
 
   [[nodiscard]] std::unique_ptr<detail::PolledStream> try_start(
-      HttpRequest& request, std::shared_ptr<detail::Waker> waker) override {
+      HttpRequest& request, std::weak_ptr<detail::Waker> waker) override {
     check_request(request);
     std::shared_ptr<const TlsMaterial> material;
     if (loop_.options().credentials == nullptr) material = no_material_;
@@ -112,7 +115,7 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
 
   [[nodiscard]] std::unique_ptr<HttpStream> send(HttpRequest request,
                                                  std::shared_ptr<const TlsMaterial> material,
-                                                 std::shared_ptr<detail::Waker> waker) {
+                                                 std::weak_ptr<detail::Waker> waker) {
     const std::shared_ptr<Mailbox> mailbox = loop_.mailbox();
     const auto exchange = std::make_shared<Exchange>(std::move(request), std::move(material),
                                                      mailbox, loop_.options().stream_buffer_bytes,
@@ -125,7 +128,7 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
 
   std::jthread start() {
     try {
-      return std::jthread{[this](const std::stop_token& stop) { loop_.run(stop); }};
+      return std::jthread{[loop = shared_loop_](const std::stop_token& stop) { loop->run(stop); }};
     } catch (const std::system_error& error) {
       throw TransportError(Kind::kConnect,
                            fmt::format("{}: no connection: there is no thread for it; end some, or "
@@ -134,7 +137,8 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
     }
   }
 
-  Loop loop_;
+  const std::shared_ptr<Loop> shared_loop_;  // with its thread
+  Loop& loop_;
   const std::shared_ptr<const TlsMaterial> no_material_;
   detail::NonBlockingCredentials* const ready_credentials_;  // those of the loop, or null
   const std::shared_ptr<void> identity_changes_;

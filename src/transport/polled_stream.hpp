@@ -30,11 +30,11 @@ class AsyncTransport {
   /// Sends the request and does not wait for the answer; `waker` is for all polls of the exchange. It may block all the same:
   /// credentials may have to run a plugin. Throws TransportError, ConfigError.
   [[nodiscard]] virtual std::unique_ptr<PolledStream> start(HttpRequest request,
-                                                            std::shared_ptr<Waker> waker,
+                                                            std::weak_ptr<Waker> waker,
                                                             std::stop_token stop) = 0;
   /// The same, or null, with `request` left as it was, if that would block.
   [[nodiscard]] virtual std::unique_ptr<PolledStream> try_start(HttpRequest& request,
-                                                                std::shared_ptr<Waker> waker) = 0;
+                                                                std::weak_ptr<Waker> waker) = 0;
 };
 
 }  // namespace kube::detail

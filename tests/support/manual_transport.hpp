@@ -16,7 +16,7 @@ namespace kube::test {
 /// The server's side of an exchange with a ManualTransport: what a test says arrives, and wakes the reader.
 struct ManualExchange {
   HttpRequest request;
-  std::shared_ptr<detail::Waker> waker;
+  std::weak_ptr<detail::Waker> waker;
   std::optional<HttpResponseHead> head = std::nullopt;
   std::deque<std::string> chunks = {};
   bool ended = false;
@@ -24,21 +24,24 @@ struct ManualExchange {
   bool canceled = false;  ///< the client has gone
   int reads = 0;          ///< polls of the body
 
+  void wake() const {
+    if (const auto owner = waker.lock()) owner->wake();
+  }
   void answer(int status, Headers headers = {{"Content-Type", "application/json"}}) {
     head = HttpResponseHead{status, std::move(headers)};
-    waker->wake();
+    wake();
   }
   void send(std::string bytes) {
     chunks.push_back(std::move(bytes));
-    waker->wake();
+    wake();
   }
   void end() {
     ended = true;
-    waker->wake();
+    wake();
   }
   void fail(TransportError::Kind kind) {
     failure = kind;
-    waker->wake();
+    wake();
   }
 };
 
@@ -49,14 +52,14 @@ class ManualTransport final : public Transport, public detail::AsyncTransport {
     throw std::logic_error("a ManualTransport cannot be waited for");
   }
   [[nodiscard]] std::unique_ptr<detail::PolledStream> start(HttpRequest request,
-                                                            std::shared_ptr<detail::Waker> waker,
+                                                            std::weak_ptr<detail::Waker> waker,
                                                             std::stop_token) override {
     exchanges_.push_back(std::make_shared<ManualExchange>(
         ManualExchange{.request = std::move(request), .waker = std::move(waker)}));
     return std::make_unique<Stream>(exchanges_.back());
   }
   [[nodiscard]] std::unique_ptr<detail::PolledStream> try_start(
-      HttpRequest& request, std::shared_ptr<detail::Waker> waker) override {
+      HttpRequest& request, std::weak_ptr<detail::Waker> waker) override {
     if (would_block) return nullptr;
     return start(std::move(request), std::move(waker), {});
   }

@@ -182,7 +182,7 @@ TEST_F(PolledResourceTest, AListFallsBackToJson) {
   transport->last().end();
   EXPECT_EQ(poll(*operation), Poll::kPending);
   ASSERT_EQ(transport->size(), 2U);
-  EXPECT_EQ(header(transport->last().request, "Accept"), "application/json");
+  EXPECT_EQ(header(transport->last().request, "Accept"), "application/json, */*");
   transport->last().answer(200);
   transport->last().send(list_of({pod_json("a")}));
   transport->last().end();
