@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/scheduler.hpp"
+#include <kube/engine/runtime.hpp>
 #include <kube/transport/http_transport.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
-#include <thread>
 
+#include "dial_error.hpp"
+#include "dispatcher_job.hpp"
 #include "inflater.hpp"
-#include "loop.hpp"
 
 namespace kube {
 
 namespace {
 
 using Kind = TransportError::Kind;
+using detail::DispatcherJob;
 using detail::Exchange;
+using detail::HttpDispatcher;
 using detail::Inflater;
-using detail::Loop;
 using detail::Mailbox;
 
 class HttpStream final : public ResponseStream {
@@ -110,45 +114,68 @@ void check_request(const HttpRequest& request) {
 }
 
 /// Connections made with an old certificate end even if nothing but watches runs.
-std::shared_ptr<void> listen_for_identity(const Loop& loop) {
-  const std::shared_ptr<Credentials>& credentials = loop.options().credentials;
+std::shared_ptr<void> listen_for_identity(const HttpDispatcher& dispatcher) {
+  const std::shared_ptr<Credentials>& credentials = dispatcher.options().credentials;
   if (credentials == nullptr) return nullptr;
-  return credentials->on_identity_change(
-      [mailbox = loop.mailbox(), log = loop.options().log, weak = std::weak_ptr{credentials}] {
-        try {
-          if (const auto alive = weak.lock()) mailbox->announce(alive->tls());
-        } catch (const std::exception& error) {
-          log.warning("connections keep the older client certificate: {}", error.what());
-        } catch (...) {
-          log.warning("connections keep the older client certificate");
-        }
-      });
+  return credentials->on_identity_change([mailbox = dispatcher.mailbox(),
+                                          log = dispatcher.options().log,
+                                          weak = std::weak_ptr{credentials}] {
+    try {
+      if (const auto alive = weak.lock()) mailbox->announce(alive->tls());
+    } catch (const std::exception& error) {
+      log.warning("connections keep the older client certificate: {}", error.what());
+    } catch (...) {
+      log.warning("connections keep the older client certificate");
+    }
+  });
+}
+
+/// That of the options, or one of its own. Throws TransportError.
+std::shared_ptr<Runtime> runtime_of(const HttpDispatcher& dispatcher) {
+  const TransportOptions& options = dispatcher.options();
+  if (options.runtime) return options.runtime;
+  try {
+    return std::make_shared<Runtime>(RuntimeOptions{.threads = 1, .log = options.log});
+  } catch (const std::system_error& error) {
+    const int code = error.code().value();
+    if (code != EAGAIN) throw connect_failed(dispatcher.origin(), code, error.code().message());
+    throw TransportError(Kind::kConnect,
+                         fmt::format("{}: no connection: there is no thread for it; end some, or "
+                                     "raise the limit ({})",
+                                     dispatcher.origin().name, error.code().message()));
+  }
 }
 
 class HttpTransport final : public Transport {
  public:
-  explicit HttpTransport(TransportOptions options)
-      : loop_(std::move(options)),
+  explicit HttpTransport(std::unique_ptr<HttpDispatcher> dispatcher)
+      : dispatcher_(*dispatcher),
+        runtime_(runtime_of(*dispatcher)),
         no_material_(std::make_shared<TlsMaterial>()),
-        identity_changes_(listen_for_identity(loop_)),
-        thread_(start()) {}
-
-  ~HttpTransport() override {
-    thread_.request_stop();
-    loop_.mailbox()->nudge();
+        job_(std::make_shared<DispatcherJob>(std::move(dispatcher),
+                                             detail::Inside::core(*runtime_))),
+        identity_changes_(listen_for_identity(dispatcher_)) {
+    job_->start();
   }
+
+  ~HttpTransport() override { job_->stop(); }
 
   [[nodiscard]] std::unique_ptr<ResponseStream> open(HttpRequest request,
                                                      std::stop_token stop) override {
     check_request(request);
-    const auto& credentials = loop_.options().credentials;
+    if (job_->is_here()) {
+      throw std::logic_error(
+          "a request was made on the thread that would have to receive its answer (kube-io, or the "
+          "one that runs the loop); make it on another thread");
+    }
+    const TransportOptions& options = dispatcher_.options();
     std::shared_ptr<const TlsMaterial> material =
-        credentials ? credentials->tls(stop) : no_material_;
-    std::string name = loop_.origin().name;
-    const std::shared_ptr<Mailbox> mailbox = loop_.mailbox();
-    const auto exchange = std::make_shared<Exchange>(std::move(request), std::move(material),
-                                                     mailbox, loop_.options().stream_buffer_bytes,
-                                                     system_clock(), loop_.options().budget);
+        options.credentials ? options.credentials->tls(stop) : no_material_;
+    std::string name = dispatcher_.origin().name;
+    const std::shared_ptr<Mailbox> mailbox = dispatcher_.mailbox();
+    const auto exchange =
+        std::make_shared<Exchange>(std::move(request), std::move(material), mailbox,
+                                   options.stream_buffer_bytes, system_clock(), options.budget);
     const std::stop_callback cancel_on_stop{stop, [&exchange] { exchange->cancel(); }};
     if (!mailbox->post(exchange)) exchange->cancel();
     // From here on the transport may be destroyed.
@@ -161,21 +188,11 @@ class HttpTransport final : public Transport {
   }
 
  private:
-  std::jthread start() {
-    try {
-      return std::jthread{[this](const std::stop_token& stop) { loop_.run(stop); }};
-    } catch (const std::system_error& error) {
-      throw TransportError(Kind::kConnect,
-                           fmt::format("{}: no connection: there is no thread for it; end some, or "
-                                       "raise the limit ({})",
-                                       loop_.origin().name, error.code().message()));
-    }
-  }
-
-  Loop loop_;
+  const HttpDispatcher& dispatcher_;  // of the job
+  const std::shared_ptr<Runtime> runtime_;
   const std::shared_ptr<const TlsMaterial> no_material_;
+  const std::shared_ptr<DispatcherJob> job_;
   const std::shared_ptr<void> identity_changes_;
-  std::jthread thread_;
 };
 
 }  // namespace
@@ -202,7 +219,7 @@ TransportOptions with_environment(TransportOptions options) {
 }
 
 std::unique_ptr<Transport> make_http_transport(TransportOptions options) {
-  return std::make_unique<HttpTransport>(std::move(options));
+  return std::make_unique<HttpTransport>(std::make_unique<HttpDispatcher>(std::move(options)));
 }
 
 }  // namespace kube
