@@ -84,6 +84,14 @@ void EventLoop::close() noexcept {
   ring();
 }
 
+bool EventLoop::call_if_idle(const std::function<void()>& function) {
+  const void* nobody = nullptr;
+  if (!runner_.compare_exchange_strong(nobody, this_thread())) return false;
+  function();
+  runner_ = nullptr;
+  return true;
+}
+
 bool EventLoop::is_here() const noexcept { return runner_ == this_thread(); }
 
 void EventLoop::wake() noexcept {

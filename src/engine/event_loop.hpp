@@ -59,6 +59,8 @@ class EventLoop {
   [[nodiscard]] int descriptor();
   /// Destroys all jobs and tasks without running them, and refuses further ones. A thread that runs the loop leaves it.
   void close() noexcept;
+  /// Calls the function as the thread that runs the loop would, unless another one does. Returns whether it was called.
+  bool call_if_idle(const std::function<void()>& function);
   /// Whether the calling thread runs the loop now.
   [[nodiscard]] bool is_here() const noexcept;
 

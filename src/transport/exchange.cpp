@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exchange.hpp"
 
-#include <sys/eventfd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <new>
-#include <system_error>
 #include <utility>
 
 namespace kube::detail {
@@ -15,41 +11,36 @@ namespace {
 
 constexpr std::chrono::seconds kRest{1};
 
-/// A wake-up that is lost would leave the loop asleep, hence the retries. EAGAIN: the counter is full, and the eventfd
-/// readable.
-void signal(const FileDescriptor& wake) noexcept {
-  for (int tries = 0; tries < 100; ++tries) {
-    if (::eventfd_write(wake.get(), 1) == 0 || errno == EAGAIN) return;
-  }
-}
-
 }  // namespace
 
-Mailbox::Mailbox() {
-  FileDescriptor wake{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  if (!wake) throw std::system_error(errno, std::generic_category());
-  wake_ = std::make_shared<FileDescriptor>(std::move(wake));
+void Mailbox::open(std::weak_ptr<Waker> waker) noexcept {
+  const std::lock_guard lock{mutex_};
+  waker_.swap(waker);
 }
 
 bool Mailbox::post(std::shared_ptr<Exchange> exchange) noexcept {
-  std::shared_ptr<const FileDescriptor> wake;
+  std::shared_ptr<Waker> waker;
   {
     const std::lock_guard lock{mutex_};
-    if (wake_ == nullptr) return false;
+    if (closed_) return false;
     if (!std::exchange(exchange->posted_, true)) posted_.push(std::move(exchange));
-    if (!std::exchange(awake_, true)) wake = wake_;
+    waker = waker_.lock();
   }
-  if (wake != nullptr) signal(*wake);  // without the lock, which the loop takes first
+  if (waker != nullptr) waker->wake();  // without the lock, which the dispatcher takes first
   return true;
 }
 
 void Mailbox::nudge() noexcept {
-  if (const auto descriptor = wake()) signal(*descriptor);
+  std::shared_ptr<Waker> waker;
+  {
+    const std::lock_guard lock{mutex_};
+    if (!closed_) waker = waker_.lock();
+  }
+  if (waker != nullptr) waker->wake();
 }
 
 std::size_t Mailbox::collect() noexcept {
   const std::lock_guard lock{mutex_};
-  awake_ = false;
   return posted_.size();
 }
 
@@ -63,7 +54,7 @@ std::shared_ptr<Exchange> Mailbox::next() noexcept {
 void Mailbox::announce(std::shared_ptr<const TlsMaterial> material) noexcept {
   {
     const std::lock_guard lock{mutex_};
-    if (wake_ == nullptr) return;
+    if (closed_) return;
     announced_ = std::move(material);
   }
   nudge();
@@ -76,7 +67,7 @@ std::shared_ptr<const TlsMaterial> Mailbox::take_announced() noexcept {
 
 void Mailbox::close() noexcept {
   const std::lock_guard lock{mutex_};
-  wake_ = nullptr;
+  closed_ = true;
 }
 
 const HttpResponseHead& Exchange::wait_head() {

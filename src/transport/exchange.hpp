@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "base/file_descriptor.hpp"
 #include "base/waker.hpp"
 #include <kube/base/byte_budget.hpp>
 #include <kube/base/clock.hpp>
@@ -25,25 +24,19 @@ namespace kube::detail {
 
 class Connection;
 
-/// Wakes the loop from another thread for an exchange that needs attention: it is new, its reader made room, or it was
-/// canceled. An exchange is in the queue once, however often it is posted.
+/// Wakes the dispatcher from another thread for an exchange that needs attention: it is new, its reader made room, or it
+/// was canceled. An exchange is in the queue once, however often it is posted.
 ///
-/// Thread safety: all methods may be called from any thread. Outlives the loop.
+/// Thread safety: all methods may be called from any thread. Outlives the dispatcher.
 class Mailbox {
  public:
-  /// Throws std::system_error.
-  Mailbox();
-
-  /// Returns false if the loop has ended.
+  /// Who is woken from now on. Before the first post().
+  void open(std::weak_ptr<Waker> waker) noexcept;
+  /// Returns false if the dispatcher has ended.
   bool post(std::shared_ptr<Exchange> exchange) noexcept;
-  /// Makes the loop look around.
+  /// Makes the dispatcher look around.
   void nudge() noexcept;
-  /// An eventfd that can be read when the loop should look around; null once it is closed.
-  [[nodiscard]] std::shared_ptr<const FileDescriptor> wake() const noexcept {
-    const std::lock_guard lock{mutex_};
-    return wake_;
-  }
-  /// How many exchanges next() returns; a post() after this call wakes the loop again.
+  /// How many exchanges next() returns.
   [[nodiscard]] std::size_t collect() noexcept;
   /// The exchange that was posted first, or null.
   [[nodiscard]] std::shared_ptr<Exchange> next() noexcept;
@@ -57,8 +50,8 @@ class Mailbox {
  private:
   mutable std::mutex mutex_;
   // Guarded by mutex_:
-  std::shared_ptr<const FileDescriptor> wake_;  // null once it is closed
-  bool awake_ = false;                          // it has been told, and has not looked since
+  std::weak_ptr<Waker> waker_;
+  bool closed_ = false;
   ExchangeQueue posted_{ExchangeLink::kPosted};
   std::shared_ptr<const TlsMaterial> announced_;
 };

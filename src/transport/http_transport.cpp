@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/scheduler.hpp"
+#include <kube/engine/runtime.hpp>
 #include <kube/transport/http_transport.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
-#include <thread>
 
 #include "config/non_blocking_credentials.hpp"
+#include "dial_error.hpp"
+#include "dispatcher_job.hpp"
 #include "http_stream.hpp"
-#include "loop.hpp"
 #include "polled_stream.hpp"
 
 namespace kube {
@@ -20,9 +23,10 @@ namespace kube {
 namespace {
 
 using Kind = TransportError::Kind;
+using detail::DispatcherJob;
 using detail::Exchange;
+using detail::HttpDispatcher;
 using detail::HttpStream;
-using detail::Loop;
 using detail::Mailbox;
 
 /// Nothing that would end a line, and with it begin another request.
@@ -47,42 +51,62 @@ void check_request(const HttpRequest& request) {
 }
 
 /// Connections made with an old certificate end even if nothing but watches runs.
-std::shared_ptr<void> listen_for_identity(const Loop& loop) {
-  const std::shared_ptr<Credentials>& credentials = loop.options().credentials;
+std::shared_ptr<void> listen_for_identity(const HttpDispatcher& dispatcher) {
+  const std::shared_ptr<Credentials>& credentials = dispatcher.options().credentials;
   if (credentials == nullptr) return nullptr;
-  return credentials->on_identity_change(
-      [mailbox = loop.mailbox(), log = loop.options().log, weak = std::weak_ptr{credentials}] {
-        try {
-          if (const auto alive = weak.lock()) mailbox->announce(alive->tls());
-        } catch (const std::exception& error) {
-          log.warning("connections keep the older client certificate: {}", error.what());
-        } catch (...) {
-          log.warning("connections keep the older client certificate");
-        }
-      });
+  return credentials->on_identity_change([mailbox = dispatcher.mailbox(),
+                                          log = dispatcher.options().log,
+                                          weak = std::weak_ptr{credentials}] {
+    try {
+      if (const auto alive = weak.lock()) mailbox->announce(alive->tls());
+    } catch (const std::exception& error) {
+      log.warning("connections keep the older client certificate: {}", error.what());
+    } catch (...) {
+      log.warning("connections keep the older client certificate");
+    }
+  });
+}
+
+/// That of the options, or one of its own. Throws TransportError.
+std::shared_ptr<Runtime> runtime_of(const HttpDispatcher& dispatcher) {
+  const TransportOptions& options = dispatcher.options();
+  if (options.runtime) return options.runtime;
+  try {
+    return std::make_shared<Runtime>(RuntimeOptions{.threads = 1, .log = options.log});
+  } catch (const std::system_error& error) {
+    const int code = error.code().value();
+    if (code != EAGAIN) throw connect_failed(dispatcher.origin(), code, error.code().message());
+    throw TransportError(Kind::kConnect,
+                         fmt::format("{}: no connection: there is no thread for it; end some, or "
+                                     "raise the limit ({})",
+                                     dispatcher.origin().name, error.code().message()));
+  }
 }
 
 class HttpTransport final : public Transport, public detail::AsyncTransport {
  public:
-  explicit HttpTransport(TransportOptions options)
-      : shared_loop_(std::make_shared<Loop>(std::move(options))),
-        loop_(*shared_loop_),
+  explicit HttpTransport(std::unique_ptr<HttpDispatcher> dispatcher)
+      : dispatcher_(*dispatcher),
+        runtime_(runtime_of(*dispatcher)),
         no_material_(std::make_shared<TlsMaterial>()),
-        ready_credentials_(
-            dynamic_cast<detail::NonBlockingCredentials*>(loop_.options().credentials.get())),
-        identity_changes_(listen_for_identity(loop_)),
-        thread_(start()) {}
-
-  ~HttpTransport() override {
-    thread_.request_stop();
-    loop_.mailbox()->nudge();
-    // A job that the loop has woken may be the last owner. A thread cannot wait for itself; it ends by itself.
-    if (thread_.get_id() == std::this_thread::get_id()) thread_.detach();
+        ready_credentials_(dynamic_cast<detail::NonBlockingCredentials*>(
+            dispatcher_.options().credentials.get())),
+        job_(std::make_shared<DispatcherJob>(std::move(dispatcher),
+                                             detail::Inside::core(*runtime_))),
+        identity_changes_(listen_for_identity(dispatcher_)) {
+    job_->start();
   }
+
+  ~HttpTransport() override { job_->stop(); }
 
   [[nodiscard]] std::unique_ptr<ResponseStream> open(HttpRequest request,
                                                      std::stop_token stop) override {
     check_request(request);
+    if (job_->is_here()) {
+      throw std::logic_error(
+          "a request was made on the thread that would have to receive its answer (kube-io, or the "
+          "one that runs the loop); make it on another thread");
+    }
     std::unique_ptr<HttpStream> stream = send(std::move(request), material(stop), {});
     // From here on the transport may be destroyed.
     const std::stop_callback cancel_on_stop{stop, [&stream] { stream->cancel(); }};
@@ -101,7 +125,7 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
       HttpRequest& request, std::weak_ptr<detail::Waker> waker) override {
     check_request(request);
     std::shared_ptr<const TlsMaterial> material;
-    if (loop_.options().credentials == nullptr) material = no_material_;
+    if (dispatcher_.options().credentials == nullptr) material = no_material_;
     if (ready_credentials_ != nullptr) material = ready_credentials_->try_tls();
     if (material == nullptr) return nullptr;
     return send(std::move(request), std::move(material), std::move(waker));
@@ -109,40 +133,30 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
 
  private:
   [[nodiscard]] std::shared_ptr<const TlsMaterial> material(std::stop_token stop) const {
-    const auto& credentials = loop_.options().credentials;
+    const auto& credentials = dispatcher_.options().credentials;
     return credentials ? credentials->tls(std::move(stop)) : no_material_;
   }
 
   [[nodiscard]] std::unique_ptr<HttpStream> send(HttpRequest request,
                                                  std::shared_ptr<const TlsMaterial> material,
                                                  std::weak_ptr<detail::Waker> waker) {
-    const std::shared_ptr<Mailbox> mailbox = loop_.mailbox();
-    const auto exchange = std::make_shared<Exchange>(std::move(request), std::move(material),
-                                                     mailbox, loop_.options().stream_buffer_bytes,
-                                                     system_clock(), loop_.options().budget);
+    const TransportOptions& options = dispatcher_.options();
+    const std::shared_ptr<Mailbox> mailbox = dispatcher_.mailbox();
+    const auto exchange =
+        std::make_shared<Exchange>(std::move(request), std::move(material), mailbox,
+                                   options.stream_buffer_bytes, system_clock(), options.budget);
     exchange->set_waker(std::move(waker));
-    auto stream = std::make_unique<HttpStream>(exchange, loop_.origin().name);
+    auto stream = std::make_unique<HttpStream>(exchange, dispatcher_.origin().name);
     if (!mailbox->post(exchange)) exchange->cancel();
     return stream;
   }
 
-  std::jthread start() {
-    try {
-      return std::jthread{[loop = shared_loop_](const std::stop_token& stop) { loop->run(stop); }};
-    } catch (const std::system_error& error) {
-      throw TransportError(Kind::kConnect,
-                           fmt::format("{}: no connection: there is no thread for it; end some, or "
-                                       "raise the limit ({})",
-                                       loop_.origin().name, error.code().message()));
-    }
-  }
-
-  const std::shared_ptr<Loop> shared_loop_;  // with its thread
-  Loop& loop_;
+  const HttpDispatcher& dispatcher_;  // of the job
+  const std::shared_ptr<Runtime> runtime_;
   const std::shared_ptr<const TlsMaterial> no_material_;
-  detail::NonBlockingCredentials* const ready_credentials_;  // those of the loop, or null
+  detail::NonBlockingCredentials* const ready_credentials_;  // those of the options, or null
+  const std::shared_ptr<DispatcherJob> job_;
   const std::shared_ptr<void> identity_changes_;
-  std::jthread thread_;
 };
 
 }  // namespace
@@ -169,7 +183,7 @@ TransportOptions with_environment(TransportOptions options) {
 }
 
 std::unique_ptr<Transport> make_http_transport(TransportOptions options) {
-  return std::make_unique<HttpTransport>(std::move(options));
+  return std::make_unique<HttpTransport>(std::make_unique<HttpDispatcher>(std::move(options)));
 }
 
 }  // namespace kube
