@@ -13,6 +13,10 @@
 #include <memory>
 #include <optional>
 
+namespace kube {
+class Runtime;
+}
+
 namespace kube::detail {
 
 /// A list that is under way. See engine/polling.hpp for the rules of polling.
@@ -60,6 +64,8 @@ class AsyncListWatch {
   [[nodiscard]] virtual std::unique_ptr<AsyncWatch> start_watch(const ListOptions& options,
                                                                 Poller poller) = 0;
   [[nodiscard]] virtual bool supports_watch_list() const = 0;
+  /// That of the client; null if there is none.
+  [[nodiscard]] virtual std::shared_ptr<Runtime> runtime() const { return nullptr; }
   /// Returns when no call of user code is under way, and begins no other. Blocks for so long.
   virtual void join() noexcept {}
 };

@@ -2,6 +2,7 @@
 #include "async_resource_source.hpp"
 
 #include "client/list_operation.hpp"
+#include "client/rest_client.hpp"
 #include "client/watch_operation.hpp"
 
 #include <utility>
@@ -53,6 +54,10 @@ std::unique_ptr<AsyncWatch> AsyncResourceSource::start_watch(const ListOptions& 
                                                              Poller poller) {
   return std::make_unique<WatchOfResource>(
       resource_.start_watch(ResourceSource::tweaked(options, tweak_), std::move(poller)));
+}
+
+std::shared_ptr<Runtime> AsyncResourceSource::runtime() const {
+  return resource_.rest()->runtime();
 }
 
 }  // namespace kube::detail

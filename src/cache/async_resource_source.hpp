@@ -21,6 +21,7 @@ class AsyncResourceSource final : public AsyncListWatch {
   [[nodiscard]] std::unique_ptr<AsyncWatch> start_watch(const ListOptions& options,
                                                         Poller poller) override;
   [[nodiscard]] bool supports_watch_list() const override { return true; }
+  [[nodiscard]] std::shared_ptr<Runtime> runtime() const override;
 
  private:
   const ResourceCore resource_;

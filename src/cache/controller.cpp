@@ -238,9 +238,8 @@ CacheController::CacheController(const ObjectAccess& access, std::shared_ptr<Any
                                  ReflectorOptions options, ReflectorHooks reflector_hooks)
     : queue_(std::move(queue)),
       source_(polled_form(std::move(source))),
-      worker_(std::make_shared<Worker>(access, source_, queue_,
-                                       std::move(hooks), std::move(options),
-                                       std::move(reflector_hooks))) {}
+      worker_(std::make_shared<Worker>(access, source_, queue_, std::move(hooks),
+                                       std::move(options), std::move(reflector_hooks))) {}
 
 CacheController::~CacheController() = default;
 
@@ -249,6 +248,10 @@ void CacheController::stop() noexcept { worker_->stop(); }
 void CacheController::join() noexcept {
   (void)worker_->ended().wait({});
   source_->join();
+}
+std::shared_ptr<Runtime> CacheController::runtime() const {
+  auto own = source_->runtime();
+  return own ? own : shared_runtime();
 }
 std::shared_ptr<Waker> CacheController::waker() const noexcept { return worker_; }
 bool CacheController::runs_here() const noexcept { return ThreadMark::is_set(worker_.get()); }
@@ -277,7 +280,7 @@ void CacheController::run(std::stop_token stop) noexcept {
   if (started_.exchange(true)) return;
   std::shared_ptr<Runtime> runtime;
   const auto begin = [&] {
-    if (runtime == nullptr) runtime = shared_runtime();
+    if (runtime == nullptr) runtime = this->runtime();
     start(*runtime);
   };
   if (!keep_trying(begin, stop)) return;

@@ -64,6 +64,7 @@ void run_reflector(ReflectorCore& reflector, AsyncListWatch& source, Clock& cloc
   while (job == nullptr) {
     if (stop.stop_requested()) return;
     try {
+      if (runtime == nullptr) runtime = source.runtime();
       if (runtime == nullptr) runtime = shared_runtime();
       job = std::make_shared<ReflectorJob>(reflector, Inside::core(*runtime), clock);
     } catch (...) {

@@ -7,8 +7,8 @@
 #include "reflector_core.hpp"
 
 #include "base/thread_mark.hpp"
-#include "engine/runtime_access.hpp"
 #include <kube/cache/controller.hpp>
+#include <kube/engine/runtime.hpp>
 
 #include <fmt/format.h>
 
@@ -128,7 +128,7 @@ void SharedInformerCore::run(std::stop_token stop) {
   CacheController& controller = *running->controller;
   std::shared_ptr<Runtime> runtime;
   const auto begin = [&] {
-    if (runtime == nullptr) runtime = shared_runtime();
+    if (runtime == nullptr) runtime = controller.runtime();
     start(*runtime);
   };
   if (!controller.keep_trying(begin, stop)) {

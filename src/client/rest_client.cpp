@@ -4,6 +4,8 @@
 #include "body_operation.hpp"
 #include "complete.hpp"
 #include "connect.hpp"
+
+#include "engine/runtime_access.hpp"
 #include "send_operation.hpp"
 
 #include <kube/client/rate_limiter.hpp>
@@ -153,6 +155,12 @@ bool RestClient::uses_json(const std::string& group_version) const {
 
 TransportError RestClient::in_context(const Request& request, const TransportError& error) const {
   return {error.kind(), fmt::format("{}: {}", describe(request), error.what())};
+}
+
+std::shared_ptr<Runtime> RestClient::runtime() const {
+  std::shared_ptr<Runtime> runtime = options_.runtime;
+  if (!runtime && async_transport_ != nullptr) runtime = async_transport_->runtime();
+  return runtime ? runtime : shared_runtime();
 }
 
 std::string RestClient::describe(const Request& request) const {

@@ -75,6 +75,9 @@ class RestClient {
   }
   [[nodiscard]] const std::shared_ptr<ByteBudget>& budget() const noexcept { return budget_; }
   [[nodiscard]] std::string describe(const Request& request) const;
+  /// That of the options or of the connections; with a transport of the user, the one that all such clients share. Throws
+  /// as the constructor of Runtime.
+  [[nodiscard]] std::shared_ptr<Runtime> runtime() const;
 
  private:
   friend class SendOperation;

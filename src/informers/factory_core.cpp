@@ -2,8 +2,8 @@
 #include <kube/informers/factory_core.hpp>
 
 #include "base/deadline.hpp"
+#include "client/rest_client.hpp"
 #include "codec/projection_node.hpp"
-#include "engine/runtime_access.hpp"
 #include <kube/cache/resource_source.hpp>
 #include <kube/object/pool.hpp>
 
@@ -255,7 +255,7 @@ void FactoryCore::start(const std::stop_token& stop) {
 
 /// What it throws leaves the informer not started.
 void FactoryCore::begin(Entry& entry, const std::stop_token& stop) const {
-  if (state_->runtime == nullptr) state_->runtime = shared_runtime();
+  if (state_->runtime == nullptr) state_->runtime = Inside::core(state_->client)->runtime();
   const auto settle = [settled = entry.settled] { settled.fire(); };
   const std::uint64_t synced = entry.informer->synced().on_done(settle);
   try {

@@ -72,7 +72,7 @@ std::shared_ptr<Runtime> runtime_of(const HttpDispatcher& dispatcher) {
   const TransportOptions& options = dispatcher.options();
   if (options.runtime) return options.runtime;
   try {
-    return std::make_shared<Runtime>(RuntimeOptions{.threads = 1, .log = options.log});
+    return std::make_shared<Runtime>(RuntimeOptions{.log = options.log});
   } catch (const std::system_error& error) {
     const int code = error.code().value();
     if (code != EAGAIN) throw connect_failed(dispatcher.origin(), code, error.code().message());
@@ -89,8 +89,8 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
       : dispatcher_(*dispatcher),
         runtime_(runtime_of(*dispatcher)),
         no_material_(std::make_shared<TlsMaterial>()),
-        ready_credentials_(dynamic_cast<detail::NonBlockingCredentials*>(
-            dispatcher_.options().credentials.get())),
+        ready_credentials_(
+            dynamic_cast<detail::NonBlockingCredentials*>(dispatcher_.options().credentials.get())),
         job_(std::make_shared<DispatcherJob>(std::move(dispatcher),
                                              detail::Inside::core(*runtime_))),
         identity_changes_(listen_for_identity(dispatcher_)) {
@@ -130,6 +130,8 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
     if (material == nullptr) return nullptr;
     return send(std::move(request), std::move(material), std::move(waker));
   }
+
+  [[nodiscard]] std::shared_ptr<Runtime> runtime() const noexcept override { return runtime_; }
 
  private:
   [[nodiscard]] std::shared_ptr<const TlsMaterial> material(std::stop_token stop) const {

@@ -9,6 +9,10 @@
 #include <stop_token>
 #include <string_view>
 
+namespace kube {
+class Runtime;
+}
+
 namespace kube::detail {
 
 /// An exchange that can be polled (engine/polling.hpp) as well as read with blocking calls.
@@ -35,6 +39,8 @@ class AsyncTransport {
   /// The same, or null, with `request` left as it was, if that would block.
   [[nodiscard]] virtual std::unique_ptr<PolledStream> try_start(HttpRequest& request,
                                                                 std::weak_ptr<Waker> waker) = 0;
+  /// The one that it runs on, or null.
+  [[nodiscard]] virtual std::shared_ptr<Runtime> runtime() const noexcept { return nullptr; }
 };
 
 }  // namespace kube::detail

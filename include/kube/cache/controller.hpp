@@ -82,6 +82,9 @@ class CacheController {
       }
     }
   }
+  /// The one to start() with: that of the client behind the source, or the one that informers without a client share.
+  /// Throws as the constructor of Runtime.
+  [[nodiscard]] std::shared_ptr<Runtime> runtime() const;
   /// Is woken by handlers that were behind.
   [[nodiscard]] std::shared_ptr<Waker> waker() const noexcept;
   /// Whether the calling thread works for the controller now.

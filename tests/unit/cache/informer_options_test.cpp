@@ -45,7 +45,7 @@ TEST_F(SharedInformerTest, HandsItsOptionsToTheReflector) {
   stop();
 }
 
-// K-27, IE-1: objects are transformed and indexed one at a time, whichever thread does it, and a handler that never
+// K-27, IE-1, IE-5: objects are transformed and indexed one at a time, whichever thread does it, and a handler that never
 // returns keeps neither from going on.
 TEST_F(SharedInformerTest, GoesOnWhileAHandlerBlocks) {
   std::atomic<int> inside = 0;

@@ -828,7 +828,7 @@ TEST_F(ReflectorTest, WarnsOfEveryAttemptToReachTheServer) {
   EXPECT_EQ(lines.size(), 3U);
 }
 
-// W-16
+// W-16, IE-10: also with a source whose functions block: it is listed while its watch is open.
 TEST_F(ReflectorTest, ComparesAStreamedStateWithAList) {
   options.check_consistency = true;
   server->put("a", "x");

@@ -265,7 +265,7 @@ TEST_F(SharedInformerTest, RefusesWhatComesTooLate) {
   stop();
 }
 
-// S-5, P-1
+// S-5, P-1, IE-11, RT-2
 TEST_F(SharedInformerTest, HasNoThreadsUnlessItRuns) {
   Recorder recorder;
   make();
@@ -442,7 +442,7 @@ TEST_F(SharedInformerTest, KeepsEverythingForASlowHandlerWhenAsked) {
   stop();
 }
 
-// K-1, K-2: with the blocking policy the brake reaches the stream; a stop releases it.
+// IE-8, K-1, K-2: with the blocking policy the brake reaches the stream; a stop releases it.
 TEST_F(SharedInformerTest, LetsASlowHandlerHoldTheStreamBack) {
   options.max_queued = 5;
   options.batch_size = 1;
