@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/waker.hpp"
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
-
-#include "waker.hpp"
 
 namespace kube::detail {
 

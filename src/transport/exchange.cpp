@@ -72,7 +72,20 @@ void Mailbox::close() noexcept {
 
 const HttpResponseHead& Exchange::wait_head() {
   std::unique_lock lock{mutex_};
-  changed_.wait(lock, [this] { return head_there_ || canceled_ || failed_; });
+  changed_.wait(lock, [this] { return knows_head_locked(); });
+  return head_locked();
+}
+
+const HttpResponseHead* Exchange::poll_head() {
+  const std::lock_guard lock{mutex_};
+  if (!knows_head_locked()) {
+    is_pending_ = true;
+    return nullptr;
+  }
+  return &head_locked();
+}
+
+const HttpResponseHead& Exchange::head_locked() const {
   if (!head_there_ || canceled_) throw_locked();
   return head_;
 }
@@ -86,25 +99,52 @@ void Exchange::take(std::string& bytes) {
     ask_for_more(lock);
     const auto ready = [this] { return is_readable_locked(); };
     if (!changed_.wait_for(lock, kRest, ready)) {
-      // A watch at rest should not hold the memory that it needed when it was busy.
-      bytes.shrink_to_fit();
-      bytes_.shrink_to_fit();
+      release_buffers_locked(bytes);
       changed_.wait(lock, ready);
     }
-    if (canceled_) throw_locked();
-    if (bytes_.empty() && failed_) throw_locked();
-    bytes.swap(bytes_);
-    const std::size_t before = credit_;
-    credit_ += bytes.size();
-    // The window is opened again by the half, so that a fast reader does not wake the loop each time.
-    tell = !ended_ && !failed_ && before < buffer_bytes_ / 2 && credit_ >= buffer_bytes_ / 2;
-    if (tell && budget_ && budget_->is_exhausted()) {
-      budget_->count_refusal();
-      withheld_ = true;
-      tell = false;
-    }
+    tell = take_locked(bytes);
   }
   if (tell) mailbox_->post(shared_from_this());
+}
+
+bool Exchange::poll_take(std::string& bytes) {
+  bytes.clear();
+  bool tell = false;
+  {
+    std::unique_lock lock{mutex_};
+    charge_locked(bytes_.size());
+    ask_for_more(lock);
+    if (!is_readable_locked()) {
+      release_buffers_locked(bytes);
+      // With the lock: whoever makes it readable comes later, and finds it set.
+      is_pending_ = true;
+      return false;
+    }
+    tell = take_locked(bytes);
+  }
+  if (tell) mailbox_->post(shared_from_this());
+  return true;
+}
+
+bool Exchange::take_locked(std::string& bytes) {
+  if (canceled_) throw_locked();
+  if (bytes_.empty() && failed_) throw_locked();
+  bytes.swap(bytes_);
+  const std::size_t before = credit_;
+  credit_ += bytes.size();
+  // The window is opened again by the half, so that a fast reader does not wake the loop each time.
+  const bool tell =
+      !ended_ && !failed_ && before < buffer_bytes_ / 2 && credit_ >= buffer_bytes_ / 2;
+  if (!tell || !budget_ || !budget_->is_exhausted()) return tell;
+  budget_->count_refusal();
+  withheld_ = true;
+  return false;
+}
+
+/// A watch at rest should not hold the memory that it needed when it was busy.
+void Exchange::release_buffers_locked(std::string& bytes) {
+  bytes.shrink_to_fit();
+  bytes_.shrink_to_fit();
 }
 
 /// Has the loop go on where the budget kept it from that.
@@ -172,6 +212,7 @@ void Exchange::charge_locked(std::size_t bytes) {
 
 void Exchange::flush() noexcept {
   changed_.notify_all();  // without the lock, for which the reader would only wait again
+  if (waker_ != nullptr && is_pending_.exchange(false)) waker_->wake();
 }
 
 void Exchange::on_end() noexcept {

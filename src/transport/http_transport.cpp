@@ -12,9 +12,11 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "config/non_blocking_credentials.hpp"
 #include "dial_error.hpp"
 #include "dispatcher_job.hpp"
-#include "inflater.hpp"
+#include "http_stream.hpp"
+#include "polled_stream.hpp"
 
 namespace kube {
 
@@ -24,73 +26,8 @@ using Kind = TransportError::Kind;
 using detail::DispatcherJob;
 using detail::Exchange;
 using detail::HttpDispatcher;
-using detail::Inflater;
+using detail::HttpStream;
 using detail::Mailbox;
-
-class HttpStream final : public ResponseStream {
- public:
-  HttpStream(std::shared_ptr<Exchange> exchange, std::string host)
-      : exchange_(std::move(exchange)), host_(std::move(host)), head_(exchange_->wait_head()) {
-    const std::string* encoding = find_header(head_.headers, "Content-Encoding");
-    if (encoding == nullptr || *encoding != "gzip") return;
-    inflater_.emplace();
-    // What is said of the compressed body is not true of the bytes that come out here.
-    std::erase_if(head_.headers, [](const Header& header) {
-      return find_header({header}, "Content-Encoding") != nullptr ||
-             find_header({header}, "Content-Length") != nullptr;
-    });
-  }
-  ~HttpStream() override { exchange_->cancel(); }
-
-  [[nodiscard]] const HttpResponseHead& head() const noexcept override { return head_; }
-
-  [[nodiscard]] std::string_view read(std::stop_token stop) override {
-    const std::stop_callback cancel_on_stop{stop, [this] { cancel(); }};
-    if (!inflater_) {
-      exchange_->take(bytes_);
-      return bytes_;
-    }
-    while (true) {
-      if (!compressed_.empty() || inflater_->has_more()) {
-        const std::size_t limit =
-            std::clamp(compressed_.size() * 8, kMinDecodedAtOnce, kMaxDecodedAtOnce);
-        inflater_->run(compressed_, decoded_, limit, host_);
-        if (!decoded_.empty()) return decoded_;
-      } else {
-        // A watch at rest should not hold what it needed to decode an event.
-        inflater_->rest();
-        std::string{}.swap(decoded_);
-        exchange_->take(bytes_);
-        compressed_ = bytes_;
-        if (!bytes_.empty()) continue;
-        if (!inflater_->complete()) {
-          throw TransportError(Kind::kProtocol, host_ + ": the gzip body ends in the middle");
-        }
-        return {};
-      }
-    }
-  }
-
-  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout, std::stop_token stop) override {
-    if (!compressed_.empty() || (inflater_ && inflater_->has_more())) return true;
-    const std::stop_callback cancel_on_stop{stop, [this] { cancel(); }};
-    return exchange_->wait(timeout);
-  }
-
-  void cancel() noexcept override { exchange_->cancel(); }
-
- private:
-  static constexpr std::size_t kMinDecodedAtOnce = std::size_t{4} << 10;
-  static constexpr std::size_t kMaxDecodedAtOnce = std::size_t{64} << 10;
-
-  const std::shared_ptr<Exchange> exchange_;
-  const std::string host_;
-  HttpResponseHead head_;
-  std::optional<Inflater> inflater_;
-  std::string bytes_;
-  std::string_view compressed_;
-  std::string decoded_;
-};
 
 /// Nothing that would end a line, and with it begin another request.
 void check_request(const HttpRequest& request) {
@@ -146,12 +83,14 @@ std::shared_ptr<Runtime> runtime_of(const HttpDispatcher& dispatcher) {
   }
 }
 
-class HttpTransport final : public Transport {
+class HttpTransport final : public Transport, public detail::AsyncTransport {
  public:
   explicit HttpTransport(std::unique_ptr<HttpDispatcher> dispatcher)
       : dispatcher_(*dispatcher),
         runtime_(runtime_of(*dispatcher)),
         no_material_(std::make_shared<TlsMaterial>()),
+        ready_credentials_(
+            dynamic_cast<detail::NonBlockingCredentials*>(dispatcher_.options().credentials.get())),
         job_(std::make_shared<DispatcherJob>(std::move(dispatcher),
                                              detail::Inside::core(*runtime_))),
         identity_changes_(listen_for_identity(dispatcher_)) {
@@ -168,29 +107,54 @@ class HttpTransport final : public Transport {
           "a request was made on the thread that would have to receive its answer (kube-io, or the "
           "one that runs the loop); make it on another thread");
     }
+    std::unique_ptr<HttpStream> stream = send(std::move(request), material(stop), nullptr);
+    // From here on the transport may be destroyed.
+    const std::stop_callback cancel_on_stop{stop, [&stream] { stream->cancel(); }};
+    stream->wait_head();
+    return stream;
+  }
+
+  [[nodiscard]] std::unique_ptr<detail::PolledStream> start(HttpRequest request,
+                                                            std::shared_ptr<detail::Waker> waker,
+                                                            std::stop_token stop) override {
+    check_request(request);
+    return send(std::move(request), material(std::move(stop)), std::move(waker));
+  }
+
+  [[nodiscard]] std::unique_ptr<detail::PolledStream> try_start(
+      HttpRequest& request, std::shared_ptr<detail::Waker> waker) override {
+    check_request(request);
+    std::shared_ptr<const TlsMaterial> material;
+    if (dispatcher_.options().credentials == nullptr) material = no_material_;
+    if (ready_credentials_ != nullptr) material = ready_credentials_->try_tls();
+    if (material == nullptr) return nullptr;
+    return send(std::move(request), std::move(material), std::move(waker));
+  }
+
+ private:
+  [[nodiscard]] std::shared_ptr<const TlsMaterial> material(std::stop_token stop) const {
+    const auto& credentials = dispatcher_.options().credentials;
+    return credentials ? credentials->tls(std::move(stop)) : no_material_;
+  }
+
+  [[nodiscard]] std::unique_ptr<HttpStream> send(HttpRequest request,
+                                                 std::shared_ptr<const TlsMaterial> material,
+                                                 std::shared_ptr<detail::Waker> waker) {
     const TransportOptions& options = dispatcher_.options();
-    std::shared_ptr<const TlsMaterial> material =
-        options.credentials ? options.credentials->tls(stop) : no_material_;
-    std::string name = dispatcher_.origin().name;
     const std::shared_ptr<Mailbox> mailbox = dispatcher_.mailbox();
     const auto exchange =
         std::make_shared<Exchange>(std::move(request), std::move(material), mailbox,
                                    options.stream_buffer_bytes, system_clock(), options.budget);
-    const std::stop_callback cancel_on_stop{stop, [&exchange] { exchange->cancel(); }};
+    exchange->set_waker(std::move(waker));
+    auto stream = std::make_unique<HttpStream>(exchange, dispatcher_.origin().name);
     if (!mailbox->post(exchange)) exchange->cancel();
-    // From here on the transport may be destroyed.
-    try {
-      return std::make_unique<HttpStream>(exchange, std::move(name));
-    } catch (...) {
-      exchange->cancel();  // without a reader, the answer would stay under way
-      throw;
-    }
+    return stream;
   }
 
- private:
   const HttpDispatcher& dispatcher_;  // of the job
   const std::shared_ptr<Runtime> runtime_;
   const std::shared_ptr<const TlsMaterial> no_material_;
+  detail::NonBlockingCredentials* const ready_credentials_;  // those of the options, or null
   const std::shared_ptr<DispatcherJob> job_;
   const std::shared_ptr<void> identity_changes_;
 };
