@@ -32,6 +32,11 @@ class Alarm final : public detail::Job {
   const std::function<void()> ring_;
 };
 
+/// The loop holds a job for a moment after it has run, and with it the job's timer, which needs its clock.
+[[nodiscard]] bool is_released(const std::shared_ptr<Alarm>& alarm) {
+  return becomes_true([&] { return alarm.use_count() == 1; });
+}
+
 class TimerTest : public testing::Test {
  protected:
   std::shared_ptr<Alarm> make_alarm(Clock& with, std::function<void()> ring) {
@@ -186,6 +191,7 @@ TEST_F(TimerTest, GoesByItsOwnClock) {
   clock.advance(1h);
 
   EXPECT_TRUE(fired.reaches(111));
+  EXPECT_TRUE(is_released(b));
 }
 
 // LO-14
@@ -217,6 +223,7 @@ TEST_F(TimerTest, LetsItsClockGoAfterIt) {
     if (i % 2 == 0) {
       short_lived.advance(1s);
       ASSERT_TRUE(fired.reaches(i / 2));
+      ASSERT_TRUE(is_released(alarm));
     }
   }
 }
@@ -244,6 +251,7 @@ TEST_F(TimerTest, FollowsAClockThatIsFasterThanTheMachine) {
   });
   alarm->set(when);
   EXPECT_TRUE(fired.reaches(1, 2s));
+  EXPECT_TRUE(is_released(alarm));
 }
 
 // Timers that are due at once, set again and again by a worker, leave the loop time for everything else.
