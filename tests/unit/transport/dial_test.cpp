@@ -168,7 +168,8 @@ class StuckDial {
   [[nodiscard]] bool wait() {
     if (step_ == Step::kLookup) return name_.wait_asked();
     if (step_ == Step::kConnect) {
-      return eventually([&] { return entries("/proc/self/fd") > files_ + 1; });  // and an eventfd
+      // The loop has two, for epoll and an eventfd.
+      return eventually([&] { return entries("/proc/self/fd") > files_ + 2; });
     }
     return heard_.wait();
   }
