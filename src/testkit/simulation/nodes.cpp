@@ -16,6 +16,7 @@ using core::v1::Node;
 using core::v1::NodeCondition;
 
 constexpr std::string_view kDefaultNode = "kubecxx-node";
+constexpr std::string_view kNotReadyTaint = "node.kubernetes.io/not-ready";
 
 void add_condition(Node& node, std::string_view type, std::string_view status,
                    std::string_view reason, std::string_view message, Time now) {
@@ -27,6 +28,24 @@ void add_condition(Node& node, std::string_view type, std::string_view status,
   condition.reason = reason;
   condition.message = message;
   node.status.conditions.push_back(std::move(condition));
+}
+
+/// Adds or removes a taint with the effect NoSchedule. Returns whether that changed anything.
+bool set_taint(Node& node, std::string_view key, bool wanted, Time now) {
+  const auto is_it = [&](const core::v1::Taint& taint) {
+    return taint.key == key && taint.effect == "NoSchedule";
+  };
+  const bool there = std::ranges::any_of(std::as_const(node).spec.taints, is_it);
+  if (there == wanted) return false;
+  if (there) {
+    node.spec.taints.erase_if(is_it);
+    return true;
+  }
+  auto& taint = node.spec.taints.emplace_back();
+  taint.key = key;
+  taint.effect = "NoSchedule";
+  taint.time_added = now;
+  return true;
 }
 
 /// Sets what a kubelet reports at its start, where it is missing.
@@ -87,25 +106,13 @@ RetryAfter NodeController::sync(const ObjectKey& key) {
   const Ref<Node> found = cluster_.find<Node>("", key.name);
   if (!found || is_deleting(*found)) return std::nullopt;
   Node node = *found;
-  const auto is_cordon = [](const core::v1::Taint& taint) {
-    return taint.key == kUnschedulableTaint && taint.effect == "NoSchedule";
-  };
-  const bool tainted = std::ranges::any_of(std::as_const(node).spec.taints, is_cordon);
-  if (tainted != node.spec.unschedulable) {
-    if (tainted) {
-      node.spec.taints.erase_if(is_cordon);
-    } else {
-      auto& taint = node.spec.taints.emplace_back();
-      taint.key = kUnschedulableTaint;
-      taint.effect = "NoSchedule";
-      taint.time_added = cluster_.now();
-    }
-    node = *cluster_.update(node);
-  }
   if (find_condition(node.status.conditions, "Ready") == nullptr) {
     register_node(node, cluster_.now());
-    cluster_.update_status(node);
+    node = *cluster_.update_status(node);
   }
+  const bool cordon = set_taint(node, kUnschedulableTaint, node.spec.unschedulable, cluster_.now());
+  const bool unready = !is_condition_true(node.status.conditions, "Ready");
+  if (set_taint(node, kNotReadyTaint, unready, cluster_.now()) || cordon) cluster_.update(node);
   return std::nullopt;
 }
 

@@ -179,9 +179,9 @@ Ref<PersistentVolume> ClaimController::provision(const PersistentVolumeClaim& cl
   volume.spec.storage_class_name = storage_class->metadata.name;
   volume.spec.volume_mode = mode_of(claim.spec.volume_mode);
   volume.spec.mount_options = storage_class->mount_options;
-  auto& source = volume.spec.csi.emplace();
-  source.driver = storage_class->provisioner;
-  source.volume_handle = name;
+  auto& source = volume.spec.host_path.emplace();
+  source.path = "/var/lib/kubecxx-simulation/" + name;
+  source.type = "DirectoryOrCreate";
   auto& reference = volume.spec.claim_ref.emplace();
   reference.api_version = "v1";
   reference.kind = "PersistentVolumeClaim";

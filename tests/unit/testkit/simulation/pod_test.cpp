@@ -197,7 +197,19 @@ TEST(SimulatedNode, BecomesReadyWhenItIsCreated) {
   cluster.apply("{apiVersion: v1, kind: Node, metadata: {name: second}}");
 
   EXPECT_EQ(cluster.condition("nodes/second", "Ready"), "True KubeletReady kubelet is posting ready status");
+  EXPECT_EQ(cluster.text("nodes/second", "spec.taints"), "");
   EXPECT_EQ(cluster.condition("nodes/kubecxx-node", "Ready"), "True KubeletReady kubelet is posting ready status");
+}
+
+// SM-7, SM-4
+TEST(SimulatedNode, GetsNoPodsWhileAClientMakesItNotReady) {
+  Cluster cluster;
+  cluster.patch("nodes/kubecxx-node", "status: {conditions: [{type: Ready, status: 'False'}]}", "/status");
+  EXPECT_EQ(cluster.text("nodes/kubecxx-node", "spec.taints[0].key"), "node.kubernetes.io/not-ready");
+
+  cluster.apply(pod("Always"));
+
+  EXPECT_EQ(cluster.text("pods/one", "status.phase"), "Pending");
 }
 
 // SM-8

@@ -88,7 +88,7 @@ TEST(SimulatedVolumes, AreMadeForClaimsOfAClassWithAProvisioner) {
   const Ref<Value> made = cluster.get("persistentvolumes/" + Cluster::text(mine, "spec.volumeName"));
   EXPECT_EQ(Cluster::text(made, "spec.capacity.storage"), "5Gi");
   EXPECT_EQ(Cluster::text(made, "spec.persistentVolumeReclaimPolicy"), "Delete");
-  EXPECT_EQ(Cluster::text(made, "spec.csi.driver"), "example.com/disk");
+  EXPECT_EQ(Cluster::text(made, "metadata.annotations['pv.kubernetes.io/provisioned-by']"), "example.com/disk");
   EXPECT_EQ(Cluster::text(made, "status.phase"), "Bound");
 }
 
