@@ -124,8 +124,8 @@ std::string_view meaning_of(std::string_view descriptor) {
        {"@daily", "0 0 * * *"},
        {"@midnight", "0 0 * * *"},
        {"@hourly", "0 * * * *"}}};
-  const auto found = std::ranges::find(kKnown, descriptor,
-                                       &std::pair<std::string_view, std::string_view>::first);
+  const auto found =
+      std::ranges::find(kKnown, descriptor, &std::pair<std::string_view, std::string_view>::first);
   return found == kKnown.end() ? std::string_view{} : found->second;
 }
 
@@ -138,8 +138,9 @@ std::string read_interval(std::string_view text, std::chrono::seconds& every) {
     return fmt::format("failed to parse duration {}: time: invalid duration {}", text,
                        quoted_go(duration));
   }
-  every = std::max(std::chrono::seconds{1},
-                   std::chrono::duration_cast<std::chrono::seconds>(std::chrono::nanoseconds{*length}));
+  every =
+      std::max(std::chrono::seconds{1},
+               std::chrono::duration_cast<std::chrono::seconds>(std::chrono::nanoseconds{*length}));
   return {};
 }
 

@@ -20,7 +20,7 @@ class CronSchedule {
   static CronSchedule parse(std::string_view text);
   /// Why the text is no schedule; empty if it is one.
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
-  /// Of `@every`: the time from one run to the next; zero for other schedules.
+  /// The time from one run to the next of `@every`; zero for other schedules.
   [[nodiscard]] std::chrono::seconds interval() const noexcept { return every_; }
   /// The first time after `after`; nothing if there is none within five years, such as on a 30 February. `offset` gives what
   /// the time zone adds to UTC. Only of a schedule without a problem.

@@ -34,8 +34,8 @@ std::string local_text(sys_seconds time, std::chrono::seconds offset) {
   if (offset.count() == 0) return text;
   text.pop_back();
   const auto minutes = std::chrono::abs(std::chrono::duration_cast<std::chrono::minutes>(offset));
-  return fmt::format("{}{}{:02}:{:02}", text, offset.count() < 0 ? '-' : '+',
-                     minutes.count() / 60, minutes.count() % 60);
+  return fmt::format("{}{}{:02}:{:02}", text, offset.count() < 0 ? '-' : '+', minutes.count() / 60,
+                     minutes.count() % 60);
 }
 
 }  // namespace
@@ -71,9 +71,8 @@ class CronJobController::Run {
     return schedule_.next(after, [&](sys_seconds time) { return zone_.offset(time); });
   }
   [[nodiscard]] sys_seconds last_schedule() const {
-    return seconds_of(cron_.status.last_schedule_time.is_set()
-                          ? cron_.status.last_schedule_time
-                          : cron_.metadata.creation_timestamp);
+    return seconds_of(cron_.status.last_schedule_time.is_set() ? cron_.status.last_schedule_time
+                                                               : cron_.metadata.creation_timestamp);
   }
 
   /// Takes the jobs off the list of active ones that have ended or are gone.
@@ -127,8 +126,8 @@ class CronJobController::Run {
   }
 
   void start(sys_seconds at) {
-    const std::string name = fmt::format("{}-{}", cron_.metadata.name.view(),
-                                         at.time_since_epoch().count() / 60);
+    const std::string name =
+        fmt::format("{}-{}", cron_.metadata.name.view(), at.time_since_epoch().count() / 60);
     if (cron_.spec.concurrency_policy == "Forbid" && !cron_.status.active.empty()) return;
     if (cron_.spec.concurrency_policy == "Replace") {
       for (const Ref<Job>& job : jobs_) {

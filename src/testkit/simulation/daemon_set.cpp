@@ -142,8 +142,7 @@ class DaemonSetController::Run {
     add_tolerations(pod.spec);
     pin_to_node(pod.spec, node);
     pod.metadata.labels[kRevisionHashLabel] = hash_;
-    const String* generation =
-        std::as_const(set_).metadata.annotations.find(kGenerationAnnotation);
+    const String* generation = std::as_const(set_).metadata.annotations.find(kGenerationAnnotation);
     pod.metadata.labels[kGenerationLabel] = generation != nullptr ? generation->view() : "1";
     cluster_.create(pod);
   }

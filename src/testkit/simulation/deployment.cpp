@@ -116,10 +116,9 @@ class DeploymentController::Rollout {
     const bool noted = progress != nullptr && progress->reason == "DeploymentPaused";
     if (noted == deployment_.spec.paused) return;
     apps::v1::DeploymentStatus status = deployment_.status;
-    set_deployment_condition(status, "Progressing", "Unknown",
-                             noted ? "DeploymentResumed" : "DeploymentPaused",
-                             noted ? "Deployment is resumed" : "Deployment is paused",
-                             cluster_.now());
+    set_deployment_condition(
+        status, "Progressing", "Unknown", noted ? "DeploymentResumed" : "DeploymentPaused",
+        noted ? "Deployment is resumed" : "Deployment is paused", cluster_.now());
     write_status(std::move(status));
   }
 
@@ -138,8 +137,7 @@ class DeploymentController::Rollout {
       set = *cluster_.update(set);
     }
     note_revision(revision_of(set));
-    if (has_deadline() &&
-        find_condition(deployment_.status.conditions, "Progressing") == nullptr) {
+    if (has_deadline() && find_condition(deployment_.status.conditions, "Progressing") == nullptr) {
       note_progress("FoundNewReplicaSet",
                     fmt::format("Found new replica set \"{}\"", set.metadata.name.view()));
     }
@@ -147,7 +145,8 @@ class DeploymentController::Rollout {
 
   void note_revision(std::int64_t revision) {
     const std::string text = std::to_string(revision);
-    const String* current = std::as_const(deployment_).metadata.annotations.find(kRevisionAnnotation);
+    const String* current =
+        std::as_const(deployment_).metadata.annotations.find(kRevisionAnnotation);
     if (current != nullptr && *current == text) return;
     deployment_.metadata.annotations[kRevisionAnnotation] = text;
     deployment_ = *cluster_.update(deployment_);
@@ -197,8 +196,8 @@ class DeploymentController::Rollout {
     newest_ = sets_.size() - 1;
     note_revision(revision);
     if (has_deadline()) {
-      note_progress("NewReplicaSetCreated", fmt::format("Created new replica set \"{}\"",
-                                                        set.metadata.name.view()));
+      note_progress("NewReplicaSetCreated",
+                    fmt::format("Created new replica set \"{}\"", set.metadata.name.view()));
     }
   }
 

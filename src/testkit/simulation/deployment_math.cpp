@@ -107,7 +107,8 @@ bool annotate_newest(const Deployment& deployment, ReplicaSet& set, std::int64_t
   const std::int64_t before = revision_of(set);
   if (before >= revision) return changed;
   if (before > 0) {
-    const String* history = std::as_const(set).metadata.annotations.find(kRevisionHistoryAnnotation);
+    const String* history =
+        std::as_const(set).metadata.annotations.find(kRevisionHistoryAnnotation);
     set_annotation(set, kRevisionHistoryAnnotation,
                    extend_history(history != nullptr ? history->str() : std::string{},
                                   std::to_string(before)));
@@ -141,8 +142,8 @@ std::int32_t proportion_of(const Deployment& deployment, const ReplicaSet& set, 
     std::int64_t before = number_annotation(set, kMaxReplicasAnnotation);
     if (before <= 0) before = deployment.status.replicas;
     if (before <= 0) return 0;
-    const double scaled = static_cast<double>(size) * (wanted + max_surge(deployment)) /
-                          static_cast<double>(before);
+    const double scaled =
+        static_cast<double>(size) * (wanted + max_surge(deployment)) / static_cast<double>(before);
     fraction = static_cast<std::int32_t>(std::lround(scaled)) - size;
   }
   const std::int32_t left = to_add - added;

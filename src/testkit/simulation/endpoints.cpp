@@ -42,8 +42,7 @@ discovery::v1::Endpoint endpoint_of(const Service& service, const Pod& pod) {
   const bool serving = is_ready(pod);
   const bool terminating = is_deleting(pod);
   endpoint.addresses.push_back(pod.status.pod_ip);
-  endpoint.conditions.ready =
-      service.spec.publish_not_ready_addresses || (serving && !terminating);
+  endpoint.conditions.ready = service.spec.publish_not_ready_addresses || (serving && !terminating);
   endpoint.conditions.serving = serving;
   endpoint.conditions.terminating = terminating;
   endpoint.node_name = pod.spec.node_name;
@@ -102,8 +101,7 @@ std::vector<EndpointSlice> wanted_slices(const Service& service,
 }
 
 bool same_content(const EndpointSlice& a, const EndpointSlice& b) {
-  return a.endpoints == b.endpoints && a.ports == b.ports &&
-         a.metadata.labels == b.metadata.labels;
+  return a.endpoints == b.endpoints && a.ports == b.ports && a.metadata.labels == b.metadata.labels;
 }
 
 }  // namespace

@@ -132,8 +132,7 @@ class JobController::Run {
       if (is_tracked(*pod)) tracked.insert(pod->metadata.uid.view());
     }
     const auto is_counted = [&](const String& uid) { return !tracked.contains(uid.view()); };
-    job_.status.succeeded +=
-        static_cast<std::int32_t>(uncounted().succeeded.erase_if(is_counted));
+    job_.status.succeeded += static_cast<std::int32_t>(uncounted().succeeded.erase_if(is_counted));
     job_.status.failed += static_cast<std::int32_t>(uncounted().failed.erase_if(is_counted));
     if (is_indexed(job_)) {
       indexes_ = parse_indexes(job_.status.completed_indexes.view(), *job_.spec.completions);
@@ -196,8 +195,8 @@ class JobController::Run {
 
   /// The time until the active deadline; nothing if there is none.
   [[nodiscard]] RetryAfter deadline() const {
-    if (!job_.spec.active_deadline_seconds || is_suspended() ||
-        !job_.status.start_time.is_set() || has_verdict()) {
+    if (!job_.spec.active_deadline_seconds || is_suspended() || !job_.status.start_time.is_set() ||
+        has_verdict()) {
       return std::nullopt;
     }
     return cluster_.until(job_.status.start_time.time_point() +
@@ -288,12 +287,12 @@ class JobController::Run {
     if (released_.empty() && terminating_ == 0 && has_verdict() && uncounted().succeeded.empty() &&
         uncounted().failed.empty() && has_verdict_stored()) {
       const bool success = is_condition_true(job_.status.conditions, "SuccessCriteriaMet");
-      const JobCondition verdict = *find_condition(
-          job_.status.conditions, success ? "SuccessCriteriaMet" : "FailureTarget");
+      const JobCondition verdict =
+          *find_condition(job_.status.conditions, success ? "SuccessCriteriaMet" : "FailureTarget");
       const Time now = cluster_.now();
       job_.status.conditions.push_back(make_condition(success ? "Complete" : "Failed", true,
-                                                      verdict.reason.view(),
-                                                      verdict.message.view(), now));
+                                                      verdict.reason.view(), verdict.message.view(),
+                                                      now));
       if (success) job_.status.completion_time = now;
     }
     if (job_.status != before_.status) cluster_.update_status(job_);

@@ -58,10 +58,8 @@ void register_node(Node& node, Time now) {
                 "kubelet has sufficient PID available", now);
   add_condition(node, "Ready", "True", "KubeletReady", "kubelet is posting ready status", now);
   if (node.status.capacity.empty()) {
-    node.status.capacity = {{"cpu", "64"},
-                            {"memory", "256Gi"},
-                            {"ephemeral-storage", "1Ti"},
-                            {"pods", "1000"}};
+    node.status.capacity = {
+        {"cpu", "64"}, {"memory", "256Gi"}, {"ephemeral-storage", "1Ti"}, {"pods", "1000"}};
     node.status.allocatable = node.status.capacity;
   }
   if (node.status.addresses.empty()) {

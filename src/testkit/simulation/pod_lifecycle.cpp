@@ -127,8 +127,8 @@ RetryAfter PodLifecycle::keep_running(const Pod& pod, const PodBehaviour& behavi
   }
   const Time since = running_since(pod);
   if (!since.is_set()) return std::nullopt;
-  const auto due = since.time_point() + std::chrono::duration_cast<Clock::WallTime::duration>(
-                                            behaviour.after);
+  const auto due =
+      since.time_point() + std::chrono::duration_cast<Clock::WallTime::duration>(behaviour.after);
   if (now < due) return cluster_.until(due);
   end(pod, behaviour);
   return std::nullopt;

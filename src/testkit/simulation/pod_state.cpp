@@ -20,8 +20,7 @@ Time ready_since(const Pod& pod) {
 }
 
 std::int64_t deletion_cost(const Pod& pod) {
-  const String* text =
-      pod.metadata.annotations.find("controller.kubernetes.io/pod-deletion-cost");
+  const String* text = pod.metadata.annotations.find("controller.kubernetes.io/pod-deletion-cost");
   std::int32_t cost = 0;
   if (text != nullptr) {
     const std::string_view view = text->view();
@@ -89,9 +88,8 @@ void sort_for_deletion(PodRefs& pods, const PodRefs& related) {
                       -restarts_of(*pod),
                       since(pod->metadata.creation_timestamp)};
   };
-  std::stable_sort(pods.begin(), pods.end(), [&](const Ref<Pod>& a, const Ref<Pod>& b) {
-    return rank(a) < rank(b);
-  });
+  std::stable_sort(pods.begin(), pods.end(),
+                   [&](const Ref<Pod>& a, const Ref<Pod>& b) { return rank(a) < rank(b); });
 }
 
 }  // namespace kube::testkit::detail

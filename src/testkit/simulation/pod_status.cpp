@@ -190,10 +190,10 @@ void set_backing_off(Pod& pod, std::int32_t exit_code, Time now) {
     status.state = {};
     auto& waiting = status.state.waiting.emplace();
     waiting.reason = kBackOff;
-    waiting.message = fmt::format(
-        "back-off {}s restarting failed container={} pod={}_{}({})",
-        back_off(status.restart_count).count(), status.name.view(), pod.metadata.name.view(),
-        pod.metadata.namespace_.view(), pod.metadata.uid.view());
+    waiting.message = fmt::format("back-off {}s restarting failed container={} pod={}_{}({})",
+                                  back_off(status.restart_count).count(), status.name.view(),
+                                  pod.metadata.name.view(), pod.metadata.namespace_.view(),
+                                  pod.metadata.uid.view());
   }
   set_readiness(pod, false, now);
 }

@@ -70,7 +70,8 @@ void ReplicaSetController::on_change(const GroupResource& resource, const Stored
     enqueue_controller<ReplicaSet>(cluster_, *pod, enqueue);
   } else if (resource == ClusterAccess::resource<ResourceQuota>()) {
     // There may be room for pods that were refused.
-    for (const Ref<ReplicaSet>& one : cluster_.list<ReplicaSet>(object.metadata_text("namespace"))) {
+    for (const Ref<ReplicaSet>& one :
+         cluster_.list<ReplicaSet>(object.metadata_text("namespace"))) {
       if (find_condition(one->status.conditions, kReplicaFailure) != nullptr) {
         enqueue_object(*one, enqueue);
       }

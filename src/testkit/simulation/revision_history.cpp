@@ -24,8 +24,7 @@ bool same_data(const RawExtension& a, const RawExtension& b) {
 std::string revision_data(const PodTemplateSpec& pod_template) {
   Value patch = *decode_json<Value>(encode_json(pod_template));
   patch["$patch"] = "replace";
-  return encode_json(
-      Value::object({{"spec", Value::object({{"template", std::move(patch)}})}}));
+  return encode_json(Value::object({{"spec", Value::object({{"template", std::move(patch)}})}}));
 }
 
 PodTemplateSpec template_of(const ControllerRevision& revision) {
@@ -47,10 +46,9 @@ void RevisionHistory::sort() {
 
 ControllerRevision RevisionHistory::take_current(std::optional<std::int32_t>& collisions) {
   const std::int64_t next = revisions_.empty() ? 1 : revisions_.back().revision + 1;
-  const auto found =
-      std::ranges::find_if(revisions_.rbegin(), revisions_.rend(), [&](const ControllerRevision& one) {
-        return same_data(one.data, draft_.data);
-      });
+  const auto found = std::ranges::find_if(
+      revisions_.rbegin(), revisions_.rend(),
+      [&](const ControllerRevision& one) { return same_data(one.data, draft_.data); });
   if (found != revisions_.rend()) {
     if (found->metadata.uid != revisions_.back().metadata.uid) {
       found->revision = next;

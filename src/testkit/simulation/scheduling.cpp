@@ -132,7 +132,8 @@ std::string Scheduler::choose_node(const Pod& pod, std::string& problem) const {
   }
   if (fitting.empty()) {
     std::vector<std::string> texts;
-    for (const auto& [reason, count] : reasons) texts.push_back(fmt::format("{} {}", count, reason));
+    for (const auto& [reason, count] : reasons)
+      texts.push_back(fmt::format("{} {}", count, reason));
     std::ranges::sort(texts);
     problem = no_node_message(nodes.size(), texts);
     return {};
@@ -142,7 +143,8 @@ std::string Scheduler::choose_node(const Pod& pod, std::string& problem) const {
   for (const Ref<Pod>& other : cluster_.list<Pod>()) {
     if (!is_finished(*other)) ++load[other->spec.node_name.str()];
   }
-  return *std::ranges::min_element(fitting, {}, [&](const std::string& name) { return load[name]; });
+  return *std::ranges::min_element(fitting, {},
+                                   [&](const std::string& name) { return load[name]; });
 }
 
 void Scheduler::refuse(const Pod& pod, const std::string& message) {

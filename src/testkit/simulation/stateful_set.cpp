@@ -100,8 +100,8 @@ class StatefulSetController::Run {
     create_claims(ordinal);
     const bool old = set_.spec.update_strategy.type != "OnDelete" && keeps_current(ordinal);
     const ControllerRevision& revision = old ? current_ : update_;
-    pods_.push_back(cluster_.create(stateful_pod(set_, template_of(revision),
-                                                 revision.metadata.name.view(), ordinal)));
+    pods_.push_back(cluster_.create(
+        stateful_pod(set_, template_of(revision), revision.metadata.name.view(), ordinal)));
   }
 
   /// Whether a missing pod is made of the revision before the update: below the partition, and in order as long as the update

@@ -74,9 +74,8 @@ TimeZone TimeZone::parse(std::string_view file) {
   for (std::size_t i = 0; i < counts->transitions; ++i) {
     const auto type = static_cast<std::size_t>(static_cast<unsigned char>(indexes[i]));
     if (type >= counts->types) return {};
-    zone.transitions_.push_back(
-        {big_endian(times.substr(i * 8, 8)),
-         static_cast<std::int32_t>(big_endian(types.substr(type * 6, 4)))});
+    zone.transitions_.push_back({big_endian(times.substr(i * 8, 8)),
+                                 static_cast<std::int32_t>(big_endian(types.substr(type * 6, 4)))});
   }
   return zone;
 }

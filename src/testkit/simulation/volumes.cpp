@@ -240,8 +240,8 @@ RetryAfter VolumeController::sync(const ObjectKey& key) {
   const auto& reference = found->spec.claim_ref;
   Ref<PersistentVolumeClaim> claim;
   if (reference) {
-    claim = cluster_.find<PersistentVolumeClaim>(reference->namespace_.view(),
-                                                 reference->name.view());
+    claim =
+        cluster_.find<PersistentVolumeClaim>(reference->namespace_.view(), reference->name.view());
   }
   const bool bound = claim && claim->metadata.uid == reference->uid;
   if (is_deleting(*found)) {

@@ -55,7 +55,8 @@ class Cluster {
   [[nodiscard]] Ref<Value> get(std::string_view object) {
     const std::size_t slash = object.find('/');
     const Place& place = place_of(object.substr(0, slash));
-    return server_.find(place.resource, place.namespaced ? "default" : "", object.substr(slash + 1));
+    return server_.find(place.resource, place.namespaced ? "default" : "",
+                        object.substr(slash + 1));
   }
   [[nodiscard]] std::vector<Ref<Value>> list(std::string_view plural) {
     const Place& place = place_of(plural);
@@ -67,7 +68,9 @@ class Cluster {
     if (found == nullptr) return {};
     return found->is_string() ? std::string{found->as_string()} : encode_json(*found);
   }
-  std::string text(std::string_view object, std::string_view path) { return text(get(object), path); }
+  std::string text(std::string_view object, std::string_view path) {
+    return text(get(object), path);
+  }
   /// "True MinimumReplicasAvailable Deployment has minimum availability." of a condition; "" if there is none.
   static std::string condition(const Ref<Value>& object, std::string_view type) {
     if (!object) return {};
@@ -142,7 +145,8 @@ class Cluster {
   }
   static std::string collection_of(std::string_view name) {
     const Place& place = place_of(name);
-    std::string path = place.resource.group.empty() ? "/api/" : "/apis/" + place.resource.group + '/';
+    std::string path =
+        place.resource.group.empty() ? "/api/" : "/apis/" + place.resource.group + '/';
     path += place.version;
     if (place.namespaced) path += "/namespaces/default";
     return path + '/' + place.resource.resource;

@@ -4,7 +4,8 @@
 namespace kube::testkit {
 namespace {
 
-std::string cron_job(std::string_view schedule, std::string_view more = "", std::string_view annotations = "{}") {
+std::string cron_job(std::string_view schedule, std::string_view more = "",
+                     std::string_view annotations = "{}") {
   return fmt::format(R"(
 apiVersion: batch/v1
 kind: CronJob
@@ -58,16 +59,18 @@ TEST(SimulatedCronJob, MakesOneJobForAllTimesThatItMissed) {
 
 // SM-20
 TEST(SimulatedCronJob, KnowsTimeZones) {
-  if (!std::filesystem::exists("/usr/share/zoneinfo/Europe/Berlin")) GTEST_SKIP() << "there are no time zones here";
+  if (!std::filesystem::exists("/usr/share/zoneinfo/Europe/Berlin"))
+    GTEST_SKIP() << "there are no time zones here";
   Cluster cluster;
 
   cluster.apply(cron_job("30 3 * * *", "timeZone: Europe/Berlin"));
   cluster.advance(std::chrono::hours{24});
 
   EXPECT_EQ(cluster.text("cronjobs/tick", "status.lastScheduleTime"), "2026-01-01T02:30:00Z");
-  EXPECT_EQ(Cluster::text(cluster.list("jobs").front(),
-                          "metadata.annotations['batch.kubernetes.io/cronjob-scheduled-timestamp']"),
-            "2026-01-01T03:30:00+01:00");
+  EXPECT_EQ(
+      Cluster::text(cluster.list("jobs").front(),
+                    "metadata.annotations['batch.kubernetes.io/cronjob-scheduled-timestamp']"),
+      "2026-01-01T03:30:00+01:00");
 }
 
 // SM-20

@@ -45,7 +45,8 @@ TEST(CronSchedule, GivesUpOnDatesThatNeverCome) {
 
 // SM-20
 TEST(TimeZone, KnowsSummerTime) {
-  if (!std::filesystem::exists("/usr/share/zoneinfo/Europe/Berlin")) GTEST_SKIP() << "there are no time zones here";
+  if (!std::filesystem::exists("/usr/share/zoneinfo/Europe/Berlin"))
+    GTEST_SKIP() << "there are no time zones here";
   const TimeZone berlin = TimeZone::load("Europe/Berlin");
 
   EXPECT_EQ(next("0 12 * * *", "2026-01-01T00:00:00Z", berlin), "2026-01-01T11:00:00Z");

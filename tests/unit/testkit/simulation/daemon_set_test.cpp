@@ -20,8 +20,9 @@ spec:
 }
 
 std::string node(std::string_view name, std::string_view more = "{}") {
-  return fmt::format("{{apiVersion: v1, kind: Node, metadata: {{name: {}, labels: {{kind: made}}}}, spec: {}}}", name,
-                     more);
+  return fmt::format(
+      "{{apiVersion: v1, kind: Node, metadata: {{name: {}, labels: {{kind: made}}}}, spec: {}}}",
+      name, more);
 }
 
 constexpr std::string_view kUpdate =
@@ -37,7 +38,8 @@ TEST(SimulatedDaemonSet, HasOnePodOnEachNodeEvenIfItIsCordoned) {
   cluster.apply(daemon_set());
 
   std::set<std::string> nodes;
-  for (const Ref<Value>& pod : cluster.list("pods")) nodes.insert(Cluster::text(pod, "spec.nodeName"));
+  for (const Ref<Value>& pod : cluster.list("pods"))
+    nodes.insert(Cluster::text(pod, "spec.nodeName"));
   EXPECT_EQ(nodes, (std::set<std::string>{"kubecxx-node", "second"}));
   const Ref<Value> set = cluster.get("daemonsets/agent");
   EXPECT_EQ(Cluster::text(set, "status.desiredNumberScheduled"), "2");
@@ -85,8 +87,8 @@ TEST(SimulatedDaemonSet, UpdatesNodesOneAfterTheOther) {
 // SM-25
 TEST(SimulatedDaemonSet, MakesNewPodsBesideOldOnesIfItMaySurge) {
   Cluster cluster;
-  cluster.apply(
-      daemon_set("minReadySeconds: 10\n  updateStrategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}"));
+  cluster.apply(daemon_set(
+      "minReadySeconds: 10\n  updateStrategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}"));
   cluster.advance(10s);
 
   cluster.patch("daemonsets/agent", kUpdate);
@@ -116,10 +118,12 @@ TEST(SimulatedDaemonSet, KeepsARevisionPerTemplate) {
   cluster.patch("daemonsets/agent", kUpdate);
   EXPECT_EQ(cluster.list("controllerrevisions").size(), 2U);
 
-  cluster.patch("daemonsets/agent", "spec: {template: {spec: {containers: [{name: agent, image: 'agent:1'}]}}}");
+  cluster.patch("daemonsets/agent",
+                "spec: {template: {spec: {containers: [{name: agent, image: 'agent:1'}]}}}");
 
   EXPECT_EQ(cluster.text("controllerrevisions/" + first, "revision"), "3");
-  EXPECT_EQ(cluster.text("controllerrevisions/" + first, "data.spec.template['$patch']"), "replace");
+  EXPECT_EQ(cluster.text("controllerrevisions/" + first, "data.spec.template['$patch']"),
+            "replace");
   EXPECT_EQ("agent-" + cluster.join("pods", "metadata.labels['controller-revision-hash']"), first);
 }
 

@@ -4,7 +4,8 @@
 namespace kube::testkit {
 namespace {
 
-std::string deployment(int replicas, std::string_view more = "", std::string_view annotations = "{}") {
+std::string deployment(int replicas, std::string_view more = "",
+                       std::string_view annotations = "{}") {
   return fmt::format(R"(
 apiVersion: apps/v1
 kind: Deployment
@@ -21,7 +22,8 @@ spec:
 }
 
 std::string image(std::string_view name) {
-  return fmt::format("spec: {{template: {{spec: {{containers: [{{name: web, image: '{}'}}]}}}}}}", name);
+  return fmt::format("spec: {{template: {{spec: {{containers: [{{name: web, image: '{}'}}]}}}}}}",
+                     name);
 }
 
 /// The ReplicaSet with that image.
@@ -48,8 +50,10 @@ TEST(SimulatedDeployment, MakesAReplicaSetWithHashRevisionAndAnnotations) {
   EXPECT_EQ(Cluster::text(set, "spec.selector.matchLabels['pod-template-hash']"), hash);
   EXPECT_EQ(Cluster::text(set, kRevision), "1");
   EXPECT_EQ(Cluster::text(set, "metadata.annotations.note"), "hello");
-  EXPECT_EQ(Cluster::text(set, "metadata.annotations['deployment.kubernetes.io/desired-replicas']"), "2");
-  EXPECT_EQ(Cluster::text(set, "metadata.annotations['deployment.kubernetes.io/max-replicas']"), "3");
+  EXPECT_EQ(Cluster::text(set, "metadata.annotations['deployment.kubernetes.io/desired-replicas']"),
+            "2");
+  EXPECT_EQ(Cluster::text(set, "metadata.annotations['deployment.kubernetes.io/max-replicas']"),
+            "3");
   EXPECT_EQ(cluster.text("deployments/web", kRevision), "1");
 }
 
@@ -67,7 +71,8 @@ TEST(SimulatedDeployment, UndoReusesTheOldReplicaSetWithANewRevision) {
   const Ref<Value> set = set_of(cluster, "nginx:1");
   EXPECT_EQ(Cluster::text(set, "metadata.name"), first);
   EXPECT_EQ(Cluster::text(set, kRevision), "3");
-  EXPECT_EQ(Cluster::text(set, "metadata.annotations['deployment.kubernetes.io/revision-history']"), "1");
+  EXPECT_EQ(Cluster::text(set, "metadata.annotations['deployment.kubernetes.io/revision-history']"),
+            "1");
   EXPECT_EQ(cluster.text("deployments/web", kRevision), "3");
   EXPECT_EQ(cluster.images(), (std::map<std::string, int>{{"nginx:1", 2}}));
 }
@@ -103,7 +108,8 @@ TEST(SimulatedDeployment, LetsOnePodMissIfBothBoundsAreZero) {
 // SM-12, SM-6
 TEST(SimulatedDeployment, RecreateMakesNewPodsOnlyWhenTheOldOnesAreGone) {
   Cluster cluster;
-  cluster.apply(deployment(2, "strategy: {type: Recreate}", "{simulation.kubecxx/stop-after: 10s}"));
+  cluster.apply(
+      deployment(2, "strategy: {type: Recreate}", "{simulation.kubecxx/stop-after: 10s}"));
 
   cluster.patch("deployments/web", image("nginx:2"));
 
@@ -120,7 +126,8 @@ TEST(SimulatedDeployment, PausedOneScalesButDoesNotRollOut) {
   cluster.apply(deployment(1));
 
   cluster.patch("deployments/web", "spec: {paused: true}");
-  EXPECT_EQ(cluster.condition("deployments/web", "Progressing"), "Unknown DeploymentPaused Deployment is paused");
+  EXPECT_EQ(cluster.condition("deployments/web", "Progressing"),
+            "Unknown DeploymentPaused Deployment is paused");
   cluster.patch("deployments/web", image("nginx:2"));
   cluster.patch("deployments/web", "spec: {replicas: 3}");
   EXPECT_EQ(cluster.images(), (std::map<std::string, int>{{"nginx:1", 3}}));
@@ -131,9 +138,10 @@ TEST(SimulatedDeployment, PausedOneScalesButDoesNotRollOut) {
   cluster.patch("deployments/web", "spec: {paused: false}");
 
   EXPECT_EQ(cluster.images(), (std::map<std::string, int>{{"nginx:2", 3}}));
-  EXPECT_EQ(cluster.condition("deployments/web", "Progressing"),
-            fmt::format("True NewReplicaSetAvailable ReplicaSet \"{}\" has successfully progressed.",
-                        Cluster::text(set_of(cluster, "nginx:2"), "metadata.name")));
+  EXPECT_EQ(
+      cluster.condition("deployments/web", "Progressing"),
+      fmt::format("True NewReplicaSetAvailable ReplicaSet \"{}\" has successfully progressed.",
+                  Cluster::text(set_of(cluster, "nginx:2"), "metadata.name")));
 }
 
 // SM-13
@@ -172,14 +180,17 @@ TEST(SimulatedDeployment, CountsPodsAsAvailableAfterMinReadySeconds) {
 TEST(SimulatedDeployment, TellsWhenTheProgressDeadlineIsExceeded) {
   Cluster cluster;
 
-  cluster.apply(deployment(1, "progressDeadlineSeconds: 60", "{simulation.kubecxx/outcome: unready}"));
+  cluster.apply(
+      deployment(1, "progressDeadlineSeconds: 60", "{simulation.kubecxx/outcome: unready}"));
   const std::string name = cluster.names("replicasets");
   EXPECT_EQ(cluster.condition("deployments/web", "Progressing"),
             fmt::format("True ReplicaSetUpdated ReplicaSet \"{}\" is progressing.", name));
   cluster.advance(62s);
 
-  EXPECT_EQ(cluster.condition("deployments/web", "Progressing"),
-            fmt::format("False ProgressDeadlineExceeded ReplicaSet \"{}\" has timed out progressing.", name));
+  EXPECT_EQ(
+      cluster.condition("deployments/web", "Progressing"),
+      fmt::format("False ProgressDeadlineExceeded ReplicaSet \"{}\" has timed out progressing.",
+                  name));
 }
 
 // SM-15
@@ -190,18 +201,21 @@ TEST(SimulatedDeployment, KeepsAsManyOldReplicaSetsAsTheHistoryLimit) {
   for (int i = 2; i <= 6; ++i) cluster.patch("deployments/web", image(fmt::format("nginx:{}", i)));
 
   std::set<std::string> revisions;
-  for (const Ref<Value>& set : cluster.list("replicasets")) revisions.insert(Cluster::text(set, kRevision));
+  for (const Ref<Value>& set : cluster.list("replicasets"))
+    revisions.insert(Cluster::text(set, kRevision));
   EXPECT_EQ(revisions, (std::set<std::string>{"4", "5", "6"}));
 }
 
 // SM-14
 TEST(SimulatedDeployment, PassesOnWhyPodsAreRefused) {
   Cluster cluster;
-  cluster.apply("{apiVersion: v1, kind: ResourceQuota, metadata: {name: few}, spec: {hard: {pods: '1'}}}");
+  cluster.apply(
+      "{apiVersion: v1, kind: ResourceQuota, metadata: {name: few}, spec: {hard: {pods: '1'}}}");
 
   cluster.apply(deployment(2));
 
-  EXPECT_NE(cluster.condition("deployments/web", "ReplicaFailure").find("True FailedCreate"), std::string::npos)
+  EXPECT_NE(cluster.condition("deployments/web", "ReplicaFailure").find("True FailedCreate"),
+            std::string::npos)
       << cluster.condition("deployments/web", "ReplicaFailure");
   cluster.patch("resourcequotas/few", "spec: {hard: {pods: '2'}}");
   EXPECT_EQ(cluster.condition("deployments/web", "ReplicaFailure"), "");
@@ -228,7 +242,8 @@ TEST(SimulatedReplicaSet, DeletesPodsThatAreNotReadyFirst) {
   Cluster cluster;
   cluster.apply(deployment(3));
   const std::string unready = Cluster::text(cluster.list("pods")[1], "metadata.name");
-  cluster.patch("pods/" + unready, "status: {conditions: [{type: Ready, status: 'False'}]}", "/status");
+  cluster.patch("pods/" + unready, "status: {conditions: [{type: Ready, status: 'False'}]}",
+                "/status");
   EXPECT_EQ(cluster.text("deployments/web", "status.readyReplicas"), "2");
 
   cluster.patch("deployments/web", "spec: {replicas: 2}");

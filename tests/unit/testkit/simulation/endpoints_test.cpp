@@ -104,7 +104,8 @@ spec:
 )");
 
   std::multiset<std::size_t> sizes;
-  for (const Ref<Value>& one : cluster.list("endpointslices")) sizes.insert(one->get_array("endpoints").size());
+  for (const Ref<Value>& one : cluster.list("endpointslices"))
+    sizes.insert(one->get_array("endpoints").size());
 
   EXPECT_EQ(sizes, (std::multiset<std::size_t>{20, 100}));
 }
@@ -113,7 +114,8 @@ spec:
 TEST(SimulatedEndpoints, AreNotMadeWithoutASelector) {
   Cluster cluster;
 
-  cluster.apply("{apiVersion: v1, kind: Service, metadata: {name: bare}, spec: {ports: [{port: 80}]}}");
+  cluster.apply(
+      "{apiVersion: v1, kind: Service, metadata: {name: bare}, spec: {ports: [{port: 80}]}}");
 
   EXPECT_EQ(cluster.names("endpointslices"), "");
   EXPECT_EQ(cluster.names("endpoints"), "");

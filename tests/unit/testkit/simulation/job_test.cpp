@@ -4,7 +4,8 @@
 namespace kube::testkit {
 namespace {
 
-std::string job(std::string_view spec, std::string_view annotations = "{}", std::string_view policy = "Never") {
+std::string job(std::string_view spec, std::string_view annotations = "{}",
+                std::string_view policy = "Never") {
   return fmt::format(R"(
 apiVersion: batch/v1
 kind: Job
@@ -31,7 +32,8 @@ TEST(SimulatedJob, CompletesWhenItsPodSucceeds) {
   EXPECT_EQ(Cluster::text(work, "status.completionTime"), "2026-01-01T00:00:00Z");
   EXPECT_EQ(Cluster::condition(work, "SuccessCriteriaMet"),
             "True CompletionsReached Reached expected number of succeeded pods");
-  EXPECT_EQ(Cluster::condition(work, "Complete"), "True CompletionsReached Reached expected number of succeeded pods");
+  EXPECT_EQ(Cluster::condition(work, "Complete"),
+            "True CompletionsReached Reached expected number of succeeded pods");
   const Ref<Value> pod = cluster.list("pods").front();
   EXPECT_EQ(Cluster::text(pod, "metadata.labels['batch.kubernetes.io/job-name']"), "work");
   EXPECT_EQ(Cluster::text(pod, "metadata.finalizers"), "");

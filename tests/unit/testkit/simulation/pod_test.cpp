@@ -4,7 +4,8 @@
 namespace kube::testkit {
 namespace {
 
-std::string pod(std::string_view policy, std::string_view annotations = "{}", std::string_view more = "") {
+std::string pod(std::string_view policy, std::string_view annotations = "{}",
+                std::string_view more = "") {
   return fmt::format(R"(
 apiVersion: v1
 kind: Pod
@@ -30,10 +31,13 @@ TEST(SimulatedPod, RunsAndIsReady) {
   EXPECT_EQ(Cluster::text(one, "status.phase"), "Running");
   EXPECT_EQ(Cluster::text(one, "spec.nodeName"), "kubecxx-node");
   EXPECT_EQ(Cluster::text(one, "status.startTime"), "2026-01-01T00:00:00Z");
-  EXPECT_EQ(Cluster::text(one, "status.containerStatuses[0].state.running.startedAt"), "2026-01-01T00:00:00Z");
-  EXPECT_EQ(Cluster::text(one, "status.initContainerStatuses[0].state.terminated.reason"), "Completed");
+  EXPECT_EQ(Cluster::text(one, "status.containerStatuses[0].state.running.startedAt"),
+            "2026-01-01T00:00:00Z");
+  EXPECT_EQ(Cluster::text(one, "status.initContainerStatuses[0].state.terminated.reason"),
+            "Completed");
   EXPECT_TRUE(Cluster::text(one, "status.podIP").starts_with("10.244."));
-  for (const char* type : {"PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"}) {
+  for (const char* type :
+       {"PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"}) {
     EXPECT_EQ(Cluster::condition(one, type), "True  ") << type;
   }
 }
@@ -55,7 +59,8 @@ TEST(SimulatedPod, SucceedsAtOnceIfItIsNotRestarted) {
 // SM-3
 TEST(SimulatedPod, EndsAsItsAnnotationsSay) {
   Cluster cluster;
-  cluster.apply(pod("Never", "{simulation.kubecxx/outcome: failed, simulation.kubecxx/after: 90s}"));
+  cluster.apply(
+      pod("Never", "{simulation.kubecxx/outcome: failed, simulation.kubecxx/after: 90s}"));
   EXPECT_EQ(cluster.text("pods/one", "status.phase"), "Running");
 
   cluster.advance(89s);
@@ -63,7 +68,8 @@ TEST(SimulatedPod, EndsAsItsAnnotationsSay) {
   cluster.advance(1s);
 
   EXPECT_EQ(cluster.text("pods/one", "status.phase"), "Failed");
-  EXPECT_EQ(cluster.text("pods/one", "status.containerStatuses[0].state.terminated.reason"), "Error");
+  EXPECT_EQ(cluster.text("pods/one", "status.containerStatuses[0].state.terminated.reason"),
+            "Error");
   EXPECT_EQ(cluster.text("pods/one", "status.containerStatuses[0].state.terminated.exitCode"), "1");
 }
 
@@ -75,7 +81,8 @@ TEST(SimulatedPod, TellsInItsStatusWhatIsWrongWithItsAnnotations) {
 
   EXPECT_EQ(cluster.text("pods/one", kWaiting), "InvalidSimulation");
   EXPECT_EQ(cluster.text("pods/one", "status.containerStatuses[0].state.waiting.message"),
-            "annotation simulation.kubecxx/outcome: \"sucess\" is none of pending, unready, running, succeeded, failed");
+            "annotation simulation.kubecxx/outcome: \"sucess\" is none of pending, unready, "
+            "running, succeeded, failed");
 }
 
 // SM-4
@@ -107,7 +114,8 @@ TEST(SimulatedPod, BacksOffBeforeItIsRestarted) {
   cluster.advance(1s);
 
   EXPECT_EQ(cluster.text("pods/one", "status.containerStatuses[0].restartCount"), "2");
-  EXPECT_EQ(cluster.text("pods/one", "status.containerStatuses[0].lastState.terminated.exitCode"), "1");
+  EXPECT_EQ(cluster.text("pods/one", "status.containerStatuses[0].lastState.terminated.exitCode"),
+            "1");
 }
 
 // SM-5
@@ -126,7 +134,8 @@ TEST(SimulatedPod, BecomesReadyWhenItsReadinessGatesAreMet) {
   Cluster cluster;
   cluster.apply(pod("Always", "{}", "readinessGates: [{conditionType: example.com/on}]"));
   EXPECT_EQ(cluster.condition("pods/one", "Ready"),
-            "False ReadinessGatesNotReady corresponding condition of pod readiness gate \"example.com/on\" does not exist.");
+            "False ReadinessGatesNotReady corresponding condition of pod readiness gate "
+            "\"example.com/on\" does not exist.");
 
   cluster.server().request(
       "PATCH", "/api/v1/namespaces/default/pods/one/status",
@@ -164,7 +173,8 @@ spec:
 )");
 
   std::set<std::string> addresses;
-  for (const Ref<Value>& one : cluster.list("pods")) addresses.insert(Cluster::text(one, "status.podIP"));
+  for (const Ref<Value>& one : cluster.list("pods"))
+    addresses.insert(Cluster::text(one, "status.podIP"));
 
   EXPECT_EQ(addresses.size(), 60U);
 }
@@ -173,14 +183,16 @@ spec:
 TEST(SimulatedNode, CordonKeepsPodsAwayUntilItIsLifted) {
   Cluster cluster;
   cluster.patch("nodes/kubecxx-node", "spec: {unschedulable: true}");
-  EXPECT_EQ(cluster.text("nodes/kubecxx-node", "spec.taints[0].key"), "node.kubernetes.io/unschedulable");
+  EXPECT_EQ(cluster.text("nodes/kubecxx-node", "spec.taints[0].key"),
+            "node.kubernetes.io/unschedulable");
 
   cluster.apply(pod("Always"));
 
   EXPECT_EQ(cluster.text("pods/one", "status.phase"), "Pending");
   EXPECT_EQ(cluster.text("pods/one", "spec.nodeName"), "");
   EXPECT_EQ(cluster.condition("pods/one", "PodScheduled"),
-            "False Unschedulable 0/1 nodes are available: 1 node(s) were unschedulable. no new claims to deallocate, "
+            "False Unschedulable 0/1 nodes are available: 1 node(s) were unschedulable. no new "
+            "claims to deallocate, "
             "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.");
 
   cluster.patch("nodes/kubecxx-node", "spec: {unschedulable: false}");
@@ -196,16 +208,20 @@ TEST(SimulatedNode, BecomesReadyWhenItIsCreated) {
 
   cluster.apply("{apiVersion: v1, kind: Node, metadata: {name: second}}");
 
-  EXPECT_EQ(cluster.condition("nodes/second", "Ready"), "True KubeletReady kubelet is posting ready status");
+  EXPECT_EQ(cluster.condition("nodes/second", "Ready"),
+            "True KubeletReady kubelet is posting ready status");
   EXPECT_EQ(cluster.text("nodes/second", "spec.taints"), "");
-  EXPECT_EQ(cluster.condition("nodes/kubecxx-node", "Ready"), "True KubeletReady kubelet is posting ready status");
+  EXPECT_EQ(cluster.condition("nodes/kubecxx-node", "Ready"),
+            "True KubeletReady kubelet is posting ready status");
 }
 
 // SM-7, SM-4
 TEST(SimulatedNode, GetsNoPodsWhileAClientMakesItNotReady) {
   Cluster cluster;
-  cluster.patch("nodes/kubecxx-node", "status: {conditions: [{type: Ready, status: 'False'}]}", "/status");
-  EXPECT_EQ(cluster.text("nodes/kubecxx-node", "spec.taints[0].key"), "node.kubernetes.io/not-ready");
+  cluster.patch("nodes/kubecxx-node", "status: {conditions: [{type: Ready, status: 'False'}]}",
+                "/status");
+  EXPECT_EQ(cluster.text("nodes/kubecxx-node", "spec.taints[0].key"),
+            "node.kubernetes.io/not-ready");
 
   cluster.apply(pod("Always"));
 
@@ -239,7 +255,8 @@ spec:
   EXPECT_EQ(cluster.text("pods/selects", "spec.nodeName"), "fast");
   EXPECT_EQ(cluster.text("pods/tolerates", "spec.nodeName"), "tainted");
   EXPECT_NE(cluster.condition("pods/nowhere", "PodScheduled")
-                .find("0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 node(s) didn't match Pod's node affinity/selector."),
+                .find("0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 node(s) "
+                      "didn't match Pod's node affinity/selector."),
             std::string::npos)
       << cluster.condition("pods/nowhere", "PodScheduled");
 }

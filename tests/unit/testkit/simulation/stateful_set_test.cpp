@@ -4,7 +4,8 @@
 namespace kube::testkit {
 namespace {
 
-std::string stateful_set(int replicas, std::string_view more = "", std::string_view annotations = "{}") {
+std::string stateful_set(int replicas, std::string_view more = "",
+                         std::string_view annotations = "{}") {
   return fmt::format(R"(
 apiVersion: apps/v1
 kind: StatefulSet
@@ -22,13 +23,16 @@ spec:
 }
 
 constexpr std::string_view kClaims =
-    "volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], resources: {requests: "
+    "volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], "
+    "resources: {requests: "
     "{storage: 1Gi}}, storageClassName: fast}}]";
 constexpr std::string_view kFastClass =
-    "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: fast}, provisioner: example.com/disk}";
+    "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: fast}, provisioner: "
+    "example.com/disk}";
 
 std::string image(std::string_view name) {
-  return fmt::format("spec: {{template: {{spec: {{containers: [{{name: db, image: '{}'}}]}}}}}}", name);
+  return fmt::format("spec: {{template: {{spec: {{containers: [{{name: db, image: '{}'}}]}}}}}}",
+                     name);
 }
 
 // SM-22
@@ -69,7 +73,8 @@ TEST(SimulatedStatefulSet, StartsPodsOneAfterTheOther) {
 TEST(SimulatedStatefulSet, StartsPodsAtOnceIfItIsParallel) {
   Cluster cluster;
 
-  cluster.apply(stateful_set(3, "podManagementPolicy: Parallel", "{simulation.kubecxx/outcome: unready}"));
+  cluster.apply(
+      stateful_set(3, "podManagementPolicy: Parallel", "{simulation.kubecxx/outcome: unready}"));
 
   EXPECT_EQ(cluster.names("pods"), "db-0 db-1 db-2");
   EXPECT_EQ(cluster.text("statefulsets/db", "status.readyReplicas"), "");
@@ -98,7 +103,8 @@ TEST(SimulatedStatefulSet, MakesClaimsThatStayWhenItShrinks) {
   cluster.apply(stateful_set(2, kClaims));
   EXPECT_EQ(cluster.names("persistentvolumeclaims"), "data-db-0 data-db-1");
   EXPECT_EQ(cluster.join("persistentvolumeclaims", "status.phase"), "Bound Bound");
-  EXPECT_EQ(cluster.text("pods/db-1", "spec.volumes[0].persistentVolumeClaim.claimName"), "data-db-1");
+  EXPECT_EQ(cluster.text("pods/db-1", "spec.volumes[0].persistentVolumeClaim.claimName"),
+            "data-db-1");
   EXPECT_EQ(cluster.text("statefulsets/db", "status.readyReplicas"), "2");
   cluster.patch("statefulsets/db", "spec: {replicas: 1}");
 
@@ -110,7 +116,10 @@ TEST(SimulatedStatefulSet, DeletesClaimsAsItsRetentionPolicySays) {
   Cluster cluster;
   cluster.apply(kFastClass);
   cluster.apply(stateful_set(
-      2, fmt::format("persistentVolumeClaimRetentionPolicy: {{whenDeleted: Delete, whenScaled: Delete}}\n  {}", kClaims)));
+      2,
+      fmt::format(
+          "persistentVolumeClaimRetentionPolicy: {{whenDeleted: Delete, whenScaled: Delete}}\n  {}",
+          kClaims)));
   ASSERT_EQ(cluster.names("persistentvolumeclaims"), "data-db-0 data-db-1");
 
   cluster.patch("statefulsets/db", "spec: {replicas: 1}");
@@ -124,7 +133,8 @@ TEST(SimulatedStatefulSet, DeletesClaimsAsItsRetentionPolicySays) {
 // SM-23
 TEST(SimulatedStatefulSet, UpdatesFromTheHighestOrdinalDownToThePartition) {
   Cluster cluster;
-  cluster.apply(stateful_set(3, "updateStrategy: {type: RollingUpdate, rollingUpdate: {partition: 2}}"));
+  cluster.apply(
+      stateful_set(3, "updateStrategy: {type: RollingUpdate, rollingUpdate: {partition: 2}}"));
   const std::string first = cluster.text("statefulsets/db", "status.currentRevision");
 
   cluster.patch("statefulsets/db", image("pg:2"));

@@ -26,7 +26,8 @@ spec: {{accessModes: [ReadWriteOnce], resources: {{requests: {{storage: 5Gi}}}},
 
 std::string storage_class(std::string_view mode) {
   return fmt::format(
-      "{{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {{name: fast}}, provisioner: example.com/disk, "
+      "{{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {{name: fast}}, provisioner: "
+      "example.com/disk, "
       "volumeBindingMode: {}}}",
       mode);
 }
@@ -64,9 +65,10 @@ TEST(SimulatedVolumes, KeepAClaimPendingUntilAVolumeFits) {
   cluster.apply(claim("slow"));
   cluster.apply(kPod);
   EXPECT_EQ(cluster.text("persistentvolumeclaims/mine", "status.phase"), "Pending");
-  EXPECT_TRUE(cluster.condition("pods/user", "PodScheduled")
-                  .starts_with("False Unschedulable 0/1 nodes are available: pod has unbound immediate "
-                               "PersistentVolumeClaims."))
+  EXPECT_TRUE(
+      cluster.condition("pods/user", "PodScheduled")
+          .starts_with("False Unschedulable 0/1 nodes are available: pod has unbound immediate "
+                       "PersistentVolumeClaims."))
       << cluster.condition("pods/user", "PodScheduled");
 
   cluster.apply(volume("fitting", "5Gi"));
@@ -85,10 +87,12 @@ TEST(SimulatedVolumes, AreMadeForClaimsOfAClassWithAProvisioner) {
   const Ref<Value> mine = cluster.get("persistentvolumeclaims/mine");
   EXPECT_EQ(Cluster::text(mine, "status.phase"), "Bound");
   EXPECT_EQ(Cluster::text(mine, "spec.volumeName"), "pvc-" + Cluster::text(mine, "metadata.uid"));
-  const Ref<Value> made = cluster.get("persistentvolumes/" + Cluster::text(mine, "spec.volumeName"));
+  const Ref<Value> made =
+      cluster.get("persistentvolumes/" + Cluster::text(mine, "spec.volumeName"));
   EXPECT_EQ(Cluster::text(made, "spec.capacity.storage"), "5Gi");
   EXPECT_EQ(Cluster::text(made, "spec.persistentVolumeReclaimPolicy"), "Delete");
-  EXPECT_EQ(Cluster::text(made, "metadata.annotations['pv.kubernetes.io/provisioned-by']"), "example.com/disk");
+  EXPECT_EQ(Cluster::text(made, "metadata.annotations['pv.kubernetes.io/provisioned-by']"),
+            "example.com/disk");
   EXPECT_EQ(Cluster::text(made, "status.phase"), "Bound");
 }
 
@@ -102,7 +106,8 @@ TEST(SimulatedVolumes, WaitForThePodThatUsesThem) {
   cluster.apply(kPod);
 
   EXPECT_EQ(cluster.text("persistentvolumeclaims/mine", "status.phase"), "Bound");
-  EXPECT_EQ(cluster.text("persistentvolumeclaims/mine", "metadata.annotations['volume.kubernetes.io/selected-node']"),
+  EXPECT_EQ(cluster.text("persistentvolumeclaims/mine",
+                         "metadata.annotations['volume.kubernetes.io/selected-node']"),
             "kubecxx-node");
   EXPECT_EQ(cluster.text("pods/user", "status.phase"), "Running");
 }
