@@ -190,6 +190,7 @@ TEST(Simulation, GoesOnFromADataFile) {
     Value slow = deployment(2);
     slow.at_path("spec.minReadySeconds") = 30;
     server.request("POST", kDeployments, slow);
+    ASSERT_TRUE(server.settle());
     server.request("PATCH", "/api/v1/nodes/kubecxx-node",
                    *decode_json<Value>(R"({"spec":{"unschedulable":true}})"), kMergePatch);
     ASSERT_TRUE(server.settle());
