@@ -311,6 +311,7 @@ void ApiServer::restart(State state) {
     impl_->engine.import_objects(impl_->engine.export_objects(), impl_->engine.revision());
   }
   impl_->start();
+  if (impl_->simulation) impl_->simulation->start_over();
 }
 
 }  // namespace kube::testkit

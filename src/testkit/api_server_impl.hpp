@@ -5,7 +5,7 @@
 #include "http_front.hpp"
 #include "http_front_pipeline.hpp"
 #include "persistence.hpp"
-#include "simulate.hpp"
+#include "simulation/simulation.hpp"
 #include "tls_authority.hpp"
 
 #include <kube/testkit/api_server.hpp>

@@ -167,6 +167,7 @@ void Controllers::call_hooks(const Item& item) {
                                                  : std::string_view{event.key}.substr(0, slash);
   change.name = std::string_view{event.key}.substr(slash == std::string::npos ? 0 : slash + 1);
   change.revision = event.revision;
+  change.object = &event.object;
   change.json = [&] { return event.object.json(); };
   for (const auto& hook : interested) {
     const std::lock_guard lock{hook->running};

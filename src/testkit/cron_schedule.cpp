@@ -72,8 +72,8 @@ std::string not_a_number(std::string_view text) {
                      quoted_go(text));
 }
 
-/// One part of a list: `*`, `3`, `1-5`, any of them with `/step`.
-std::string range_problem(std::string_view range, const Bounds& bounds) {
+/// One part of a list: `*`, `3`, `1-5`, any of them with `/step`. Adds its values to `bits`.
+std::string read_range(std::string_view range, const Bounds& bounds, std::uint64_t& bits) {
   const auto steps = split(range, '/');
   const auto ends = split(steps[0], '-');
   if (steps.size() > 2) return fmt::format("too many slashes: {}", range);
@@ -109,27 +109,42 @@ std::string range_problem(std::string_view range, const Bounds& bounds) {
     return fmt::format("beginning of range ({}) beyond end of range ({}): {}", first, last, range);
   }
   if (step == 0) return fmt::format("step of range should be a positive number: {}", range);
+  if (steps[0] == "*" || steps[0] == "?") bits |= step == 1 ? CronSchedule::kEvery : 0;
+  for (unsigned value = first; value <= last; value += step) bits |= std::uint64_t{1} << value;
   return {};
 }
 
-std::string descriptor_problem(std::string_view text) {
-  static constexpr std::array<std::string_view, 7> kKnown{
-      "@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"};
-  if (std::ranges::find(kKnown, text) != kKnown.end()) return {};
-  static constexpr std::string_view kEvery = "@every ";
-  if (text.starts_with(kEvery)) {
-    const std::string_view duration = text.substr(kEvery.size());
-    if (time_text::parse_duration(duration)) return {};
+/// What a descriptor stands for; empty if it is not known.
+std::string_view meaning_of(std::string_view descriptor) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kKnown{
+      {{"@yearly", "0 0 1 1 *"},
+       {"@annually", "0 0 1 1 *"},
+       {"@monthly", "0 0 1 * *"},
+       {"@weekly", "0 0 * * 0"},
+       {"@daily", "0 0 * * *"},
+       {"@midnight", "0 0 * * *"},
+       {"@hourly", "0 * * * *"}}};
+  const auto found =
+      std::ranges::find(kKnown, descriptor, &std::pair<std::string_view, std::string_view>::first);
+  return found == kKnown.end() ? std::string_view{} : found->second;
+}
+
+constexpr std::string_view kEveryPrefix = "@every ";
+
+std::string read_interval(std::string_view text, std::chrono::seconds& every) {
+  const std::string_view duration = text.substr(kEveryPrefix.size());
+  const auto length = time_text::parse_duration(duration);
+  if (!length) {
     return fmt::format("failed to parse duration {}: time: invalid duration {}", text,
                        quoted_go(duration));
   }
-  return fmt::format("unrecognized descriptor: {}", text);
+  every =
+      std::max(std::chrono::seconds{1},
+               std::chrono::duration_cast<std::chrono::seconds>(std::chrono::nanoseconds{*length}));
+  return {};
 }
 
-}  // namespace
-
-std::string cron_schedule_problem(std::string_view schedule) {
-  if (schedule.starts_with('@')) return descriptor_problem(schedule);
+std::string read_fields(std::string_view schedule, std::array<std::uint64_t, 5>& bits) {
   static const std::array<Bounds, 5> kFields{
       {{0, 59, {}, 0}, {0, 23, {}, 0}, {1, 31, {}, 0}, {1, 12, kMonths, 1}, {0, 6, kDays, 0}}};
   const auto fields = words(schedule);
@@ -139,10 +154,67 @@ std::string cron_schedule_problem(std::string_view schedule) {
   }
   for (std::size_t i = 0; i < fields.size(); ++i) {
     for (const std::string_view range : split(fields[i], ',')) {
-      if (std::string problem = range_problem(range, kFields[i]); !problem.empty()) return problem;
+      std::string problem = read_range(range, kFields[i], bits[i]);
+      if (!problem.empty()) return problem;
     }
   }
   return {};
+}
+
+}  // namespace
+
+CronSchedule CronSchedule::parse(std::string_view text) {
+  CronSchedule schedule;
+  if (text.starts_with(kEveryPrefix)) {
+    schedule.problem_ = read_interval(text, schedule.every_);
+  } else if (text.starts_with('@')) {
+    const std::string_view fields = meaning_of(text);
+    schedule.problem_ = fields.empty() ? fmt::format("unrecognized descriptor: {}", text)
+                                       : read_fields(fields, schedule.fields_);
+  } else {
+    schedule.problem_ = read_fields(text, schedule.fields_);
+  }
+  return schedule;
+}
+
+bool CronSchedule::has_day(std::chrono::year_month_day date, unsigned weekday) const {
+  const auto has = [&](Field field, unsigned value) {
+    return (fields_[field] & (std::uint64_t{1} << value)) != 0;
+  };
+  if (!has(kMonth, unsigned{date.month()})) return false;
+  const bool day = has(kDay, unsigned{date.day()});
+  const bool day_of_week = has(kWeekday, weekday);
+  const bool any = ((fields_[kDay] | fields_[kWeekday]) & kEvery) != 0;
+  return any ? day && day_of_week : day || day_of_week;
+}
+
+std::optional<std::chrono::sys_seconds> CronSchedule::next(
+    std::chrono::sys_seconds after,
+    const std::function<std::chrono::seconds(std::chrono::sys_seconds)>& offset) const {
+  using std::chrono::days;
+  using std::chrono::sys_days;
+  if (every_.count() > 0) return after + every_;
+  // Days and minutes are those of the clock on the wall; five years have every date there is.
+  const sys_days today = std::chrono::floor<days>(after + offset(after));
+  for (sys_days day = today; day <= today + days{5 * 366}; day += days{1}) {
+    if (!has_day(std::chrono::year_month_day{day}, std::chrono::weekday{day}.c_encoding())) {
+      continue;
+    }
+    for (unsigned minute = 0; minute < 24 * 60; ++minute) {
+      if ((fields_[kHour] & (std::uint64_t{1} << (minute / 60))) == 0 ||
+          (fields_[kMinute] & (std::uint64_t{1} << (minute % 60))) == 0) {
+        continue;
+      }
+      const std::chrono::sys_seconds local{day + std::chrono::minutes{minute}};
+      const std::chrono::sys_seconds utc = local - offset(local - offset(local));
+      if (utc > after) return utc;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string cron_schedule_problem(std::string_view schedule) {
+  return CronSchedule::parse(schedule).problem();
 }
 
 bool is_known_time_zone(std::string_view name) {

@@ -157,23 +157,37 @@ Ref<Value> Engine::seed(std::string_view json) {
 
 Ref<Value> Engine::find(const GroupResource& resource, std::string_view namespace_,
                         std::string_view name) const {
-  const ResourcePtr found = state_->find_resource(resource);
-  if (found == nullptr) return nullptr;
-  const StoredObject object =
-      state_->services.store.get(*found->collection, key_of(namespace_, name));
+  const StoredObject object = find_stored(resource, namespace_, name);
   if (!object) return nullptr;
-  return as_served(state_->services.codec, *found, object).value();
+  return as_served(state_->services.codec, *state_->find_resource(resource), object).value();
 }
 
 std::vector<Ref<Value>> Engine::list(const GroupResource& resource,
                                      std::string_view namespace_) const {
   std::vector<Ref<Value>> objects;
   const ResourcePtr found = state_->find_resource(resource);
+  for (const StoredObject& object : list_stored(resource, namespace_)) {
+    objects.push_back(as_served(state_->services.codec, *found, object).value());
+  }
+  return objects;
+}
+
+StoredObject Engine::find_stored(const GroupResource& resource, std::string_view namespace_,
+                                 std::string_view name) const {
+  const ResourcePtr found = state_->find_resource(resource);
+  if (found == nullptr) return {};
+  return state_->services.store.get(*found->collection, key_of(namespace_, name));
+}
+
+std::vector<StoredObject> Engine::list_stored(const GroupResource& resource,
+                                              std::string_view namespace_) const {
+  std::vector<StoredObject> objects;
+  const ResourcePtr found = state_->find_resource(resource);
   if (found == nullptr) return objects;
   Store::ListQuery query;
   if (!namespace_.empty()) query.scope.prefix = std::string{namespace_} + '/';
-  for (const auto& [key, object] : state_->services.store.list(*found->collection, query).objects) {
-    objects.push_back(as_served(state_->services.codec, *found, object).value());
+  for (auto& [key, object] : state_->services.store.list(*found->collection, query).objects) {
+    objects.push_back(std::move(object));
   }
   return objects;
 }
@@ -192,13 +206,20 @@ bool Engine::remove(const GroupResource& resource, std::string_view namespace_,
 
 Ref<Value> Engine::request(std::string_view method, std::string_view target, const Value& body,
                            std::string_view content_type) {
+  return state_->services.codec.value_from_json(request_json(
+      method, target, body.is_absent() ? std::string{} : json_text(body), content_type));
+}
+
+std::string Engine::request_json(std::string_view method, std::string_view target, std::string body,
+                                 std::string_view content_type, std::string_view agent) {
   ServerRequest request;
   request.method = method;
   request.target = target;
-  request.headers = {{"Content-Type", std::string{content_type}}, {"User-Agent", "kubecxx"}};
-  if (!body.is_absent()) request.body = json_text(body);
-  const ServerResponse response = handle_as(administrator(), request);
-  if (response.status < 300) return state_->services.codec.value_from_json(response.body);
+  request.headers = {{"Content-Type", std::string{content_type}},
+                     {"User-Agent", std::string{agent}}};
+  request.body = std::move(body);
+  ServerResponse response = handle_as(administrator(), request);
+  if (response.status < 300) return std::move(response.body);
   const std::string* type = find_header(response.headers, "Content-Type");
   if (type == nullptr || *type != "application/json")
     throw ApiError{response.status, response.body};

@@ -20,6 +20,7 @@
 
 #include "http_message.hpp"
 #include "request_origin.hpp"
+#include "stored_object.hpp"
 
 namespace kube::testkit::detail {
 
@@ -75,6 +76,8 @@ struct Change {
   std::string_view namespace_;
   std::string_view name;
   std::uint64_t revision = 0;
+  /// The object as it is stored; for hooks only, and only while the call lasts.
+  const StoredObject* object = nullptr;
   /// The object as JSON, made when asked for: the new state, or the last one of a deleted object.
   std::function<std::string()> json;
 };
@@ -159,11 +162,20 @@ class Engine final : public RequestHandler {
   /// All objects of a resource, of all namespaces if `namespace_` is empty.
   [[nodiscard]] std::vector<Ref<Value>> list(const GroupResource& resource,
                                              std::string_view namespace_ = {}) const;
+  /// The same objects in their stored form, which takes no conversion.
+  [[nodiscard]] StoredObject find_stored(const GroupResource& resource, std::string_view namespace_,
+                                         std::string_view name) const;
+  [[nodiscard]] std::vector<StoredObject> list_stored(const GroupResource& resource,
+                                                      std::string_view namespace_ = {}) const;
   /// Removes an object without asking anybody: finalizers and grace do not count. False if there was none.
   bool remove(const GroupResource& resource, std::string_view namespace_, std::string_view name);
   /// A request by the administrator, for controllers in the process. Throws ApiError on a failure.
   Ref<Value> request(std::string_view method, std::string_view target, const Value& body = {},
                      std::string_view content_type = "application/json");
+  /// The same with JSON text in and out. `agent` is the user agent, which names the manager of the fields.
+  std::string request_json(std::string_view method, std::string_view target, std::string body,
+                           std::string_view content_type = "application/json",
+                           std::string_view agent = "kubecxx");
 
   /// Calls `react` for every write of `resource` from now on, in order, on a thread of the engine and outside
   /// its locks; it may call the engine. Ends when the returned token is destroyed, which waits for a call

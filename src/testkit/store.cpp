@@ -168,7 +168,8 @@ void Store::record_locked(const Collection& collection, const StoreEvent& event)
   const auto [namespace_, name] = split_key(event.key);
   try {
     options_.journal({event.type, collection.resource_.group, collection.resource_.resource,
-                      namespace_, name, event.revision, [&] { return event.object.json(); }});
+                      namespace_, name, event.revision, &event.object,
+                      [&] { return event.object.json(); }});
   } catch (const std::exception& error) {
     throw std::runtime_error(std::string{"the journal failed: "} + error.what());
   }

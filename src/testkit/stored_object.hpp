@@ -37,6 +37,13 @@ class StoredObject {
     return *reinterpret_cast<const Value*>(data());
   }
 
+  /// The object as its built-in type, sharing the block; null if it is of another type.
+  template <typename T>
+  [[nodiscard]] Ref<T> as() const noexcept {
+    if (type_ != &type_of<T>()) return nullptr;
+    return Ref<T>{data_, reinterpret_cast<const T*>(data_.get())};
+  }
+
   /// The version of its last write; 0 before it is stored.
   [[nodiscard]] std::uint64_t revision() const noexcept { return revision_; }
   /// Which schema a custom resource was last checked with.

@@ -160,8 +160,9 @@ void add_serve(CLI::App& app) {
   command
       ->add_option("--load", options->load, "YAML or JSON file, or folder of such, to begin with")
       ->check(CLI::ExistingPath);
-  command->add_flag("--simulate", options->server.simulate,
-                    "Play controllers and a node: deployments get pods, and pods run");
+  command->add_flag(
+      "--simulate", options->server.simulate,
+      "Play the rest of a cluster: workloads get pods, pods run, jobs end, claims are bound");
   command->add_flag_callback(
       "--empty", [options] { options->server.cluster_objects = false; },
       "Begin with namespaces only, without the services, roles and accounts that every cluster "

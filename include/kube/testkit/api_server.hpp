@@ -81,7 +81,7 @@ struct ApiServerOptions {
   /// default roles, and give each namespace its service account and certificate (BK-8), and each pod a token of its
   /// account (AD-6). Off, so that what a test counts is what it has created; `kubecxx serve` turns it on.
   bool cluster_objects = false;
-  /// Play the controllers and kubelets that make deployments into running pods.
+  /// Play the controllers of workloads, jobs, endpoints and volumes, the scheduler and the kubelets (SM-1 to SM-29).
   bool simulate = false;
   /// A SQLite file in which the objects outlive the process; empty keeps them in memory.
   std::filesystem::path data = {};

@@ -3,9 +3,17 @@
 #include <kube/api/core/v1.hpp>
 #include <kube/testkit/api_server.hpp>
 
+#include <kube/testkit/fake_clock.hpp>
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-// BK-4, BK-5: unless a test asks for it, nobody plays the cluster.
+#include <unistd.h>
+
+#include <filesystem>
+#include <set>
+
+// BK-4, BK-5, SM-1: unless a test asks for it, nobody plays the cluster.
 namespace kube::testkit {
 namespace {
 
@@ -47,6 +55,7 @@ bool is_rolled_out(const ApiServer& server, int count) {
          web->status.observed_generation == web->metadata.generation;
 }
 
+// SM-2, SM-9, SM-10
 TEST(Simulation, MakesPodsOfADeploymentAndRunsThem) {
   ApiServer server{{.simulate = true}};
 
@@ -153,7 +162,86 @@ TEST(Simulation, IsOffUnlessAskedFor) {
   EXPECT_EQ(server.count<Pod>(), 0U);
 }
 
-// AD-7, AD-8
+// SM-1
+TEST(Simulation, GoesOnAfterARestart) {
+  ApiServer server{{.simulate = true}};
+  server.request("POST", kDeployments, deployment(2));
+  ASSERT_TRUE(server.settle());
+
+  server.restart();
+  server.request("PATCH", kWeb, replicas(3), kMergePatch);
+  ASSERT_TRUE(server.settle());
+  EXPECT_TRUE(is_rolled_out(server, 3));
+  server.restart(ApiServer::State::kForget);
+  server.request("POST", kDeployments, deployment(1));
+  ASSERT_TRUE(server.settle());
+
+  EXPECT_TRUE(is_rolled_out(server, 1));
+  EXPECT_EQ(running(server), 1U);
+}
+
+// SM-1
+TEST(Simulation, GoesOnFromADataFile) {
+  const std::filesystem::path file =
+      std::filesystem::path{::testing::TempDir()} / fmt::format("simulation-{}.db", getpid());
+  FakeClock clock;
+  {
+    ApiServer server{{.clock = &clock, .simulate = true, .data = file}};
+    Value slow = deployment(2);
+    slow.at_path("spec.minReadySeconds") = 30;
+    server.request("POST", kDeployments, slow);
+    ASSERT_TRUE(server.settle());
+    server.request("PATCH", "/api/v1/nodes/kubecxx-node",
+                   *decode_json<Value>(R"({"spec":{"unschedulable":true}})"), kMergePatch);
+    ASSERT_TRUE(server.settle());
+  }
+  {
+    ApiServer server{{.clock = &clock, .simulate = true, .data = file}};
+    clock.advance(30s);
+    ASSERT_TRUE(server.settle());
+
+    const Ref<Deployment> web = server.find<Deployment>("default", "web");
+    EXPECT_EQ(web->status.available_replicas, 2);
+    EXPECT_EQ(server.find<core::v1::Node>("", "kubecxx-node")->spec.unschedulable, true);
+  }
+  std::filesystem::remove(file);
+}
+
+// SM-1
+TEST(Simulation, WritesAsTheComponentsOfACluster) {
+  ApiServer server{{.simulate = true}};
+  server.request("POST", kDeployments, deployment(1));
+  ASSERT_TRUE(server.settle());
+
+  std::set<std::string> managers;
+  for (const Value& entry :
+       server.list({"", "pods"}, "default").front()->get_array("metadata.managedFields")) {
+    managers.insert(std::string{entry.get_string("manager").value_or("")});
+  }
+
+  EXPECT_EQ(managers, (std::set<std::string>{"kube-controller-manager", "kubelet"}));
+}
+
+// SM-1: clients that write at the same time delay the controllers, but do not stop them.
+TEST(Simulation, ComesToRestWhileClientsWriteTheSameObjects) {
+  ApiServer server{{.simulate = true}};
+  server.request("POST", kDeployments, deployment(2));
+
+  for (int i = 0; i < 40; ++i) {
+    server.request(
+        "PATCH", kWeb,
+        *decode_json<Value>(fmt::format(
+            R"({{"metadata":{{"annotations":{{"turn":"{}"}}}},"spec":{{"replicas":{}}}}})", i,
+            1 + i % 3)),
+        kMergePatch);
+  }
+
+  ASSERT_TRUE(server.settle());
+  EXPECT_TRUE(is_rolled_out(server, 1));
+  EXPECT_EQ(running(server), 1U);
+}
+
+// AD-7, AD-8, SM-9
 TEST(Simulation, TellsWhyPodsAreRefusedAndTriesAgainWhenThereIsRoom) {
   ApiServer server{{.simulate = true}};
   const Value quota = *decode_json<Value>(

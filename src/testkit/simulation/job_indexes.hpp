@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/api/batch/v1.hpp>
+#include <kube/api/core/v1.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+/// Indexed jobs: each pod works on one index.
+namespace kube::testkit::detail {
+
+inline constexpr std::string_view kCompletionIndex = "batch.kubernetes.io/job-completion-index";
+
+[[nodiscard]] bool is_indexed(const batch::v1::Job& job) noexcept;
+/// The index that the pod works on.
+[[nodiscard]] std::optional<std::int32_t> index_of(const core::v1::Pod& pod);
+/// Makes `pod` the one for `index` of the job: annotation, label, host name, generated name and environment.
+void set_index(core::v1::Pod& pod, const batch::v1::Job& job, std::int32_t index);
+
+/// A set of indexes as text, "1,3-5", and back. What is no number is left out.
+[[nodiscard]] std::string format_indexes(const std::set<std::int32_t>& indexes);
+[[nodiscard]] std::set<std::int32_t> parse_indexes(std::string_view text, std::int32_t completions);
+
+}  // namespace kube::testkit::detail

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/api/core/v1.hpp>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace kube::testkit::detail {
+
+/// What the containers of a simulated pod do.
+inline constexpr std::string_view kOutcomeAnnotation = "simulation.kubecxx/outcome";
+/// How long they run before they end, such as "90s"; at once if it is missing.
+inline constexpr std::string_view kAfterAnnotation = "simulation.kubecxx/after";
+/// How long they take to stop when the pod is deleted, at most the grace period; at once if it is missing.
+inline constexpr std::string_view kStopAfterAnnotation = "simulation.kubecxx/stop-after";
+
+/// The behaviour of a pod, from its annotations and its restart policy.
+struct PodBehaviour {
+  enum class Outcome {
+    kPending,    ///< the containers are never started
+    kUnready,    ///< they run and never become ready
+    kRunning,    ///< they run for ever
+    kSucceeded,  ///< they end with exit code 0
+    kFailed,     ///< they end with exit code 1
+  };
+  Outcome outcome = Outcome::kRunning;
+  std::chrono::nanoseconds after{0};
+  std::chrono::nanoseconds stop_after{0};
+  /// Why the annotations cannot be understood; empty if they can.
+  std::string problem = {};
+
+  [[nodiscard]] bool ends() const noexcept {
+    return outcome == Outcome::kSucceeded || outcome == Outcome::kFailed;
+  }
+};
+
+/// Without annotations, pods with the restart policy Always run for ever, and others succeed at once.
+[[nodiscard]] PodBehaviour behaviour_of(const core::v1::Pod& pod);
+
+}  // namespace kube::testkit::detail

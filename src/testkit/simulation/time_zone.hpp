@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace kube::testkit::detail {
+
+/// A time zone of the machine's database: when which offset from UTC is in force.
+class TimeZone {
+ public:
+  /// UTC.
+  TimeZone() = default;
+  /// Reads the zone, such as "Europe/Berlin". UTC if the database does not have it.
+  static TimeZone load(std::string_view name);
+  /// Reads a file of the database (RFC 9636). UTC if it is malformed.
+  static TimeZone parse(std::string_view file);
+
+  /// What is added to UTC at that time.
+  [[nodiscard]] std::chrono::seconds offset(std::chrono::sys_seconds time) const;
+
+ private:
+  struct Transition {
+    std::int64_t at;
+    std::int32_t offset;
+  };
+  std::int32_t first_offset_ = 0;
+  std::vector<Transition> transitions_;  ///< by time
+};
+
+}  // namespace kube::testkit::detail
