@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lexer.hpp"
 
+#include "characters.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -10,15 +12,8 @@ namespace kube::testkit::cel {
 
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-
-int hex_digit(char c) {
-  if (is_digit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
+/// What identifiers begin with.
+bool is_word(char c) { return is_letter(c) || c == '_'; }
 
 class Lexer {
  public:
@@ -80,9 +75,9 @@ class Lexer {
     if (const auto kind = string_literal()) return *kind;
     const char c = peek();
     if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return number();
-    if (is_letter(c)) {
+    if (is_word(c)) {
       const std::size_t begin = at_;
-      while (is_letter(peek()) || is_digit(peek())) ++at_;
+      while (is_word(peek()) || is_digit(peek())) ++at_;
       const std::string_view word = source_.substr(begin, at_ - begin);
       return word == "in" || word == "true" || word == "false" || word == "null"
                  ? TokenKind::kSymbol
@@ -104,7 +99,7 @@ class Lexer {
   TokenKind escaped_identifier() {
     std::size_t end = at_ + 1;
     const auto fits = [](char c) {
-      return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '/' || c == ' ';
+      return is_word(c) || is_digit(c) || c == '.' || c == '-' || c == '/' || c == ' ';
     };
     while (end < source_.size() && fits(source_[end])) ++end;
     if (end < source_.size() && source_[end] == '`' && end > at_ + 1) at_ = end + 1;

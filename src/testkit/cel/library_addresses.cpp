@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // IP addresses and networks.
 #include "functions.hpp"
-#include "literal.hpp"
+
+#include "testkit/field_error.hpp"
 
 #include <arpa/inet.h>
 
@@ -48,14 +49,14 @@ struct CidrValue final : Opaque {
 /// An address, or why the text is none.
 std::optional<Address> read_address(std::string_view text, std::string& why) {
   const auto fail = [&](std::string_view reason) {
-    why = fmt::format("ParseAddr({}): {}", quoted(text), reason);
+    why = fmt::format("ParseAddr({}): {}", detail::quoted_go(text), reason);
     return std::nullopt;
   };
   const std::string plain{text};
   Address address;
   address.is_v4 = text.find(':') == std::string_view::npos;
   if (!address.is_v4 && text.find('%') != std::string_view::npos) {
-    why = fmt::format("IP address {} with zone value is not allowed", quoted(text));
+    why = fmt::format("IP address {} with zone value is not allowed", detail::quoted_go(text));
     return std::nullopt;
   }
   const int family = address.is_v4 ? AF_INET : AF_INET6;
@@ -67,7 +68,7 @@ std::optional<Address> read_address(std::string_view text, std::string& why) {
   const auto dots = std::ranges::count(text, '.');
   if (text.find_first_not_of("0123456789.") != std::string_view::npos) {
     return fail(fmt::format("unexpected character (at {})",
-                            quoted(text.substr(text.find_first_not_of("0123456789.")))));
+                            detail::quoted_go(text.substr(text.find_first_not_of("0123456789.")))));
   }
   if (text.starts_with("0") || text.find(".0") != std::string_view::npos) {
     return fail("IPv4 field has octet with leading zero");
@@ -92,12 +93,12 @@ std::optional<Address> parse_ip(std::string_view text, std::string& error) {
   if (!address) {
     error = why.starts_with("ParseAddr")
                 ? fmt::format("IP Address {} parse error during conversion from string: {}",
-                              quoted(text), why)
+                              detail::quoted_go(text), why)
                 : why;
     return std::nullopt;
   }
   if (is_mapped(*address)) {
-    error = fmt::format("IPv4-mapped IPv6 address {} is not allowed", quoted(text));
+    error = fmt::format("IPv4-mapped IPv6 address {} is not allowed", detail::quoted_go(text));
     return std::nullopt;
   }
   return address;
@@ -119,7 +120,8 @@ struct Network {
 
 std::optional<Network> parse_cidr(std::string_view text, std::string& error) {
   const auto fail = [&](std::string_view why) {
-    error = fmt::format("{0}{0}netip.ParsePrefix({1}): {2}", kNoNetwork, quoted(text), why);
+    error =
+        fmt::format("{0}{0}netip.ParsePrefix({1}): {2}", kNoNetwork, detail::quoted_go(text), why);
     return std::nullopt;
   };
   const std::size_t slash = text.rfind('/');
@@ -132,11 +134,12 @@ std::optional<Network> parse_cidr(std::string_view text, std::string& error) {
   const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), prefix);
   if (code != std::errc{} || end != digits.data() + digits.size() ||
       (digits.size() > 1 && (digits[0] < '1' || digits[0] > '9'))) {
-    return fail(fmt::format("bad bits after slash: {}", quoted(digits)));
+    return fail(fmt::format("bad bits after slash: {}", detail::quoted_go(digits)));
   }
   if (prefix < 0 || prefix > address->bits()) return fail("prefix length out of range");
   if (is_mapped(*address)) {
-    error = fmt::format("{}IPv4-mapped IPv6 address {} is not allowed", kNoNetwork, quoted(text));
+    error = fmt::format("{}IPv4-mapped IPv6 address {} is not allowed", kNoNetwork,
+                        detail::quoted_go(text));
     return std::nullopt;
   }
   return Network{*address, prefix};

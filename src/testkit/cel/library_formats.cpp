@@ -2,8 +2,8 @@
 // The named formats of Kubernetes: format.dns1123Label().validate(text).
 #include "functions.hpp"
 
-#include "../name_rules.hpp"
-#include "../string_formats.hpp"
+#include "testkit/name_rules.hpp"
+#include "testkit/string_formats.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Semantic versions (semver.org).
 #include "functions.hpp"
-#include "literal.hpp"
+
+#include "testkit/field_error.hpp"
 
 #include <algorithm>
 #include <array>
@@ -101,33 +102,35 @@ std::shared_ptr<SemverValue> parse_semver(std::string_view text, std::string& er
     const std::string& number = numbers[i];
     if (!is_number(number)) {
       return fail(std::string{"Invalid character(s) found in "} + kLowerNames[i] + " number " +
-                  quoted(number));
+                  detail::quoted_go(number));
     }
     if (number.size() > 1 && number[0] == '0') {
       return fail(std::string{kNames[i]} + " number must not contain leading zeroes " +
-                  quoted(number));
+                  detail::quoted_go(number));
     }
     const auto [end, code] =
         std::from_chars(number.data(), number.data() + number.size(), version->numbers[i]);
     static_cast<void>(end);
     if (code != std::errc{}) {
-      return fail("strconv.ParseUint: parsing " + quoted(number) + ": value out of range");
+      return fail("strconv.ParseUint: parsing " + detail::quoted_go(number) +
+                  ": value out of range");
     }
   }
   if (dash != std::string_view::npos) version->pre = parts_of(text.substr(dash + 1), '.');
   for (const std::string& part : version->pre) {
     if (part.empty()) return fail("Prerelease is empty");
     if (!is_identifier(part))
-      return fail("Invalid character(s) found in prerelease " + quoted(part));
+      return fail("Invalid character(s) found in prerelease " + detail::quoted_go(part));
     if (is_number(part) && part.size() > 1 && part[0] == '0') {
-      return fail("Numeric PreRelease version must not contain leading zeroes " + quoted(part));
+      return fail("Numeric PreRelease version must not contain leading zeroes " +
+                  detail::quoted_go(part));
     }
   }
   if (has_build) {
     for (const std::string& part : parts_of(build, '.')) {
       if (part.empty()) return fail("Build meta data is empty");
       if (!is_identifier(part)) {
-        return fail("Invalid character(s) found in build meta data " + quoted(part));
+        return fail("Invalid character(s) found in build meta data " + detail::quoted_go(part));
       }
     }
   }

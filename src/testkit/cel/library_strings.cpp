@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "functions.hpp"
-#include "literal.hpp"
 #include "source.hpp"
 #include "text_format.hpp"
+
+#include "testkit/field_error.hpp"
 
 #include <fmt/format.h>
 
@@ -252,7 +253,7 @@ Val join(Meter& meter, Arguments a) {
   return Val::text(std::move(made));
 }
 
-Val quote(Meter&, Arguments a) { return Val::text(quoted(a[0].as_text())); }
+Val quote(Meter&, Arguments a) { return Val::text(detail::quoted_go(a[0].as_text())); }
 
 Val format(Meter& meter, Arguments a) {
   return format_text(meter, a[0].as_text(), *a[1].get<ListPtr>());

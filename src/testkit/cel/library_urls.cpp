@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "characters.hpp"
 #include "functions.hpp"
-#include "literal.hpp"
+
+#include "testkit/field_error.hpp"
 
 #include <fmt/format.h>
 
@@ -12,10 +14,7 @@ namespace kube::testkit::cel {
 
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
-int hex_value(char c) { return is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10; }
+bool is_hex(char c) { return hex_digit(c) >= 0; }
 
 struct UrlValue final : Opaque {
   [[nodiscard]] TypePtr type() const override { return opaque_type("kubernetes.URL"); }
@@ -38,7 +37,7 @@ void check_escapes(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '%') continue;
     if (i + 2 < text.size() && is_hex(text[i + 1]) && is_hex(text[i + 2])) continue;
-    throw UrlError{"invalid URL escape " + quoted(text.substr(i, 3))};
+    throw UrlError{"invalid URL escape " + detail::quoted_go(text.substr(i, 3))};
   }
 }
 
@@ -46,7 +45,7 @@ std::string unescape(std::string_view text, bool plus_is_space = false) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '%' && i + 2 < text.size() && is_hex(text[i + 1]) && is_hex(text[i + 2])) {
-      plain += static_cast<char>(hex_value(text[i + 1]) * 16 + hex_value(text[i + 2]));
+      plain += static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2]));
       i += 2;
     } else {
       plain += plus_is_space && text[i] == '+' ? ' ' : text[i];
@@ -58,7 +57,7 @@ std::string unescape(std::string_view text, bool plus_is_space = false) {
 void check_port(std::string_view port) {
   if (port.empty()) return;
   const bool fits = port[0] == ':' && std::ranges::all_of(port.substr(1), is_digit);
-  if (!fits) throw UrlError{fmt::format("invalid port {} after host", quoted(port))};
+  if (!fits) throw UrlError{fmt::format("invalid port {} after host", detail::quoted_go(port))};
 }
 
 std::string read_host(std::string_view host) {
@@ -74,8 +73,8 @@ std::string read_host(std::string_view host) {
   for (const char c : host) {
     if (c == ' ' || c == '"' || c == '<' || c == '>' || c == '\\' || c == '^' || c == '`' ||
         c == '{' || c == '|' || c == '}') {
-      throw UrlError{
-          fmt::format("invalid character {} in host name", quoted(std::string_view{&c, 1}))};
+      throw UrlError{fmt::format("invalid character {} in host name",
+                                 detail::quoted_go(std::string_view{&c, 1}))};
     }
   }
   return unescape(host);
@@ -142,8 +141,8 @@ std::shared_ptr<UrlValue> parse_url(std::string_view text, std::string& error) {
   try {
     return read_url(text);
   } catch (const UrlError& failure) {
-    error = fmt::format("URL parse error during conversion from string: parse {}: {}", quoted(text),
-                        failure.why);
+    error = fmt::format("URL parse error during conversion from string: parse {}: {}",
+                        detail::quoted_go(text), failure.why);
     return nullptr;
   }
 }

@@ -4,6 +4,8 @@
 #include "time.hpp"
 #include "value.hpp"
 
+#include "testkit/field_error.hpp"
+
 #include <fmt/format.h>
 
 #include <charconv>
@@ -26,48 +28,6 @@ std::string double_text(double number) {
       std::to_chars(text, text + sizeof text, number, std::chars_format::fixed);
   static_cast<void>(fixed_error);
   return {text, fixed_end};
-}
-
-std::string quoted(std::string_view text) {
-  std::string shown = "\"";
-  for (const char c : text) {
-    switch (c) {
-      case '"':
-        shown += "\\\"";
-        break;
-      case '\\':
-        shown += "\\\\";
-        break;
-      case '\a':
-        shown += "\\a";
-        break;
-      case '\b':
-        shown += "\\b";
-        break;
-      case '\f':
-        shown += "\\f";
-        break;
-      case '\n':
-        shown += "\\n";
-        break;
-      case '\r':
-        shown += "\\r";
-        break;
-      case '\t':
-        shown += "\\t";
-        break;
-      case '\v':
-        shown += "\\v";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-          shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-        } else {
-          shown += c;
-        }
-    }
-  }
-  return shown + '"';
 }
 
 namespace {
@@ -105,8 +65,8 @@ std::string to_literal(const Val& value) {
     if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
     return text;
   }
-  if (value.is<Text>()) return quoted(value.as_text());
-  if (value.is<Bytes>()) return "b" + quoted(*value.get<Bytes>().data);
+  if (value.is<Text>()) return detail::quoted_go(value.as_text());
+  if (value.is<Bytes>()) return "b" + detail::quoted_go(*value.get<Bytes>().data);
   if (value.is<Timestamp>()) {
     return fmt::format("timestamp(\"{}\")", timestamp_text(value.get<Timestamp>()));
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../string_formats.hpp"
+#include "testkit/string_formats.hpp"
 
 #include <cstdint>
 #include <map>

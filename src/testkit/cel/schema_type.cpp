@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schema_type.hpp"
 
-#include "../value_edit.hpp"
+#include "testkit/value_edit.hpp"
 
 #include <string>
 #include <utility>

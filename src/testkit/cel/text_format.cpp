@@ -4,6 +4,8 @@
 #include "literal.hpp"
 #include "time.hpp"
 
+#include "testkit/field_error.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -126,7 +128,8 @@ class Clause {
   /// %s; inside of lists and maps texts have quotes, and doubles six digits.
   std::string shown(const Val& value, bool inside) const {
     meter_.step();
-    if (value.is<Text>()) return inside ? quoted(value.as_text()) : std::string{value.as_text()};
+    if (value.is<Text>())
+      return inside ? detail::quoted_go(value.as_text()) : std::string{value.as_text()};
     if (value.is<Bytes>()) return *value.get<Bytes>().data;
     if (value.is<double>()) {
       const double number = value.get<double>();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "time.hpp"
 
+#include "characters.hpp"
 #include "literal.hpp"
 
 #include <kube/api/time_text.hpp>
@@ -12,8 +13,6 @@
 namespace kube::testkit::cel {
 
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// The digits after the seconds, as nanoseconds.
 std::int32_t fraction_of(std::string_view text) {

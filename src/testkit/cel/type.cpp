@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "type.hpp"
 
+#include "characters.hpp"
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -16,9 +18,6 @@ TypePtr make(TypeKind kind, std::string_view name, std::vector<TypePtr> paramete
   type.parameters = std::move(parameters);
   return std::make_shared<const Type>(std::move(type));
 }
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 

@@ -7,7 +7,7 @@
 #include <kube/api/time_text.hpp>
 #include <kube/codec/base64.hpp>
 
-#include "../value_edit.hpp"
+#include "testkit/value_edit.hpp"
 
 #include <fmt/format.h>
 

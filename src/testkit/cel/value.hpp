@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -84,6 +85,16 @@ using ListPtr = std::shared_ptr<const ListData>;
 using MapPtr = std::shared_ptr<const MapData>;
 using OpaquePtr = std::shared_ptr<const Opaque>;
 
+namespace detail_of_val {
+template <typename T, typename Variant>
+inline constexpr bool kIsContent = false;
+template <typename T, typename... Contents>
+inline constexpr bool kIsContent<T, std::variant<Contents...>> = (std::is_same_v<T, Contents> ||
+                                                                  ...);
+template <typename T, typename Variant>
+concept ContentOf = kIsContent<T, Variant>;
+}  // namespace detail_of_val
+
 /// Any value of CEL, or an error.
 class Val {
  public:
@@ -93,8 +104,8 @@ class Val {
 
   /// Null.
   Val() = default;
-  template <typename T>
-  requires(std::is_constructible_v<Content, std::in_place_type_t<T>, T>) Val(T content)  // NOLINT
+  template <detail_of_val::ContentOf<Content> T>
+  Val(T content)  // NOLINT: a value is its content
       : content_(std::in_place_type<T>, std::move(content)) {}
 
   static Val text(std::string text);
