@@ -162,6 +162,9 @@ void add_serve(CLI::App& app) {
       ->check(CLI::ExistingPath);
   command->add_flag("--simulate", options->server.simulate,
                     "Play controllers and a node: deployments get pods, and pods run");
+  command->add_flag(
+      "--strict", options->server.strict,
+      "Refuse CEL expressions that this server cannot evaluate, in place of a warning");
   command->add_flag_callback(
       "--empty", [options] { options->server.cluster_objects = false; },
       "Begin with namespaces only, without the services, roles and accounts that every cluster "

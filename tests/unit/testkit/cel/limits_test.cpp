@@ -28,8 +28,7 @@ void expect_exceeded(const std::string& expression, const Value& self = {}) {
 // CE-4
 TEST(ExpressionLimits, EndLoopsThatCostTooMuch) {
   expect_exceeded("lists.range(1000000000).size() > 0");
-  expect_exceeded(
-      "lists.range(2000).all(a, lists.range(2000).all(b, a + b >= 0))");
+  expect_exceeded("lists.range(2000).all(a, lists.range(2000).all(b, a + b >= 0))");
 }
 
 // CE-4: equality is cheap by the cost of the real server, whatever is compared.
@@ -51,7 +50,8 @@ TEST(ExpressionLimits, EndTextsThatGrowTooLong) {
 
 // CE-4: the expression takes exponential time on a matcher that backtracks.
 TEST(ExpressionLimits, EndSearchesThatTakeTooLong) {
-  const Val value = run("self.matches('^(([a-z])+.)+[A-Z]([a-z])+$')", Value{std::string(200, 'a')});
+  const Val value =
+      run("self.matches('^(([a-z])+.)+[A-Z]([a-z])+$')", Value{std::string(200, 'a')});
 
   ASSERT_TRUE(value.is_error() || value.is<bool>());
   if (value.is_error()) {
@@ -63,7 +63,9 @@ TEST(ExpressionLimits, EndSearchesThatTakeTooLong) {
 
 // CE-4
 TEST(ExpressionLimits, RefuseDeepAndLongExpressions) {
-  const auto issues = [](const std::string& expression) { return Program{expression, {}}.issues(); };
+  const auto issues = [](const std::string& expression) {
+    return Program{expression, {}}.issues();
+  };
   std::string sum = "1";
   for (int i = 0; i < 300; ++i) sum += "+1";
   std::string fields = "dyn(1)";
