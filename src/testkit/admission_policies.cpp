@@ -15,6 +15,7 @@
 #include "cel/policy.hpp"
 #include "conversion.hpp"
 #include "failures.hpp"
+#include "field_rules.hpp"
 #include "policy_matching.hpp"
 #include "rest_metadata.hpp"
 #include "value_edit.hpp"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "field_rules.hpp"
 #include "value_edit.hpp"
 
 namespace kube::testkit::detail {
@@ -51,39 +52,17 @@ bool any_rule(const Value& rules, bool equivalent, const MatchedRequest& request
       rules.as_array(), [&](const Value& rule) { return rule_matches(rule, equivalent, request); });
 }
 
-bool expression_holds(const Value& expression, const Value& labels) {
-  const std::string_view operation = text_member(expression, "operator");
-  const Value* found = member(labels, text_member(expression, "key"));
-  if (operation == "Exists") return found != nullptr;
-  if (operation == "DoesNotExist") return found == nullptr;
-  const bool listed =
-      found != nullptr && found->is_string() && has(expression["values"], found->as_string());
-  return operation == "In" ? listed : !listed;
-}
-
 }  // namespace
-
-bool selects(const Value& selector, const Value& labels) {
-  if (selector["matchLabels"].is_object()) {
-    for (const auto& [key, wanted] : selector["matchLabels"].as_object()) {
-      const Value* found = member(labels, key.view());
-      if (found == nullptr || !(*found == wanted)) return false;
-    }
-  }
-  if (!selector["matchExpressions"].is_array()) return true;
-  return std::ranges::all_of(selector["matchExpressions"].as_array(), [&](const Value& expression) {
-    return expression_holds(expression, labels);
-  });
-}
 
 bool matches_resources(const Value& constraints, const MatchedRequest& request) {
   if (!constraints.is_object()) return true;
-  if (request.namespace_labels != nullptr &&
-      !selects(constraints["namespaceSelector"], *request.namespace_labels)) {
+  const Value& namespaces = constraints["namespaceSelector"];
+  if (request.namespace_labels != nullptr && !selects_all(namespaces) &&
+      !selects(namespaces, *request.namespace_labels)) {
     return false;
   }
   const Value& selector = constraints["objectSelector"];
-  if (selector["matchLabels"].size() + selector["matchExpressions"].size() > 0) {
+  if (!selects_all(selector)) {
     const bool now = request.labels != nullptr && selects(selector, *request.labels);
     const bool before = request.old_labels != nullptr && selects(selector, *request.old_labels);
     if (!now && !before) return false;

@@ -29,7 +29,4 @@ struct MatchedRequest {
 /// Whether a request is one of those that matchConstraints or matchResources speak of. An absent value matches.
 [[nodiscard]] bool matches_resources(const Value& constraints, const MatchedRequest& request);
 
-/// Whether labels satisfy a selector (matchLabels, matchExpressions); an absent one takes everything.
-[[nodiscard]] bool selects(const Value& selector, const Value& labels);
-
 }  // namespace kube::testkit::detail

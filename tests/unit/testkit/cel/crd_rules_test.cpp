@@ -43,14 +43,10 @@ std::vector<std::string> causes(const ApiReply& reply) {
   return all;
 }
 
-constexpr const char *
-    kLegs =
-       R"({"type":"object","properties":{"legs":{"type":"integer","maximum":9},"arms":{"type":"integer"},"name":{"type":"string"}},)"
-       R"("x-kubernetes-validations":[{"rule":"self.legs <= self.arms","message":"more arms than legs, please"},)"
-       R"({"rule":"!has(self.name) || self.name.startsWith('r')",
-   "messageExpression" : "'not ' + self.name", "fieldPath" : ".name"
-}]
-})";
+constexpr const char* kLegs =
+    R"~({"type":"object","properties":{"legs":{"type":"integer","maximum":9},"arms":{"type":"integer"},"name":{"type":"string"}},)~"
+    R"~("x-kubernetes-validations":[{"rule":"self.legs <= self.arms","message":"more arms than legs, please"},)~"
+    R"~({"rule":"!has(self.name) || self.name.startsWith('r')","messageExpression":"'not ' + self.name","fieldPath":".name"}]})~";
 
 // CE-7
 TEST(Rules, RefuseWhatViolatesThem) {
@@ -122,14 +118,10 @@ TEST(Rules, WaitUntilTheTypesAreRight) {
                   "FieldValueInvalid spec: Invalid value: more arms than legs, please"));
 }
 
-constexpr const char *
-    kFixed =
-       R"({"type":"object","properties":{"fixed":{"type":"string","x-kubernetes-validations":[{"rule":"self == oldSelf","message":"fixed is immutable"}]},)"
-       R"("once":{"type":"string"}},"x-kubernetes-validations":[)"
-       R"({"rule":"oldSelf.hasValue() || !has(self.once)",
-   "optionalOldSelf" : true, "message" : "once comes later"
-}]
-})";
+constexpr const char* kFixed =
+    R"~({"type":"object","properties":{"fixed":{"type":"string","x-kubernetes-validations":[{"rule":"self == oldSelf","message":"fixed is immutable"}]},)~"
+    R"~("once":{"type":"string"}},"x-kubernetes-validations":[)~"
+    R"~({"rule":"oldSelf.hasValue() || !has(self.once)","optionalOldSelf":true,"message":"once comes later"}]})~";
 
 // CE-9
 TEST(Rules, CompareWithTheStoredObject) {
@@ -256,28 +248,28 @@ TEST(Rules, CannotCompareElementsThatCannotBeFoundAgain) {
 // CE-10
 TEST(Rules, EndWhenTheyCostTooMuch) {
   Api api;
-  ASSERT_EQ(define(api,
-                   R"({"type":"object","properties":{"l":{"type":"array","items":{"type":"integer"}}},)"
-                   R"("x-kubernetes-validations":[{"rule":"self.l.all(a, self.l.all(b, a + b >= 0))"
-},{"rule":"false"}]
-})")
-                .status(),
-            201);
-std::string list = "0";
-for (int i = 0; i < 1500; ++i) list += ",0";
+  ASSERT_EQ(
+      define(
+          api,
+          R"~({"type":"object","properties":{"l":{"type":"array","items":{"type":"integer"}}},)~"
+          R"~("x-kubernetes-validations":[{"rule":"self.l.all(a, self.l.all(b, a + b >= 0))"},{"rule":"false"}]})~")
+          .status(),
+      201);
+  std::string list = "0";
+  for (int i = 0; i < 1500; ++i) list += ",0";
 
-const ApiReply refused = api.post(kRobots, robot(fmt::format(R"({{"l":[{}]}})", list)));
+  const ApiReply refused = api.post(kRobots, robot("{\"l\":[" + list + "]}"));
 
-EXPECT_THAT(
-    causes(refused),
-    ElementsAre("FieldValueInvalid spec: Invalid value: \"object\": 'operation cancelled: actual "
-                "cost limit exceeded': no further validation rules will be run due to call cost "
-                "exceeds limit for rule: self.l.all(a, self.l.all(b, a + b >= 0))"));
+  EXPECT_THAT(
+      causes(refused),
+      ElementsAre("FieldValueInvalid spec: Invalid value: \"object\": 'operation cancelled: actual "
+                  "cost limit exceeded': no further validation rules will be run due to call cost "
+                  "exceeds limit for rule: self.l.all(a, self.l.all(b, a + b >= 0))"));
 }
 
 constexpr const char* kZone =
-    R"({"type":"object","properties":{"t":{"type":"string","format":"date-time"}},)"
-    R"("x-kubernetes-validations":[{"rule":"self.t.getHours('Europe/Berlin') < 12"}]})";
+    R"~({"type":"object","properties":{"t":{"type":"string","format":"date-time"}},)~"
+    R"~("x-kubernetes-validations":[{"rule":"self.t.getHours('Europe/Berlin') < 12"}]})~";
 
 // CE-11
 TEST(Rules, ThatCannotBeEvaluatedSaySo) {
@@ -289,16 +281,14 @@ TEST(Rules, ThatCannotBeEvaluatedSaySo) {
   EXPECT_EQ(defined.status(), 201);
   EXPECT_EQ(
       defined.header("Warning"),
-      R"(299 - "spec.versions[0].schema.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule: )"
-      R"(CEL expression \"self.t.getHours('Europe/Berlin') < 12\" was not evaluated: this server does not have )"
-      R"(getHours('Europe/Berlin')")
-  ");
-      EXPECT_EQ(made.status(), 201);
+      R"~(299 - "spec.versions[0].schema.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule: )~"
+      R"~(CEL expression \"self.t.getHours('Europe/Berlin') < 12\" was not evaluated: this server does not have )~"
+      R"~(getHours('Europe/Berlin')")~");
+  EXPECT_EQ(made.status(), 201);
   EXPECT_EQ(
       made.header("Warning"),
-      R"(299 - "spec: CEL expression \"self.t.getHours('Europe/Berlin') < 12\" was not evaluated: this server )"
-      R"(does not have getHours('Europe/Berlin')")
-  ");
+      R"~(299 - "spec: CEL expression \"self.t.getHours('Europe/Berlin') < 12\" was not evaluated: this server )~"
+      R"~(does not have getHours('Europe/Berlin')")~");
 }
 
 // CE-11
@@ -310,9 +300,8 @@ TEST(Rules, ThatCannotBeEvaluatedAreRefusedIfStrict) {
   const ApiReply defined = define(api, kZone);
 
   EXPECT_EQ(defined.status(), 422);
-  EXPECT_THAT(
-      causes(defined),
-      ElementsAre(HasSubstr("x-kubernetes-validations[0].rule: Forbidden: CEL expression")));
+  EXPECT_THAT(causes(defined),
+              ElementsAre(HasSubstr("x-kubernetes-validations[0].rule: Forbidden: CEL expression")));
 }
 
 }  // namespace

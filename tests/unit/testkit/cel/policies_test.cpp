@@ -32,9 +32,8 @@ ApiReply bind(Api& api, const std::string& rest = R"("validationActions":["Deny"
       fmt::format(R"({{"metadata":{{"name":"{}"}},"spec":{{"policyName":"p",{}}}}})", name, rest));
 }
 
-constexpr const char *kNoForbidden = R"("validations":[{"expression":"!has(object.data.forbidden)",
-                     "message" : "forbidden is not allowed"
-}])";
+constexpr const char* kNoForbidden =
+    R"~("validations":[{"expression":"!has(object.data.forbidden)","message":"forbidden is not allowed"}])~";
 
 ApiReply make(Api& api, const std::string& name, const std::string& data = "{}") {
   return api.post(kConfigMaps,
@@ -49,7 +48,7 @@ TEST(AdmissionPolicies, DenyWhatViolatesThem) {
   ASSERT_EQ(bind(api).status(), 201);
 
   const ApiReply denied = make(api, "a", R"({"forbidden":"x"})");
-  const ApiReply fine = make(api, "b");
+  const ApiReply fine = make(api, "b", R"({"a":"1"})");
   const ApiReply patched =
       api.patch(std::string{kConfigMaps} + "/b", R"({"data":{"forbidden":"x"}})");
 
@@ -70,23 +69,22 @@ TEST(AdmissionPolicies, DenyWhatViolatesThem) {
 // AP-2
 TEST(AdmissionPolicies, ChooseMessageAndReason) {
   Api api;
-  add_policy(api,
-             R"("variables":[{"name":"size","expression":"object.data.size()"
-}],"validations":[)"
-             R"({"expression":"variables.size < 2","messageExpression":"'has ' + string(variables.size)","reason":"Forbidden"
-},)"
-             R"({"expression":"!('x' in object.data)"
-}])");
+  add_policy(
+      api,
+      R"~("variables":[{"name":"size","expression":"object.data.size()"}],"validations":[)~"
+      R"~({"expression":"variables.size < 2","messageExpression":"'has ' + string(variables.size)","reason":"Forbidden"},)~"
+      R"~({"expression":"!('x' in object.data)"}])~");
   bind(api);
 
-const ApiReply large = make(api, "a", R"({"a":"1","b":"2"})");
-const ApiReply named = make(api, "b", R"({"x":"1"})");
+  const ApiReply large = make(api, "a", R"({"a":"1","b":"2"})");
+  const ApiReply named = make(api, "b", R"({"x":"1"})");
 
-EXPECT_EQ(large.status(), 403);
-EXPECT_EQ(large.reason(), "Forbidden");
-EXPECT_THAT(large.message(), HasSubstr("denied request: has 2"));
-EXPECT_EQ(named.status(), 422);
-EXPECT_THAT(named.message(), HasSubstr("denied request: failed expression: !('x' in object.data)"));
+  EXPECT_EQ(large.status(), 403);
+  EXPECT_EQ(large.reason(), "Forbidden");
+  EXPECT_THAT(large.message(), HasSubstr("denied request: has 2"));
+  EXPECT_EQ(named.status(), 422);
+  EXPECT_THAT(named.message(),
+              HasSubstr("denied request: failed expression: !('x' in object.data)"));
 }
 
 // AP-1
@@ -119,44 +117,46 @@ TEST(AdmissionPolicies, LookOnlyAtWhatTheyMatch) {
 // AP-3
 TEST(AdmissionPolicies, CompareWithTheOldObjectAndGuardDeletion) {
   Api api;
-  add_policy(api,
-             R"("validations":[{"expression":"request.operation != 'DELETE' || !has(oldObject.data.keep)","message":"keep it"
-},)"
-             R"({"expression":"oldObject == null || object == null || object.data == oldObject.data","message":"no change"}])",
-             R"(["*"])");
-bind(api);
-ASSERT_EQ(make(api, "a", R"({"keep":"1"})").status(), 201);
+  add_policy(
+      api,
+      R"~("validations":[{"expression":"request.operation != 'DELETE' || !has(oldObject.data.keep)","message":"keep it"},)~"
+      R"~({"expression":"oldObject == null || object == null || object.data == oldObject.data","message":"no change"}])~",
+      R"(["*"])");
+  bind(api);
+  ASSERT_EQ(make(api, "a", R"({"keep":"1"})").status(), 201);
 
-const ApiReply removed = api.remove(std::string{kConfigMaps} + "/a");
-const ApiReply all = api.remove(kConfigMaps);
-const ApiReply changed = api.patch(std::string{kConfigMaps} + "/a", R"({"data":{"x":"1"}})");
+  const ApiReply removed = api.remove(std::string{kConfigMaps} + "/a");
+  const ApiReply all = api.remove(kConfigMaps);
+  const ApiReply changed = api.patch(std::string{kConfigMaps} + "/a", R"({"data":{"x":"1"}})");
 
-EXPECT_EQ(removed.status(), 422);
-EXPECT_THAT(removed.message(), HasSubstr("denied request: keep it"));
-EXPECT_EQ(all.status(), 422);
-EXPECT_EQ(changed.status(), 422);
-EXPECT_EQ(api.get(std::string{kConfigMaps} + "/a").status(), 200);
+  EXPECT_EQ(removed.status(), 422);
+  EXPECT_THAT(removed.message(), HasSubstr("denied request: keep it"));
+  EXPECT_EQ(all.status(), 422);
+  EXPECT_EQ(changed.status(), 422);
+  EXPECT_EQ(api.get(std::string{kConfigMaps} + "/a").status(), 200);
 }
 
 // AP-4
 TEST(AdmissionPolicies, TakeParameters) {
   Api api;
   ASSERT_EQ(make(api, "limits", R"({"max":"1"})").status(), 201);
-  add_policy(api,
-             R"("paramKind":{"apiVersion":"v1","kind":"ConfigMap"},"validations":[{"expression":)"
-             R"("object.data.size() <= int(params.data.max)","messageExpression":"'more than ' + params.data.max"
-}])");
-  ASSERT_EQ(bind(api,
-                 R"("validationActions":["Deny"],"paramRef":{"name":"limits","namespace":"default","parameterNotFoundAction":"Deny"})")
-                .status(),
-            201);
+  add_policy(
+      api,
+      R"~("paramKind":{"apiVersion":"v1","kind":"ConfigMap"},"validations":[{"expression":)~"
+      R"~("object.data.size() <= int(params.data.max)","messageExpression":"'more than ' + params.data.max"}])~");
+  ASSERT_EQ(
+      bind(
+          api,
+          R"~("validationActions":["Deny"],"paramRef":{"name":"limits","namespace":"default","parameterNotFoundAction":"Deny"})~")
+          .status(),
+      201);
 
-EXPECT_EQ(make(api, "a", R"({"a":"1"})").status(), 201);
-EXPECT_THAT(make(api, "b", R"({"a":"1","b":"2"})").message(), HasSubstr("more than 1"));
-api.remove(std::string{kConfigMaps} + "/limits");
-EXPECT_THAT(make(api, "c").message(),
-            HasSubstr("denied request: failed to configure binding: no params found for policy "
-                      "binding with `Deny` parameterNotFoundAction"));
+  EXPECT_EQ(make(api, "a", R"({"a":"1"})").status(), 201);
+  EXPECT_THAT(make(api, "b", R"({"a":"1","b":"2"})").message(), HasSubstr("more than 1"));
+  api.remove(std::string{kConfigMaps} + "/limits");
+  EXPECT_THAT(make(api, "c", R"({"a":"1"})").message(),
+              HasSubstr("denied request: failed to configure binding: no params found for policy "
+                        "binding with `Deny` parameterNotFoundAction"));
 }
 
 // AP-5
@@ -215,21 +215,21 @@ TEST(AdmissionPolicies, ThatDoNotCompileAreRefused) {
 // CE-11
 TEST(AdmissionPolicies, ThatCannotBeEvaluatedSaySo) {
   constexpr const char* kAccess =
-      R"("validations":[{"expression":"authorizer.group('').resource('pods').check('get').allowed()"}])";
+      R"~("validations":[{"expression":"authorizer.group('').resource('pods').check('get').allowed()"}])~";
   Api api;
-const ApiReply added = add_policy(api, kAccess);
-bind(api);
-const ApiReply made = make(api, "a");
-EngineOptions options;
-options.strict = true;
-Api strict{std::move(options)};
+  const ApiReply added = add_policy(api, kAccess);
+  bind(api);
+  const ApiReply made = make(api, "a");
+  EngineOptions options;
+  options.strict = true;
+  Api strict{std::move(options)};
 
-EXPECT_EQ(added.status(), 201);
-EXPECT_THAT(added.header("Warning"),
-            HasSubstr("was not evaluated: this server does not have group"));
-EXPECT_EQ(made.status(), 201);
-EXPECT_THAT(made.header("Warning"), HasSubstr("ValidatingAdmissionPolicy 'p': CEL expression"));
-EXPECT_EQ(add_policy(strict, kAccess).status(), 422);
+  EXPECT_EQ(added.status(), 201);
+  EXPECT_THAT(added.header("Warning"),
+              HasSubstr("was not evaluated: this server does not have group"));
+  EXPECT_EQ(made.status(), 201);
+  EXPECT_THAT(made.header("Warning"), HasSubstr("ValidatingAdmissionPolicy 'p': CEL expression"));
+  EXPECT_EQ(add_policy(strict, kAccess).status(), 422);
 }
 
 }  // namespace
