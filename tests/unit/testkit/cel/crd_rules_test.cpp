@@ -300,8 +300,9 @@ TEST(Rules, ThatCannotBeEvaluatedAreRefusedIfStrict) {
   const ApiReply defined = define(api, kZone);
 
   EXPECT_EQ(defined.status(), 422);
-  EXPECT_THAT(causes(defined),
-              ElementsAre(HasSubstr("x-kubernetes-validations[0].rule: Forbidden: CEL expression")));
+  EXPECT_THAT(
+      causes(defined),
+      ElementsAre(HasSubstr("x-kubernetes-validations[0].rule: Forbidden: CEL expression")));
 }
 
 }  // namespace
