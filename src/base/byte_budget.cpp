@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/base/byte_budget.hpp>
 
+#include "base/waker.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +12,6 @@ namespace kube {
 
 namespace {
 
-constexpr std::chrono::seconds kPatience{5};
 /// Most objects are smaller. So however many streams there are, they do not fail for the sake of ordinary objects.
 constexpr std::size_t kLeastShare = std::size_t{64} << 10;
 
@@ -23,10 +24,34 @@ std::size_t ByteBudget::share() const noexcept {
 
 void ByteBudget::remove(std::size_t bytes) noexcept {
   used_.fetch_sub(bytes);
-  // In this order with wait(): either it sees the new number, or this sees it waiting.
+  // In this order with wait() and add_waiter(): either they see the new number, or this sees them waiting.
   if (waiting_.load() == 0 || is_exhausted()) return;
+  std::vector<Waiter> relieved;
+  {
+    const std::lock_guard guard{mutex_};
+    relieved.swap(waiters_);
+    waiting_ -= relieved.size();
+    relieved_.notify_all();
+  }
+  for (const Waiter& waiter : relieved) {
+    if (const auto waker = waiter.waker.lock()) waker->wake();
+  }
+}
+
+bool ByteBudget::add_waiter(const Waiter& waiter) {
   const std::lock_guard guard{mutex_};
-  relieved_.notify_all();
+  const auto same = std::find_if(waiters_.begin(), waiters_.end(),
+                                 [&](const Waiter& each) { return each.who == waiter.who; });
+  if (same == waiters_.end()) {
+    waiters_.push_back(waiter);
+    ++waiting_;
+  }
+  return used_.load() > limit_;
+}
+
+void ByteBudget::forget(const detail::Admission& who) noexcept {
+  const std::lock_guard guard{mutex_};
+  waiting_ -= std::erase_if(waiters_, [&](const Waiter& waiter) { return waiter.who == &who; });
 }
 
 bool ByteBudget::wait(Clock& clock, Clock::TimePoint deadline, std::stop_token stop) {
@@ -59,14 +84,22 @@ void ByteAccount::hold(std::size_t bytes) noexcept {
 }
 
 void ByteAccount::admit(std::size_t incomplete, std::stop_token stop) {
-  if (!budget_ || budget_->limit() == 0) return;
-  const bool is_too_large = incomplete > budget_->limit();
-  if (!is_too_large && (!budget_->is_exhausted() || incomplete <= budget_->share())) return;
+  if (!has_to_wait(incomplete)) return;
   budget_->count_refusal();
-  if (!is_too_large &&
-      (budget_->wait(clock_, clock_.now() + kPatience, stop) || stop.stop_requested())) {
-    return;
+  if (budget_->wait(clock_, clock_.now() + kPatience, stop) || stop.stop_requested()) return;
+  refuse(incomplete);
+}
+
+bool ByteAccount::has_to_wait(std::size_t incomplete) const {
+  if (!budget_ || budget_->limit() == 0) return false;
+  if (incomplete > budget_->limit()) {
+    budget_->count_refusal();
+    refuse(incomplete);
   }
+  return budget_->is_exhausted() && incomplete > budget_->share();
+}
+
+void ByteAccount::refuse(std::size_t incomplete) const {
   throw BudgetError(fmt::format(
       "{}: {} bytes of an incomplete item do not fit into the client's budget of {} bytes, of "
       "which "

@@ -54,6 +54,9 @@ bool Clock::sleep_until(TimePoint deadline, std::stop_token stop) {
   return !stop.stop_requested();
 }
 
+bool Clock::attach(ClockTimers& /*timers*/) { return false; }
+void Clock::detach(ClockTimers& /*timers*/) noexcept {}
+
 Clock& system_clock() noexcept {
   static SystemClock clock;
   return clock;

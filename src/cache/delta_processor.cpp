@@ -14,9 +14,9 @@ namespace kube::detail {
 DeltaProcessor::DeltaProcessor(IndexerCore& store, DeltaProcessorOptions options, Emit emit)
     : store_(store), options_(std::move(options)), emit_(std::move(emit)) {}
 
-void DeltaProcessor::process(std::vector<AnyDelta>& deltas, bool in_initial_list) {
-  emit();  // of a resync
-  if (deltas.empty()) return;
+bool DeltaProcessor::process(std::vector<AnyDelta>& deltas, bool in_initial_list) {
+  if (!applied_ && !emit()) return false;  // of a resync
+  if (deltas.empty()) return true;
   const Clock::TimePoint start = options_.clock->now();
   std::string errors;
   const AnyDelta& first = deltas.front();
@@ -28,7 +28,7 @@ void DeltaProcessor::process(std::vector<AnyDelta>& deltas, bool in_initial_list
     if (!applied_) apply(deltas);
     errors = errors_of(*applied_);
     note_all(deltas, in_initial_list);
-    emit();
+    if (!emit()) return false;
     applied_.reset();
   }
   deltas.clear();
@@ -40,6 +40,7 @@ void DeltaProcessor::process(std::vector<AnyDelta>& deltas, bool in_initial_list
   if (!errors.empty() && options_.on_error) {
     options_.on_error(Error("not all items in the batch successfully processed: " + errors));
   }
+  return true;
 }
 
 /// Why some changes were not carried out; empty if all were.
@@ -133,18 +134,19 @@ void DeltaProcessor::note(StoreResult& result, const AnyDelta& delta, bool in_in
   batch_.notifications.push_back(std::move(note));  // there is room
 }
 
-/// Hands over what has been made.
-void DeltaProcessor::emit() {
+/// Hands over what has been made. False if not all of it could be.
+bool DeltaProcessor::emit() {
   if (batch_.notifications.empty() || (applied_ && applied_->noted < applied_->results.size())) {
-    return;
+    return true;
   }
-  emit_(batch_);
+  if (!emit_(batch_)) return false;
   batch_ = {};
+  return true;
 }
 
-bool DeltaProcessor::go_on() {
-  emit();
-  if (resyncs_.empty()) return false;
+DeltaProcessor::Progress DeltaProcessor::go_on() {
+  if (!emit()) return Progress::kBlocked;
+  if (resyncs_.empty()) return Progress::kDone;
   Resync& resync = resyncs_.front();
   NotificationBatch batch;
   batch.number = ++batches_;
@@ -162,8 +164,8 @@ bool DeltaProcessor::go_on() {
   });
   if (resync.next == 0) resyncs_.pop_front();
   batch_ = std::move(batch);
-  emit();
-  return !resyncs_.empty();
+  if (!emit()) return Progress::kBlocked;
+  return resyncs_.empty() ? Progress::kDone : Progress::kMore;
 }
 
 }  // namespace kube::detail

@@ -4,6 +4,7 @@
 #include "notification.hpp"
 
 #include <kube/base/log.hpp>
+#include <kube/cache/controller.hpp>
 #include <kube/cache/delta.hpp>
 #include <kube/cache/indexer_core.hpp>
 #include <kube/cache/informer_metrics.hpp>
@@ -33,20 +34,22 @@ struct DeltaProcessorOptions {
 
 /// Applies deltas to a store and says what handlers are to be told: always after the store has changed.
 ///
-/// What it throws (std::bad_alloc, mostly) ends a step, not the work: the same call, made again, goes on where the last
-/// one stopped. So each change is applied once and each notification emitted once, whatever fails between.
+/// What it throws (std::bad_alloc, mostly) ends a step, not the work, and so does a handler that is behind: the same call,
+/// made again, goes on where the last one stopped. So each change is applied once and each notification emitted once, whatever fails between.
 /// Used by one thread.
 class DeltaProcessor {
  public:
-  /// When it has thrown, it is called again with the same batch, and leaves out what it has done already.
-  using Emit = std::function<void(const NotificationBatch& batch)>;
+  /// Returns false if not all of the batch could be passed on. Then, and when it has thrown, it is called again with the
+  /// same batch, and leaves out what it has done already.
+  using Emit = std::function<bool(const NotificationBatch& batch)>;
+  using Progress = CacheControllerHooks::Progress;
 
   DeltaProcessor(IndexerCore& store, DeltaProcessorOptions options, Emit emit);
 
-  /// Empties `deltas` when they have been processed.
-  void process(std::vector<AnyDelta>& deltas, bool in_initial_list);
-  /// Does a part of what is left of resyncs. True if there is more.
-  bool go_on();
+  /// Empties `deltas` when they have been processed. Returns false if a handler is behind.
+  [[nodiscard]] bool process(std::vector<AnyDelta>& deltas, bool in_initial_list);
+  /// Does a part of what is left of resyncs.
+  [[nodiscard]] Progress go_on();
 
  private:
   struct Resync {
@@ -64,7 +67,7 @@ class DeltaProcessor {
   void apply(const std::vector<AnyDelta>& deltas);
   void note_all(std::vector<AnyDelta>& deltas, bool in_initial_list);
   void note(StoreResult& result, const AnyDelta& delta, bool in_initial_list);
-  void emit();
+  [[nodiscard]] bool emit();
   [[nodiscard]] static std::string errors_of(const Applied& applied);
 
   IndexerCore& store_;

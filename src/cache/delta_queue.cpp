@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/cache/delta_queue_core.hpp>
 
+#include "base/waker.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -37,8 +39,6 @@ std::string_view to_string(PopResult result) noexcept {
       return "processed";
     case PopResult::kEmpty:
       return "empty";
-    case PopResult::kTimer:
-      return "timer";
     case PopResult::kClosed:
       return "DeltaFIFO: manipulating with closed queue";
   }
@@ -58,19 +58,14 @@ ObjectRef DeltaQueueCore::known(const void* object) const {
   return known_ == nullptr ? ObjectRef{} : known_->find(object);
 }
 
-void DeltaQueueCore::set_timer(Clock::TimePoint time) {
+void DeltaQueueCore::set_consumer(std::shared_ptr<Waker> consumer) {
   const std::lock_guard guard{mutex_};
-  timer_ = time;
-  timer_moved_ = true;
-  items_.notify_all();
+  consumer_.swap(consumer);
 }
 
 void DeltaQueueCore::hold(bool on) {
-  std::unique_lock lock{mutex_};
+  const std::lock_guard guard{mutex_};
   held_ = on;
-  const bool wake = !on && size_locked() > 0;
-  lock.unlock();
-  if (wake) items_.notify_one();
 }
 
 void DeltaQueueCore::close() {
@@ -80,15 +75,18 @@ void DeltaQueueCore::close() {
   space_.notify_all();
 }
 
+bool DeltaQueueCore::has_room_locked() const {
+  return closed_ || options_.max_items == 0 || size_locked() < options_.max_items;
+}
+
+bool DeltaQueueCore::is_full() const {
+  const std::lock_guard guard{mutex_};
+  return !has_room_locked();
+}
+
 std::unique_lock<std::mutex> DeltaQueueCore::lock_for_producer() {
   std::unique_lock lock{mutex_};
-  const auto has_room = [&] {
-    return closed_ || options_.max_items == 0 || size_locked() < options_.max_items;
-  };
-  if (!has_room()) {
-    items_.notify_one();  // whatever is held
-    space_.wait(lock, has_room);
-  }
+  space_.wait(lock, [&] { return has_room_locked(); });
   return lock;
 }
 
@@ -102,9 +100,10 @@ void DeltaQueueCore::publish(std::unique_lock<std::mutex> lock, Operation operat
     populated_ = true;
   }
   options_.queued.set(static_cast<double>(size_locked()));
-  const bool wake = !held_;
+  const std::shared_ptr<Waker> consumer = held_ ? nullptr : consumer_;
   fire_if_synced(std::move(lock));
-  if (wake) items_.notify_one();
+  items_.notify_one();
+  if (consumer) consumer->wake();
 }
 
 void DeltaQueueCore::fire_if_synced(std::unique_lock<std::mutex> lock) {
@@ -114,60 +113,66 @@ void DeltaQueueCore::fire_if_synced(std::unique_lock<std::mutex> lock) {
   synced_.fire();
 }
 
-PopResult DeltaQueueCore::pop(const Process& process, bool wait) {
-  std::vector<AnyDelta> batch;
-  std::size_t initial_taken = 0;
-  std::size_t left = 0;
-  bool in_initial_list = false;
-  {
-    std::unique_lock lock{mutex_};
-    for (bool again = wait; again;) {
-      timer_moved_ = false;
-      (void)options_.clock->wait_until(
-          lock, items_, timer_, {}, [&] { return closed_ || timer_moved_ || size_locked() > 0; });
-      again = timer_moved_ && !closed_ && size_locked() == 0;
-    }
-    if (timer_ != Clock::TimePoint::max() && options_.clock->now() >= timer_) {
-      timer_ = Clock::TimePoint::max();
-      return PopResult::kTimer;
-    }
-    if (size_locked() == 0) return closed_ ? PopResult::kClosed : PopResult::kEmpty;
-    in_initial_list = !populated_ || initial_ > 0;
-    initial_taken = take_locked(batch, initial_);
-    left = size_locked();
-    options_.queued.set(static_cast<double>(left));
-    space_.notify_all();
-  }
-  const auto start = options_.clock->now();
-  const std::size_t count = batch.size();
-  const std::optional<Clock::TimePoint> read_at = batch.front().read_at;
-  try {
-    process(batch, in_initial_list);
-  } catch (...) {
-    // A list that was not applied, or not all of it, must not count as the state to begin with.
-    settle(initial_taken, in_initial_list);
-    throw;
-  }
-  settle(initial_taken, false);
-
-  const auto end = options_.clock->now();
-  if (read_at) options_.lag->observe(std::chrono::duration<double>(end - *read_at).count());
-  const auto took = end - start;
-  if (left > 10 && took > std::min<Clock::Duration>(100ms * count, count == 1 ? 100ms : 1s)) {
-    options_.log.warning("{}: slow processing of {} items took {} ms, {} wait", options_.name,
-                         count, std::chrono::duration_cast<std::chrono::milliseconds>(took).count(),
-                         left);
-  }
-  return PopResult::kProcessed;
+bool DeltaQueueCore::take(Taken& taken) {
+  std::unique_lock lock{mutex_};
+  return take(lock, taken);
 }
 
-void DeltaQueueCore::settle(std::size_t initial_taken, bool list_failed) noexcept {
-  std::unique_lock lock{mutex_};
-  processed_locked();
-  list_failed_ = list_failed_ || list_failed;
-  if (list_failed_) return;  // until the next list comes
-  initial_ -= std::min(initial_, initial_taken);
-  fire_if_synced(std::move(lock));
+bool DeltaQueueCore::take(std::unique_lock<std::mutex>& lock, Taken& taken) {
+  if (size_locked() == 0) return false;
+  taken = {};
+  taken.in_initial_list = !populated_ || initial_ > 0;
+  taken.start = options_.clock->now();
+  taken.initial_items = take_locked(taken.deltas, initial_);
+  taken.left = size_locked();
+  taken.count = taken.deltas.size();
+  taken.read_at = taken.deltas.front().read_at;
+  options_.queued.set(static_cast<double>(taken.left));
+  lock.unlock();
+  space_.notify_all();
+  return true;
+}
+
+void DeltaQueueCore::processed(const Taken& taken, bool failed) noexcept {
+  {
+    std::unique_lock lock{mutex_};
+    processed_locked();
+    // A list that was not applied, or not all of it, must not count as the state to begin with.
+    list_failed_ = list_failed_ || (failed && taken.in_initial_list);
+    if (!list_failed_) {  // otherwise not before the next list comes
+      initial_ -= std::min(initial_, taken.initial_items);
+      fire_if_synced(std::move(lock));
+    }
+  }
+  if (failed) return;
+  const auto end = options_.clock->now();
+  if (taken.read_at) {
+    options_.lag->observe(std::chrono::duration<double>(end - *taken.read_at).count());
+  }
+  const auto took = end - taken.start;
+  if (taken.left > 10 &&
+      took > std::min<Clock::Duration>(100ms * taken.count, taken.count == 1 ? 100ms : 1s)) {
+    options_.log.warning(
+        "{}: slow processing of {} items took {} ms, {} wait", options_.name, taken.count,
+        std::chrono::duration_cast<std::chrono::milliseconds>(took).count(), taken.left);
+  }
+}
+
+PopResult DeltaQueueCore::pop(const Process& process, bool wait) {
+  Taken taken;
+  {
+    std::unique_lock lock{mutex_};
+    if (wait) items_.wait(lock, [&] { return closed_ || size_locked() > 0; });
+    if (!take(lock, taken)) return closed_ ? PopResult::kClosed : PopResult::kEmpty;
+  }
+  try {
+    process(taken.deltas, taken.in_initial_list);
+  } catch (...) {
+    processed(taken, true);
+    throw;
+  }
+  processed(taken, false);
+  return PopResult::kProcessed;
 }
 
 }  // namespace detail

@@ -38,14 +38,15 @@ bool DoneSignal::wait(std::stop_token stop) const {
 }
 
 void DoneSignal::fire() const noexcept {
+  const std::shared_ptr<State> state = state_;  // a thread that waits may destroy the signal
   std::map<std::uint64_t, std::function<void()>> then;
   {
-    const std::lock_guard guard{state_->mutex};
-    if (state_->done) return;
-    state_->done = true;
-    then.swap(state_->then);
+    const std::lock_guard guard{state->mutex};
+    if (state->done) return;
+    state->done = true;
+    then.swap(state->then);
   }
-  state_->changed.notify_all();
+  state->changed.notify_all();
   for (const auto& [number, call] : then) {
     try {
       call();

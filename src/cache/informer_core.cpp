@@ -3,7 +3,8 @@
 #include "informer_settings.hpp"
 #include "thrown.hpp"
 
-#include <kube/cache/controller.hpp>
+#include "reflector_core.hpp"
+
 #include <kube/cache/informer.hpp>
 
 #include <fmt/format.h>
@@ -67,17 +68,18 @@ InformerCore::InformerCore(const InformerSettings& settings, const ObjectAccess&
           .clock = settings.reflector.clock,
           .metrics = settings.reflector.metrics,
           .on_error = [this](const std::exception& error) { parts_->controller->report(error); }},
-      [this](const NotificationBatch& batch) { parts_->call_all(batch); });
+      [this](const NotificationBatch& batch) {
+        parts_->call_all(batch);
+        return true;
+      });
   DeltaProcessor& processor = *parts_->processor;
   parts_->controller = std::make_unique<CacheController>(
       access, std::move(source), make_queue(settings, access, store_),
-      CacheControllerHooks{
-          .process = [&processor](std::vector<AnyDelta>& batch,
-                                  bool initial) { processor.process(batch, initial); },
-          .retries = true,
-          .go_on = [&processor] { return processor.go_on(); },
-          .on_error = error_teller(settings, CacheError::Place::kProcessing),
-          .store = store_},
+      CacheControllerHooks{.process = process_hook(processor),
+                           .retries = true,
+                           .go_on = go_on_hook(processor),
+                           .on_error = error_teller(settings, CacheError::Place::kProcessing),
+                           .store = store_},
       settings.reflector,
       ReflectorHooks{.transform = std::move(transform),
                      .resync_period = settings.resync,

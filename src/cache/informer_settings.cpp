@@ -57,4 +57,15 @@ std::function<void(const std::exception& error)> error_teller(const InformerSett
              const std::exception& error) { tell_error(on_error, place, name, {}, error); };
 }
 
+decltype(CacheControllerHooks::process) process_hook(DeltaProcessor& processor) {
+  using Progress = CacheControllerHooks::Progress;
+  return [&processor](std::vector<AnyDelta>& deltas, bool in_initial_list) {
+    return processor.process(deltas, in_initial_list) ? Progress::kDone : Progress::kBlocked;
+  };
+}
+
+decltype(CacheControllerHooks::go_on) go_on_hook(DeltaProcessor& processor) {
+  return [&processor] { return processor.go_on(); };
+}
+
 }  // namespace kube::detail

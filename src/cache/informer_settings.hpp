@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "delta_processor.hpp"
+
+#include <kube/cache/controller.hpp>
 #include <kube/cache/delta_queue_core.hpp>
 #include <kube/cache/shared_informer_core.hpp>
 
@@ -29,5 +32,9 @@ void tell_error(const OnCacheError& on_error, CacheError::Place place, std::stri
 /// Hands errors of processing, and of lists and watches, to `settings.on_error`; empty if that is.
 [[nodiscard]] std::function<void(const std::exception& error)> error_teller(
     const InformerSettings& settings, CacheError::Place place);
+
+/// Parts of CacheControllerHooks. `processor` must outlive what they return.
+[[nodiscard]] decltype(CacheControllerHooks::process) process_hook(DeltaProcessor& processor);
+[[nodiscard]] decltype(CacheControllerHooks::go_on) go_on_hook(DeltaProcessor& processor);
 
 }  // namespace kube::detail

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "listener.hpp"
 
+#include "processor.hpp"
 #include "store_state.hpp"
 #include "thrown.hpp"
+
+#include "base/thread_mark.hpp"
+#include "engine/scheduler.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <span>
 #include <utility>
 
@@ -26,7 +29,8 @@ namespace detail {
 
 Listener::Listener(const ListenerContext& context, std::uint64_t number, AnyHandler handler,
                    HandlerOptions options, StoreSnapshot existing, bool upstream_synced)
-    : context_(context),
+    : Job(Placement::kBlocking),
+      context_(context),
       number_(number),
       handler_(std::move(handler)),
       options_(std::move(options)),
@@ -51,55 +55,72 @@ std::string Listener::key(const Notification& note) const {
   return note.object ? context_.access.key(note.object.get()) : *note.key;
 }
 
-void Listener::push(const NotificationBatch& batch, bool flagged) {
-  if (batch.sequence <= start_) return;
-  std::size_t crossed = 0;
-  try {
-    crossed = append_all(batch, flagged);
-  } catch (...) {
-    work_.notify_one();
-    throw;
-  }
-  work_.notify_one();
-  if (crossed == 0) return;
-  context_.log.warning("{}: {} notifications wait for their handler", synced_.name(), crossed);
-  if (!options_.on_high_water) return;
-  try {
-    options_.on_high_water(crossed);
-  } catch (...) {
-    with_current_exception([&](const std::exception& error) { failed("on_high_water", error); });
-  }
+void Listener::start(const std::shared_ptr<Scheduler>& scheduler, Processor& owner) {
+  timer_.emplace(scheduler, context_.clock);
+  owner_ = &owner;
+  bind(scheduler);
+  started_ = true;
+  schedule();
 }
 
-/// Returns how many notifications wait if there are too many for the first time, else 0.
-std::size_t Listener::append_all(const NotificationBatch& batch, bool flagged) {
+bool Listener::push(const NotificationBatch& batch, bool flagged,
+                    const std::shared_ptr<Waker>& room) {
+  if (batch.sequence <= start_) return true;
+  std::size_t crossed = 0;
+  Queued queued = Queued::kAll;
+  try {
+    queued = append_all(batch, flagged, room, crossed);
+  } catch (...) {
+    if (started_) schedule();
+    throw;
+  }
+  if (started_) schedule();
+  if (crossed > 0) {
+    context_.log.warning("{}: {} notifications wait for their handler", synced_.name(), crossed);
+    if (options_.on_high_water) {
+      try {
+        options_.on_high_water(crossed);
+      } catch (...) {
+        with_current_exception(
+            [&](const std::exception& error) { failed("on_high_water", error); });
+      }
+    }
+  }
+  return queued == Queued::kAll;
+}
+
+/// Sets `crossed` to the number of notifications that wait if there are too many for the first time.
+Listener::Queued Listener::append_all(const NotificationBatch& batch, bool flagged,
+                                      const std::shared_ptr<Waker>& room, std::size_t& crossed) {
   using Audience = Notification::Audience;
   const bool receives = batch.resync == nullptr ||
                         std::find(batch.resync->receivers.begin(), batch.resync->receivers.end(),
                                   number_) != batch.resync->receivers.end();
-  std::unique_lock lock{mutex_};
-  if (draining_) return 0;
+  const std::lock_guard guard{mutex_};
+  if (draining_) return Queued::kAll;
   if (batch.number != batch_) {
     batch_ = batch.number;
     batch_queued_ = 0;
   }
+  Queued queued = Queued::kAll;
   for (; batch_queued_ < batch.notifications.size(); ++batch_queued_) {
     const Notification& note = batch.notifications[batch_queued_];
     if (note.audience == Audience::kFlagged && !flagged) continue;
     if (note.audience == Audience::kReceivers && !receives) continue;
-    if (options_.backlog == BacklogPolicy::kBlock) {
-      room_.wait(lock, [&] {
-        return no_wait_ || draining_ ||
-               waiting_.size() < std::max<std::size_t>(options_.high_water, 1);
-      });
+    if (options_.backlog == BacklogPolicy::kBlock && !no_wait_ &&
+        waiting_.size() >= std::max<std::size_t>(options_.high_water, 1)) {
+      room_ = room;
+      queued = Queued::kFull;
+      break;
     }
     append_locked(note);
-    if (options_.backlog == BacklogPolicy::kBlock) work_.notify_one();
   }
   const std::size_t now = waiting_.size() - void_;
-  if (now <= options_.high_water || above_) return 0;
-  above_ = true;
-  return now;
+  if (now > options_.high_water && !above_) {
+    above_ = true;
+    crossed = now;
+  }
+  return queued;
 }
 
 /// What it throws has queued nothing.
@@ -122,8 +143,8 @@ bool Listener::coalesce_locked(Notification& note) {
   const std::uint64_t hashed = hash(note);
   // Beyond the end: of a notification that could not be queued.
   if (const auto found = last_.find(hashed);
-      found != last_.end() && found->second >= taken_ && found->second - taken_ < waiting_.size()) {
-    Notification& last = waiting_[found->second - taken_];
+      found != last_.end() && found->second >= left_ && found->second - left_ < waiting_.size()) {
+    Notification& last = waiting_[found->second - left_];
     if (last.kind != Notification::Kind::kNone && key(last) == key(note)) {
       if (!merge_locked(last, note)) {
         last_.erase(found);
@@ -133,7 +154,7 @@ bool Listener::coalesce_locked(Notification& note) {
       return true;
     }
   }
-  last_[hashed] = taken_ + waiting_.size();
+  last_[hashed] = left_ + waiting_.size();
   return false;
 }
 
@@ -144,7 +165,7 @@ void Listener::compact_locked() {
                 [](const Notification& note) { return note.kind == Notification::Kind::kNone; });
   void_ = 0;
   last_.clear();
-  for (std::size_t i = 0; i < waiting_.size(); ++i) last_[hash(waiting_[i])] = taken_ + i;
+  for (std::size_t i = 0; i < waiting_.size(); ++i) last_[hash(waiting_[i])] = left_ + i;
   indexed_ = true;
 }
 
@@ -200,82 +221,139 @@ void Listener::upstream_synced() {
 }
 
 void Listener::do_not_wait() {
-  const std::lock_guard guard{mutex_};
-  no_wait_ = true;
-  room_.notify_all();
+  std::shared_ptr<Waker> room;
+  {
+    const std::lock_guard guard{mutex_};
+    no_wait_ = true;
+    room.swap(room_);
+  }
+  if (room) room->wake();
 }
 
-void Listener::drain() {
-  const std::lock_guard guard{mutex_};
-  draining_ = true;
-  room_.notify_all();
-  work_.notify_all();
+void Listener::drain() noexcept {
+  {
+    const std::lock_guard guard{mutex_};
+    draining_ = true;
+  }
+  do_not_wait();
+  if (started_) schedule();
+}
+
+void Listener::stop() noexcept {
+  stopping_ = true;
+  do_not_wait();
+  if (started_) schedule();
 }
 
 void Listener::wait_until_ended() const {
-  {
-    const std::lock_guard guard{mutex_};
-    if (thread_ == std::this_thread::get_id()) return;
-  }
+  if (ThreadMark::is_set(this)) return;
   (void)ended_.wait({});
 }
 
-void Listener::run(std::stop_token stop) {
-  StoreSnapshot existing;
+void Listener::run() noexcept {
+  if (ended_.done()) return;
+  const ThreadMark of_owner{owner_};
+  const ThreadMark own{this};
+  if (stopping_) return end();
+  if (!may_call()) return;
+  const bool more = deliver_some();
+  if (stopping_) return end();
+  if (pausing_ ? may_call() : more) return schedule();
+  if (pausing_) return;
+  const bool drained = [&] {
+    const std::lock_guard guard{mutex_};
+    return draining_ && waiting_.empty();
+  }();
+  if (drained) end();
+}
+
+bool Listener::may_call() noexcept {
+  if (!pausing_) return true;
+  const Clock::TimePoint now = context_.clock.now();
+  if (now < pause_until_) {
+    timer_->set(pause_until_, weak_from_this());
+    return false;
+  }
+  pausing_ = false;
+  return true;
+}
+
+bool Listener::deliver_some() noexcept {
+  if (walking_ && deliver_existing()) return !pausing_;
+  if (called_ == taken_count_) {
+    std::shared_ptr<Waker> room;
+    {
+      const std::lock_guard guard{mutex_};
+      take_locked();
+      room.swap(room_);
+    }
+    if (room) room->wake();
+    if (taken_count_ == 0) return false;
+  }
+  deliver_taken();
+  return !pausing_;
+}
+
+/// Calls the handler for some of the objects that existed when it was added. True if there may be more of them.
+bool Listener::deliver_existing() noexcept {
+  constexpr std::size_t kAtOnce = 32;
+  if (walked_to_ == 0) {
+    const std::lock_guard guard{mutex_};
+    std::swap(walked_, existing_);
+  }
+  walked_to_ = walked_.for_some(walked_to_, kAtOnce, [&](const ObjectRef& object) {
+    deliver({.kind = Notification::Kind::kAdd, .initial = true, .object = object});
+    return !stopping_ && !pausing_;
+  });
+  walking_ = walked_to_ != 0;
+  if (!walking_) walked_ = {};
+  return walking_ || pausing_;
+}
+
+void Listener::take_locked() noexcept {
+  taken_count_ = called_ = 0;
+  while (!waiting_.empty() && taken_count_ < taken_.size()) {
+    Notification& next = waiting_.front();
+    if (next.kind == Notification::Kind::kNone) {
+      --void_;
+    } else {
+      taken_[taken_count_++] = std::move(next);
+    }
+    waiting_.pop_front();
+    ++left_;
+  }
+  context_.metrics.listener_backlog.add(-static_cast<double>(taken_count_));
+  if (waiting_.size() > options_.high_water / 2) return;
+  above_ = false;
+  // Not `= {}`, which keeps the buckets, and sets all of them to zero.
+  if (std::exchange(indexed_, false)) decltype(last_)().swap(last_);
+}
+
+void Listener::deliver_taken() noexcept {
+  const std::span notes = std::span{taken_}.subspan(called_, taken_count_ - called_);
+  for (const Notification& note : notes) note.before.prefetch();
+  std::size_t done = 0;
+  for (; done < notes.size() && !stopping_ && !pausing_; ++done) deliver(notes[done]);
+  for (const Notification& note : notes.first(done)) note.before.prefetch_release();
+  for (Notification& note : notes.first(done)) note = {};
+  called_ += done;
+}
+
+void Listener::end() noexcept {
+  timer_.reset();
   {
     const std::lock_guard guard{mutex_};
-    thread_ = std::this_thread::get_id();
-    std::swap(existing, existing_);
+    context_.metrics.listener_backlog.add(-static_cast<double>(waiting_.size() - void_));
+    waiting_.clear();
+    last_.clear();
+    void_ = 0;
+    draining_ = true;  // nothing more is queued
+    existing_ = {};
   }
-  existing.for_each([&](const ObjectRef& object) {
-    if (stop.stop_requested()) return false;
-    deliver({.kind = Notification::Kind::kAdd, .initial = true, .object = object}, stop);
-    return true;
-  });
-  existing = {};
-  // A few at a time: the lock is not taken for each, and the rest can still be merged.
-  constexpr std::size_t kAtOnce = 32;
-  std::array<Notification, kAtOnce> taken;
-  while (!stop.stop_requested()) {
-    std::size_t live = 0;
-    {
-      std::unique_lock lock{mutex_};
-      work_.wait(lock, stop, [&] { return !waiting_.empty() || draining_; });
-      if (stop.stop_requested() || waiting_.empty()) break;
-      while (!waiting_.empty() && live < kAtOnce) {
-        Notification& next = waiting_.front();
-        if (next.kind == Notification::Kind::kNone) {
-          --void_;
-        } else {
-          taken[live++] = std::move(next);
-        }
-        waiting_.pop_front();
-        ++taken_;
-      }
-      context_.metrics.listener_backlog.add(-static_cast<double>(live));
-      if (waiting_.size() <= options_.high_water / 2) {
-        above_ = false;
-        // Not `= {}`, which keeps the buckets, and sets all of them to zero.
-        if (std::exchange(indexed_, false)) decltype(last_)().swap(last_);
-      }
-      room_.notify_all();
-    }
-    const std::span notes{taken.data(), live};
-    for (const Notification& note : notes) note.before.prefetch();
-    for (const Notification& note : notes) {
-      if (stop.stop_requested()) break;
-      deliver(note, stop);
-    }
-    for (const Notification& note : notes) note.before.prefetch_release();
-    for (Notification& note : notes) note = {};
-  }
-  const std::lock_guard guard{mutex_};
-  context_.metrics.listener_backlog.add(-static_cast<double>(waiting_.size() - void_));
-  waiting_.clear();
-  last_.clear();
-  void_ = 0;
-  draining_ = true;  // nothing more is queued
-  thread_ = {};
+  walked_ = {};
+  taken_ = {};
+  ended_.fire();
+  owner_->listener_ended();  // the owner may be gone afterwards
 }
 
 /// Notes that user code has failed.
@@ -297,14 +375,6 @@ void Listener::failed(std::string_view what, const std::exception& error,
   }
 }
 
-void Listener::pause(std::stop_token stop) noexcept {
-  try {
-    (void)context_.clock.sleep_for(options_.failure_pause, std::move(stop));
-  } catch (...) {
-    context_.log.error("{}: there is no pause: the clock failed", synced_.name());
-  }
-}
-
 void Listener::call(const Notification& note) const {
   switch (note.kind) {
     case Notification::Kind::kAdd:
@@ -321,16 +391,13 @@ void Listener::call(const Notification& note) const {
   }
 }
 
-void Listener::deliver(const Notification& note, std::stop_token stop) noexcept {
-  if (std::exchange(pause_, false)) {
-    pause(stop);
-    if (stop.stop_requested()) return;
-  }
+void Listener::deliver(const Notification& note) noexcept {
+  WorkerPool::note_progress();
   const Clock::TimePoint start = context_.clock.now();
   try {
     call(note);
   } catch (...) {
-    pause_ = true;
+    pausing_ = true;
     with_current_exception([&](const std::exception& error) {
       failed("the handler", error, &note);
       for (const auto& on_error : {std::cref(options_.on_error), std::cref(context_.on_error)}) {
@@ -348,7 +415,9 @@ void Listener::deliver(const Notification& note, std::stop_token stop) noexcept 
     });
   }
   if (note.kind == Notification::Kind::kAdd && note.initial) settle_initial(1);
-  const auto took = context_.clock.now() - start;
+  const Clock::TimePoint end = context_.clock.now();
+  if (pausing_) pause_until_ = end + options_.failure_pause;
+  const auto took = end - start;
   context_.metrics.handler_duration.observe(std::chrono::duration<double>(took).count());
   if (took > 100ms && context_.log.enabled(LogLevel::kInfo)) {
     if (const std::size_t wait = backlog(); wait > 1024) {

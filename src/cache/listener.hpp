@@ -3,18 +3,20 @@
 
 #include "notification.hpp"
 
-#include <kube/base/condition.hpp>
+#include "engine/job.hpp"
+#include "engine/timer.hpp"
 #include <kube/base/log.hpp>
 #include <kube/cache/handler_registration.hpp>
 #include <kube/cache/indexer_core.hpp>
 #include <kube/cache/informer_metrics.hpp>
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <mutex>
-#include <stop_token>
+#include <optional>
 #include <string>
-#include <thread>
 #include <unordered_map>
 
 namespace kube::detail {
@@ -29,29 +31,38 @@ struct ListenerContext {
   std::function<void(const CacheError& error)> on_error = nullptr;
 };
 
-/// The way to one handler: what waits for it, and the loop that calls it.
+class Processor;
+
+/// The way to one handler: the notifications that wait for it, and the job that calls it.
 ///
-/// A handler that is added late gets the objects that exist from a snapshot, which its own thread walks
+/// A handler that is added late gets the objects that exist from a snapshot, which its own job walks
 /// through; only later changes are queued here.
-class Listener {
+class Listener final : public Job {
  public:
   Listener(const ListenerContext& context, std::uint64_t number, AnyHandler handler,
            HandlerOptions options, StoreSnapshot existing, bool upstream_synced);
 
-  /// Queues what concerns this listener; waits if its policy says so. When it has thrown (std::bad_alloc), the same
-  /// batch is pushed again, and only what is missing is queued.
-  void push(const NotificationBatch& batch, bool flagged);
+  /// Lets the job run. `owner` hears when it has ended, and must outlive that. Throws std::bad_alloc.
+  void start(const std::shared_ptr<Scheduler>& scheduler, Processor& owner);
+  /// Whether start() was called.
+  [[nodiscard]] bool has_started() const noexcept { return started_; }
+
+  /// Queues what concerns this listener. Returns false if its backlog is full and its policy is to wait: then `room` is
+  /// woken when there is room, and the same batch is pushed again. So it is after an exception (std::bad_alloc). Only what
+  /// is missing is queued then.
+  [[nodiscard]] bool push(const NotificationBatch& batch, bool flagged,
+                          const std::shared_ptr<Waker>& room);
   /// From now on every object that existed has been pushed.
   void upstream_synced();
-  /// push() does not wait any more.
+  /// push() queues everything from now on.
   void do_not_wait();
 
-  /// Calls the handler until a stop is requested, or draining has come to an end.
-  void run(std::stop_token stop);
-  void drain();
-  /// Waits until run() has returned, unless this is called by the handler itself.
+  /// Ends when the handler has been called for all that waits.
+  void drain() noexcept;
+  /// Ends after the call that is under way; what waits is dropped.
+  void stop() noexcept;
+  /// Waits until no call is under way and none will be, unless the handler itself asks for it.
   void wait_until_ended() const;
-  void mark_ended() const { ended_.fire(); }
   [[nodiscard]] bool has_ended() const { return ended_.done(); }
 
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
@@ -62,15 +73,27 @@ class Listener {
   [[nodiscard]] std::string last_failure() const;
 
  private:
-  std::size_t append_all(const NotificationBatch& batch, bool flagged);
+  enum class Queued { kAll, kFull };
+
+  void run() noexcept override;
+  /// The handler is called for some of what waits. True if there may be more.
+  [[nodiscard]] bool deliver_some() noexcept;
+  [[nodiscard]] bool deliver_existing() noexcept;
+  void deliver_taken() noexcept;
+  void take_locked() noexcept;
+  /// False while a pause after a failure lasts.
+  [[nodiscard]] bool may_call() noexcept;
+  void end() noexcept;
+
+  Queued append_all(const NotificationBatch& batch, bool flagged,
+                    const std::shared_ptr<Waker>& room, std::size_t& crossed);
   void append_locked(Notification note);
   [[nodiscard]] bool coalesce_locked(Notification& note);
   void compact_locked();
   bool merge_locked(Notification& waiting, Notification& note);
   void settle_initial(std::size_t count);
-  void deliver(const Notification& note, std::stop_token stop) noexcept;
+  void deliver(const Notification& note) noexcept;
   void call(const Notification& note) const;
-  void pause(std::stop_token stop) noexcept;
   void failed(std::string_view what, const std::exception& error,
               const Notification* note = nullptr) noexcept;
   [[nodiscard]] std::uint64_t hash(const Notification& note) const;
@@ -84,15 +107,31 @@ class Listener {
   const DoneSignal ended_;
   const std::uint64_t start_;  // changes up to this one are in the snapshot
 
+  // Constant after start():
+  std::atomic<bool> started_ = false;
+  Processor* owner_ = nullptr;
+  std::optional<Timer> timer_;
+
+  std::atomic<bool> stopping_ = false;
+  // Used by run() only:
+  StoreSnapshot walked_;  // objects that existed, while the handler is called for them
+  std::uint32_t walked_to_ = 0;
+  bool walking_ = true;
+  /// Notifications from waiting_: a few, so that the lock is not taken for each, and the rest can still be merged.
+  std::array<Notification, 16> taken_;
+  std::size_t taken_count_ = 0;
+  std::size_t called_ = 0;  // of these, the handler has been called for
+  Clock::TimePoint pause_until_{};
+  bool pausing_ = false;
+
   mutable std::mutex mutex_;
-  Condition work_;
-  Condition room_;
   // Guarded by mutex_:
   StoreSnapshot existing_;
   std::deque<Notification> waiting_;
+  std::shared_ptr<Waker> room_;   // waits for room
   std::uint64_t batch_ = 0;       // the number of the batch that is or was pushed last
   std::size_t batch_queued_ = 0;  // of that batch, notifications that need not be looked at again
-  std::uint64_t taken_ = 0;       // notifications that have left `waiting_`
+  std::uint64_t left_ = 0;        // notifications that have left `waiting_`
   std::size_t void_ = 0;          // of `waiting_`, those that were merged away
   /// Where the last notification of an object waits, counted from the first ever. Kept above the mark only.
   std::unordered_map<std::uint64_t, std::uint64_t> last_;
@@ -102,10 +141,8 @@ class Listener {
   bool no_wait_ = false;
   bool upstream_synced_ = false;
   std::size_t initial_ = 0;  // initial additions that the handler has not been called for
-  std::thread::id thread_;
   std::uint64_t failures_ = 0;
   std::string last_failure_;
-  bool pause_ = false;  // used by the thread of run() only
 };
 
 }  // namespace kube::detail

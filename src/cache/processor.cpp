@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "processor.hpp"
 
-#include "base/thread_mark.hpp"
-#include <kube/base/error.hpp>
-
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <exception>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -21,7 +15,10 @@ using namespace std::chrono_literals;
 Processor::Processor(ListenerContext context, Clock::Duration resync)
     : context_(std::move(context)), default_period_(resync), check_period_(resync) {}
 
-Processor::~Processor() { stop(); }
+Processor::~Processor() {
+  request_stop();
+  (void)stopped_.wait({});
+}
 
 Clock::Duration Processor::effective_locked(Clock::Duration requested) const {
   if (requested == Clock::Duration::zero() || check_period_ == Clock::Duration::zero()) return {};
@@ -31,13 +28,14 @@ Clock::Duration Processor::effective_locked(Clock::Duration requested) const {
 std::shared_ptr<Listener> Processor::add(AnyHandler handler, HandlerOptions options,
                                          const std::function<StoreSnapshot()>& existing,
                                          bool informer_started) {
-  reap();
   const std::string name = options.name;
   std::string_view warning;
   auto member = std::make_unique<Member>();
   std::shared_ptr<Listener> listener;
   {
     const std::lock_guard guard{mutex_};
+    forget_ended_locked();
+    leaving_.reserve(leaving_.size() + members_.size() + 1);  // so that remove() needs no memory
     Clock::Duration check_period = check_period_;
     Clock::Duration requested = options.resync.value_or(default_period_);
     if (requested > Clock::Duration::zero()) {
@@ -59,9 +57,10 @@ std::shared_ptr<Listener> Processor::add(AnyHandler handler, HandlerOptions opti
     member->listener = listener;
     member->requested = requested;
     members_.push_back(std::move(member));
-    if (running_) {
+    if (scheduler_ != nullptr) {
       try {
-        start_locked(*members_.back());
+        listener->start(scheduler_, *this);
+        ++alive_;
       } catch (...) {
         members_.pop_back();
         throw;
@@ -76,75 +75,67 @@ std::shared_ptr<Listener> Processor::add(AnyHandler handler, HandlerOptions opti
   return listener;
 }
 
-void Processor::start_locked(Member& member) {
-  try {
-    member.thread = std::jthread{[this, listener = member.listener](std::stop_token stop) {
-      const ThreadMark mark{this};
-      listener->run(std::move(stop));
-      listener->mark_ended();
-    }};
-  } catch (const std::system_error& error) {
-    throw Error(fmt::format("{}: the thread of its handler could not be created: {}",
-                            member.listener->synced().name(), error.what()));
-  }
-}
-
 void Processor::remove(const std::shared_ptr<Listener>& listener, Removal how) {
-  bool never_started = false;
   {
     const std::lock_guard guard{mutex_};
     const auto found = std::find_if(members_.begin(), members_.end(), [&](const auto& member) {
       return member->listener == listener;
     });
     if (found == members_.end()) return;
-    leaving_.push_back(std::move(*found));
+    forget_ended_locked();
+    leaving_.push_back(listener);  // there is room
     members_.erase(found);
-    Member& member = *leaving_.back();
-    never_started = !member.thread.joinable();
-    if (how == Removal::kDrainAndWait) {
-      listener->drain();
-    } else {
-      member.thread.request_stop();
-      listener->do_not_wait();
-    }
   }
-  if (how != Removal::kAtOnce && !never_started) listener->wait_until_ended();
-  reap();
+  if (how == Removal::kDrainAndWait) {
+    listener->drain();
+  } else {
+    listener->stop();
+  }
+  if (how != Removal::kAtOnce && listener->has_started()) listener->wait_until_ended();
 }
 
-/// Joins threads of removed listeners that have ended.
-void Processor::reap() noexcept {
-  std::list<std::unique_ptr<Member>> ended;
-  const std::lock_guard guard{mutex_};
-  for (auto member = leaving_.begin(); member != leaving_.end();) {
-    const auto next = std::next(member);
-    if (!(*member)->thread.joinable() || (*member)->listener->has_ended()) {
-      ended.splice(ended.end(), leaving_, member);
-    }
-    member = next;
-  }
+void Processor::forget_ended_locked() noexcept {
+  std::erase_if(leaving_, [](const auto& listener) {
+    return !listener->has_started() || listener->has_ended();
+  });
 }
 
-void Processor::start() {
+void Processor::start(const std::shared_ptr<Scheduler>& scheduler) {
   const std::lock_guard guard{mutex_};
-  running_ = true;
+  if (stopping_) return;
+  scheduler_ = scheduler;
   for (const auto& member : members_) {
-    if (!member->thread.joinable()) start_locked(*member);
+    if (member->listener->has_started()) continue;
+    member->listener->start(scheduler, *this);
+    ++alive_;
   }
 }
 
-void Processor::stop() noexcept {
+void Processor::request_stop() noexcept {
   std::vector<std::unique_ptr<Member>> members;
-  std::list<std::unique_ptr<Member>> leaving;
+  std::vector<std::shared_ptr<Listener>> leaving;
+  bool all_ended = false;
   {
     const std::lock_guard guard{mutex_};
-    running_ = false;
+    stopping_ = true;
+    scheduler_ = nullptr;
     members.swap(members_);
     leaving.swap(leaving_);
+    all_ended = alive_ == 0;
   }
-  for (const auto& member : members) member->thread.request_stop();
-  for (const auto& member : leaving) member->thread.request_stop();
-  // They are joined when the members are destroyed.
+  for (const auto& member : members) member->listener->stop();
+  for (const auto& listener : leaving) listener->stop();
+  if (all_ended) stopped_.fire();
+}
+
+void Processor::listener_ended() noexcept {
+  const DoneSignal stopped = stopped_;  // the processor may be gone when the lock is
+  {
+    const std::lock_guard guard{mutex_};
+    --alive_;
+    if (!stopping_ || alive_ > 0) return;
+  }
+  stopped.fire();
 }
 
 void Processor::do_not_wait() noexcept {
@@ -161,18 +152,20 @@ std::pair<std::shared_ptr<Listener>, bool> Processor::next(std::uint64_t number)
   return {(*found)->listener, (*found)->flagged};
 }
 
-void Processor::distribute(const NotificationBatch& batch) {
-  if (batch.notifications.empty()) return;
+bool Processor::distribute(const NotificationBatch& batch, const std::shared_ptr<Waker>& room) {
+  if (batch.notifications.empty()) return true;
+  bool complete = true;
   std::exception_ptr failure;
   for (auto [listener, flagged] = next(0); listener != nullptr;
        std::tie(listener, flagged) = next(listener->number())) {
     try {
-      listener->push(batch, flagged);
+      if (!listener->push(batch, flagged, room)) complete = false;
     } catch (...) {
       failure = std::current_exception();
     }
   }
   if (failure) std::rethrow_exception(failure);
+  return complete;
 }
 
 void Processor::upstream_synced() noexcept {

@@ -5,18 +5,14 @@
 
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <memory>
 #include <mutex>
-#include <stop_token>
-#include <thread>
 #include <utility>
 #include <vector>
 
 namespace kube::detail {
 
-/// The listeners of an informer: distributes notifications, runs a thread for each handler, and knows who is
-/// due for a resync.
+/// The listeners of an informer: distributes notifications, and knows which handlers are due for a resync.
 ///
 /// Thread safety: any method from any thread.
 class Processor {
@@ -25,21 +21,25 @@ class Processor {
   Processor(ListenerContext context, Clock::Duration resync);
   ~Processor();
 
-  /// Takes the snapshot of what exists at the right moment: nothing is told twice, and nothing is missed. Throws
-  /// Error, with nothing added, if the listener's thread cannot be created.
+  /// Takes the snapshot of what exists at the right moment: nothing is told twice, and nothing is missed.
   std::shared_ptr<Listener> add(AnyHandler handler, HandlerOptions options,
                                 const std::function<StoreSnapshot()>& existing,
                                 bool informer_started);
   void remove(const std::shared_ptr<Listener>& listener, Removal how);
 
-  /// Throws Error if a thread cannot be created; the next call starts those that are missing.
-  void start();
-  /// Ends all threads; what waits is dropped.
-  void stop() noexcept;
+  /// Handlers are called from now on. Throws std::bad_alloc; the next call starts those that are missing.
+  void start(const std::shared_ptr<Scheduler>& scheduler);
+  /// Ends all listeners; what waits is dropped.
+  void request_stop() noexcept;
+  /// Happens when a stop was requested and no handler is called any more.
+  [[nodiscard]] const DoneSignal& stopped() const noexcept { return stopped_; }
+  /// A listener that was started has ended.
+  void listener_ended() noexcept;
   void do_not_wait() noexcept;
-  /// When it has thrown (std::bad_alloc), it is called again with the same batch, and goes on where it stopped. A
-  /// listener that fails does not keep the batch from the others.
-  void distribute(const NotificationBatch& batch);
+  /// Returns false if a handler that everything waits for is behind; `room` is woken when it is not any more. Then, and
+  /// when it has thrown (std::bad_alloc), it is called again with the same batch, and goes on where it stopped. A
+  /// listener that fails or is full does not keep the batch from the others.
+  [[nodiscard]] bool distribute(const NotificationBatch& batch, const std::shared_ptr<Waker>& room);
   void upstream_synced() noexcept;
 
   /// How often to look for who is due.
@@ -55,24 +55,26 @@ class Processor {
     Clock::Duration effective{};
     Clock::TimePoint next{};
     bool flagged = true;
-    std::jthread thread;
   };
   [[nodiscard]] Clock::Duration effective_locked(Clock::Duration requested) const;
-  void start_locked(Member& member);
   /// The listener with the next higher number, and whether it is flagged; null if there is none. Whoever visits all
   /// listeners neither holds the lock meanwhile nor needs memory for them.
   [[nodiscard]] std::pair<std::shared_ptr<Listener>, bool> next(std::uint64_t number) const;
-  void reap() noexcept;
+  /// Forgets removed listeners that have ended.
+  void forget_ended_locked() noexcept;
 
   const ListenerContext context_;
   const Clock::Duration default_period_;
+  const DoneSignal stopped_;
   mutable std::mutex mutex_;
   // Guarded by mutex_:
-  std::vector<std::unique_ptr<Member>> members_;  // by number
-  std::list<std::unique_ptr<Member>> leaving_;    // removed; their threads end sooner or later
+  std::vector<std::unique_ptr<Member>> members_;    // by number
+  std::vector<std::shared_ptr<Listener>> leaving_;  // removed, and perhaps not ended yet
   std::uint64_t next_number_ = 1;
   Clock::Duration check_period_;
-  bool running_ = false;
+  std::shared_ptr<Scheduler> scheduler_;  // while it runs
+  std::size_t alive_ = 0;                 // listeners that were started and have not ended
+  bool stopping_ = false;
   bool upstream_synced_ = false;
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/cache/reflector.hpp>
+#include "reflector_core.hpp"
 
 #include "reflector_errors.hpp"
+#include "reflector_parts.hpp"
 #include "thrown.hpp"
 
-#include <kube/api/errors.hpp>
 #include <kube/cache/resource_version.hpp>
 
 #include <fmt/format.h>
@@ -82,8 +82,6 @@ namespace detail {
 namespace {
 
 constexpr auto kSlow = 10s;
-constexpr std::int64_t kDefaultPageSize = 500;
-constexpr std::string_view kNoVersion;
 
 ReflectorOptions complete(ReflectorOptions options, const Type& type) {
   if (options.type_description.empty()) {
@@ -101,7 +99,7 @@ ReflectorOptions complete(ReflectorOptions options, const Type& type) {
 
 }  // namespace
 
-ReflectorCore::ReflectorCore(const ObjectAccess& access, std::shared_ptr<AnyListWatch> source,
+ReflectorCore::ReflectorCore(const ObjectAccess& access, std::shared_ptr<AsyncListWatch> source,
                              ReflectorTarget& target, ReflectorOptions options,
                              ReflectorHooks hooks)
     : access_(access),
@@ -112,6 +110,8 @@ ReflectorCore::ReflectorCore(const ObjectAccess& access, std::shared_ptr<AnyList
       backoff_(options_.backoff) {
   received(true);  // so that ages begin with this
 }
+
+ReflectorCore::~ReflectorCore() = default;
 
 std::string ReflectorCore::last_version() const {
   const std::lock_guard guard{mutex_};
@@ -168,6 +168,11 @@ void ReflectorCore::measure() const {
   options_.metrics.bookmark_age.set(std::chrono::duration<double>(now - up_to_date_).count());
 }
 
+void ReflectorCore::clear_last_error() {
+  const std::lock_guard guard{mutex_};
+  last_error_.clear();
+}
+
 void ReflectorCore::set_last_error(const char* text) noexcept {
   const std::lock_guard guard{mutex_};
   try {
@@ -209,14 +214,81 @@ void ReflectorCore::report(const ReflectorEvent& event) noexcept {
   }
 }
 
-void ReflectorCore::run(std::stop_token stop) noexcept {
-  do {
+Poll ReflectorCore::poll(const Poller& poller) noexcept {
+  for (;;) {
+    if (state_ == State::kStopped) return Poll::kReady;
+    if (stopping_) {
+      end();
+      continue;
+    }
+    const bool between_rounds = state_ == State::kPausing && after_pause_ == State::kStarting;
+    if (list_again_.exchange(false) && !between_rounds) {
+      end_round();
+      continue;
+    }
     try {
-      round(stop);
+      if (const Poll progress = step(poller); progress != Poll::kReady) return progress;
     } catch (...) {
       round_failed();
+      end_round();
     }
-  } while (!stop.stop_requested() && back_off(stop));
+  }
+}
+
+Poll ReflectorCore::step(const Poller& poller) {
+  switch (state_) {
+    case State::kStarting:
+      start_round();
+      return Poll::kReady;
+    case State::kOpeningState:
+      return open_state(poller);
+    case State::kStreamingState:
+      return stream_state();
+    case State::kChecking:
+      return check(poller);
+    case State::kListing:
+      return list(poller);
+    case State::kOpeningWatch:
+      return open_watch(poller);
+    case State::kWatching:
+      return watch();
+    case State::kPausing:
+      return pause();
+    case State::kStopped:
+      break;
+  }
+  return Poll::kReady;
+}
+
+void ReflectorCore::start_round() {
+  // The end of a streamed state is told by an annotation.
+  if (options_.watch_list &&
+      call_user("supports_watch_list", [&] { return source_->supports_watch_list(); }) &&
+      has_metadata(*access_.type, "annotations")) {
+    state_ = State::kOpeningState;
+  } else {
+    start_list();
+  }
+}
+
+void ReflectorCore::drop_operations() noexcept {
+  listing_.reset();
+  streaming_.reset();
+  checking_.reset();
+  watching_.reset();
+  resync_at_ = warn_at_ = Clock::TimePoint::max();
+}
+
+void ReflectorCore::end_round() noexcept {
+  drop_operations();
+  back_off(State::kStarting);
+}
+
+void ReflectorCore::end() noexcept {
+  drop_operations();
+  // The reflector may be destroyed by a thread of the client that the source keeps, which could not end then.
+  source_.reset();
+  state_ = State::kStopped;
   try {
     report({.kind = What::kStopped, .resource_version = last_version()});
   } catch (const std::bad_alloc&) {
@@ -224,25 +296,9 @@ void ReflectorCore::run(std::stop_token stop) noexcept {
   }
 }
 
-/// Lists and watches until that fails, list_again() is called or a stop is requested.
-void ReflectorCore::round(const std::stop_token& stop) {
-  std::stop_source end;
-  {
-    const std::lock_guard guard{mutex_};
-    round_ = end;
-  }
-  const std::stop_callback forward{stop, [&] { end.request_stop(); }};
-  list_and_watch(end.get_token());
-}
-
 void ReflectorCore::list_again() noexcept {
   options_.metrics.relists_after_error.add();
-  std::stop_source round{std::nostopstate};
-  {
-    const std::lock_guard guard{mutex_};
-    round = round_;
-  }
-  round.request_stop();
+  list_again_ = true;
 }
 
 /// Reports the exception that is being handled.
@@ -278,52 +334,90 @@ void ReflectorCore::round_failed() noexcept {
   }
 }
 
-/// Waits for the next delay. False if stopped.
-bool ReflectorCore::back_off(std::stop_token stop) noexcept {
-  Clock::Duration delay = options_.backoff.cap;
+Poll ReflectorCore::pause() {
+  if (options_.clock->now() < pause_until_) return Poll::kPending;
+  state_ = after_pause_;
+  return Poll::kReady;
+}
+
+void ReflectorCore::pause_until(Clock::TimePoint time, State then) noexcept {
+  pause_until_ = time;
+  after_pause_ = then;
+  state_ = State::kPausing;
+}
+
+/// Pauses for longer than the last time.
+void ReflectorCore::back_off(State then) noexcept {
+  Clock::Duration delay = std::min<Clock::Duration>(options_.backoff.cap, 1s);
   try {
     delay = backoff_.next(options_.clock->now());
     report({.kind = What::kBackingOff, .duration = delay});
-    return options_.clock->sleep_for(delay, stop);
   } catch (...) {
-    // The source of random numbers, or the clock, failed.
     with_current_exception([&](const std::exception& error) {
       options_.log->error("{}: backing off failed: {}", options_.name, error.what());
     });
-    return system_clock().sleep_for(std::min<Clock::Duration>(delay, 1s), std::move(stop));
   }
+  pause_until(options_.clock->now() + delay, then);
 }
 
-/// After a watch that has ended without a reason to list again. False if stopped.
-bool ReflectorCore::pause_before_reconnect(Clock::Duration lived, std::size_t events,
-                                           std::stop_token stop) {
+/// After a watch that has ended without a reason to list again.
+void ReflectorCore::pause_before_reconnect(Clock::Duration lived, std::size_t events, State then) {
   if (lived >= options_.backoff.cap) backoff_.reset();
   // A watch that brought something was of use, however short: escalating would leave the cache behind for nothing.
   if (lived >= options_.healthy_watch || events > 0) quick_ends_ = 0;
-  if (lived >= options_.healthy_watch) return !stop.stop_requested();
+  state_ = then;
+  if (lived >= options_.healthy_watch) return;
   const Clock::Duration delay =
       std::min(options_.reconnect_cap, options_.reconnect_floor * (1 << std::min(quick_ends_, 20)));
   if (events == 0) ++quick_ends_;
-  if (delay == Clock::Duration::zero()) return !stop.stop_requested();
-  return options_.clock->sleep_for(delay, std::move(stop));
+  if (delay > Clock::Duration::zero()) pause_until(options_.clock->now() + delay, then);
 }
 
-void ReflectorCore::list_and_watch(std::stop_token stop) {
-  std::unique_ptr<AnyWatchStream> stream;
-  Initial initial = Initial::kList;
-  // The end of a streamed state is told by an annotation.
-  if (options_.watch_list &&
-      call_user("supports_watch_list", [&] { return source_->supports_watch_list(); }) &&
-      has_metadata(*access_.type, "annotations")) {
-    initial = stream_state(stream, stop);
+Clock::TimePoint ReflectorCore::wake_at() const noexcept {
+  switch (state_) {
+    case State::kPausing:
+      return pause_until_;
+    case State::kListing:
+      return listing_ && listing_->operation ? listing_->operation->wake_at()
+                                             : Clock::TimePoint::max();
+    case State::kOpeningState:
+    case State::kStreamingState:
+      return streaming_ && streaming_->operation ? streaming_->operation->wake_at()
+                                                 : Clock::TimePoint::max();
+    case State::kChecking:
+      return checking_ && checking_->operation ? checking_->operation->wake_at()
+                                               : Clock::TimePoint::max();
+    case State::kOpeningWatch:
+    case State::kWatching:
+      return watching_ && watching_->operation ? watching_->operation->wake_at()
+                                               : Clock::TimePoint::max();
+    case State::kStarting:
+    case State::kStopped:
+      break;
   }
-  if (initial == Initial::kStopped) return;
-  if (initial == Initial::kList && !list(stop)) return;
-  {
-    const std::lock_guard guard{mutex_};
-    last_error_.clear();
+  return Clock::TimePoint::max();
+}
+
+Clock::TimePoint ReflectorCore::tick_at() const noexcept { return std::min(resync_at_, warn_at_); }
+
+void ReflectorCore::tick() {
+  const Clock::TimePoint now = options_.clock->now();
+  if (now >= warn_at_) {
+    if (streaming_ != nullptr && now - streaming_->last_event >= kSlow) {
+      options_.log->warning("{}: {} of the initial state of {} for 10 s or more", options_.name,
+                            streaming_->any_event ? "no further event" : "not a single event",
+                            options_.type_description);
+    }
+    warn_at_ = now + kSlow;
   }
-  watch(std::move(stream), stop);
+  if (now < resync_at_) return;
+  if (due_ == nullptr && hooks_.due_for_resync) due_ = hooks_.due_for_resync();
+  if (due_ != nullptr || !hooks_.due_for_resync) {
+    options_.log->debug("{}: forcing resync of {}", options_.name, options_.type_description);
+    target_.resync(due_);
+    due_.reset();
+  }
+  resync_at_ = options_.clock->now() + hooks_.resync_period;
 }
 
 /// Why an object cannot be stored; empty if it can.
@@ -366,6 +460,11 @@ ObjectRef ReflectorCore::transformed(ObjectRef object) const {
   return result;
 }
 
+void ReflectorCore::reject(const std::string& why) {
+  options_.metrics.rejected_objects.add();
+  report({.kind = What::kRejectedObject, .message = why});
+}
+
 void ReflectorCore::store(std::vector<ObjectRef> items, const std::string& version) {
   try {
     call_user("replace", [&] { target_.replace(std::move(items), version); });
@@ -375,182 +474,6 @@ void ReflectorCore::store(std::vector<ObjectRef> items, const std::string& versi
   }
   set_last_version(version);
   received(true);
-}
-
-/// False if stopped.
-bool ReflectorCore::list(std::stop_token stop) {
-  ListOptions options;
-  const std::string last = last_version();
-  options.resource_version = version_unavailable_ ? std::string{kNoVersion}
-                             : last.empty()       ? "0"
-                                                  : last;
-  if (options_.page_size != 0) {
-    options.limit = options_.page_size;
-  } else if (paginated_ || options.resource_version.empty() || options.resource_version == "0") {
-    options.limit = kDefaultPageSize;  // otherwise no limit, so that the watch cache can answer
-  }
-
-  report({.kind = What::kListing, .resource_version = options.resource_version});
-  options_.metrics.lists.add();
-  const Clock::TimePoint start = options_.clock->now();
-  std::vector<ObjectRef> items;
-  ListMetadata head;
-  const auto fail = [&](const std::exception& error) {
-    return ReflectorError(
-        fmt::format("failed to list {}: {}", options_.type_description, error.what()),
-        std::current_exception());
-  };
-  try {
-    head = list_pages(options, items, stop);
-  } catch (const ReflectorError&) {
-    if (stop.stop_requested()) return false;
-    throw;
-  } catch (const std::exception& error) {
-    if (stop.stop_requested()) return false;
-    if (!is_expired(error) && !is_too_large_version(error)) throw fail(error);
-    version_unavailable_ = true;
-    report({.kind = What::kListRestarted,
-            .resource_version = options.resource_version,
-            .message = error.what()});
-    options.resource_version = kNoVersion;
-    items.clear();
-    try {
-      head = list_pages(options, items, stop);
-    } catch (const ReflectorError&) {
-      if (stop.stop_requested()) return false;
-      throw;
-    } catch (const std::exception& again) {
-      if (stop.stop_requested()) return false;
-      throw fail(again);
-    }
-  }
-  if (stop.stop_requested()) return false;
-  const Clock::Duration took = options_.clock->now() - start;
-  const std::size_t count = items.size();
-  options_.metrics.list_duration.observe(std::chrono::duration<double>(took).count());
-  options_.metrics.items_per_list.observe(static_cast<double>(count));
-  version_unavailable_ = false;
-  store(std::move(items), head.resource_version);
-  if (const auto whole = options_.clock->now() - start; whole > kSlow) {
-    options_.log->info("{}: slow list of {}: {} objects listed in {} ms, stored after {} ms",
-                       options_.name, options_.type_description, count, took / 1ms, whole / 1ms);
-  }
-  report({.kind = What::kListed,
-          .resource_version = head.resource_version,
-          .items = count,
-          .duration = took});
-  return true;
-}
-
-/// All pages of a list. The first one decides which version it is.
-ListMetadata ReflectorCore::list_pages(const ListOptions& wanted, std::vector<ObjectRef>& items,
-                                       std::stop_token stop) {
-  const auto take_item = [&](ObjectRef object) {
-    if (stop.stop_requested()) throw Error("stopped");
-    if (const std::string why =
-            object && access_.name(object.get()).empty() ? unusable(object) : std::string{};
-        !object || !why.empty()) {
-      options_.metrics.rejected_objects.add();
-      report({.kind = What::kRejectedObject, .message = why.empty() ? "no object" : why});
-      return;
-    }
-    try {
-      items.push_back(prepare(std::move(object)));
-    } catch (const std::exception& error) {
-      throw ReflectorError(fmt::format("unable to sync list result: {}", error.what()),
-                           std::current_exception());
-    }
-  };
-  ListOptions options = wanted;
-  ListMetadata first;
-  for (int page = 1;; ++page) {
-    ListMetadata head;
-    const std::size_t before = items.size();
-    try {
-      head = call_user("list", [&] { return source_->list(options, take_item, stop); });
-    } catch (const ApiError& error) {
-      if (page == 1 || !is_resource_expired(error)) throw;
-      // The server has forgotten where the list went on: all at once then.
-      items.clear();
-      options = wanted;
-      options.limit = 0;
-      return call_user("list", [&] { return source_->list(options, take_item, stop); });
-    }
-    if (head.kind == "Table" && head.api_version.starts_with("meta.k8s.io/")) {
-      throw Error("the server answered with a Table instead of a list");
-    }
-    if (page == 1) first = head;
-    if (page > 1 && wanted.resource_version == "0") paginated_ = true;
-    if (head.continue_token.empty()) return first;
-    if (items.size() == before && head.continue_token == options.continue_token) {
-      throw Error("the server answers with an empty page that goes on at itself");
-    }
-    options.resource_version.clear();
-    options.resource_version_match.clear();
-    options.continue_token = head.continue_token;
-  }
-}
-
-void ReflectorCore::move_timers(Clock::TimePoint resync, Clock::TimePoint warning) {
-  {
-    const std::lock_guard guard{mutex_};
-    resync_at_ = resync;
-    warn_at_ = warning;
-  }
-  if (hooks_.set_timer) hooks_.set_timer(std::min(resync, warning));
-}
-
-void ReflectorCore::tick() {
-  const Clock::TimePoint now = options_.clock->now();
-  bool resync = false;
-  bool quiet = false;
-  bool any_event = false;
-  Clock::TimePoint next;
-  {
-    const std::lock_guard guard{mutex_};
-    resync = now >= resync_at_;
-    if (now >= warn_at_) {
-      quiet = now - last_event_ >= kSlow;
-      any_event = any_event_;
-      warn_at_ = now + kSlow;
-    }
-  }
-  if (quiet) {
-    options_.log->warning("{}: {} of the initial state of {} for 10 s or more", options_.name,
-                          any_event ? "no further event" : "not a single event",
-                          options_.type_description);
-  }
-  if (resync) {
-    if (due_ == nullptr && hooks_.due_for_resync) due_ = hooks_.due_for_resync();
-    if (due_ != nullptr || !hooks_.due_for_resync) {
-      options_.log->debug("{}: forcing resync of {}", options_.name, options_.type_description);
-      target_.resync(due_);
-      due_.reset();
-    }
-  }
-  {
-    const std::lock_guard guard{mutex_};
-    // The watch may have ended meanwhile, which has turned the timer off.
-    if (resync && resync_at_ != Clock::TimePoint::max()) {
-      resync_at_ = options_.clock->now() + hooks_.resync_period;
-    }
-    next = std::min(resync_at_, warn_at_);
-  }
-  if (hooks_.set_timer) hooks_.set_timer(next);
-}
-
-void IndexerTarget::apply(StoreChange change) {
-  std::vector<StoreResult> results;
-  store_->apply({std::move(change)}, results);
-  if (!results.front().error.empty()) throw KeyError(results.front().error);
-}
-
-void IndexerTarget::add(ObjectRef object) { apply({.object = std::move(object)}); }
-void IndexerTarget::erase(ObjectRef last) { apply({.object = std::move(last), .erase = true}); }
-void IndexerTarget::replace(std::vector<ObjectRef> objects, std::string version) {
-  std::vector<StoreResult> results;
-  std::vector<ObjectRef> removed;
-  store_->replace(objects, version, results, removed);
 }
 
 }  // namespace detail

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "reflector_core.hpp"
 #include "reflector_errors.hpp"
+#include "reflector_parts.hpp"
 #include "thrown.hpp"
 
 #include <kube/api/errors.hpp>
-#include <kube/cache/reflector.hpp>
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace kube::detail {
@@ -16,6 +16,9 @@ using namespace std::chrono_literals;
 using What = ReflectorEvent::Kind;
 
 namespace {
+
+/// Taken in one go, before they are passed on.
+constexpr std::size_t kEventsAtOnce = 256;
 
 /// An ERROR event as something to throw.
 std::exception_ptr error_of(const AnyWatchEvent& event) {
@@ -56,133 +59,119 @@ ListOptions ReflectorCore::watch_options() {
   return options;
 }
 
-/// Null if the watch shall be tried again, or a stop was requested. Throws ReflectorError.
-std::unique_ptr<AnyWatchStream> ReflectorCore::open_watch(std::stop_token stop) {
-  const ListOptions options = watch_options();
-  try {
-    auto stream = call_user("watch", [&] { return source_->watch(options, stop); });
-    options_.metrics.watches.add();
-    {
-      const std::lock_guard guard{mutex_};
-      last_error_.clear();
-    }
-    report({.kind = What::kWatching, .resource_version = options.resource_version});
-    return stream;
-  } catch (const std::exception& error) {
-    if (stop.stop_requested() || is_end_of_stream(error)) return nullptr;
-    report({.kind = What::kWatchFailed,
-            .resource_version = options.resource_version,
-            .message = error.what()});
-    if (is_refused(error)) {
-      (void)back_off(stop);
-      throw;
-    }
-    throw ReflectorError(error.what(), std::current_exception());
-  }
-}
-
-void ReflectorCore::watch(std::unique_ptr<AnyWatchStream> stream, std::stop_token stop) {
-  struct TurnOff {
-    ReflectorCore& reflector;
-    ~TurnOff() { reflector.move_timers(Clock::TimePoint::max(), Clock::TimePoint::max()); }
-  } turn_off{*this};
+/// After a list or a streamed state, whose watch goes on if it is given.
+void ReflectorCore::begin_watching(std::unique_ptr<AsyncWatch> watch) {
+  clear_last_error();
   if (hooks_.resync_period > Clock::Duration::zero()) {
     const double stretch = 1 + options_.resync_jitter * options_.random();
-    move_timers(options_.clock->now() +
-                    std::chrono::duration_cast<Clock::Duration>(hooks_.resync_period * stretch),
-                Clock::TimePoint::max());
+    resync_at_ = options_.clock->now() +
+                 std::chrono::duration_cast<Clock::Duration>(hooks_.resync_period * stretch);
   }
-  Next next = Next::kWatchAgain;
-  while (next == Next::kWatchAgain && !stop.stop_requested()) {
-    const Clock::TimePoint start = options_.clock->now();
-    bool synthetic = false;
-    if (stream == nullptr) {
-      const std::string from = last_version();
-      synthetic = from.empty() || from == "0";
-      try {
-        stream = open_watch(stop);
-      } catch (const ReflectorError&) {
-        throw;
-      } catch (const std::exception&) {
-        continue;  // refused: open_watch() has waited
-      }
-    }
-    if (stream == nullptr) {
-      next = watch_ended(nullptr, 0, options_.clock->now() - start, stop);
-    } else {
-      next = follow(std::move(stream), synthetic, start, stop);
-    }
+  if (watch == nullptr) {
+    state_ = State::kOpeningWatch;
+    return;
   }
+  watching_ = std::make_unique<Watching>();
+  watching_->operation = std::move(watch);
+  watching_->start = options_.clock->now();
+  state_ = State::kWatching;
 }
 
-/// Takes events until the stream ends.
-ReflectorCore::Next ReflectorCore::follow(std::unique_ptr<AnyWatchStream> stream, bool synthetic,
-                                          Clock::TimePoint start, std::stop_token stop) {
-  struct Hold {
-    ReflectorTarget& target;
-    bool on = false;
-    void set(bool now) {
-      if (std::exchange(on, now) != now) target.hold(now);
+Poll ReflectorCore::open_watch(const Poller& poller) {
+  if (watching_ == nullptr) {
+    auto watching = std::make_unique<Watching>();
+    watching->options = watch_options();
+    const std::string& from = watching->options.resource_version;
+    watching->is_synthetic = from.empty() || from == "0";
+    watching->start = options_.clock->now();
+    watching_ = std::move(watching);
+  }
+  Watching& watching = *watching_;
+  try {
+    if (watching.operation == nullptr) {
+      watching.operation =
+          call_user("watch", [&] { return source_->start_watch(watching.options, poller); });
     }
-    ~Hold() {
-      try {
-        set(false);
-      } catch (...) {  // NOLINT(bugprone-empty-catch): the target has its own reasons
-      }
-    }
-  } hold{target_};
-  std::size_t events = 0;
-  std::exception_ptr ended;
-  for (;;) {
+    const Poll progress = call_user("watch", [&] { return watching.operation->poll_open(); });
+    if (progress != Poll::kReady) return progress;
+    options_.metrics.watches.add();
+    clear_last_error();
+    report({.kind = What::kWatching, .resource_version = watching.options.resource_version});
+    state_ = State::kWatching;
+  } catch (const std::exception& error) {
+    open_failed(error);
+  }
+  return Poll::kReady;
+}
+
+/// Called while `error` is being handled. Throws ReflectorError if a new list is needed.
+void ReflectorCore::open_failed(const std::exception& error) {
+  if (is_end_of_stream(error)) return watch_ended(nullptr);
+  report({.kind = What::kWatchFailed,
+          .resource_version = watching_->options.resource_version,
+          .message = error.what()});
+  watching_.reset();
+  if (!is_refused(error)) throw ReflectorError(error.what(), std::current_exception());
+  back_off(State::kOpeningWatch);
+}
+
+/// Takes events until there are none, or the stream ends.
+Poll ReflectorCore::watch() {
+  Watching& watching = *watching_;
+  std::exception_ptr failure;
+  for (std::size_t taken = 0;; ++taken) {
+    if (taken == kEventsAtOnce || target_.is_full()) return Poll::kMore;
     std::optional<AnyWatchEvent> event;
+    bool has_ended = false;
     try {
-      event = call_user("watch", [&] {
-        if (!stream->has_next()) hold.set(false);
-        return stream->next(stop);
-      });
+      event = call_user("watch", [&] { return watching.operation->poll_next(); });
+      has_ended = !event && watching.operation->has_ended();
     } catch (const std::exception& error) {
-      if (!is_end_of_stream(error)) ended = std::current_exception();
+      if (!is_end_of_stream(error)) failure = std::current_exception();
+      has_ended = true;
     }
-    if (stop.stop_requested()) return Next::kStopped;
-    if (!event) break;
+    if (has_ended) break;
+    if (!event) return Poll::kPending;
     count(event->type);
     if (event->type == EventType::kError) {
-      ended = error_of(*event);
+      failure = error_of(*event);
       break;
     }
-    const bool bookmark = event->type == EventType::kBookmark;
-    if (const std::string why = bookmark && event->object ? std::string{} : unusable(event->object);
-        !why.empty()) {
-      options_.metrics.rejected_objects.add();
-      report({.kind = What::kRejectedObject, .message = why});
-      continue;
+    if (!take_event(*event)) {
+      end_round();
+      return Poll::kReady;
     }
-    try {
-      call_user("watch", [&] {
-        if (stream->has_next()) hold.set(true);
-        take(*event);
-      });
-    } catch (const std::exception& error) {
-      if (stop.stop_requested()) return Next::kStopped;
-      // Going on would lose the change for ever: a new list brings it again.
-      options_.metrics.relists_after_rejected_event.add();
-      report({.kind = What::kRejectedEvent,
-              .resource_version = std::string{access_.resource_version(event->object.get())},
-              .message = error.what()});
-      return Next::kRelist;
-    }
-    ++events;
-    // Before the first change, events tell what exists, in any order.
-    if (event->type != EventType::kAdded) synthetic = false;
-    const std::string_view version = access_.resource_version(event->object.get());
-    if (!synthetic && !version.empty()) set_last_version(std::string{version});
   }
-  stream.reset();  // before any pause
-  return watch_ended(ended, events, options_.clock->now() - start, std::move(stop));
+  watch_ended(failure);
+  return Poll::kReady;
+}
+
+/// Returns false if the change would be lost: a new list brings it again.
+bool ReflectorCore::take_event(AnyWatchEvent& event) {
+  const bool bookmark = event.type == EventType::kBookmark;
+  if (const std::string why = bookmark && event.object ? std::string{} : unusable(event.object);
+      !why.empty()) {
+    reject(why);
+    return true;
+  }
+  try {
+    call_user("watch", [&] { put(event); });
+  } catch (const std::exception& error) {
+    options_.metrics.relists_after_rejected_event.add();
+    report({.kind = What::kRejectedEvent,
+            .resource_version = std::string{access_.resource_version(event.object.get())},
+            .message = error.what()});
+    return false;
+  }
+  ++watching_->events;
+  if (event.type != EventType::kAdded) watching_->is_synthetic = false;
+  const std::string_view version = access_.resource_version(event.object.get());
+  if (!watching_->is_synthetic && !version.empty()) set_last_version(std::string{version});
+  return true;
 }
 
 /// Puts an event into the store. Throws what the transform or the store throws.
-void ReflectorCore::take(const AnyWatchEvent& event) {
+void ReflectorCore::put(const AnyWatchEvent& event) {
   switch (event.type) {
     case EventType::kAdded:
       target_.add(transformed(event.object));
@@ -201,46 +190,47 @@ void ReflectorCore::take(const AnyWatchEvent& event) {
   }
 }
 
-/// What to do after a watch that ended, with an error or without.
-ReflectorCore::Next ReflectorCore::watch_ended(const std::exception_ptr& error, std::size_t events,
-                                               Clock::Duration lived, std::stop_token stop) {
+/// Decides what to do after a watch that ended, with an error or without.
+void ReflectorCore::watch_ended(const std::exception_ptr& error) {
+  const Clock::Duration lived = options_.clock->now() - watching_->start;
+  const std::size_t events = watching_->events;
+  watching_.reset();  // before any pause
   options_.metrics.watch_duration.observe(std::chrono::duration<double>(lived).count());
   options_.metrics.items_per_watch.observe(static_cast<double>(events));
   ReflectorEvent event{.kind = What::kWatchClosed,
                        .resource_version = last_version(),
                        .items = events,
                        .duration = lived};
-  if (stop.stop_requested()) return Next::kStopped;
+  if (!error && (lived >= 1s || events > 0)) {
+    report(event);
+    return pause_before_reconnect(lived, events, State::kOpeningWatch);
+  }
   if (!error) {
-    if (lived < 1s && events == 0) {
-      options_.metrics.short_watches.add();
-      options_.metrics.relists_after_short_watch.add();
-      event.kind = What::kVeryShortWatch;
-      event.message = fmt::format(
-          "very short watch: {}: Unexpected watch close - watch lasted less than a second and no "
-          "items received",
-          options_.name);
-      report(std::move(event));
-      return Next::kRelist;
-    }
-    report(std::move(event));
-    return pause_before_reconnect(lived, events, stop) ? Next::kWatchAgain : Next::kStopped;
+    options_.metrics.short_watches.add();
+    options_.metrics.relists_after_short_watch.add();
+    event.kind = What::kVeryShortWatch;
+    event.message = fmt::format(
+        "very short watch: {}: Unexpected watch close - watch lasted less than a second and no "
+        "items received",
+        options_.name);
+    report(event);
+    return end_round();
   }
   event.message = describe(error);
   if (test(error, is_expired)) {
     options_.metrics.relists_after_expiry.add();
     event.kind = What::kWatchExpired;
-    report(std::move(event));
-    return Next::kRelist;
+    report(event);
+    return end_round();
   }
   event.kind = What::kWatchFailed;
-  report(std::move(event));
-  if (test(error, is_throttled)) return back_off(stop) ? Next::kWatchAgain : Next::kStopped;
+  report(event);
+  if (test(error, is_throttled)) return back_off(State::kOpeningWatch);
   if (test(error, is_internal) && may_retry_internal_error()) {
-    return pause_before_reconnect(lived, events, stop) ? Next::kWatchAgain : Next::kStopped;
+    return pause_before_reconnect(lived, events, State::kOpeningWatch);
   }
   options_.metrics.relists_after_error.add();
-  return Next::kRelist;
+  end_round();
 }
 
 bool ReflectorCore::may_retry_internal_error() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/cache/resource_source.hpp>
 
+#include "async_resource_source.hpp"
+
 #include <kube/client/watch.hpp>
 
 #include <utility>
@@ -25,26 +27,30 @@ class Stream final : public AnyWatchStream {
 
 ResourceSource::ResourceSource(ResourceCore resource, Tweak tweak)
     : resource_(std::move(resource)), tweak_(std::move(tweak)) {
-  check_selectors(tweaked({}));
+  check_selectors(tweaked({}, tweak_));
 }
 
 ListMetadata ResourceSource::list(const ListOptions& options,
                                   const std::function<void(ObjectRef)>& on_item,
                                   std::stop_token stop) {
   return resource_.list(
-      tweaked(options), [&](const AnyRef& item) { on_item(ObjectRef::whole(item)); },
+      tweaked(options, tweak_), [&](const AnyRef& item) { on_item(ObjectRef::whole(item)); },
       std::move(stop));
 }
 
 std::unique_ptr<AnyWatchStream> ResourceSource::watch(const ListOptions& options,
                                                       std::stop_token stop) {
-  return std::make_unique<Stream>(resource_.watch(tweaked(options), std::move(stop)));
+  return std::make_unique<Stream>(resource_.watch(tweaked(options, tweak_), std::move(stop)));
+}
+
+std::shared_ptr<AsyncListWatch> ResourceSource::async_form() const {
+  return std::make_shared<AsyncResourceSource>(resource_, tweak_);
 }
 
 const Logger& ResourceSource::log() const noexcept { return resource_.log(); }
 
-ListOptions ResourceSource::tweaked(ListOptions options) const {
-  if (tweak_) tweak_(options);
+ListOptions ResourceSource::tweaked(ListOptions options, const Tweak& tweak) {
+  if (tweak) tweak(options);
   return options;
 }
 

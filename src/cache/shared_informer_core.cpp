@@ -4,9 +4,11 @@
 #include "delta_processor.hpp"
 #include "informer_settings.hpp"
 #include "processor.hpp"
+#include "reflector_core.hpp"
 
 #include "base/thread_mark.hpp"
 #include <kube/cache/controller.hpp>
+#include <kube/engine/runtime.hpp>
 
 #include <fmt/format.h>
 
@@ -14,7 +16,7 @@
 #include <utility>
 
 namespace kube::detail {
-/// What exists only while the informer runs.
+/// The parts that exist only once the informer has been started.
 struct SharedInformerCore::Running {
   std::shared_ptr<DeltaQueueCore> queue;
   std::unique_ptr<DeltaProcessor> processor;
@@ -38,7 +40,7 @@ SharedInformerCore::SharedInformerCore(const ObjectAccess& access,
 SharedInformerCore::~SharedInformerCore() = default;
 
 /// Null if the informer has been started before. What it throws leaves the informer not started.
-std::shared_ptr<SharedInformerCore::Running> SharedInformerCore::start() {
+std::shared_ptr<SharedInformerCore::Running> SharedInformerCore::prepare() {
   const std::lock_guard guard{mutex_};
   if (started_) return nullptr;
   auto running = std::make_shared<Running>();
@@ -53,17 +55,19 @@ std::shared_ptr<SharedInformerCore::Running> SharedInformerCore::start() {
           .metrics = settings_.reflector.metrics,
           .on_error = [&parts = *running](
                           const std::exception& error) { parts.controller->report(error); }},
-      [this](const NotificationBatch& batch) { processor_->distribute(batch); });
+      [this, &parts = *running](const NotificationBatch& batch) {
+        return processor_->distribute(batch, parts.controller->waker());
+      });
   DeltaProcessor& processor = *running->processor;
   running->controller = std::make_unique<CacheController>(
       access_, source_, running->queue,
-      CacheControllerHooks{
-          .process = [&processor](std::vector<AnyDelta>& deltas,
-                                  bool initial) { processor.process(deltas, initial); },
-          .retries = true,
-          .go_on = [&processor] { return processor.go_on(); },
-          .on_error = error_teller(settings_, CacheError::Place::kProcessing),
-          .store = store_},
+      CacheControllerHooks{.process = process_hook(processor),
+                           .retries = true,
+                           .go_on = go_on_hook(processor),
+                           .on_error = error_teller(settings_, CacheError::Place::kProcessing),
+                           .store = store_,
+                           .may_block = false,
+                           .on_end = [this] { controller_ended(); }},
       settings_.reflector,
       ReflectorHooks{.transform = transform_,
                      .resync_period = processor_->check_period(),
@@ -78,22 +82,64 @@ std::shared_ptr<SharedInformerCore::Running> SharedInformerCore::start() {
   return running;
 }
 
+void SharedInformerCore::start(const Runtime& runtime) {
+  std::shared_ptr<Running> running = prepare();
+  if (running == nullptr) running = this->running();
+  processor_->start(Inside::core(runtime));
+  bool is_stopping = false;
+  running->controller->start(runtime);
+  {
+    const std::lock_guard guard{mutex_};
+    begun_ = true;
+    is_stopping = stop_requested_;
+  }
+  if (is_stopping) running->controller->stop();
+}
+
+void SharedInformerCore::request_stop() noexcept {
+  std::shared_ptr<Running> running;
+  {
+    const std::lock_guard guard{mutex_};
+    stop_requested_ = true;
+    if (begun_) running = running_;
+  }
+  if (running == nullptr) return;
+  processor_->do_not_wait();
+  running->controller->stop();
+}
+
+/// The last act of the controller.
+void SharedInformerCore::controller_ended() noexcept {
+  {
+    const std::lock_guard guard{mutex_};
+    stopped_ = true;
+  }
+  processor_->request_stop();
+}
+
+const DoneSignal& SharedInformerCore::ended() const noexcept { return processor_->stopped(); }
+
 void SharedInformerCore::run(std::stop_token stop) {
-  const std::shared_ptr<Running> running = start();
+  const std::shared_ptr<Running> running = prepare();
   if (running == nullptr) {
     settings_.reflector.log->warning("{} has been started already", synced_.name());
     return;
   }
   CacheController& controller = *running->controller;
-  if (controller.keep_trying([this] { processor_->start(); }, stop)) {
-    const std::stop_callback unblock{stop, [this] { processor_->do_not_wait(); }};
-    controller.run(stop);
+  std::shared_ptr<Runtime> runtime;
+  const auto begin = [&] {
+    if (runtime == nullptr) runtime = controller.runtime();
+    start(*runtime);
+  };
+  if (!controller.keep_trying(begin, stop)) {
+    controller_ended();
+    return;
   }
   {
-    const std::lock_guard guard{mutex_};
-    stopped_ = true;
+    const std::stop_callback end{stop, [this]() noexcept { request_stop(); }};
+    (void)ended().wait({});
   }
-  processor_->stop();
+  controller.join();
 }
 
 std::shared_ptr<SharedInformerCore::Running> SharedInformerCore::running() const {
@@ -146,8 +192,7 @@ bool SharedInformerCore::is_stopped() const {
 
 bool SharedInformerCore::runs_here() const {
   const auto now = running();
-  return ThreadMark::is_set(processor_.get()) ||
-         (now != nullptr && ThreadMark::is_set(now->controller.get()));
+  return ThreadMark::is_set(processor_.get()) || (now != nullptr && now->controller->runs_here());
 }
 
 std::string SharedInformerCore::last_version() const {

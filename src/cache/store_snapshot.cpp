@@ -160,7 +160,9 @@ std::uint32_t StoreSnapshot::for_some(std::uint32_t first, std::size_t limit,
           next = number;
           return false;
         }
-        return see(slot.object);
+        if (see(slot.object)) return true;
+        next = number + 1;
+        return false;
       },
       first);
   return next;

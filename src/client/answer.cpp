@@ -159,23 +159,6 @@ std::optional<int> retry_after_of(const Headers& headers) {
   return seconds;
 }
 
-std::string read_some(ResponseStream& stream, std::size_t limit, std::stop_token stop,
-                      bool* complete, ByteAccount* account) {
-  std::string body;
-  while (body.size() <= limit) {
-    if (account != nullptr) {
-      account->hold(body.size());
-      account->admit(body.size(), stop);
-    }
-    const std::string_view chunk = stream.read(stop);
-    if (chunk.empty()) break;
-    body += chunk.substr(0, limit + 1 - body.size());
-  }
-  if (complete != nullptr) *complete = body.size() <= limit;
-  body.resize(std::min(body.size(), limit));
-  return body;
-}
-
 ApiError error_of(const Request& request, const HttpResponseHead& head, std::string_view body) {
   const std::string_view content_type = header(head.headers, "Content-Type");
   const Format assumed =

@@ -4,14 +4,12 @@
 #include "request.hpp"
 
 #include <kube/api/errors.hpp>
-#include <kube/base/byte_budget.hpp>
 #include <kube/codec/format.hpp>
 #include <kube/object/ref.hpp>
 #include <kube/transport/transport.hpp>
 
 #include <cstddef>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -35,11 +33,6 @@ inline constexpr std::string_view kWatchDecodingCause = "ClientWatchDecoding";
 
 /// The seconds of a Retry-After header; nothing if there is none, or a date.
 [[nodiscard]] std::optional<int> retry_after_of(const Headers& headers);
-
-/// At most `limit` bytes of the rest of a body. `complete`, if not null, tells whether that was all; `account`, if not
-/// null, is charged while it is read, and may throw BudgetError.
-[[nodiscard]] std::string read_some(ResponseStream& stream, std::size_t limit, std::stop_token stop,
-                                    bool* complete = nullptr, ByteAccount* account = nullptr);
 
 /// The error that an answer without success stands for, whether or not its body is a Status. `body` is as
 /// much of it as was read.

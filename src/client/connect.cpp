@@ -95,6 +95,7 @@ std::shared_ptr<Transport> connect_transport(const Config& config, const ClientO
                         .stream_buffer_bytes = stream_buffer_bytes(budget->limit()),
                         .budget = std::move(budget),
                         .log = options.log,
+                        .runtime = options.runtime,
                         .on_exchange = resolution_counter(options.metrics)}));
 }
 

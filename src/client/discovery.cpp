@@ -78,7 +78,7 @@ class Sweep {
     request.limiter = "discovery";
     request.timeout = 32s;
     if (rest_->config().timeout > 0ms) request.timeout = rest_->config().timeout;
-    const std::unique_ptr<ResponseStream> stream = rest_->send(request, stop_);
+    const std::unique_ptr<detail::PolledStream> stream = rest_->send(request, stop_);
     const std::string* type = find_header(stream->head().headers, "Content-Type");
     Answer answer{type == nullptr ? std::string{} : *type, {}};
     if (detail::format_of(answer.content_type, Format::kJson) != Format::kJson) {

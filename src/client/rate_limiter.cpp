@@ -18,18 +18,22 @@ bool TokenBucket::try_accept() {
   return tokens_.take(clock_.now());
 }
 
-bool TokenBucket::wait(std::stop_token stop) {
-  if (stop.stop_requested()) return false;
-  Clock::TimePoint turn;
-  {
-    const std::lock_guard guard{mutex_};
-    const Clock::TimePoint now = clock_.now();
-    turn = now + tokens_.reserve(now);
-    if (turn == now) return true;
-  }
-  if (clock_.sleep_until(turn, std::move(stop))) return true;
+Clock::TimePoint TokenBucket::reserve() {
+  const std::lock_guard guard{mutex_};
+  const Clock::TimePoint now = clock_.now();
+  return now + tokens_.reserve(now);
+}
+
+void TokenBucket::give_back() {
   const std::lock_guard guard{mutex_};
   tokens_.give_back();
+}
+
+bool TokenBucket::wait(std::stop_token stop) {
+  if (stop.stop_requested()) return false;
+  const Clock::TimePoint turn = reserve();
+  if (turn <= clock_.now() || clock_.sleep_until(turn, std::move(stop))) return true;
+  give_back();
   return false;
 }
 

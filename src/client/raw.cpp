@@ -39,7 +39,7 @@ std::string RawClient::get(std::string path, std::stop_token stop) const {
 
 RawResponse RawClient::send(const RawRequest& raw, std::stop_token stop) const {
   const detail::Request request = request_of(raw);
-  const std::unique_ptr<ResponseStream> stream = rest_->send(request, stop);
+  const std::unique_ptr<detail::PolledStream> stream = rest_->send(request, stop);
   std::string body = rest_->read_body(request, *stream, std::move(stop));
   return {stream->head().status, stream->head().headers, std::move(body)};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "request_metrics.hpp"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -20,9 +21,9 @@ const std::vector<double>& bytes_bounds() {
 
 double seconds(Clock::Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
-class MeasuredStream final : public ResponseStream {
+class MeasuredStream final : public PolledStream {
  public:
-  MeasuredStream(std::unique_ptr<ResponseStream> stream, std::shared_ptr<Transport> transport,
+  MeasuredStream(std::unique_ptr<PolledStream> stream, std::shared_ptr<Transport> transport,
                  Histogram sizes)
       : transport_(std::move(transport)), stream_(std::move(stream)), sizes_(std::move(sizes)) {}
   MeasuredStream(const MeasuredStream&) = delete;
@@ -35,6 +36,12 @@ class MeasuredStream final : public ResponseStream {
     bytes_ += chunk.size();
     return chunk;
   }
+  [[nodiscard]] bool poll_head() override { return stream_->poll_head(); }
+  [[nodiscard]] std::optional<std::string_view> poll_read() override {
+    const std::optional<std::string_view> chunk = stream_->poll_read();
+    if (chunk) bytes_ += chunk->size();
+    return chunk;
+  }
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout, std::stop_token stop) override {
     return stream_->wait(timeout, std::move(stop));
   }
@@ -42,7 +49,7 @@ class MeasuredStream final : public ResponseStream {
 
  private:
   std::shared_ptr<Transport> transport_;  // before the stream, which needs it
-  std::unique_ptr<ResponseStream> stream_;
+  std::unique_ptr<PolledStream> stream_;
   Histogram sizes_;
   std::size_t bytes_ = 0;
 };
@@ -83,9 +90,9 @@ void RequestMetrics::limited(const std::string& method, Clock::Duration waited) 
       .observe(seconds(waited));
 }
 
-std::unique_ptr<ResponseStream> RequestMetrics::measure(
-    const std::string& method, std::unique_ptr<ResponseStream> stream,
-    std::shared_ptr<Transport> transport) const {
+std::unique_ptr<PolledStream> RequestMetrics::measure(const std::string& method,
+                                                      std::unique_ptr<PolledStream> stream,
+                                                      std::shared_ptr<Transport> transport) const {
   return std::make_unique<MeasuredStream>(
       std::move(stream), std::move(transport),
       histogram(metrics_, "rest_client_response_size_bytes", "Size of the body of an answer.",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "transport/polled_stream.hpp"
 #include <kube/base/byte_budget.hpp>
 #include <kube/base/clock.hpp>
 #include <kube/base/metrics.hpp>
@@ -26,9 +27,9 @@ class RequestMetrics {
             std::size_t body) const;
   void limited(const std::string& method, Clock::Duration waited) const;
   /// The same stream, which now keeps `transport` alive; how many bytes are read from it is counted.
-  [[nodiscard]] std::unique_ptr<ResponseStream> measure(const std::string& method,
-                                                        std::unique_ptr<ResponseStream> stream,
-                                                        std::shared_ptr<Transport> transport) const;
+  [[nodiscard]] std::unique_ptr<PolledStream> measure(const std::string& method,
+                                                      std::unique_ptr<PolledStream> stream,
+                                                      std::shared_ptr<Transport> transport) const;
 
  private:
   std::shared_ptr<Metrics> metrics_;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/client/resource_core.hpp>
 
+#include "complete.hpp"
+#include "list_operation.hpp"
+#include "negotiated_send.hpp"
 #include "request.hpp"
 #include "rest_client.hpp"
-#include "watch_stream.hpp"
+#include "watch_operation.hpp"
 
 #include <kube/api/fields.hpp>
 #include <kube/api/labels.hpp>
@@ -17,6 +20,7 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -32,15 +36,6 @@ const Type kAnyMetadata = [] {
 }();
 
 constexpr std::chrono::seconds kWatchGrace{30};
-constexpr std::string_view kMetadataAccept =
-    "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata{0};g=meta.k8s.io;v=v1,"
-    "application/json;as=PartialObjectMetadata{0};g=meta.k8s.io;v=v1,application/json";
-
-std::string encode(const Sendable& object, Format format) {
-  return format == Format::kJson
-             ? encode_json(*object.type, object.object)
-             : encode_protobuf(*object.type, object.object, Wrapping::kEnvelope);
-}
 
 /// Whether a decoded Value is a Status that tells of a failure.
 bool is_failure(const Value& document) {
@@ -57,11 +52,6 @@ void check_selectors(const ListOptions& options) {
   static_cast<void>(labels::Selector::parse(options.label_selector));
   static_cast<void>(field_selectors::Selector::parse(options.field_selector));
 }
-
-struct ResourceCore::Answer {
-  std::unique_ptr<ResponseStream> stream;
-  Format format = Format::kJson;
-};
 
 ResourceCore::ResourceCore(std::shared_ptr<RestClient> rest, ResourceTarget target)
     : rest_(std::move(rest)), target_(std::move(target)) {
@@ -101,52 +91,11 @@ Request ResourceCore::request(std::string_view method, std::string_view name,
   return request;
 }
 
-ResourceCore::Answer ResourceCore::exchange(Request& request, const Sendable* body,
-                                            const Type& wanted, Many many,
-                                            std::stop_token stop) const {
-  const std::string group_version = to_string(target_.resource.group_version());
-  const bool accept_is_given = !request.accept.empty();
-  while (true) {
-    Negotiated wire =
-        rest_->negotiate(group_version, body == nullptr ? nullptr : body->type, wanted);
-    if (target_.wire != Wire::kTyped) {
-      wire.body = Format::kJson;
-      wire.content_type = kJsonMedia;
-      if (target_.wire == Wire::kDynamic) {
-        wire.accept = kJsonMedia;
-        wire.assumed = Format::kJson;
-        wire.can_fall_back = false;
-      } else if (!rest_->uses_json(group_version)) {
-        wire.accept = fmt::format(fmt::runtime(kMetadataAccept), many == Many::kYes ? "List" : "");
-        wire.can_fall_back = true;
-      }
-    }
-    if (!accept_is_given) request.accept = wire.accept;
-    if (body != nullptr) {
-      request.body = encode(*body, wire.body);
-      request.content_type = wire.content_type;
-    }
-    try {
-      Answer answer{rest_->send(request, stop), wire.assumed};
-      if (!answer.stream) return answer;
-      const std::string* content_type = find_header(answer.stream->head().headers, "Content-Type");
-      const std::optional<Format> format =
-          format_of(content_type == nullptr ? "" : *content_type, wire.assumed);
-      if (!format) {
-        throw unexpected_answer(
-            request, answer.stream->head(),
-            fmt::format("expected JSON or protobuf, the answer is {}", quoted(*content_type)));
-      }
-      answer.format = *format;
-      return answer;
-    } catch (const ApiError& error) {
-      const bool is_refused =
-          (error.code() == 406 && !accept_is_given) ||
-          (error.code() == 415 && wire.body == Format::kProtobuf && body != nullptr);
-      if (!wire.can_fall_back || !is_refused) throw;
-      rest_->use_json(group_version);
-    }
-  }
+Answer ResourceCore::exchange(Request& request, const Sendable* body, const Type& wanted, Many many,
+                              std::stop_token stop) const {
+  NegotiatedSend operation{*rest_, target_, request, {body, &wanted, many}, {.stop = stop}};
+  complete(operation, rest_->clock(), stop, [&] { return operation.poll(); });
+  return operation.take();
 }
 
 AnyRef ResourceCore::decode(const Request& request, Answer& answer, const Type& wanted,
@@ -209,38 +158,19 @@ AnyRef ResourceCore::find(std::string_view name, const GetOptions& options,
 
 ListMetadata ResourceCore::list(const ListOptions& options, const OnItem& on_item,
                                 std::stop_token stop) const {
+  const auto operation = start_list(options, {.stop = stop});
+  complete(*operation, rest_->clock(), stop,
+           [&] { return operation->poll(on_item, std::numeric_limits<std::size_t>::max()); });
+  return operation->metadata();
+}
+
+std::unique_ptr<ListOperation> ResourceCore::start_list(const ListOptions& options,
+                                                        Poller poller) const {
   check_selectors(options);
   Request request = this->request("GET", {}, {});
   request.query.add(options);
   if (options.timeout && options.timeout->count() > 0) request.timeout = *options.timeout;
-  Answer answer = exchange(request, nullptr, *target_.type, Many::kYes, stop);
-  const auto read = [&] {
-    try {
-      return answer.stream->read(stop);
-    } catch (const TransportError& error) {
-      throw rest_->in_context(request, error);
-    }
-  };
-  std::string_view chunk = read();
-  if (chunk.empty()) {
-    throw unexpected_answer(request, answer.stream->head(), "the answer has an empty body");
-  }
-  if (begins_status(chunk, answer.format)) {
-    const std::string text =
-        std::string{chunk} + rest_->read_body(request, *answer.stream, std::move(stop));
-    if (const Ref<meta::v1::Status> status = find_status(text, answer.format)) {
-      throw ApiError{*status};
-    }
-    throw unexpected_answer(request, answer.stream->head(), "the answer is a damaged Status");
-  }
-  ListReaderCore body{answer.format, wire_type(*target_.type), decoding_};
-  ByteAccount account = rest_->account(request);
-  for (; !chunk.empty(); chunk = read()) {
-    body.feed(chunk, on_item);
-    account.hold(body.held());
-    account.admit(body.held(), stop);
-  }
-  return body.finish(on_item);
+  return std::make_unique<ListOperation>(*this, std::move(request), std::move(poller));
 }
 
 ListMetadata ResourceCore::list_all(ListOptions options, const PagerOptions& pager,
@@ -278,6 +208,13 @@ ListMetadata ResourceCore::list_all(ListOptions options, const PagerOptions& pag
 
 std::unique_ptr<WatchCore> ResourceCore::watch(const ListOptions& options,
                                                std::stop_token stop) const {
+  const auto operation = start_watch(options, {.stop = stop});
+  complete(*operation, rest_->clock(), stop, [&] { return operation->poll_open(); });
+  return operation->take();
+}
+
+std::unique_ptr<WatchOperation> ResourceCore::start_watch(const ListOptions& options,
+                                                          Poller poller) const {
   check_selectors(options);
   Request request = this->request("GET", {}, {});
   request.kind = Request::Kind::kWatch;
@@ -287,13 +224,7 @@ std::unique_ptr<WatchCore> ResourceCore::watch(const ListOptions& options,
     request.ends_within = *options.timeout + kWatchGrace;
   }
   request.query.add("watch", "true");
-  Answer answer = exchange(request, nullptr, *target_.type, Many::kNo, std::move(stop));
-  return std::make_unique<WatchOfStream>(std::move(answer.stream), answer.format,
-                                         wire_type(*target_.type), decoding_,
-                                         WatchContext{.log = rest_->options().log.named("watch"),
-                                                      .budget = rest_->budget(),
-                                                      .clock = &rest_->clock(),
-                                                      .name = rest_->describe(request)});
+  return std::make_unique<WatchOperation>(*this, std::move(request), std::move(poller));
 }
 
 std::unique_ptr<ResponseStream> ResourceCore::log(std::string_view name, const LogOptions& options,

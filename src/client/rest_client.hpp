@@ -2,11 +2,14 @@
 #pragma once
 
 #include "answer.hpp"
+#include "credentials_refresh.hpp"
 #include "host_backoff.hpp"
 #include "request.hpp"
 #include "request_metrics.hpp"
 #include "server_url.hpp"
 
+#include "config/non_blocking_credentials.hpp"
+#include "transport/polled_stream.hpp"
 #include <kube/base/byte_budget.hpp>
 #include <kube/client/client_options.hpp>
 #include <kube/config/config.hpp>
@@ -45,10 +48,10 @@ class RestClient {
   /// The answer, if it is a success (200 to 206; 200 only for a watch). Throws ApiError, TransportError or
   /// ConfigError, and TransportError kCanceled after a stop. For a watch it may be null: the server could not be
   /// reached, again and again, for reasons that pass.
-  [[nodiscard]] std::unique_ptr<ResponseStream> send(const Request& request, std::stop_token stop);
+  [[nodiscard]] std::unique_ptr<PolledStream> send(const Request& request, std::stop_token stop);
 
   /// The whole body of an answer. Throws ApiError if it is longer than ClientOptions::max_body.
-  [[nodiscard]] std::string read_body(const Request& request, ResponseStream& stream,
+  [[nodiscard]] std::string read_body(const Request& request, PolledStream& stream,
                                       std::stop_token stop) const;
 
   /// The same error, which says what was asked.
@@ -72,22 +75,22 @@ class RestClient {
   }
   [[nodiscard]] const std::shared_ptr<ByteBudget>& budget() const noexcept { return budget_; }
   [[nodiscard]] std::string describe(const Request& request) const;
+  /// That of the options or of the connections; with a transport of the user, the one that all such clients share. Throws
+  /// as the constructor of Runtime.
+  [[nodiscard]] std::shared_ptr<Runtime> runtime() const;
 
  private:
-  struct Attempt;
+  friend class SendOperation;
 
-  void throttle(const Request& request, std::stop_token stop);
   [[nodiscard]] std::shared_ptr<RateLimiter> limiter_for(const std::string& key);
+  /// A request waited for the rate limit.
+  void count_limited(const Request& request, Clock::Duration waited);
   void report_wait(const Request& request, Clock::Duration waited);
-  [[nodiscard]] HttpRequest http_request(const Request& request, std::stop_token stop);
+  /// An attempt was answered, or not (status 0).
+  void count_attempt(const Request& request, int status, int attempt, Clock::Duration took,
+                     std::size_t body_size);
   void add_impersonation(Headers& headers) const;
-  [[nodiscard]] std::unique_ptr<ResponseStream> open(const Request& request, const Attempt& attempt,
-                                                     std::stop_token stop);
-  void sleep(const Request& request, Clock::Duration wait, const Attempt& attempt,
-             std::stop_token stop);
   void hand_on_warnings(const Headers& headers) const;
-  [[noreturn]] void fail(const Request& request, ResponseStream& stream,
-                         std::stop_token stop) const;
 
   const Config config_;
   const ClientOptions options_;
@@ -95,8 +98,11 @@ class RestClient {
   const std::string user_agent_;
   const Logger log_;
   const std::shared_ptr<Credentials> credentials_;
+  NonBlockingCredentials* const ready_credentials_;  // credentials_, or null
+  CredentialsRefresh refresh_;
   const std::shared_ptr<ByteBudget> budget_;
   const std::shared_ptr<Transport> transport_;
+  AsyncTransport* const async_transport_;  // transport_, or null
   const std::shared_ptr<RateLimiter> shared_limiter_;
   HostBackoff backoff_;
   RequestMetrics metrics_;

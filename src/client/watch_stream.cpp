@@ -26,19 +26,20 @@ DecoderOptions for_watch(DecoderOptions options) {
 
 }  // namespace
 
-WatchOfStream::WatchOfStream(std::unique_ptr<ResponseStream> stream, Format format,
-                             const Type& type, const DecoderOptions& decoding, WatchContext context)
+WatchOfStream::WatchOfStream(std::unique_ptr<PolledStream> stream, Format format, const Type& type,
+                             const DecoderOptions& decoding, WatchContext context)
     : stream_(std::move(stream)),
       format_(format),
       splitter_(format, for_watch(decoding).limits),
       decoder_(type, for_watch(decoding)),
       projected_(decoding.projection.root() != nullptr),
       log_(std::move(context.log)),
+      poller_(std::move(context.poller)),
       account_(std::move(context.budget), *context.clock, std::move(context.name)),
       ended_(stream_ == nullptr) {}
 
 std::optional<AnyWatchEvent> WatchOfStream::next(std::stop_token stop) {
-  while (ready_.empty() && !ended_ && !stopped_) read_more(stop);
+  while (ready_.empty() && !ended_ && !stopped_) wait_for_more(stop);
   return take(stop);
 }
 
@@ -51,9 +52,27 @@ std::optional<AnyWatchEvent> WatchOfStream::next_for(std::chrono::nanoseconds ti
                                           : SteadyClock::time_point::max();
   while (ready_.empty() && !ended_ && !stopped_) {
     if (unread_.empty() && !stream_->wait(end - SteadyClock::now(), stop)) break;
-    read_more(stop);
+    wait_for_more(stop);
   }
   return take(stop);
+}
+
+std::optional<AnyWatchEvent> WatchOfStream::poll_next() {
+  const auto read = [this]() -> std::optional<std::string_view> {
+    if (!admission_.poll(splitter_.held(), poller_)) return std::nullopt;
+    return stream_->poll_read();
+  };
+  while (ready_.empty() && !ended_ && !stopped_) {
+    if (!read_more(read)) return std::nullopt;
+  }
+  return take({});
+}
+
+void WatchOfStream::wait_for_more(const std::stop_token& stop) {
+  (void)read_more([&]() -> std::optional<std::string_view> {
+    account_.admit(splitter_.held(), stop);
+    return stream_->read(stop);
+  });
 }
 
 /// The event that was decoded first, if there is one.
@@ -69,11 +88,13 @@ void WatchOfStream::stop() noexcept {
   if (!stopped_.exchange(true) && stream_) stream_->cancel();
 }
 
-void WatchOfStream::read_and_decode(std::stop_token stop) {
+template <typename Read>
+bool WatchOfStream::read_and_decode(const Read& read) {
   if (unread_.empty()) {
     account_.hold(splitter_.held());
-    account_.admit(splitter_.held(), stop);
-    unread_ = stream_->read(std::move(stop));
+    const std::optional<std::string_view> bytes = read();
+    if (!bytes) return false;
+    unread_ = *bytes;
     if (unread_.empty()) ended_ = true;
   }
   const std::size_t most = account_.is_crowded() ? 1 : kAhead;
@@ -86,11 +107,13 @@ void WatchOfStream::read_and_decode(std::stop_token stop) {
     decode(*frame);
   }
   account_.hold(splitter_.held() + bytes);
+  return true;
 }
 
-void WatchOfStream::read_more(std::stop_token stop) {
+template <typename Read>
+bool WatchOfStream::read_more(const Read& read) {
   try {
-    read_and_decode(std::move(stop));
+    if (!read_and_decode(read)) return false;
   } catch (const CodecError& error) {
     end_with(watch_decoding_status(error.what()));
   } catch (const BudgetError& error) {
@@ -110,6 +133,7 @@ void WatchOfStream::read_more(std::stop_token stop) {
   }
   // The connection is free again, whatever the server still wants to say.
   if (ended_) stream_->cancel();
+  return true;
 }
 
 void WatchOfStream::decode(const WatchFrame& frame) {

@@ -4,6 +4,7 @@
 #include "exec_plugin.hpp"
 #include "files.hpp"
 #include "listeners.hpp"
+#include "non_blocking_credentials.hpp"
 #include "tls_source.hpp"
 #include "token_file.hpp"
 
@@ -43,6 +44,7 @@ bool is_identified(const Config& config) {
 }
 
 class ConfiguredCredentials final : public Credentials,
+                                    public detail::NonBlockingCredentials,
                                     public std::enable_shared_from_this<ConfiguredCredentials> {
  public:
   ConfiguredCredentials(const Config& config, CredentialsOptions options)
@@ -78,6 +80,17 @@ class ConfiguredCredentials final : public Credentials,
 
   std::shared_ptr<const TlsMaterial> tls(std::stop_token stop) override {
     if (plugin_) static_cast<void>(plugin_->get(options_, std::move(stop)));
+    return current();
+  }
+
+  std::optional<std::string> try_authorization() override {
+    if (!plugin_) return authorization({});
+    const std::shared_ptr<const detail::ExecCredential> usable = plugin_->find_usable(options_);
+    return usable ? std::optional<std::string>{usable->authorization()} : std::nullopt;
+  }
+
+  std::shared_ptr<const TlsMaterial> try_tls() override {
+    if (plugin_ && !plugin_->find_usable(options_)) return nullptr;
     return current();
   }
 

@@ -50,7 +50,7 @@ bool ExecPlugin::has_expired_locked(const CredentialsOptions& caller) const {
 std::shared_ptr<const ExecCredential> ExecPlugin::get(const CredentialsOptions& caller,
                                                       std::stop_token stop) {
   std::unique_lock lock{mutex_};
-  while (!latest_ || is_refused_ || has_expired_locked(caller)) {
+  while (!is_usable_locked(caller)) {
     if (!run_) return run_shared(lock, caller, stop);
     const std::shared_ptr<Run> run = run_;
     if (!finished_.wait(lock, stop, [&] { return run->is_done; })) {
@@ -60,6 +60,12 @@ std::shared_ptr<const ExecCredential> ExecPlugin::get(const CredentialsOptions& 
     if (!run->was_stopped) throw_problem(*run);
   }
   return latest_;
+}
+
+std::shared_ptr<const ExecCredential> ExecPlugin::find_usable(
+    const CredentialsOptions& caller) const {
+  const std::scoped_lock lock{mutex_};
+  return is_usable_locked(caller) ? latest_ : nullptr;
 }
 
 void ExecPlugin::run_into(Run& run, const CredentialsOptions& caller,

@@ -33,6 +33,9 @@ class ExecPlugin {
   /// Throws ConfigError if the program fails, or on a stop.
   [[nodiscard]] std::shared_ptr<const ExecCredential> get(const CredentialsOptions& caller,
                                                           std::stop_token stop);
+  /// What get() returns, or null if it would run the program or wait for it.
+  [[nodiscard]] std::shared_ptr<const ExecCredential> find_usable(
+      const CredentialsOptions& caller) const;
   /// What get() gave last, or null.
   [[nodiscard]] std::shared_ptr<const ExecCredential> latest() const;
   /// A server did not accept `authorization`: unless it is an older one, the next get() runs the program.
@@ -59,6 +62,9 @@ class ExecPlugin {
   [[nodiscard]] bool is_interactive(const CredentialsOptions& caller) const;
   [[nodiscard]] std::string help(Clock& clock) const;
   [[nodiscard]] bool has_expired_locked(const CredentialsOptions& caller) const;
+  [[nodiscard]] bool is_usable_locked(const CredentialsOptions& caller) const {
+    return latest_ && !is_refused_ && !has_expired_locked(caller);
+  }
 
   const ExecConfig config_;
   const std::string cluster_;

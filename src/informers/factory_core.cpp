@@ -2,6 +2,7 @@
 #include <kube/informers/factory_core.hpp>
 
 #include "base/deadline.hpp"
+#include "client/rest_client.hpp"
 #include "codec/projection_node.hpp"
 #include <kube/cache/resource_source.hpp>
 #include <kube/object/pool.hpp>
@@ -89,20 +90,17 @@ void check_kept(const InformerKey& key, const Projection& projection) {
 
 }  // namespace
 
-/// One informer. The last reference is never dropped by its own thread, for which it would wait.
+/// One informer.
 struct FactoryCore::Entry {
   Informer informer;
   std::string description;
   std::uint64_t number = 0;
   bool started = false;
-  std::stop_source stop;
   DoneSignal settled;  // synced, or ended without
-  DoneSignal ended;
-  std::mutex mutex;
-  std::string failure;  // why it could not begin; guarded by mutex
-  std::jthread thread;
+  /// Forwards the stop of the token that start() was given.
+  std::optional<std::stop_callback<std::function<void()>>> forward;
 
-  [[nodiscard]] std::string reason();
+  [[nodiscard]] std::string reason() const;
 };
 
 struct FactoryCore::State {
@@ -116,14 +114,14 @@ struct FactoryCore::State {
   const std::shared_ptr<Pool> pool = std::make_shared<Pool>();
 
   std::recursive_mutex making;  // held while an informer is made, so that each is made once
-  std::mutex joining;           // held while threads are joined
   std::mutex mutex;
   // Guarded by mutex:
   bool shut_down = false;
   std::uint64_t next_number = 1;
   std::shared_ptr<const void> name;  // keeps options.name for this factory
   std::map<InformerKey, std::shared_ptr<Entry>> entries;
-  std::vector<std::shared_ptr<Entry>> stopped;  // by stop_informer(); their threads may still end
+  std::vector<std::shared_ptr<Entry>> stopped;  // by stop_informer(), and perhaps not ended yet
+  std::shared_ptr<Runtime> runtime;             // from the first start() on
   std::map<InformerKey, Make> configured;
   struct Counted {
     const Type* type;
@@ -231,47 +229,10 @@ FactoryCore::Informer FactoryCore::make(const InformerPlan& plan) {
 }
 
 /// Why it has not synced.
-std::string FactoryCore::Entry::reason() {
-  {
-    const std::lock_guard guard{mutex};
-    if (!failure.empty()) return failure;
-  }
+std::string FactoryCore::Entry::reason() const {
   std::string text = informer->last_error();
-  if (text.empty() && ended.done()) text = "the informer was stopped";
+  if (text.empty() && informer->ended().done()) text = "the informer was stopped";
   return text;
-}
-
-void FactoryCore::run(Entry& entry, const std::stop_token& outer) const noexcept {
-  const auto note = [&](const char* text) noexcept {
-    const std::lock_guard guard{entry.mutex};
-    try {
-      entry.failure = text;
-    } catch (const std::bad_alloc&) {
-      entry.failure = "out of memory";  // short enough to need none
-    }
-  };
-  const std::stop_token stop = entry.stop.get_token();
-  {
-    const std::stop_callback forward{outer, [&] { entry.stop.request_stop(); }};
-    // It throws only if it could not begin, for the lack of memory.
-    for (bool again = true; again;) {
-      try {
-        note("");
-        entry.informer->run(stop);
-        again = false;
-      } catch (const std::exception& error) {
-        note(error.what());
-      } catch (...) {
-        note("something that is no std::exception was thrown");
-      }
-      if (!again) break;
-      state_->options.log->error("informer of {} could not begin: {}", entry.description,
-                                 entry.failure);
-      again = system_clock().sleep_for(std::chrono::milliseconds{100}, stop);
-    }
-  }
-  entry.ended.fire();
-  entry.settled.fire();
 }
 
 void FactoryCore::start(const std::stop_token& stop) {
@@ -281,17 +242,31 @@ void FactoryCore::start(const std::stop_token& stop) {
     if (state_->shut_down) return;
     for (auto& [key, entry] : state_->entries) {
       if (entry->started) continue;
-      entry->informer->synced().on_done([settled = entry->settled] { settled.fire(); });
       try {
-        entry->thread = std::jthread{[this, &entry = *entry, stop] { run(entry, stop); }};
-        entry->started = true;
-      } catch (const std::system_error& error) {
-        failures += fmt::format("{}informer of {}: its thread could not be created: {}",
+        begin(*entry, stop);
+      } catch (const std::exception& error) {
+        failures += fmt::format("{}informer of {} could not begin: {}",
                                 failures.empty() ? "" : "; ", entry->description, error.what());
       }
     }
   }
   if (!failures.empty()) throw Error(failures + "; start again to try again");
+}
+
+/// What it throws leaves the informer not started.
+void FactoryCore::begin(Entry& entry, const std::stop_token& stop) const {
+  if (state_->runtime == nullptr) state_->runtime = Inside::core(state_->client)->runtime();
+  const auto settle = [settled = entry.settled] { settled.fire(); };
+  const std::uint64_t synced = entry.informer->synced().on_done(settle);
+  try {
+    entry.informer->ended().on_done(settle);
+    entry.informer->start(*state_->runtime);
+  } catch (...) {
+    entry.informer->synced().forget(synced);
+    throw;
+  }
+  entry.started = true;
+  entry.forward.emplace(stop, [&informer = *entry.informer] { informer.request_stop(); });
 }
 
 std::shared_ptr<FactoryCore::Entry> FactoryCore::next_started(std::uint64_t number) {
@@ -345,20 +320,19 @@ void FactoryCore::request_stop() noexcept {
     state_->shut_down = true;
   }
   for (auto entry = next_started(0); entry != nullptr; entry = next_started(entry->number)) {
-    entry->stop.request_stop();
+    entry->informer->request_stop();
   }
 }
 
 void FactoryCore::stop_and_wait() noexcept {
   request_stop();
-  {
-    const std::lock_guard one_at_a_time{state_->joining};
-    for (auto entry = next_started(0); entry != nullptr; entry = next_started(entry->number)) {
-      if (entry->thread.joinable()) entry->thread.join();
-    }
+  for (auto entry = next_started(0); entry != nullptr; entry = next_started(entry->number)) {
+    (void)entry->informer->ended().wait({});
   }
   std::shared_ptr<const void> released;
+  std::shared_ptr<Runtime> runtime;  // may be the last reference, which waits for threads
   const std::lock_guard guard{state_->mutex};
+  runtime.swap(state_->runtime);
   released.swap(state_->name);
   if (!released) return;
   for (const auto& [key, counted] : state_->counted)
@@ -409,7 +383,8 @@ DoneSignal FactoryCore::stop_informer(const InformerKey& key) {
   {
     const std::lock_guard guard{state_->mutex};
     // Those that have ended by now need not be kept.
-    std::erase_if(state_->stopped, [](const auto& stopped) { return stopped->ended.done(); });
+    std::erase_if(state_->stopped,
+                  [](const auto& stopped) { return stopped->informer->ended().done(); });
     const auto found = state_->entries.find(key);
     if (found == state_->entries.end()) {
       DoneSignal nothing;
@@ -425,12 +400,13 @@ DoneSignal FactoryCore::stop_informer(const InformerKey& key) {
       state_->counted.erase(counted);
     }
     if (!entry->started) {
-      entry->ended.fire();
-      return entry->ended;
+      DoneSignal nothing;
+      nothing.fire();
+      return nothing;
     }
   }
-  entry->stop.request_stop();
-  return entry->ended;
+  entry->informer->request_stop();
+  return entry->informer->ended();
 }
 
 }  // namespace kube::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/testkit/fake_clock.hpp>
 
+#include <algorithm>
 #include <iterator>
 
 namespace kube::testkit {
@@ -51,6 +52,40 @@ void FakeClock::move_locked(Duration by) {
   now_ += by;
   wall_ += std::chrono::duration_cast<WallTime::duration>(by);
   changed_.notify_all();
+  for (ClockTimers* timers : timers_) timers->time_moved();
+}
+
+bool FakeClock::attach(ClockTimers& timers) {
+  const std::lock_guard guard{mutex_};
+  timers_.push_back(&timers);
+  return true;
+}
+
+void FakeClock::detach(ClockTimers& timers) noexcept {
+  const std::lock_guard guard{mutex_};
+  std::erase(timers_, &timers);
+}
+
+void FakeClock::timers_changed() noexcept {
+  const std::lock_guard guard{mutex_};
+  ++changes_;
+  changed_.notify_all();
+}
+
+std::size_t FakeClock::sleepers_locked() const {
+  auto count =
+      static_cast<std::size_t>(std::distance(deadlines_.upper_bound(now_), deadlines_.end()));
+  for (const ClockTimers* timers : timers_) count += timers->pending(now_);
+  return count;
+}
+
+Clock::TimePoint FakeClock::next_deadline_locked() const {
+  const auto next = deadlines_.upper_bound(now_);
+  TimePoint earliest = next == deadlines_.end() ? TimePoint::max() : *next;
+  for (const ClockTimers* timers : timers_) {
+    earliest = std::min(earliest, timers->next_after(now_));
+  }
+  return earliest;
 }
 
 void FakeClock::jump_wall(Duration by) {
@@ -60,18 +95,12 @@ void FakeClock::jump_wall(Duration by) {
 
 bool FakeClock::wait_for_sleepers(std::size_t count, Duration limit) const {
   std::unique_lock lock{mutex_};
-  return changed_.wait_for(lock, limit, [&] {
-    return static_cast<std::size_t>(
-               std::distance(deadlines_.upper_bound(now_), deadlines_.end())) >= count;
-  });
+  return changed_.wait_for(lock, limit, [&] { return sleepers_locked() >= count; });
 }
 
 bool FakeClock::wait_for_sleeper_until(TimePoint deadline, Duration limit) const {
   std::unique_lock lock{mutex_};
-  return changed_.wait_for(lock, limit, [&] {
-    const auto next = deadlines_.upper_bound(now_);
-    return next != deadlines_.end() && *next <= deadline;
-  });
+  return changed_.wait_for(lock, limit, [&] { return next_deadline_locked() <= deadline; });
 }
 
 bool FakeClock::advance_until(const std::function<bool()>& condition, Duration limit) {
@@ -84,21 +113,20 @@ bool FakeClock::advance_until(const std::function<bool()>& condition, Duration l
     // A thread that begins or ends a wait meanwhile is still at work.
     const std::uint64_t changes = changes_;
     if (changed_.wait_for(lock, kMoment, [&] { return changes_ != changes; })) continue;
-    const auto next = deadlines_.upper_bound(now_);
-    if (next != deadlines_.end()) move_locked(*next - now_);
+    const TimePoint next = next_deadline_locked();
+    if (next != TimePoint::max()) move_locked(next - now_);
   }
   return true;
 }
 
 std::size_t FakeClock::sleepers() const {
   const std::lock_guard guard{mutex_};
-  return static_cast<std::size_t>(std::distance(deadlines_.upper_bound(now_), deadlines_.end()));
+  return sleepers_locked();
 }
 
 Clock::TimePoint FakeClock::next_deadline() const {
   const std::lock_guard guard{mutex_};
-  const auto next = deadlines_.upper_bound(now_);
-  return next == deadlines_.end() ? TimePoint::max() : *next;
+  return next_deadline_locked();
 }
 
 }  // namespace kube::testkit

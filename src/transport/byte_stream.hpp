@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "base/file_descriptor.hpp"
-
 #include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "socket.hpp"
 
 namespace kube::detail {
 
@@ -33,24 +33,28 @@ class ByteStream {
   [[nodiscard]] virtual std::size_t send(std::string_view bytes) = 0;
   /// receive() said kAgain, but what it waits for is room to write.
   [[nodiscard]] virtual bool wants_write() const noexcept { return false; }
-  [[nodiscard]] virtual int socket() const noexcept = 0;
+  /// Has the loop tell when the socket below can be read (POLLIN) or written (POLLOUT); 0: nothing.
+  virtual void wait_for(short events) noexcept = 0;
+  /// Whether the loop has told so since the last call.
+  [[nodiscard]] virtual bool take_ready() noexcept = 0;
 };
 
 /// A socket that is connected and does not block.
 class SocketStream final : public ByteStream {
  public:
   /// `place` is for messages.
-  SocketStream(FileDescriptor socket, std::string place)
+  SocketStream(Socket socket, std::string place)
       : socket_(std::move(socket)), place_(std::move(place)) {}
 
   [[nodiscard]] Result receive(std::span<char> buffer, std::size_t& received) override;
   [[nodiscard]] std::size_t send(std::string_view bytes) override;
-  [[nodiscard]] int socket() const noexcept override { return socket_.get(); }
+  void wait_for(short events) noexcept override { socket_.wait_for(events); }
+  [[nodiscard]] bool take_ready() noexcept override { return socket_.take_ready(); }
 
  private:
   [[noreturn]] void lost(const char* when) const;
 
-  const FileDescriptor socket_;
+  const Socket socket_;
   const std::string place_;
 };
 

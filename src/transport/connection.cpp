@@ -2,6 +2,7 @@
 #include "connection.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 
 #include <exception>
 
@@ -95,7 +96,7 @@ void Connection::pump(std::span<char> buffer) noexcept {
       read_some(buffer);
       throw;
     }
-    if ((ready_ || more_) && !buffer.empty()) read_some(buffer);
+    if (!buffer.empty() && (stream_->take_ready() || more_)) read_some(buffer);
     if (!broken_) write_all();
   } catch (...) {
     fail(current_failure(settings_));
@@ -104,7 +105,6 @@ void Connection::pump(std::span<char> buffer) noexcept {
 }
 
 void Connection::read_some(std::span<char> buffer) {
-  ready_ = false;
   for (int round = 0; round < kRoundsInARow && session_->wants_input(); ++round) {
     std::size_t filled = 0;
     std::exception_ptr error;
@@ -153,12 +153,18 @@ void Connection::write_all() {
   }
 }
 
-void Connection::watch(std::vector<pollfd>& sockets) const {
-  if (dial_) return dial_->watch(sockets);
+void Connection::wait() noexcept {
+  if (dial_) return dial_->wait();
   const bool writes = blocked_ || stream_->wants_write();
   const bool reads = session_->wants_input() && !stream_->wants_write();
-  const auto events = static_cast<short>((reads ? POLLIN : 0) | (writes ? POLLOUT : 0));
-  if (events != 0) sockets.push_back({.fd = stream_->socket(), .events = events, .revents = 0});
+  stream_->wait_for(static_cast<short>((reads ? POLLIN : 0) | (writes ? POLLOUT : 0)));
+}
+
+void Connection::forgive(Clock::Duration stall) noexcept {
+  if (dial_) return dial_->forgive(stall);
+  last_received_ += stall;
+  idle_since_ += stall;
+  if (ping_sent_) *ping_sent_ += stall;
 }
 
 Connection::TimePoint Connection::next_step() const {

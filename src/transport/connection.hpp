@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "network.hpp"
 #include "session.hpp"
@@ -55,10 +54,10 @@ class Connection {
   /// Nothing begins on it any more.
   void retire() noexcept { retired_ = true; }
 
-  /// Adds the sockets that it waits for.
-  void watch(std::vector<pollfd>& sockets) const;
-  /// Something has happened on one of them.
-  void ready() noexcept { ready_ = true; }
+  /// Has the loop tell when one of its sockets is ready.
+  void wait() noexcept;
+  /// Nobody ran the loop for that long, which is not the peer's fault.
+  void forgive(Clock::Duration stall) noexcept;
   /// When make() or check_peer() has something to do though no socket is ready.
   [[nodiscard]] TimePoint next_step() const;
 
@@ -91,7 +90,6 @@ class Connection {
   bool retired_ = false;
   bool broken_ = false;
   bool blocked_ = false;
-  bool ready_ = false;
   bool more_ = false;
   bool fresh_ = false;  // it stands since this turn
   TimePoint idle_since_{};

@@ -2,6 +2,7 @@
 #include "dial.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <array>
@@ -24,11 +25,13 @@ Clock::TimePoint after(Clock::TimePoint start, std::chrono::milliseconds limit) 
 
 SocketDial::SocketDial(const Origin& origin, const TransportOptions& options,
                        std::shared_ptr<const TlsMaterial> material,
-                       std::shared_ptr<SSL_CTX> context, Resolver& resolver)
+                       std::shared_ptr<SSL_CTX> context, Resolver& resolver,
+                       const SocketWatcher& watcher)
     : origin_(origin),
       options_(options),
       material_(std::move(material)),
       context_(std::move(context)),
+      watcher_(watcher),
       lookup_(resolver.look_up()),
       started_(system_clock().now()),
       connect_deadline_(after(started_, options_.connect_timeout)) {}
@@ -72,13 +75,13 @@ bool SocketDial::look_up() {
   if (!lookup_->done) return false;
   times_.resolved = elapsed();
   if (lookup_->error != 0) throw lookup_failed(origin_, lookup_->error_text());
-  connect_.emplace(lookup_->addresses, options_);
+  connect_.emplace(lookup_->addresses, options_, watcher_);
   step_ = Step::kConnect;
   return true;
 }
 
 bool SocketDial::connect(TimePoint now) {
-  FileDescriptor socket = connect_->advance(now);
+  Socket socket = connect_->advance(now);
   if (!socket) {
     if (connect_->failed()) throw connect_failed(origin_, connect_->error(), connect_->failures());
     return false;
@@ -152,14 +155,17 @@ void SocketDial::begin_tls(Step step) {
   step_ = step;
 }
 
-void SocketDial::watch(std::vector<pollfd>& sockets) const {
-  if (connect_) return connect_->watch(sockets);
+void SocketDial::wait() noexcept {
+  if (connect_) return connect_->wait();
   if (stream_ == nullptr) return;  // the end of a lookup nudges the mailbox
   const bool writes =
       stream_->wants_write() || (tunnel_ && !in_tls() && !tunnel_->output().empty());
-  sockets.push_back({.fd = stream_->socket(),
-                     .events = static_cast<short>(writes ? POLLOUT : POLLIN),
-                     .revents = 0});
+  stream_->wait_for(writes ? POLLOUT : POLLIN);
+}
+
+void SocketDial::forgive(Clock::Duration stall) noexcept {
+  if (connect_deadline_ != TimePoint::max()) connect_deadline_ += stall;
+  if (tls_deadline_ != TimePoint::max()) tls_deadline_ += stall;
 }
 
 SocketDial::TimePoint SocketDial::next_step() const {

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "network.hpp"
 #include "origin.hpp"
@@ -23,10 +22,11 @@ class SocketDial final : public Dial {
   /// `context` is only needed where there is TLS. All that is given by reference must outlive it.
   SocketDial(const Origin& origin, const TransportOptions& options,
              std::shared_ptr<const TlsMaterial> material, std::shared_ptr<SSL_CTX> context,
-             Resolver& resolver);
+             Resolver& resolver, const SocketWatcher& watcher);
 
   [[nodiscard]] bool advance(TimePoint now) override;
-  void watch(std::vector<pollfd>& sockets) const override;
+  void wait() noexcept override;
+  void forgive(Clock::Duration stall) noexcept override;
   [[nodiscard]] TimePoint next_step() const override;
   [[nodiscard]] const std::shared_ptr<const TlsMaterial>& material() const noexcept override {
     return material_;
@@ -59,6 +59,7 @@ class SocketDial final : public Dial {
   const TransportOptions& options_;
   const std::shared_ptr<const TlsMaterial> material_;
   const std::shared_ptr<SSL_CTX> context_;
+  const SocketWatcher& watcher_;
   const std::shared_ptr<const Lookup> lookup_;
   const TimePoint started_;
   TimePoint connect_deadline_;

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exchange.hpp"
 
-#include <sys/eventfd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <new>
-#include <system_error>
 #include <utility>
 
 namespace kube::detail {
@@ -15,41 +11,36 @@ namespace {
 
 constexpr std::chrono::seconds kRest{1};
 
-/// A wake-up that is lost would leave the loop asleep, hence the retries. EAGAIN: the counter is full, and the eventfd
-/// readable.
-void signal(const FileDescriptor& wake) noexcept {
-  for (int tries = 0; tries < 100; ++tries) {
-    if (::eventfd_write(wake.get(), 1) == 0 || errno == EAGAIN) return;
-  }
-}
-
 }  // namespace
 
-Mailbox::Mailbox() {
-  FileDescriptor wake{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  if (!wake) throw std::system_error(errno, std::generic_category());
-  wake_ = std::make_shared<FileDescriptor>(std::move(wake));
+void Mailbox::open(std::weak_ptr<Waker> waker) noexcept {
+  const std::lock_guard lock{mutex_};
+  waker_.swap(waker);
 }
 
 bool Mailbox::post(std::shared_ptr<Exchange> exchange) noexcept {
-  std::shared_ptr<const FileDescriptor> wake;
+  std::shared_ptr<Waker> waker;
   {
     const std::lock_guard lock{mutex_};
-    if (wake_ == nullptr) return false;
+    if (closed_) return false;
     if (!std::exchange(exchange->posted_, true)) posted_.push(std::move(exchange));
-    if (!std::exchange(awake_, true)) wake = wake_;
+    waker = waker_.lock();
   }
-  if (wake != nullptr) signal(*wake);  // without the lock, which the loop takes first
+  if (waker != nullptr) waker->wake();  // without the lock, which the dispatcher takes first
   return true;
 }
 
 void Mailbox::nudge() noexcept {
-  if (const auto descriptor = wake()) signal(*descriptor);
+  std::shared_ptr<Waker> waker;
+  {
+    const std::lock_guard lock{mutex_};
+    if (!closed_) waker = waker_.lock();
+  }
+  if (waker != nullptr) waker->wake();
 }
 
 std::size_t Mailbox::collect() noexcept {
   const std::lock_guard lock{mutex_};
-  awake_ = false;
   return posted_.size();
 }
 
@@ -63,7 +54,7 @@ std::shared_ptr<Exchange> Mailbox::next() noexcept {
 void Mailbox::announce(std::shared_ptr<const TlsMaterial> material) noexcept {
   {
     const std::lock_guard lock{mutex_};
-    if (wake_ == nullptr) return;
+    if (closed_) return;
     announced_ = std::move(material);
   }
   nudge();
@@ -76,12 +67,25 @@ std::shared_ptr<const TlsMaterial> Mailbox::take_announced() noexcept {
 
 void Mailbox::close() noexcept {
   const std::lock_guard lock{mutex_};
-  wake_ = nullptr;
+  closed_ = true;
 }
 
 const HttpResponseHead& Exchange::wait_head() {
   std::unique_lock lock{mutex_};
-  changed_.wait(lock, [this] { return head_there_ || canceled_ || failed_; });
+  changed_.wait(lock, [this] { return knows_head_locked(); });
+  return head_locked();
+}
+
+const HttpResponseHead* Exchange::poll_head() {
+  const std::lock_guard lock{mutex_};
+  if (!knows_head_locked()) {
+    is_pending_ = true;
+    return nullptr;
+  }
+  return &head_locked();
+}
+
+const HttpResponseHead& Exchange::head_locked() const {
   if (!head_there_ || canceled_) throw_locked();
   return head_;
 }
@@ -95,25 +99,52 @@ void Exchange::take(std::string& bytes) {
     ask_for_more(lock);
     const auto ready = [this] { return is_readable_locked(); };
     if (!changed_.wait_for(lock, kRest, ready)) {
-      // A watch at rest should not hold the memory that it needed when it was busy.
-      bytes.shrink_to_fit();
-      bytes_.shrink_to_fit();
+      release_buffers_locked(bytes);
       changed_.wait(lock, ready);
     }
-    if (canceled_) throw_locked();
-    if (bytes_.empty() && failed_) throw_locked();
-    bytes.swap(bytes_);
-    const std::size_t before = credit_;
-    credit_ += bytes.size();
-    // The window is opened again by the half, so that a fast reader does not wake the loop each time.
-    tell = !ended_ && !failed_ && before < buffer_bytes_ / 2 && credit_ >= buffer_bytes_ / 2;
-    if (tell && budget_ && budget_->is_exhausted()) {
-      budget_->count_refusal();
-      withheld_ = true;
-      tell = false;
-    }
+    tell = take_locked(bytes);
   }
   if (tell) mailbox_->post(shared_from_this());
+}
+
+bool Exchange::poll_take(std::string& bytes) {
+  bytes.clear();
+  bool tell = false;
+  {
+    std::unique_lock lock{mutex_};
+    charge_locked(bytes_.size());
+    ask_for_more(lock);
+    if (!is_readable_locked()) {
+      release_buffers_locked(bytes);
+      // With the lock: whoever makes it readable comes later, and finds it set.
+      is_pending_ = true;
+      return false;
+    }
+    tell = take_locked(bytes);
+  }
+  if (tell) mailbox_->post(shared_from_this());
+  return true;
+}
+
+bool Exchange::take_locked(std::string& bytes) {
+  if (canceled_) throw_locked();
+  if (bytes_.empty() && failed_) throw_locked();
+  bytes.swap(bytes_);
+  const std::size_t before = credit_;
+  credit_ += bytes.size();
+  // The window is opened again by the half, so that a fast reader does not wake the loop each time.
+  const bool tell =
+      !ended_ && !failed_ && before < buffer_bytes_ / 2 && credit_ >= buffer_bytes_ / 2;
+  if (!tell || !budget_ || !budget_->is_exhausted()) return tell;
+  budget_->count_refusal();
+  withheld_ = true;
+  return false;
+}
+
+/// A watch at rest should not hold the memory that it needed when it was busy.
+void Exchange::release_buffers_locked(std::string& bytes) {
+  bytes.shrink_to_fit();
+  bytes_.shrink_to_fit();
 }
 
 /// Has the loop go on where the budget kept it from that.
@@ -181,6 +212,9 @@ void Exchange::charge_locked(std::size_t bytes) {
 
 void Exchange::flush() noexcept {
   changed_.notify_all();  // without the lock, for which the reader would only wait again
+  // A reader that waits in a thread is never pending.
+  if (!is_pending_.exchange(false)) return;
+  if (const std::shared_ptr<Waker> waker = waker_.lock()) waker->wake();
 }
 
 void Exchange::on_end() noexcept {

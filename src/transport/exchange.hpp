@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "base/file_descriptor.hpp"
+#include "base/waker.hpp"
 #include <kube/base/byte_budget.hpp>
 #include <kube/base/clock.hpp>
 #include <kube/config/credentials.hpp>
 #include <kube/transport/transport.hpp>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -23,25 +24,19 @@ namespace kube::detail {
 
 class Connection;
 
-/// Wakes the loop from another thread for an exchange that needs attention: it is new, its reader made room, or it was
-/// canceled. An exchange is in the queue once, however often it is posted.
+/// Wakes the dispatcher from another thread for an exchange that needs attention: it is new, its reader made room, or it
+/// was canceled. An exchange is in the queue once, however often it is posted.
 ///
-/// Thread safety: all methods may be called from any thread. Outlives the loop.
+/// Thread safety: all methods may be called from any thread. Outlives the dispatcher.
 class Mailbox {
  public:
-  /// Throws std::system_error.
-  Mailbox();
-
-  /// Returns false if the loop has ended.
+  /// Who is woken from now on. Before the first post().
+  void open(std::weak_ptr<Waker> waker) noexcept;
+  /// Returns false if the dispatcher has ended.
   bool post(std::shared_ptr<Exchange> exchange) noexcept;
-  /// Makes the loop look around.
+  /// Makes the dispatcher look around.
   void nudge() noexcept;
-  /// An eventfd that can be read when the loop should look around; null once it is closed.
-  [[nodiscard]] std::shared_ptr<const FileDescriptor> wake() const noexcept {
-    const std::lock_guard lock{mutex_};
-    return wake_;
-  }
-  /// How many exchanges next() returns; a post() after this call wakes the loop again.
+  /// How many exchanges next() returns.
   [[nodiscard]] std::size_t collect() noexcept;
   /// The exchange that was posted first, or null.
   [[nodiscard]] std::shared_ptr<Exchange> next() noexcept;
@@ -55,8 +50,8 @@ class Mailbox {
  private:
   mutable std::mutex mutex_;
   // Guarded by mutex_:
-  std::shared_ptr<const FileDescriptor> wake_;  // null once it is closed
-  bool awake_ = false;                          // it has been told, and has not looked since
+  std::weak_ptr<Waker> waker_;
+  bool closed_ = false;
   ExchangeQueue posted_{ExchangeLink::kPosted};
   std::shared_ptr<const TlsMaterial> announced_;
 };
@@ -96,6 +91,12 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   void take(std::string& bytes);
   /// Whether take() would not wait, or would not after `timeout` at the latest.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout);
+  /// Woken when a poll that was pending should be repeated. To be set before the exchange is posted.
+  void set_waker(std::weak_ptr<Waker> waker) noexcept { waker_ = std::move(waker); }
+  /// wait_head() without waiting: null while it is pending.
+  [[nodiscard]] const HttpResponseHead* poll_head();
+  /// take() without waiting: false while it is pending. The buffers are then released, as for a reader at rest.
+  [[nodiscard]] bool poll_take(std::string& bytes);
   void cancel() noexcept;
 
   // --- the side of the loop -------------------------------------------------------------------------------
@@ -144,6 +145,11 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   [[nodiscard]] bool is_readable_locked() const {
     return !bytes_.empty() || ended_ || canceled_ || failed_;
   }
+  [[nodiscard]] bool knows_head_locked() const { return head_there_ || canceled_ || failed_; }
+  [[nodiscard]] const HttpResponseHead& head_locked() const;
+  /// Moves what is readable to `bytes`. True if the loop has to be told that there is room.
+  [[nodiscard]] bool take_locked(std::string& bytes);
+  void release_buffers_locked(std::string& bytes);
   void ask_for_more(std::unique_lock<std::mutex>& lock);
   void charge_locked(std::size_t bytes);
   [[noreturn]] void throw_locked() const;
@@ -151,6 +157,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   const Clock& clock_;
   const std::shared_ptr<Mailbox> mailbox_;
   const std::shared_ptr<ByteBudget> budget_;
+  std::weak_ptr<Waker> waker_;            // constant once it is posted
+  std::atomic<bool> is_pending_ = false;  // a poll was, and the waker has not been woken since
   // For the loop alone:
   bool done_ = false;
   std::optional<TransportError::Kind> failure_;  // constant once failed_

@@ -14,9 +14,10 @@ namespace {
 class SocketNetwork final : public Network {
  public:
   SocketNetwork(const Origin& origin, const TransportOptions& options,
-                std::shared_ptr<Mailbox> mailbox)
+                std::shared_ptr<Mailbox> mailbox, const SocketWatcher& watcher)
       : origin_(origin),
         options_(options),
+        watcher_(watcher),
         resolver_(origin.proxy ? origin.proxy->host : origin.host,
                   origin.proxy ? origin.proxy->port : origin.port, std::move(mailbox)) {}
 
@@ -26,20 +27,18 @@ class SocketNetwork final : public Network {
       tls_ = make_tls_context(*material, origin_.name);
       tls_material_ = material;
     }
-    return std::make_unique<SocketDial>(origin_, options_, std::move(material), tls_, resolver_);
+    return std::make_unique<SocketDial>(origin_, options_, std::move(material), tls_, resolver_,
+                                        watcher_);
   }
 
   void renew_tls() noexcept override { tls_ = nullptr; }
-
-  [[nodiscard]] int poll(std::span<pollfd> sockets, int timeout_ms) noexcept override {
-    return ::poll(sockets.data(), sockets.size(), timeout_ms);
-  }
 
   [[nodiscard]] const Clock& clock() const noexcept override { return system_clock(); }
 
  private:
   const Origin& origin_;
   const TransportOptions& options_;
+  const SocketWatcher& watcher_;
   Resolver resolver_;
   /// Made of tls_material_, once it was needed.
   std::shared_ptr<SSL_CTX> tls_;
@@ -49,8 +48,9 @@ class SocketNetwork final : public Network {
 }  // namespace
 
 std::unique_ptr<Network> make_socket_network(const Origin& origin, const TransportOptions& options,
-                                             std::shared_ptr<Mailbox> mailbox) {
-  return std::make_unique<SocketNetwork>(origin, options, std::move(mailbox));
+                                             std::shared_ptr<Mailbox> mailbox,
+                                             const SocketWatcher& watcher) {
+  return std::make_unique<SocketNetwork>(origin, options, std::move(mailbox), watcher);
 }
 
 }  // namespace kube::detail

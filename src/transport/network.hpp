@@ -5,16 +5,13 @@
 #include <kube/config/credentials.hpp>
 #include <kube/transport/http_transport.hpp>
 
-#include <poll.h>
-
 #include <chrono>
 #include <memory>
-#include <span>
-#include <vector>
 
 #include "byte_stream.hpp"
 #include "exchange.hpp"
 #include "origin.hpp"
+#include "socket.hpp"
 
 namespace kube::detail {
 
@@ -38,8 +35,10 @@ class Dial {
   /// Goes on as far as it can; returns true once the connection stands. Throws TransportError, also when it
   /// has taken too long.
   [[nodiscard]] virtual bool advance(TimePoint now) = 0;
-  /// Adds the sockets that it waits for.
-  virtual void watch(std::vector<pollfd>& sockets) const = 0;
+  /// Has the loop tell when advance() has something to do.
+  virtual void wait() noexcept = 0;
+  /// Nobody ran the loop for that long, which is not the peer's fault.
+  virtual void forgive(Clock::Duration stall) noexcept = 0;
   /// When advance() has something to do though no socket is ready.
   [[nodiscard]] virtual TimePoint next_step() const = 0;
   /// The credentials that it connects with.
@@ -51,8 +50,8 @@ class Dial {
   [[nodiscard]] virtual const DialTimes& times() const noexcept = 0;
 };
 
-/// What a Loop needs of the system: connections, readiness and time. Tests replace it by a script, so that every order
-/// of events can be enumerated in one thread.
+/// What a HttpDispatcher needs of the system: connections and time. Tests replace it by a script, so that every order of
+/// events can be enumerated in one thread.
 class Network {
  public:
   Network() = default;
@@ -65,14 +64,14 @@ class Network {
   /// Makes the TLS context anew for the next dial: OpenSSL does not say that one which was made while memory was short
   /// lacks ciphers, or certificates that it trusts.
   virtual void renew_tls() noexcept = 0;
-  /// As ::poll(), with errno.
-  [[nodiscard]] virtual int poll(std::span<pollfd> sockets, int timeout_ms) noexcept = 0;
   [[nodiscard]] virtual const Clock& clock() const noexcept = 0;
 };
 
-/// The network of the machine. `origin` and `options` must outlive it; the mailbox is nudged when a lookup is done.
+/// The network of the machine. All that is given by reference must outlive it; the mailbox is nudged when a lookup is
+/// done.
 [[nodiscard]] std::unique_ptr<Network> make_socket_network(const Origin& origin,
                                                            const TransportOptions& options,
-                                                           std::shared_ptr<Mailbox> mailbox);
+                                                           std::shared_ptr<Mailbox> mailbox,
+                                                           const SocketWatcher& watcher);
 
 }  // namespace kube::detail

@@ -2,6 +2,7 @@
 #include "resolver.hpp"
 
 #include "base/text.hpp"
+#include "engine/thread.hpp"
 
 #include <fmt/format.h>
 #include <netdb.h>
@@ -87,7 +88,7 @@ std::shared_ptr<const Lookup> Resolver::look_up() {
     return running_ = std::move(lookup);
   }
   try {
-    thread_ = std::thread{[lookup, mailbox = mailbox_, host = host_, port = port_] {
+    thread_ = make_thread("kube-dns", [lookup, mailbox = mailbox_, host = host_, port = port_] {
       try {
         ask_system(host.c_str(), port, 0, *lookup);
       } catch (...) {
@@ -95,7 +96,7 @@ std::shared_ptr<const Lookup> Resolver::look_up() {
       }
       lookup->done = true;
       mailbox->nudge();
-    }};
+    });
   } catch (const std::system_error& error) {  // no thread to be had
     lookup->error = EAI_SYSTEM;
     lookup->system_error = error.code().value();

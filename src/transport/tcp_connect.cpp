@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -20,9 +21,10 @@ void set(int socket, int level, int option, int value) {
   ::setsockopt(socket, level, option, &value, sizeof value);
 }
 
-FileDescriptor open_socket(int family, const TransportOptions& options) {
+/// Empty, with errno, if there is none.
+Socket open_socket(int family, const TransportOptions& options, const SocketWatcher& watcher) {
   FileDescriptor socket{::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP)};
-  if (!socket) return socket;
+  if (!socket) return {};
   set(socket.get(), IPPROTO_TCP, TCP_NODELAY, 1);
   if (options.tcp_keep_alive.count() > 0) {
     const int seconds = static_cast<int>(std::clamp<std::int64_t>(
@@ -36,19 +38,19 @@ FileDescriptor open_socket(int family, const TransportOptions& options) {
     set(socket.get(), IPPROTO_TCP, TCP_USER_TIMEOUT,
         static_cast<int>(std::min<std::int64_t>(options.tcp_user_timeout.count(), 0x7fffffff)));
   }
-  return socket;
+  return Socket{std::move(socket), watcher};
 }
 
 }  // namespace
 
-FileDescriptor TcpConnect::advance(TimePoint now) {
+Socket TcpConnect::advance(TimePoint now) {
   for (auto attempt = attempts_.begin(); attempt != attempts_.end();) {
     const State state = check(*attempt);
     if (state == State::kConnected) return std::move(attempt->socket);
     attempt = state == State::kFailed ? attempts_.erase(attempt) : attempt + 1;
   }
   while (next_ < addresses_.size() && (attempts_.empty() || now >= next_start_)) {
-    Attempt attempt{.socket = open_socket(addresses_[next_].storage.ss_family, options_),
+    Attempt attempt{.socket = open_socket(addresses_[next_].storage.ss_family, options_, watcher_),
                     .address = next_++};
     const State state = attempt.socket ? check(attempt) : failed_with(attempt.address, errno);
     if (state == State::kConnected) return std::move(attempt.socket);
@@ -79,10 +81,8 @@ TcpConnect::State TcpConnect::failed_with(std::size_t address, int code) {
   return State::kFailed;
 }
 
-void TcpConnect::watch(std::vector<pollfd>& sockets) const {
-  for (const Attempt& attempt : attempts_) {
-    sockets.push_back({.fd = attempt.socket.get(), .events = POLLOUT, .revents = 0});
-  }
+void TcpConnect::wait() const noexcept {
+  for (const Attempt& attempt : attempts_) attempt.socket.wait_for(POLLOUT);
 }
 
 }  // namespace kube::detail

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "base/file_descriptor.hpp"
 #include <kube/base/clock.hpp>
 #include <kube/transport/http_transport.hpp>
-
-#include <poll.h>
 
 #include <cstddef>
 #include <string>
@@ -13,6 +10,7 @@
 #include <vector>
 
 #include "resolver.hpp"
+#include "socket.hpp"
 
 namespace kube::detail {
 
@@ -22,11 +20,13 @@ class TcpConnect {
  public:
   using TimePoint = Clock::TimePoint;
 
-  TcpConnect(std::vector<SocketAddress> addresses, const TransportOptions& options)
-      : options_(options), addresses_(std::move(addresses)) {}
+  /// What is given by reference must outlive it.
+  TcpConnect(std::vector<SocketAddress> addresses, const TransportOptions& options,
+             const SocketWatcher& watcher)
+      : options_(options), watcher_(watcher), addresses_(std::move(addresses)) {}
 
   /// Goes on without waiting. Returns the socket once one is connected; it does not block and is not inherited.
-  [[nodiscard]] FileDescriptor advance(TimePoint now);
+  [[nodiscard]] Socket advance(TimePoint now);
   /// All addresses have failed.
   [[nodiscard]] bool failed() const noexcept {
     return attempts_.empty() && next_ == addresses_.size();
@@ -36,8 +36,8 @@ class TcpConnect {
   /// All failures: "[::1]:6443: Connection refused, ...".
   [[nodiscard]] const std::string& failures() const noexcept { return failures_; }
 
-  /// Adds the sockets that it waits for.
-  void watch(std::vector<pollfd>& sockets) const;
+  /// Has the loop tell when a socket is connected or refused.
+  void wait() const noexcept;
   /// When advance() has something to do though no socket is ready.
   [[nodiscard]] TimePoint next_step() const noexcept {
     return next_ < addresses_.size() ? next_start_ : TimePoint::max();
@@ -45,7 +45,7 @@ class TcpConnect {
 
  private:
   struct Attempt {
-    FileDescriptor socket;
+    Socket socket;
     std::size_t address;
   };
 
@@ -54,6 +54,7 @@ class TcpConnect {
   State failed_with(std::size_t address, int code);
 
   const TransportOptions& options_;
+  const SocketWatcher& watcher_;
   const std::vector<SocketAddress> addresses_;
   std::size_t next_ = 0;
   TimePoint next_start_{};

@@ -43,7 +43,8 @@ class TlsStream final : public ByteStream {
   [[nodiscard]] bool wants_write() const noexcept override {
     return wants_write_ || below_->wants_write();
   }
-  [[nodiscard]] int socket() const noexcept override { return below_->socket(); }
+  void wait_for(short events) noexcept override { below_->wait_for(events); }
+  [[nodiscard]] bool take_ready() noexcept override { return below_->take_ready(); }
 
  private:
   struct Free {

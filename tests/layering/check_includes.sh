@@ -7,7 +7,7 @@
 # Usage: check_includes.sh [ROOT]   (ROOT is the top folder of the project; by default the current one)
 set -eu
 
-folders="base object codec api config transport client cache informers workqueue controller testkit"
+folders="base engine object codec api config transport client cache informers workqueue controller testkit"
 
 root=${1:-.}
 if ! [ -d "$root/include/kube" ] || ! [ -d "$root/src" ]; then

@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 id='[A-Z][A-Z]?-[0-9]+'
 
 # Statements: list items that begin with an id. Lines that go on belong to the item before.
-for page in informers client apiserver; do
+for page in informers client apiserver runtime; do
   awk -v id="^- \\**($id)" '
     $0 ~ id { match($0, /[A-Z][A-Z]?-[0-9]+/); current = substr($0, RSTART, RLENGTH); print current }
     /^(#|$)/ { current = "" }

@@ -80,18 +80,19 @@ std::size_t RequestTrace::waiting() const {
 
 void RequestTrace::sent(const HttpRequest& request) {
   const std::lock_guard guard{mutex_};
-  sent_.push_back({describe(request), std::this_thread::get_id()});
+  sent_.push_back({describe(request), request.method});
 }
 
-// A thread waits for the head of an answer before it sends the next request.
+// An informer waits for the head of an answer before it sends the next request; any thread may tell of it.
 void RequestTrace::answered(const AttemptReport& report) {
   const std::lock_guard guard{mutex_};
-  const auto mine = std::find_if(sent_.rbegin(), sent_.rend(), [](const Sent& sent) {
-    return sent.by == std::this_thread::get_id();
+  const auto last = std::find_if(sent_.rbegin(), sent_.rend(), [&](const Sent& sent) {
+    return !sent.request.ended && sent.method == report.method &&
+           report.url.ends_with(sent.request.path);
   });
-  if (mine == sent_.rend()) return;
-  mine->request.status = report.status;
-  mine->request.ended = true;
+  if (last == sent_.rend()) return;
+  last->request.status = report.status;
+  last->request.ended = true;
 }
 
 }  // namespace kube::testing_support

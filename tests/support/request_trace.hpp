@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace kube::testing_support {
@@ -43,7 +42,7 @@ class RequestTrace {
  private:
   struct Sent {
     Request request;
-    std::thread::id by;
+    std::string method;
   };
   void sent(const HttpRequest& request);
   void answered(const AttemptReport& report);

@@ -6,6 +6,7 @@
 #include <kube/base/error.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,8 +14,14 @@
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace kube {
+
+namespace detail {
+class Admission;
+class Waker;
+}  // namespace detail
 
 /// A stream needs more memory than the budget of its client has.
 class BudgetError : public Error {
@@ -52,14 +59,25 @@ class ByteBudget {
 
  private:
   friend class ByteAccount;
+  friend class detail::Admission;
+  /// One who waits without a thread.
+  struct Waiter {
+    const detail::Admission* who = nullptr;
+    std::weak_ptr<detail::Waker> waker;
+  };
+
+  /// Has the waker woken, once, when the budget is no longer exhausted. False if it is not exhausted now.
+  [[nodiscard]] bool add_waiter(const Waiter& waiter);
+  void forget(const detail::Admission& who) noexcept;
 
   const std::size_t limit_;
   std::atomic<std::size_t> used_ = 0;
   std::atomic<std::size_t> streams_ = 0;
   std::atomic<std::uint64_t> refusals_ = 0;
-  std::atomic<int> waiting_ = 0;
-  std::mutex mutex_;  // of those who wait
+  std::atomic<std::size_t> waiting_ = 0;  // threads and waiters
+  std::mutex mutex_;                      // of those who wait
   Condition relieved_;
+  std::vector<Waiter> waiters_;  // guarded by mutex_
 };
 
 /// What one stream holds of a budget; given back by the destructor. Without a budget it counts nothing.
@@ -83,6 +101,14 @@ class ByteAccount {
   void admit(std::size_t incomplete, std::stop_token stop);
 
  private:
+  friend class detail::Admission;
+  /// How long admit() waits.
+  static constexpr std::chrono::seconds kPatience{5};
+
+  /// Whether admit() cannot go on at once. Throws BudgetError if waiting is of no use.
+  [[nodiscard]] bool has_to_wait(std::size_t incomplete) const;
+  [[noreturn]] void refuse(std::size_t incomplete) const;
+
   const std::shared_ptr<ByteBudget> budget_;
   Clock& clock_;
   const std::string name_;

@@ -4,11 +4,14 @@
 #include <kube/base/condition.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <mutex>
 #include <stop_token>
 
 namespace kube {
+
+class ClockTimers;
 
 /// Time as the library sees it. Whatever reads a clock, sleeps or waits with a deadline takes a Clock, so
 /// that tests can hold the hands (testkit::FakeClock).
@@ -39,6 +42,25 @@ class Clock {
   bool sleep_for(Duration duration, std::stop_token stop) {
     return sleep_until(now() + duration, std::move(stop));
   }
+
+  /// Announces timers that wait for this clock without a thread, until they are detached. A clock that is moved by hand
+  /// calls ClockTimers::time_moved() whenever it has been, and returns true. Any other returns false: its times come by
+  /// themselves.
+  virtual bool attach(ClockTimers& timers);
+  virtual void detach(ClockTimers& timers) noexcept;
+  /// Timers were set, cancelled or have fired. For clocks that are moved by hand.
+  virtual void timers_changed() noexcept {}
+};
+
+/// Timers that go by a Clock. A clock that is moved by hand calls all of this, with its own lock held if it likes.
+class ClockTimers {
+ public:
+  virtual ~ClockTimers() = default;
+  virtual void time_moved() noexcept = 0;
+  /// How many wait for a time after `now`.
+  [[nodiscard]] virtual std::size_t pending(Clock::TimePoint now) const noexcept = 0;
+  /// The earliest of these times, or TimePoint::max().
+  [[nodiscard]] virtual Clock::TimePoint next_after(Clock::TimePoint now) const noexcept = 0;
 };
 
 /// The clocks of the machine. Has no state: one object serves everybody. now() stops while the machine is suspended.

@@ -82,8 +82,8 @@ class ReflectorTarget {
   virtual void replace(std::vector<ObjectRef> objects, std::string version) = 0;
   /// Shows stored objects again.
   virtual void resync(std::shared_ptr<const ResyncRequest> request) = 0;
-  /// While it is on, more follows at once: the consumer need not be woken for each change.
-  virtual void hold(bool /*on*/) {}
+  /// No change should be added before some have been consumed.
+  [[nodiscard]] virtual bool is_full() const { return false; }
   /// Nothing changed up to `version`.
   virtual void bookmark(std::string version) = 0;
   /// The object that is stored under the key of `object`, or null: an unchanged one is kept.

@@ -19,10 +19,12 @@
 
 namespace kube {
 
-enum class PopResult { kProcessed, kEmpty, kTimer, kClosed };
+enum class PopResult { kProcessed, kEmpty, kClosed };
 [[nodiscard]] std::string_view to_string(PopResult result) noexcept;
 
 namespace detail {
+
+class Waker;
 
 /// Deltas on their way from one Reflector to one consumer.
 ///
@@ -37,13 +39,30 @@ class DeltaQueueCore : public ReflectorTarget {
   DeltaQueueCore(const ObjectAccess& access, std::shared_ptr<const IndexerCore> known,
                  DeltaQueueOptions options);
 
-  /// Takes the next deltas and calls `process` with them, without a lock. Waits for some, or for the timer,
-  /// unless `wait` is false. A closed queue still hands out what it has. What `process` throws passes
-  /// through; what was taken is gone then, and only a new list brings it again. Whatever else is thrown
-  /// (std::bad_alloc) leaves the queue as it was.
+  /// Takes the next deltas and calls `process` with them, without a lock. Waits for some unless `wait` is false. A closed
+  /// queue still hands out what it has. What `process` throws passes through; what was taken is gone then, and only a new
+  /// list brings it again. Whatever else is thrown (std::bad_alloc) leaves the queue as it was.
   PopResult pop(const Process& process, bool wait = true);
-  /// Lets pop() return kTimer, once, when `time` has come.
-  void set_timer(Clock::TimePoint time);
+
+  /// Deltas that were taken from the queue and are being processed.
+  struct Taken {
+    std::vector<AnyDelta> deltas;
+    bool in_initial_list = false;
+    std::size_t count = 0;          ///< of deltas when they were taken
+    std::size_t initial_items = 0;  ///< of the first list
+    std::size_t left = 0;           ///< in the queue
+    std::optional<Clock::TimePoint> read_at;
+    Clock::TimePoint start{};
+  };
+  /// The form of pop() for a consumer that does not wait: takes the next deltas, to be followed by processed(). False if
+  /// there are none. What it throws leaves the queue as it was.
+  [[nodiscard]] bool take(Taken& taken);
+  /// `failed`: they were not processed, or not all of them.
+  void processed(const Taken& taken, bool failed) noexcept;
+  /// Is woken when there are deltas to take; null: nobody is.
+  void set_consumer(std::shared_ptr<Waker> consumer);
+  /// While it is on, the consumer is not woken: it will look by itself.
+  void hold(bool on);
   /// Wakes all who wait. Producers may go on, without waiting.
   void close();
 
@@ -51,7 +70,7 @@ class DeltaQueueCore : public ReflectorTarget {
   [[nodiscard]] const DoneSignal& synced() const noexcept { return synced_; }
   [[nodiscard]] virtual std::size_t size() const = 0;
   [[nodiscard]] ObjectRef known(const void* object) const override;
-  void hold(bool on) override;
+  [[nodiscard]] bool is_full() const override;
 
  protected:
   /// Moves the next deltas into `batch`, all or (if it throws) none; returns how many initial items they were, at
@@ -77,15 +96,15 @@ class DeltaQueueCore : public ReflectorTarget {
   mutable std::mutex mutex_;
 
  private:
-  void settle(std::size_t initial_taken, bool list_failed) noexcept;
+  [[nodiscard]] bool take(std::unique_lock<std::mutex>& lock, Taken& taken);
+  [[nodiscard]] bool has_room_locked() const;
   void fire_if_synced(std::unique_lock<std::mutex> lock);
 
   Condition items_;
   Condition space_;
   // Guarded by mutex_:
-  Clock::TimePoint timer_ = Clock::TimePoint::max();
+  std::shared_ptr<Waker> consumer_;
   bool closed_ = false;
-  bool timer_moved_ = false;
   bool held_ = false;
   bool populated_ = false;
   bool list_failed_ = false;

@@ -74,7 +74,8 @@ class StoreSnapshot {
   [[nodiscard]] std::uint64_t sequence() const noexcept;
   [[nodiscard]] ObjectRef find(std::string_view space, std::string_view name) const;
   void for_each(const See& see) const;
-  /// Visits at most `limit` objects from place `first` on. Returns where to go on; 0 if all were seen.
+  /// Visits at most `limit` objects from place `first` on. Returns where to go on, also if `see` has ended the visit; 0 if
+  /// all were seen.
   [[nodiscard]] std::uint32_t for_some(std::uint32_t first, std::size_t limit,
                                        const See& see) const;
   /// Objects of a namespace (empty: of all) that the selector matches.

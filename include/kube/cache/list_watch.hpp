@@ -16,6 +16,12 @@
 
 namespace kube {
 
+namespace detail {
+class AsyncListWatch;
+template <typename T>
+class ErasedListWatch;
+}  // namespace detail
+
 /// A watch that has been opened. Destroying it ends it, at the server too.
 ///
 /// Thread safety: used by one thread; only the stop token may be used by others.
@@ -51,6 +57,13 @@ class ListWatch {
   /// The log of informers and reflectors that read from here, unless their options name one; for a client's resource
   /// that of the client. None: stderr_logger().
   [[nodiscard]] virtual std::optional<Logger> log() const { return std::nullopt; }
+
+ private:
+  friend class detail::ErasedListWatch<T>;
+  /// The same source without blocking calls; null if it has none, as all those that users write.
+  [[nodiscard]] virtual std::shared_ptr<detail::AsyncListWatch> async_form() const {
+    return nullptr;
+  }
 };
 
 /// A ListWatch made of two functions, and optionally one that changes the options of every request (a
@@ -115,6 +128,8 @@ class AnyListWatch {
   virtual std::unique_ptr<AnyWatchStream> watch(const ListOptions& options,
                                                 std::stop_token stop) = 0;
   [[nodiscard]] virtual bool supports_watch_list() const = 0;
+  /// The same source without blocking calls, or null.
+  [[nodiscard]] virtual std::shared_ptr<AsyncListWatch> async_form() const { return nullptr; }
 };
 
 template <typename T>
@@ -147,6 +162,9 @@ class ErasedListWatch final : public AnyListWatch {
     return std::make_unique<ErasedWatchStream<T>>(std::move(stream));
   }
   [[nodiscard]] bool supports_watch_list() const override { return source_->supports_watch_list(); }
+  [[nodiscard]] std::shared_ptr<AsyncListWatch> async_form() const override {
+    return source_->async_form();
+  }
 
  private:
   std::shared_ptr<ListWatch<T>> source_;

@@ -48,6 +48,10 @@ class ResourceListWatch final : public ListWatch<T> {
     std::unique_ptr<detail::AnyWatchStream> stream_;
   };
 
+  [[nodiscard]] std::shared_ptr<detail::AsyncListWatch> async_form() const override {
+    return source_.async_form();
+  }
+
   detail::ResourceSource source_;
 };
 

@@ -21,12 +21,14 @@ class ResourceSource final : public AnyListWatch {
                     std::stop_token stop) override;
   std::unique_ptr<AnyWatchStream> watch(const ListOptions& options, std::stop_token stop) override;
   [[nodiscard]] bool supports_watch_list() const override { return true; }
+  /// Reads from the same resource; may outlive this.
+  [[nodiscard]] std::shared_ptr<AsyncListWatch> async_form() const override;
   /// That of the client.
   [[nodiscard]] const Logger& log() const noexcept;
+  /// The options after `tweak`, which may be null.
+  [[nodiscard]] static ListOptions tweaked(ListOptions options, const Tweak& tweak);
 
  private:
-  [[nodiscard]] ListOptions tweaked(ListOptions options) const;
-
   const ResourceCore resource_;
   const Tweak tweak_;
 };

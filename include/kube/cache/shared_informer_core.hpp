@@ -17,6 +17,8 @@
 
 namespace kube {
 
+class Runtime;  // <kube/engine/runtime.hpp>
+
 /// Which queue stands between the reflector and the store.
 enum class QueueKind {
   kInOrder,    ///< all changes in the order of the server; see InOrderQueue
@@ -49,9 +51,16 @@ class SharedInformerCore {
   SharedInformerCore& operator=(const SharedInformerCore&) = delete;
   ~SharedInformerCore();
 
-  /// Throws std::bad_alloc if there is no memory to begin with; the informer has not started then. What fails later is
-  /// reported and tried again.
+  /// Works until a stop is requested, and returns when everything has ended. Throws std::bad_alloc if there is no memory to
+  /// begin with; the informer has not started then. What fails later is reported and tried again.
   void run(std::stop_token stop);
+  /// Begins to work in the threads of `runtime`, which must outlive ended(), and returns. Once, or again after it has
+  /// thrown. Throws std::bad_alloc.
+  void start(const Runtime& runtime);
+  /// Ends the work soon.
+  void request_stop() noexcept;
+  /// Happens when a stop was requested and neither a handler nor anything else of it is called any more.
+  [[nodiscard]] const DoneSignal& ended() const noexcept;
   HandlerRegistration add_handler(AnyHandler handler, HandlerOptions options);
   void remove_handler(const HandlerRegistration& registration, Removal how);
   void set_transform(Transform transform);
@@ -69,7 +78,8 @@ class SharedInformerCore {
 
  private:
   struct Running;
-  [[nodiscard]] std::shared_ptr<Running> start();
+  [[nodiscard]] std::shared_ptr<Running> prepare();
+  void controller_ended() noexcept;
   [[nodiscard]] std::shared_ptr<Running> running() const;
 
   const ObjectAccess& access_;
@@ -81,7 +91,9 @@ class SharedInformerCore {
 
   mutable std::mutex mutex_;
   // Guarded by mutex_:
-  bool started_ = false;
+  bool started_ = false;  // its parts exist
+  bool begun_ = false;    // and work
+  bool stop_requested_ = false;
   bool stopped_ = false;
   Transform transform_;
   std::shared_ptr<Running> running_;

@@ -17,6 +17,7 @@ class Credentials;   // <kube/config/credentials.hpp>
 struct HttpRequest;  // <kube/transport/transport.hpp>
 class Metrics;       // <kube/base/metrics.hpp>
 class RateLimiter;   // <kube/client/rate_limiter.hpp>
+class Runtime;       // <kube/engine/runtime.hpp>
 class Transport;     // <kube/transport/transport.hpp>
 struct Warning;      // <kube/client/warnings.hpp>
 
@@ -64,6 +65,9 @@ struct ClientOptions {
   /// For credentials, and for KUBE_CLIENT_BACKOFF_BASE and ..._DURATION, which are read when the Client is
   /// made.
   Environment environment = {};
+  /// The threads of the client's connections and of all informers that use the client. Null makes one for the client, with
+  /// the default RuntimeOptions; several clients may share one.
+  std::shared_ptr<Runtime> runtime = nullptr;
   /// Null makes connections of its own.
   std::shared_ptr<Transport> transport = nullptr;
   /// Null takes what the Config says.

@@ -29,6 +29,11 @@ class TokenBucket final : public RateLimiter {
   [[nodiscard]] bool wait(std::stop_token stop) override;
   /// Takes a token if there is one now.
   [[nodiscard]] bool try_accept();
+  /// Takes a token, if need be one that is still to come, and returns when its turn is, by clock(). A turn that is not
+  /// used goes to others with give_back().
+  [[nodiscard]] Clock::TimePoint reserve();
+  void give_back();
+  [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
 
  private:
   Clock& clock_;

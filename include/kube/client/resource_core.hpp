@@ -20,9 +20,14 @@
 
 namespace kube::detail {
 
+class ListOperation;
 class RestClient;
 class WatchCore;
+class WatchOperation;
+enum class Many : bool;
+struct Answer;
 struct Place;
+struct Poller;
 struct Request;
 
 /// An object of a type that is known elsewhere.
@@ -87,6 +92,11 @@ class ResourceCore {
                                       std::stop_token stop) const;
   [[nodiscard]] std::unique_ptr<WatchCore> watch(const ListOptions& options,
                                                  std::stop_token stop) const;
+  /// list() and watch() in the form that is polled. Throws std::invalid_argument if a selector is malformed.
+  [[nodiscard]] std::unique_ptr<ListOperation> start_list(const ListOptions& options,
+                                                          Poller poller) const;
+  [[nodiscard]] std::unique_ptr<WatchOperation> start_watch(const ListOptions& options,
+                                                            Poller poller) const;
   /// POST. The answer may be of another type, or (null) of no interest.
   AnyRef create(Sendable object, std::string_view name, std::string_view subresource,
                 const Type* wanted, const CreateOptions& options, std::stop_token stop) const;
@@ -115,9 +125,8 @@ class ResourceCore {
   void set_decoding(DecoderOptions options) { decoding_ = std::move(options); }
 
  private:
-  /// Whether an answer holds one object, or many.
-  enum class Many : bool { kNo, kYes };
-  struct Answer;
+  friend class ListOperation;
+  friend class WatchOperation;
 
   [[nodiscard]] Request request(std::string_view method, std::string_view name,
                                 std::string_view subresource) const;

@@ -48,7 +48,7 @@ struct InformerPlan {
   std::optional<QueueKind> queue_kind = std::nullopt;
 };
 
-/// The informers of a factory and their threads.
+/// The informers of a factory.
 ///
 /// Thread safety: any method from any thread.
 class FactoryCore {
@@ -74,7 +74,8 @@ class FactoryCore {
   void configure(const InformerKey& key, Make make);
   [[nodiscard]] Informer make(const InformerPlan& plan);
 
-  /// Throws Error if the thread of an informer cannot be created; all others have started, and the next call tries again.
+  /// Throws Error if an informer cannot begin, for want of memory or threads; all others have started, and the next call
+  /// tries again.
   void start(const std::stop_token& stop);
   /// Throws std::logic_error if a thread of an informer calls it, for which it would wait for ever.
   void shutdown();
@@ -89,7 +90,7 @@ class FactoryCore {
  private:
   struct Entry;
   struct State;
-  void run(Entry& entry, const std::stop_token& outer) const noexcept;
+  void begin(Entry& entry, const std::stop_token& stop) const;
   [[nodiscard]] bool runs_here();
   void request_stop() noexcept;
   void stop_and_wait() noexcept;

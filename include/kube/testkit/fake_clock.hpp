@@ -9,13 +9,15 @@
 #include <cstdint>
 #include <functional>
 #include <set>
+#include <vector>
 
 namespace kube::testkit {
 
 /// A clock that moves only when told to, so that a test of an hour takes a moment.
 ///
 /// A test lets the code under test run into its wait (wait_for_sleepers()), then moves the hands
-/// (advance()); those whose time has come wake up. Thread safety: all methods, from any thread.
+/// (advance()); those whose time has come wake up. A sleeper is a thread or a timer of the library that waits.
+/// Thread safety: all methods, from any thread.
 class FakeClock final : public Clock {
  public:
   /// Starts at 2026-01-01T00:00:00Z.
@@ -25,11 +27,14 @@ class FakeClock final : public Clock {
   [[nodiscard]] WallTime wall_now() const override;
   bool wait_until(std::unique_lock<std::mutex>& lock, Condition& condition, TimePoint deadline,
                   std::stop_token stop, const std::function<bool()>& ready) override;
+  bool attach(ClockTimers& timers) override;
+  void detach(ClockTimers& timers) noexcept override;
+  void timers_changed() noexcept override;
 
   void advance(Duration by);
   /// Moves only the time of day, as when somebody sets the machine's clock.
   void jump_wall(Duration by);
-  /// Waits, in real time, until at least `count` threads wait for a time that is still to come. Returns false
+  /// Waits, in real time, until at least `count` threads and timers wait for a time that is still to come. Returns false
   /// if that does not happen within `limit`.
   [[nodiscard]] bool wait_for_sleepers(std::size_t count,
                                        Duration limit = std::chrono::seconds{10}) const;
@@ -41,21 +46,24 @@ class FakeClock final : public Clock {
   /// by this thread. Returns false if it does not hold within `limit` of real time.
   [[nodiscard]] bool advance_until(const std::function<bool()>& condition,
                                    Duration limit = std::chrono::seconds{10});
-  /// How many threads wait for a time that is still to come.
+  /// How many threads and timers wait for a time that is still to come.
   [[nodiscard]] std::size_t sleepers() const;
   /// The earliest deadline that somebody waits for; TimePoint::max() if there is none.
   [[nodiscard]] TimePoint next_deadline() const;
 
  private:
   void move_locked(Duration by);
+  [[nodiscard]] std::size_t sleepers_locked() const;
+  [[nodiscard]] TimePoint next_deadline_locked() const;
 
   mutable std::mutex mutex_;
   mutable Condition changed_;
   // Guarded by mutex_:
   TimePoint now_{};
   WallTime wall_{std::chrono::seconds{1767225600}};
-  std::multiset<TimePoint> deadlines_;
-  std::uint64_t changes_ = 0;  // of `deadlines_`
+  std::multiset<TimePoint> deadlines_;  // of threads
+  std::vector<ClockTimers*> timers_;
+  std::uint64_t changes_ = 0;  // of deadlines and timers
 };
 
 }  // namespace kube::testkit

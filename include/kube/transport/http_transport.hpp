@@ -4,6 +4,7 @@
 #include <kube/base/byte_budget.hpp>
 #include <kube/base/log.hpp>
 #include <kube/config/credentials.hpp>
+#include <kube/engine/runtime.hpp>
 #include <kube/transport/transport.hpp>
 
 #include <chrono>
@@ -72,7 +73,9 @@ struct TransportOptions {
   /// Counts the bytes that wait for readers. While it is exhausted, a stream that holds bytes gets no more. May be null.
   std::shared_ptr<ByteBudget> budget = nullptr;
   Logger log = {};
-  /// Called in the thread of the transport, which waits for it. What it throws is swallowed.
+  /// The thread of its loop does all of the I/O. Null makes a Runtime of its own.
+  std::shared_ptr<Runtime> runtime = nullptr;
+  /// Called in the thread of the loop, which waits for it. What it throws is swallowed.
   std::function<void(const ExchangeReport&)> on_exchange = nullptr;
 };
 
@@ -80,13 +83,15 @@ struct TransportOptions {
 /// (0 is never) and HTTP2_PING_TIMEOUT_SECONDS. What is not a number changes nothing and is logged.
 [[nodiscard]] TransportOptions with_environment(TransportOptions options);
 
-/// HTTP/1.1 and HTTP/2 over sockets, with a thread of its own that does all of the I/O
-/// (docs/decisions/2026-11-15-transport-without-libcurl.md).
+/// HTTP/1.1 and HTTP/2 over sockets, on the loop of a Runtime
+/// (docs/decisions/2026-11-15-transport-without-libcurl.md). A request on the thread that runs the loop would wait for
+/// itself: open() throws std::logic_error there.
 ///
 /// Redirects are answers like others. Nothing is sent twice, except what the server cannot have seen
 /// (GOAWAY, REFUSED_STREAM) or a GET on a connection that turned out to be closed before a byte came back.
 ///
-/// Its destructor cancels everything and joins the thread; streams may outlive it.
+/// Its destructor cancels everything and waits until its connections are closed, except on the loop's thread; streams may
+/// outlive it.
 /// Throws TransportError: kProtocol if base_url or proxy_url is not understood, kConnect if there is no file descriptor
 /// or thread left for it.
 [[nodiscard]] std::unique_ptr<Transport> make_http_transport(TransportOptions options);

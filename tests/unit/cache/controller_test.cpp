@@ -36,6 +36,8 @@ static_assert(std::is_same_v<decltype(*std::declval<const Ref<Item>&>()), const 
 static_assert(
     !std::is_assignable_v<decltype((std::declval<const Ref<Item>&>()->metadata.name)), String>);
 
+using Progress = detail::CacheControllerHooks::Progress;
+
 std::shared_ptr<detail::AnyListWatch> erased(const std::shared_ptr<FakeListWatch>& server) {
   return std::make_shared<detail::ErasedListWatch<Item>>(server);
 }
@@ -76,6 +78,7 @@ TEST(Controller, ReportsWhatProcessingThrowsAndListsAgain) {
              ++taken;
              if (taken == 2) throw std::runtime_error("no");
              if (taken == 4) throw 7;  // NOLINT: anything may be thrown
+             return Progress::kDone;
            },
        .on_error =
            [&](const std::exception& error) {
@@ -127,8 +130,10 @@ TEST(Controller, RetriesDeltasWhereProcessingCan) {
              }
              // Each delta fails once.
              if (++taken % 2 == 1) throw std::bad_alloc{};
+             return Progress::kDone;
            },
-       .retries = true}};
+       .retries = true},
+      {}};
   {
     std::jthread run{[&](std::stop_token stop) { controller.run(std::move(stop)); }};
     EXPECT_TRUE(wait_until([&] { return controller.has_synced(); }));
@@ -147,14 +152,18 @@ TEST(Controller, DropsWhatIsQueuedWhenStopped) {
       detail::kObjectAccess<Item>, nullptr, DeltaQueueOptions{.batch_size = 1});
   std::stop_source stop;
   int taken = 0;
-  detail::CacheController controller{detail::kObjectAccess<Item>,
-                                     erased(server),
-                                     queue,
-                                     {.process = [&](std::vector<detail::AnyDelta>&, bool) {
-                                       ++taken;
-                                       queue->add(detail::ObjectRef::from(item("a", "x", "1")));
-                                       stop.request_stop();
-                                     }}};
+  detail::CacheController controller{
+      detail::kObjectAccess<Item>,
+      erased(server),
+      queue,
+      {.process =
+           [&](std::vector<detail::AnyDelta>&, bool) {
+             ++taken;
+             queue->add(detail::ObjectRef::from(item("a", "x", "1")));
+             stop.request_stop();
+             return Progress::kDone;
+           }},
+      {}};
   controller.run(stop.get_token());
   EXPECT_EQ(taken, 1);
   EXPECT_GE(controller.queued(), 1U);

@@ -3,6 +3,7 @@
 #include <kube/cache/indexer.hpp>
 #include <kube/testkit/fake_clock.hpp>
 
+#include "base/waker.hpp"
 #include "support/items.hpp"
 
 #include <fmt/format.h>
@@ -330,21 +331,33 @@ TEST(InOrderQueue, TellsThatProcessingIsSlow) {
   EXPECT_EQ(lines.size(), 1U);
 }
 
-// the timer that drives resyncs.
-TEST(InOrderQueue, ReturnsWhenItsTimerHasCome) {
-  testkit::FakeClock clock;
-  detail::InOrderQueueCore queue{kAccess, nullptr, {.clock = &clock}};
-  auto waiting = std::async(std::launch::async, [&] { return queue.pop([](auto&, bool) {}); });
-  queue.set_timer(clock.now() + 10s);
-  ASSERT_TRUE(clock.wait_for_sleepers(1));
-  clock.advance(10s);
-  ASSERT_EQ(waiting.wait_for(10s), std::future_status::ready);
-  EXPECT_EQ(waiting.get(), PopResult::kTimer);
-  EXPECT_EQ(queue.pop([](auto&, bool) {}, false), PopResult::kEmpty);
-  queue.set_timer(clock.now());
-  queue.add(object("x"));
-  EXPECT_EQ(queue.pop([](auto&, bool) {}), PopResult::kTimer);  // also when there is work
-  EXPECT_EQ(queue.pop([](auto&, bool) {}), PopResult::kProcessed);
+/// Counts how often it was woken.
+struct CountingWaker final : detail::Waker {
+  void wake() noexcept override { ++count; }
+  int count = 0;
+};
+
+// a consumer that does not wait is woken for each change, unless it looks by itself.
+TEST(InOrderQueue, WakesItsConsumer) {
+  detail::InOrderQueueCore queue{kAccess};
+  const auto consumer = std::make_shared<CountingWaker>();
+  queue.set_consumer(consumer);
+  queue.add(object("x", "1"));
+  EXPECT_EQ(consumer->count, 1);
+  queue.hold(true);
+  queue.add(object("y", "2"));
+  EXPECT_EQ(consumer->count, 1);
+  queue.hold(false);
+
+  detail::DeltaQueueCore::Taken taken;
+  ASSERT_TRUE(queue.take(taken));
+  EXPECT_EQ(taken.deltas.size(), 2U);
+  EXPECT_TRUE(queue.has_synced());  // an event came first
+  queue.processed(taken, false);
+  EXPECT_FALSE(queue.take(taken));
+  queue.set_consumer(nullptr);
+  queue.add(object("z", "3"));
+  EXPECT_EQ(consumer->count, 1);
 }
 
 // D-1, D-2

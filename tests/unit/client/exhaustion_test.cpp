@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What becomes of plugins, requests and watches when there is no memory, or no thread, at any point.
+#include "../../../src/client/list_operation.hpp"
+#include "../../../src/engine/scheduler.hpp"
 #include "../config/config_fixture.hpp"
 #include "fixture.hpp"
+#include "support/counting_waker.hpp"
 #include "support/failing_memory.hpp"
 #include "support/failing_threads.hpp"
 
@@ -110,6 +113,50 @@ TEST(RequestExhaustion, OfMemoryIsAnErrorAndTheNextRequestSucceeds) {
     EXPECT_EQ(pods.get("web")->metadata.name, "web") << number;
     ASSERT_EQ(scripted.transport->totals().open, 0) << number;
   }
+}
+
+// RC-74, RC-75: neither the operation nor a worker that it waits for gets stuck.
+TEST(ListExhaustion, OfMemoryIsAnErrorOfAListThatIsPolled) {
+  Scripted scripted;
+  scripted.credentials->value = "Bearer mine";
+  scripted.transport->on_request([](const HttpRequest&) {
+    const testing_support::ExemptFromFaults exempt;
+    return FakeAnswer::json(R"({"kind":"PodList","apiVersion":"v1","metadata":{},"items":[)" +
+                            test::pod_json("web") + "]}");
+  });
+  const auto pods = detail::Inside::core(scripted.client().resource<Pod>("shop"));
+  const auto waker = std::make_shared<test::CountingWaker>();
+  const auto workers =
+      std::make_shared<detail::Scheduler>(detail::WorkerPoolOptions{.threads = 0}, Logger{});
+  const auto list = [&] {
+    std::size_t items = 0;
+    const auto operation = pods.start_list({}, {.waker = waker, .scheduler = workers});
+    const auto count = [&](const detail::AnyRef&) { ++items; };
+    while (operation->poll(count, 1000) == detail::Poll::kPending) {
+      (void)workers->loop().run_ready({});
+      if (waker->take() == 0) throw std::logic_error("nobody wakes it");
+    }
+    return items;
+  };
+  bool happened = true;
+  for (std::uint64_t number = 1; happened; ++number) {
+    {
+      const MemoryFault fault{number};
+      try {
+        EXPECT_EQ(list(), 1U);
+      } catch (const std::exception& error) {
+        EXPECT_NE(std::string_view{error.what()}, "");
+        EXPECT_NE(std::string_view{error.what()}, "nobody wakes it") << number;
+      }
+      happened = fault.happened();
+    }
+    while (workers->loop().run_ready({})) {
+    }
+    (void)waker->take();
+    ASSERT_EQ(list(), 1U) << number;
+    ASSERT_EQ(scripted.transport->totals().open, 0) << number;
+  }
+  workers->close();
 }
 
 /// "1", "2", ...: the versions of the events that a watch delivers until it ends or throws.

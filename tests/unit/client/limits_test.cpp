@@ -57,6 +57,19 @@ TEST(TokenBucket, GivesBackTheTurnOfWhoStopsWaiting) {
   EXPECT_TRUE(bucket.try_accept());
 }
 
+// RC-74
+TEST(TokenBucket, ReservesTurnsForThoseWhoDoNotWait) {
+  SteppingClock clock;
+  TokenBucket bucket{2, 1, clock};
+  const Clock::TimePoint now = clock.now();
+  EXPECT_EQ(bucket.reserve(), now);
+  EXPECT_EQ(bucket.reserve(), now + 500ms);
+  EXPECT_EQ(bucket.reserve(), now + 1s);
+  bucket.give_back();
+  EXPECT_EQ(bucket.reserve(), now + 1s);
+  EXPECT_TRUE(clock.sleeps().empty());
+}
+
 TEST(TokenBucket, RefusesNumbersThatNeverLetAnythingPass) {
   EXPECT_THROW((TokenBucket{0, 1}), std::invalid_argument);
   EXPECT_THROW((TokenBucket{1, 0}), std::invalid_argument);

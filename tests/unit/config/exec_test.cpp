@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../../../src/config/non_blocking_credentials.hpp"
 #include "config_fixture.hpp"
 #include "support/test_certificates.hpp"
 
@@ -103,6 +104,38 @@ TEST_F(ExecTest, SendsTheTokenThatThePluginPrints) {
   EXPECT_EQ(credentials->tls()->certificate, "");
   EXPECT_EQ(runs(), 1U);
   EXPECT_THAT(calls_, ElementsAre(Pair(0, ExecOutcome::kSuccess)));
+}
+
+// RC-75
+TEST_F(ExecTest, SaysWhenThePluginWouldHaveToRun) {
+  answer(Value::object({{"token", "abc"}, {"expirationTimestamp", "2026-01-01T01:00:00Z"}}));
+  const auto credentials = make(config(answering()));
+  auto* const ready = dynamic_cast<detail::NonBlockingCredentials*>(credentials.get());
+  ASSERT_NE(ready, nullptr);
+  EXPECT_EQ(ready->try_authorization(), std::nullopt);
+  EXPECT_EQ(ready->try_tls(), nullptr);
+  EXPECT_EQ(runs(), 0U);
+
+  (void)credentials->authorization();
+  EXPECT_EQ(ready->try_authorization(), "Bearer abc");
+  EXPECT_NE(ready->try_tls(), nullptr);
+  credentials->refused("Bearer abc");
+  EXPECT_EQ(ready->try_authorization(), std::nullopt);
+  (void)credentials->authorization();
+  EXPECT_EQ(ready->try_authorization(), "Bearer abc");
+  clock_.advance(2h);
+  EXPECT_EQ(ready->try_authorization(), std::nullopt);
+  EXPECT_EQ(ready->try_tls(), nullptr);
+  EXPECT_EQ(runs(), 2U);
+}
+
+// RC-75
+TEST_F(ExecTest, AFixedTokenIsAlwaysAtHand) {
+  const auto credentials = make({.host = "https://h:1", .bearer_token = "fixed"});
+  auto* const ready = dynamic_cast<detail::NonBlockingCredentials*>(credentials.get());
+  ASSERT_NE(ready, nullptr);
+  EXPECT_EQ(ready->try_authorization(), "Bearer fixed");
+  EXPECT_EQ(ready->try_tls(), credentials->tls());
 }
 
 // KC-40

@@ -6,7 +6,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace kube {
@@ -15,6 +19,7 @@ namespace {
 using core::v1::ConfigMap;
 using meta::v1::PartialObjectMetadata;
 using testing_support::FactoryTest;
+using testing_support::kPatience;
 
 const GroupVersionResource kConfigMaps{"", "v1", "configmaps"};
 const GroupVersionResource kNodes{"", "v1", "nodes"};
@@ -159,6 +164,29 @@ TEST_F(FactoryTest, DynamicObjectsAreWholeAndMetadataObjectsAreNot) {
   EXPECT_EQ((*values.get(space + "/one"))["data"]["text"], "large");
   EXPECT_EQ((*values.get(space + "/one"))["kind"], "ConfigMap");
   EXPECT_EQ(*partial.get(space + "/one")->metadata.labels.find("app"), "web");
+}
+
+// RT-2: informers and handlers add no thread to those of their client.
+TEST_F(FactoryTest, AddsNoThreadPerInformer) {
+  constexpr std::size_t kMostWorkers = 4;
+  server.create(config_map(space, "one"));
+  const std::size_t before = testing_support::thread_count();
+  std::atomic<int> added = 0;
+  std::vector<std::unique_ptr<DynamicInformerFactory>> factories;
+  for (int i = 0; i < 40; ++i) {
+    auto factory =
+        std::make_unique<DynamicInformerFactory>(client(), FactoryOptions{.namespace_ = space});
+    factory->for_resource(kConfigMaps).informer().add_event_handler({.on_add = [&](const Value&) {
+      ++added;
+    }});
+    factory->start();
+    factories.push_back(std::move(factory));
+  }
+  for (const auto& factory : factories) ASSERT_TRUE(factory->wait_for_cache_sync({}, kPatience));
+  const auto limit = std::chrono::steady_clock::now() + kPatience;
+  while (added < 40 && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
+  EXPECT_EQ(added, 40);
+  EXPECT_LE(testing_support::thread_count(), before + 1 + kMostWorkers);
 }
 
 // G-7: one resource may differ

@@ -89,9 +89,9 @@ TEST_F(SharedInformerFactoryTest, StartsAgainWhatGotNoThread) {
       factory.start();
       ADD_FAILURE() << "it started";
     } catch (const Error& error) {
-      EXPECT_NE(std::string{error.what()}.find(
-                    "its thread could not be created: Resource temporarily unavailable; start "
-                    "again to try again"),
+      EXPECT_NE(std::string{error.what()}.find("the thread of the event loop could not be created: "
+                                               "Resource temporarily unavailable; start "
+                                               "again to try again"),
                 std::string::npos)
           << error.what();
     }

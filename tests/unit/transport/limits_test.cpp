@@ -271,7 +271,7 @@ TEST(Exhaustion, OfAHandshakeCostsTheTlsContext) {
 TEST(Exhaustion, OfPollDoesNotKeepAnswersBack) {
   Handled handled;
   Schedule schedule{true, [&](std::size_t) { return std::make_unique<Http2Peer>(handled); }};
-  schedule.network().failing_polls = 1000;
+  schedule.network().failing_waits = 1000;
   const auto exchange = schedule.post({.target = "/1"});
   ASSERT_TRUE(schedule.run());
 

@@ -2,9 +2,9 @@
 #include "scripted_network.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 
 namespace kube::test {
@@ -16,13 +16,15 @@ using detail::Dial;
 using detail::DialTimes;
 using detail::Exchange;
 
-constexpr int kFirstSocket = 1'000'000;
-
 class ScriptedStream final : public ByteStream {
  public:
   ScriptedStream(ScriptedNetwork& network, std::shared_ptr<Wire> wire)
       : network_(network), wire_(std::move(wire)) {}
-  ~ScriptedStream() override { wire_->open = false; }
+  ~ScriptedStream() override {
+    wire_->open = false;
+    wire_->waits_for = 0;
+    wire_->ready = false;
+  }
 
   [[nodiscard]] Result receive(std::span<char> buffer, std::size_t& received) override {
     const TestCode here;
@@ -46,7 +48,8 @@ class ScriptedStream final : public ByteStream {
     return size;
   }
 
-  [[nodiscard]] int socket() const noexcept override { return wire_->socket; }
+  void wait_for(short events) noexcept override { wire_->waits_for = events; }
+  [[nodiscard]] bool take_ready() noexcept override { return std::exchange(wire_->ready, false); }
 
  private:
   ScriptedNetwork& network_;
@@ -66,7 +69,8 @@ class ScriptedDial final : public Dial {
     network_.count_call();
     return true;
   }
-  void watch(std::vector<pollfd>&) const override {}
+  void wait() noexcept override {}
+  void forgive(Clock::Duration) noexcept override {}
   [[nodiscard]] TimePoint next_step() const override { return {}; }
   [[nodiscard]] const std::shared_ptr<const TlsMaterial>& material() const noexcept override {
     return material_;
@@ -89,7 +93,7 @@ std::unique_ptr<Dial> ScriptedNetwork::dial(std::shared_ptr<const TlsMaterial> m
   const TestCode here;
   count_call();
   const auto wire = std::make_shared<Wire>();
-  wire->socket = kFirstSocket + static_cast<int>(wires.size());
+  wire->index = wires.size();
   wire->peer = make_peer_(wires.size());
   auto stream = std::make_unique<ScriptedStream>(*this, wire);
   auto made = std::make_unique<ScriptedDial>(*this, std::move(material), http2_, std::move(stream));
@@ -97,40 +101,40 @@ std::unique_ptr<Dial> ScriptedNetwork::dial(std::shared_ptr<const TlsMaterial> m
   return made;
 }
 
-int ScriptedNetwork::poll(std::span<pollfd> sockets, int timeout_ms) noexcept {
+void ScriptedNetwork::wait(Clock::TimePoint until) {
   const TestCode here;
   tick();
-  if (failing_polls > 0) {
-    --failing_polls;
+  if (failing_waits > 0) {
+    --failing_waits;
     turn_began = now;
-    errno = ENOMEM;
-    return -1;
+    for (const auto& wire : wires) wire->ready = wire->waits_for != 0;
+    return;
   }
-  bool ready = look(sockets);
+  int timeout_ms = -1;
+  if (until == Clock::TimePoint::min()) {
+    timeout_ms = 0;
+  } else if (until != Clock::TimePoint::max()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - time.now());
+    timeout_ms = std::max(0, static_cast<int>(left.count()));
+  }
+  bool ready = look();
   while (!ready && timeout_ms != 0 && !script_.empty()) {
     tick();
-    ready = look(sockets);
+    ready = look();
   }
   asleep = !ready && timeout_ms != 0 ? std::optional{timeout_ms} : std::nullopt;
   tick();
   turn_began = now;
-  return static_cast<int>(
-      std::ranges::count_if(sockets, [](const pollfd& one) { return one.revents != 0; }));
 }
 
-bool ScriptedNetwork::look(std::span<pollfd> sockets) const {
-  bool ready = false;
-  for (pollfd& socket : sockets) {
-    socket.revents = 0;
-    if (socket.fd < kFirstSocket) {
-      ::poll(&socket, 1, 0);  // that of the mailbox
-    } else {
-      const Wire& wire = *wires[static_cast<std::size_t>(socket.fd - kFirstSocket)];
-      if (wire.readable() > 0 || wire.at_end()) socket.revents |= POLLIN;
-      if (wire.room > 0) socket.revents |= POLLOUT;
-      socket.revents &= socket.events;
-    }
-    ready |= socket.revents != 0;
+bool ScriptedNetwork::look() const {
+  bool ready = mail->there;
+  for (const auto& wire : wires) {
+    short events = 0;
+    if (wire->readable() > 0 || wire->at_end()) events |= POLLIN;
+    if (wire->room > 0) events |= POLLOUT;
+    wire->ready = wire->ready || (events & wire->waits_for) != 0;
+    ready |= wire->ready;
   }
   return ready;
 }
@@ -151,20 +155,24 @@ Schedule::Schedule(bool http2, ScriptedNetwork::MakePeer make_peer, TransportOpt
   auto network = std::make_unique<ScriptedNetwork>(http2, std::move(make_peer));
   network_ = network.get();
   options.base_url = http2 ? "https://scripted" : "http://scripted";
-  loop_ = std::make_unique<detail::Loop>(std::move(options), std::move(network));
+  dispatcher_ = std::make_unique<detail::HttpDispatcher>(std::move(options), std::move(network));
+  dispatcher_->mailbox()->open(network_->mail);
 }
 
 std::shared_ptr<Exchange> Schedule::post(HttpRequest request) {
   static const auto material = std::make_shared<const TlsMaterial>();
   const auto exchange =
-      std::make_shared<Exchange>(std::move(request), material, loop_->mailbox(),
-                                 loop_->options().stream_buffer_bytes, network_->clock());
+      std::make_shared<Exchange>(std::move(request), material, dispatcher_->mailbox(),
+                                 dispatcher_->options().stream_buffer_bytes, network_->clock());
   exchanges_.push_back(exchange);
-  loop_->mailbox()->post(exchange);
+  dispatcher_->mailbox()->post(exchange);
   return exchange;
 }
 
-void Schedule::step() { loop_->step(); }
+void Schedule::step() {
+  network_->mail->there = false;
+  network_->wait(dispatcher_->turn());
+}
 
 bool Schedule::run() {
   constexpr int kMany = 2000;
@@ -182,7 +190,7 @@ bool Schedule::run() {
 
 std::string Schedule::leftovers() {
   wires_ = network_->wires;
-  loop_.reset();
+  dispatcher_.reset();
   std::string found;
   for (const auto& exchange : exchanges_) {
     if (!exchange->done()) found += fmt::format("{} is not done. ", exchange->request.target);
@@ -191,7 +199,7 @@ std::string Schedule::leftovers() {
     }
   }
   for (const auto& wire : wires_) {
-    if (wire->open) found += fmt::format("connection {} is open. ", wire->socket - kFirstSocket);
+    if (wire->open) found += fmt::format("connection {} is open. ", wire->index);
   }
   return found;
 }

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../../../src/transport/loop.hpp"
+#include "../../../src/transport/http_dispatcher.hpp"
 
 namespace kube::test {
 
@@ -47,7 +47,7 @@ class ScriptedPeer {
 
 /// What the kernel knows of a scripted connection.
 struct Wire {
-  int socket = 0;
+  std::size_t index = 0;
   std::unique_ptr<ScriptedPeer> peer = nullptr;
   /// How many bytes the client can send until its socket is full.
   std::size_t room = std::string::npos;
@@ -55,6 +55,8 @@ struct Wire {
   std::size_t arriving = std::string::npos;
   std::size_t received = 0;  ///< by the client
   bool open = true;          ///< at the client
+  short waits_for = 0;       ///< POLLIN, POLLOUT: what the client wants to be told
+  bool ready = false;        ///< it has been told
 
   [[nodiscard]] std::size_t readable() const {
     return std::min(arriving, peer->output.size()) - received;
@@ -62,9 +64,16 @@ struct Wire {
   [[nodiscard]] bool at_end() const { return peer->ended && received == peer->output.size(); }
 };
 
-/// A network in which everything happens at moments that a test chooses. A moment is each call of the loop to poll(), to
-/// send or to receive, and each return from poll(); actions take place at its beginning, as if the kernel or another
-/// thread did them.
+/// Notes that a dispatcher has mail.
+class Mail final : public detail::Waker {
+ public:
+  void wake() noexcept override { there = true; }
+  bool there = false;
+};
+
+/// A network in which everything happens at moments that a test chooses. A moment is each call of the dispatcher to send or
+/// to receive, and the beginning and the end of each wait; actions take place at its beginning, as if the kernel or
+/// another thread did them.
 class ScriptedNetwork final : public detail::Network {
  public:
   using MakePeer = std::function<std::unique_ptr<ScriptedPeer>(std::size_t index)>;
@@ -75,15 +84,17 @@ class ScriptedNetwork final : public detail::Network {
   [[nodiscard]] std::unique_ptr<detail::Dial> dial(
       std::shared_ptr<const TlsMaterial> material) override;
   void renew_tls() noexcept override { ++tls_contexts; }
-  [[nodiscard]] int poll(std::span<pollfd> sockets, int timeout_ms) noexcept override;
   [[nodiscard]] const Clock& clock() const noexcept override { return time; }
 
+  /// Waits as a loop would, until something is ready, has come by mail, or the time has come. Does not move the clock.
+  void wait(Clock::TimePoint until);
   void at(int moment, std::function<void()> action) { script_.emplace(moment, std::move(action)); }
   /// A moment has come.
   void tick();
 
+  const std::shared_ptr<Mail> mail = std::make_shared<Mail>();
   testkit::FakeClock time;
-  /// In the order of their making. They outlive the loop.
+  /// In the order of their making. They outlive the dispatcher.
   std::vector<std::shared_ptr<Wire>> wires;
   /// The most bytes of one call.
   std::size_t most_received = std::string::npos;
@@ -93,26 +104,27 @@ class ScriptedNetwork final : public detail::Network {
   std::optional<int> failing_call;
   std::exception_ptr failure;
   int tls_contexts = 1;
-  /// How often poll() fails from now on.
-  int failing_polls = 0;
+  /// How often the system fails to wait from now on: all sockets have to be tried.
+  int failing_waits = 0;
   int now = 0;         ///< the moment
-  int turn_began = 0;  ///< when poll() returned last
+  int turn_began = 0;  ///< when the last wait ended
   bool script_is_over() const { return script_.empty(); }
-  /// The timeout of the last poll() if nothing was left to happen in it, not even an action.
+  /// The timeout of the last wait, in milliseconds, if nothing was left to happen in it, not even an action. Negative: it
+  /// has none.
   std::optional<int> asleep;
 
   /// Throws if this is the call that fails.
   void count_call();
 
  private:
-  bool look(std::span<pollfd> sockets) const;
+  bool look() const;
 
   const bool http2_;
   const MakePeer make_peer_;
   std::multimap<int, std::function<void()>> script_;
 };
 
-/// A loop on a scripted network, and the exchanges that are posted to it.
+/// A dispatcher on a scripted network, and the exchanges that are posted to it.
 class Schedule {
  public:
   Schedule(bool http2, ScriptedNetwork::MakePeer make_peer, TransportOptions options = {});
@@ -120,18 +132,18 @@ class Schedule {
   [[nodiscard]] ScriptedNetwork& network() noexcept { return *network_; }
   /// May also be called by an action.
   std::shared_ptr<detail::Exchange> post(HttpRequest request);
-  /// One step of the loop.
+  /// One turn of the dispatcher, and the wait after it.
   void step();
   /// Runs until all exchanges are done and all actions have taken place; time passes only while nothing else is left to
-  /// happen. Returns false if the loop would sleep for ever, or is too busy to come to an end.
+  /// happen. Returns false if the dispatcher would sleep for ever, or is too busy to come to an end.
   [[nodiscard]] bool run();
-  /// Destroys the loop and returns what is left behind, which should be nothing.
+  /// Destroys the dispatcher and returns what is left behind, which should be nothing.
   [[nodiscard]] std::string leftovers();
 
  private:
-  ScriptedNetwork* network_;  // of the loop
+  ScriptedNetwork* network_;  // of the dispatcher
   std::vector<std::shared_ptr<Wire>> wires_;
-  std::unique_ptr<detail::Loop> loop_;
+  std::unique_ptr<detail::HttpDispatcher> dispatcher_;
   std::vector<std::shared_ptr<detail::Exchange>> exchanges_;
 };
 

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "base/file_descriptor.hpp"
 #include <kube/transport/http_transport.hpp>
-
-#include <poll.h>
 
 #include <array>
 #include <memory>
-#include <stop_token>
 #include <unordered_set>
 #include <vector>
 
@@ -17,31 +13,34 @@
 
 namespace kube::detail {
 
-/// What the transport's thread does: it gives exchanges to connections, makes connections where there are too
-/// few, moves bytes, and looks at the time. Everything but the constructors, mailbox() and the destructor
-/// happens in the thread that calls run().
+/// Gives exchanges to connections, makes connections where there are too few, moves bytes, and looks at the time.
+/// Everything but the constructors and the constant members happens in the loop's thread.
 ///
-/// An exception, of whatever type, fails the exchanges that it concerns, or all of them; the loop goes on.
-class Loop {
+/// An exception, of whatever type, fails the exchanges that it concerns, or all of them; the dispatcher goes on.
+class HttpDispatcher {
  public:
   using TimePoint = Clock::TimePoint;
 
   /// Throws TransportError.
-  explicit Loop(TransportOptions options);
+  explicit HttpDispatcher(TransportOptions options);
   /// On another network than the machine's.
-  Loop(TransportOptions options, std::unique_ptr<Network> network);
-  ~Loop();
-  Loop(const Loop&) = delete;
-  Loop& operator=(const Loop&) = delete;
+  HttpDispatcher(TransportOptions options, std::unique_ptr<Network> network);
+  ~HttpDispatcher();
+  HttpDispatcher(const HttpDispatcher&) = delete;
+  HttpDispatcher& operator=(const HttpDispatcher&) = delete;
 
   [[nodiscard]] const std::shared_ptr<Mailbox>& mailbox() const noexcept { return mailbox_; }
   [[nodiscard]] const TransportOptions& options() const noexcept { return options_; }
   [[nodiscard]] const Origin& origin() const noexcept { return origin_; }
 
-  /// Returns after a stop (and a nudge() of the mailbox); all exchanges have failed then.
-  void run(const std::stop_token& stop) noexcept;
-  /// Does what there is to do, then waits until there is more.
-  void step() noexcept;
+  /// From now on mail and sockets schedule this job, which calls turn(). Before the first post.
+  void attach(const std::shared_ptr<Job>& job) noexcept;
+  /// Does what there is to do. Returns when it has to be called again though nothing happens: TimePoint::min() at once.
+  [[nodiscard]] TimePoint turn() noexcept;
+  /// Nobody ran the loop for that long: the time does not count against peers.
+  void forgive(Clock::Duration stall) noexcept;
+  /// Fails all exchanges, closes all connections and accepts nothing more.
+  void shut_down() noexcept;
 
  private:
   static constexpr std::size_t kReadSize = std::size_t{128} << 10;
@@ -51,14 +50,14 @@ class Loop {
   /// The connections and exchanges of one lane.
   struct Pool {
     ExchangeQueue waiting{ExchangeLink::kWaiting};
-    /// By connections; they wait again after turn().
+    /// By connections; they wait again after the turn.
     ExchangeQueue returned{ExchangeLink::kWaiting};
     /// How many exchanges the last connection was good for: 1 with HTTP/1.1.
     std::size_t width = 100;
     Connections connections;
   };
 
-  void turn();
+  void work();
   void read_mail();
   void accept(const std::shared_ptr<Exchange>& exchange) noexcept;
   void drop(const std::shared_ptr<Exchange>& exchange, const TransportError& error) noexcept;
@@ -76,10 +75,10 @@ class Loop {
   void close_longest_idle() noexcept;
   void collect_returned(Pool& pool) noexcept;
   void report_finished() noexcept;
-  void wait();
+  /// Has the loop tell of what happens next.
+  [[nodiscard]] TimePoint wait() noexcept;
   /// Fails all exchanges that were accepted; those in the mailbox wait for the next turn.
   void fail_everything(const TransportError& error) noexcept;
-  void shut_down() noexcept;
 
   const TransportOptions options_;
   const Origin origin_;
@@ -87,8 +86,7 @@ class Loop {
   const TransportError canceled_;
   const TransportError shut_down_;
   const std::shared_ptr<Mailbox> mailbox_;
-  /// Through which the mailbox ends a wait().
-  const std::shared_ptr<const FileDescriptor> wake_;
+  SocketWatcher watcher_;
   const std::unique_ptr<Network> network_;
   const Clock& clock_;
   std::array<Pool, 2> pools_;
@@ -97,9 +95,6 @@ class Loop {
   ExchangeQueue finished_{ExchangeLink::kFinished};
   /// Not initialised: pages that are never needed cost nothing.
   const std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(kReadSize);
-  // For wait() alone:
-  std::vector<pollfd> sockets_;
-  std::vector<Connection*> watching_;
   /// No exchange has a deadline before.
   TimePoint next_deadline_ = TimePoint::max();
 };

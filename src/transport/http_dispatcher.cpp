@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "loop.hpp"
+#include "http_dispatcher.hpp"
+
+#include "engine/scheduler.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/eventfd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <climits>
-#include <system_error>
-#include <thread>
 #include <utility>
-
-#include "dial_error.hpp"
 
 namespace kube::detail {
 
@@ -23,16 +17,6 @@ using std::chrono::microseconds;
 
 // After that many connections refused it, an exchange is not tried again.
 constexpr int kAttempts = 3;
-// So that a system without memory is not kept busy.
-constexpr std::chrono::milliseconds kAfterFailedPoll{1};
-
-std::shared_ptr<Mailbox> new_mailbox(const Origin& origin) {
-  try {
-    return std::make_shared<Mailbox>();
-  } catch (const std::system_error& error) {
-    throw connect_failed(origin, error.code().value(), error.code().message());
-  }
-}
 
 SessionSettings settings_of(const Origin& origin, const TransportOptions& options) {
   return {.scheme = origin.scheme,
@@ -47,17 +31,18 @@ SessionSettings settings_of(const Origin& origin, const TransportOptions& option
 
 }  // namespace
 
-Loop::Loop(TransportOptions options) : Loop(std::move(options), nullptr) {}
+HttpDispatcher::HttpDispatcher(TransportOptions options)
+    : HttpDispatcher(std::move(options), nullptr) {}
 
-Loop::Loop(TransportOptions options, std::unique_ptr<Network> network)
+HttpDispatcher::HttpDispatcher(TransportOptions options, std::unique_ptr<Network> network)
     : options_(std::move(options)),
       origin_(parse_origin(options_)),
       settings_(settings_of(origin_, options_)),
       canceled_(Kind::kCanceled, origin_.name + ": canceled"),
       shut_down_(Kind::kCanceled, origin_.name + ": the transport has been shut down"),
-      mailbox_(new_mailbox(origin_)),
-      wake_(mailbox_->wake()),
-      network_(network ? std::move(network) : make_socket_network(origin_, options_, mailbox_)),
+      mailbox_(std::make_shared<Mailbox>()),
+      network_(network ? std::move(network)
+                       : make_socket_network(origin_, options_, mailbox_, watcher_)),
       clock_(network_->clock()) {
   const bool http1 = options_.disable_http2 || origin_.scheme == "http";
   if (http1) {
@@ -65,14 +50,14 @@ Loop::Loop(TransportOptions options, std::unique_ptr<Network> network)
   }
 }
 
-Loop::~Loop() { shut_down(); }
+HttpDispatcher::~HttpDispatcher() { shut_down(); }
 
-void Loop::run(const std::stop_token& stop) noexcept {
-  while (!stop.stop_requested()) step();
-  shut_down();
+void HttpDispatcher::attach(const std::shared_ptr<Job>& job) noexcept {
+  watcher_ = {.loop = &job->scheduler()->loop(), .job = job};
+  mailbox_->open(job);
 }
 
-void Loop::shut_down() noexcept {
+void HttpDispatcher::shut_down() noexcept {
   mailbox_->close();
   for (std::size_t count = mailbox_->collect(); count > 0; --count) {
     const std::shared_ptr<Exchange> exchange = mailbox_->next();
@@ -82,16 +67,17 @@ void Loop::shut_down() noexcept {
   fail_everything(shut_down_);
 }
 
-void Loop::step() noexcept {
+HttpDispatcher::TimePoint HttpDispatcher::turn() noexcept {
   try {
-    turn();
-    wait();
+    work();
+    return wait();
   } catch (...) {
     fail_everything(current_failure(settings_));
+    return TimePoint::min();
   }
 }
 
-void Loop::turn() {
+void HttpDispatcher::work() {
   read_mail();
   for (Pool& pool : pools_) {
     make_connections(pool);
@@ -104,8 +90,8 @@ void Loop::turn() {
   report_finished();
 }
 
-void Loop::read_mail() {
-  const std::size_t count = mailbox_->collect();  // first: from now on others wake us again
+void HttpDispatcher::read_mail() {
+  const std::size_t count = mailbox_->collect();
   if (const auto announced = mailbox_->take_announced()) renew(announced);
   for (std::size_t i = 0; i < count; ++i) {
     const std::shared_ptr<Exchange> exchange = mailbox_->next();
@@ -119,7 +105,7 @@ void Loop::read_mail() {
   }
 }
 
-void Loop::accept(const std::shared_ptr<Exchange>& exchange) noexcept {
+void HttpDispatcher::accept(const std::shared_ptr<Exchange>& exchange) noexcept {
   exchange->finished = &finished_;
   try {
     exchanges_.insert(exchange);
@@ -131,7 +117,8 @@ void Loop::accept(const std::shared_ptr<Exchange>& exchange) noexcept {
   next_deadline_ = std::min(next_deadline_, deadline(*exchange));
 }
 
-void Loop::drop(const std::shared_ptr<Exchange>& exchange, const TransportError& error) noexcept {
+void HttpDispatcher::drop(const std::shared_ptr<Exchange>& exchange,
+                          const TransportError& error) noexcept {
   Connection* const connection = exchange->connection;
   exchange->fail(error);
   if (connection != nullptr) {
@@ -141,7 +128,7 @@ void Loop::drop(const std::shared_ptr<Exchange>& exchange, const TransportError&
   }
 }
 
-void Loop::renew(const std::shared_ptr<const TlsMaterial>& material) {
+void HttpDispatcher::renew(const std::shared_ptr<const TlsMaterial>& material) {
   if (material == material_) return;
   if (material_ != nullptr) {
     // Two threads may have asked one after the other, and come here in another order.
@@ -160,7 +147,7 @@ void Loop::renew(const std::shared_ptr<const TlsMaterial>& material) {
   material_ = material;
 }
 
-void Loop::make_connections(Pool& pool) noexcept {
+void HttpDispatcher::make_connections(Pool& pool) noexcept {
   const TimePoint now = clock_.now();
   std::erase_if(pool.connections, [&](const auto& connection) {
     if (connection->session() || connection->closed()) return false;
@@ -180,8 +167,8 @@ void Loop::make_connections(Pool& pool) noexcept {
   });
 }
 
-void Loop::dial_failed(Pool& pool, const Connection& connection,
-                       const TransportError& error) noexcept {
+void HttpDispatcher::dial_failed(Pool& pool, const Connection& connection,
+                                 const TransportError& error) noexcept {
   options_.log.debug("{}", error.what());
   if (&connection.material() != material_.get()) return;  // others will be made with what holds now
   // Fail the exchanges that were waiting for this connection.
@@ -190,7 +177,7 @@ void Loop::dial_failed(Pool& pool, const Connection& connection,
   }
 }
 
-void Loop::dispatch(Pool& pool) noexcept {
+void HttpDispatcher::dispatch(Pool& pool) noexcept {
   std::size_t coming = 0;
   for (const auto& connection : pool.connections) {
     if (connection->closed()) continue;
@@ -211,7 +198,7 @@ void Loop::dispatch(Pool& pool) noexcept {
   if (coming < wanted) dial(pool, wanted - coming);
 }
 
-void Loop::dial(Pool& pool, std::size_t count) noexcept {
+void HttpDispatcher::dial(Pool& pool, std::size_t count) noexcept {
   try {
     for (; count > 0; --count) {
       pool.connections.push_back(std::make_unique<Connection>(network_->dial(material_), settings_,
@@ -223,7 +210,7 @@ void Loop::dial(Pool& pool, std::size_t count) noexcept {
   }
 }
 
-void Loop::move_bytes() noexcept {
+void HttpDispatcher::move_bytes() noexcept {
   for (Pool& pool : pools_) {
     for (const auto& connection : pool.connections) {
       if (connection->session() == nullptr || connection->closed()) continue;
@@ -233,7 +220,7 @@ void Loop::move_bytes() noexcept {
   }
 }
 
-void Loop::look_at_clock() noexcept {
+void HttpDispatcher::look_at_clock() noexcept {
   const TimePoint now = clock_.now();
   for (Pool& pool : pools_) {
     for (const auto& connection : pool.connections) {
@@ -244,7 +231,9 @@ void Loop::look_at_clock() noexcept {
   next_deadline_ = TimePoint::max();
   for (const auto& exchange : exchanges_) {
     if (exchange->done()) continue;
-    if (exchange->full()) exchange->last_byte = now;  // it is the reader who is slow
+    // It is the reader who is slow, or the bytes have come and are not read yet.
+    const bool unread = exchange->connection != nullptr && exchange->connection->has_more();
+    if (unread || exchange->full()) exchange->last_byte = now;
     const TimePoint limit = deadline(*exchange);
     if (now >= limit) {
       drop(exchange, timeout_of(*exchange, now));
@@ -254,7 +243,7 @@ void Loop::look_at_clock() noexcept {
   }
 }
 
-Loop::TimePoint Loop::deadline(const Exchange& exchange) const {
+HttpDispatcher::TimePoint HttpDispatcher::deadline(const Exchange& exchange) const {
   auto result = TimePoint::max();
   const HttpRequest& request = exchange.request;
   if (request.timeout) {
@@ -268,7 +257,7 @@ Loop::TimePoint Loop::deadline(const Exchange& exchange) const {
   return result;
 }
 
-TransportError Loop::timeout_of(const Exchange& exchange, TimePoint now) const noexcept {
+TransportError HttpDispatcher::timeout_of(const Exchange& exchange, TimePoint now) const noexcept {
   const HttpRequest& request = exchange.request;
   try {
     if (request.timeout && now >= exchange.started + *request.timeout) {
@@ -290,7 +279,7 @@ TransportError Loop::timeout_of(const Exchange& exchange, TimePoint now) const n
   }
 }
 
-void Loop::close_connections() noexcept {
+void HttpDispatcher::close_connections() noexcept {
   const TimePoint now = clock_.now();
   const auto limit = options_.idle_connection_timeout;
   std::size_t idle = 0;
@@ -306,7 +295,7 @@ void Loop::close_connections() noexcept {
   for (; idle > options_.max_idle_connections; --idle) close_longest_idle();
 }
 
-void Loop::close_longest_idle() noexcept {
+void HttpDispatcher::close_longest_idle() noexcept {
   Connections* from = nullptr;
   Connections::iterator longest;
   for (Pool& pool : pools_) {
@@ -320,7 +309,7 @@ void Loop::close_longest_idle() noexcept {
   if (from != nullptr) from->erase(longest);
 }
 
-void Loop::collect_returned(Pool& pool) noexcept {
+void HttpDispatcher::collect_returned(Pool& pool) noexcept {
   while (const std::shared_ptr<Exchange> exchange = pool.returned.pop()) {
     if (exchange->done()) continue;
     if (exchange->attempts < kAttempts) {
@@ -336,7 +325,7 @@ void Loop::collect_returned(Pool& pool) noexcept {
   }
 }
 
-void Loop::report_finished() noexcept {
+void HttpDispatcher::report_finished() noexcept {
   while (const std::shared_ptr<Exchange> exchange = finished_.pop()) {
     exchanges_.erase(exchange);
     if (!options_.on_exchange) continue;
@@ -363,11 +352,9 @@ void Loop::report_finished() noexcept {
   }
 }
 
-void Loop::wait() {
+HttpDispatcher::TimePoint HttpDispatcher::wait() noexcept {
   TimePoint until = next_deadline_;
   bool at_once = false;
-  sockets_.assign(1, {.fd = wake_->get(), .events = POLLIN, .revents = 0});
-  watching_.assign(1, nullptr);
   for (Pool& pool : pools_) {
     bool coming = false;
     bool room = false;
@@ -379,38 +366,21 @@ void Loop::wait() {
         until = std::min(until, connection->idle_since() + options_.idle_connection_timeout);
       }
       at_once |= connection->session() != nullptr && connection->has_more();
-      connection->watch(sockets_);
-      watching_.resize(sockets_.size(), connection.get());
+      connection->wait();
     }
     at_once |= !pool.waiting.empty() && (room || !coming);  // there is something to dispatch
   }
-  int timeout = -1;
-  if (at_once) {
-    timeout = 0;
-  } else if (until != TimePoint::max()) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock_.now());
-    timeout = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX));
-  }
-  const int count = network_->poll(sockets_, timeout);
-  if (count == 0 || (count < 0 && errno == EINTR)) return;
-  if (count < 0) {
-    // Out of memory, most likely. All sockets are tried, and those that are not ready say so.
-    std::this_thread::sleep_for(kAfterFailedPoll);
-    for (Connection* connection : watching_) {
-      if (connection != nullptr) connection->ready();
-    }
-    return;
-  }
-  if (sockets_[0].revents != 0) {
-    eventfd_t value = 0;
-    ::eventfd_read(wake_->get(), &value);  // if it fails, the next poll() returns at once
-  }
-  for (std::size_t i = 1; i < sockets_.size(); ++i) {
-    if (sockets_[i].revents != 0) watching_[i]->ready();
-  }
+  return at_once ? TimePoint::min() : until;
 }
 
-void Loop::fail_everything(const TransportError& error) noexcept {
+void HttpDispatcher::forgive(Clock::Duration stall) noexcept {
+  for (Pool& pool : pools_) {
+    for (const auto& connection : pool.connections) connection->forgive(stall);
+  }
+  for (const auto& exchange : exchanges_) exchange->last_byte += stall;
+}
+
+void HttpDispatcher::fail_everything(const TransportError& error) noexcept {
   for (const auto& exchange : exchanges_) exchange->fail(error);
   for (Pool& pool : pools_) {
     pool.connections.clear();

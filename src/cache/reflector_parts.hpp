@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "reflector_core.hpp"
+
+#include <kube/cache/indexer_core.hpp>
+
+/// What a ReflectorCore holds in the states that it is named after.
+namespace kube::detail {
+
+struct ReflectorCore::Listing {
+  ListOptions wanted;   ///< for the first page
+  ListOptions options;  ///< for this page
+  std::vector<ObjectRef> items;
+  ListMetadata first;  ///< of the first page, which decides which version it is
+  int page = 1;
+  std::size_t items_before = 0;  ///< of earlier pages
+  bool is_restarted = false;     ///< the version asked for was not available
+  bool is_whole = false;         ///< the server forgot where the list went on: all at once
+  Clock::TimePoint start{};
+  std::unique_ptr<AsyncList> operation;  ///< null before a page is asked for
+};
+
+struct ReflectorCore::Streaming {
+  explicit Streaming(const ObjectAccess& access)
+      : arriving(access, {.label_index = false, .namespace_index = false}) {}
+
+  ListOptions options;
+  Clock::TimePoint start{};
+  std::unique_ptr<AsyncWatch> operation;
+  std::size_t events = 0;
+  Clock::TimePoint last_event{};
+  bool any_event = false;
+  bool is_complete = false;
+  std::string version;
+  /// The objects that have arrived. Changes are applied in bunches.
+  IndexerCore arriving;
+  std::vector<StoreChange> changes;
+
+  void add(StoreChange change);
+  void flush();
+  [[nodiscard]] std::vector<ObjectRef> objects();
+};
+
+struct ReflectorCore::Checking {
+  std::vector<ObjectRef> items;  ///< that were streamed
+  std::vector<ObjectRef> listed;
+  std::unique_ptr<AsyncList> operation;
+};
+
+struct ReflectorCore::Watching {
+  ListOptions options;
+  std::unique_ptr<AsyncWatch> operation;
+  std::size_t events = 0;
+  /// Before the first change, events tell what exists, in any order.
+  bool is_synthetic = false;
+  Clock::TimePoint start{};
+};
+
+}  // namespace kube::detail

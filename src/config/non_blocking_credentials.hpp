@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/config/credentials.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace kube::detail {
+
+/// What Credentials can do besides if they know when they would block: those that make_credentials() makes. A small file
+/// may be read, but no plugin is run or waited for.
+///
+/// Thread safety: all methods may be called from any thread.
+class NonBlockingCredentials {
+ public:
+  virtual ~NonBlockingCredentials() = default;
+
+  /// What authorization() returns, or nothing if that would block. Throws ConfigError.
+  [[nodiscard]] virtual std::optional<std::string> try_authorization() = 0;
+  /// What tls() returns, or null if that would block. Throws ConfigError.
+  [[nodiscard]] virtual std::shared_ptr<const TlsMaterial> try_tls() = 0;
+};
+
+}  // namespace kube::detail

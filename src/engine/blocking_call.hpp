@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+#include "job.hpp"
+#include "polling.hpp"
+
+namespace kube::detail {
+
+/// A call of code that may block, for one who must not: a worker makes it and wakes who polls. Without a scheduler the
+/// constructor makes it. The destructor requests a stop and does not wait, so the function owns what it uses.
+template <typename Result>
+class BlockingCall {
+ public:
+  using Function = std::function<Result(std::stop_token)>;
+
+  /// Throws std::bad_alloc; without a scheduler also what `function` throws.
+  BlockingCall(const Poller& poller, Function function) {
+    if (poller.scheduler == nullptr) {
+      result_.emplace(function(poller.stop));
+      return;
+    }
+    run_ = std::make_shared<Run>(std::move(function), poller.waker);
+    run_->bind(poller.scheduler);
+    run_->schedule();
+  }
+  BlockingCall(const BlockingCall&) = delete;
+  BlockingCall& operator=(const BlockingCall&) = delete;
+  ~BlockingCall() {
+    if (run_) run_->stop.request_stop();
+  }
+
+  /// The result, once; nothing while it is pending. Throws what the function has thrown.
+  [[nodiscard]] std::optional<Result> poll() {
+    if (!run_) return std::exchange(result_, std::nullopt);
+    if (!run_->is_done.load(std::memory_order_acquire)) return std::nullopt;
+    if (run_->error) std::rethrow_exception(run_->error);
+    return std::exchange(run_->result, std::nullopt);
+  }
+
+ private:
+  struct Run final : Job {
+    Run(Function what, std::weak_ptr<Waker> whom)
+        : Job(Placement::kBlocking), function(std::move(what)), waker(std::move(whom)) {}
+
+    void run() noexcept override {
+      if (is_done.load(std::memory_order_relaxed)) return;
+      try {
+        result.emplace(function(stop.get_token()));
+      } catch (...) {
+        error = std::current_exception();
+      }
+      function = nullptr;
+      is_done.store(true, std::memory_order_release);
+      if (const std::shared_ptr<Waker> owner = waker.lock()) owner->wake();
+    }
+
+    Function function;
+    const std::weak_ptr<Waker> waker;
+    std::stop_source stop;
+    std::optional<Result> result;
+    std::exception_ptr error;
+    std::atomic<bool> is_done = false;
+  };
+
+  std::shared_ptr<Run> run_;
+  std::optional<Result> result_;
+};
+
+}  // namespace kube::detail

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "event_loop.hpp"
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "scheduler.hpp"
+
+namespace kube::detail {
+
+namespace {
+
+constexpr std::size_t kEventsAtOnce = 64;
+/// Then it is the turn of sockets and jobs: others may set timers that are due faster than the loop fires them.
+constexpr int kTimersAtOnce = 1000;
+/// How soon everything is tried again after the system had no memory for a wait.
+constexpr std::chrono::milliseconds kAfterFailure{1};
+
+FileDescriptor checked(int fd) {
+  if (fd < 0) throw std::system_error(errno, std::generic_category());
+  return FileDescriptor{fd};
+}
+
+/// An address that no other thread has.
+const void* this_thread() noexcept {
+  thread_local const char mark = 0;
+  return &mark;
+}
+
+}  // namespace
+
+/// Marks the calling thread as the one that runs the loop.
+class EventLoop::Running {
+ public:
+  explicit Running(EventLoop& loop) : loop_(loop) {
+    const void* nobody = nullptr;
+    if (loop_.runner_.compare_exchange_strong(nobody, this_thread())) return;
+    throw std::logic_error(nobody == this_thread()
+                               ? "a task of the loop runs the loop that it is called by; return "
+                                 "from the task instead"
+                               : "the loop is run by another thread; one thread at a time may call "
+                                 "run() or run_ready()");
+  }
+  ~Running() { loop_.runner_ = nullptr; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  EventLoop& loop_;
+};
+
+EventLoop::EventLoop(Logger log)
+    : log_(std::move(log)),
+      epoll_(checked(::epoll_create1(EPOLL_CLOEXEC))),
+      wake_(checked(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))) {
+  epoll_event event{.events = EPOLLIN, .data = {.ptr = nullptr}};
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &event) != 0) {
+    throw std::system_error(errno, std::generic_category());
+  }
+}
+
+EventLoop::~EventLoop() { close(); }
+
+void EventLoop::close() noexcept {
+  JobList jobs;
+  std::list<std::function<void()>> posted;
+  {
+    const std::lock_guard guard{mutex_};
+    closed_by_other_ = !closed_ && runner_ != nullptr && !is_here();
+    closed_ = true;
+    jobs.swap(jobs_);
+    posted.swap(posted_);
+  }
+  ring();
+}
+
+bool EventLoop::call_if_idle(const std::function<void()>& function) {
+  const void* nobody = nullptr;
+  if (!runner_.compare_exchange_strong(nobody, this_thread())) return false;
+  function();
+  runner_ = nullptr;
+  return true;
+}
+
+bool EventLoop::is_here() const noexcept { return runner_ == this_thread(); }
+
+void EventLoop::wake() noexcept {
+  if (!awake_.exchange(true)) ring();
+}
+
+void EventLoop::ring() noexcept {
+  // A wake-up that is lost would leave the loop asleep, hence the retries. EAGAIN: the counter is full, and readable.
+  for (int tries = 0; tries < 100; ++tries) {
+    if (::eventfd_write(wake_.get(), 1) == 0 || errno == EAGAIN) return;
+  }
+}
+
+void EventLoop::time_changed(TimePoint next) noexcept {
+  if (next.time_since_epoch().count() < waits_until_.load()) wake();
+}
+
+void EventLoop::push(std::shared_ptr<Job> job) noexcept {
+  {
+    const std::lock_guard guard{mutex_};
+    if (closed_) return;
+    jobs_.push(std::move(job));
+  }
+  wake();
+}
+
+void EventLoop::post(std::function<void()> task) {
+  if (task == nullptr)
+    throw std::invalid_argument("a task posted to the loop is an empty function");
+  {
+    const std::lock_guard guard{mutex_};
+    if (closed_) return;
+    posted_.push_back(std::move(task));
+  }
+  wake();
+}
+
+std::shared_ptr<TimerQueue> EventLoop::timers(Clock& clock) {
+  const std::lock_guard guard{timers_mutex_};
+  for (const Timers& each : timers_) {
+    if (&each.queue->clock() != &clock) continue;
+    if (auto queue = each.owner.lock()) return queue;  // else it is about to go
+  }
+  timers_.reserve(timers_.size() + 1);
+  auto queue = std::make_shared<TimerQueue>(*this, clock);
+  timers_.push_back({.queue = queue.get(), .owner = queue});
+  return queue;
+}
+
+void EventLoop::forget(const TimerQueue& queue) noexcept {
+  const std::lock_guard guard{timers_mutex_};
+  std::erase_if(timers_, [&](const Timers& each) { return each.queue == &queue; });
+}
+
+void EventLoop::forget(const Descriptor& descriptor) noexcept {
+  ++descriptors_destroyed_;
+  for (epoll_event& event : events_) {
+    if (event.data.ptr == &descriptor) event.events = 0;
+  }
+}
+
+EventLoop::TimePoint EventLoop::next_timer() const noexcept {
+  const std::lock_guard guard{timers_mutex_};
+  TimePoint next = TimePoint::max();
+  for (const Timers& each : timers_) next = std::min(next, each.queue->next_machine_time());
+  return next;
+}
+
+void EventLoop::fire_timers() noexcept {
+  for (int count = 0; count < kTimersAtOnce; ++count) {
+    bool any = false;
+    std::shared_ptr<Job>
+        job;  // released without the lock: a job that is destroyed here cancels its timers
+    {
+      const std::lock_guard guard{timers_mutex_};
+      for (const Timers& each : timers_) {
+        any = each.queue->take_due(job);
+        if (any) break;
+      }
+    }
+    if (!any) return;
+    if (job != nullptr) job->schedule();
+  }
+}
+
+void EventLoop::run(const std::stop_token& stop) {
+  const Running running{*this};
+  // Not wake(): the loop may have looked at the token already, and be on its way to a wait.
+  const std::stop_callback end_wait{stop, [this]() noexcept { ring(); }};
+  while (!stop.stop_requested() && !closed_) turn(true, TimePoint::max());
+  // Others may go on with run_ready(), and wait for descriptor().
+  const TimePoint next = prepare_wait();
+  if (timer_) arm(next);
+  if (closed_by_other_ && !stop.stop_requested()) {
+    throw std::logic_error(
+        "the Runtime was destroyed while this thread ran its loop; stop the "
+        "thread before");
+  }
+}
+
+bool EventLoop::run_ready(Duration budget) {
+  const Running running{*this};
+  const TimePoint end = std::chrono::steady_clock::now() + budget;
+  awake_ = true;
+  TimePoint next = TimePoint::min();
+  do {
+    turn(false, end);
+    next = prepare_wait();
+  } while (!closed_ && next <= std::chrono::steady_clock::now() &&
+           std::chrono::steady_clock::now() < end);
+  if (timer_) arm(next);
+  return !closed_ && next <= std::chrono::steady_clock::now();
+}
+
+int EventLoop::descriptor() {
+  std::optional<Running> running;
+  if (!is_here()) running.emplace(*this);
+  if (!timer_) {
+    FileDescriptor timer = checked(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+    epoll_event event{.events = EPOLLIN, .data = {.ptr = &timer_}};
+    if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, timer.get(), &event) != 0) {
+      throw std::system_error(errno, std::generic_category());
+    }
+    timer_ = std::move(timer);
+    awake_ = false;
+    wake();  // it is readable until run_ready() has looked
+  }
+  return epoll_.get();
+}
+
+void EventLoop::arm(TimePoint next) noexcept {
+  if (next == armed_) return;
+  armed_ = next;
+  itimerspec time{};  // all zero disarms
+  if (next != TimePoint::max()) {
+    const auto since = std::max(next.time_since_epoch(), Duration{1});
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since);
+    time.it_value.tv_sec = seconds.count();
+    time.it_value.tv_nsec = std::chrono::nanoseconds{since - seconds}.count();
+  }
+  if (::timerfd_settime(timer_->get(), TFD_TIMER_ABSTIME, &time, nullptr) == 0) return;
+  armed_ = TimePoint::max();
+  wake();  // without a timer, the program has to look again at once
+}
+
+EventLoop::TimePoint EventLoop::prepare_wait() noexcept {
+  awake_ = false;
+  waits_until_ = TimePoint::max().time_since_epoch().count();
+  const bool ready = [&] {
+    const std::lock_guard guard{mutex_};
+    return !jobs_.empty() || !posted_.empty() || more_events_ || awake_;
+  }();
+  TimePoint next = ready ? TimePoint::min() : next_timer();
+  if (blind_) next = std::min(next, std::chrono::steady_clock::now() + kAfterFailure);
+  waits_until_ = next.time_since_epoch().count();
+  return next;
+}
+
+void EventLoop::turn(bool wait, TimePoint end) noexcept {
+  int timeout = 0;
+  if (wait) {
+    const TimePoint next = prepare_wait();
+    if (next == TimePoint::max()) {
+      timeout = -1;
+    } else if (next != TimePoint::min()) {
+      const auto left =
+          std::chrono::ceil<std::chrono::milliseconds>(next - std::chrono::steady_clock::now());
+      timeout = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX));
+    }
+  }
+  collect_events(timeout);
+  waits_until_ = Duration::min().count();
+  awake_ = true;
+  fire_timers();
+  run_pending(end);
+}
+
+void EventLoop::collect_events(int timeout_ms) noexcept {
+  std::array<epoll_event, kEventsAtOnce> events;
+  const int count =
+      ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout_ms);
+  more_events_ = count == static_cast<int>(events.size());
+  const bool failed = count < 0 && errno != EINTR;
+  if (failed && timeout_ms != 0) ::poll(nullptr, 0, static_cast<int>(kAfterFailure.count()));
+  if (failed || blind_) {
+    blind_ = failed;
+    try_all_descriptors();
+  }
+  events_ = std::span{events}.first(static_cast<std::size_t>(std::max(count, 0)));
+  for (const epoll_event& event : events_) {
+    void* const what = event.data.ptr;
+    if (event.events == 0) {
+      // Its descriptor has been destroyed with the job of one before.
+    } else if (what == nullptr) {
+      eventfd_t value = 0;
+      ::eventfd_read(wake_.get(), &value);  // if it fails, the next wait returns at once
+    } else if (what == &timer_) {
+      std::uint64_t expirations = 0;
+      (void)::read(timer_->get(), &expirations, sizeof expirations);
+      armed_ = TimePoint::max();
+    } else {
+      static_cast<Descriptor*>(what)->ready(event.events);
+    }
+  }
+  events_ = {};
+}
+
+void EventLoop::try_all_descriptors() noexcept {
+  const std::size_t destroyed = descriptors_destroyed_;
+  for (Descriptor& descriptor : descriptors_) {
+    descriptor.wait_for(descriptor.wanted_);
+    if (descriptor.wanted_ != 0) descriptor.ready(EPOLLIN | EPOLLOUT);
+    if (descriptors_destroyed_ == destroyed) continue;
+    blind_ = true;  // the list has changed; the others come later
+    return;
+  }
+}
+
+void EventLoop::run_pending(TimePoint end) noexcept {
+  const auto is_late = [&] {
+    return end != TimePoint::max() && std::chrono::steady_clock::now() >= end;
+  };
+  JobList jobs;
+  std::size_t tasks = 0;
+  {
+    const std::lock_guard guard{mutex_};
+    jobs.swap(jobs_);
+    tasks = posted_.size();
+  }
+  while (std::shared_ptr<Job> job = jobs.pop()) {
+    Scheduler::execute(*job);
+    job.reset();
+    if (is_late()) break;
+  }
+  if (!jobs.empty()) {
+    const std::lock_guard guard{mutex_};
+    if (!closed_) {
+      jobs.append(jobs_);
+      jobs_.swap(jobs);
+    }
+  }
+  for (; tasks > 0; --tasks) {
+    const std::function<void()> task = take_task();
+    if (task == nullptr) return;  // the loop has been closed
+    call(task);
+    if (is_late()) return;
+  }
+}
+
+std::function<void()> EventLoop::take_task() noexcept {
+  const std::lock_guard guard{mutex_};
+  if (posted_.empty()) return nullptr;
+  std::function<void()> task = std::move(posted_.front());
+  posted_.pop_front();
+  return task;
+}
+
+void EventLoop::call(const std::function<void()>& task) const noexcept {
+  try {
+    task();
+  } catch (const std::exception& error) {
+    log_.error("a task of the loop failed: {}", error.what());
+  } catch (...) {
+    log_.error("a task of the loop failed");
+  }
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "job.hpp"
+
+#include <utility>
+
+#include "scheduler.hpp"
+
+namespace kube::detail {
+
+void Job::schedule() noexcept {
+  State seen = state_.load(std::memory_order_relaxed);
+  for (;;) {
+    State next = seen;
+    if (seen == State::kIdle) next = State::kQueued;
+    if (seen == State::kRunning) next = State::kRunningAgain;
+    // Also where nothing changes: the run to come has to see what the caller did before.
+    if (state_.compare_exchange_weak(seen, next, std::memory_order_acq_rel,
+                                     std::memory_order_relaxed)) {
+      break;
+    }
+  }
+  if (seen == State::kIdle) scheduler_->push(shared_from_this());
+}
+
+void Job::execute() noexcept {
+  state_.exchange(State::kRunning, std::memory_order_acq_rel);
+  run();
+  State expected = State::kRunning;
+  if (state_.compare_exchange_strong(expected, State::kIdle, std::memory_order_acq_rel)) return;
+  state_.exchange(State::kQueued, std::memory_order_acq_rel);
+  scheduler_->push(shared_from_this());
+}
+
+void JobList::push(std::shared_ptr<Job> job) noexcept {
+  Job* const added = job.get();
+  added->next_ = nullptr;
+  added->self_ = std::move(job);
+  (last_ == nullptr ? first_ : last_->next_) = added;
+  last_ = added;
+}
+
+std::shared_ptr<Job> JobList::pop() noexcept {
+  if (first_ == nullptr) return nullptr;
+  Job* const oldest = first_;
+  first_ = oldest->next_;
+  if (first_ == nullptr) last_ = nullptr;
+  return std::move(oldest->self_);
+}
+
+void JobList::append(JobList& other) noexcept {
+  if (other.first_ == nullptr) return;
+  (last_ == nullptr ? first_ : last_->next_) = other.first_;
+  last_ = other.last_;
+  other.first_ = other.last_ = nullptr;
+}
+
+void JobList::swap(JobList& other) noexcept {
+  std::swap(first_, other.first_);
+  std::swap(last_, other.last_);
+}
+
+void JobList::clear() noexcept {
+  while (pop() != nullptr) {  // one by one: a destructor may schedule another job
+  }
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/waker.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+namespace kube::detail {
+
+class Scheduler;
+
+/// Which threads may run a job.
+enum class Placement : std::uint8_t {
+  kLoop,      ///< the Loop's thread only: touches sockets
+  kLibrary,   ///< any thread of the Runtime: never blocks
+  kBlocking,  ///< workers only: calls user code that may block
+};
+
+/// Work that runs whenever it has been scheduled, one run at a time: the state machine of an informer, the deliveries of
+/// a handler (in other words a strand). Scheduling neither allocates nor fails, so no wake-up is lost for want of memory.
+///
+/// A job is always owned by a shared_ptr; the scheduler holds one while it is queued or running.
+class Job : public Waker, public std::enable_shared_from_this<Job> {
+ public:
+  explicit Job(Placement placement) noexcept : placement_(placement) {}
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  /// Names the scheduler that runs it. Once, before the first schedule().
+  void bind(std::shared_ptr<Scheduler> scheduler) noexcept { scheduler_ = std::move(scheduler); }
+  /// Has run() called soon, by a thread that sees all that the caller did before. Any number of calls before run()
+  /// begins cause one run; a call during a run causes another run after it. From any thread. After the scheduler has
+  /// been closed it does nothing.
+  void schedule() noexcept;
+  void wake() noexcept final { schedule(); }
+
+  [[nodiscard]] Placement placement() const noexcept { return placement_; }
+  [[nodiscard]] const std::shared_ptr<Scheduler>& scheduler() const noexcept { return scheduler_; }
+
+ protected:
+  ~Job() override = default;
+
+  /// Does a limited amount of work. If there is more, it calls schedule() and returns, so that others get their turn.
+  virtual void run() noexcept = 0;
+
+ private:
+  friend class JobList;
+  friend class Scheduler;
+
+  enum class State : std::uint8_t { kIdle, kQueued, kRunning, kRunningAgain };
+
+  void execute() noexcept;
+
+  std::atomic<State> state_ = State::kIdle;
+  const Placement placement_;
+  std::shared_ptr<Scheduler> scheduler_;
+  // For JobList:
+  Job* next_ = nullptr;
+  std::shared_ptr<Job> self_;  ///< set while it is in a list
+};
+
+/// FIFO of jobs, linked through the jobs themselves. Thread safety: none.
+class JobList {
+ public:
+  JobList() = default;
+  JobList(const JobList&) = delete;
+  JobList& operator=(const JobList&) = delete;
+  ~JobList() { clear(); }
+
+  [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
+  void push(std::shared_ptr<Job> job) noexcept;
+  /// Null if the list is empty.
+  [[nodiscard]] std::shared_ptr<Job> pop() noexcept;
+  /// Moves all jobs of `other` to the end of this list.
+  void append(JobList& other) noexcept;
+  void swap(JobList& other) noexcept;
+  void clear() noexcept;
+
+ private:
+  Job* first_ = nullptr;
+  Job* last_ = nullptr;
+};
+
+}  // namespace kube::detail

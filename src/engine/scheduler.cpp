@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduler.hpp"
+
+#include <utility>
+
+namespace kube::detail {
+
+Scheduler::Scheduler(WorkerPoolOptions workers, const Logger& log)
+    : loop_(log), workers_(std::make_shared<WorkerPool>(workers, log)) {}
+
+Scheduler::~Scheduler() = default;
+
+void Scheduler::close() noexcept {
+  workers_->close(WorkerPool::Close::kAndWait);
+  loop_.close();
+}
+
+void Scheduler::push(std::shared_ptr<Job> job) noexcept {
+  if (job->placement() == Placement::kLoop || workers_->is_without_threads()) {
+    loop_.push(std::move(job));
+  } else {
+    workers_->push(std::move(job));
+  }
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/base/log.hpp>
+
+#include <memory>
+
+#include "event_loop.hpp"
+#include "worker_pool.hpp"
+
+namespace kube::detail {
+
+/// The event loop and the workers of a Runtime: hands each job to the threads that may run it. Jobs and timers share it,
+/// so it lives as long as they do; its threads belong to the Runtime.
+///
+/// Thread safety: all methods may be called from any thread.
+class Scheduler : public std::enable_shared_from_this<Scheduler> {
+ public:
+  /// Throws std::system_error.
+  Scheduler(WorkerPoolOptions workers, const Logger& log);
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  [[nodiscard]] EventLoop& loop() noexcept { return loop_; }
+  [[nodiscard]] WorkerPool& workers() noexcept { return *workers_; }
+
+  void push(std::shared_ptr<Job> job) noexcept;
+  /// Drops all jobs and tasks, and refuses further ones. Ends the workers; the loop must not run any more.
+  void close() noexcept;
+  /// For those who have taken a job from a list.
+  static void execute(Job& job) noexcept { job.execute(); }
+
+ private:
+  EventLoop loop_;
+  const std::shared_ptr<WorkerPool> workers_;
+};
+
+}  // namespace kube::detail

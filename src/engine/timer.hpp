@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/base/clock.hpp>
+
+#include <boost/intrusive/set.hpp>
+
+#include <memory>
+#include <mutex>
+
+#include "job.hpp"
+
+namespace kube::detail {
+
+class EventLoop;
+class Timer;
+
+/// All timers of one event loop that go by one clock.
+///
+/// Thread safety: any method from any thread.
+class TimerQueue final : public ClockTimers {
+ public:
+  using TimePoint = Clock::TimePoint;
+
+  /// Both must outlive it.
+  TimerQueue(EventLoop& loop, Clock& clock);
+  ~TimerQueue() override;
+  TimerQueue(const TimerQueue&) = delete;
+  TimerQueue& operator=(const TimerQueue&) = delete;
+
+  [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
+  /// Takes the timer that has been due for longest, and returns its job unless that has gone. False if none is due.
+  /// Called by the loop.
+  bool take_due(std::shared_ptr<Job>& job) noexcept;
+  /// The machine's time at which take_due() has something to do.
+  [[nodiscard]] std::chrono::steady_clock::time_point next_machine_time() const noexcept;
+
+  // For clocks that are moved by hand:
+  void time_moved() noexcept override;
+  [[nodiscard]] std::size_t pending(TimePoint now) const noexcept override;
+  [[nodiscard]] TimePoint next_after(TimePoint now) const noexcept override;
+
+ private:
+  friend class Timer;
+  struct Earlier {
+    bool operator()(const Timer& a, const Timer& b) const noexcept;
+  };
+  using Hook =
+      boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::intrusive::normal_link>>;
+
+  void set(Timer& timer, TimePoint when, std::weak_ptr<Job> job) noexcept;
+  bool cancel(Timer& timer) noexcept;
+
+  EventLoop& loop_;
+  Clock& clock_;
+
+  mutable std::mutex mutex_;
+  struct Pending;
+  const std::unique_ptr<Pending> pending_;  // guarded by mutex_
+
+  /// The clock calls this queue from now on, hence the last member.
+  const bool by_hand_;
+};
+
+/// Schedules a job at a point in time. Setting and cancelling it neither allocates nor fails.
+///
+/// It says only that the time has come: a job that was scheduled for several reasons looks at the clock itself.
+/// Thread safety: as that of its owner; usually it is a member of the job.
+class Timer : public boost::intrusive::set_base_hook<
+                  boost::intrusive::link_mode<boost::intrusive::normal_link>> {
+ public:
+  using TimePoint = Clock::TimePoint;
+
+  /// Throws std::bad_alloc. `clock` must outlive it.
+  Timer(const std::shared_ptr<Scheduler>& scheduler, Clock& clock);
+  ~Timer() { cancel(); }
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+
+  /// Schedules `job` once, at `when` or soon after, never before; replaces the time that was set. TimePoint::max()
+  /// cancels.
+  void set(TimePoint when, std::weak_ptr<Job> job) noexcept;
+  /// Returns whether it was in time: a timer that has fired cannot be cancelled.
+  bool cancel() noexcept;
+
+ private:
+  friend class TimerQueue;
+
+  const std::shared_ptr<Scheduler> scheduler_;  // owns the loop that the queue refers to
+  const std::shared_ptr<TimerQueue> queue_;
+  // Guarded by the queue:
+  bool set_ = false;
+  TimePoint when_{};
+  std::weak_ptr<Job> job_;
+};
+
+}  // namespace kube::detail

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker_pool.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "scheduler.hpp"
+#include "thread.hpp"
+#include "timer.hpp"
+
+namespace kube::detail {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto kStuckAfter = 10ms;
+/// A worker that used so much of the processor between two looks is busy rather than blocked.
+constexpr auto kComputes = kStuckAfter / 2;
+constexpr auto kRetryRefused = 1s;
+/// How long the loop's thread runs jobs of missing workers before it looks at its sockets again.
+constexpr auto kSlice = 1ms;
+
+std::atomic<std::uint64_t>*& progress_of_this_thread() noexcept {
+  thread_local std::atomic<std::uint64_t>* progress = nullptr;
+  return progress;
+}
+
+std::chrono::nanoseconds cpu_time(clockid_t clock) noexcept {
+  timespec time{};
+  if (::clock_gettime(clock, &time) != 0) return {};
+  return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
+}
+
+}  // namespace
+
+/// Looks after the workers while jobs wait, on the loop's thread: the one that never blocks.
+class WorkerPool::Watchdog final : public Job {
+ public:
+  Watchdog(const std::shared_ptr<Scheduler>& scheduler, std::weak_ptr<WorkerPool> pool)
+      : Job(Placement::kLoop), pool_(std::move(pool)), timer_(scheduler, system_clock()) {
+    bind(scheduler);
+  }
+
+  void look_in(Clock::Duration pause) noexcept {
+    timer_.set(system_clock().now() + pause, weak_from_this());
+  }
+
+ private:
+  void run() noexcept override {
+    const auto pool = pool_.lock();
+    if (pool == nullptr) return;
+    if (const auto pause = pool->look()) look_in(*pause);
+  }
+
+  const std::weak_ptr<WorkerPool> pool_;
+  Timer timer_;
+};
+
+WorkerPool::WorkerPool(WorkerPoolOptions options, Logger log)
+    : options_(options), log_(std::move(log)) {}
+
+WorkerPool::~WorkerPool() { close(Close::kAtOnce); }
+
+void WorkerPool::start(const std::shared_ptr<Scheduler>& scheduler) {
+  auto watchdog = std::make_shared<Watchdog>(scheduler, weak_from_this());
+  const std::lock_guard guard{mutex_};
+  watchdog_ = std::move(watchdog);
+}
+
+void WorkerPool::note_progress() noexcept {
+  if (auto* const progress = progress_of_this_thread()) {
+    progress->fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+std::size_t WorkerPool::size() const {
+  const std::lock_guard guard{mutex_};
+  return workers_.size();
+}
+
+void WorkerPool::push(std::shared_ptr<Job> job) noexcept {
+  bool wake = false;
+  std::shared_ptr<Watchdog> watchdog;
+  {
+    const std::lock_guard guard{mutex_};
+    if (closed_) return;
+    (job->placement() == Placement::kBlocking ? blocking_ : library_).push(std::move(job));
+    ++ready_;
+    wake = idle_ > 0;
+    // Idle workers may have been told of other jobs, which perhaps never end.
+    if (idle_ < ready_) {
+      const bool may_add = workers_.size() < options_.threads && !refused_;
+      if (!may_add || !add_locked()) watchdog = watch_locked();
+    }
+  }
+  if (wake) work_.notify_one();
+  if (watchdog) watchdog->look_in(kStuckAfter);
+}
+
+std::shared_ptr<WorkerPool::Watchdog> WorkerPool::watch_locked() noexcept {
+  return std::exchange(watched_, true) ? nullptr : watchdog_;
+}
+
+bool WorkerPool::add_locked() noexcept {
+  try {
+    Worker& worker = workers_.emplace_back();
+    try {
+      worker.thread = make_thread(fmt::format("kube-work-{}", next_number_),
+                                  [self = shared_from_this(), &worker] { self->work(worker); });
+    } catch (...) {
+      workers_.pop_back();
+      throw;
+    }
+    worker.has_clock =
+        ::pthread_getcpuclockid(worker.thread.native_handle(), &worker.cpu_clock) == 0;
+    ++next_number_;
+    refused_.clear();
+    refusal_reported_ = false;
+    return true;
+  } catch (const std::system_error& error) {
+    refused_ = error.code();
+  } catch (...) {
+    refused_ = std::make_error_code(std::errc::not_enough_memory);
+  }
+  retry_at_ = std::chrono::steady_clock::now() + kRetryRefused;
+  return false;
+}
+
+void WorkerPool::report_refusal() noexcept {
+  std::error_code refused;
+  std::size_t workers = 0;
+  {
+    const std::lock_guard guard{mutex_};
+    if (!refused_ || std::exchange(refusal_reported_, true)) return;
+    refused = refused_;
+    workers = workers_.size();
+  }
+  log_.warning(
+      "a worker thread could not be created, goes on with {}: {}; raise the limit of "
+      "threads, or lower RuntimeOptions::threads",
+      workers, refused.message());
+}
+
+bool WorkerPool::may_block_locked() const noexcept {
+  return options_.max_threads == 0 || in_blocking_ < options_.max_threads;
+}
+
+bool WorkerPool::has_work_locked() const noexcept {
+  return !library_.empty() || (!blocking_.empty() && may_block_locked());
+}
+
+std::shared_ptr<Job> WorkerPool::take_locked() noexcept {
+  const bool may_block = !blocking_.empty() && may_block_locked();
+  if (may_block && (blocking_next_ || library_.empty())) {
+    blocking_next_ = false;
+    --ready_;
+    return blocking_.pop();
+  }
+  blocking_next_ = true;
+  if (!library_.empty()) --ready_;
+  return library_.pop();
+}
+
+void WorkerPool::work(Worker& worker) noexcept {
+  progress_of_this_thread() = &worker.progress;
+  std::unique_lock lock{mutex_};
+  worker.id = ::gettid();
+  for (;;) {
+    while (std::shared_ptr<Job> job = closed_ ? nullptr : take_locked()) {
+      const bool blocking = job->placement() == Placement::kBlocking;
+      if (blocking) ++in_blocking_;
+      lock.unlock();
+      note_progress();
+      Scheduler::execute(*job);
+      job.reset();  // may be the last owner
+      note_progress();
+      lock.lock();
+      if (!blocking) continue;
+      // Those who sleep were not told of a job that the limit held back.
+      if (!may_block_locked() && !blocking_.empty() && idle_ > 0) work_.notify_one();
+      --in_blocking_;
+    }
+    if (closed_) break;
+    ++idle_;
+    const bool extra = workers_.size() > options_.threads;
+    const bool busy = work_.wait_until(
+        lock, {},
+        extra ? std::chrono::steady_clock::now() + options_.idle_end : Condition::TimePoint::max(),
+        [&] { return closed_ || has_work_locked(); });
+    --idle_;
+    if (!busy && workers_.size() > options_.threads) break;
+  }
+  // A thread cannot join itself: the next one that ends, the watchdog or close() does.
+  std::list<Worker> ended;
+  ended.swap(ended_);
+  const auto self = std::find_if(workers_.begin(), workers_.end(),
+                                 [&](const Worker& each) { return &each == &worker; });
+  ended_.splice(ended_.end(), workers_, self);
+  progress_of_this_thread() = nullptr;
+  lock.unlock();
+  work_.notify_all();  // close() may wait for it
+  join(ended);
+}
+
+bool WorkerPool::are_all_stuck_locked() noexcept {
+  if (note_seen_progress_locked()) return false;
+  // More threads than processors do not make computations any faster.
+  const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());
+  std::size_t computing = 0;
+  for (Worker& worker : workers_) {
+    const std::chrono::nanoseconds cpu = worker.has_clock ? cpu_time(worker.cpu_clock) : 0ns;
+    const bool busy = cpu - std::exchange(worker.seen_cpu, cpu) > kComputes;
+    // On a busy machine it may have waited for a processor all the time.
+    if (busy || is_runnable(worker.id)) ++computing;
+    if (computing == processors) return false;
+  }
+  // One that has finished its job meanwhile may wait for this very lock.
+  return !note_seen_progress_locked();
+}
+
+bool WorkerPool::note_seen_progress_locked() noexcept {
+  bool any = false;
+  for (Worker& worker : workers_) {
+    const std::uint64_t progress = worker.progress.load(std::memory_order_relaxed);
+    any = any || worker.id == 0 || progress != worker.seen_progress;
+    worker.seen_progress = progress;
+  }
+  return any;
+}
+
+std::optional<std::chrono::nanoseconds> WorkerPool::look() noexcept {
+  join_ended();
+  bool run_here = false;
+  {
+    const std::lock_guard guard{mutex_};
+    watched_ = !closed_ && has_work_locked();
+    if (!watched_) return std::nullopt;
+    if (idle_ > 0) return kStuckAfter;  // it has been told, and is on its way
+    run_here = help_locked();
+  }
+  report_refusal();
+  const bool more = run_here && run_library_jobs();
+  return more ? 0ms : kStuckAfter;
+}
+
+bool WorkerPool::help_locked() noexcept {
+  const bool stuck = are_all_stuck_locked();
+  const bool below_limit = options_.max_threads == 0 || workers_.size() <= options_.max_threads;
+  const bool wanted = workers_.size() < options_.threads || (stuck && below_limit);
+  if (wanted && (!refused_ || std::chrono::steady_clock::now() >= retry_at_)) (void)add_locked();
+  return refused_ && stuck;
+}
+
+bool WorkerPool::run_library_jobs() noexcept {
+  const auto end = std::chrono::steady_clock::now() + kSlice;
+  do {
+    std::shared_ptr<Job> job;
+    {
+      const std::lock_guard guard{mutex_};
+      if (library_.empty()) return false;
+      --ready_;
+      job = library_.pop();
+    }
+    Scheduler::execute(*job);
+  } while (std::chrono::steady_clock::now() < end);
+  return true;
+}
+
+void WorkerPool::join_ended() noexcept {
+  std::list<Worker> ended;
+  {
+    const std::lock_guard guard{mutex_};
+    ended.swap(ended_);
+  }
+  join(ended);
+}
+
+void WorkerPool::join(std::list<Worker>& ended) noexcept {
+  for (Worker& worker : ended) {
+    if (worker.thread.joinable()) worker.thread.join();
+  }
+}
+
+void WorkerPool::close(Close how) noexcept {
+  JobList library;
+  JobList blocking;
+  std::shared_ptr<Watchdog> watchdog;
+  {
+    std::unique_lock lock{mutex_};
+    closed_ = true;
+    library.swap(library_);
+    blocking.swap(blocking_);
+    ready_ = 0;
+    watchdog.swap(watchdog_);
+    work_.notify_all();
+    if (how == Close::kAtOnce) {
+      for (Worker& worker : workers_) {
+        if (worker.thread.joinable()) worker.thread.detach();
+      }
+    } else {
+      work_.wait(lock, [&] { return workers_.empty(); });
+    }
+  }
+  join_ended();
+}
+
+bool WorkerPool::is_here() const {
+  const std::lock_guard guard{mutex_};
+  return std::any_of(workers_.begin(), workers_.end(), [](const Worker& worker) {
+    return &worker.progress == progress_of_this_thread();
+  });
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http_stream.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace kube::detail {
+
+namespace {
+
+constexpr std::size_t kMinDecodedAtOnce = std::size_t{4} << 10;
+constexpr std::size_t kMaxDecodedAtOnce = std::size_t{64} << 10;
+
+}  // namespace
+
+bool HttpStream::poll_head() {
+  if (head_.status != 0) return true;
+  const HttpResponseHead* const head = exchange_->poll_head();
+  if (head == nullptr) return false;
+  accept(*head);
+  return true;
+}
+
+void HttpStream::accept(const HttpResponseHead& head) {
+  head_ = head;
+  const std::string* encoding = find_header(head_.headers, "Content-Encoding");
+  if (encoding == nullptr || *encoding != "gzip") return;
+  inflater_.emplace();
+  // What is said of the compressed body is not true of the bytes that come out here.
+  std::erase_if(head_.headers, [](const Header& header) {
+    return find_header({header}, "Content-Encoding") != nullptr ||
+           find_header({header}, "Content-Length") != nullptr;
+  });
+}
+
+template <typename Take>
+std::optional<std::string_view> HttpStream::next(const Take& take) {
+  if (!inflater_) return take() ? std::optional<std::string_view>{bytes_} : std::nullopt;
+  for (;;) {
+    if (has_compressed()) {
+      const std::size_t limit =
+          std::clamp(compressed_.size() * 8, kMinDecodedAtOnce, kMaxDecodedAtOnce);
+      inflater_->run(compressed_, decoded_, limit, host_);
+      if (!decoded_.empty()) return decoded_;
+    } else {
+      // A watch at rest should not hold what it needed to decode an event.
+      inflater_->rest();
+      std::string{}.swap(decoded_);
+      if (!take()) return std::nullopt;
+      compressed_ = bytes_;
+      if (!bytes_.empty()) continue;
+      if (!inflater_->complete()) {
+        throw TransportError(TransportError::Kind::kProtocol,
+                             host_ + ": the gzip body ends in the middle");
+      }
+      return std::string_view{};
+    }
+  }
+}
+
+std::string_view HttpStream::read(std::stop_token stop) {
+  const std::stop_callback cancel_on_stop{stop, [this] { cancel(); }};
+  return *next([this] {
+    exchange_->take(bytes_);
+    return true;
+  });
+}
+
+std::optional<std::string_view> HttpStream::poll_read() {
+  return next([this] { return exchange_->poll_take(bytes_); });
+}
+
+bool HttpStream::wait(std::chrono::nanoseconds timeout, std::stop_token stop) {
+  if (has_compressed()) return true;
+  const std::stop_callback cancel_on_stop{stop, [this] { cancel(); }};
+  return exchange_->wait(timeout);
+}
+
+}  // namespace kube::detail

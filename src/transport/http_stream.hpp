@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "exchange.hpp"
+#include "inflater.hpp"
+#include "polled_stream.hpp"
+
+namespace kube::detail {
+
+/// The answer to an exchange, decompressed.
+class HttpStream final : public PolledStream {
+ public:
+  /// `host` begins messages.
+  HttpStream(std::shared_ptr<Exchange> exchange, std::string host)
+      : exchange_(std::move(exchange)), host_(std::move(host)) {}
+  HttpStream(const HttpStream&) = delete;
+  HttpStream& operator=(const HttpStream&) = delete;
+  ~HttpStream() override { exchange_->cancel(); }
+
+  /// Throws TransportError.
+  void wait_head() { accept(exchange_->wait_head()); }
+  [[nodiscard]] bool poll_head() override;
+  [[nodiscard]] const HttpResponseHead& head() const noexcept override { return head_; }
+
+  [[nodiscard]] std::string_view read(std::stop_token stop) override;
+  [[nodiscard]] std::optional<std::string_view> poll_read() override;
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout, std::stop_token stop) override;
+  void cancel() noexcept override { exchange_->cancel(); }
+
+ private:
+  void accept(const HttpResponseHead& head);
+  /// The next bytes. `take()` refills bytes_, or returns false if there is nothing yet.
+  template <typename Take>
+  [[nodiscard]] std::optional<std::string_view> next(const Take& take);
+  [[nodiscard]] bool has_compressed() const noexcept {
+    return !compressed_.empty() || (inflater_ && inflater_->has_more());
+  }
+
+  const std::shared_ptr<Exchange> exchange_;
+  const std::string host_;
+  HttpResponseHead head_;  // without a status until it has come
+  std::optional<Inflater> inflater_;
+  std::string bytes_;
+  std::string_view compressed_;
+  std::string decoded_;
+};
+
+}  // namespace kube::detail

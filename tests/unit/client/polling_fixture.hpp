@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "../../../src/client/rest_client.hpp"
+#include "../../../src/config/non_blocking_credentials.hpp"
+#include "../../../src/engine/scheduler.hpp"
+#include "fixture.hpp"
+#include "support/counting_waker.hpp"
+#include "support/manual_transport.hpp"
+
+namespace kube::test {
+
+/// Operations that a test polls by hand: it is the server, the workers and the clock as well.
+struct PollingTest : testing::Test {
+  PollingTest() {
+    scripted.options.transport = transport;
+    scripted.options.credentials = nullptr;
+  }
+  ~PollingTest() override { scheduler->close(); }
+
+  [[nodiscard]] detail::Poller poller() const { return {.waker = waker, .scheduler = scheduler}; }
+  [[nodiscard]] detail::RestClient& rest() {
+    if (!rest_) rest_ = std::make_shared<detail::RestClient>(scripted.config, scripted.options);
+    return *rest_;
+  }
+  [[nodiscard]] const std::shared_ptr<detail::RestClient>& shared_rest() {
+    (void)rest();
+    return rest_;
+  }
+  /// Makes the calls that wait for a worker.
+  void run_workers() const {
+    while (scheduler->loop().run_ready({})) {
+    }
+  }
+  [[nodiscard]] static detail::Request get(const std::string& path = "/api/v1/pods") {
+    detail::Request request;
+    request.path = path;
+    return request;
+  }
+
+  Scripted scripted;
+  std::shared_ptr<ManualTransport> transport = std::make_shared<ManualTransport>();
+  std::shared_ptr<CountingWaker> waker = std::make_shared<CountingWaker>();
+  std::shared_ptr<detail::Scheduler> scheduler =
+      std::make_shared<detail::Scheduler>(detail::WorkerPoolOptions{.threads = 0}, Logger{});
+
+ private:
+  std::shared_ptr<detail::RestClient> rest_;
+};
+
+/// Credentials of the library that sometimes need a worker, as those with a plugin do.
+class SometimesBlockingCredentials final : public Credentials,
+                                           public detail::NonBlockingCredentials {
+ public:
+  [[nodiscard]] std::string authorization(std::stop_token stop) override {
+    ++runs;
+    stops.push_back(stop);
+    if (fails) throw ConfigError("the plugin failed");
+    return value;
+  }
+  [[nodiscard]] std::shared_ptr<const TlsMaterial> tls(std::stop_token) override {
+    return std::make_shared<TlsMaterial>();
+  }
+  void refused(const std::string& authorization) override { refusals.push_back(authorization); }
+  [[nodiscard]] std::optional<std::string> try_authorization() override {
+    return is_ready ? std::optional{value} : std::nullopt;
+  }
+  [[nodiscard]] std::shared_ptr<const TlsMaterial> try_tls() override { return tls({}); }
+
+  std::string value = "Bearer one";
+  bool is_ready = true;
+  bool fails = false;
+  int runs = 0;
+  std::vector<std::stop_token> stops;
+  std::vector<std::string> refusals;
+};
+
+}  // namespace kube::test

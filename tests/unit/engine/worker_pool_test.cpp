@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <thread>
+
+#include "helpers.hpp"
+#include "support/failing_threads.hpp"
+
+namespace kube::test {
+namespace {
+
+using testing_support::ThreadFault;
+
+/// Takes as much of the processor as it gets.
+void compute(std::chrono::nanoseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
+class WorkerPoolTest : public ThreadsEnd {
+ protected:
+  /// Jobs that stay inside until the gate opens.
+  void block(const Runtime& runtime, int count, Placement placement = Placement::kBlocking) {
+    for (int i = 0; i < count; ++i) {
+      jobs.push_back(make_job(runtime, placement, [this] {
+        inside.add();
+        gate.pass();
+        left.add();
+      }));
+      jobs.back()->schedule();
+    }
+  }
+
+  Gate gate;
+  Counter inside;
+  Counter left;
+  std::vector<std::shared_ptr<FunctionJob>> jobs;
+};
+
+// RT-3
+TEST_F(WorkerPoolTest, GrowsWhileAllWorkersAreBlocked) {
+  Runtime runtime{{.threads = 2}};
+  block(runtime, 12);
+  EXPECT_TRUE(inside.reaches(12));
+  EXPECT_EQ(runtime.threads(), 13U);
+  gate.open();
+  EXPECT_TRUE(left.reaches(12));
+}
+
+// RT-3: a worker that is idle is told of a job, and of a second one before it has woken up. If the first never ends, the
+// second needs another worker.
+TEST_F(WorkerPoolTest, LeavesNoJobBehindOneThatNeverEnds) {
+  for (int round = 0; round < 30; ++round) {
+    Runtime runtime{{.threads = 1}};
+    Counter ready;
+    const auto first = make_job(runtime, Placement::kBlocking, [&] { ready.add(); });
+    first->schedule();
+    ASSERT_TRUE(ready.reaches(1));
+    Gate held;
+    Counter begun;
+    const auto stays = [&] {
+      begun.add();
+      held.pass();
+    };
+    const auto a = make_job(runtime, Placement::kBlocking, stays);
+    const auto b = make_job(runtime, Placement::kBlocking, stays);
+    a->schedule();
+    b->schedule();
+    EXPECT_TRUE(begun.reaches(2));
+    held.open();
+  }
+}
+
+// RT-3: many short calls start none.
+TEST_F(WorkerPoolTest, DoesNotGrowForManyShortCalls) {
+  Runtime runtime{{.threads = 1}};
+  Counter runs;
+  std::atomic<bool> stop = false;
+  for (int i = 0; i < 10; ++i) {
+    jobs.push_back(make_job(scheduler_of(runtime), Placement::kBlocking, [&](FunctionJob& self) {
+      runs.add();
+      if (!stop) self.schedule();
+    }));
+    jobs.back()->schedule();
+  }
+  const auto end = std::chrono::steady_clock::now() + 300ms;
+  for (int count = 1; std::chrono::steady_clock::now() < end; ++count) {
+    ASSERT_TRUE(runs.reaches(count * 10));
+  }
+  EXPECT_EQ(runtime.threads(), 2U);
+  stop = true;
+}
+
+// RT-3: one call after the other inside one job, each of which says so.
+TEST_F(WorkerPoolTest, DoesNotGrowForAJobThatMakesProgress) {
+  Runtime runtime{{.threads = 1}};
+  Counter waited;
+  const auto busy = make_job(runtime, Placement::kBlocking, [&] {
+    inside.add();
+    for (int i = 0; i < 300; ++i) {
+      (void)waited.reaches(1, 1ms);
+      detail::WorkerPool::note_progress();
+    }
+  });
+  busy->schedule();
+  ASSERT_TRUE(inside.reaches(1));
+  const auto behind = make_job(runtime, Placement::kBlocking, [&] { left.add(); });
+  behind->schedule();
+
+  EXPECT_TRUE(left.reaches(1));
+  EXPECT_EQ(runtime.threads(), 2U);
+}
+
+// RT-3: a worker that computes is busy and not blocked.
+TEST_F(WorkerPoolTest, GrowsToTheNumberOfProcessorsForJobsThatCompute) {
+  const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
+  Runtime runtime{{.threads = 1}};
+  std::size_t most = 0;
+  for (unsigned i = 0; i < processors * 8; ++i) {
+    jobs.push_back(make_job(runtime, Placement::kBlocking, [&] {
+      compute(100ms);
+      left.add();
+    }));
+    jobs.back()->schedule();
+  }
+  for (int count = 1; count <= static_cast<int>(processors * 8); ++count) {
+    ASSERT_TRUE(left.reaches(count));
+    most = std::max(most, runtime.threads());
+  }
+
+  EXPECT_LE(most, 1 + processors);
+}
+
+// RT-3: workers that were added end when there is nothing to do, down to the number of the options.
+TEST_F(WorkerPoolTest, ShrinksWhenThereIsNothingToDo) {
+  const auto scheduler = std::make_shared<Scheduler>(
+      detail::WorkerPoolOptions{.threads = 2, .max_threads = 64, .idle_end = 30ms}, Logger{});
+  scheduler->workers().start(scheduler);
+  std::stop_source stop;
+  const std::jthread loop{[&] { scheduler->loop().run(stop.get_token()); }};
+  for (int i = 0; i < 8; ++i) {
+    jobs.push_back(make_job(scheduler, Placement::kBlocking, [&](FunctionJob&) {
+      inside.add();
+      gate.pass();
+    }));
+    jobs.back()->schedule();
+  }
+  ASSERT_TRUE(inside.reaches(8));
+  EXPECT_EQ(scheduler->workers().size(), 8U);
+  gate.open();
+  EXPECT_TRUE(becomes_true([&] { return scheduler->workers().size() == 2; }));
+  // Their stacks are released, too: one that has ended may still wait for the next one to join it.
+  EXPECT_TRUE(becomes_true([&] { return thread_count() <= 5; }));
+  const auto again = make_job(scheduler, Placement::kBlocking, [&](FunctionJob&) { left.add(); });
+  again->schedule();
+  EXPECT_TRUE(left.reaches(1));
+
+  scheduler->workers().close(detail::WorkerPool::Close::kAndWait);
+  stop.request_stop();
+}
+
+// RT-4: at the limit, jobs that may block wait, and those of the library go on.
+TEST_F(WorkerPoolTest, KeepsAWorkerForJobsOfTheLibrary) {
+  Runtime runtime{{.threads = 1, .max_threads = 3}};
+  block(runtime, 5);
+  ASSERT_TRUE(inside.reaches(3));
+  Counter library;
+  const auto job = make_job(runtime, Placement::kLibrary, [&] { library.add(); });
+  for (int i = 1; i <= 20; ++i) {
+    job->schedule();
+    ASSERT_TRUE(library.reaches(i));
+  }
+  EXPECT_EQ(inside.value(), 3);
+  EXPECT_LE(runtime.threads(), 5U);
+
+  gate.open();
+  EXPECT_TRUE(left.reaches(5));
+}
+
+// RT-4: as soon as one returns, the next one goes on.
+TEST_F(WorkerPoolTest, GoesOnAsSoonAsABlockedJobReturns) {
+  Runtime runtime{{.threads = 2, .max_threads = 1}};
+  Gate first;
+  Counter order;
+  const auto a = make_job(runtime, Placement::kBlocking, [&] {
+    inside.add();
+    first.pass();
+  });
+  a->schedule();
+  ASSERT_TRUE(inside.reaches(1));
+  const auto b = make_job(runtime, Placement::kBlocking, [&] { order.add(); });
+  b->schedule();
+  const auto library = make_job(runtime, Placement::kLibrary, [&] { left.add(); });
+  library->schedule();
+  ASSERT_TRUE(left.reaches(1));
+  EXPECT_EQ(order.value(), 0);
+  first.open();
+
+  EXPECT_TRUE(order.reaches(1));
+}
+
+TEST_F(WorkerPoolTest, HasNoLimitIfThatIsWanted) {
+  Runtime runtime{{.threads = 1, .max_threads = 0}};
+  block(runtime, 70);
+  EXPECT_TRUE(inside.reaches(70));
+  gate.open();
+}
+
+// RT-5: without any worker the loop's thread runs jobs of the library; those that may block wait for a worker.
+TEST_F(WorkerPoolTest, GoesOnWithoutWorkers) {
+  Lines lines;
+  Runtime runtime{{.threads = 2, .log = lines.logger()}};
+  Counter library;
+  Counter blocking;
+  const auto a = make_job(scheduler_of(runtime), Placement::kLibrary, [&](FunctionJob& self) {
+    EXPECT_TRUE(scheduler_of(runtime)->loop().is_here());
+    if (library.value() < 50) self.schedule();
+    library.add();
+  });
+  const auto b = make_job(runtime, Placement::kBlocking, [&] { blocking.add(); });
+  {
+    const ThreadFault fault{1'000'000};
+    a->schedule();
+    b->schedule();
+    EXPECT_TRUE(library.reaches(50));
+    EXPECT_EQ(runtime.threads(), 1U);
+    EXPECT_EQ(blocking.value(), 0);
+  }
+  EXPECT_TRUE(blocking.reaches(1));
+  EXPECT_EQ(lines.get().size(), 1U);
+  EXPECT_NE(lines.get().at(0).find("a worker thread could not be created, goes on with 0"),
+            std::string::npos);
+}
+
+// RT-5: nor does the library stand still if those that exist are blocked for ever.
+TEST_F(WorkerPoolTest, GoesOnIfAllWorkersAreBlockedAndNoneCanBeAdded) {
+  Runtime runtime{{.threads = 1, .log = {}}};
+  block(runtime, 1);
+  ASSERT_TRUE(inside.reaches(1));
+  const ThreadFault fault{1'000'000};
+  Counter library;
+  const auto job = make_job(runtime, Placement::kLibrary, [&] { library.add(); });
+  for (int i = 1; i <= 5; ++i) {
+    job->schedule();
+    ASSERT_TRUE(library.reaches(i));
+  }
+  gate.open();
+}
+
+}  // namespace
+}  // namespace kube::test
