@@ -113,6 +113,7 @@ detail::EngineOptions ApiServer::Impl::engine_options() {
   engine_options.garbage_collection = options.garbage_collection;
   engine_options.namespace_controller = options.namespace_controller;
   engine_options.cluster_objects = options.cluster_objects;
+  engine_options.strict = options.strict;
   if (authority) engine_options.ca_pem = authority->ca_pem();
   engine_options.journal = [this](const detail::Change& change) { journal(change); };
   if (options.deny) {

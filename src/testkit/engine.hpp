@@ -120,6 +120,8 @@ struct EngineOptions {
   /// Requests that may be worked on at once (FC-1).
   std::size_t max_reads_in_flight = 400;
   std::size_t max_writes_in_flight = 200;
+  /// Refuse CEL expressions that cannot be evaluated (CE-5) in place of a warning.
+  bool strict = false;
   /// Keep metadata.managedFields.
   bool managed_fields = true;
   /// A write-ahead log: called once per write in the order of revisions, before anybody can see it. It runs

@@ -39,6 +39,18 @@ std::string quoted_go(std::string_view text) {
       case '\\':
         out += "\\\\";
         break;
+      case '\a':
+        out += "\\a";
+        break;
+      case '\b':
+        out += "\\b";
+        break;
+      case '\f':
+        out += "\\f";
+        break;
+      case '\v':
+        out += "\\v";
+        break;
       case '\n':
         out += "\\n";
         break;

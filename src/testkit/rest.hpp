@@ -136,6 +136,9 @@ class Rest {
   Written patch_object(RestRequest& request, const WriteOptions& options, std::string_view type);
   Written apply_object(RestRequest& request, const WriteOptions& options);
   DeleteRequest delete_options(RestRequest& request);
+  /// Throws ApiError if an admission policy denies the deletion.
+  void ask_about_deletion(RestRequest& request, const StoredObject& object,
+                          const DeleteRequest& options);
 
   ServerResponse scale(RestRequest& request);
   Written apply_scale(RestRequest& request);

@@ -12,6 +12,7 @@
 #include <array>
 #include <utility>
 
+#include "admission_policies.hpp"
 #include "conversion.hpp"
 #include "failures.hpp"
 #include "rest_metadata.hpp"
@@ -281,6 +282,16 @@ DeleteOutcome Rest::remove_object(const Resource& resource, const std::string& k
   }
 }
 
+void Rest::ask_about_deletion(RestRequest& request, const StoredObject& object,
+                              const DeleteRequest& options) {
+  if (!object) return;
+  const std::string name = std::exchange(request.name, object.metadata_text("name"));
+  const Ref<Value> old = as_served(services_.codec, *request.resource, object).value();
+  check_policies(services_, request,
+                 {.operation = "DELETE", .old_object = &*old, .dry_run = options.dry_run});
+  request.name = name;
+}
+
 ServerResponse Rest::remove(RestRequest& request) {
   const Resource& resource = *request.resource;
   request.choose_output({.custom = resource.is_custom()});
@@ -293,6 +304,7 @@ ServerResponse Rest::remove(RestRequest& request) {
       }
     }
   }
+  ask_about_deletion(request, services_.store.get(*resource.collection, request.key()), options);
   const DeleteOutcome outcome = remove_object(resource, request.key(), options);
   if (!outcome.gone || outcome.blank || rules_of(resource).deletion_returns_object) {
     const bool accepted = !outcome.gone && options.orphan_dependents == false;
@@ -318,6 +330,7 @@ ServerResponse Rest::remove_collection(RestRequest& request) {
   const ListPage page = read_page(request, list_options);
   for (const StoredObject& object : page.objects) {
     try {
+      ask_about_deletion(request, object, options);
       remove_object(*request.resource,
                     key_of(object.metadata_text("namespace"), object.metadata_text("name")),
                     options);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "cel/rules.hpp"
 #include "conversion.hpp"
 #include "failures.hpp"
 #include "signing_requests.hpp"
@@ -258,8 +259,37 @@ void check_scale_paths(const CustomVersion& custom, const Value& object,
 
 }  // namespace
 
-void refuse_invalid(const Resource& resource, const Value& object, const Value* live,
+namespace {
+
+/// Mistakes that keep CEL rules from being evaluated: the types that they count on may be wrong (CE-8).
+bool blocks_rules(const FieldError& error) {
+  namespace cause = meta::v1::cause_type;
+  return error.type == cause::kFieldValueNotSupported || error.type == cause::kFieldValueRequired ||
+         error.type == cause::kTooLong || error.type == cause::kTooMany ||
+         error.type == cause::kInvalid;
+}
+
+/// Adds what the CEL rules of a custom resource say.
+void apply_rules(RestRequest& request, bool strict, const Value& object, const Value* live,
+                 std::vector<FieldError>& errors) {
+  const cel::RuleSet& rules = request.resource->custom->schema->rules();
+  if (rules.empty()) return;
+  if (std::ranges::any_of(errors, blocks_rules)) {
+    errors.push_back(invalid_value("<nil>", nullptr,
+                                   "some validation rules were not checked because the object was "
+                                   "invalid; correct the existing errors to complete validation"));
+    return;
+  }
+  cel::RuleSet::Findings findings = rules.validate(object, live, strict);
+  errors.insert(errors.end(), findings.errors.begin(), findings.errors.end());
+  for (std::string& warning : findings.warnings) request.warn(std::move(warning));
+}
+
+}  // namespace
+
+void refuse_invalid(RestRequest& request, bool strict, const Value& object, const Value* live,
                     std::vector<FieldError> errors) {
+  const Resource& resource = *request.resource;
   std::vector<FieldError> more;
   GroupKind kind = resource.group_kind();
   bool other_type = false;
@@ -294,6 +324,9 @@ void refuse_invalid(const Resource& resource, const Value& object, const Value* 
     errors.insert(errors.end(), about_metadata.begin(), about_metadata.end());
   }
   errors.insert(errors.end(), more.begin(), more.end());
+  if (resource.is_custom() && !other_type && resource.custom->schema) {
+    apply_rules(request, strict, object, live, errors);
+  }
   if (!errors.empty()) {
     throw invalid(kind, metadata_text(object, "name"), errors);
   }

@@ -33,8 +33,8 @@ void check_update_version(const Resource& resource, const Value& object);
 void keep_allocated(const Resource& resource, const Value& live, Value& next);
 /// Removes owner references that stand twice; true if there were any (CR-6).
 bool deduplicate_owners(Value& object);
-/// Throws ApiError 422 if the object is invalid.
-void refuse_invalid(const Resource& resource, const Value& object, const Value* live,
+/// Throws ApiError 422 if the object is invalid; warns of what CEL rules say beside that. `strict` as in EngineOptions.
+void refuse_invalid(RestRequest& request, bool strict, const Value& object, const Value* live,
                     std::vector<FieldError> errors = {});
 [[nodiscard]] const SchemaNode& schema_of(const Resource& resource);
 /// A path as custom resource definitions write it, ".spec.size", as Value::find() takes it.

@@ -13,9 +13,11 @@
 #include <utility>
 
 #include "admission.hpp"
+#include "admission_policies.hpp"
 #include "apply.hpp"
 #include "cluster_addresses.hpp"
 #include "conversion.hpp"
+#include "expressions.hpp"
 #include "failures.hpp"
 #include "node_ports.hpp"
 #include "object_warnings.hpp"
@@ -142,8 +144,11 @@ void Rest::finish_new(RestRequest& request, Value& object, const WriteOptions& o
     set_initial_state(resource, object);
     drop_empty_lists(object);
   }
-  refuse_invalid(resource, object, nullptr);
+  refuse_invalid(request, services_.options.strict, object, nullptr);
+  report_missing_expressions(request, services_.options.strict, object);
   if (!resource.is_custom()) check_admitted(services_, resource, "", nullptr, object);
+  check_policies(services_, request,
+                 {.operation = "CREATE", .object = &object, .dry_run = options.dry_run});
   if (id == "services") {
     if (chosen) check_cluster_address(services_.store, object);
     allocate_node_ports(services_.store, Value{}, object);
@@ -285,10 +290,17 @@ Value Rest::finish_update(RestRequest& request, const Value& live, Value next,
     (*compared)["spec"]["ephemeralContainers"] =
         Value{std::as_const(next)["spec"]["ephemeralContainers"]};
   }
-  refuse_invalid(resource, next, compared ? &*compared : &live, std::move(errors));
+  refuse_invalid(request, services_.options.strict, next, compared ? &*compared : &live,
+                 std::move(errors));
+  if (request.subresource.empty()) {
+    report_missing_expressions(request, services_.options.strict, next);
+  }
   if (!resource.is_custom()) {
     check_admitted(services_, resource, request.subresource, &live, next);
   }
+  check_policies(
+      services_, request,
+      {.operation = "UPDATE", .object = &next, .old_object = &live, .dry_run = options.dry_run});
   if (resource.id() == "persistentvolumeclaims" && request.subresource.empty()) {
     check_expansion(services_.store, live, next);
   } else if (resource.id() == kSigningRequests && request.subresource == "status") {

@@ -20,7 +20,44 @@ struct Pattern::Compiled {
   boost::regex regex;
 };
 
+namespace {
+
+/// What this library knows and Go does not: groups that look around, references to groups, and repetition that does not
+/// give back.
+void refuse_foreign_syntax(std::string_view expression) {
+  bool in_class = false;
+  for (std::size_t i = 0; i < expression.size(); ++i) {
+    const char c = expression[i];
+    const char next = i + 1 < expression.size() ? expression[i + 1] : '\0';
+    if (c == '\\') {
+      if (!in_class && next >= '1' && next <= '9') {
+        throw std::invalid_argument("invalid escape sequence: `\\" + std::string{next} + "`");
+      }
+      ++i;
+    } else if (in_class) {
+      in_class = c != ']';
+    } else if (c == '[') {
+      in_class = true;
+      // A bracket that comes first does not close.
+      if (next == '^') ++i;
+      if (i + 1 < expression.size() && expression[i + 1] == ']') ++i;
+    } else if (c == '(' && next == '?') {
+      const std::string_view group = expression.substr(i);
+      for (const char* foreign : {"(?=", "(?!", "(?<=", "(?<!", "(?>", "(?#", "(?(", "(?|"}) {
+        if (!group.starts_with(foreign)) continue;
+        throw std::invalid_argument("invalid or unsupported Perl syntax: `" + std::string{foreign} +
+                                    "`");
+      }
+    } else if ((c == '*' || c == '+' || c == '?' || c == '}') && next == '+') {
+      throw std::invalid_argument("invalid nested repetition operator: `" + std::string{c} + "+`");
+    }
+  }
+}
+
+}  // namespace
+
 Pattern::Pattern(std::string_view expression) {
+  refuse_foreign_syntax(expression);
   // Go writes named groups with a P, and knows \z but not \Z.
   std::string text{expression};
   for (std::size_t at = 0; (at = text.find("(?P<", at)) != std::string::npos;)
@@ -41,6 +78,21 @@ bool Pattern::found_in(std::string_view text) const {
   } catch (const std::runtime_error&) {  // too many steps
     return false;
   }
+}
+
+std::optional<Pattern::Match> Pattern::find_in(std::string_view text, std::size_t from) const {
+  boost::match_results<std::string_view::const_iterator> found;
+  auto flags = boost::match_default | boost::match_not_dot_newline | boost::match_single_line;
+  if (from > 0) flags |= boost::match_prev_avail;
+  try {
+    const auto begin = text.begin() + static_cast<std::ptrdiff_t>(from);
+    if (!boost::regex_search(begin, text.end(), found, compiled_->regex, flags))
+      return std::nullopt;
+  } catch (const std::runtime_error&) {
+    throw PatternTooComplex{};
+  }
+  return Match{static_cast<std::size_t>(found[0].first - text.begin()),
+               static_cast<std::size_t>(found[0].length())};
 }
 
 namespace {

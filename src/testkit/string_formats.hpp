@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace kube::testkit::detail {
+
+/// A search took too many steps.
+struct PatternTooComplex {};
 
 /// A regular expression of a schema. Searches like Go does: anywhere in the text, `^` and `$` being the ends of
 /// the whole text. Neither deep recursion nor exponential time: a search that takes too many steps fails.
@@ -14,6 +19,13 @@ class Pattern {
   /// Throws std::invalid_argument that says what is wrong.
   explicit Pattern(std::string_view expression);
   [[nodiscard]] bool found_in(std::string_view text) const;
+
+  struct Match {
+    std::size_t begin = 0;
+    std::size_t size = 0;
+  };
+  /// The first match that begins at `from` or later. Throws PatternTooComplex.
+  [[nodiscard]] std::optional<Match> find_in(std::string_view text, std::size_t from = 0) const;
 
  private:
   struct Compiled;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cel/rules.hpp"
 #include "string_formats.hpp"
 #include "structural_validate.hpp"
 #include "value_edit.hpp"
@@ -443,7 +444,10 @@ std::vector<FieldError> check_structural(const Value& schema, std::string_view f
     return {invalid_value(field, schema, error.what())};
   }
   if (!checker.errors.empty()) return std::move(checker.errors);
-  return check_defaults(schema, field);
+  if (auto errors = check_defaults(schema, field); !errors.empty()) return errors;
+  // Those that cannot be evaluated are told about when all else is well.
+  std::vector<cel::MissingRule> missing;
+  return cel::check_rules(schema, field, missing);
 }
 
 }  // namespace kube::testkit::detail

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "structural_schema.hpp"
 
+#include "cel/rules.hpp"
+
 #include "builtin_schema.hpp"
 #include "structural_validate.hpp"
 #include "value_edit.hpp"
@@ -218,7 +220,8 @@ std::vector<FieldError> check_defaults(const Value& schema, std::string_view fie
   return errors;
 }
 
-StructuralSchema::StructuralSchema(Value schema) : schema_(std::move(schema)) {
+StructuralSchema::StructuralSchema(Value schema)
+    : schema_(std::move(schema)), rules_(std::make_shared<const cel::RuleSet>(schema_)) {
   root_ = Converter{nodes_}.convert(schema_, true, false);
 }
 

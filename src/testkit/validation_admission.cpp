@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "cel/policy.hpp"
 #include "field_rules.hpp"
 #include "validation.hpp"
 
@@ -248,6 +249,9 @@ void validate_admission_policy(const Field& object, const Value* /*live*/) {
     for (const std::string& problem : qualified_name_problems(full)) key.invalid(full, problem);
     check_required(annotations.at(i)["valueExpression"], "valueExpression is not specified");
   }
+  if (object.errors().count() > 0) return;
+  const cel::Policy compiled{object.value()};
+  for (const FieldError& error : compiled.errors()) object.errors().add(error);
 }
 
 void validate_admission_policy_binding(const Field& object, const Value* /*live*/) {

@@ -10,7 +10,7 @@ case $build in /*) ;; *) build=$(pwd)/$build ;; esac
 cd "$(dirname "$0")/../.."
 
 all="json_decode protobuf_decode list_reader watch_reader yaml text kubegen http1_session http2_session tunnel
-  kubeconfig exec_credential manager_http patch watch_log"
+  kubeconfig exec_credential manager_http patch watch_log cel"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$build/tests/fuzz/fuzz_seeds" tests/fixtures/v1.36.4 "$work"

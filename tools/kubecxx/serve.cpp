@@ -163,6 +163,9 @@ void add_serve(CLI::App& app) {
   command->add_flag(
       "--simulate", options->server.simulate,
       "Play the rest of a cluster: workloads get pods, pods run, jobs end, claims are bound");
+  command->add_flag(
+      "--strict", options->server.strict,
+      "Refuse CEL expressions that this server cannot evaluate, in place of a warning");
   command->add_flag_callback(
       "--empty", [options] { options->server.cluster_objects = false; },
       "Begin with namespaces only, without the services, roles and accounts that every cluster "

@@ -81,6 +81,8 @@ struct ApiServerOptions {
   /// default roles, and give each namespace its service account and certificate (BK-8), and each pod a token of its
   /// account (AD-6). Off, so that what a test counts is what it has created; `kubecxx serve` turns it on.
   bool cluster_objects = false;
+  /// Refuse CEL expressions that this server cannot evaluate, which it otherwise accepts with a warning (CE-5, CE-11).
+  bool strict = false;
   /// Play the controllers of workloads, jobs, endpoints and volumes, the scheduler and the kubelets (SM-1 to SM-29).
   bool simulate = false;
   /// A SQLite file in which the objects outlive the process; empty keeps them in memory.
