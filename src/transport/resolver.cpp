@@ -63,7 +63,8 @@ Resolver::Resolver(std::string host, int port, std::shared_ptr<Mailbox> mailbox)
 
 Resolver::~Resolver() {
   if (!thread_.joinable()) return;
-  if (running_->done) {
+  // A lookup that has just woken the transport may be its last owner.
+  if (running_->done && thread_.get_id() != std::this_thread::get_id()) {
     thread_.join();
   } else {
     thread_.detach();
