@@ -16,7 +16,7 @@ namespace kube {
 
 /// What an informer calls when objects change. Any function may be left out.
 ///
-/// All calls of one registration come from one thread, one after the other. By then the cache is at least as
+/// All calls of one registration come one after the other, from any thread of the Runtime. By then the cache is at least as
 /// new as what the call tells. A function that throws is called again for the next change, after a pause.
 template <typename T>
 struct EventHandler {

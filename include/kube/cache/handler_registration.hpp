@@ -40,9 +40,9 @@ struct HandlerOptions {
   std::optional<Clock::Duration> resync = std::nullopt;
   BacklogPolicy backlog = BacklogPolicy::kCoalesce;
   std::size_t high_water = 1024;
-  /// Called when the backlog rises above the mark, by the thread that distributes.
+  /// Called when the backlog rises above the mark; must not block.
   std::function<void(std::size_t backlog)> on_high_water = nullptr;
-  /// Hears of each exception of the handler (CacheError::Place::kHandler), in the handler's thread, before the
+  /// Hears of each exception of the handler (CacheError::Place::kHandler), after that call and before the
   /// on_error of the informer does.
   std::function<void(const CacheError& error)> on_error = nullptr;
   /// How long to wait after such a failure before the next call.

@@ -38,7 +38,7 @@ class InformerCore {
 
 }  // namespace detail
 
-/// A cache with one handler, which is called by the thread that fills the cache: a slow handler delays
+/// A cache with one handler, which is called between two changes of the cache: a slow handler delays
 /// everything. See SharedIndexInformer for the usual thing.
 ///
 /// Thread safety: any method from any thread.

@@ -98,7 +98,7 @@ struct ReflectorOptions {
   /// Hears of each round that failed: a list, or the opening of a watch. What it throws is swallowed. See
   /// default_watch_error_handler().
   std::function<void(const ReflectorError& error)> on_error = nullptr;
-  /// Hears of everything, in the reflector's thread. What it throws is swallowed.
+  /// Hears of everything; must not block. What it throws is swallowed.
   std::function<void(const ReflectorEvent& event)> on_state = nullptr;
 
   Clock* clock = &system_clock();

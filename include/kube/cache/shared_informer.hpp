@@ -16,7 +16,7 @@ namespace kube {
 /// Keeps a cache of all objects of one resource and tells any number of handlers what changes.
 ///
 /// 1. The states of one object that the cache shows are among those it had on the server, in that order.
-/// 2. A handler is called by one thread, call after call. Handlers do not wait for each other.
+/// 2. A handler is called call after call, never twice at a time. Handlers do not wait for each other.
 /// 3. When a handler is called, the cache is at least as new as what the call tells.
 /// 4. A handler that is added late is told of each object that exists, then of all that changes; nothing is
 ///    missed, and nothing told twice.
@@ -40,7 +40,7 @@ class SharedIndexInformer {
     core_->set_transform(detail::erase_transform(options.transform));
   }
 
-  /// Works until a stop is requested. Returns when all threads of the informer have ended. An informer runs
+  /// Works until a stop is requested. Returns when no handler is called any more. An informer runs
   /// once: later calls return at once. Throws std::bad_alloc if there is no memory to begin with, and has not started
   /// then; what fails later is reported and tried again.
   void run(std::stop_token stop) { core_->run(std::move(stop)); }

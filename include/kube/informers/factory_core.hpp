@@ -77,9 +77,9 @@ class FactoryCore {
   /// Throws Error if an informer cannot begin, for want of memory or threads; all others have started, and the next call
   /// tries again.
   void start(const std::stop_token& stop);
-  /// Throws std::logic_error if a thread of an informer calls it, for which it would wait for ever.
+  /// Throws std::logic_error if a handler of an informer calls it, for which it would wait for ever.
   void shutdown();
-  /// For destructors: as shutdown(), but a thread of an informer is not waited for; then `self` keeps the factory until
+  /// For destructors: as shutdown(), but a handler that calls it is not waited for; then `self` keeps the factory until
   /// the others have ended.
   static void end(const std::shared_ptr<FactoryCore>& self) noexcept;
   [[nodiscard]] CacheSync wait_for_cache_sync(std::stop_token stop,

@@ -17,7 +17,7 @@ namespace kube {
 ///
 /// Thread safety: any method from any thread. shutdown() and the destructor wait for handlers, so no handler may call
 /// them: shutdown() throws std::logic_error there; the destructor logs an error, stops the informers and returns while
-/// their threads still end. A handler that wants an end requests it from the stop token of start(), or calls
+/// they still end. A handler that wants an end requests it from the stop token of start(), or calls
 /// stop_informer().
 class InformerFactory {
  public:
@@ -27,12 +27,12 @@ class InformerFactory {
   /// As shutdown(), but throws nothing.
   ~InformerFactory();
 
-  /// Starts each informer that somebody asked for and that does not run yet, on threads of its own, and returns
+  /// Starts each informer that somebody asked for and that does not run yet, on the Runtime of the client, and returns
   /// at once. Call it again after asking for more. `stop` is for those that this call starts. Does nothing
-  /// after shutdown(). Throws Error if there is no thread for an informer; all others have started then, and another
+  /// after shutdown(). Throws Error if an informer cannot begin; all others have started then, and another
   /// call tries again.
   void start(const std::stop_token& stop = {}) { core_->start(stop); }
-  /// Stops all informers and waits until their threads have ended. Caches can still be read. Throws std::logic_error
+  /// Stops all informers and waits until they have ended. Caches can still be read. Throws std::logic_error
   /// in a handler.
   void shutdown() { core_->shutdown(); }
   /// Waits until the first list is in the cache of each informer that somebody asked for. The answer tells of each

@@ -34,7 +34,7 @@ struct FactoryOptions {
   /// Where to count, if anywhere; needs a name, which no other factory has in this registry.
   std::shared_ptr<Metrics> metrics = nullptr;
   std::string name = {};
-  /// Hears of everything that happens to any of the informers, in their threads. `informer` is its type or
+  /// Hears of everything that happens to any of the informers; must not block. `informer` is its type or
   /// resource.
   std::function<void(std::string_view informer, const ReflectorEvent& event)> on_state = nullptr;
 

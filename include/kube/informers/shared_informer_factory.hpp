@@ -64,7 +64,7 @@ class SharedInformerFactory : public InformerFactory, public chain::Groups<Share
   /// std::invalid_argument if there is no such resource.
   [[nodiscard]] GenericInformer for_resource(const GroupVersionResource& resource) const;
   /// Asks one informer to end, and forgets it: who asks for the type again gets a new one, to be started. The
-  /// answer tells when all its threads have ended. Handlers may call it.
+  /// answer tells when it has ended. Handlers may call it.
   template <typename T>
   DoneSignal stop_informer() {
     return informers()->stop_informer(key_of<T>());
