@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -140,10 +141,13 @@ void WorkerPool::report_refusal() noexcept {
     refused = refused_;
     workers = workers_.size();
   }
-  log_.warning(
-      "a worker thread could not be created, goes on with {}: {}; raise the limit of "
-      "threads, or lower RuntimeOptions::threads",
-      workers, refused.message());
+  try {
+    log_.warning(
+        "a worker thread could not be created, goes on with {}: {}; raise the limit of "
+        "threads, or lower RuntimeOptions::threads",
+        workers, refused.message());
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): a line of the log is lost
+  }
 }
 
 bool WorkerPool::may_block_locked() const noexcept {

@@ -109,7 +109,8 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
     }
     std::unique_ptr<HttpStream> stream = send(std::move(request), material(stop), {});
     // From here on the transport may be destroyed.
-    const std::stop_callback cancel_on_stop{stop, [&stream] { stream->cancel(); }};
+    // A pointer, as the return statement empties `stream` before the callback is gone.
+    const std::stop_callback cancel_on_stop{stop, [raw = stream.get()] { raw->cancel(); }};
     stream->wait_head();
     return stream;
   }
