@@ -19,7 +19,7 @@
 
 namespace kube::detail {
 
-/// What a Reflector does besides, for its owner.
+/// Additional tasks of a Reflector, for its owner.
 struct ReflectorHooks {
   /// Changes each object before anything else sees it; throws to refuse.
   std::function<ObjectRef(const ObjectRef& object)> transform = nullptr;

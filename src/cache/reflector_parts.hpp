@@ -5,7 +5,7 @@
 
 #include <kube/cache/indexer_core.hpp>
 
-/// What a ReflectorCore holds in the states that it is named after.
+/// The data of a ReflectorCore, by the state that needs it.
 namespace kube::detail {
 
 struct ReflectorCore::Listing {

@@ -24,7 +24,7 @@ class CredentialsRefresh {
 
   /// The call that is under way, or a new one; wakes `poller` when it has ended.
   [[nodiscard]] std::shared_ptr<Call> join(const Poller& poller);
-  /// What the call returned; nothing while it is pending. Throws what it has thrown.
+  /// The result of the call; nothing while it is pending. Throws what the call has thrown.
   [[nodiscard]] static std::optional<std::string> poll(const Call& call);
 
  private:

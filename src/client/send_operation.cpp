@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Of an answer that nobody wants, so that its connection can be used again.
+/// The most that is read of an unwanted answer, so that its connection can be used again.
 constexpr std::size_t kMostDrained = 2048;
 /// A Status with thousands of causes still fits.
 constexpr std::size_t kMostErrorBody = std::size_t{1} << 20;

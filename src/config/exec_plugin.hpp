@@ -33,7 +33,7 @@ class ExecPlugin {
   /// Throws ConfigError if the program fails, or on a stop.
   [[nodiscard]] std::shared_ptr<const ExecCredential> get(const CredentialsOptions& caller,
                                                           std::stop_token stop);
-  /// What get() returns, or null if it would run the program or wait for it.
+  /// Returns the same as get(), or null if that would run the program or wait for it.
   [[nodiscard]] std::shared_ptr<const ExecCredential> find_usable(
       const CredentialsOptions& caller) const;
   /// What get() gave last, or null.

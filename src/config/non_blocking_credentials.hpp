@@ -17,9 +17,9 @@ class NonBlockingCredentials {
  public:
   virtual ~NonBlockingCredentials() = default;
 
-  /// What authorization() returns, or nothing if that would block. Throws ConfigError.
+  /// Returns the same as authorization(), or nothing if that would block. Throws ConfigError.
   [[nodiscard]] virtual std::optional<std::string> try_authorization() = 0;
-  /// What tls() returns, or null if that would block. Throws ConfigError.
+  /// Returns the same as tls(), or null if that would block. Throws ConfigError.
   [[nodiscard]] virtual std::shared_ptr<const TlsMaterial> try_tls() = 0;
 };
 

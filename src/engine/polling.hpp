@@ -23,7 +23,7 @@ enum class Poll : std::uint8_t {
   kReady,    ///< done
 };
 
-/// Who polls an operation.
+/// The caller of poll(), and how to wake it.
 struct Poller {
   /// Weak, because the waker is mostly the job that owns the operation.
   std::weak_ptr<Waker> waker = {};

@@ -185,7 +185,7 @@ void WorkerPool::work(Worker& worker) noexcept {
       note_progress();
       lock.lock();
       if (!blocking) continue;
-      // Those who sleep were not told of a job that the limit held back.
+      // Sleeping workers were not woken for a job that the limit held back.
       if (!may_block_locked() && !blocking_.empty() && idle_ > 0) work_.notify_one();
       --in_blocking_;
     }

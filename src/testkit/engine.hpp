@@ -76,7 +76,7 @@ struct Change {
   std::string_view namespace_;
   std::string_view name;
   std::uint64_t revision = 0;
-  /// The object as it is stored; for hooks only, and only while the call lasts.
+  /// The object as it is stored, for hooks and journals; valid only while the call lasts.
   const StoredObject* object = nullptr;
   /// The object as JSON, made when asked for: the new state, or the last one of a deleted object.
   std::function<std::string()> json;

@@ -30,7 +30,7 @@ class Connection;
 /// Thread safety: all methods may be called from any thread. Outlives the dispatcher.
 class Mailbox {
  public:
-  /// Who is woken from now on. Before the first post().
+  /// Sets the job that is woken from now on. Before the first post().
   void open(std::weak_ptr<Waker> waker) noexcept;
   /// Returns false if the dispatcher has ended.
   bool post(std::shared_ptr<Exchange> exchange) noexcept;

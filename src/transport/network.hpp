@@ -50,7 +50,7 @@ class Dial {
   [[nodiscard]] virtual const DialTimes& times() const noexcept = 0;
 };
 
-/// What a HttpDispatcher needs of the system: connections and time. Tests replace it by a script, so that every order of
+/// The system as a HttpDispatcher uses it: connections and time. Tests replace it by a script, so that every order of
 /// events can be enumerated in one thread.
 class Network {
  public:

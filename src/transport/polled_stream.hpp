@@ -24,7 +24,7 @@ class PolledStream : public ResponseStream {
   [[nodiscard]] virtual std::optional<std::string_view> poll_read() = 0;
 };
 
-/// What a Transport can do besides if it need not block.
+/// The form of a Transport that need not block.
 ///
 /// Thread safety: all methods may be called from any thread.
 class AsyncTransport {

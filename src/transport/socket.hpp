@@ -9,7 +9,7 @@
 
 namespace kube::detail {
 
-/// Who is scheduled when a socket is ready.
+/// The job that is scheduled when a socket is ready.
 struct SocketWatcher {
   EventLoop* loop = nullptr;
   std::weak_ptr<Job> job = {};

@@ -13,7 +13,7 @@ namespace kube::testkit::cel {
 /// The variables of an expression, by name.
 using Variables = std::map<std::string, TypePtr, std::less<>>;
 
-/// What the checker found out.
+/// The result of type checking.
 struct Checked {
   std::vector<Issue> issues;
   /// Functions that the real server has and that are missing here.

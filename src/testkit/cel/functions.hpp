@@ -19,7 +19,7 @@ using Arguments = std::span<const Val>;
 /// Arguments are no errors and fit the signature; that of the receiver is the first.
 using Function = Val (*)(Meter& meter, Arguments arguments);
 
-/// What a call costs, by the sizes of its arguments.
+/// The cost of a call, by the sizes of its arguments.
 enum class Cost : std::uint8_t {
   kOne,
   kFirst,     ///< a walk through the first argument's text

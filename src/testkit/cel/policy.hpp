@@ -30,7 +30,7 @@ struct MatchCondition {
   std::shared_ptr<const Program> program;
 };
 
-/// What the match conditions say about a request.
+/// The verdict of the match conditions on a request.
 struct MatchResult {
   bool matches = true;
   std::string error;  ///< of an evaluation, if none of the others was false

@@ -20,7 +20,7 @@ inline constexpr std::int64_t kCostPerObject = 10'000'000;
 /// All match conditions about one object together.
 inline constexpr std::int64_t kCostOfConditions = 2'500'000;
 
-/// What came of an evaluation.
+/// The result of an evaluation.
 struct Outcome {
   Val value;
   std::uint64_t cost = 0;

@@ -9,7 +9,7 @@
 
 namespace kube::testkit::detail {
 
-/// What the containers of a simulated pod do.
+/// The behaviour of the containers of a simulated pod.
 inline constexpr std::string_view kOutcomeAnnotation = "simulation.kubecxx/outcome";
 /// How long they run before they end, such as "90s"; at once if it is missing.
 inline constexpr std::string_view kAfterAnnotation = "simulation.kubecxx/after";
