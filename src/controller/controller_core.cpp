@@ -250,10 +250,11 @@ bool ControllerCore::passes(const Source& source, const ObjectEvent& event) cons
 }
 
 void ControllerCore::wait_for_sources(const std::stop_token& stop) {
-  const Deadline deadline{clock_, time_after(clock_, *plan_.options.cache_sync_timeout), stop};
+  const Clock::TimePoint deadline = time_after(clock_, *plan_.options.cache_sync_timeout);
   for (const auto& source : sources_) {
     for (const auto& [informer, registration] : source->registrations) {
-      if (registration.synced().wait(deadline.token()) || stop.stop_requested()) continue;
+      if (registration.synced().wait_until(clock_, deadline, stop) || stop.stop_requested())
+        continue;
       const std::string reason = informer->last_error();
       throw CacheSyncError(fmt::format("controller {}: the cache of {} was not filled in time{}{}",
                                        plan_.name, describe(*source->plan.kind),
