@@ -203,6 +203,10 @@ void ControllerCore::start_kind(Source& source) {
   };
   HandlerOptions options{
       .name = fmt::format("{} of controller {}", describe(*source.plan.kind), plan_.name)};
+  // Nothing that a user wrote stands between the event and the queue.
+  if (source.plan.filters.empty() && (source.plan.map == nullptr || source.plan.of_owners)) {
+    options.delivery = Delivery::kInline;
+  }
   options.on_error = [this](const CacheError& error) {
     log_.error("an event is lost: {}", error.message);
   };

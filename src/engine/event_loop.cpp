@@ -37,11 +37,13 @@ FileDescriptor checked(int fd) {
   return FileDescriptor{fd};
 }
 
-/// An address that no other thread has.
-const void* this_thread() noexcept {
-  thread_local const char mark = 0;
-  return &mark;
+/// A number that no other thread has; even.
+std::uintptr_t this_thread() noexcept {
+  alignas(std::uintptr_t) thread_local const char mark = 0;
+  return reinterpret_cast<std::uintptr_t>(&mark);
 }
+/// Added to that of a thread which runs the loop only while it waits for something else.
+constexpr std::uintptr_t kDriving = 1;
 
 }  // namespace
 
@@ -49,18 +51,27 @@ const void* this_thread() noexcept {
 class EventLoop::Running {
  public:
   explicit Running(EventLoop& loop) : loop_(loop) {
-    const void* nobody = nullptr;
-    if (loop_.runner_.compare_exchange_strong(nobody, this_thread())) {
-      loop_.last_runner_ = this_thread();
-      return;
+    std::uintptr_t runner = 0;
+    while (!loop_.runner_.compare_exchange_strong(runner, this_thread())) {
+      if ((runner & ~kDriving) == this_thread()) {
+        throw std::logic_error(
+            "a task of the loop runs the loop that it is called by; return from the task instead");
+      }
+      if ((runner & kDriving) == 0) {
+        throw std::logic_error(
+            "the loop is run by another thread; one thread at a time may call run() or "
+            "run_ready()");
+      }
+      // By a call that waits, which makes room.
+      loop_.claimed_ = true;
+      loop_.ring();
+      loop_.runner_.wait(runner);
+      runner = 0;
     }
-    throw std::logic_error(nobody == this_thread()
-                               ? "a task of the loop runs the loop that it is called by; return "
-                                 "from the task instead"
-                               : "the loop is run by another thread; one thread at a time may call "
-                                 "run() or run_ready()");
+    loop_.claimed_ = false;
+    loop_.last_runner_ = this_thread();
   }
-  ~Running() { loop_.runner_ = nullptr; }
+  ~Running() { loop_.runner_ = 0; }
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
 
@@ -86,7 +97,7 @@ void EventLoop::close() noexcept {
   std::list<std::function<void()>> posted;
   {
     const std::lock_guard guard{mutex_};
-    closed_by_other_ = !closed_ && runner_ != nullptr && !is_here();
+    closed_by_other_ = !closed_ && runner_ != 0 && !is_here();
     closed_ = true;
     jobs.swap(jobs_);
     inline_jobs.swap(inline_);
@@ -96,14 +107,16 @@ void EventLoop::close() noexcept {
 }
 
 void EventLoop::drive(const std::function<bool()>& done, TimePoint deadline) {
-  const void* const last = last_runner_;
-  if (last != nullptr && last != this_thread()) return;
-  const void* nobody = nullptr;
-  if (!runner_.compare_exchange_strong(nobody, this_thread())) return;
+  const std::uintptr_t last = last_runner_;
+  if (last != 0 && last != this_thread()) return;
+  std::uintptr_t nobody = 0;
+  if (!runner_.compare_exchange_strong(nobody, this_thread() | kDriving)) return;
   last_runner_ = this_thread();
-  const std::unique_ptr<EventLoop, void (*)(EventLoop*)> leave{
-      this, [](EventLoop* loop) { loop->runner_ = nullptr; }};
-  while (!closed_ && !done() && std::chrono::steady_clock::now() < deadline) {
+  const std::unique_ptr<EventLoop, void (*)(EventLoop*)> leave{this, [](EventLoop* loop) {
+                                                                 loop->runner_ = 0;
+                                                                 loop->runner_.notify_all();
+                                                               }};
+  while (!closed_ && !claimed_ && !done() && std::chrono::steady_clock::now() < deadline) {
     turn(deadline, TimePoint::max());
   }
   const TimePoint next = prepare_wait();
@@ -111,14 +124,14 @@ void EventLoop::drive(const std::function<bool()>& done, TimePoint deadline) {
 }
 
 bool EventLoop::call_if_idle(const std::function<void()>& function) {
-  const void* nobody = nullptr;
+  std::uintptr_t nobody = 0;
   if (!runner_.compare_exchange_strong(nobody, this_thread())) return false;
   function();
-  runner_ = nullptr;
+  runner_ = 0;
   return true;
 }
 
-bool EventLoop::is_here() const noexcept { return runner_ == this_thread(); }
+bool EventLoop::is_here() const noexcept { return (runner_ & ~kDriving) == this_thread(); }
 
 void EventLoop::wake() noexcept {
   if (!awake_.exchange(true)) ring();

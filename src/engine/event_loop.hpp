@@ -63,7 +63,7 @@ class EventLoop {
   /// Destroys all jobs and tasks without running them, and refuses further ones. A thread that runs the loop leaves it.
   void close() noexcept;
   /// For a call that waits for something the loop has to do: runs it until `done()`, if no other thread runs it, or ran it
-  /// last; until the deadline at the latest. Throws what `done` throws.
+  /// last; until the deadline at the latest, or another thread comes to run it. Throws what `done` throws.
   void drive(const std::function<bool()>& done, TimePoint deadline = TimePoint::max());
   /// Calls the function as the thread that runs the loop would, unless another one does. Returns whether it was called.
   bool call_if_idle(const std::function<void()>& function);
@@ -108,8 +108,10 @@ class EventLoop {
   std::atomic<bool> awake_ = true;
   /// A wait ends here, as a count of the steady clock; the least number while it does not wait.
   std::atomic<Duration::rep> waits_until_ = Duration::min().count();
-  std::atomic<const void*> runner_ = nullptr;       // identifies the thread that runs it
-  std::atomic<const void*> last_runner_ = nullptr;  // the same, and stays when it does not
+  std::atomic<std::uintptr_t> runner_ = 0;       // the thread that runs it
+  std::atomic<std::uintptr_t> last_runner_ = 0;  // the same, and stays when it does not
+  /// A thread wants to run it, and waits for the call that drives it.
+  std::atomic<bool> claimed_ = false;
 
   Descriptors descriptors_;
   std::size_t descriptors_destroyed_ = 0;
