@@ -19,7 +19,7 @@
  *   Errors     Functions that return an int return KUBECXX_OK or one of the codes below, unless they are documented to
  *              return 0 or 1. The details are kept per thread until its next call that returns a code. A function that
  *              fails sets its output to null or 0.
- *   Options    are structs whose first member is their size: `kubecxx_client_options options = {sizeof options};`.
+ *   Options    are structs whose first member is their size: `kubecxx_client_options options = {.size = sizeof options};`.
  *              All other members may be left at zero, which means their default. Null is the same as all defaults.
  *   Callbacks  come with user data and a function that releases it, called once, after the last callback. It is not
  *              called if the function that was given the callback fails. Callbacks must return normally: they must
@@ -216,7 +216,7 @@ int kubecxx_client_new(const kubecxx_config* config, const kubecxx_client_option
 /* Informers of the client go on. */
 void kubecxx_client_free(kubecxx_client* client);
 
-/* The objects of one kind: {sizeof r, "apps", "v1", "deployments", "shop"}. */
+/* The objects of one kind: group "apps", version "v1", resource "deployments", namespace "shop". */
 typedef struct kubecxx_resource {
   size_t size;
   kubecxx_string group; /* empty for the core group */
