@@ -28,8 +28,9 @@ void after_fork_in_child() noexcept {
 std::uint64_t fork_generation() noexcept { return generation.load(std::memory_order_relaxed); }
 
 void ProcessMark::refuse(const char* what) {
-  throw ForkedError(std::string{what} +
-                    " belongs to the parent of this process; a child of fork() may only destroy it");
+  throw ForkedError(
+      std::string{what} +
+      " belongs to the parent of this process; a child of fork() may only destroy it");
 }
 
 LiveRuntime::LiveRuntime() {

@@ -61,7 +61,8 @@ void CallbackGate::release_if_over() noexcept {
     const CallbackScope scope{this, Waiting::kForbidden};
     try {
       release_(user_data_);
-    } catch (...) {  // NOLINT(bugprone-empty-catch): of a C++ program; there is nobody to report it to
+    } catch (
+        ...) {  // NOLINT(bugprone-empty-catch): of a C++ program; there is nobody to report it to
     }
   }
   // Notified with the lock: close_and_wait() may destroy the gate as soon as it has it.

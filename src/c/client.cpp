@@ -13,9 +13,9 @@ namespace kube::c {
 
 ResourceName read_resource(const kubecxx_resource* given) {
   const auto name = read_options(&required(given, "resource"), "kubecxx_resource");
-  ResourceName result{{copy(name.group, "group"), copy(name.version, "version"),
-                       copy(name.resource, "resource")},
-                      copy(name.namespace_, "namespace_")};
+  ResourceName result{
+      {copy(name.group, "group"), copy(name.version, "version"), copy(name.resource, "resource")},
+      copy(name.namespace_, "namespace_")};
   if (result.resource.version.empty() || result.resource.resource.empty()) {
     throw std::invalid_argument(
         "kubecxx_resource: version and resource are required, such as \"v1\" and \"pods\"");
@@ -89,12 +89,11 @@ int kubecxx_client_new(const kubecxx_config* config, const kubecxx_client_option
     const auto given = read_options(options, "kubecxx_client_options");
     const kube::Logger log = logger_of(given.log);
     std::shared_ptr<RuntimeState> runtime =
-        given.runtime != nullptr
-            ? alive(given.runtime, "runtime").state
-            : std::make_shared<RuntimeState>(kube::RuntimeOptions{.log = log});
+        given.runtime != nullptr ? alive(given.runtime, "runtime").state
+                                 : std::make_shared<RuntimeState>(kube::RuntimeOptions{.log = log});
     kube::ClientOptions how{.log = log, .runtime = runtime->runtime};
-    result = new kubecxx_client(required(config, "config").config, std::move(how),
-                                std::move(runtime));
+    result =
+        new kubecxx_client(required(config, "config").config, std::move(how), std::move(runtime));
   });
 }
 
@@ -111,9 +110,10 @@ int kubecxx_client_get(kubecxx_client* client, const kubecxx_resource* resource,
     const std::string_view subresource = view(given.subresource, "subresource");
     request("kubecxx_client_get", client, resource, given.timeout_ms, given.cancel, object,
             [&](const Objects& objects, std::stop_token stop) {
-              return subresource.empty() ? objects.get(view(name, "name"), how, std::move(stop))
-                                         : objects.get_subresource<kube::Value>(
-                                               view(name, "name"), subresource, how, std::move(stop));
+              return subresource.empty()
+                         ? objects.get(view(name, "name"), how, std::move(stop))
+                         : objects.get_subresource<kube::Value>(view(name, "name"), subresource,
+                                                                how, std::move(stop));
             });
   });
 }
@@ -129,10 +129,10 @@ int kubecxx_client_create(kubecxx_client* client, const kubecxx_resource* resour
     const std::string_view subresource = view(given.subresource, "subresource");
     request("kubecxx_client_create", client, resource, given.timeout_ms, given.cancel, stored,
             [&](const Objects& objects, std::stop_token stop) {
-              return subresource.empty()
-                         ? objects.create(*body, how, std::move(stop))
-                         : objects.create_subresource<kube::Value>(
-                               kube::detail::name_of(*body), subresource, *body, how, std::move(stop));
+              return subresource.empty() ? objects.create(*body, how, std::move(stop))
+                                         : objects.create_subresource<kube::Value>(
+                                               kube::detail::name_of(*body), subresource, *body,
+                                               how, std::move(stop));
             });
   });
 }
@@ -148,10 +148,10 @@ int kubecxx_client_update(kubecxx_client* client, const kubecxx_resource* resour
     const std::string_view subresource = view(given.subresource, "subresource");
     request("kubecxx_client_update", client, resource, given.timeout_ms, given.cancel, stored,
             [&](const Objects& objects, std::stop_token stop) {
-              return subresource.empty()
-                         ? objects.update(*body, how, std::move(stop))
-                         : objects.update_subresource<kube::Value>(
-                               kube::detail::name_of(*body), subresource, *body, how, std::move(stop));
+              return subresource.empty() ? objects.update(*body, how, std::move(stop))
+                                         : objects.update_subresource<kube::Value>(
+                                               kube::detail::name_of(*body), subresource, *body,
+                                               how, std::move(stop));
             });
   });
 }

@@ -135,12 +135,12 @@ FactoryOptions factory_options(const kubecxx_informer_options& given, std::strin
   for (std::size_t i = 0; i < given.leave_out_count; ++i) {
     options.leave_out.push_back(copy(given.leave_out[i], "leave_out"));
   }
-  options.tweak_list_options = [labels = copy(given.label_selector, "label_selector"),
-                                fields = copy(given.field_selector, "field_selector")](
-                                   ListOptions& list) {
-    list.label_selector = labels;
-    list.field_selector = fields;
-  };
+  options.tweak_list_options =
+      [labels = copy(given.label_selector, "label_selector"),
+       fields = copy(given.field_selector, "field_selector")](ListOptions& list) {
+        list.label_selector = labels;
+        list.field_selector = fields;
+      };
   return options;
 }
 

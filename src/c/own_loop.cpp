@@ -68,13 +68,12 @@ void OwnLoop::check_is_run_by_other() const {
   const std::thread::id runner = last_runner_;
   if (!is_here() && runner != std::thread::id{} && runner != std::this_thread::get_id()) return;
   throw std::logic_error(
-      "a request waits for its answer, which arrives only while another thread runs the loop of the "
+      "a request waits for its answer, which arrives only while another thread runs the loop of "
+      "the "
       "runtime; make a second client without this runtime for requests");
 }
 
-bool OwnLoop::is_here() const noexcept {
-  return detail::Inside::core(*runtime_)->loop().is_here();
-}
+bool OwnLoop::is_here() const noexcept { return detail::Inside::core(*runtime_)->loop().is_here(); }
 
 void OwnLoop::finish_later(Handle& handle) noexcept {
   const std::lock_guard guard{mutex_};

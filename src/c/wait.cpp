@@ -97,7 +97,9 @@ void wait_for_signal(const char* function, OwnLoop* own_loop, const DoneSignal& 
 class CallDeadline::Alarm final : public detail::Job {
  public:
   Alarm(const std::shared_ptr<detail::Scheduler>& scheduler, std::stop_source source)
-      : Job(detail::Placement::kLoop), source_(std::move(source)), timer_(scheduler, system_clock()) {
+      : Job(detail::Placement::kLoop),
+        source_(std::move(source)),
+        timer_(scheduler, system_clock()) {
     bind(scheduler);
   }
 

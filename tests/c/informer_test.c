@@ -55,16 +55,19 @@ void informer_fills_its_cache_and_reads_from_it(void) {
   options.leave_out_count = 1;
   informer = new_informer(client, "", &options);
   CHECK(kubecxx_informer_has_synced(informer) == 0);
-  CHECK_CODE(KUBECXX_ERROR_MISUSE, kubecxx_informer_wait_for_sync(informer, WAIT_MS, NULL)); /* not started */
+  CHECK_CODE(KUBECXX_ERROR_MISUSE,
+             kubecxx_informer_wait_for_sync(informer, WAIT_MS, NULL)); /* not started */
 
   start_and_sync(informer);
   CHECK_CODE(KUBECXX_ERROR_MISUSE, kubecxx_informer_start(informer));
 
   CHECK_OK(kubecxx_informer_get(informer, kubecxx_str("one/a"), &object));
-  CHECK(equals(kubecxx_object_name(object), "a") && equals(kubecxx_object_namespace(object), "one"));
+  CHECK(equals(kubecxx_object_name(object), "a") &&
+        equals(kubecxx_object_namespace(object), "one"));
   CHECK(!contains(kubecxx_object_json(object), "managedFields"));
   kubecxx_object_free(object);
-  CHECK_CODE(KUBECXX_ERROR_NOT_FOUND, kubecxx_informer_get(informer, kubecxx_str("one/z"), &object));
+  CHECK_CODE(KUBECXX_ERROR_NOT_FOUND,
+             kubecxx_informer_get(informer, kubecxx_str("one/z"), &object));
   CHECK(object == NULL);
   CHECK(count(informer, "", "app in (web,db)") == 3);
   CHECK(count(informer, "", "app=web") == 2);
@@ -101,7 +104,8 @@ void informer_selects_by_labels_and_fields(void) {
   kubecxx_informer_free(informer);
 
   options.label_selector = kubecxx_str("app in (");
-  CHECK_CODE(KUBECXX_ERROR_INVALID_ARGUMENT, kubecxx_informer_new(client, &maps, &options, &informer));
+  CHECK_CODE(KUBECXX_ERROR_INVALID_ARGUMENT,
+             kubecxx_informer_new(client, &maps, &options, &informer));
   CHECK(informer == NULL);
   kubecxx_client_free(client);
 }
@@ -202,11 +206,13 @@ static void copy_object(void* user_data, const kubecxx_object* object, int in_in
   writer* const w = user_data;
   kubecxx_object* cached;
   (void)in_initial_list;
-  CHECK(equals(kubecxx_object_name(object), "source") || equals(kubecxx_object_name(object), "copy"));
+  CHECK(equals(kubecxx_object_name(object), "source") ||
+        equals(kubecxx_object_name(object), "copy"));
   CHECK_OK(kubecxx_informer_get(w->informer, kubecxx_str("writes/source"), &cached));
   kubecxx_object_free(cached);
   CHECK_OK(kubecxx_informer_wait_for_sync(w->informer, WAIT_MS, NULL));
-  if (equals(kubecxx_object_name(object), "source")) create_config_map(w->client, "writes", "copy", "web");
+  if (equals(kubecxx_object_name(object), "source"))
+    create_config_map(w->client, "writes", "copy", "web");
   recorder_count(&w->base, &w->base.adds);
 }
 

@@ -93,7 +93,8 @@ static void free_everything(void* user_data, const kubecxx_object* object, int i
   kubecxx_informer_free(s->informer);
   kubecxx_client_free(s->client);
   kubecxx_runtime_free(s->runtime);
-  CHECK(recorder_get(&s->base, &s->base.releases) == 1); /* the user data of this call is still in use */
+  CHECK(recorder_get(&s->base, &s->base.releases) ==
+        1); /* the user data of this call is still in use */
   CHECK(equals(kubecxx_object_name(object), "a"));
   recorder_count(&s->base, &s->base.adds);
 }
@@ -168,7 +169,8 @@ void user_data_stays_with_the_caller_if_adding_fails(void) {
   recorder_init(&r);
   election_options.user_data = &r;
   election_options.release = count_release;
-  CHECK_CODE(KUBECXX_ERROR_INVALID_ARGUMENT, kubecxx_election_new(config, &election_options, &election));
+  CHECK_CODE(KUBECXX_ERROR_INVALID_ARGUMENT,
+             kubecxx_election_new(config, &election_options, &election));
   CHECK_CODE(KUBECXX_ERROR_INVALID_ARGUMENT, kubecxx_log_new(NULL, &r, count_release, 17, &log));
   CHECK(r.releases == 0);
   kubecxx_config_free(config);
@@ -181,15 +183,18 @@ typedef struct sink {
   int refused;
 } sink;
 
-static void take_line(void* user_data, int level, kubecxx_string component, kubecxx_string message) {
+static void take_line(void* user_data, int level, kubecxx_string component,
+                      kubecxx_string message) {
   sink* const s = user_data;
   const kubecxx_resource maps = config_maps("default");
   kubecxx_object* object;
   CHECK(level >= KUBECXX_LOG_WARNING && level <= KUBECXX_LOG_ERROR);
   CHECK(component.size > 0 && message.size > 0);
   /* What does not wait is allowed, what waits is refused. */
-  CHECK_CODE(KUBECXX_ERROR_NOT_FOUND, kubecxx_informer_get(s->informer, kubecxx_str("a/b"), &object));
-  CHECK_CODE(KUBECXX_ERROR_MISUSE, kubecxx_client_get(s->client, &maps, kubecxx_str("a"), NULL, &object));
+  CHECK_CODE(KUBECXX_ERROR_NOT_FOUND,
+             kubecxx_informer_get(s->informer, kubecxx_str("a/b"), &object));
+  CHECK_CODE(KUBECXX_ERROR_MISUSE,
+             kubecxx_client_get(s->client, &maps, kubecxx_str("a"), NULL, &object));
   CHECK_CODE(KUBECXX_ERROR_MISUSE, kubecxx_informer_wait_for_sync(s->informer, WAIT_MS, NULL));
   recorder_count(&s->base, &s->refused);
 }
@@ -238,7 +243,8 @@ void log_sink_is_silent_after_free(void) {
   kubecxx_log_free(log);
   lines = recorder_get(&s.base, &s.refused);
   CHECK(s.base.releases == 1);
-  CHECK_CODE(KUBECXX_ERROR_TIMEOUT, kubecxx_informer_wait_for_sync(s.informer, 1500, NULL)); /* fails once more */
+  CHECK_CODE(KUBECXX_ERROR_TIMEOUT,
+             kubecxx_informer_wait_for_sync(s.informer, 1500, NULL)); /* fails once more */
   CHECK(recorder_get(&s.base, &s.refused) == lines);
   kubecxx_informer_free(s.informer);
   kubecxx_client_free(s.client);

@@ -50,7 +50,8 @@ void missing_configuration_is_an_error_with_a_message(void) {
   kubecxx_config* config = (kubecxx_config*)1;
   kubecxx_config_options options = {.size = sizeof options};
 
-  CHECK_CODE(KUBECXX_ERROR_CONFIG, kubecxx_config_load(kubecxx_str("/no/such/file"), NULL, &config));
+  CHECK_CODE(KUBECXX_ERROR_CONFIG,
+             kubecxx_config_load(kubecxx_str("/no/such/file"), NULL, &config));
   CHECK(config == NULL);
   CHECK(contains(kubecxx_error_message(), "/no/such/file"));
   CHECK_CODE(KUBECXX_ERROR_CONFIG, kubecxx_config_in_cluster(NULL, &config));
@@ -79,7 +80,8 @@ void options_of_an_older_header_work(void) {
 
   handler_options = recording_handler(&r);
   handler_options.size = offsetof(kubecxx_handler_options, name);
-  memset((char*)&handler_options + handler_options.size, 0xa5, sizeof handler_options - handler_options.size);
+  memset((char*)&handler_options + handler_options.size, 0xa5,
+         sizeof handler_options - handler_options.size);
   CHECK_OK(kubecxx_informer_add_handler(informer, &handler_options, &handler));
 
   memset(&get_options, 0xa5, sizeof get_options);
@@ -134,7 +136,8 @@ static void* succeed(void* unused) {
 void errors_are_kept_per_thread(void) {
   pthread_t thread;
   kubecxx_config* config;
-  CHECK_CODE(KUBECXX_ERROR_CONFIG, kubecxx_config_load(kubecxx_str("/no/such/file"), NULL, &config));
+  CHECK_CODE(KUBECXX_ERROR_CONFIG,
+             kubecxx_config_load(kubecxx_str("/no/such/file"), NULL, &config));
   CHECK(pthread_create(&thread, NULL, succeed, NULL) == 0);
   CHECK(pthread_join(thread, NULL) == 0);
   CHECK(kubecxx_error_code() == KUBECXX_ERROR_CONFIG);
@@ -151,12 +154,14 @@ void null_handles_are_refused_and_freeing_null_is_allowed(void) {
   kubecxx_string broken = {NULL, 3};
   kubecxx_object* object = (kubecxx_object*)1;
   kubecxx_config* config;
-  CHECK_CODE(KUBECXX_ERROR_INVALID_ARGUMENT, kubecxx_client_get(NULL, &resource, kubecxx_str("x"), NULL, &object));
+  CHECK_CODE(KUBECXX_ERROR_INVALID_ARGUMENT,
+             kubecxx_client_get(NULL, &resource, kubecxx_str("x"), NULL, &object));
   CHECK(object == NULL && contains(kubecxx_error_message(), "client"));
   CHECK_CODE(KUBECXX_ERROR_INVALID_ARGUMENT, kubecxx_informer_start(NULL));
   CHECK_CODE(KUBECXX_ERROR_INVALID_ARGUMENT, kubecxx_config_load(broken, NULL, &config));
   CHECK_CODE(KUBECXX_ERROR_INVALID_ARGUMENT, kubecxx_config_load(kubecxx_str(""), NULL, NULL));
-  CHECK(kubecxx_object_json(NULL).size == 0 && kubecxx_list_size(NULL) == 0 && kubecxx_list_item(NULL, 0) == NULL);
+  CHECK(kubecxx_object_json(NULL).size == 0 && kubecxx_list_size(NULL) == 0 &&
+        kubecxx_list_item(NULL, 0) == NULL);
   CHECK(kubecxx_informer_has_synced(NULL) == 0 && kubecxx_election_is_leader(NULL) == 0);
   kubecxx_text_free(NULL);
   kubecxx_log_free(NULL);

@@ -68,7 +68,8 @@ static void ask(void* user_data, const kubecxx_object* object, int in_initial_li
   int more;
   (void)in_initial_list;
   CHECK_CODE(KUBECXX_ERROR_MISUSE, kubecxx_runtime_run_ready(a->runtime, 0, &more));
-  CHECK_CODE(KUBECXX_ERROR_MISUSE, kubecxx_client_get(a->client, &maps, kubecxx_object_name(object), NULL, NULL));
+  CHECK_CODE(KUBECXX_ERROR_MISUSE,
+             kubecxx_client_get(a->client, &maps, kubecxx_object_name(object), NULL, NULL));
   recorder_count(&a->base, &a->base.adds);
 }
 
@@ -87,7 +88,8 @@ void own_loop_refuses_what_would_hang(void) {
   a.client = new_client_on(a.runtime);
   a.informer = new_informer(a.client, "refused");
   /* Nobody has run the loop yet. */
-  CHECK_CODE(KUBECXX_ERROR_MISUSE, kubecxx_client_get(a.client, &maps, kubecxx_str("a"), NULL, NULL));
+  CHECK_CODE(KUBECXX_ERROR_MISUSE,
+             kubecxx_client_get(a.client, &maps, kubecxx_str("a"), NULL, NULL));
 
   options.on_add = ask;
   options.user_data = &a;
@@ -95,7 +97,8 @@ void own_loop_refuses_what_would_hang(void) {
   CHECK_OK(kubecxx_informer_start(a.informer));
   while (a.base.adds == 0) run_loop(a.runtime);
   /* This thread runs it. */
-  CHECK_CODE(KUBECXX_ERROR_MISUSE, kubecxx_client_get(a.client, &maps, kubecxx_str("a"), NULL, NULL));
+  CHECK_CODE(KUBECXX_ERROR_MISUSE,
+             kubecxx_client_get(a.client, &maps, kubecxx_str("a"), NULL, NULL));
   kubecxx_client_free(a.client);
   kubecxx_informer_free(a.informer);
   kubecxx_runtime_free(a.runtime);

@@ -9,13 +9,14 @@
 
 void fail(const char* file, int line, const char* what) {
   const kubecxx_string message = kubecxx_error_message();
-  fprintf(stderr, "%s:%d: failed: %s\n  last error of this thread: %d %.*s\n", file, line, what, kubecxx_error_code(),
-          (int)message.size, message.data == NULL ? "" : message.data);
+  fprintf(stderr, "%s:%d: failed: %s\n  last error of this thread: %d %.*s\n", file, line, what,
+          kubecxx_error_code(), (int)message.size, message.data == NULL ? "" : message.data);
   exit(1);
 }
 
 int equals(kubecxx_string string, const char* text) {
-  return string.size == strlen(text) && (string.size == 0 || memcmp(string.data, text, string.size) == 0);
+  return string.size == strlen(text) &&
+         (string.size == 0 || memcmp(string.data, text, string.size) == 0);
 }
 
 int contains(kubecxx_string string, const char* text) {
@@ -55,7 +56,8 @@ void recorder_wait(recorder* r, const int* counter, int least) {
   pthread_mutex_lock(&r->mutex);
   while (*counter < least) {
     if (pthread_cond_timedwait(&r->changed, &r->mutex, &deadline) != 0) {
-      fprintf(stderr, "adds %d, updates %d, deletes %d, releases %d\n", r->adds, r->updates, r->deletes, r->releases);
+      fprintf(stderr, "adds %d, updates %d, deletes %d, releases %d\n", r->adds, r->updates,
+              r->deletes, r->releases);
       fail(__FILE__, __LINE__, "a counter stays below what was waited for");
     }
   }
@@ -65,7 +67,8 @@ void recorder_wait(recorder* r, const int* counter, int least) {
 static void note_thread(recorder* r) {
   FILE* const name = fopen("/proc/thread-self/comm", "r");
   pthread_mutex_lock(&r->mutex);
-  if (name != NULL && fgets(r->thread_name, sizeof r->thread_name, name) == NULL) r->thread_name[0] = '\0';
+  if (name != NULL && fgets(r->thread_name, sizeof r->thread_name, name) == NULL)
+    r->thread_name[0] = '\0';
   pthread_mutex_unlock(&r->mutex);
   if (name != NULL) fclose(name);
 }
@@ -80,7 +83,8 @@ static void record_add(void* user_data, const kubecxx_object* object, int in_ini
   recorder_count(r, &r->adds);
 }
 
-static void record_update(void* user_data, const kubecxx_object* before, const kubecxx_object* now) {
+static void record_update(void* user_data, const kubecxx_object* before,
+                          const kubecxx_object* now) {
   recorder* const r = user_data;
   const kubecxx_string a = kubecxx_object_name(before);
   const kubecxx_string b = kubecxx_object_name(now);
@@ -88,7 +92,8 @@ static void record_update(void* user_data, const kubecxx_object* before, const k
   recorder_count(r, &r->updates);
 }
 
-static void record_delete(void* user_data, kubecxx_string key, const kubecxx_object* last, int final_state_known) {
+static void record_delete(void* user_data, kubecxx_string key, const kubecxx_object* last,
+                          int final_state_known) {
   recorder* const r = user_data;
   CHECK(last != NULL && final_state_known == 1);
   CHECK(key.size < sizeof r->last_key);
@@ -155,26 +160,30 @@ void create_namespace(kubecxx_client* client, const char* name) {
   char json[256];
   resource.version = kubecxx_str("v1");
   resource.resource = kubecxx_str("namespaces");
-  snprintf(json, sizeof json, "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"%s\"}}", name);
+  snprintf(json, sizeof json,
+           "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"%s\"}}", name);
   CHECK_OK(kubecxx_client_create(client, &resource, kubecxx_str(json), NULL, NULL));
 }
 
-void create_config_map(kubecxx_client* client, const char* namespace_, const char* name, const char* app) {
+void create_config_map(kubecxx_client* client, const char* namespace_, const char* name,
+                       const char* app) {
   const kubecxx_resource resource = config_maps(namespace_);
   char json[512];
   snprintf(json, sizeof json,
-           "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"%s\",\"labels\":{\"app\":\"%s\"}},"
+           "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"%s\",\"labels\":"
+           "{\"app\":\"%s\"}},"
            "\"data\":{\"key\":\"value\"}}",
            name, app);
   CHECK_OK(kubecxx_client_create(client, &resource, kubecxx_str(json), NULL, NULL));
 }
 
-void touch_config_map(kubecxx_client* client, const char* namespace_, const char* name, const char* value) {
+void touch_config_map(kubecxx_client* client, const char* namespace_, const char* name,
+                      const char* value) {
   const kubecxx_resource resource = config_maps(namespace_);
   char patch[256];
   snprintf(patch, sizeof patch, "{\"data\":{\"key\":\"%s\"}}", value);
-  CHECK_OK(kubecxx_client_patch(client, &resource, kubecxx_str(name), KUBECXX_PATCH_MERGE, kubecxx_str(patch), NULL,
-                                NULL));
+  CHECK_OK(kubecxx_client_patch(client, &resource, kubecxx_str(name), KUBECXX_PATCH_MERGE,
+                                kubecxx_str(patch), NULL, NULL));
 }
 
 void delete_config_map(kubecxx_client* client, const char* namespace_, const char* name) {

@@ -17,15 +17,16 @@ void fail(const char* file, int line, const char* what);
   do {                                                      \
     if (!(condition)) fail(__FILE__, __LINE__, #condition); \
   } while (0)
-#define CHECK_OK(call)                                             \
-  do {                                                             \
-    if ((call) != KUBECXX_OK) fail(__FILE__, __LINE__, #call);     \
+#define CHECK_OK(call)                                         \
+  do {                                                         \
+    if ((call) != KUBECXX_OK) fail(__FILE__, __LINE__, #call); \
   } while (0)
 /* The call fails with that code, and with a message. */
-#define CHECK_CODE(expected, call)                                                                \
-  do {                                                                                            \
-    if ((call) != (expected) || kubecxx_error_code() != (expected) || kubecxx_error_message().size == 0) \
-      fail(__FILE__, __LINE__, #call);                                                            \
+#define CHECK_CODE(expected, call)                                    \
+  do {                                                                \
+    if ((call) != (expected) || kubecxx_error_code() != (expected) || \
+        kubecxx_error_message().size == 0)                            \
+      fail(__FILE__, __LINE__, #call);                                \
   } while (0)
 
 /* Whether the string is, or contains, the text. */
@@ -62,8 +63,10 @@ kubecxx_runtime* new_runtime_without_threads(void);
 kubecxx_resource config_maps(const char* namespace_);
 void create_namespace(kubecxx_client* client, const char* name);
 /* Creates, and changes, a ConfigMap with the label app=`app`. */
-void create_config_map(kubecxx_client* client, const char* namespace_, const char* name, const char* app);
-void touch_config_map(kubecxx_client* client, const char* namespace_, const char* name, const char* value);
+void create_config_map(kubecxx_client* client, const char* namespace_, const char* name,
+                       const char* app);
+void touch_config_map(kubecxx_client* client, const char* namespace_, const char* name,
+                      const char* value);
 void delete_config_map(kubecxx_client* client, const char* namespace_, const char* name);
 /* Runs the loop once, after waiting for its descriptor. */
 void run_loop(kubecxx_runtime* runtime);

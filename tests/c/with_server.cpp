@@ -42,7 +42,8 @@ int run(char** command, const std::string& kubeconfig) {
   }
   int status = 0;
   if (::waitpid(child, &status, 0) != child) throw std::runtime_error("waitpid failed");
-  if (WIFSIGNALED(status)) std::cerr << command[0] << " was killed by signal " << WTERMSIG(status) << '\n';
+  if (WIFSIGNALED(status))
+    std::cerr << command[0] << " was killed by signal " << WTERMSIG(status) << '\n';
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

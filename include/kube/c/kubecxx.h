@@ -75,20 +75,20 @@ void kubecxx_text_free(kubecxx_text* text);
 
 enum {
   KUBECXX_OK = 0,
-  KUBECXX_ERROR_INVALID_ARGUMENT = 1, /* an argument or option cannot be used; the message names it */
+  KUBECXX_ERROR_INVALID_ARGUMENT = 1, /* an argument or option is wrong; the message names it */
   KUBECXX_ERROR_MISUSE = 2,           /* a call that is not allowed here or now */
   KUBECXX_ERROR_NO_MEMORY = 3,
-  KUBECXX_ERROR_SYSTEM = 4,         /* the system refuses a thread or a descriptor */
-  KUBECXX_ERROR_CONFIG = 5,         /* a configuration is missing or cannot be used */
-  KUBECXX_ERROR_TRANSPORT = 6,      /* no answer of the server */
-  KUBECXX_ERROR_TIMEOUT = 7,        /* the time of the caller is over */
-  KUBECXX_ERROR_CANCELED = 8,       /* kubecxx_cancel_request(), or the end of the handle */
-  KUBECXX_ERROR_CODEC = 9,          /* text that is no JSON, or not what it should be */
-  KUBECXX_ERROR_API = 10,           /* the server refuses; see kubecxx_error_http_status() */
-  KUBECXX_ERROR_NOT_FOUND = 11,     /* the same with status 404; also by a cache */
+  KUBECXX_ERROR_SYSTEM = 4,          /* the system refuses a thread or a descriptor */
+  KUBECXX_ERROR_CONFIG = 5,          /* a configuration is missing or cannot be used */
+  KUBECXX_ERROR_TRANSPORT = 6,       /* no answer of the server */
+  KUBECXX_ERROR_TIMEOUT = 7,         /* the time of the caller is over */
+  KUBECXX_ERROR_CANCELED = 8,        /* kubecxx_cancel_request(), or the end of the handle */
+  KUBECXX_ERROR_CODEC = 9,           /* text that is no JSON, or not what it should be */
+  KUBECXX_ERROR_API = 10,            /* the server refuses; see kubecxx_error_http_status() */
+  KUBECXX_ERROR_NOT_FOUND = 11,      /* the same with status 404; also by a cache */
   KUBECXX_ERROR_ALREADY_EXISTS = 12, /* the same with status 409 and that reason */
-  KUBECXX_ERROR_CONFLICT = 13,      /* the same with status 409: the object has changed, or another manager owns a field */
-  KUBECXX_ERROR_FORKED = 14,        /* the handle belongs to the parent process */
+  KUBECXX_ERROR_CONFLICT = 13,       /* the same with status 409: the object has changed */
+  KUBECXX_ERROR_FORKED = 14,         /* the handle belongs to the parent process */
   KUBECXX_ERROR_OTHER = 15
 };
 
@@ -101,17 +101,23 @@ kubecxx_string kubecxx_error_reason(void);
 
 /* --- Logs ---------------------------------------------------------------------------------------------------------- */
 
-enum { KUBECXX_LOG_DEBUG = 0, KUBECXX_LOG_INFO = 1, KUBECXX_LOG_WARNING = 2, KUBECXX_LOG_ERROR = 3 };
+enum {
+  KUBECXX_LOG_DEBUG = 0,
+  KUBECXX_LOG_INFO = 1,
+  KUBECXX_LOG_WARNING = 2,
+  KUBECXX_LOG_ERROR = 3
+};
 
 /* Receives one line. Called by any thread, also several at a time, and by threads that must not wait: it must not block.
  * What the library logs because of a call that the sink makes is dropped. */
-typedef void (*kubecxx_log_function)(void* user_data, int level, kubecxx_string component, kubecxx_string message);
+typedef void (*kubecxx_log_function)(void* user_data, int level, kubecxx_string component,
+                                     kubecxx_string message);
 
 /* A log, for the options of other handles; without one, warnings and errors go to standard error. */
 typedef struct kubecxx_log kubecxx_log;
 /* Lines below `least_level` are dropped. A null function drops all. */
-int kubecxx_log_new(kubecxx_log_function function, void* user_data, void (*release)(void* user_data), int least_level,
-                    kubecxx_log** log);
+int kubecxx_log_new(kubecxx_log_function function, void* user_data,
+                    void (*release)(void* user_data), int least_level, kubecxx_log** log);
 /* Later lines are dropped, also those of handles that still have this log. */
 void kubecxx_log_free(kubecxx_log* log);
 
@@ -142,9 +148,11 @@ typedef struct kubecxx_config_options {
 
 /* The configuration of the usual places: the file `path` if it is not empty; else those that KUBECONFIG names, else
  * ~/.kube/config; and if they name no server, that of the pod that the program runs in. */
-int kubecxx_config_load(kubecxx_string path, const kubecxx_config_options* options, kubecxx_config** config);
+int kubecxx_config_load(kubecxx_string path, const kubecxx_config_options* options,
+                        kubecxx_config** config);
 /* The configuration of a kubeconfig (YAML or JSON) that the caller has in memory. */
-int kubecxx_config_parse(kubecxx_string text, const kubecxx_config_options* options, kubecxx_config** config);
+int kubecxx_config_parse(kubecxx_string text, const kubecxx_config_options* options,
+                         kubecxx_config** config);
 /* The configuration of the service account of the pod that the program runs in. */
 int kubecxx_config_in_cluster(const kubecxx_config_options* options, kubecxx_config** config);
 /* The address of the server. */
@@ -163,8 +171,10 @@ typedef struct kubecxx_runtime kubecxx_runtime;
 
 typedef struct kubecxx_runtime_options {
   size_t size;
-  int32_t threads;     /* workers; 0 is the default: one per processor, 4 at most. KUBECXX_NO_THREADS: none at all */
-  int32_t max_threads; /* workers while handlers block; 0 is the default of 64; KUBECXX_UNLIMITED: no limit */
+  int32_t
+      threads; /* workers; 0 is the default: one per processor, 4 at most. KUBECXX_NO_THREADS: none at all */
+  int32_t
+      max_threads; /* workers while handlers block; 0 is the default of 64; KUBECXX_UNLIMITED: no limit */
   const kubecxx_log* log;
 } kubecxx_runtime_options;
 
@@ -212,7 +222,8 @@ typedef struct kubecxx_client_options {
 } kubecxx_client_options;
 
 /* Nothing is sent yet. */
-int kubecxx_client_new(const kubecxx_config* config, const kubecxx_client_options* options, kubecxx_client** client);
+int kubecxx_client_new(const kubecxx_config* config, const kubecxx_client_options* options,
+                       kubecxx_client** client);
 /* Informers of the client go on. */
 void kubecxx_client_free(kubecxx_client* client);
 
@@ -232,14 +243,16 @@ typedef struct kubecxx_resource {
 
 typedef struct kubecxx_get_options {
   size_t size;
-  kubecxx_string subresource;      /* "status", "scale" */
-  kubecxx_string resource_version; /* "0": any state that the server has at hand; default: the newest */
-  int64_t timeout_ms;              /* 0: as the configuration says */
+  kubecxx_string subresource; /* "status", "scale" */
+  kubecxx_string
+      resource_version; /* "0": any state that the server has at hand; default: the newest */
+  int64_t timeout_ms;   /* 0: as the configuration says */
   kubecxx_cancel* cancel;
 } kubecxx_get_options;
 /* Waits. */
-int kubecxx_client_get(kubecxx_client* client, const kubecxx_resource* resource, kubecxx_string name,
-                       const kubecxx_get_options* options, kubecxx_object** object);
+int kubecxx_client_get(kubecxx_client* client, const kubecxx_resource* resource,
+                       kubecxx_string name, const kubecxx_get_options* options,
+                       kubecxx_object** object);
 
 typedef struct kubecxx_write_options {
   size_t size;
@@ -252,14 +265,17 @@ typedef struct kubecxx_write_options {
   kubecxx_cancel* cancel;
 } kubecxx_write_options;
 /* Waits. */
-int kubecxx_client_create(kubecxx_client* client, const kubecxx_resource* resource, kubecxx_string json,
-                          const kubecxx_write_options* options, kubecxx_object** stored);
+int kubecxx_client_create(kubecxx_client* client, const kubecxx_resource* resource,
+                          kubecxx_string json, const kubecxx_write_options* options,
+                          kubecxx_object** stored);
 /* Replaces the object that metadata.name names, if its resourceVersion still is the newest or is not set. Waits. */
-int kubecxx_client_update(kubecxx_client* client, const kubecxx_resource* resource, kubecxx_string json,
-                          const kubecxx_write_options* options, kubecxx_object** stored);
+int kubecxx_client_update(kubecxx_client* client, const kubecxx_resource* resource,
+                          kubecxx_string json, const kubecxx_write_options* options,
+                          kubecxx_object** stored);
 /* Server-side apply; options->field_manager is required. Fields that are not set are given up. Waits. */
-int kubecxx_client_apply(kubecxx_client* client, const kubecxx_resource* resource, kubecxx_string json,
-                         const kubecxx_write_options* options, kubecxx_object** stored);
+int kubecxx_client_apply(kubecxx_client* client, const kubecxx_resource* resource,
+                         kubecxx_string json, const kubecxx_write_options* options,
+                         kubecxx_object** stored);
 
 enum {
   KUBECXX_PATCH_JSON = 0,           /* RFC 6902: a list of operations */
@@ -267,8 +283,9 @@ enum {
   KUBECXX_PATCH_STRATEGIC_MERGE = 2 /* knows which lists are maps; built-in kinds only */
 };
 /* `body` is sent as it is. Waits. */
-int kubecxx_client_patch(kubecxx_client* client, const kubecxx_resource* resource, kubecxx_string name, int type,
-                         kubecxx_string body, const kubecxx_write_options* options, kubecxx_object** stored);
+int kubecxx_client_patch(kubecxx_client* client, const kubecxx_resource* resource,
+                         kubecxx_string name, int type, kubecxx_string body,
+                         const kubecxx_write_options* options, kubecxx_object** stored);
 
 typedef struct kubecxx_delete_options {
   size_t size;
@@ -282,8 +299,8 @@ typedef struct kubecxx_delete_options {
   kubecxx_cancel* cancel;
 } kubecxx_delete_options;
 /* Asks for the deletion; the object may stay until its finalizers are done. Waits. */
-int kubecxx_client_delete(kubecxx_client* client, const kubecxx_resource* resource, kubecxx_string name,
-                          const kubecxx_delete_options* options);
+int kubecxx_client_delete(kubecxx_client* client, const kubecxx_resource* resource,
+                          kubecxx_string name, const kubecxx_delete_options* options);
 
 /* --- Informers ----------------------------------------------------------------------------------------------------- */
 
@@ -294,7 +311,7 @@ typedef struct kubecxx_informer_options {
   size_t size;
   kubecxx_string label_selector; /* "app=web,tier!=cache" */
   kubecxx_string field_selector; /* "spec.nodeName=node-7" */
-  int64_t resync_ms;             /* how often handlers see all objects again, from the cache; 0: never */
+  int64_t resync_ms; /* how often handlers see all objects again, from the cache; 0: never */
   /* Fields that no object in the cache needs, as paths in JSON: "metadata.managedFields". */
   const kubecxx_string* leave_out;
   size_t leave_out_count;
@@ -309,15 +326,17 @@ int kubecxx_informer_has_synced(const kubecxx_informer* informer);
 /* Returns when the first list is in the cache, or KUBECXX_ERROR_TIMEOUT after `timeout_ms` (negative: never) with the last
  * error of list or watch in the message. `cancel` may be null. Waits; with a runtime without threads it runs the loop, and
  * handlers with it. */
-int kubecxx_informer_wait_for_sync(kubecxx_informer* informer, int64_t timeout_ms, kubecxx_cancel* cancel);
+int kubecxx_informer_wait_for_sync(kubecxx_informer* informer, int64_t timeout_ms,
+                                   kubecxx_cancel* cancel);
 /* Why nothing new arrives: the last error of list or watch; empty if all is well. */
 int kubecxx_informer_last_error(const kubecxx_informer* informer, kubecxx_text** message);
 /* The cached object with the key "namespace/name", or "name" if its kind has no namespaces. KUBECXX_ERROR_NOT_FOUND if there
  * is none. Never asks the server. */
-int kubecxx_informer_get(const kubecxx_informer* informer, kubecxx_string key, kubecxx_object** object);
+int kubecxx_informer_get(const kubecxx_informer* informer, kubecxx_string key,
+                         kubecxx_object** object);
 /* The cached objects of a namespace (empty: of all) that the label selector (empty: any) matches. */
-int kubecxx_informer_list(const kubecxx_informer* informer, kubecxx_string namespace_, kubecxx_string label_selector,
-                          kubecxx_list** list);
+int kubecxx_informer_list(const kubecxx_informer* informer, kubecxx_string namespace_,
+                          kubecxx_string label_selector, kubecxx_list** list);
 /* Stops it; its handlers are not called any more, and their user data is released. */
 void kubecxx_informer_free(kubecxx_informer* informer);
 
@@ -336,7 +355,8 @@ typedef struct kubecxx_handler_options {
   void (*on_update)(void* user_data, const kubecxx_object* before, const kubecxx_object* now);
   /* `last` is the last state that was seen, or null if there was none. `final_state_known` is 0 if the deletion itself was
    * missed, so that `last` may be out of date. */
-  void (*on_delete)(void* user_data, kubecxx_string key, const kubecxx_object* last, int final_state_known);
+  void (*on_delete)(void* user_data, kubecxx_string key, const kubecxx_object* last,
+                    int final_state_known);
   void* user_data;
   void (*release)(void* user_data);
   kubecxx_string name; /* for logs */
@@ -349,7 +369,8 @@ int kubecxx_informer_add_handler(kubecxx_informer* informer, const kubecxx_handl
 /* 1 once the handler was called for every object of the first list, else 0. */
 int kubecxx_handler_has_synced(const kubecxx_handler* handler);
 /* Returns when that is so; as kubecxx_informer_wait_for_sync(). The handler itself must not call it. Waits. */
-int kubecxx_handler_wait_for_sync(kubecxx_handler* handler, int64_t timeout_ms, kubecxx_cancel* cancel);
+int kubecxx_handler_wait_for_sync(kubecxx_handler* handler, int64_t timeout_ms,
+                                  kubecxx_cancel* cancel);
 /* Removes it from its informer; calls that wait are dropped. */
 void kubecxx_handler_free(kubecxx_handler* handler);
 
@@ -366,9 +387,10 @@ typedef struct kubecxx_election_options {
   kubecxx_string name;       /* of the Lease; required */
   kubecxx_string identity;   /* of this candidate; default: name of the host and a random part */
   int64_t lease_duration_ms; /* how long others wait for a renewal; default 15000 */
-  int64_t renew_deadline_ms; /* how long the leader tries to renew before it gives up; default 10000 */
-  int64_t retry_period_ms;   /* between two tries; default 2000 */
-  int32_t release_on_stop;   /* 1: give the Lease back at the end, so that others need not wait */
+  int64_t
+      renew_deadline_ms; /* how long the leader tries to renew before it gives up; default 10000 */
+  int64_t retry_period_ms; /* between two tries; default 2000 */
+  int32_t release_on_stop; /* 1: give the Lease back at the end, so that others need not wait */
   /* This process leads. May return at once, or do the work of the leader until kubecxx_election_must_stop() says so; the
    * election does not end before it has returned. On a thread of its own. */
   void (*on_started_leading)(void* user_data, kubecxx_election* election);
