@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/no_wait.hpp"
 #include <kube/base/condition.hpp>
 #include <kube/cache/done_signal.hpp>
 
@@ -33,8 +34,15 @@ bool DoneSignal::done() const {
 }
 
 bool DoneSignal::wait(std::stop_token stop) const {
-  std::unique_lock lock{state_->mutex};
-  return state_->changed.wait(lock, std::move(stop), [&] { return state_->done; });
+  return wait_until(system_clock(), Clock::TimePoint::max(), std::move(stop));
+}
+
+bool DoneSignal::wait_until(Clock& clock, Clock::TimePoint deadline, std::stop_token stop) const {
+  detail::require_may_wait("DoneSignal::wait()", "use on_done() instead");
+  const std::shared_ptr<State> state = state_;
+  std::unique_lock lock{state->mutex};
+  return clock.wait_until(lock, state->changed, deadline, std::move(stop),
+                          [&] { return state->done; });
 }
 
 void DoneSignal::fire() const noexcept {
@@ -79,6 +87,7 @@ bool wait_for(const std::vector<DoneSignal>& signals, std::stop_token stop, std:
     Condition changed;
     std::vector<std::size_t> fired;  // guarded by mutex
   };
+  detail::require_may_wait("wait_for()", "use DoneSignal::on_done() instead");
   const auto shared = std::make_shared<Shared>();
   if (!what.empty()) log.info("Waiting for {}", what);
   shared->fired.reserve(

@@ -27,9 +27,18 @@ std::string HandlerRegistration::last_failure() const {
 
 namespace detail {
 
+namespace {
+
+/// An inline call that takes longer is a mistake.
+constexpr auto kSlowInline = 10ms;
+/// How often that is logged.
+constexpr auto kSlowReports = 1min;
+
+}  // namespace
+
 Listener::Listener(const ListenerContext& context, std::uint64_t number, AnyHandler handler,
                    HandlerOptions options, StoreSnapshot existing, bool upstream_synced)
-    : Job(Placement::kBlocking),
+    : Job(options.delivery == Delivery::kInline ? Placement::kLibrary : Placement::kBlocking),
       context_(context),
       number_(number),
       handler_(std::move(handler)),
@@ -419,11 +428,29 @@ void Listener::deliver(const Notification& note) noexcept {
   if (pausing_) pause_until_ = end + options_.failure_pause;
   const auto took = end - start;
   context_.metrics.handler_duration.observe(std::chrono::duration<double>(took).count());
+  if (took > kSlowInline && placement() == Placement::kLibrary) slow_inline(note, took);
   if (took > 100ms && context_.log.enabled(LogLevel::kInfo)) {
     if (const std::size_t wait = backlog(); wait > 1024) {
       context_.log.info("{}: slow handler: a call took {} ms, {} notifications wait",
                         synced_.name(), took / 1ms, wait);
     }
+  }
+}
+
+/// An inline handler took so long that everything else on its thread had to wait.
+void Listener::slow_inline(const Notification& note, Clock::Duration took) noexcept {
+  context_.metrics.slow_inline_calls.add();
+  leave_loop();
+  const Clock::TimePoint now = context_.clock.now();
+  if (slow_reported_ && now - *slow_reported_ < kSlowReports) return;
+  slow_reported_ = now;
+  try {
+    context_.log.warning(
+        "{}: the inline handler took {} ms for {}, and is called by workers from now on; what "
+        "takes "
+        "longer than 10 ms needs Delivery::kQueued",
+        synced_.name(), took / 1ms, key(note));
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): a line of the log is lost
   }
 }
 

@@ -94,6 +94,7 @@ class Listener final : public Job {
   void settle_initial(std::size_t count);
   void deliver(const Notification& note) noexcept;
   void call(const Notification& note) const;
+  void slow_inline(const Notification& note, Clock::Duration took) noexcept;
   void failed(std::string_view what, const std::exception& error,
               const Notification* note = nullptr) noexcept;
   [[nodiscard]] std::uint64_t hash(const Notification& note) const;
@@ -123,6 +124,7 @@ class Listener final : public Job {
   std::size_t called_ = 0;  // of these, the handler has been called for
   Clock::TimePoint pause_until_{};
   bool pausing_ = false;
+  std::optional<Clock::TimePoint> slow_reported_;
 
   mutable std::mutex mutex_;
   // Guarded by mutex_:

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "processor.hpp"
 
+#include "base/no_wait.hpp"
+#include "base/thread_mark.hpp"
+
 #include <algorithm>
 #include <exception>
 #include <string>
@@ -17,7 +20,7 @@ Processor::Processor(ListenerContext context, Clock::Duration resync)
 
 Processor::~Processor() {
   request_stop();
-  (void)stopped_.wait({});
+  if (!stopped_.done()) (void)stopped_.wait({});
 }
 
 Clock::Duration Processor::effective_locked(Clock::Duration requested) const {
@@ -76,6 +79,9 @@ std::shared_ptr<Listener> Processor::add(AnyHandler handler, HandlerOptions opti
 }
 
 void Processor::remove(const std::shared_ptr<Listener>& listener, Removal how) {
+  if (how != Removal::kAtOnce && !ThreadMark::is_set(listener.get())) {
+    require_may_wait("remove_handler(), which waits for the handler,", "use Removal::kAtOnce");
+  }
   {
     const std::lock_guard guard{mutex_};
     const auto found = std::find_if(members_.begin(), members_.end(), [&](const auto& member) {

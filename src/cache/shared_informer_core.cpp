@@ -5,7 +5,9 @@
 #include "informer_settings.hpp"
 #include "processor.hpp"
 #include "reflector_core.hpp"
+#include "wait_for_end.hpp"
 
+#include "base/no_wait.hpp"
 #include "base/thread_mark.hpp"
 #include <kube/cache/controller.hpp>
 #include <kube/engine/runtime.hpp>
@@ -120,6 +122,7 @@ void SharedInformerCore::controller_ended() noexcept {
 const DoneSignal& SharedInformerCore::ended() const noexcept { return processor_->stopped(); }
 
 void SharedInformerCore::run(std::stop_token stop) {
+  require_may_wait("run() of an informer", "call it in a thread of your own");
   const std::shared_ptr<Running> running = prepare();
   if (running == nullptr) {
     settings_.reflector.log->warning("{} has been started already", synced_.name());
@@ -137,7 +140,7 @@ void SharedInformerCore::run(std::stop_token stop) {
   }
   {
     const std::stop_callback end{stop, [this]() noexcept { request_stop(); }};
-    (void)ended().wait({});
+    wait_for_end(ended(), *Inside::core(*runtime));
   }
   controller.join();
 }

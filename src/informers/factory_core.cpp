@@ -2,9 +2,13 @@
 #include <kube/informers/factory_core.hpp>
 
 #include "base/deadline.hpp"
+#include "base/no_wait.hpp"
+#include "cache/wait_for_end.hpp"
 #include "client/rest_client.hpp"
 #include "codec/projection_node.hpp"
+#include "engine/timer.hpp"
 #include <kube/cache/resource_source.hpp>
+#include <kube/engine/runtime.hpp>
 #include <kube/object/pool.hpp>
 
 #include <fmt/format.h>
@@ -18,7 +22,6 @@
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -30,6 +33,22 @@ FactoryOptions completed(FactoryOptions options, const Client& client) {
   if (!options.log) options.log = client.options().log;
   return options;
 }
+
+/// Wakes the loop when a time has come.
+class Alarm final : public Job {
+ public:
+  Alarm(const std::shared_ptr<Scheduler>& scheduler, Clock& clock, Clock::TimePoint time)
+      : Job(Placement::kLoop), timer_(scheduler, clock), time_(time) {
+    bind(scheduler);
+  }
+  void start() noexcept { timer_.set(time_, weak_from_this()); }
+
+ private:
+  void run() noexcept override {}
+
+  Timer timer_;
+  const Clock::TimePoint time_;
+};
 
 std::shared_ptr<const void> claim_name(const FactoryOptions& options) {
   if (!options.metrics) return nullptr;
@@ -291,26 +310,45 @@ bool FactoryCore::runs_here() {
 }
 
 void FactoryCore::shutdown() {
-  if (runs_here()) {
+  if (runs_here() || NoWaitCode::is_here()) {
     throw std::logic_error(
         "shutdown() of an informer factory was called by a handler of its own, for which it would "
-        "wait for ever; call stop_informer(), or request a stop of the token given to start()");
+        "wait for ever, or by other code that must not wait; call stop_informer(), or request a "
+        "stop "
+        "of the token given to start()");
   }
   stop_and_wait();
 }
 
 void FactoryCore::end(const std::shared_ptr<FactoryCore>& self) noexcept {
-  if (!self->runs_here()) return self->stop_and_wait();
-  self->state_->options.log->error(
-      "an informer factory was destroyed by a handler of its own: its threads end on their own; "
-      "destroy it elsewhere, and use stop_informer() in handlers");
+  const bool by_handler = self->runs_here();
+  if (!by_handler && !NoWaitCode::is_here()) return self->stop_and_wait();
+  if (by_handler) {
+    self->state_->options.log->error(
+        "an informer factory was destroyed by a handler of its own: its informers end on their "
+        "own; "
+        "destroy it elsewhere, and use stop_informer() in handlers");
+  }
   self->request_stop();
   try {
-    std::thread{[self] { self->stop_and_wait(); }}.detach();
+    keep_until_ended(self);
   } catch (...) {
-    // Without a thread to join the others they would use what is destroyed.
-    self->state_->options.log->error("there is no thread to end an informer factory with");
+    // Informers would use what is destroyed.
+    self->state_->options.log->error("there is no memory to end an informer factory with");
     std::terminate();
+  }
+}
+
+void FactoryCore::keep_until_ended(const std::shared_ptr<FactoryCore>& self) {
+  for (auto entry = self->next_started(0); entry != nullptr;
+       entry = self->next_started(entry->number)) {
+    const DoneSignal& ended = entry->informer->ended();
+    if (ended.done()) continue;
+    ended.on_done([self] {
+      // Not here, where code of the informer runs that would be destroyed.
+      self->state_->runtime->loop().post([self] { keep_until_ended(self); });
+    });
+    return;
   }
 }
 
@@ -327,7 +365,9 @@ void FactoryCore::request_stop() noexcept {
 void FactoryCore::stop_and_wait() noexcept {
   request_stop();
   for (auto entry = next_started(0); entry != nullptr; entry = next_started(entry->number)) {
-    (void)entry->informer->ended().wait({});
+    if (!entry->informer->ended().done()) {
+      wait_for_end(entry->informer->ended(), *Inside::core(*state_->runtime));
+    }
   }
   std::shared_ptr<const void> released;
   std::shared_ptr<Runtime> runtime;  // may be the last reference, which waits for threads
@@ -337,6 +377,24 @@ void FactoryCore::stop_and_wait() noexcept {
   if (!released) return;
   for (const auto& [key, counted] : state_->counted)
     state_->options.metrics->remove_all(counted.labels);
+}
+
+void FactoryCore::wait_until_settled(const Entry& entry, Clock::TimePoint deadline,
+                                     const std::stop_token& stop) const {
+  Clock& clock = *state_->options.clock;
+  const std::shared_ptr<Runtime> runtime = [&] {
+    const std::lock_guard guard{state_->mutex};
+    return state_->runtime;
+  }();
+  if (runtime != nullptr && Inside::core(*runtime)->is_without_threads()) {
+    // Whatever ends the wait wakes the loop.
+    const auto alarm = std::make_shared<Alarm>(Inside::core(*runtime), clock, deadline);
+    alarm->start();
+    const std::stop_callback on_stop{stop, [&]() noexcept { alarm->schedule(); }};
+    Inside::core(*runtime)->loop().drive(
+        [&] { return entry.settled.done() || stop.stop_requested() || clock.now() >= deadline; });
+  }
+  (void)entry.settled.wait_until(clock, deadline, stop);
 }
 
 CacheSync FactoryCore::wait_for_cache_sync(std::stop_token stop,
@@ -355,10 +413,9 @@ CacheSync FactoryCore::wait_for_cache_sync(std::stop_token stop,
     }
   }
   Clock& clock = *state_->options.clock;
-  const Deadline deadline{clock, timeout ? time_after(clock, *timeout) : Clock::TimePoint::max(),
-                          stop};
+  const Clock::TimePoint deadline = timeout ? time_after(clock, *timeout) : Clock::TimePoint::max();
   for (const auto& entry : waited_for) {
-    if (all_started) static_cast<void>(entry->settled.wait(deadline.token()));
+    if (all_started) wait_until_settled(*entry, deadline, stop);
   }
   CacheSync result;
   for (const auto& entry : waited_for) {
@@ -373,7 +430,7 @@ CacheSync FactoryCore::wait_for_cache_sync(std::stop_token stop,
   }
   std::ranges::sort(result.informers, {}, &CacheSync::Informer::type);
   if (!result.all_synced()) {
-    result.cause = !all_started ? "not started" : deadline.passed() ? "timed out" : "stopped";
+    result.cause = !all_started ? "not started" : clock.now() >= deadline ? "timed out" : "stopped";
   }
   return result;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/no_wait.hpp"
 #include "engine/scheduler.hpp"
 #include <kube/engine/runtime.hpp>
 #include <kube/transport/http_transport.hpp>
@@ -102,11 +103,8 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
   [[nodiscard]] std::unique_ptr<ResponseStream> open(HttpRequest request,
                                                      std::stop_token stop) override {
     check_request(request);
-    if (job_->is_here()) {
-      throw std::logic_error(
-          "a request was made on the thread that would have to receive its answer (kube-io, or the "
-          "one that runs the loop); make it on another thread");
-    }
+    detail::require_may_wait(fmt::format("{} {}", request.method, request.target),
+                             "use the asynchronous form of the call");
     std::unique_ptr<HttpStream> stream = send(std::move(request), material(stop), {});
     // From here on the transport may be destroyed.
     // A pointer, as the return statement empties `stream` before the callback is gone.
@@ -149,7 +147,8 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
         std::make_shared<Exchange>(std::move(request), std::move(material), mailbox,
                                    options.stream_buffer_bytes, system_clock(), options.budget);
     exchange->set_waker(std::move(waker));
-    auto stream = std::make_unique<HttpStream>(exchange, dispatcher_.origin().name);
+    auto stream =
+        std::make_unique<HttpStream>(exchange, dispatcher_.origin().name, job_->scheduler());
     if (!mailbox->post(exchange)) exchange->cancel();
     return stream;
   }
