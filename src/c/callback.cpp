@@ -15,7 +15,9 @@ const CallbackScope*& innermost() noexcept {
 }  // namespace
 
 CallbackScope::CallbackScope(const void* owner, Waiting waiting) noexcept
-    : owner_(owner), waiting_(waiting), outer_(innermost()) {
+    : owner_(owner),
+      outer_(innermost()),
+      no_wait_(waiting == Waiting::kForbidden || detail::NoWaitCode::is_here()) {
   innermost() = this;
 }
 
@@ -28,13 +30,6 @@ bool CallbackScope::is_inside_of(const void* owner) noexcept {
     if (scope->owner_ == owner) return true;
   }
   return false;
-}
-
-bool CallbackScope::may_wait() noexcept {
-  for (const CallbackScope* scope = innermost(); scope != nullptr; scope = scope->outer_) {
-    if (scope->waiting_ == Waiting::kForbidden) return false;
-  }
-  return true;
 }
 
 bool CallbackGate::enter() noexcept {

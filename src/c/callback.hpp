@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/no_wait.hpp"
 #include <kube/base/condition.hpp>
 
 #include <cstdint>
@@ -22,12 +23,11 @@ class CallbackScope {
   /// Whether the calling thread is inside any callback.
   [[nodiscard]] static bool is_inside() noexcept;
   [[nodiscard]] static bool is_inside_of(const void* owner) noexcept;
-  [[nodiscard]] static bool may_wait() noexcept;
 
  private:
   const void* const owner_;
-  const Waiting waiting_;
   const CallbackScope* const outer_;
+  const detail::NoWaitCode no_wait_;
 };
 
 /// The callbacks that a handle makes with the same user data. Once it is closed, no callback begins any more; after the last

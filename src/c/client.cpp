@@ -30,6 +30,14 @@ void clear(kubecxx_object** object) noexcept {
   if (object != nullptr) *object = nullptr;
 }
 
+/// Ends the handles that callbacks free during a request, which runs the loop if the program has to.
+struct FreedHandles {
+  const std::shared_ptr<OwnLoop>& loop;
+  ~FreedHandles() {
+    if (loop) loop->finish_freed();
+  }
+};
+
 /// Makes one request: checks that the caller may wait, calls `verb(resource, stop)`, which returns an object, and stores that in
 /// `object`, if it is not null.
 template <typename Verb>
@@ -38,12 +46,15 @@ void request(const char* function, kubecxx_client* client, const kubecxx_resourc
              const Verb& verb) {
   kubecxx_client& handle = alive(client, "client");
   const ResourceName name = read_resource(resource);
-  check_may_wait(function, handle.runtime->own_loop.get());
-  if (handle.runtime->own_loop) handle.runtime->own_loop->check_is_run_by_other();
-  const CallDeadline deadline{*handle.runtime->runtime, timeout_ms, cancel};
+  check_may_wait(function);
+  // Copies, as a callback that runs meanwhile may free the handle.
+  const std::shared_ptr<RuntimeState> runtime = handle.runtime;
+  const Client copied = *handle.client;
+  const FreedHandles freed{runtime->own_loop};
+  const CallDeadline deadline{*runtime->runtime, timeout_ms, cancel};
   Ref<Value> answer;
   try {
-    answer = verb(handle.client->dynamic(name.resource, name.namespace_), deadline.token());
+    answer = verb(copied.dynamic(name.resource, name.namespace_), deadline.token());
   } catch (...) {
     deadline.rethrow();
   }

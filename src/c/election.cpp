@@ -33,7 +33,7 @@ struct kubecxx_election final : Handle {
   void start();
   void request_stop() noexcept { (void)stop.request_stop(); }
   /// Whether the work of the leader has to end, at the deadline at the latest.
-  [[nodiscard]] bool must_stop(OwnLoop::TimePoint deadline);
+  [[nodiscard]] bool must_stop(kube::Clock::TimePoint deadline);
   void run() noexcept;
 
   [[nodiscard]] kube::LeaderElectionOptions elector_options(
@@ -152,7 +152,7 @@ void kubecxx_election::run() noexcept {
   ended.fire();
 }
 
-bool kubecxx_election::must_stop(OwnLoop::TimePoint deadline) {
+bool kubecxx_election::must_stop(kube::Clock::TimePoint deadline) {
   std::unique_lock lock{mutex};
   if (!leads) return true;
   const std::stop_token token = work_stop;
@@ -202,7 +202,7 @@ int kubecxx_election_must_stop(kubecxx_election* election, int64_t wait_ms, int*
     int& result = required(must_stop, "must_stop");
     result = 1;
     kubecxx_election& given = alive(election, "election");
-    if (wait_ms != 0) check_may_wait("kubecxx_election_must_stop", nullptr);
+    if (wait_ms != 0) check_may_wait("kubecxx_election_must_stop");
     result = given.must_stop(deadline_after(wait_ms)) ? 1 : 0;
   });
 }

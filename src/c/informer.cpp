@@ -47,12 +47,6 @@ void InformerState::stop() noexcept {
 }
 
 void InformerState::stop_and_wait() noexcept {
-  if (own_loop() && started_) {
-    // The factory would wait for a loop that nobody runs.
-    const auto& core = detail::Inside::core(informer_);
-    core->request_stop();
-    (void)own_loop()->run_until(OwnLoop::TimePoint::max(), [&] { return core->ended().done(); });
-  }
   factory_.reset();
   close_gates(true);
 }
@@ -211,7 +205,6 @@ int kubecxx_informer_add_handler(kubecxx_informer* informer, const kubecxx_handl
     if (handler != nullptr) *handler = nullptr;
     const auto given = read_options(options, "kubecxx_handler_options");
     const auto& state = alive(informer, "informer").state;
-    // A handler without threads of its own runs inside the loop, where waiting is detected in another way.
     const auto gate =
         std::make_shared<CallbackGate>(given.user_data, given.release, Waiting::kAllowed);
     auto made = std::make_unique<kubecxx_handler>(state, gate);

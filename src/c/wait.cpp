@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wait.hpp"
 
+#include "base/no_wait.hpp"
 #include "engine/scheduler.hpp"
 #include "engine/timer.hpp"
 #include <kube/base/clock.hpp>
-#include <kube/base/condition.hpp>
 
-#include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
-#include "callback.hpp"
 #include "last_error.hpp"
 
 namespace kube::c {
@@ -27,68 +24,34 @@ constexpr std::int64_t kForeverMs = std::int64_t{100} * 365 * 24 * 3600 * 1000;
   throw Failure(KUBECXX_ERROR_CANCELED, "the call was canceled");
 }
 
-/// Returns whether the signal has fired. In a thread that is not needed for it.
-bool wait_beside_threads(const DoneSignal& signal, OwnLoop::TimePoint deadline,
-                         const std::stop_token& stop) {
-  struct Shared {
-    std::mutex mutex;
-    Condition changed;
-    bool done = false;  // guarded by mutex
-  };
-  const auto shared = std::make_shared<Shared>();
-  const std::uint64_t registered = signal.on_done([shared] {
-    {
-      const std::lock_guard guard{shared->mutex};
-      shared->done = true;
-    }
-    shared->changed.notify_all();
-  });
-  bool done = false;
-  {
-    std::unique_lock lock{shared->mutex};
-    done = shared->changed.wait_until(lock, stop, deadline, [&] { return shared->done; });
-  }
-  if (!done) signal.forget(registered);
-  return done;
-}
-
 }  // namespace
 
-OwnLoop::TimePoint deadline_after(std::int64_t timeout_ms) noexcept {
-  if (timeout_ms < 0 || timeout_ms > kForeverMs) return OwnLoop::TimePoint::max();
-  return std::chrono::steady_clock::now() + std::chrono::milliseconds{timeout_ms};
+Clock::TimePoint deadline_after(std::int64_t timeout_ms) {
+  if (timeout_ms < 0 || timeout_ms > kForeverMs) return Clock::TimePoint::max();
+  return system_clock().now() + std::chrono::milliseconds{timeout_ms};
 }
 
-void check_may_wait(const char* function, const OwnLoop* own_loop) {
-  if (!CallbackScope::may_wait()) {
-    throw std::logic_error(
-        std::string{function} +
-        " waits, and was called in a log sink or a release function; call it on another thread");
-  }
-  if (own_loop != nullptr && own_loop->is_here()) {
-    throw std::logic_error(
-        std::string{function} +
-        " waits for the loop that it was called by, as the runtime has no threads; return from the "
-        "callback first");
-  }
+void check_may_wait(const char* function) {
+  if (!detail::NoWaitCode::is_here()) return;
+  throw std::logic_error(std::string{function} +
+                         " waits, and was called in a log sink, a release function, or on the loop "
+                         "of a runtime without "
+                         "threads; call it after the callback has returned, or on another thread");
 }
 
 void wait_for_signal(const char* function, OwnLoop* own_loop, const DoneSignal& signal,
                      std::int64_t timeout_ms, const kubecxx_cancel* cancel,
                      const std::function<std::string()>& timeout_message) {
   if (signal.done()) return;
-  if (timeout_ms != 0) check_may_wait(function, own_loop);
   const std::stop_token stop = cancel != nullptr ? cancel->source.get_token() : std::stop_token{};
-  const OwnLoop::TimePoint deadline = deadline_after(timeout_ms);
-  bool done = false;
-  if (own_loop == nullptr) {
-    done = wait_beside_threads(signal, deadline, stop);
-  } else if (timeout_ms != 0) {
-    done = own_loop->run_until(deadline, [&] { return signal.done() || stop.stop_requested(); }) &&
-           signal.done();
-    own_loop->finish_freed();
+  if (timeout_ms != 0) {
+    check_may_wait(function);
+    const Clock::TimePoint deadline = deadline_after(timeout_ms);
+    if (own_loop != nullptr) own_loop->drive([&] { return signal.done(); }, deadline, stop);
+    const bool done = signal.wait_until(system_clock(), deadline, stop);
+    if (own_loop != nullptr) own_loop->finish_freed();
+    if (done) return;
   }
-  if (done) return;
   if (stop.stop_requested()) throw_canceled();
   throw Failure(KUBECXX_ERROR_TIMEOUT, timeout_message());
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/base/clock.hpp>
 #include <kube/c/kubecxx.h>
 #include <kube/cache/done_signal.hpp>
 
 #include <cstdint>
-#include <exception>
+#include <functional>
 #include <memory>
 #include <stop_token>
+#include <string>
 
 #include "own_loop.hpp"
 
@@ -18,14 +20,14 @@ struct kubecxx_cancel {
 namespace kube::c {
 
 /// The deadline of a wait that lasts `timeout_ms`, or for ever if that is negative.
-[[nodiscard]] OwnLoop::TimePoint deadline_after(std::int64_t timeout_ms) noexcept;
+[[nodiscard]] Clock::TimePoint deadline_after(std::int64_t timeout_ms);
 
-/// Throws std::logic_error if the calling thread must not wait: inside a log sink or a release function, or inside the loop of
-/// a Runtime without threads (`own_loop`, may be null), which nobody else would run. `function` begins the message.
-void check_may_wait(const char* function, const OwnLoop* own_loop);
+/// Throws std::logic_error if the calling thread must not wait: inside a log sink or a release function, or on the loop of a
+/// Runtime without threads. `function` begins the message.
+void check_may_wait(const char* function);
 
-/// Returns when the signal fires; runs the loop meanwhile if the program has to. Throws Failure (timeout, canceled), and as
-/// check_may_wait(). `cancel` may be null. `timeout_message` is called for the message of a timeout.
+/// Returns when the signal fires; runs the loop meanwhile if the program has to (`own_loop`, may be null). Throws Failure
+/// (timeout, canceled), and as check_may_wait(). `cancel` may be null. `timeout_message` is called for the message of a timeout.
 void wait_for_signal(const char* function, OwnLoop* own_loop, const DoneSignal& signal,
                      std::int64_t timeout_ms, const kubecxx_cancel* cancel,
                      const std::function<std::string()>& timeout_message);

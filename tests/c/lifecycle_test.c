@@ -4,7 +4,6 @@
 #include "support.h"
 
 #include <string.h>
-#include <time.h>
 
 void freeing_a_handler_waits_for_its_callback(void);
 void a_handler_frees_everything_in_its_callback(void);
@@ -120,11 +119,7 @@ void a_handler_frees_everything_in_its_callback(void) {
   CHECK_OK(kubecxx_informer_start(s.informer));
   recorder_wait(&s.base, &s.base.releases, 2);
   CHECK(s.base.adds == 1);
-  /* The threads end by themselves. */
-  while (thread_count() > threads) {
-    struct timespec pause = {0, 1000000};
-    nanosleep(&pause, NULL);
-  }
+  wait_for_threads(threads); /* they end by themselves */
 }
 
 /* CA-2 */
@@ -156,7 +151,7 @@ void handles_are_freed_in_any_order(void) {
   CHECK(contains(kubecxx_object_json(kubecxx_list_item(list, 0)), "order"));
   kubecxx_list_free(list);
   CHECK(r.releases == 1);
-  CHECK(thread_count() == threads);
+  wait_for_threads(threads);
 }
 
 /* CA-2 */

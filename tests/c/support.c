@@ -209,3 +209,12 @@ int thread_count(void) {
   closedir(tasks);
   return count;
 }
+
+void wait_for_threads(int count) {
+  const struct timespec pause = {0, 1000000};
+  int tries = WAIT_MS;
+  while (thread_count() != count) {
+    CHECK(--tries > 0);
+    nanosleep(&pause, NULL);
+  }
+}

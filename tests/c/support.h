@@ -72,5 +72,7 @@ void delete_config_map(kubecxx_client* client, const char* namespace_, const cha
 void run_loop(kubecxx_runtime* runtime);
 /* The number of threads of this process. */
 int thread_count(void);
+/* Waits until it is that number: a thread that was joined is still listed for a moment. */
+void wait_for_threads(int count);
 
 #endif

@@ -236,9 +236,8 @@ typedef struct kubecxx_resource {
   kubecxx_string namespace_; /* empty for kinds without namespaces; informers: all namespaces */
 } kubecxx_resource;
 
-/* The functions below send a request. They wait for the answer; handlers may call them. With a runtime without threads,
- * another thread has to run its loop meanwhile: the call returns KUBECXX_ERROR_MISUSE on the thread that did so last, or if
- * none has done so. A program with one thread makes a second client without that runtime for its requests.
+/* The functions below send a request. They wait for the answer; handlers may call them. With a runtime without threads they
+ * run the loop meanwhile, and handlers with it, unless another thread does; handlers must not call them then.
  * Objects are JSON text in both directions. Outputs may be null if the answer is of no interest. */
 
 typedef struct kubecxx_get_options {
@@ -344,7 +343,7 @@ void kubecxx_informer_free(kubecxx_informer* informer);
 typedef struct kubecxx_handler kubecxx_handler;
 
 /* The functions are called one after the other, never two at a time, on any thread of the runtime (kube-work-N), or on the
- * thread inside run_ready(), wait_for_sync() or _free if the runtime has none. They may block and may call every function; with
+ * thread that is inside run_ready(), or a call that waits, if the runtime has none. They may block and may call every function; with
  * a runtime without threads, those that wait return KUBECXX_ERROR_MISUSE. By then the cache is at least as new as the call.
  * Objects are lent until the callback returns; see kubecxx_object_clone(). Each function may be null. */
 typedef struct kubecxx_handler_options {
