@@ -39,7 +39,7 @@ static void* free_handler(void* user_data) {
   blocker* const b = user_data;
   recorder_count(&b->base, &b->freeing);
   kubecxx_handler_free(b->handler);
-  CHECK(recorder_get(&b->base, &b->returned) == 1);
+  CHECK(recorder_get(&b->base, &b->returned) == recorder_get(&b->base, &b->base.adds));
   CHECK(recorder_get(&b->base, &b->base.releases) == 1);
   recorder_count(&b->base, &b->freed);
   return NULL;
@@ -69,7 +69,8 @@ void freeing_a_handler_waits_for_its_callback(void) {
   CHECK(recorder_get(&b.base, &b.base.releases) == 0);
   recorder_count(&b.base, &b.let_go);
   CHECK(pthread_join(thread, NULL) == 0);
-  CHECK(b.base.adds == 1); /* the call that waited was dropped */
+  create_config_map(client, "blocked", "c", "web");
+  CHECK(recorder_get(&b.base, &b.base.adds) == recorder_get(&b.base, &b.returned));
   kubecxx_informer_free(informer);
   kubecxx_client_free(client);
 }
