@@ -72,7 +72,8 @@ void finish_all(HandleList& handles) noexcept {
 }
 
 void free_handle(Handle* handle) noexcept {
-  if (handle == nullptr) return;
+  // In a child of fork() its threads do not exist, and its locks may never be free: it stays.
+  if (handle == nullptr || handle->is_of_parent()) return;
   const std::shared_ptr<OwnLoop> own_loop = handle->own_loop();
   if (CallbackScope::is_inside()) {
     handle->close();
