@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/fork.hpp"
 #include "base/no_wait.hpp"
 #include <kube/base/condition.hpp>
 #include <kube/cache/done_signal.hpp>
@@ -13,6 +14,7 @@
 namespace kube {
 
 struct DoneSignal::State {
+  detail::ProcessMark process;
   std::string name;
   std::mutex mutex;
   Condition changed;
@@ -29,6 +31,7 @@ DoneSignal::DoneSignal(std::string name) : state_(std::make_shared<State>()) {
 const std::string& DoneSignal::name() const noexcept { return state_->name; }
 
 bool DoneSignal::done() const {
+  state_->process.check("the signal");
   const std::lock_guard guard{state_->mutex};
   return state_->done;
 }
@@ -38,6 +41,7 @@ bool DoneSignal::wait(std::stop_token stop) const {
 }
 
 bool DoneSignal::wait_until(Clock& clock, Clock::TimePoint deadline, std::stop_token stop) const {
+  state_->process.check("the signal");
   detail::require_may_wait("DoneSignal::wait()", "use on_done() instead");
   const std::shared_ptr<State> state = state_;
   std::unique_lock lock{state->mutex};
@@ -46,6 +50,7 @@ bool DoneSignal::wait_until(Clock& clock, Clock::TimePoint deadline, std::stop_t
 }
 
 void DoneSignal::fire() const noexcept {
+  if (state_->process.is_of_parent()) return;
   const std::shared_ptr<State> state = state_;  // a thread that waits may destroy the signal
   std::map<std::uint64_t, std::function<void()>> then;
   {
@@ -64,6 +69,7 @@ void DoneSignal::fire() const noexcept {
 }
 
 std::uint64_t DoneSignal::on_done(std::function<void()> then) const {
+  state_->process.check("the signal");
   {
     const std::lock_guard guard{state_->mutex};
     if (!state_->done) {
@@ -76,6 +82,7 @@ std::uint64_t DoneSignal::on_done(std::function<void()> then) const {
 }
 
 void DoneSignal::forget(std::uint64_t registered) const {
+  state_->process.check("the signal");
   const std::lock_guard guard{state_->mutex};
   state_->then.erase(registered);
 }

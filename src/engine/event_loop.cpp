@@ -87,9 +87,16 @@ EventLoop::EventLoop(Logger log)
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &event) != 0) {
     throw std::system_error(errno, std::generic_category());
   }
+  loop_descriptors::add(epoll_.get());
+  loop_descriptors::add(wake_.get());
 }
 
-EventLoop::~EventLoop() { close(); }
+EventLoop::~EventLoop() {
+  close();
+  loop_descriptors::remove(epoll_.get());
+  loop_descriptors::remove(wake_.get());
+  if (timer_) loop_descriptors::remove(timer_->get());
+}
 
 void EventLoop::close() noexcept {
   JobList jobs;
@@ -138,6 +145,7 @@ void EventLoop::wake() noexcept {
 }
 
 void EventLoop::ring() noexcept {
+  if (process_.is_of_parent()) return;  // the number may be that of another file by now
   // A wake-up that is lost would leave the loop asleep, hence the retries. EAGAIN: the counter is full, and readable.
   for (int tries = 0; tries < 100; ++tries) {
     if (::eventfd_write(wake_.get(), 1) == 0 || errno == EAGAIN) return;
@@ -260,6 +268,7 @@ int EventLoop::descriptor() {
       throw std::system_error(errno, std::generic_category());
     }
     timer_ = std::move(timer);
+    loop_descriptors::add(timer_->get());
     awake_ = false;
     wake();  // it is readable until run_ready() has looked
   }

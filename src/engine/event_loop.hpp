@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/file_descriptor.hpp"
+#include "base/fork.hpp"
 #include <kube/base/clock.hpp>
 #include <kube/base/log.hpp>
 
@@ -67,6 +68,8 @@ class EventLoop {
   void drive(const std::function<bool()>& done, TimePoint deadline = TimePoint::max());
   /// Calls the function as the thread that runs the loop would, unless another one does. Returns whether it was called.
   bool call_if_idle(const std::function<void()>& function);
+  /// Throws ForkedError in a child of the process that made it.
+  void check_process() const { process_.check("the Runtime"); }
   /// Whether the calling thread runs the loop now.
   [[nodiscard]] bool is_here() const noexcept;
 
@@ -100,6 +103,7 @@ class EventLoop {
   void forget(const TimerQueue& queue) noexcept;
 
   const Logger log_;
+  const ProcessMark process_;
   const FileDescriptor epoll_;
   const FileDescriptor wake_;
   std::optional<FileDescriptor> timer_;  // for descriptor() only

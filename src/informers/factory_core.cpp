@@ -2,6 +2,7 @@
 #include <kube/informers/factory_core.hpp>
 
 #include "base/deadline.hpp"
+#include "base/fork.hpp"
 #include "base/no_wait.hpp"
 #include "cache/wait_for_end.hpp"
 #include "client/rest_client.hpp"
@@ -128,6 +129,7 @@ struct FactoryCore::State {
         options(completed(std::move(given_options), client)),
         name(claim_name(options)) {}
 
+  const ProcessMark process;
   const Client client;
   const FactoryOptions options;
   const std::shared_ptr<Pool> pool = std::make_shared<Pool>();
@@ -158,6 +160,7 @@ const Client& FactoryCore::client() const noexcept { return state_->client; }
 const FactoryOptions& FactoryCore::options() const noexcept { return state_->options; }
 
 FactoryCore::Informer FactoryCore::informer(const InformerKey& key, const Make& make) {
+  state_->process.check("the informer factory");
   const std::lock_guard one_at_a_time{state_->making};
   Make how = make;
   {
@@ -177,6 +180,7 @@ FactoryCore::Informer FactoryCore::informer(const InformerKey& key, const Make& 
 }
 
 void FactoryCore::configure(const InformerKey& key, Make make) {
+  state_->process.check("the informer factory");
   const std::lock_guard guard{state_->mutex};
   if (state_->entries.contains(key)) {
     throw std::logic_error(fmt::format(
@@ -244,7 +248,7 @@ FactoryCore::Informer FactoryCore::make(const InformerPlan& plan) {
   } catch (const std::invalid_argument& error) {
     throw std::invalid_argument(fmt::format("informer of {}: {}", description, error.what()));
   }
-  return std::make_shared<SharedInformerCore>(*plan.access, std::move(source), std::move(settings));
+  return make_shared_informer(*plan.access, std::move(source), std::move(settings));
 }
 
 /// Why it has not synced.
@@ -255,6 +259,7 @@ std::string FactoryCore::Entry::reason() const {
 }
 
 void FactoryCore::start(const std::stop_token& stop) {
+  state_->process.check("the informer factory");
   std::string failures;
   {
     const std::lock_guard guard{state_->mutex};
@@ -310,6 +315,7 @@ bool FactoryCore::runs_here() {
 }
 
 void FactoryCore::shutdown() {
+  state_->process.check("the informer factory");
   if (runs_here() || NoWaitCode::is_here()) {
     throw std::logic_error(
         "shutdown() of an informer factory was called by a handler of its own, for which it would "
@@ -321,6 +327,7 @@ void FactoryCore::shutdown() {
 }
 
 void FactoryCore::end(const std::shared_ptr<FactoryCore>& self) noexcept {
+  if (self->state_->process.is_of_parent()) return keep_for_ever(self);
   const bool by_handler = self->runs_here();
   if (!by_handler && !NoWaitCode::is_here()) return self->stop_and_wait();
   if (by_handler) {
@@ -400,6 +407,7 @@ void FactoryCore::wait_until_settled(const Entry& entry, Clock::TimePoint deadli
 CacheSync FactoryCore::wait_for_cache_sync(std::stop_token stop,
                                            std::optional<Clock::Duration> timeout,
                                            Unstarted unstarted) {
+  state_->process.check("the informer factory");
   std::vector<std::shared_ptr<Entry>> waited_for;
   bool all_started = true;
   std::string_view why_not = "not started: call start() after asking for it";
@@ -436,6 +444,7 @@ CacheSync FactoryCore::wait_for_cache_sync(std::stop_token stop,
 }
 
 DoneSignal FactoryCore::stop_informer(const InformerKey& key) {
+  state_->process.check("the informer factory");
   std::shared_ptr<Entry> entry;
   {
     const std::lock_guard guard{state_->mutex};

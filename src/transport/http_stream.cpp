@@ -21,6 +21,15 @@ void HttpStream::drive_loop(const std::function<bool()>& ready,
   if (scheduler_->is_without_threads()) scheduler_->loop().drive(ready, deadline);
 }
 
+HttpStream::~HttpStream() {
+  cancel();
+  if (process_.is_of_parent()) keep_for_ever(exchange_);
+}
+
+void HttpStream::cancel() noexcept {
+  if (!process_.is_of_parent()) exchange_->cancel();
+}
+
 void HttpStream::wait_head() {
   drive_loop([this] { return exchange_->poll_head() != nullptr; }, EventLoop::TimePoint::max());
   accept(exchange_->wait_head());
@@ -72,6 +81,7 @@ std::optional<std::string_view> HttpStream::next(const Take& take) {
 }
 
 std::string_view HttpStream::read(std::stop_token stop) {
+  process_.check("the connection");
   const std::stop_callback cancel_on_stop{stop, [this] { cancel(); }};
   require_may_wait("reading an answer", "use the asynchronous form of the call");
   return *next([this] {
@@ -87,6 +97,7 @@ std::optional<std::string_view> HttpStream::poll_read() {
 }
 
 bool HttpStream::wait(std::chrono::nanoseconds timeout, std::stop_token stop) {
+  process_.check("the connection");
   if (has_compressed()) return true;
   require_may_wait("waiting for an answer", "use the asynchronous form of the call");
   const std::stop_callback cancel_on_stop{stop, [this] { cancel(); }};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/fork.hpp"
+
 #include <functional>
 #include <memory>
 #include <optional>
@@ -25,7 +27,7 @@ class HttpStream final : public PolledStream {
       : exchange_(std::move(exchange)), host_(std::move(host)), scheduler_(std::move(scheduler)) {}
   HttpStream(const HttpStream&) = delete;
   HttpStream& operator=(const HttpStream&) = delete;
-  ~HttpStream() override { exchange_->cancel(); }
+  ~HttpStream() override;
 
   /// Throws TransportError.
   void wait_head();
@@ -35,7 +37,7 @@ class HttpStream final : public PolledStream {
   [[nodiscard]] std::string_view read(std::stop_token stop) override;
   [[nodiscard]] std::optional<std::string_view> poll_read() override;
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout, std::stop_token stop) override;
-  void cancel() noexcept override { exchange_->cancel(); }
+  void cancel() noexcept override;
 
  private:
   void accept(const HttpResponseHead& head);
@@ -49,6 +51,7 @@ class HttpStream final : public PolledStream {
     return !compressed_.empty() || (inflater_ && inflater_->has_more());
   }
 
+  const ProcessMark process_;
   const std::shared_ptr<Exchange> exchange_;
   const std::string host_;
   const std::shared_ptr<Scheduler> scheduler_;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/fork.hpp"
 #include "base/no_wait.hpp"
 #include "engine/scheduler.hpp"
 #include <kube/engine/runtime.hpp>
@@ -98,10 +99,19 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
     job_->start();
   }
 
-  ~HttpTransport() override { job_->stop(); }
+  ~HttpTransport() override {
+    if (process_.is_of_parent()) {
+      detail::keep_for_ever(job_);
+      detail::keep_for_ever(runtime_);
+      detail::keep_for_ever(identity_changes_);
+    } else {
+      job_->stop();
+    }
+  }
 
   [[nodiscard]] std::unique_ptr<ResponseStream> open(HttpRequest request,
                                                      std::stop_token stop) override {
+    process_.check("the Transport");
     check_request(request);
     detail::require_may_wait(fmt::format("{} {}", request.method, request.target),
                              "use the asynchronous form of the call");
@@ -116,6 +126,7 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
   [[nodiscard]] std::unique_ptr<detail::PolledStream> start(HttpRequest request,
                                                             std::weak_ptr<detail::Waker> waker,
                                                             std::stop_token stop) override {
+    process_.check("the Transport");
     check_request(request);
     return send(std::move(request), material(std::move(stop)), std::move(waker));
   }
@@ -153,6 +164,7 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
     return stream;
   }
 
+  const detail::ProcessMark process_;
   const HttpDispatcher& dispatcher_;  // of the job
   const std::shared_ptr<Runtime> runtime_;
   const std::shared_ptr<const TlsMaterial> no_material_;
