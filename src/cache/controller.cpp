@@ -33,6 +33,18 @@ constexpr auto kSlice = 1ms;
 /// A batch with more objects than that is not applied by the thread of the loop, which has sockets to look after.
 constexpr std::size_t kMostInLoop = 1000;
 
+/// The queue is filled by the one who empties it.
+class Held {
+ public:
+  explicit Held(DeltaQueueCore& queue) : queue_(queue) { queue_.hold(true); }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  ~Held() { queue_.hold(false); }
+
+ private:
+  DeltaQueueCore& queue_;
+};
+
 std::size_t object_count(const std::vector<AnyDelta>& deltas) {
   return deltas.empty() ? 0 : std::max(deltas.size(), deltas.front().objects.size());
 }
@@ -182,10 +194,12 @@ CacheController::Worker::Progress CacheController::Worker::work() {
     }
     if (taken_ && process_taken() == Progress::kBlocked) return Progress::kBlocked;
     if (stopping_) return Progress::kDone;
-    if (reflector_.tick_at() <= clock_.now()) reflector_.tick();
-    queue_->hold(true);
-    more = reflector_.poll({.waker = shared_from_this(), .scheduler = scheduler()}) == Poll::kMore;
-    queue_->hold(false);
+    {
+      const Held held{*queue_};
+      if (reflector_.tick_at() <= clock_.now()) reflector_.tick();
+      more =
+          reflector_.poll({.waker = shared_from_this(), .scheduler = scheduler()}) == Poll::kMore;
+    }
     DeltaQueueCore::Taken taken;
     if (queue_->take(taken)) taken_ = std::move(taken);
     more = more || taken_;

@@ -86,7 +86,8 @@ bool DeltaQueueCore::is_full() const {
 
 std::unique_lock<std::mutex> DeltaQueueCore::lock_for_producer() {
   std::unique_lock lock{mutex_};
-  space_.wait(lock, [&] { return has_room_locked(); });
+  // The consumer itself would wait for ever.
+  space_.wait(lock, [&] { return held_ || has_room_locked(); });
   return lock;
 }
 

@@ -61,7 +61,7 @@ class DeltaQueueCore : public ReflectorTarget {
   void processed(const Taken& taken, bool failed) noexcept;
   /// Is woken when there are deltas to take; null: nobody is.
   void set_consumer(std::shared_ptr<Waker> consumer);
-  /// While it is on, the consumer is not woken: it will look by itself.
+  /// While it is on, the consumer is the producer: it is not woken, and never waits for room.
   void hold(bool on);
   /// Wakes all who wait. Producers may go on, without waiting.
   void close();

@@ -59,6 +59,22 @@ TEST_F(SharedInformerTest, TellsWhatExistsAndWhatChanges) {
   stop();
 }
 
+// IE-8: a list that is complete while the queue is full of the one before goes in nevertheless: the informer itself makes
+// room, and would wait for ever.
+TEST_F(SharedInformerTest, ListsAgainWhileItsQueueIsFull) {
+  options.clock = &system_clock();
+  options.backoff.initial = 1us;
+  options.backoff.cap = 1us;
+  options.queue_kind = QueueKind::kDeltaFifo;
+  options.max_queued = 1;
+  for (int i = 0; i < 2000; ++i) server->put("a", fmt::format("x{}", i));
+  server->script_watches(std::vector(5, api_error(410, "Gone")));
+  start_and_sync();
+  settle();
+  EXPECT_EQ(informer->indexer().list().size(), 2000U);
+  stop();
+}
+
 // IE-4: an inline handler that takes long is counted and named, once in a minute, and tells the way out.
 TEST_F(SharedInformerTest, ReportsASlowInlineHandler) {
   std::vector<std::string> lines;
