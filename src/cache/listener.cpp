@@ -36,14 +36,15 @@ constexpr auto kSlowReports = 1min;
 
 }  // namespace
 
-Listener::Listener(const ListenerContext& context, std::uint64_t number, AnyHandler handler,
-                   HandlerOptions options, StoreSnapshot existing, bool upstream_synced)
+Listener::Listener(std::shared_ptr<const ListenerContext> context, std::uint64_t number,
+                   AnyHandler handler, HandlerOptions options, StoreSnapshot existing,
+                   bool upstream_synced)
     : Job(options.delivery == Delivery::kInline ? Placement::kLibrary : Placement::kBlocking),
-      context_(context),
+      shared_(std::move(context)),
       number_(number),
       handler_(std::move(handler)),
       options_(std::move(options)),
-      synced_(fmt::format("{} + event handler {}", context.informer_name, options_.name)),
+      synced_(fmt::format("{} + event handler {}", context_.informer_name, options_.name)),
       start_(existing.sequence()),
       existing_(std::move(existing)),
       upstream_synced_(upstream_synced),
@@ -170,8 +171,11 @@ bool Listener::coalesce_locked(Notification& note) {
 /// Drops what was merged away and finds out where the last notification of each object waits.
 void Listener::compact_locked() {
   indexed_ = false;
-  std::erase_if(waiting_,
-                [](const Notification& note) { return note.kind == Notification::Kind::kNone; });
+  waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(),
+                                [](const Notification& note) {
+                                  return note.kind == Notification::Kind::kNone;
+                                }),
+                 waiting_.end());
   void_ = 0;
   last_.clear();
   for (std::size_t i = 0; i < waiting_.size(); ++i) last_[hash(waiting_[i])] = left_ + i;

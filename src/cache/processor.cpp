@@ -16,7 +16,9 @@ namespace kube::detail {
 using namespace std::chrono_literals;
 
 Processor::Processor(ListenerContext context, Clock::Duration resync)
-    : context_(std::move(context)), default_period_(resync), check_period_(resync) {}
+    : shared_(std::make_shared<const ListenerContext>(std::move(context))),
+      default_period_(resync),
+      check_period_(resync) {}
 
 Processor::~Processor() {
   request_stop();
@@ -55,7 +57,7 @@ std::shared_ptr<Listener> Processor::add(AnyHandler handler, HandlerOptions opti
         check_period = requested;
       }
     }
-    listener = std::make_shared<Listener>(context_, next_number_, std::move(handler),
+    listener = std::make_shared<Listener>(shared_, next_number_, std::move(handler),
                                           std::move(options), existing(), upstream_synced_);
     member->listener = listener;
     member->requested = requested;

@@ -68,7 +68,9 @@ class Processor {
   void forget_ended_locked() noexcept;
 
   const ProcessMark process_;
-  const ListenerContext context_;
+  const std::shared_ptr<const ListenerContext>
+      shared_;  // with the listeners, which may outlive this
+  const ListenerContext& context_ = *shared_;
   const Clock::Duration default_period_;
   const DoneSignal stopped_;
   mutable std::mutex mutex_;
