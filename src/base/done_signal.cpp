@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/base/condition.hpp>
-#include <kube/cache/done_signal.hpp>
+#include <kube/base/done_signal.hpp>
 
 #include <fmt/format.h>
 
