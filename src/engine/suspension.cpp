@@ -6,6 +6,7 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "queue_registry.hpp"
@@ -88,6 +89,7 @@ bool Suspension::Shell::begin(std::coroutine_handle<> coroutine, TaskContext& co
                               std::stop_token stop) {
   const std::shared_ptr<SerialQueueCore> queue = context.queue;
   const bool is_here = SerialQueueCore::current() == queue.get();
+  if (coroutine_) throw std::logic_error("two coroutines wait for the same thing; one at a time may");
   coroutine_ = coroutine;
   error_ = nullptr;
   is_over_ = false;
