@@ -17,11 +17,15 @@
 #include <variant>
 #include <vector>
 
-namespace kube::detail {
+namespace kube {
 
-/// Void as a type that has a value.
+/// The result of a Task<T> where a value is needed: std::monostate stands for void.
 template <typename T>
-using Regular = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+using NonVoid = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+
+}  // namespace kube
+
+namespace kube::detail {
 
 /// Whether Tasks that run side by side all go on to their end.
 enum class JoinUntil : std::uint8_t {
@@ -86,7 +90,7 @@ class JoinOfMany final : public Join {
   }
 
   /// The result of a Task that has ended. Throws what it has thrown.
-  [[nodiscard]] Regular<T> result(std::size_t index) const {
+  [[nodiscard]] NonVoid<T> result(std::size_t index) const {
     if constexpr (std::is_void_v<T>) {
       TaskAccess::promise(tasks_[index]).take();
       return {};
@@ -115,7 +119,7 @@ class JoinOf final : public Join {
 
   template <std::size_t I>
   [[nodiscard]] auto result() const {
-    using Result = std::tuple_element_t<I, std::tuple<Regular<Ts>...>>;
+    using Result = std::tuple_element_t<I, std::tuple<NonVoid<Ts>...>>;
     auto& promise = TaskAccess::promise(std::get<I>(tasks_));
     if constexpr (std::is_void_v<decltype(promise.take())>) {
       promise.take();

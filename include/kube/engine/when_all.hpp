@@ -16,12 +16,12 @@ namespace kube {
 /// order of the arguments; std::monostate stands for void. If some have thrown, it throws what the first of them in that order
 /// has thrown. Throws std::invalid_argument for a Task that is empty or has begun.
 template <typename... Ts>
-Task<std::tuple<detail::Regular<Ts>...>> when_all(Task<Ts>... tasks) {
+Task<std::tuple<NonVoid<Ts>...>> when_all(Task<Ts>... tasks) {
   (detail::require_startable(detail::TaskAccess::is_startable(tasks)), ...);
   detail::JoinOf<Ts...> join{detail::JoinUntil::kAll, std::move(tasks)...};
   co_await detail::AwaitRef<void>{join, {}};
   co_return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return std::tuple<detail::Regular<Ts>...>{join.template result<I>()...};
+    return std::tuple<NonVoid<Ts>...>{join.template result<I>()...};
   }
   (std::index_sequence_for<Ts...>{});
 }

@@ -16,7 +16,7 @@ namespace kube {
 template <typename T>
 struct FirstResult {
   std::size_t index = 0;
-  detail::Regular<T> value;
+  NonVoid<T> value;
 };
 
 namespace detail {
@@ -36,12 +36,12 @@ Variant result_of_first(const Joined& join, std::index_sequence<I...> /*all*/) {
 /// Its result is that of the first (variant::index() tells which), or what that has thrown. Throws std::invalid_argument
 /// for a Task that is empty or has begun.
 template <typename... Ts>
-requires(sizeof...(Ts) > 0) Task<std::variant<detail::Regular<Ts>...>> when_any(Task<Ts>... tasks) {
+requires(sizeof...(Ts) > 0) Task<std::variant<NonVoid<Ts>...>> when_any(Task<Ts>... tasks) {
   (detail::require_startable(detail::TaskAccess::is_startable(tasks)), ...);
   detail::JoinOf<Ts...> join{detail::JoinUntil::kFirst, std::move(tasks)...};
   co_await detail::AwaitRef<void>{join, {}};
-  co_return detail::result_of_first<std::variant<detail::Regular<Ts>...>>(
-      join, std::index_sequence_for<Ts...>{});
+  co_return detail::result_of_first<std::variant<NonVoid<Ts>...>>(join,
+                                                                  std::index_sequence_for<Ts...>{});
 }
 
 /// The same for any number of Tasks of one type. Throws std::invalid_argument if there is none.
