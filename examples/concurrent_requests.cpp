@@ -24,8 +24,9 @@ using kube::core::v1::ConfigMap;
 
 /// Makes a config map, then reads and changes it.
 kube::Task<std::string> make_and_change(kube::Resource<ConfigMap> maps, std::string name) {
-  (void)co_await maps.create_async({.metadata = {.name = name}, .data = {{"color", "red"}}});
-  ConfigMap map = *co_await maps.get_async(name);
+  ConfigMap map{.metadata = {.name = name}, .data = {{"color", "red"}}};
+  (void)co_await maps.create_async(std::move(map));
+  map = *co_await maps.get_async(name);
   map.data["color"] = "green";
   const kube::Ref<ConfigMap> changed = co_await maps.update_async(std::move(map));
   co_return changed->data.find("color")->str();

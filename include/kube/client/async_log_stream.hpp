@@ -14,7 +14,8 @@ namespace kube {
 
 /// LogStream for coroutines:
 ///
-///   auto log = co_await pods.logs_async("web-0", {.follow = true});
+///   const kube::LogOptions options{.follow = true};
+///   auto log = co_await pods.logs_async("web-0", options);
 ///   while (auto line = co_await log.next_line()) ...
 ///
 /// Lines that nobody takes hold the server back. One coroutine at a time waits for the next line.

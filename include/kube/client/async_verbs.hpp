@@ -30,6 +30,13 @@ struct Listed {
 
 namespace detail {
 
+/// For default arguments, which would be temporaries otherwise; see AsyncVerbs.
+template <typename Options>
+[[nodiscard]] const Options& defaults() {
+  static const Options none{};
+  return none;
+}
+
 template <typename T>
 Task<Ref<T>> object_task(Await<AnyRef> answer) {
   co_return cast<T>(co_await std::move(answer));
@@ -62,21 +69,30 @@ inline Task<AsyncLogStream> log_task(std::unique_ptr<Awaited<std::optional<std::
 ///
 /// Nothing is sent before the Task is awaited or spawned. Arguments are copied by the call, so they may be temporaries; the
 /// Task also keeps the client. While it waits for the server it holds no thread.
+///
+/// g++ 12 destroys temporaries twice that are made with braces (options, objects, lambdas that capture) in a statement with a
+/// co_await. Give such things a name, or the Task:
+///
+///   const kube::ListOptions options{.label_selector = "app=web"};
+///   auto listed = co_await pods.list_async(options);
 template <typename T>
 class AsyncVerbs {
  public:
   // --- Reading ---
 
-  [[nodiscard]] Task<Ref<T>> get_async(std::string_view name, const GetOptions& options = {},
+  [[nodiscard]] Task<Ref<T>> get_async(std::string_view name,
+                                       const GetOptions& options = detail::defaults<GetOptions>(),
                                        std::stop_token stop = {}) const {
     return send<T>(core_.get(name, {}, type_of<T>(), options), std::move(stop));
   }
-  [[nodiscard]] Task<Ref<T>> find_async(std::string_view name, const GetOptions& options = {},
+  [[nodiscard]] Task<Ref<T>> find_async(std::string_view name,
+                                        const GetOptions& options = detail::defaults<GetOptions>(),
                                         std::stop_token stop = {}) const {
     return send<T>(core_.find(name, options), std::move(stop));
   }
-  [[nodiscard]] Task<Listed<T>> list_async(const ListOptions& options = {},
-                                           std::stop_token stop = {}) const {
+  [[nodiscard]] Task<Listed<T>> list_async(
+      const ListOptions& options = detail::defaults<ListOptions>(),
+      std::stop_token stop = {}) const {
     auto listed = std::make_unique<Listed<T>>();
     auto answer = core_.list_async(options, add_to(*listed), std::move(stop));
     return detail::listed_task(std::move(listed), std::move(answer));
@@ -89,24 +105,26 @@ class AsyncVerbs {
   }
   /// `on_item(Ref<T>)` and `on_restart()` are called on the queue of the Task.
   template <typename OnItem>
-  [[nodiscard]] Task<ListMetadata> list_each_async(const ListOptions& options, OnItem on_item,
-                                                   std::function<void()> on_restart = nullptr,
-                                                   const PagerOptions& pager = {},
-                                                   std::stop_token stop = {}) const {
+  [[nodiscard]] Task<ListMetadata> list_each_async(
+      const ListOptions& options, OnItem on_item, std::function<void()> on_restart = nullptr,
+      const PagerOptions& pager = detail::defaults<PagerOptions>(),
+      std::stop_token stop = {}) const {
     return detail::list_task(core_.list_all_async(options, pager, typed(std::move(on_item)),
                                                   std::move(on_restart), std::move(stop)));
   }
-  [[nodiscard]] Task<Listed<T>> list_all_async(const ListOptions& options = {},
-                                               const PagerOptions& pager = {},
-                                               std::stop_token stop = {}) const {
+  [[nodiscard]] Task<Listed<T>> list_all_async(
+      const ListOptions& options = detail::defaults<ListOptions>(),
+      const PagerOptions& pager = detail::defaults<PagerOptions>(),
+      std::stop_token stop = {}) const {
     auto listed = std::make_unique<Listed<T>>();
     Listed<T>* const filled = listed.get();
     auto answer = core_.list_all_async(
         options, pager, add_to(*listed), [filled] { filled->items.clear(); }, std::move(stop));
     return detail::listed_task(std::move(listed), std::move(answer));
   }
-  [[nodiscard]] Task<AsyncWatch<T>> watch_async(const ListOptions& options = {},
-                                                std::stop_token stop = {}) const {
+  [[nodiscard]] Task<AsyncWatch<T>> watch_async(
+      const ListOptions& options = detail::defaults<ListOptions>(),
+      std::stop_token stop = {}) const {
     return detail::watch_task<T>(core_.watch_async(options), std::move(stop));
   }
   /// Nothing has to be waited for, so this is no Task. Throws as retry_watch().
@@ -115,34 +133,34 @@ class AsyncVerbs {
         detail::retry_watch_async(core_, options, &detail::version_of<T>));
   }
   [[nodiscard]] Task<Ref<meta::v1::Table>> table_async(
-      const ListOptions& options = {}, TableObjects objects = TableObjects::kMetadata,
-      std::stop_token stop = {}) const {
+      const ListOptions& options = detail::defaults<ListOptions>(),
+      TableObjects objects = TableObjects::kMetadata, std::stop_token stop = {}) const {
     return send<meta::v1::Table>(core_.table({}, options, objects), std::move(stop));
   }
 
   // --- Writing ---
 
   [[nodiscard]] Task<Ref<T>> create_async(
-      T object, const CreateOptions& options = {},
+      T object, const CreateOptions& options = detail::defaults<CreateOptions>(),
       std::stop_token stop = {}) const requires detail::Writable<T> {
     return send<T>(
         core_.create(detail::Sendable::owning(std::move(object)), {}, {}, &type_of<T>(), options),
         std::move(stop));
   }
   [[nodiscard]] Task<Ref<T>> update_async(
-      T object, const UpdateOptions& options = {},
+      T object, const UpdateOptions& options = detail::defaults<UpdateOptions>(),
       std::stop_token stop = {}) const requires detail::Writable<T> {
     return put(std::move(object), {}, options, std::move(stop));
   }
   [[nodiscard]] Task<Ref<T>> update_status_async(
-      T object, const UpdateOptions& options = {},
+      T object, const UpdateOptions& options = detail::defaults<UpdateOptions>(),
       std::stop_token stop = {}) const requires detail::Writable<T> {
     return put(std::move(object), "status", options, std::move(stop));
   }
-  [[nodiscard]] Task<Ref<T>> patch_async(std::string_view name, PatchType type, std::string body,
-                                         const PatchOptions& options = {},
-                                         std::string_view subresource = {},
-                                         std::stop_token stop = {}) const {
+  [[nodiscard]] Task<Ref<T>> patch_async(
+      std::string_view name, PatchType type, std::string body,
+      const PatchOptions& options = detail::defaults<PatchOptions>(),
+      std::string_view subresource = {}, std::stop_token stop = {}) const {
     return send<T>(core_.patch(name, type, std::move(body), subresource, options), std::move(stop));
   }
   [[nodiscard]] Task<Ref<T>> apply_async(
@@ -158,13 +176,14 @@ class AsyncVerbs {
         core_.apply(detail::Sendable::of(object), detail::name_of(object), "status", options),
         std::move(stop));
   }
-  [[nodiscard]] Task<void> delete_async(std::string_view name, const DeleteOptions& options = {},
-                                        std::stop_token stop = {}) const {
+  [[nodiscard]] Task<void> delete_async(
+      std::string_view name, const DeleteOptions& options = detail::defaults<DeleteOptions>(),
+      std::stop_token stop = {}) const {
     return detail::success_task(core_.send_async(core_.remove(name, options), std::move(stop)));
   }
-  [[nodiscard]] Task<void> delete_collection_async(const DeleteOptions& options = {},
-                                                   const ListOptions& which = {},
-                                                   std::stop_token stop = {}) const {
+  [[nodiscard]] Task<void> delete_collection_async(
+      const DeleteOptions& options = detail::defaults<DeleteOptions>(),
+      const ListOptions& which = detail::defaults<ListOptions>(), std::stop_token stop = {}) const {
     return detail::success_task(
         core_.send_async(core_.remove_collection(options, which), std::move(stop)));
   }
@@ -172,32 +191,32 @@ class AsyncVerbs {
   // --- Subresources ---
 
   template <typename S>
-  [[nodiscard]] Task<Ref<S>> get_subresource_async(std::string_view name,
-                                                   std::string_view subresource,
-                                                   const GetOptions& options = {},
-                                                   std::stop_token stop = {}) const {
+  [[nodiscard]] Task<Ref<S>> get_subresource_async(
+      std::string_view name, std::string_view subresource,
+      const GetOptions& options = detail::defaults<GetOptions>(), std::stop_token stop = {}) const {
     return send<S>(core_.get(name, subresource, type_of<S>(), options), std::move(stop));
   }
   template <typename S>
-  [[nodiscard]] Task<Ref<S>> update_subresource_async(std::string_view name,
-                                                      std::string_view subresource, S object,
-                                                      const UpdateOptions& options = {},
-                                                      std::stop_token stop = {}) const {
+  [[nodiscard]] Task<Ref<S>> update_subresource_async(
+      std::string_view name, std::string_view subresource, S object,
+      const UpdateOptions& options = detail::defaults<UpdateOptions>(),
+      std::stop_token stop = {}) const {
     return send<S>(
         core_.update(detail::Sendable::owning(std::move(object)), name, subresource, options),
         std::move(stop));
   }
   template <typename S>
-  [[nodiscard]] Task<Ref<S>> create_subresource_async(std::string_view name,
-                                                      std::string_view subresource, S object,
-                                                      const CreateOptions& options = {},
-                                                      std::stop_token stop = {}) const {
+  [[nodiscard]] Task<Ref<S>> create_subresource_async(
+      std::string_view name, std::string_view subresource, S object,
+      const CreateOptions& options = detail::defaults<CreateOptions>(),
+      std::stop_token stop = {}) const {
     return send<S>(core_.create(detail::Sendable::owning(std::move(object)), name, subresource,
                                 &type_of<S>(), options),
                    std::move(stop));
   }
-  [[nodiscard]] Task<Ref<T>> get_status_async(std::string_view name, const GetOptions& options = {},
-                                              std::stop_token stop = {}) const {
+  [[nodiscard]] Task<Ref<T>> get_status_async(
+      std::string_view name, const GetOptions& options = detail::defaults<GetOptions>(),
+      std::stop_token stop = {}) const {
     return get_subresource_async<T>(name, "status", options, std::move(stop));
   }
   template <typename Scale = autoscaling::v1::Scale>
@@ -206,9 +225,10 @@ class AsyncVerbs {
     return get_subresource_async<Scale>(name, "scale", {}, std::move(stop));
   }
   template <typename Scale = autoscaling::v1::Scale>
-  [[nodiscard]] Task<Ref<Scale>> update_scale_async(std::string_view name, Scale scale,
-                                                    const UpdateOptions& options = {},
-                                                    std::stop_token stop = {}) const {
+  [[nodiscard]] Task<Ref<Scale>> update_scale_async(
+      std::string_view name, Scale scale,
+      const UpdateOptions& options = detail::defaults<UpdateOptions>(),
+      std::stop_token stop = {}) const {
     return update_subresource_async<Scale>(name, "scale", std::move(scale), options,
                                            std::move(stop));
   }
@@ -217,8 +237,9 @@ class AsyncVerbs {
     return post(std::move(eviction), "eviction", {}, std::move(stop));
   }
   template <typename Binding = core::v1::Binding>
-  [[nodiscard]] Task<void> bind_async(Binding binding, const CreateOptions& options = {},
-                                      std::stop_token stop = {}) const {
+  [[nodiscard]] Task<void> bind_async(
+      Binding binding, const CreateOptions& options = detail::defaults<CreateOptions>(),
+      std::stop_token stop = {}) const {
     return post(std::move(binding), "binding", options, std::move(stop));
   }
   template <typename TokenRequest = authentication::v1::TokenRequest>
@@ -228,9 +249,9 @@ class AsyncVerbs {
     return create_subresource_async<TokenRequest>(name, "token", std::move(request), {},
                                                   std::move(stop));
   }
-  [[nodiscard]] Task<AsyncLogStream> logs_async(std::string_view name,
-                                                const LogOptions& options = {},
-                                                std::stop_token stop = {}) const {
+  [[nodiscard]] Task<AsyncLogStream> logs_async(
+      std::string_view name, const LogOptions& options = detail::defaults<LogOptions>(),
+      std::stop_token stop = {}) const {
     return detail::log_task(core_.log_async(name, options), std::move(stop));
   }
 

@@ -44,7 +44,8 @@ class NextEvent : public AwaitRef<std::optional<AnyWatchEvent>> {
 
 /// Watch for coroutines:
 ///
-///   auto watch = co_await pods.watch_async({.resource_version = version});
+///   const kube::ListOptions options{.resource_version = version};
+///   auto watch = co_await pods.watch_async(options);
 ///   while (auto event = co_await watch.next()) ...
 ///
 /// See Watch for what the events are and when they end. Events that nobody takes hold the server back. One coroutine at a

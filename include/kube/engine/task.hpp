@@ -22,7 +22,8 @@ struct TaskAccess;
 ///
 ///   kube::Task<void> restart(kube::Resource<Pod> pods, std::string name) {
 ///     const kube::Ref<Pod> pod = co_await pods.get_async(name);
-///     co_await pods.delete_async(name, {.uid = pod->metadata.uid.str()});
+///     const kube::DeleteOptions options{.uid = pod->metadata.uid.str()};
+///     co_await pods.delete_async(name, options);
 ///   }
 ///   kube::spawn(runtime, restart(pods, "web-0"));
 ///

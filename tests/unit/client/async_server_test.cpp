@@ -165,22 +165,23 @@ TEST_F(AsyncServerTest, WatchesWhatAnotherTaskWrites) {
   std::vector<std::string> seen;
   const auto watching = [](Resource<ConfigMap> from, std::string version,
                            std::vector<std::string>& events) -> Task<void> {
-    auto watch = co_await from.watch_async({.resource_version = version});
+    const ListOptions options{.resource_version = version};
+    auto watch = co_await from.watch_async(options);
     while (auto event = co_await watch.next()) {
       events.push_back(std::string{to_string(event->type)} + " " +
                        event->object->metadata.name.str());
       if (event->type == EventType::kDeleted) co_return;
     }
   };
+  const auto writing = [](Resource<ConfigMap> to, ConfigMap made) -> Task<void> {
+    (void)co_await to.create_async(std::move(made));
+    (void)co_await to.patch_async("a", PatchType::kMerge, R"({"data":{"x":"1"}})");
+    co_await to.delete_async("a");
+  };
   const auto all = [&]() -> Task<void> {
     const auto listed = co_await maps.list_all_async();
-    co_await when_all(watching(maps, listed.metadata.resource_version, seen),
-                      [](Resource<ConfigMap> to, ConfigMap made) -> Task<void> {
-                        (void)co_await to.create_async(std::move(made));
-                        (void)co_await to.patch_async("a", PatchType::kMerge,
-                                                      R"({"data":{"x":"1"}})");
-                        co_await to.delete_async("a");
-                      }(maps, map("a")));
+    Task<void> writer = writing(maps, map("a"));
+    co_await when_all(watching(maps, listed.metadata.resource_version, seen), std::move(writer));
   };
   ASSERT_TRUE(run_until(*runtime, spawn(*runtime, all())));
   EXPECT_THAT(seen, ElementsAre("ADDED a", "MODIFIED a", "DELETED a"));

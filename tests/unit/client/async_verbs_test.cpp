@@ -370,7 +370,8 @@ TEST_F(AsyncVerbsTest, WatchHoldsTheServerBackUntilEventsAreTaken) {
   DoneSignal go_on;
   const auto watched = start(
       [](Resource<Pod> from, std::vector<std::string>& names, DoneSignal signal) -> Task<bool> {
-        auto watch = co_await from.watch_async({.resource_version = "5"});
+        const ListOptions options{.resource_version = "5"};
+        auto watch = co_await from.watch_async(options);
         co_await signal;
         while (auto event = co_await watch.next())
           names.push_back(event->object->metadata.name.str());
@@ -462,7 +463,8 @@ TEST_F(AsyncVerbsTest, RetryWatchEndsAfterAStop) {
 TEST_F(AsyncVerbsTest, ReadLogsByLines) {
   std::vector<std::string> lines;
   const auto read = start([](Resource<Pod> from, std::vector<std::string>& seen) -> Task<bool> {
-    auto log = co_await from.logs_async("web-0", {.follow = true});
+    const LogOptions options{.follow = true};
+    auto log = co_await from.logs_async("web-0", options);
     while (auto line = co_await log.next_line()) seen.push_back(*line);
     co_return true;
   }(pods, lines));
