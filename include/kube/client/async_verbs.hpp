@@ -70,7 +70,7 @@ inline Task<AsyncLogStream> log_task(std::unique_ptr<Awaited<std::optional<std::
 /// Nothing is sent before the Task is awaited or spawned. Arguments are copied by the call, so they may be temporaries; the
 /// Task also keeps the client. While it waits for the server it holds no thread.
 ///
-/// g++ 12 destroys temporaries twice that are made with braces (options, objects, lambdas that capture) in a statement with a
+/// g++ 12 destroys temporaries twice that are made with braces (options, also a mere {}, objects, lambdas that capture) in a statement with a
 /// co_await. Give such things a name, or the Task:
 ///
 ///   const kube::ListOptions options{.label_selector = "app=web"};

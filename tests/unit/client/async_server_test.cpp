@@ -135,8 +135,9 @@ TEST_F(AsyncServerTest, IsResumedOnceIfTheAnswerAndAStopRace) {
   server.create(ConfigMap{.metadata = {.name = "a", .namespace_ = server.space()}});
   const auto body = [](Resource<ConfigMap> from, std::stop_token stop, std::atomic<int>& answers,
                        std::atomic<int>& stops) -> Task<void> {
+    const GetOptions options;
     try {
-      (void)co_await from.get_async("a", {}, stop);
+      (void)co_await from.get_async("a", options, stop);
       ++answers;
     } catch (const TransportError& error) {
       EXPECT_EQ(error.kind(), TransportError::Kind::kCanceled);
