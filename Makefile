@@ -12,7 +12,7 @@ PACKAGES := cmake ninja-build g++ pkg-config ca-certificates curl \
   libfmt-dev libsimdjson-dev libyaml-cpp-dev libprotozero-dev libboost1.81-dev libxxhash-dev \
   libssl-dev zlib1g-dev libsqlite3-dev \
   libcli11-dev libspdlog-dev libnghttp2-dev libgtest-dev libgmock-dev libbenchmark-dev \
-  libprotobuf-dev protobuf-compiler nlohmann-json3-dev ccache
+  libprotobuf-dev protobuf-compiler nlohmann-json3-dev ccache libuv1-dev libglib2.0-dev tzdata python3
 CHECK_PACKAGES := clang clang-tidy clang-format lld libclang-rt-14-dev
 
 .PHONY: help deps check-deps configure build run test test-cluster bench format check install clean
@@ -68,7 +68,7 @@ bench: deps
 	@bench/peers/run.sh build/release
 
 format: check-deps
-	@git ls-files '*.hpp' '*.cpp' ':!tests/golden' | xargs clang-format -i
+	@git ls-files '*.hpp' '*.cpp' '*.h' '*.c' ':!tests/golden' | xargs clang-format -i
 
 check: check-deps
 	@tools/check.sh $(JOBS)

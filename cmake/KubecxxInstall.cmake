@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# `cmake --install`: headers, libraries, kubegen, a CMake package and pkg-config files.
+# `cmake --install`: headers, libraries, libkubecxx.so, kubegen, a CMake package and pkg-config files.
 
 include(CMakePackageConfigHelpers)
 
@@ -15,6 +15,13 @@ if(KUBECXX_BUILD_TESTKIT)
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT kubecxx-testkit-targets NAMESPACE kube:: DESTINATION ${package_dir})
+endif()
+if(KUBECXX_BUILD_C)
+  # An export of its own: programs in C need none of the packages that the C++ libraries need.
+  install(TARGETS kube_c EXPORT kubecxx-c-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT kubecxx-c-targets NAMESPACE kube:: DESTINATION ${package_dir})
+  install(FILES ${PROJECT_SOURCE_DIR}/include/kube/c/kubecxx.h
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kube/c)
 endif()
 if(TARGET kubecxx)
   install(TARGETS kubecxx RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -43,6 +50,9 @@ file(RELATIVE_PATH KUBECXX_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 set(packages kubecxx)
 if(KUBECXX_BUILD_TESTKIT)
   list(APPEND packages kubecxx-testkit)
+endif()
+if(KUBECXX_BUILD_C)
+  list(APPEND packages kubecxx-c)
 endif()
 foreach(package IN LISTS packages)
   configure_file(

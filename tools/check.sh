@@ -26,7 +26,7 @@ echo "== each header alone"
 tests/headers/compile_alone.sh build/asan
 
 echo "== format"
-git ls-files '*.hpp' '*.cpp' ':!tests/golden' | xargs clang-format --dry-run --Werror
+git ls-files '*.hpp' '*.cpp' '*.h' '*.c' ':!tests/golden' | xargs clang-format --dry-run --Werror
 
 echo "== tidy"
 [ -f build/tidy/build.ninja ] || cmake --preset tidy

@@ -209,12 +209,15 @@ class Bench {
       note(fmt::format("{}: until the answer to the PATCH: median", which), "us",
            is["answer_median"]);
     }
-    Numbers is = get("idle");
-    title("50 informers at rest");
-    row("memory of the process", "MB", 12, is["settled"]);
-    note("of which it had before the first one", "MB", is["client"]);
-    row("times that a thread woke up in 10 s", "", 0, is["sleeps"]);
-    note("CPU in 10 s", "us", is["cpu"]);
+    for (const int informers : {50, 1000}) {
+      Numbers is = get(fmt::format("idle --informers={}", informers));
+      title(fmt::format("{} dynamic informers at rest", informers));
+      row("memory of the process", "MB", informers == 50 ? 8.5 : 30, is["settled"]);
+      note("of which it had before the first one", "MB", is["client"]);
+      row("threads", "", 8, is["threads"]);
+      row("times that a thread woke up in 10 s", "", 0, is["sleeps"]);
+      note("CPU in 10 s", "us", is["cpu"]);
+    }
   }
 
   const Options options_;
@@ -235,6 +238,7 @@ int main_of(int count, char** arguments) {
   bool reader = false;
   bool small = false;
   bool json = false;
+  int informers = 50;
   app.add_option("--pods", options.pods, "How many pods")->capture_default_str();
   app.add_option("--repetitions", options.repetitions, "How often to measure")
       ->capture_default_str();
@@ -250,7 +254,7 @@ int main_of(int count, char** arguments) {
       {"reads", [&](const Server& server) { reads(server, options.pods); }},
       {"stall", [&](const Server& server) { stall(server, options.pods); }},
       {"latency", [&](const Server& server) { latency(server, small); }},
-      {"idle", idle}};
+      {"idle", [&](const Server& server) { idle(server, informers); }}};
   const auto add_part = [&](const std::string& name) {
     CLI::App* part = app.add_subcommand(name, "")->group("");
     part->add_option("--pods", options.pods);
@@ -259,6 +263,7 @@ int main_of(int count, char** arguments) {
     part->add_flag("--list", list);
     part->add_flag("--reader", reader);
     part->add_flag("--small", small);
+    part->add_option("--informers", informers);
     part->add_flag("--json", json);
   };
   for (const auto& [name, run] : scenarios) add_part(name);

@@ -29,7 +29,7 @@ void stall(const Server& server, std::size_t pods);
 
 /// From a write to the call of the handler; of pods as they are, or of small ones.
 void latency(const Server& server, bool small);
-/// Fifty informers to which nothing happens.
-void idle(const Server& server);
+/// Dynamic informers to which nothing happens, with a handler each.
+void idle(const Server& server, int informers);
 
 }  // namespace kube::bench

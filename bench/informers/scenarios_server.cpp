@@ -3,6 +3,8 @@
 
 #include "usage.hpp"
 
+#include <kube/informers/resource_informer_factory.hpp>
+
 #include <fmt/format.h>
 
 #include <unistd.h>
@@ -62,19 +64,24 @@ void latency(const Server& server, bool small) {
   report("answer_p99", quantile(until_answer, 0.99));
 }
 
-void idle(const Server& server) {
+void idle(const Server& server, int informers) {
   const Client client = server.client();
   (void)client.raw().get("/version");
   const double before = resident();
-  std::vector<std::unique_ptr<Rig>> rigs;
-  for (int i = 0; i < 50; ++i) {
-    rigs.push_back(std::make_unique<Rig>(client, true, HandlerOptions{}, EventHandler<Pod>{},
-                                         fmt::format("empty-{}", i)));
+  std::atomic<int> calls = 0;
+  std::vector<std::unique_ptr<DynamicInformerFactory>> factories;
+  for (int i = 0; i < informers; ++i) {
+    factories.push_back(std::make_unique<DynamicInformerFactory>(
+        client, FactoryOptions{.namespace_ = fmt::format("empty-{}", i)}));
+    factories.back()->for_resource({"", "v1", "pods"}).informer().add_event_handler(
+        {.on_add = [&](const Value&) { ++calls; }});
+    factories.back()->start();
   }
-  for (const auto& rig : rigs) rig->wait_until_synced();
+  for (const auto& factory : factories) factory->wait_for_cache_sync().or_throw();
   rest(3);
   report("client", before);
   report("settled", resident());
+  report("threads", static_cast<double>(threads()));
   const long slept = sleeps();
   const double cpu = process_cpu();
   rest(10);

@@ -36,6 +36,8 @@ double resident() { return status("/proc/self/status", "VmRSS") * 1024 / 1e6; }
 double peak() { return status("/proc/self/status", "VmHWM") * 1024 / 1e6; }
 void forget_peak() { std::ofstream{"/proc/self/clear_refs"} << "5"; }
 
+int threads() { return static_cast<int>(status("/proc/self/status", "Threads")); }
+
 long sleeps() {
   double sum = 0;
   for (const auto& task : std::filesystem::directory_iterator{"/proc/self/task"}) {

@@ -14,6 +14,7 @@ namespace kube::bench {
 [[nodiscard]] double peak();
 void forget_peak();
 
+[[nodiscard]] int threads();
 /// How often a thread of this process went to sleep, so far.
 [[nodiscard]] long sleeps();
 

@@ -35,6 +35,7 @@
 #include <kube/controller/predicates.hpp>
 #include <kube/controller/reconcile.hpp>
 #include <kube/controller/signals.hpp>
+#include <kube/engine/runtime.hpp>
 #include <kube/informers/resource_informer_factory.hpp>
 #include <kube/informers/shared_informer_factory.hpp>
 #include <kube/workqueue/priority_queue.hpp>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/base/clock.hpp>
 
+#include "no_wait.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -47,6 +49,7 @@ bool detail::BootClock::wait_until(std::unique_lock<std::mutex>& lock, Condition
 }
 
 bool Clock::sleep_until(TimePoint deadline, std::stop_token stop) {
+  detail::require_may_wait("sleep_until()", "use a timer of the program's loop, or a thread");
   std::mutex mutex;
   Condition condition;
   std::unique_lock lock{mutex};

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/fork.hpp"
+#include "base/no_wait.hpp"
 #include <kube/base/condition.hpp>
 #include <kube/base/done_signal.hpp>
 
@@ -12,6 +14,7 @@
 namespace kube {
 
 struct DoneSignal::State {
+  detail::ProcessMark process;
   std::string name;
   std::mutex mutex;
   Condition changed;
@@ -28,16 +31,26 @@ DoneSignal::DoneSignal(std::string name) : state_(std::make_shared<State>()) {
 const std::string& DoneSignal::name() const noexcept { return state_->name; }
 
 bool DoneSignal::done() const {
+  state_->process.check("the signal");
   const std::lock_guard guard{state_->mutex};
   return state_->done;
 }
 
 bool DoneSignal::wait(std::stop_token stop) const {
-  std::unique_lock lock{state_->mutex};
-  return state_->changed.wait(lock, std::move(stop), [&] { return state_->done; });
+  return wait_until(system_clock(), Clock::TimePoint::max(), std::move(stop));
+}
+
+bool DoneSignal::wait_until(Clock& clock, Clock::TimePoint deadline, std::stop_token stop) const {
+  state_->process.check("the signal");
+  detail::require_may_wait("DoneSignal::wait()", "use on_done() instead");
+  const std::shared_ptr<State> state = state_;
+  std::unique_lock lock{state->mutex};
+  return clock.wait_until(lock, state->changed, deadline, std::move(stop),
+                          [&] { return state->done; });
 }
 
 void DoneSignal::fire() const noexcept {
+  if (state_->process.is_of_parent()) return;
   const std::shared_ptr<State> state = state_;  // a thread that waits may destroy the signal
   std::map<std::uint64_t, std::function<void()>> then;
   {
@@ -56,6 +69,7 @@ void DoneSignal::fire() const noexcept {
 }
 
 std::uint64_t DoneSignal::on_done(std::function<void()> then) const {
+  state_->process.check("the signal");
   {
     const std::lock_guard guard{state_->mutex};
     if (!state_->done) {
@@ -68,6 +82,7 @@ std::uint64_t DoneSignal::on_done(std::function<void()> then) const {
 }
 
 void DoneSignal::forget(std::uint64_t registered) const {
+  state_->process.check("the signal");
   const std::lock_guard guard{state_->mutex};
   state_->then.erase(registered);
 }
@@ -79,6 +94,7 @@ bool wait_for(const std::vector<DoneSignal>& signals, std::stop_token stop, std:
     Condition changed;
     std::vector<std::size_t> fired;  // guarded by mutex
   };
+  detail::require_may_wait("wait_for()", "use DoneSignal::on_done() instead");
   const auto shared = std::make_shared<Shared>();
   if (!what.empty()) log.info("Waiting for {}", what);
   shared->fired.reserve(

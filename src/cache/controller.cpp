@@ -4,6 +4,7 @@
 #include "blocking_source.hpp"
 #include "reflector_core.hpp"
 #include "thrown.hpp"
+#include "wait_for_end.hpp"
 
 #include "base/thread_mark.hpp"
 #include "engine/job.hpp"
@@ -29,6 +30,12 @@ constexpr Clock::Duration kFirstPause = 10ms;
 constexpr Clock::Duration kLongestPause = 1s;
 /// After this time it is the turn of others.
 constexpr auto kSlice = 1ms;
+/// A batch with more objects than that is not applied by the thread of the loop, which has sockets to look after.
+constexpr std::size_t kMostInLoop = 1000;
+
+std::size_t object_count(const std::vector<AnyDelta>& deltas) {
+  return deltas.empty() ? 0 : std::max(deltas.size(), deltas.front().objects.size());
+}
 
 }  // namespace
 
@@ -170,6 +177,9 @@ void CacheController::Worker::run() noexcept {
 CacheController::Worker::Progress CacheController::Worker::work() {
   const auto end = std::chrono::steady_clock::now() + kSlice;
   for (bool more = true; more;) {
+    if (taken_ && object_count(taken_->deltas) > kMostInLoop && scheduler()->is_on_busy_loop()) {
+      return Progress::kMore;
+    }
     if (taken_ && process_taken() == Progress::kBlocked) return Progress::kBlocked;
     if (stopping_) return Progress::kDone;
     if (reflector_.tick_at() <= clock_.now()) reflector_.tick();
@@ -286,7 +296,7 @@ void CacheController::run(std::stop_token stop) noexcept {
   if (!keep_trying(begin, stop)) return;
   {
     const std::stop_callback end{stop, [this]() noexcept { worker_->stop(); }};
-    (void)worker_->ended().wait({});
+    wait_for_end(worker_->ended(), *Inside::core(*runtime));
   }
   join();
 }

@@ -10,8 +10,8 @@
 #include <kube/cache/informer_metrics.hpp>
 
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -73,7 +73,7 @@ class DeltaProcessor {
   IndexerCore& store_;
   const DeltaProcessorOptions options_;
   const Emit emit_;
-  std::deque<Resync> resyncs_;
+  std::list<Resync> resyncs_;
   std::optional<Applied> applied_;
   NotificationBatch batch_;  // made, and not emitted yet
   std::uint64_t batches_ = 0;

@@ -5,8 +5,9 @@
 
 #include <boost/unordered/unordered_flat_set.hpp>
 
+#include <boost/container/deque.hpp>
+
 #include <algorithm>
-#include <deque>
 #include <unordered_map>
 #include <utility>
 
@@ -25,7 +26,7 @@ struct InOrderQueueCore::Items {
     AnyDelta delta;
     bool dropped = false;  ///< a newer delta of the same object follows
   };
-  std::deque<Item> deltas;
+  boost::container::deque<Item> deltas;  // of std, an empty one takes half a kilobyte
   std::size_t live = 0;
   /// Where the last update of an object waits, counted from the first item ever, or kNowhere. Only used to compress.
   std::unordered_map<std::uint64_t, std::uint64_t> last_update;

@@ -79,6 +79,8 @@ InformerMetrics InformerMetrics::in(const std::shared_ptr<Metrics>& metrics,
                                     "How long calls of handlers took.", latency, labels),
       .handler_failures = counter(metrics, "informer_handler_failures_total",
                                   "Calls of handlers that threw.", labels),
+      .slow_inline_calls = counter(metrics, "informer_slow_inline_calls_total",
+                                   "Calls of inline handlers that took longer than 10 ms.", labels),
       .coalesced = counter(metrics, "informer_coalesced_notifications_total",
                            "Notifications merged into one that waited already.", labels),
       .event_lag =

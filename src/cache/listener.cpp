@@ -27,14 +27,24 @@ std::string HandlerRegistration::last_failure() const {
 
 namespace detail {
 
-Listener::Listener(const ListenerContext& context, std::uint64_t number, AnyHandler handler,
-                   HandlerOptions options, StoreSnapshot existing, bool upstream_synced)
-    : Job(Placement::kBlocking),
-      context_(context),
+namespace {
+
+/// An inline call that takes longer is a mistake.
+constexpr auto kSlowInline = 10ms;
+/// How often that is logged.
+constexpr auto kSlowReports = 1min;
+
+}  // namespace
+
+Listener::Listener(std::shared_ptr<const ListenerContext> context, std::uint64_t number,
+                   AnyHandler handler, HandlerOptions options, StoreSnapshot existing,
+                   bool upstream_synced)
+    : Job(options.delivery == Delivery::kInline ? Placement::kLibrary : Placement::kBlocking),
+      shared_(std::move(context)),
       number_(number),
       handler_(std::move(handler)),
       options_(std::move(options)),
-      synced_(fmt::format("{} + event handler {}", context.informer_name, options_.name)),
+      synced_(fmt::format("{} + event handler {}", context_.informer_name, options_.name)),
       start_(existing.sequence()),
       existing_(std::move(existing)),
       upstream_synced_(upstream_synced),
@@ -161,8 +171,11 @@ bool Listener::coalesce_locked(Notification& note) {
 /// Drops what was merged away and finds out where the last notification of each object waits.
 void Listener::compact_locked() {
   indexed_ = false;
-  std::erase_if(waiting_,
-                [](const Notification& note) { return note.kind == Notification::Kind::kNone; });
+  waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(),
+                                [](const Notification& note) {
+                                  return note.kind == Notification::Kind::kNone;
+                                }),
+                 waiting_.end());
   void_ = 0;
   last_.clear();
   for (std::size_t i = 0; i < waiting_.size(); ++i) last_[hash(waiting_[i])] = left_ + i;
@@ -419,11 +432,29 @@ void Listener::deliver(const Notification& note) noexcept {
   if (pausing_) pause_until_ = end + options_.failure_pause;
   const auto took = end - start;
   context_.metrics.handler_duration.observe(std::chrono::duration<double>(took).count());
+  if (took > kSlowInline && placement() == Placement::kLibrary) slow_inline(note, took);
   if (took > 100ms && context_.log.enabled(LogLevel::kInfo)) {
     if (const std::size_t wait = backlog(); wait > 1024) {
       context_.log.info("{}: slow handler: a call took {} ms, {} notifications wait",
                         synced_.name(), took / 1ms, wait);
     }
+  }
+}
+
+/// An inline handler took so long that everything else on its thread had to wait.
+void Listener::slow_inline(const Notification& note, Clock::Duration took) noexcept {
+  context_.metrics.slow_inline_calls.add();
+  leave_loop();
+  const Clock::TimePoint now = context_.clock.now();
+  if (slow_reported_ && now - *slow_reported_ < kSlowReports) return;
+  slow_reported_ = now;
+  try {
+    context_.log.warning(
+        "{}: the inline handler took {} ms for {}, and is called by workers from now on; what "
+        "takes "
+        "longer than 10 ms needs Delivery::kQueued",
+        synced_.name(), took / 1ms, key(note));
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): a line of the log is lost
   }
 }
 

@@ -10,10 +10,11 @@
 #include <kube/cache/indexer_core.hpp>
 #include <kube/cache/informer_metrics.hpp>
 
+#include <boost/container/deque.hpp>
+
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -39,7 +40,7 @@ class Processor;
 /// through; only later changes are queued here.
 class Listener final : public Job {
  public:
-  Listener(const ListenerContext& context, std::uint64_t number, AnyHandler handler,
+  Listener(std::shared_ptr<const ListenerContext> context, std::uint64_t number, AnyHandler handler,
            HandlerOptions options, StoreSnapshot existing, bool upstream_synced);
 
   /// Lets the job run. `owner` hears when it has ended, and must outlive that. Throws std::bad_alloc.
@@ -94,12 +95,14 @@ class Listener final : public Job {
   void settle_initial(std::size_t count);
   void deliver(const Notification& note) noexcept;
   void call(const Notification& note) const;
+  void slow_inline(const Notification& note, Clock::Duration took) noexcept;
   void failed(std::string_view what, const std::exception& error,
               const Notification* note = nullptr) noexcept;
   [[nodiscard]] std::uint64_t hash(const Notification& note) const;
   [[nodiscard]] std::string key(const Notification& note) const;
 
-  const ListenerContext context_;
+  const std::shared_ptr<const ListenerContext> shared_;
+  const ListenerContext& context_ = *shared_;
   const std::uint64_t number_;
   const AnyHandler handler_;
   const HandlerOptions options_;
@@ -123,12 +126,13 @@ class Listener final : public Job {
   std::size_t called_ = 0;  // of these, the handler has been called for
   Clock::TimePoint pause_until_{};
   bool pausing_ = false;
+  std::optional<Clock::TimePoint> slow_reported_;
 
   mutable std::mutex mutex_;
   // Guarded by mutex_:
   StoreSnapshot existing_;
-  std::deque<Notification> waiting_;
-  std::shared_ptr<Waker> room_;   // waits for room
+  boost::container::deque<Notification> waiting_;  // of std, an empty one takes half a kilobyte
+  std::shared_ptr<Waker> room_;                    // waits for room
   std::uint64_t batch_ = 0;       // the number of the batch that is or was pushed last
   std::size_t batch_queued_ = 0;  // of that batch, notifications that need not be looked at again
   std::uint64_t left_ = 0;        // notifications that have left `waiting_`

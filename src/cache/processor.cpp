@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "processor.hpp"
 
+#include "base/no_wait.hpp"
+#include "base/thread_mark.hpp"
+
 #include <algorithm>
 #include <exception>
 #include <string>
@@ -13,11 +16,13 @@ namespace kube::detail {
 using namespace std::chrono_literals;
 
 Processor::Processor(ListenerContext context, Clock::Duration resync)
-    : context_(std::move(context)), default_period_(resync), check_period_(resync) {}
+    : shared_(std::make_shared<const ListenerContext>(std::move(context))),
+      default_period_(resync),
+      check_period_(resync) {}
 
 Processor::~Processor() {
   request_stop();
-  (void)stopped_.wait({});
+  if (!stopped_.done()) (void)stopped_.wait({});
 }
 
 Clock::Duration Processor::effective_locked(Clock::Duration requested) const {
@@ -52,7 +57,7 @@ std::shared_ptr<Listener> Processor::add(AnyHandler handler, HandlerOptions opti
         check_period = requested;
       }
     }
-    listener = std::make_shared<Listener>(context_, next_number_, std::move(handler),
+    listener = std::make_shared<Listener>(shared_, next_number_, std::move(handler),
                                           std::move(options), existing(), upstream_synced_);
     member->listener = listener;
     member->requested = requested;
@@ -76,6 +81,9 @@ std::shared_ptr<Listener> Processor::add(AnyHandler handler, HandlerOptions opti
 }
 
 void Processor::remove(const std::shared_ptr<Listener>& listener, Removal how) {
+  if (how != Removal::kAtOnce && !ThreadMark::is_set(listener.get())) {
+    require_may_wait("remove_handler(), which waits for the handler,", "use Removal::kAtOnce");
+  }
   {
     const std::lock_guard guard{mutex_};
     const auto found = std::find_if(members_.begin(), members_.end(), [&](const auto& member) {

@@ -3,6 +3,8 @@
 
 #include "listener.hpp"
 
+#include "base/fork.hpp"
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -47,6 +49,8 @@ class Processor {
   /// Who wants to see all objects again now; null if nobody does.
   [[nodiscard]] std::shared_ptr<const ResyncRequest> due_for_resync();
   [[nodiscard]] std::size_t backlog() const;
+  /// The process that the informer belongs to.
+  [[nodiscard]] const ProcessMark& process() const noexcept { return process_; }
 
  private:
   struct Member {
@@ -63,7 +67,10 @@ class Processor {
   /// Forgets removed listeners that have ended.
   void forget_ended_locked() noexcept;
 
-  const ListenerContext context_;
+  const ProcessMark process_;
+  const std::shared_ptr<const ListenerContext>
+      shared_;  // with the listeners, which may outlive this
+  const ListenerContext& context_ = *shared_;
   const Clock::Duration default_period_;
   const DoneSignal stopped_;
   mutable std::mutex mutex_;

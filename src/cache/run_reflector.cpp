@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_reflector.hpp"
 
+#include "wait_for_end.hpp"
+
 #include "engine/job.hpp"
 #include "engine/runtime_access.hpp"
 #include "engine/scheduler.hpp"
@@ -74,7 +76,7 @@ void run_reflector(ReflectorCore& reflector, AsyncListWatch& source, Clock& cloc
   job->schedule();
   {
     const std::stop_callback end{stop, [&]() noexcept { job->stop(); }};
-    (void)job->ended().wait({});
+    wait_for_end(job->ended(), *Inside::core(*runtime));
   }
   source.join();
 }

@@ -5,7 +5,10 @@
 #include "informer_settings.hpp"
 #include "processor.hpp"
 #include "reflector_core.hpp"
+#include "wait_for_end.hpp"
 
+#include "base/fork.hpp"
+#include "base/no_wait.hpp"
 #include "base/thread_mark.hpp"
 #include <kube/cache/controller.hpp>
 #include <kube/engine/runtime.hpp>
@@ -39,8 +42,15 @@ SharedInformerCore::SharedInformerCore(const ObjectAccess& access,
 
 SharedInformerCore::~SharedInformerCore() = default;
 
+std::shared_ptr<SharedInformerCore> make_shared_informer(const ObjectAccess& access,
+                                                         std::shared_ptr<AnyListWatch> source,
+                                                         InformerSettings settings) {
+  return make_shared_in_process<SharedInformerCore>(access, std::move(source), std::move(settings));
+}
+
 /// Null if the informer has been started before. What it throws leaves the informer not started.
 std::shared_ptr<SharedInformerCore::Running> SharedInformerCore::prepare() {
+  processor_->process().check("the informer");
   const std::lock_guard guard{mutex_};
   if (started_) return nullptr;
   auto running = std::make_shared<Running>();
@@ -97,6 +107,7 @@ void SharedInformerCore::start(const Runtime& runtime) {
 }
 
 void SharedInformerCore::request_stop() noexcept {
+  if (processor_->process().is_of_parent()) return;
   std::shared_ptr<Running> running;
   {
     const std::lock_guard guard{mutex_};
@@ -120,6 +131,7 @@ void SharedInformerCore::controller_ended() noexcept {
 const DoneSignal& SharedInformerCore::ended() const noexcept { return processor_->stopped(); }
 
 void SharedInformerCore::run(std::stop_token stop) {
+  require_may_wait("run() of an informer", "call it in a thread of your own");
   const std::shared_ptr<Running> running = prepare();
   if (running == nullptr) {
     settings_.reflector.log->warning("{} has been started already", synced_.name());
@@ -137,17 +149,19 @@ void SharedInformerCore::run(std::stop_token stop) {
   }
   {
     const std::stop_callback end{stop, [this]() noexcept { request_stop(); }};
-    (void)ended().wait({});
+    wait_for_end(ended(), *Inside::core(*runtime));
   }
   controller.join();
 }
 
 std::shared_ptr<SharedInformerCore::Running> SharedInformerCore::running() const {
+  processor_->process().check("the informer");
   const std::lock_guard guard{mutex_};
   return running_;
 }
 
 HandlerRegistration SharedInformerCore::add_handler(AnyHandler handler, HandlerOptions options) {
+  processor_->process().check("the informer");
   bool started = false;
   {
     const std::lock_guard guard{mutex_};
@@ -163,10 +177,12 @@ HandlerRegistration SharedInformerCore::add_handler(AnyHandler handler, HandlerO
 }
 
 void SharedInformerCore::remove_handler(const HandlerRegistration& registration, Removal how) {
+  processor_->process().check("the informer");
   if (const auto& listener = Inside::core(registration)) processor_->remove(listener, how);
 }
 
 void SharedInformerCore::set_transform(Transform transform) {
+  processor_->process().check("the informer");
   const std::lock_guard guard{mutex_};
   if (started_) throw std::logic_error("informer has already started");
   transform_ = std::move(transform);
@@ -174,6 +190,7 @@ void SharedInformerCore::set_transform(Transform transform) {
 
 void SharedInformerCore::set_watch_error_handler(
     std::function<void(const ReflectorError&)> handler) {
+  processor_->process().check("the informer");
   const std::lock_guard guard{mutex_};
   if (started_) throw std::logic_error("informer has already started");
   settings_.reflector.on_error = std::move(handler);
@@ -186,6 +203,7 @@ void SharedInformerCore::check_not_stopped() const {
 }
 
 bool SharedInformerCore::is_stopped() const {
+  processor_->process().check("the informer");
   const std::lock_guard guard{mutex_};
   return stopped_;
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/client/client.hpp>
 
+#include "base/fork.hpp"
 #include "rest_client.hpp"
 
 namespace kube {
 
 Client::Client(Config config, ClientOptions options)
-    : core_(std::make_shared<detail::RestClient>(std::move(config), std::move(options))) {}
+    : core_(detail::make_shared_in_process<detail::RestClient>(std::move(config),
+                                                               std::move(options))) {}
 
 const Config& Client::config() const noexcept { return core_->config(); }
 const ClientOptions& Client::options() const noexcept { return core_->options(); }

@@ -10,6 +10,7 @@
 
 #include "config/non_blocking_credentials.hpp"
 #include "transport/polled_stream.hpp"
+#include "base/fork.hpp"
 #include <kube/base/byte_budget.hpp>
 #include <kube/client/client_options.hpp>
 #include <kube/config/config.hpp>
@@ -102,6 +103,7 @@ class RestClient {
   CredentialsRefresh refresh_;
   const std::shared_ptr<ByteBudget> budget_;
   const std::shared_ptr<Transport> transport_;
+  const ProcessMark process_;
   AsyncTransport* const async_transport_;  // transport_, or null
   const std::shared_ptr<RateLimiter> shared_limiter_;
   HostBackoff backoff_;

@@ -44,7 +44,9 @@ void add_header(Headers& headers, const char* name, std::string value) {
 }  // namespace
 
 SendOperation::SendOperation(RestClient& rest, const Request& request, Poller poller)
-    : rest_(rest), request_(request), poller_(std::move(poller)) {}
+    : rest_(rest), request_(request), poller_(std::move(poller)) {
+  rest_.process_.check("the Client");
+}
 
 SendOperation::~SendOperation() {
   if (reserved_ != nullptr) reserved_->give_back();

@@ -63,7 +63,10 @@ std::optional<AnyWatchEvent> WatchOfStream::poll_next() {
     return stream_->poll_read();
   };
   while (ready_.empty() && !ended_ && !stopped_) {
-    if (!read_more(read)) return std::nullopt;
+    if (read_more(read)) continue;
+    decoder_.rest();
+    decltype(ready_){}.swap(ready_);
+    return std::nullopt;
   }
   return take({});
 }

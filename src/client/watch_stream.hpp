@@ -15,10 +15,11 @@
 #include "engine/polling.hpp"
 #include "transport/polled_stream.hpp"
 
+#include <boost/container/deque.hpp>
+
 #include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -79,7 +80,7 @@ class WatchOfStream final : public WatchCore {
   ByteAccount account_;
   Admission admission_{account_};
   std::string_view unread_;  // what the stream gave last and was not looked at yet
-  std::deque<AnyWatchEvent> ready_;
+  boost::container::deque<AnyWatchEvent> ready_;  // of std, an empty one takes half a kilobyte
   bool ended_ = false;
   std::atomic<bool> stopped_ = false;
 };

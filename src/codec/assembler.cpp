@@ -18,7 +18,7 @@ constexpr std::size_t kShortestShared = 16;
 /// Smaller sub-trees likewise.
 constexpr std::size_t kSmallestTree = 16;
 /// Places for fingerprints of texts: few at first, as most decoders see few texts.
-constexpr std::size_t kFewestSightings = std::size_t{1} << 10;
+constexpr std::size_t kFewestSightings = std::size_t{1} << 6;
 constexpr std::size_t kMostSightings = std::size_t{1} << 14;
 /// How many places a fingerprint may stand at.
 constexpr std::size_t kProbes = 4;

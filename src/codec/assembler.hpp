@@ -93,6 +93,11 @@ class Assembler {
   /// Begins an object that may take `budget` bytes, in an empty arena. `owner` tells it from others, or is 0 if nothing does: what it
   /// has in common with its own earlier version alone, as its uid, is not worth a node.
   void start(std::size_t budget, std::uint32_t owner);
+  /// Gives back what only the next object needs.
+  void rest() noexcept {
+    arena_.rest();
+    node_arena_.rest();
+  }
 
  private:
   /// Where a text was seen last, by fingerprints.

@@ -214,6 +214,8 @@ void DecoderCore::prepare(std::string_view bytes) noexcept {
   }
 }
 
+void DecoderCore::rest() noexcept { state_->assembler.rest(); }
+
 void DecoderCore::forget(const Block& object) noexcept {
   if (state_->compares()) state_->siblings.forget(state_->identity_of(object));
 }

@@ -203,6 +203,10 @@ void ControllerCore::start_kind(Source& source) {
   };
   HandlerOptions options{
       .name = fmt::format("{} of controller {}", describe(*source.plan.kind), plan_.name)};
+  // Nothing that a user wrote stands between the event and the queue.
+  if (source.plan.filters.empty() && (source.plan.map == nullptr || source.plan.of_owners)) {
+    options.delivery = Delivery::kInline;
+  }
   options.on_error = [this](const CacheError& error) {
     log_.error("an event is lost: {}", error.message);
   };
@@ -250,10 +254,11 @@ bool ControllerCore::passes(const Source& source, const ObjectEvent& event) cons
 }
 
 void ControllerCore::wait_for_sources(const std::stop_token& stop) {
-  const Deadline deadline{clock_, time_after(clock_, *plan_.options.cache_sync_timeout), stop};
+  const Clock::TimePoint deadline = time_after(clock_, *plan_.options.cache_sync_timeout);
   for (const auto& source : sources_) {
     for (const auto& [informer, registration] : source->registrations) {
-      if (registration.synced().wait(deadline.token()) || stop.stop_requested()) continue;
+      if (registration.synced().wait_until(clock_, deadline, stop) || stop.stop_requested())
+        continue;
       const std::string reason = informer->last_error();
       throw CacheSyncError(fmt::format("controller {}: the cache of {} was not filled in time{}{}",
                                        plan_.name, describe(*source->plan.kind),

@@ -12,9 +12,11 @@ namespace kube::detail {
 Descriptor::Descriptor(EventLoop& loop, int fd, std::weak_ptr<Job> job)
     : loop_(loop), fd_(fd), job_(std::move(job)) {
   loop_.descriptors_.push_back(*this);
+  loop_descriptors::add(fd_);
 }
 
 Descriptor::~Descriptor() {
+  loop_descriptors::remove(fd_);
   wait_for(0);
   loop_.forget(*this);
   loop_.descriptors_.erase(loop_.descriptors_.iterator_to(*this));

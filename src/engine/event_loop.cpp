@@ -16,6 +16,8 @@
 
 #include "scheduler.hpp"
 
+#include "base/no_wait.hpp"
+
 namespace kube::detail {
 
 namespace {
@@ -25,17 +27,23 @@ constexpr std::size_t kEventsAtOnce = 64;
 constexpr int kTimersAtOnce = 1000;
 /// How soon everything is tried again after the system had no memory for a wait.
 constexpr std::chrono::milliseconds kAfterFailure{1};
+/// How long the loop runs jobs that workers could run, before it looks at its sockets again.
+constexpr std::chrono::milliseconds kInlineSlice{1};
+/// How many times sockets are read while such jobs wait.
+constexpr int kMostPutOff = 2;
 
 FileDescriptor checked(int fd) {
   if (fd < 0) throw std::system_error(errno, std::generic_category());
   return FileDescriptor{fd};
 }
 
-/// An address that no other thread has.
-const void* this_thread() noexcept {
-  thread_local const char mark = 0;
-  return &mark;
+/// A number that no other thread has; even.
+std::uintptr_t this_thread() noexcept {
+  alignas(std::uintptr_t) thread_local const char mark = 0;
+  return reinterpret_cast<std::uintptr_t>(&mark);
 }
+/// Added to that of a thread which runs the loop only while it waits for something else.
+constexpr std::uintptr_t kDriving = 1;
 
 }  // namespace
 
@@ -43,15 +51,27 @@ const void* this_thread() noexcept {
 class EventLoop::Running {
  public:
   explicit Running(EventLoop& loop) : loop_(loop) {
-    const void* nobody = nullptr;
-    if (loop_.runner_.compare_exchange_strong(nobody, this_thread())) return;
-    throw std::logic_error(nobody == this_thread()
-                               ? "a task of the loop runs the loop that it is called by; return "
-                                 "from the task instead"
-                               : "the loop is run by another thread; one thread at a time may call "
-                                 "run() or run_ready()");
+    std::uintptr_t runner = 0;
+    while (!loop_.runner_.compare_exchange_strong(runner, this_thread())) {
+      if ((runner & ~kDriving) == this_thread()) {
+        throw std::logic_error(
+            "a task of the loop runs the loop that it is called by; return from the task instead");
+      }
+      if ((runner & kDriving) == 0) {
+        throw std::logic_error(
+            "the loop is run by another thread; one thread at a time may call run() or "
+            "run_ready()");
+      }
+      // By a call that waits, which makes room.
+      loop_.claimed_ = true;
+      loop_.ring();
+      loop_.runner_.wait(runner);
+      runner = 0;
+    }
+    loop_.claimed_ = false;
+    loop_.last_runner_ = this_thread();
   }
-  ~Running() { loop_.runner_ = nullptr; }
+  ~Running() { loop_.runner_ = 0; }
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
 
@@ -67,38 +87,65 @@ EventLoop::EventLoop(Logger log)
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &event) != 0) {
     throw std::system_error(errno, std::generic_category());
   }
+  loop_descriptors::add(epoll_.get());
+  loop_descriptors::add(wake_.get());
 }
 
-EventLoop::~EventLoop() { close(); }
+EventLoop::~EventLoop() {
+  close();
+  loop_descriptors::remove(epoll_.get());
+  loop_descriptors::remove(wake_.get());
+  if (timer_) loop_descriptors::remove(timer_->get());
+}
 
 void EventLoop::close() noexcept {
   JobList jobs;
+  JobList inline_jobs;
   std::list<std::function<void()>> posted;
   {
     const std::lock_guard guard{mutex_};
-    closed_by_other_ = !closed_ && runner_ != nullptr && !is_here();
+    closed_by_other_ = !closed_ && runner_ != 0 && !is_here();
     closed_ = true;
     jobs.swap(jobs_);
+    inline_jobs.swap(inline_);
     posted.swap(posted_);
   }
   ring();
 }
 
+void EventLoop::drive(const std::function<bool()>& done, TimePoint deadline) {
+  const std::uintptr_t last = last_runner_;
+  if (last != 0 && last != this_thread()) return;
+  std::uintptr_t nobody = 0;
+  if (!runner_.compare_exchange_strong(nobody, this_thread() | kDriving)) return;
+  last_runner_ = this_thread();
+  const std::unique_ptr<EventLoop, void (*)(EventLoop*)> leave{this, [](EventLoop* loop) {
+                                                                 loop->runner_ = 0;
+                                                                 loop->runner_.notify_all();
+                                                               }};
+  while (!closed_ && !claimed_ && !done() && std::chrono::steady_clock::now() < deadline) {
+    turn(deadline, TimePoint::max());
+  }
+  const TimePoint next = prepare_wait();
+  if (timer_) arm(next);
+}
+
 bool EventLoop::call_if_idle(const std::function<void()>& function) {
-  const void* nobody = nullptr;
+  std::uintptr_t nobody = 0;
   if (!runner_.compare_exchange_strong(nobody, this_thread())) return false;
   function();
-  runner_ = nullptr;
+  runner_ = 0;
   return true;
 }
 
-bool EventLoop::is_here() const noexcept { return runner_ == this_thread(); }
+bool EventLoop::is_here() const noexcept { return (runner_ & ~kDriving) == this_thread(); }
 
 void EventLoop::wake() noexcept {
   if (!awake_.exchange(true)) ring();
 }
 
 void EventLoop::ring() noexcept {
+  if (process_.is_of_parent()) return;  // the number may be that of another file by now
   // A wake-up that is lost would leave the loop asleep, hence the retries. EAGAIN: the counter is full, and readable.
   for (int tries = 0; tries < 100; ++tries) {
     if (::eventfd_write(wake_.get(), 1) == 0 || errno == EAGAIN) return;
@@ -116,6 +163,11 @@ void EventLoop::push(std::shared_ptr<Job> job) noexcept {
     jobs_.push(std::move(job));
   }
   wake();
+}
+
+void EventLoop::push_inline(std::shared_ptr<Job> job) noexcept {
+  const std::lock_guard guard{mutex_};
+  if (!closed_) inline_.push(std::move(job));
 }
 
 void EventLoop::post(std::function<void()> task) {
@@ -181,7 +233,7 @@ void EventLoop::run(const std::stop_token& stop) {
   const Running running{*this};
   // Not wake(): the loop may have looked at the token already, and be on its way to a wait.
   const std::stop_callback end_wait{stop, [this]() noexcept { ring(); }};
-  while (!stop.stop_requested() && !closed_) turn(true, TimePoint::max());
+  while (!stop.stop_requested() && !closed_) turn(TimePoint::max(), TimePoint::max());
   // Others may go on with run_ready(), and wait for descriptor().
   const TimePoint next = prepare_wait();
   if (timer_) arm(next);
@@ -198,7 +250,7 @@ bool EventLoop::run_ready(Duration budget) {
   awake_ = true;
   TimePoint next = TimePoint::min();
   do {
-    turn(false, end);
+    turn(TimePoint::min(), end);
     next = prepare_wait();
   } while (!closed_ && next <= std::chrono::steady_clock::now() &&
            std::chrono::steady_clock::now() < end);
@@ -216,6 +268,7 @@ int EventLoop::descriptor() {
       throw std::system_error(errno, std::generic_category());
     }
     timer_ = std::move(timer);
+    loop_descriptors::add(timer_->get());
     awake_ = false;
     wake();  // it is readable until run_ready() has looked
   }
@@ -242,7 +295,7 @@ EventLoop::TimePoint EventLoop::prepare_wait() noexcept {
   waits_until_ = TimePoint::max().time_since_epoch().count();
   const bool ready = [&] {
     const std::lock_guard guard{mutex_};
-    return !jobs_.empty() || !posted_.empty() || more_events_ || awake_;
+    return !jobs_.empty() || !inline_.empty() || !posted_.empty() || more_events_ || awake_;
   }();
   TimePoint next = ready ? TimePoint::min() : next_timer();
   if (blind_) next = std::min(next, std::chrono::steady_clock::now() + kAfterFailure);
@@ -250,10 +303,10 @@ EventLoop::TimePoint EventLoop::prepare_wait() noexcept {
   return next;
 }
 
-void EventLoop::turn(bool wait, TimePoint end) noexcept {
+void EventLoop::turn(TimePoint deadline, TimePoint end) noexcept {
   int timeout = 0;
-  if (wait) {
-    const TimePoint next = prepare_wait();
+  if (deadline != TimePoint::min()) {
+    const TimePoint next = std::min(prepare_wait(), deadline);
     if (next == TimePoint::max()) {
       timeout = -1;
     } else if (next != TimePoint::min()) {
@@ -262,14 +315,15 @@ void EventLoop::turn(bool wait, TimePoint end) noexcept {
       timeout = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX));
     }
   }
-  collect_events(timeout);
+  const bool reads_more = collect_events(timeout);
   waits_until_ = Duration::min().count();
   awake_ = true;
   fire_timers();
   run_pending(end);
+  run_inline(reads_more);
 }
 
-void EventLoop::collect_events(int timeout_ms) noexcept {
+bool EventLoop::collect_events(int timeout_ms) noexcept {
   std::array<epoll_event, kEventsAtOnce> events;
   const int count =
       ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout_ms);
@@ -280,6 +334,7 @@ void EventLoop::collect_events(int timeout_ms) noexcept {
     blind_ = failed;
     try_all_descriptors();
   }
+  bool any = false;
   events_ = std::span{events}.first(static_cast<std::size_t>(std::max(count, 0)));
   for (const epoll_event& event : events_) {
     void* const what = event.data.ptr;
@@ -293,10 +348,12 @@ void EventLoop::collect_events(int timeout_ms) noexcept {
       (void)::read(timer_->get(), &expirations, sizeof expirations);
       armed_ = TimePoint::max();
     } else {
+      any = true;
       static_cast<Descriptor*>(what)->ready(event.events);
     }
   }
   events_ = {};
+  return any;
 }
 
 void EventLoop::try_all_descriptors() noexcept {
@@ -341,6 +398,27 @@ void EventLoop::run_pending(TimePoint end) noexcept {
   }
 }
 
+void EventLoop::run_inline(bool reads_more) noexcept {
+  const auto take = [this] {
+    const std::lock_guard guard{mutex_};
+    return inline_.pop();
+  };
+  {
+    const std::lock_guard guard{mutex_};
+    if (inline_.empty() || (reads_more && ++put_off_ < kMostPutOff)) return;
+  }
+  put_off_ = 0;
+  const TimePoint end = std::chrono::steady_clock::now() + kInlineSlice;
+  while (std::shared_ptr<Job> job = take()) {
+    if (reads_more || std::chrono::steady_clock::now() >= end) {
+      const std::shared_ptr<Scheduler> scheduler = job->scheduler();
+      scheduler->push_again(std::move(job));
+    } else {
+      Scheduler::execute(*job);
+    }
+  }
+}
+
 std::function<void()> EventLoop::take_task() noexcept {
   const std::lock_guard guard{mutex_};
   if (posted_.empty()) return nullptr;
@@ -350,6 +428,7 @@ std::function<void()> EventLoop::take_task() noexcept {
 }
 
 void EventLoop::call(const std::function<void()>& task) const noexcept {
+  const NoWaitCode scope{true};
   try {
     task();
   } catch (const std::exception& error) {

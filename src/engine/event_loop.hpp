@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/file_descriptor.hpp"
+#include "base/fork.hpp"
 #include <kube/base/clock.hpp>
 #include <kube/base/log.hpp>
 
@@ -10,8 +11,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <list>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -42,6 +43,9 @@ class EventLoop {
   EventLoop& operator=(const EventLoop&) = delete;
 
   void push(std::shared_ptr<Job> job) noexcept;
+  /// The loop runs the job itself if no socket has more to read, for a short time; otherwise workers do. Only for the
+  /// thread that runs the loop.
+  void push_inline(std::shared_ptr<Job> job) noexcept;
   /// Throws std::bad_alloc, and std::invalid_argument for an empty function. After close() the task is destroyed at once.
   void post(std::function<void()> task);
   /// Ends a wait.
@@ -59,8 +63,13 @@ class EventLoop {
   [[nodiscard]] int descriptor();
   /// Destroys all jobs and tasks without running them, and refuses further ones. A thread that runs the loop leaves it.
   void close() noexcept;
+  /// For a call that waits for something the loop has to do: runs it until `done()`, if no other thread runs it, or ran it
+  /// last; until the deadline at the latest, or another thread comes to run it. Throws what `done` throws.
+  void drive(const std::function<bool()>& done, TimePoint deadline = TimePoint::max());
   /// Calls the function as the thread that runs the loop would, unless another one does. Returns whether it was called.
   bool call_if_idle(const std::function<void()>& function);
+  /// Throws ForkedError in a child of the process that made it.
+  void check_process() const { process_.check("the Runtime"); }
   /// Whether the calling thread runs the loop now.
   [[nodiscard]] bool is_here() const noexcept;
 
@@ -71,13 +80,16 @@ class EventLoop {
   using Descriptors =
       boost::intrusive::list<Descriptor, boost::intrusive::constant_time_size<false>>;
 
-  /// Runs what is ready, until `end` at the latest; waits for it before if `wait` is set.
-  void turn(bool wait, TimePoint end) noexcept;
-  void collect_events(int timeout_ms) noexcept;
+  /// Runs what is ready, until `end` at the latest. Waits for it before, but not longer than until `deadline`.
+  void turn(TimePoint deadline, TimePoint end) noexcept;
+  /// Returns whether any descriptor was ready.
+  bool collect_events(int timeout_ms) noexcept;
   void try_all_descriptors() noexcept;
   void fire_timers() noexcept;
   /// Runs the jobs and tasks that are there now, not those that they add; one of each at least.
   void run_pending(TimePoint end) noexcept;
+  /// Runs the jobs of push_inline(), or gives them to workers if `reads_more`: sockets come first.
+  void run_inline(bool reads_more) noexcept;
   [[nodiscard]] std::function<void()> take_task() noexcept;
   void call(const std::function<void()>& task) const noexcept;
   /// From now on others wake it. Returns when it has to go on by itself: at once (TimePoint::min()) if something has come
@@ -91,6 +103,7 @@ class EventLoop {
   void forget(const TimerQueue& queue) noexcept;
 
   const Logger log_;
+  const ProcessMark process_;
   const FileDescriptor epoll_;
   const FileDescriptor wake_;
   std::optional<FileDescriptor> timer_;  // for descriptor() only
@@ -99,7 +112,10 @@ class EventLoop {
   std::atomic<bool> awake_ = true;
   /// A wait ends here, as a count of the steady clock; the least number while it does not wait.
   std::atomic<Duration::rep> waits_until_ = Duration::min().count();
-  std::atomic<const void*> runner_ = nullptr;  // identifies the thread that runs it
+  std::atomic<std::uintptr_t> runner_ = 0;       // the thread that runs it
+  std::atomic<std::uintptr_t> last_runner_ = 0;  // the same, and stays when it does not
+  /// A thread wants to run it, and waits for the call that drives it.
+  std::atomic<bool> claimed_ = false;
 
   Descriptors descriptors_;
   std::size_t descriptors_destroyed_ = 0;
@@ -109,12 +125,15 @@ class EventLoop {
   bool blind_ = false;
   /// epoll_wait() returned as many events as fit; there may be more.
   bool more_events_ = false;
+  /// Turns in a row in which jobs of push_inline() waited because sockets were read.
+  int put_off_ = 0;
 
   std::atomic<bool> closed_ = false;           // written with mutex_
   std::atomic<bool> closed_by_other_ = false;  // than the thread that ran it
   mutable std::mutex mutex_;
   // Guarded by mutex_:
   JobList jobs_;
+  JobList inline_;
   std::list<std::function<void()>> posted_;  // not a deque, which allocates when it is made
 
   /// A queue leaves the list before it is destroyed, and its clock may go only after that: so queues and clocks are used

@@ -5,6 +5,8 @@
 
 #include "scheduler.hpp"
 
+#include "base/no_wait.hpp"
+
 namespace kube::detail {
 
 void Job::schedule() noexcept {
@@ -24,11 +26,14 @@ void Job::schedule() noexcept {
 
 void Job::execute() noexcept {
   state_.exchange(State::kRunning, std::memory_order_acq_rel);
-  run();
+  {
+    const NoWaitCode scope{placement_ != Placement::kBlocking || scheduler_->is_without_threads()};
+    run();
+  }
   State expected = State::kRunning;
   if (state_.compare_exchange_strong(expected, State::kIdle, std::memory_order_acq_rel)) return;
   state_.exchange(State::kQueued, std::memory_order_acq_rel);
-  scheduler_->push(shared_from_this());
+  scheduler_->push_again(shared_from_this());
 }
 
 void JobList::push(std::shared_ptr<Job> job) noexcept {

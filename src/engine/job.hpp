@@ -13,8 +13,8 @@ class Scheduler;
 
 /// Which threads may run a job.
 enum class Placement : std::uint8_t {
-  kLoop,      ///< the Loop's thread only: touches sockets
-  kLibrary,   ///< any thread of the Runtime: never blocks
+  kLoop,  ///< the Loop's thread only: touches sockets
+  kLibrary,  ///< any thread of the Runtime: never blocks. What the loop itself schedules, it runs if it has time
   kBlocking,  ///< workers only: calls user code that may block
 };
 
@@ -37,6 +37,11 @@ class Job : public Waker, public std::enable_shared_from_this<Job> {
   void wake() noexcept final { schedule(); }
 
   [[nodiscard]] Placement placement() const noexcept { return placement_; }
+  /// Has it run by workers from now on, if there are any: it takes too long for the loop's thread.
+  void leave_loop() noexcept { leaves_loop_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] bool leaves_loop() const noexcept {
+    return leaves_loop_.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] const std::shared_ptr<Scheduler>& scheduler() const noexcept { return scheduler_; }
 
  protected:
@@ -55,6 +60,7 @@ class Job : public Waker, public std::enable_shared_from_this<Job> {
 
   std::atomic<State> state_ = State::kIdle;
   const Placement placement_;
+  std::atomic<bool> leaves_loop_ = false;
   std::shared_ptr<Scheduler> scheduler_;
   // For JobList:
   Job* next_ = nullptr;

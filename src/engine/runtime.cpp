@@ -25,6 +25,7 @@ unsigned thread_count(const RuntimeOptions& options) {
 
 /// Throws std::logic_error if the loop has a thread of its own.
 void check_is_free(detail::Scheduler& core) {
+  core.loop().check_process();
   if (core.workers().is_without_threads()) return;
   throw std::logic_error(
       "the Runtime runs its loop in a thread of its own; set "
@@ -47,9 +48,14 @@ void Loop::run(std::stop_token stop) {
   check_is_free(*core);
   core->loop().run(stop);
 }
-void Loop::post(std::function<void()> task) { core_->loop().post(std::move(task)); }
+void Loop::post(std::function<void()> task) {
+  core_->loop().check_process();
+  core_->loop().post(std::move(task));
+}
 
 struct Runtime::Threads {
+  const detail::LiveRuntime alive{};
+  const detail::ProcessMark process{};
   std::stop_source stop;
   std::thread io;
 };
@@ -76,6 +82,11 @@ Runtime::Runtime(RuntimeOptions options)
 }
 
 Runtime::~Runtime() {
+  if (threads_->process.is_of_parent()) {
+    (void)threads_.release();  // a thread that does not exist cannot be joined
+    detail::keep_for_ever(core_);
+    return;
+  }
   // A thread cannot wait for itself, nor the loop for workers that may wait for the loop.
   const bool is_own = core_->workers().is_here() || core_->loop().is_here();
   core_->workers().close(is_own ? detail::WorkerPool::Close::kAtOnce
@@ -93,6 +104,7 @@ Runtime::~Runtime() {
 }
 
 std::size_t Runtime::threads() const {
+  threads_->process.check("the Runtime");
   return core_->workers().size() + (core_->workers().is_without_threads() ? 0 : 1);
 }
 

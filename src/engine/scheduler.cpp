@@ -16,7 +16,15 @@ void Scheduler::close() noexcept {
 }
 
 void Scheduler::push(std::shared_ptr<Job> job) noexcept {
-  if (job->placement() == Placement::kLoop || workers_->is_without_threads()) {
+  if (job->placement() == Placement::kLibrary && !job->leaves_loop() && is_on_busy_loop()) {
+    loop_.push_inline(std::move(job));
+  } else {
+    push_again(std::move(job));
+  }
+}
+
+void Scheduler::push_again(std::shared_ptr<Job> job) noexcept {
+  if (job->placement() == Placement::kLoop || is_without_threads()) {
     loop_.push(std::move(job));
   } else {
     workers_->push(std::move(job));

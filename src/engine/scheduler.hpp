@@ -29,6 +29,13 @@ class Scheduler : public std::enable_shared_from_this<Scheduler> {
   [[nodiscard]] const Logger& log() const noexcept { return log_; }
 
   void push(std::shared_ptr<Job> job) noexcept;
+  /// For a job that had more to do than one run: others have their turn first, and the loop its sockets.
+  void push_again(std::shared_ptr<Job> job) noexcept;
+  [[nodiscard]] bool is_without_threads() const noexcept { return workers_->is_without_threads(); }
+  /// Whether the calling thread is that of the loop, and workers are there for what takes long.
+  [[nodiscard]] bool is_on_busy_loop() const noexcept {
+    return loop_.is_here() && !is_without_threads();
+  }
   /// Drops all jobs and tasks, and refuses further ones. Ends the workers; the loop must not run any more.
   void close() noexcept;
   /// For those who have taken a job from a list.

@@ -2,9 +2,14 @@
 #include <kube/informers/factory_core.hpp>
 
 #include "base/deadline.hpp"
+#include "base/fork.hpp"
+#include "base/no_wait.hpp"
+#include "cache/wait_for_end.hpp"
 #include "client/rest_client.hpp"
 #include "codec/projection_node.hpp"
+#include "engine/timer.hpp"
 #include <kube/cache/resource_source.hpp>
+#include <kube/engine/runtime.hpp>
 #include <kube/object/pool.hpp>
 
 #include <fmt/format.h>
@@ -18,7 +23,6 @@
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -30,6 +34,22 @@ FactoryOptions completed(FactoryOptions options, const Client& client) {
   if (!options.log) options.log = client.options().log;
   return options;
 }
+
+/// Wakes the loop when a time has come.
+class Alarm final : public Job {
+ public:
+  Alarm(const std::shared_ptr<Scheduler>& scheduler, Clock& clock, Clock::TimePoint time)
+      : Job(Placement::kLoop), timer_(scheduler, clock), time_(time) {
+    bind(scheduler);
+  }
+  void start() noexcept { timer_.set(time_, weak_from_this()); }
+
+ private:
+  void run() noexcept override {}
+
+  Timer timer_;
+  const Clock::TimePoint time_;
+};
 
 std::shared_ptr<const void> claim_name(const FactoryOptions& options) {
   if (!options.metrics) return nullptr;
@@ -109,6 +129,7 @@ struct FactoryCore::State {
         options(completed(std::move(given_options), client)),
         name(claim_name(options)) {}
 
+  const ProcessMark process;
   const Client client;
   const FactoryOptions options;
   const std::shared_ptr<Pool> pool = std::make_shared<Pool>();
@@ -139,6 +160,7 @@ const Client& FactoryCore::client() const noexcept { return state_->client; }
 const FactoryOptions& FactoryCore::options() const noexcept { return state_->options; }
 
 FactoryCore::Informer FactoryCore::informer(const InformerKey& key, const Make& make) {
+  state_->process.check("the informer factory");
   const std::lock_guard one_at_a_time{state_->making};
   Make how = make;
   {
@@ -158,6 +180,7 @@ FactoryCore::Informer FactoryCore::informer(const InformerKey& key, const Make& 
 }
 
 void FactoryCore::configure(const InformerKey& key, Make make) {
+  state_->process.check("the informer factory");
   const std::lock_guard guard{state_->mutex};
   if (state_->entries.contains(key)) {
     throw std::logic_error(fmt::format(
@@ -225,7 +248,7 @@ FactoryCore::Informer FactoryCore::make(const InformerPlan& plan) {
   } catch (const std::invalid_argument& error) {
     throw std::invalid_argument(fmt::format("informer of {}: {}", description, error.what()));
   }
-  return std::make_shared<SharedInformerCore>(*plan.access, std::move(source), std::move(settings));
+  return make_shared_informer(*plan.access, std::move(source), std::move(settings));
 }
 
 /// Why it has not synced.
@@ -236,6 +259,7 @@ std::string FactoryCore::Entry::reason() const {
 }
 
 void FactoryCore::start(const std::stop_token& stop) {
+  state_->process.check("the informer factory");
   std::string failures;
   {
     const std::lock_guard guard{state_->mutex};
@@ -291,26 +315,47 @@ bool FactoryCore::runs_here() {
 }
 
 void FactoryCore::shutdown() {
-  if (runs_here()) {
+  state_->process.check("the informer factory");
+  if (runs_here() || NoWaitCode::is_here()) {
     throw std::logic_error(
         "shutdown() of an informer factory was called by a handler of its own, for which it would "
-        "wait for ever; call stop_informer(), or request a stop of the token given to start()");
+        "wait for ever, or by other code that must not wait; call stop_informer(), or request a "
+        "stop "
+        "of the token given to start()");
   }
   stop_and_wait();
 }
 
 void FactoryCore::end(const std::shared_ptr<FactoryCore>& self) noexcept {
-  if (!self->runs_here()) return self->stop_and_wait();
-  self->state_->options.log->error(
-      "an informer factory was destroyed by a handler of its own: its threads end on their own; "
-      "destroy it elsewhere, and use stop_informer() in handlers");
+  if (self->state_->process.is_of_parent()) return keep_for_ever(self);
+  const bool by_handler = self->runs_here();
+  if (!by_handler && !NoWaitCode::is_here()) return self->stop_and_wait();
+  if (by_handler) {
+    self->state_->options.log->error(
+        "an informer factory was destroyed by a handler of its own: its informers end on their "
+        "own; "
+        "destroy it elsewhere, and use stop_informer() in handlers");
+  }
   self->request_stop();
   try {
-    std::thread{[self] { self->stop_and_wait(); }}.detach();
+    keep_until_ended(self);
   } catch (...) {
-    // Without a thread to join the others they would use what is destroyed.
-    self->state_->options.log->error("there is no thread to end an informer factory with");
+    // Informers would use what is destroyed.
+    self->state_->options.log->error("there is no memory to end an informer factory with");
     std::terminate();
+  }
+}
+
+void FactoryCore::keep_until_ended(const std::shared_ptr<FactoryCore>& self) {
+  for (auto entry = self->next_started(0); entry != nullptr;
+       entry = self->next_started(entry->number)) {
+    const DoneSignal& ended = entry->informer->ended();
+    if (ended.done()) continue;
+    ended.on_done([self] {
+      // Not here, where code of the informer runs that would be destroyed.
+      self->state_->runtime->loop().post([self] { keep_until_ended(self); });
+    });
+    return;
   }
 }
 
@@ -327,7 +372,9 @@ void FactoryCore::request_stop() noexcept {
 void FactoryCore::stop_and_wait() noexcept {
   request_stop();
   for (auto entry = next_started(0); entry != nullptr; entry = next_started(entry->number)) {
-    (void)entry->informer->ended().wait({});
+    if (!entry->informer->ended().done()) {
+      wait_for_end(entry->informer->ended(), *Inside::core(*state_->runtime));
+    }
   }
   std::shared_ptr<const void> released;
   std::shared_ptr<Runtime> runtime;  // may be the last reference, which waits for threads
@@ -339,9 +386,28 @@ void FactoryCore::stop_and_wait() noexcept {
     state_->options.metrics->remove_all(counted.labels);
 }
 
+void FactoryCore::wait_until_settled(const Entry& entry, Clock::TimePoint deadline,
+                                     const std::stop_token& stop) const {
+  Clock& clock = *state_->options.clock;
+  const std::shared_ptr<Runtime> runtime = [&] {
+    const std::lock_guard guard{state_->mutex};
+    return state_->runtime;
+  }();
+  if (runtime != nullptr && Inside::core(*runtime)->is_without_threads()) {
+    // Whatever ends the wait wakes the loop.
+    const auto alarm = std::make_shared<Alarm>(Inside::core(*runtime), clock, deadline);
+    alarm->start();
+    const std::stop_callback on_stop{stop, [&]() noexcept { alarm->schedule(); }};
+    Inside::core(*runtime)->loop().drive(
+        [&] { return entry.settled.done() || stop.stop_requested() || clock.now() >= deadline; });
+  }
+  (void)entry.settled.wait_until(clock, deadline, stop);
+}
+
 CacheSync FactoryCore::wait_for_cache_sync(std::stop_token stop,
                                            std::optional<Clock::Duration> timeout,
                                            Unstarted unstarted) {
+  state_->process.check("the informer factory");
   std::vector<std::shared_ptr<Entry>> waited_for;
   bool all_started = true;
   std::string_view why_not = "not started: call start() after asking for it";
@@ -355,10 +421,9 @@ CacheSync FactoryCore::wait_for_cache_sync(std::stop_token stop,
     }
   }
   Clock& clock = *state_->options.clock;
-  const Deadline deadline{clock, timeout ? time_after(clock, *timeout) : Clock::TimePoint::max(),
-                          stop};
+  const Clock::TimePoint deadline = timeout ? time_after(clock, *timeout) : Clock::TimePoint::max();
   for (const auto& entry : waited_for) {
-    if (all_started) static_cast<void>(entry->settled.wait(deadline.token()));
+    if (all_started) wait_until_settled(*entry, deadline, stop);
   }
   CacheSync result;
   for (const auto& entry : waited_for) {
@@ -373,12 +438,13 @@ CacheSync FactoryCore::wait_for_cache_sync(std::stop_token stop,
   }
   std::ranges::sort(result.informers, {}, &CacheSync::Informer::type);
   if (!result.all_synced()) {
-    result.cause = !all_started ? "not started" : deadline.passed() ? "timed out" : "stopped";
+    result.cause = !all_started ? "not started" : clock.now() >= deadline ? "timed out" : "stopped";
   }
   return result;
 }
 
 DoneSignal FactoryCore::stop_informer(const InformerKey& key) {
+  state_->process.check("the informer factory");
   std::shared_ptr<Entry> entry;
   {
     const std::lock_guard guard{state_->mutex};

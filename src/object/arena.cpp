@@ -350,6 +350,12 @@ void Arena::clear() noexcept {
   reset();
 }
 
+void Arena::rest() noexcept {
+  if (reach_ == 0) return;
+  clear();
+  unmap_region();
+}
+
 void Arena::reset() noexcept {
   const std::size_t marked =
       std::min(node_words_.size(), static_cast<std::size_t>(top_ - middle_) / 512 + 1);

@@ -128,6 +128,8 @@ class Arena {
   [[nodiscard]] Image image(const std::byte* root);
   /// Forgets everything and gives back all node references.
   void clear() noexcept;
+  /// The same, and leaves its memory to others until it is needed again.
+  void rest() noexcept;
   /// Gives back the memory that arenas leave to the next ones, with what it holds: for who decodes secrets.
   static void drop_idle_memory() noexcept;
 

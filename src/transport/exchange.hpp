@@ -91,6 +91,11 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   void take(std::string& bytes);
   /// Whether take() would not wait, or would not after `timeout` at the latest.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout);
+  /// Whether take() would not wait.
+  [[nodiscard]] bool is_readable() const {
+    const std::lock_guard guard{mutex_};
+    return is_readable_locked();
+  }
   /// Woken when a poll that was pending should be repeated. To be set before the exchange is posted.
   void set_waker(std::weak_ptr<Waker> waker) noexcept { waker_ = std::move(waker); }
   /// wait_head() without waiting: null while it is pending.

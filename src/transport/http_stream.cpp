@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http_stream.hpp"
 
+#include "base/no_wait.hpp"
+#include "engine/scheduler.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -12,6 +15,25 @@ constexpr std::size_t kMinDecodedAtOnce = std::size_t{4} << 10;
 constexpr std::size_t kMaxDecodedAtOnce = std::size_t{64} << 10;
 
 }  // namespace
+
+void HttpStream::drive_loop(const std::function<bool()>& ready,
+                            std::chrono::steady_clock::time_point deadline) const {
+  if (scheduler_->is_without_threads()) scheduler_->loop().drive(ready, deadline);
+}
+
+HttpStream::~HttpStream() {
+  cancel();
+  if (process_.is_of_parent()) keep_for_ever(exchange_);
+}
+
+void HttpStream::cancel() noexcept {
+  if (!process_.is_of_parent()) exchange_->cancel();
+}
+
+void HttpStream::wait_head() {
+  drive_loop([this] { return exchange_->poll_head() != nullptr; }, EventLoop::TimePoint::max());
+  accept(exchange_->wait_head());
+}
 
 bool HttpStream::poll_head() {
   if (head_.status != 0) return true;
@@ -59,9 +81,13 @@ std::optional<std::string_view> HttpStream::next(const Take& take) {
 }
 
 std::string_view HttpStream::read(std::stop_token stop) {
+  process_.check("the connection");
   const std::stop_callback cancel_on_stop{stop, [this] { cancel(); }};
+  require_may_wait("reading an answer", "use the asynchronous form of the call");
   return *next([this] {
-    exchange_->take(bytes_);
+    bool taken = false;
+    drive_loop([&] { return taken = exchange_->poll_take(bytes_); }, EventLoop::TimePoint::max());
+    if (!taken) exchange_->take(bytes_);
     return true;
   });
 }
@@ -71,9 +97,13 @@ std::optional<std::string_view> HttpStream::poll_read() {
 }
 
 bool HttpStream::wait(std::chrono::nanoseconds timeout, std::stop_token stop) {
+  process_.check("the connection");
   if (has_compressed()) return true;
+  require_may_wait("waiting for an answer", "use the asynchronous form of the call");
   const std::stop_callback cancel_on_stop{stop, [this] { cancel(); }};
-  return exchange_->wait(timeout);
+  const auto end = std::chrono::steady_clock::now() + timeout;
+  drive_loop([&] { return exchange_->is_readable(); }, end);
+  return exchange_->wait(end - std::chrono::steady_clock::now());
 }
 
 }  // namespace kube::detail

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/fork.hpp"
+
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -13,28 +16,34 @@
 
 namespace kube::detail {
 
+class Scheduler;
+
 /// The answer to an exchange, decompressed.
 class HttpStream final : public PolledStream {
  public:
-  /// `host` begins messages.
-  HttpStream(std::shared_ptr<Exchange> exchange, std::string host)
-      : exchange_(std::move(exchange)), host_(std::move(host)) {}
+  /// `host` begins messages. `scheduler` has the loop that the exchange is on.
+  HttpStream(std::shared_ptr<Exchange> exchange, std::string host,
+             std::shared_ptr<Scheduler> scheduler)
+      : exchange_(std::move(exchange)), host_(std::move(host)), scheduler_(std::move(scheduler)) {}
   HttpStream(const HttpStream&) = delete;
   HttpStream& operator=(const HttpStream&) = delete;
-  ~HttpStream() override { exchange_->cancel(); }
+  ~HttpStream() override;
 
   /// Throws TransportError.
-  void wait_head() { accept(exchange_->wait_head()); }
+  void wait_head();
   [[nodiscard]] bool poll_head() override;
   [[nodiscard]] const HttpResponseHead& head() const noexcept override { return head_; }
 
   [[nodiscard]] std::string_view read(std::stop_token stop) override;
   [[nodiscard]] std::optional<std::string_view> poll_read() override;
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout, std::stop_token stop) override;
-  void cancel() noexcept override { exchange_->cancel(); }
+  void cancel() noexcept override;
 
  private:
   void accept(const HttpResponseHead& head);
+  /// Runs the loop until `ready()` or the deadline, if it has no thread of its own and nobody else runs it.
+  void drive_loop(const std::function<bool()>& ready,
+                  std::chrono::steady_clock::time_point deadline) const;
   /// The next bytes. `take()` refills bytes_, or returns false if there is nothing yet.
   template <typename Take>
   [[nodiscard]] std::optional<std::string_view> next(const Take& take);
@@ -42,8 +51,10 @@ class HttpStream final : public PolledStream {
     return !compressed_.empty() || (inflater_ && inflater_->has_more());
   }
 
+  const ProcessMark process_;
   const std::shared_ptr<Exchange> exchange_;
   const std::string host_;
+  const std::shared_ptr<Scheduler> scheduler_;
   HttpResponseHead head_;  // without a status until it has come
   std::optional<Inflater> inflater_;
   std::string bytes_;

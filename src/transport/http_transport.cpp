@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/fork.hpp"
+#include "base/no_wait.hpp"
 #include "engine/scheduler.hpp"
 #include <kube/engine/runtime.hpp>
 #include <kube/transport/http_transport.hpp>
@@ -97,16 +99,22 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
     job_->start();
   }
 
-  ~HttpTransport() override { job_->stop(); }
+  ~HttpTransport() override {
+    if (process_.is_of_parent()) {
+      detail::keep_for_ever(job_);
+      detail::keep_for_ever(runtime_);
+      detail::keep_for_ever(identity_changes_);
+    } else {
+      job_->stop();
+    }
+  }
 
   [[nodiscard]] std::unique_ptr<ResponseStream> open(HttpRequest request,
                                                      std::stop_token stop) override {
+    process_.check("the Transport");
     check_request(request);
-    if (job_->is_here()) {
-      throw std::logic_error(
-          "a request was made on the thread that would have to receive its answer (kube-io, or the "
-          "one that runs the loop); make it on another thread");
-    }
+    detail::require_may_wait(fmt::format("{} {}", request.method, request.target),
+                             "use the asynchronous form of the call");
     std::unique_ptr<HttpStream> stream = send(std::move(request), material(stop), {});
     // From here on the transport may be destroyed.
     // A pointer, as the return statement empties `stream` before the callback is gone.
@@ -118,6 +126,7 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
   [[nodiscard]] std::unique_ptr<detail::PolledStream> start(HttpRequest request,
                                                             std::weak_ptr<detail::Waker> waker,
                                                             std::stop_token stop) override {
+    process_.check("the Transport");
     check_request(request);
     return send(std::move(request), material(std::move(stop)), std::move(waker));
   }
@@ -149,11 +158,13 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
         std::make_shared<Exchange>(std::move(request), std::move(material), mailbox,
                                    options.stream_buffer_bytes, system_clock(), options.budget);
     exchange->set_waker(std::move(waker));
-    auto stream = std::make_unique<HttpStream>(exchange, dispatcher_.origin().name);
+    auto stream =
+        std::make_unique<HttpStream>(exchange, dispatcher_.origin().name, job_->scheduler());
     if (!mailbox->post(exchange)) exchange->cancel();
     return stream;
   }
 
+  const detail::ProcessMark process_;
   const HttpDispatcher& dispatcher_;  // of the job
   const std::shared_ptr<Runtime> runtime_;
   const std::shared_ptr<const TlsMaterial> no_material_;

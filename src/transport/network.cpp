@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "network.hpp"
 
+#include "engine/scheduler.hpp"
+#include <kube/engine/runtime.hpp>
+
 #include <utility>
 
 #include "dial.hpp"
@@ -11,6 +14,12 @@ namespace kube::detail {
 
 namespace {
 
+Resolver::Threads resolver_threads(const TransportOptions& options) {
+  const bool none =
+      options.runtime != nullptr && Inside::core(*options.runtime)->is_without_threads();
+  return none ? Resolver::Threads::kNone : Resolver::Threads::kAllowed;
+}
+
 class SocketNetwork final : public Network {
  public:
   SocketNetwork(const Origin& origin, const TransportOptions& options,
@@ -19,7 +28,8 @@ class SocketNetwork final : public Network {
         options_(options),
         watcher_(watcher),
         resolver_(origin.proxy ? origin.proxy->host : origin.host,
-                  origin.proxy ? origin.proxy->port : origin.port, std::move(mailbox)) {}
+                  origin.proxy ? origin.proxy->port : origin.port, std::move(mailbox), options.log,
+                  resolver_threads(options)) {}
 
   [[nodiscard]] std::unique_ptr<Dial> dial(std::shared_ptr<const TlsMaterial> material) override {
     const bool secure = origin_.secure() || (origin_.proxy && origin_.proxy->scheme == "https");

@@ -58,8 +58,13 @@ std::string Lookup::error_text() const {
                              : ::gai_strerror(error);
 }
 
-Resolver::Resolver(std::string host, int port, std::shared_ptr<Mailbox> mailbox)
-    : host_(std::move(host)), port_(std::to_string(port)), mailbox_(std::move(mailbox)) {}
+Resolver::Resolver(std::string host, int port, std::shared_ptr<Mailbox> mailbox, Logger log,
+                   Threads threads)
+    : host_(std::move(host)),
+      port_(std::to_string(port)),
+      mailbox_(std::move(mailbox)),
+      log_(std::move(log)),
+      threads_(threads) {}
 
 Resolver::~Resolver() {
   if (!thread_.joinable()) return;
@@ -85,6 +90,14 @@ std::shared_ptr<const Lookup> Resolver::look_up() {
     ask_system(host_.c_str(), port_, AI_NUMERICHOST, *lookup);
   }
   if (lookup->error == 0) {
+    lookup->done = true;
+    return running_ = std::move(lookup);
+  }
+  if (threads_ == Threads::kNone) {
+    if (!std::exchange(reported_, true)) {
+      log_.info("{} is looked up on the thread that runs the loop, which waits meanwhile", host_);
+    }
+    ask_system(host_.c_str(), port_, 0, *lookup);
     lookup->done = true;
     return running_ = std::move(lookup);
   }

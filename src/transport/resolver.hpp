@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/base/log.hpp>
+
 #include <sys/socket.h>
 
 #include <atomic>
@@ -37,12 +39,16 @@ struct Lookup {
 
 /// Finds the addresses of one host. getaddrinfo() may take as long as it likes and cannot be interrupted, hence
 /// it runs in a thread of its own, one at a time. That thread shares nothing with the Resolver but the Lookup
-/// and the mailbox, so that nobody has to wait for it: it is the one thread that may outlive its owner.
+/// and the mailbox, so that nobody has to wait for it: it is the one thread that may outlive its owner. Where no thread may
+/// be made, the loop's thread waits for the system.
 ///
 /// Belongs to the loop's thread.
 class Resolver {
  public:
-  Resolver(std::string host, int port, std::shared_ptr<Mailbox> mailbox);
+  enum class Threads : std::uint8_t { kAllowed, kNone };
+
+  Resolver(std::string host, int port, std::shared_ptr<Mailbox> mailbox, Logger log = {},
+           Threads threads = Threads::kAllowed);
   ~Resolver();
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
@@ -55,6 +61,9 @@ class Resolver {
   const std::string host_;
   const std::string port_;
   const std::shared_ptr<Mailbox> mailbox_;
+  const Logger log_;
+  const Threads threads_;
+  bool reported_ = false;
   std::shared_ptr<Lookup> running_;
   std::thread thread_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/workqueue/detail/waiters.hpp>
 
+#include "base/no_wait.hpp"
 #include "base/waker.hpp"
 
 #include <utility>
@@ -9,6 +10,7 @@ namespace kube::detail {
 
 void Waiters::wait(std::unique_lock<std::mutex>& lock, Clock::TimePoint next,
                    std::stop_token stop) {
+  require_may_wait("get() of a work queue", "take items in a thread of your own");
   const bool keeps_time = next < kept_;
   if (keeps_time) kept_ = next;
   ++waiting_;

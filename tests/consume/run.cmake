@@ -36,6 +36,21 @@ if(pkg_config)
   run(${WORK}/by-pkg-config)
 endif()
 
+# In C, with nothing but the shared library.
+if(EXISTS ${WORK}/prefix/${LIBDIR}/libkubecxx.so)
+  run(${CMAKE_COMMAND} -S ${SOURCE}/c -B ${WORK}/build-c -G Ninja -DCMAKE_PREFIX_PATH=${WORK}/prefix)
+  run(${CMAKE_COMMAND} --build ${WORK}/build-c)
+  run(${WORK}/build-c/consume_c)
+  message(STATUS "${output}")
+  if(pkg_config)
+    run(${pkg_config} --cflags --libs kubecxx-c)
+    separate_arguments(flags UNIX_COMMAND "${output}")
+    run(cc -std=c99 -Wall -Wextra -pedantic -Werror ${SOURCE}/c/main.c -o ${WORK}/c-by-pkg-config ${flags}
+      -Wl,-rpath,${WORK}/prefix/${LIBDIR})
+    run(${WORK}/c-by-pkg-config)
+  endif()
+endif()
+
 run(sh ${SOURCE}/readme.sh ${README} ${WORK}/prefix ${WORK}/readme ${CXX} ${SOURCE}/foo.yaml)
 message(STATUS "${output}")
 

@@ -7,7 +7,7 @@
 # Usage: check_includes.sh [ROOT]   (ROOT is the top folder of the project; by default the current one)
 set -eu
 
-folders="base engine object codec api config transport client cache informers workqueue controller testkit"
+folders="base engine object codec api config transport client cache informers workqueue controller c testkit"
 
 root=${1:-.}
 if ! [ -d "$root/include/kube" ] || ! [ -d "$root/src" ]; then
@@ -28,7 +28,7 @@ find include/kube src -mindepth 1 -maxdepth 1 -type d | sort | while read -r pat
   esac
 done >"$report"
 
-find include/kube src -type f \( -name '*.hpp' -o -name '*.cpp' \) | sort >"$list"
+find include/kube src -type f \( -name '*.h' -o -name '*.hpp' -o -name '*.cpp' \) | sort >"$list"
 if ! [ -s "$list" ]; then
   echo "check_includes.sh: no sources in $root" >&2
   exit 2

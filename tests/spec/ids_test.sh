@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 id='[A-Z][A-Z]?-[0-9]+'
 
 # Statements: list items that begin with an id. Lines that go on belong to the item before.
-for page in informers client apiserver runtime; do
+for page in informers client apiserver runtime c-abi; do
   awk -v id="^- \\**($id)" '
     $0 ~ id { match($0, /[A-Z][A-Z]?-[0-9]+/); current = substr($0, RSTART, RLENGTH); print current }
     /^(#|$)/ { current = "" }
@@ -27,7 +27,7 @@ uniq -d "$work/stated" | sed 's/^/stated twice: /' > "$work/twice"
 
 # Quotations, with ranges written out.
 find "$source/tests" \( -name fixtures -o -name golden \) -prune -o \
-  \( -name '*.cpp' -o -name '*.hpp' -o -name '*.sh' \) ! -name ids_test.sh -print0 |
+  \( -name '*.cpp' -o -name '*.hpp' -o -name '*.sh' -o -name '*.c' -o -name '*.py' \) ! -name ids_test.sh -print0 |
   xargs -0 grep -ohE "(^|[^A-Za-z0-9-])$id(( to |\.\.)([A-Z][A-Z]?-)?[0-9]+)?" |
   awk '{
     sub(/^[^A-Z]+/, "")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/base/clock.hpp>
 #include <kube/base/log.hpp>
 
 #include <cstdint>
@@ -24,8 +25,12 @@ class DoneSignal {
 
   [[nodiscard]] const std::string& name() const noexcept;
   [[nodiscard]] bool done() const;
-  /// Returns true when it has happened, false if a stop comes first.
+  /// Returns true when it has happened, false if a stop comes first. Throws std::logic_error in code that must not wait
+  /// (an inline handler, a hook).
   [[nodiscard]] bool wait(std::stop_token stop) const;
+  /// The same; false also if the deadline comes first.
+  [[nodiscard]] bool wait_until(Clock& clock, Clock::TimePoint deadline,
+                                std::stop_token stop = {}) const;
   /// Lets it happen. Later calls do nothing.
   void fire() const noexcept;
 

@@ -5,6 +5,7 @@
 #include <kube/base/inside.hpp>
 #include <kube/cache/cache_error.hpp>
 #include <kube/cache/done_signal.hpp>
+#include <kube/engine/delivery.hpp>
 #include <kube/object/object_ref.hpp>
 
 #include <chrono>
@@ -38,6 +39,10 @@ struct HandlerOptions {
   /// How often to show all objects again; by default as the informer does, 0: never. Below a second it is
   /// raised to one.
   std::optional<Clock::Duration> resync = std::nullopt;
+  /// Delivery::kInline saves the hand-over to another thread, for a handler that only puts a key into a queue, say. A call
+  /// that waits (a request, WorkQueue::get()) throws std::logic_error there. One that takes longer than 10 ms is logged,
+  /// and the handler is called by workers from then on.
+  Delivery delivery = Delivery::kQueued;
   BacklogPolicy backlog = BacklogPolicy::kCoalesce;
   std::size_t high_water = 1024;
   /// Called when the backlog rises above the mark; must not block.

@@ -61,6 +61,7 @@ struct InformerMetrics {
   Gauge listener_backlog;  ///< informer_listener_backlog: notifications that wait, of all handlers
   Histogram handler_duration;  ///< informer_handler_duration_seconds
   Counter handler_failures;    ///< informer_handler_failures_total
+  Counter slow_inline_calls;   ///< informer_slow_inline_calls_total
   Counter coalesced;           ///< informer_coalesced_notifications_total
   /// informer_event_lag_seconds: from reading an event to having it in the cache
   Histogram event_lag;

@@ -31,7 +31,7 @@ class SharedIndexInformer {
  public:
   explicit SharedIndexInformer(const std::shared_ptr<ListWatch<T>>& source,
                                InformerOptions<T> options = {})
-      : SharedIndexInformer(std::make_shared<detail::SharedInformerCore>(
+      : SharedIndexInformer(detail::make_shared_informer(
             detail::kObjectAccess<T>, std::make_shared<detail::ErasedListWatch<T>>(source),
             detail::informer_settings_of(options, source))) {
     Indexers<T> own = std::move(options.indexers);

@@ -99,5 +99,9 @@ class SharedInformerCore {
   std::shared_ptr<Running> running_;
 };
 
+/// In a child of fork() it stays when its last owner goes.
+[[nodiscard]] std::shared_ptr<SharedInformerCore> make_shared_informer(
+    const ObjectAccess& access, std::shared_ptr<AnyListWatch> source, InformerSettings settings);
+
 }  // namespace detail
 }  // namespace kube

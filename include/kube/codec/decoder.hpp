@@ -43,6 +43,8 @@ class DecoderCore {
   void prepare(std::string_view bytes) noexcept;
   /// The object that was decoded last has been deleted: releases what is kept of it and its earlier versions.
   void forget(const Block& object) noexcept;
+  /// Gives back the memory that only decoding needs: nothing is expected soon.
+  void rest() noexcept;
   [[nodiscard]] const Type& type() const noexcept { return type_; }
 
  private:

@@ -5,10 +5,10 @@
 
 namespace kube {
 
-/// On which threads code of the program is called.
+/// Where code of the user is called.
 enum class Delivery : std::uint8_t {
-  kQueued,  ///< on workers, in a queue of its own: it may block
-  kInline,  ///< where the library is, mostly the loop's thread: it must not block
+  kQueued,  ///< by a worker, one call at a time; it may block
+  kInline,  ///< by the thread that has the news, mostly that of the loop: quicker, but it must not wait for anything
 };
 
 }  // namespace kube

@@ -77,7 +77,8 @@ class FactoryCore {
   /// Throws Error if an informer cannot begin, for want of memory or threads; all others have started, and the next call
   /// tries again.
   void start(const std::stop_token& stop);
-  /// Throws std::logic_error if a handler of an informer calls it, for which it would wait for ever.
+  /// Throws std::logic_error if a handler of an informer calls it, for which it would wait for ever, or other code that
+  /// must not wait.
   void shutdown();
   /// For destructors: as shutdown(), but a handler that calls it is not waited for; then `self` keeps the factory until
   /// the others have ended.
@@ -94,6 +95,10 @@ class FactoryCore {
   [[nodiscard]] bool runs_here();
   void request_stop() noexcept;
   void stop_and_wait() noexcept;
+  /// Has `self` destroyed when all informers have ended. Throws std::bad_alloc.
+  static void keep_until_ended(const std::shared_ptr<FactoryCore>& self);
+  void wait_until_settled(const Entry& entry, Clock::TimePoint deadline,
+                          const std::stop_token& stop) const;
   /// The entry with the next higher number that has started; null if there is none. Whoever visits all entries neither
   /// holds the lock meanwhile nor needs memory for them.
   [[nodiscard]] std::shared_ptr<Entry> next_started(std::uint64_t number);

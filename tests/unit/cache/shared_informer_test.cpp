@@ -59,6 +59,38 @@ TEST_F(SharedInformerTest, TellsWhatExistsAndWhatChanges) {
   stop();
 }
 
+// IE-4: an inline handler that takes long is counted and named, once in a minute, and tells the way out.
+TEST_F(SharedInformerTest, ReportsASlowInlineHandler) {
+  std::vector<std::string> lines;
+  std::mutex mutex;
+  options.log = Logger{[&](LogLevel level, std::string_view, std::string_view text) {
+    const std::lock_guard guard{mutex};
+    if (level == LogLevel::kWarning) lines.emplace_back(text);
+  }};
+  const auto metrics = std::make_shared<Metrics>();
+  options.metrics = InformerMetrics::in(metrics, {{"name", "test"}});
+  std::atomic<int> calls = 0;
+  make().add_event_handler({.on_add =
+                                [&](const Item&) {
+                                  clock.advance(11ms);
+                                  ++calls;
+                                }},
+                           {.name = "slow", .delivery = Delivery::kInline});
+  start_and_sync();
+  server->put("a", "x");
+  server->put("a", "y");
+  ASSERT_TRUE(eventually([&] { return calls == 2; }));
+  stop();
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_NE(lines.front().find("slow: the inline handler took 11 ms for a/x, and is called by "
+                               "workers from now on; what takes longer than 10 ms needs "
+                               "Delivery::kQueued"),
+            std::string::npos)
+      << lines.front();
+  EXPECT_NE(metrics->text().find("informer_slow_inline_calls_total{name=\"test\"} 2"),
+            std::string::npos);
+}
+
 // C-8: events that do not fit to the cache.
 TEST_F(SharedInformerTest, DecidesByTheCacheWhetherSomethingIsNew) {
   server->put("a", "x");

@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "support/items.hpp"
+
 namespace kube::test {
 
 using namespace std::chrono_literals;
@@ -56,11 +58,9 @@ inline std::shared_ptr<FunctionJob> make_job(const Runtime& runtime, Placement p
 class Counter {
  public:
   void add(int number = 1) {
-    {
-      const std::lock_guard guard{mutex_};
-      value_ += number;
-    }
-    changed_.notify_all();
+    const std::lock_guard guard{mutex_};
+    value_ += number;
+    changed_.notify_all();  // with the lock: who waits may destroy this as soon as it has it
   }
   [[nodiscard]] int value() const {
     const std::lock_guard guard{mutex_};
@@ -95,7 +95,7 @@ inline std::size_t entries_of(const char* folder) {
   ::closedir(open);
   return count;
 }
-inline std::size_t thread_count() { return entries_of("/proc/self/task") - 2; }
+using testing_support::thread_count;
 inline std::size_t descriptor_count() { return entries_of("/proc/self/fd") - 3; }
 
 /// Waits, in real time, until a condition holds that nobody announces.

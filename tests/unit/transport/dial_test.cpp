@@ -60,6 +60,7 @@ TEST(Addresses, LocalhostIsBothFamiliesWithoutALookup) {
   EXPECT_EQ(name.asked(), 0);
 }
 
+// RT-9: by one thread.
 TEST(Names, AreLookedUpOnceForAllWhoWait) {
   FakeName name{"slow.test"};
   const auto transport = make_http_transport({.base_url = "http://slow.test:1"});
@@ -77,6 +78,29 @@ TEST(Names, AreLookedUpOnceForAllWhoWait) {
   name.release();
   threads.clear();
   EXPECT_LE(name.asked(), 5);
+}
+
+// RT-9: a Runtime without threads gets none for a name either, and says who waits.
+TEST(Names, AreLookedUpByTheProgramsThreadIfThereIsNoOther) {
+  ScriptedServer server{answer_ok};
+  const FakeName name{"one.test", {"127.0.0.1"}};
+  std::vector<std::string> lines;
+  const auto runtime = std::make_shared<Runtime>(RuntimeOptions{.threads = 0});
+  const auto transport =
+      make_http_transport({.base_url = with_host("one.test", server),
+                           .log = Logger{[&](LogLevel, std::string_view, std::string_view text) {
+                             lines.emplace_back(text);
+                           }},
+                           .runtime = runtime});
+  const long running = entries("/proc/self/task");
+  long meanwhile = 0;
+  runtime->loop().post([&] { meanwhile = entries("/proc/self/task"); });
+
+  EXPECT_EQ(read_all(*transport->open({})), "ok");
+  EXPECT_EQ(meanwhile, running);
+  EXPECT_EQ(name.asked(), 1);
+  EXPECT_THAT(lines, testing::Contains("one.test is looked up on the thread that runs the loop, "
+                                       "which waits meanwhile"));
 }
 
 TEST(Names, ThatDoNotExistAreNamed) {

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/api/core/v1.hpp>
+#include <kube/kube.hpp>
+
+#include <iostream>
+#include <memory>
+#include <utility>
+
+/// What the programs of this folder do in their loops: they follow the config maps of a cluster. All of it happens in the
+/// thread that calls run_ready().
+class Follower {
+ public:
+  using ConfigMap = kube::core::v1::ConfigMap;
+
+  explicit Follower(std::shared_ptr<kube::Runtime> runtime)
+      : client_(kube::load_config(), {.runtime = std::move(runtime)}), factory_(client_) {
+    const auto maps = factory_.core().v1().configmaps();
+    maps.informer().add_event_handler({
+        .on_add = [](const ConfigMap& map) { show("added", map); },
+        .on_update = [](const ConfigMap&, const ConfigMap& map) { show("changed", map); },
+        .on_delete = [](const ConfigMap& map) { show("deleted", map); },
+    });
+    // wait_for_cache_sync() would wait; this does not.
+    maps.informer().synced().on_done([lister = maps.lister()] {
+      std::cout << "synced with " << lister.list().size() << " config maps" << std::endl;
+    });
+    factory_.start();
+  }
+
+ private:
+  static void show(const char* what, const ConfigMap& map) {
+    std::cout << what << ' ' << map.metadata.namespace_ << '/' << map.metadata.name << std::endl;
+  }
+
+  kube::Client client_;
+  kube::SharedInformerFactory factory_;
+};

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KUBECXX_H
+#define KUBECXX_H
+
+/*
+ * kubecxx for C, and for languages that can call C: Kubernetes informers, caches, requests and leader election.
+ * docs/c-abi.md has an introduction. Link with -lkubecxx.
+ *
+ * Rules for all functions
+ *
+ *   Handles    are opaque. Each has one kubecxx_..._free(), which accepts null. Handles keep what they need alive, so
+ *              they may be freed in any order. Any thread may use a handle; a handle must not be used while or after it
+ *              is freed.
+ *   Freeing    Inside a callback of the library, _free returns at once. Elsewhere it returns after the last callback of
+ *              that handle has returned; for that reason the caller must not hold a lock that such a callback takes.
+ *   Strings    have a length and do not end with a null character: printf("%.*s", (int)s.size, s.data). A null pointer
+ *              with size 0 is the empty string. The library copies the strings that it is given. Strings that it hands
+ *              out live as long as the handle they came from; those that a callback gets, until it returns.
+ *   Errors     Functions that return an int return KUBECXX_OK or one of the codes below, unless they are documented to
+ *              return 0 or 1. The details are kept per thread until its next call that returns a code. A function that
+ *              fails sets its output to null or 0.
+ *   Options    are structs whose first member is their size: `kubecxx_client_options options = {.size = sizeof options};`.
+ *              All other members may be left at zero, which means their default. Null is the same as all defaults.
+ *   Callbacks  come with user data and a function that releases it, called once, after the last callback. It is not
+ *              called if the function that was given the callback fails. Callbacks must return normally: they must
+ *              not longjmp() out of the library nor end the thread. A C++ exception that leaves one is logged.
+ *   Calls      Functions marked "waits" may block, and must not be called in a log sink or a release function.
+ *   made in    All others may be called in every callback. A call that is made where it is not allowed returns
+ *   callbacks  KUBECXX_ERROR_MISUSE.
+ *   fork       In the child of fork() only exec, _exit and the _free functions may be called, and objects and lists
+ *              may be read; every other function returns KUBECXX_ERROR_FORKED. Freeing closes the child's copies of file
+ *              descriptors and sends nothing.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- Versions ------------------------------------------------------------------------------------------------------ */
+
+/* The version of this header. The ABI version is raised with each addition; functions and members are never removed or
+ * changed as long as the library is called libkubecxx.so.0. */
+#define KUBECXX_ABI_VERSION 1
+
+/* The version of the library, such as "0.1.0". */
+const char* kubecxx_version(void);
+/* The ABI version of the library. A program that was compiled with a higher KUBECXX_ABI_VERSION may miss functions. */
+int kubecxx_abi_version(void);
+
+/* --- Strings ------------------------------------------------------------------------------------------------------- */
+
+typedef struct kubecxx_string {
+  const char* data;
+  size_t size;
+} kubecxx_string;
+
+/* The string that ends with a null character; null is the empty string. It is not copied. */
+static inline kubecxx_string kubecxx_str(const char* text) {
+  kubecxx_string string;
+  string.data = text;
+  string.size = text == NULL ? 0 : strlen(text);
+  return string;
+}
+
+/* A string that the library made for the caller. */
+typedef struct kubecxx_text kubecxx_text;
+kubecxx_string kubecxx_text_get(const kubecxx_text* text);
+void kubecxx_text_free(kubecxx_text* text);
+
+/* --- Errors -------------------------------------------------------------------------------------------------------- */
+
+enum {
+  KUBECXX_OK = 0,
+  KUBECXX_ERROR_INVALID_ARGUMENT = 1, /* an argument or option is wrong; the message names it */
+  KUBECXX_ERROR_MISUSE = 2,           /* a call that is not allowed here or now */
+  KUBECXX_ERROR_NO_MEMORY = 3,
+  KUBECXX_ERROR_SYSTEM = 4,          /* the system refuses a thread or a descriptor */
+  KUBECXX_ERROR_CONFIG = 5,          /* a configuration is missing or cannot be used */
+  KUBECXX_ERROR_TRANSPORT = 6,       /* no answer of the server */
+  KUBECXX_ERROR_TIMEOUT = 7,         /* the time of the caller is over */
+  KUBECXX_ERROR_CANCELED = 8,        /* kubecxx_cancel_request(), or the end of the handle */
+  KUBECXX_ERROR_CODEC = 9,           /* text that is no JSON, or not what it should be */
+  KUBECXX_ERROR_API = 10,            /* the server refuses; see kubecxx_error_http_status() */
+  KUBECXX_ERROR_NOT_FOUND = 11,      /* the same with status 404; also by a cache */
+  KUBECXX_ERROR_ALREADY_EXISTS = 12, /* the same with status 409 and that reason */
+  KUBECXX_ERROR_CONFLICT = 13,       /* the same with status 409: the object has changed */
+  KUBECXX_ERROR_FORKED = 14,         /* the handle belongs to the parent process */
+  KUBECXX_ERROR_OTHER = 15
+};
+
+/* What the last call of this thread that returned a code said: code, message, and for errors of the server its HTTP status
+ * and reason ("NotFound"). Empty and 0 after KUBECXX_OK. The strings are valid until the next such call. */
+int kubecxx_error_code(void);
+kubecxx_string kubecxx_error_message(void);
+int kubecxx_error_http_status(void);
+kubecxx_string kubecxx_error_reason(void);
+
+/* --- Logs ---------------------------------------------------------------------------------------------------------- */
+
+enum {
+  KUBECXX_LOG_DEBUG = 0,
+  KUBECXX_LOG_INFO = 1,
+  KUBECXX_LOG_WARNING = 2,
+  KUBECXX_LOG_ERROR = 3
+};
+
+/* Receives one line. Called by any thread, also several at a time, and by threads that must not wait: it must not block.
+ * What the library logs because of a call that the sink makes is dropped. */
+typedef void (*kubecxx_log_function)(void* user_data, int level, kubecxx_string component,
+                                     kubecxx_string message);
+
+/* A log, for the options of other handles; without one, warnings and errors go to standard error. */
+typedef struct kubecxx_log kubecxx_log;
+/* Lines below `least_level` are dropped. A null function drops all. */
+int kubecxx_log_new(kubecxx_log_function function, void* user_data,
+                    void (*release)(void* user_data), int least_level, kubecxx_log** log);
+/* Later lines are dropped, also those of handles that still have this log. */
+void kubecxx_log_free(kubecxx_log* log);
+
+/* --- Canceling ----------------------------------------------------------------------------------------------------- */
+
+/* Ends calls that wait, from another thread or in a callback. */
+typedef struct kubecxx_cancel kubecxx_cancel;
+int kubecxx_cancel_new(kubecxx_cancel** cancel);
+/* Ends all calls that were given `cancel`, and all later ones, with KUBECXX_ERROR_CANCELED. */
+int kubecxx_cancel_request(kubecxx_cancel* cancel);
+/* Calls that have it go on. */
+void kubecxx_cancel_free(kubecxx_cancel* cancel);
+
+/* --- Configuration ------------------------------------------------------------------------------------------------- */
+
+/* Where the server is, and the credentials. */
+typedef struct kubecxx_config kubecxx_config;
+
+typedef struct kubecxx_config_options {
+  size_t size;
+  kubecxx_string context;    /* of the kubeconfig; default: its current-context */
+  kubecxx_string user_agent; /* default: name of the program and version */
+  double qps;                /* requests per second; 0 is the default of 5, negative is no limit */
+  int32_t burst;             /* requests at once; 0 is the default of 10 */
+  int64_t timeout_ms;        /* of each request as a whole; 0 is none */
+  const kubecxx_log* log;
+} kubecxx_config_options;
+
+/* The configuration of the usual places: the file `path` if it is not empty; else those that KUBECONFIG names, else
+ * ~/.kube/config; and if they name no server, that of the pod that the program runs in. */
+int kubecxx_config_load(kubecxx_string path, const kubecxx_config_options* options,
+                        kubecxx_config** config);
+/* The configuration of a kubeconfig (YAML or JSON) that the caller has in memory. */
+int kubecxx_config_parse(kubecxx_string text, const kubecxx_config_options* options,
+                         kubecxx_config** config);
+/* The configuration of the service account of the pod that the program runs in. */
+int kubecxx_config_in_cluster(const kubecxx_config_options* options, kubecxx_config** config);
+/* The address of the server. */
+kubecxx_string kubecxx_config_server(const kubecxx_config* config);
+/* The namespace of the context or pod, "default" if it has none. */
+kubecxx_string kubecxx_config_namespace(const kubecxx_config* config);
+void kubecxx_config_free(kubecxx_config* config);
+
+/* --- Threads ------------------------------------------------------------------------------------------------------- */
+
+/* The threads of clients and their informers, or none: then the program runs everything from its own event loop. */
+typedef struct kubecxx_runtime kubecxx_runtime;
+
+#define KUBECXX_NO_THREADS (-1)
+#define KUBECXX_UNLIMITED (-1)
+
+typedef struct kubecxx_runtime_options {
+  size_t size;
+  int32_t
+      threads; /* workers; 0 is the default: one per processor, 4 at most. KUBECXX_NO_THREADS: none at all */
+  int32_t
+      max_threads; /* workers while handlers block; 0 is the default of 64; KUBECXX_UNLIMITED: no limit */
+  const kubecxx_log* log;
+} kubecxx_runtime_options;
+
+int kubecxx_runtime_new(const kubecxx_runtime_options* options, kubecxx_runtime** runtime);
+/* Of a runtime without threads: a file descriptor that is readable, level-triggered, whenever run_ready() has something
+ * to do. It is always the same one and belongs to the runtime. */
+int kubecxx_runtime_descriptor(kubecxx_runtime* runtime, int* descriptor);
+/* Of a runtime without threads: does what is ready, for about `budget_ms` (0 is the default of 5) at most, without waiting.
+ * Handlers are called in here. Sets `more` (may be null) to 1 if more is ready: a loop that waits for edges calls it until
+ * that is 0. One thread at a time; a callback must not call it. */
+int kubecxx_runtime_run_ready(kubecxx_runtime* runtime, int64_t budget_ms, int* more);
+/* Threads end when the last client and informer that use them have gone. */
+void kubecxx_runtime_free(kubecxx_runtime* runtime);
+
+/* --- Objects ------------------------------------------------------------------------------------------------------- */
+
+/* A Kubernetes object. It never changes, so any number of threads may read it. */
+typedef struct kubecxx_object kubecxx_object;
+/* Its JSON text. Made when it is first asked for; empty, with kubecxx_error_code(), if there is no memory for it. */
+kubecxx_string kubecxx_object_json(const kubecxx_object* object);
+/* Parts of metadata, which need no parsing; empty if they are not set. */
+kubecxx_string kubecxx_object_name(const kubecxx_object* object);
+kubecxx_string kubecxx_object_namespace(const kubecxx_object* object);
+kubecxx_string kubecxx_object_resource_version(const kubecxx_object* object);
+/* A handle of its own for an object that a callback or a list lends. Shares the object. */
+int kubecxx_object_clone(const kubecxx_object* object, kubecxx_object** clone);
+void kubecxx_object_free(kubecxx_object* object);
+
+/* Objects in no order. */
+typedef struct kubecxx_list kubecxx_list;
+size_t kubecxx_list_size(const kubecxx_list* list);
+/* Lives as long as the list and is not freed by the caller. Null if there is no such item. */
+const kubecxx_object* kubecxx_list_item(const kubecxx_list* list, size_t index);
+void kubecxx_list_free(kubecxx_list* list);
+
+/* --- Client -------------------------------------------------------------------------------------------------------- */
+
+/* A client of one API server. */
+typedef struct kubecxx_client kubecxx_client;
+
+typedef struct kubecxx_client_options {
+  size_t size;
+  kubecxx_runtime* runtime; /* shared with other clients; default: one of its own */
+  const kubecxx_log* log;   /* also of its informers */
+} kubecxx_client_options;
+
+/* Nothing is sent yet. */
+int kubecxx_client_new(const kubecxx_config* config, const kubecxx_client_options* options,
+                       kubecxx_client** client);
+/* Informers of the client go on. */
+void kubecxx_client_free(kubecxx_client* client);
+
+/* The objects of one kind: group "apps", version "v1", resource "deployments", namespace "shop". */
+typedef struct kubecxx_resource {
+  size_t size;
+  kubecxx_string group; /* empty for the core group */
+  kubecxx_string version;
+  kubecxx_string resource;   /* the plural, as in URLs */
+  kubecxx_string namespace_; /* empty for kinds without namespaces; informers: all namespaces */
+} kubecxx_resource;
+
+/* The functions below send a request. They wait for the answer; handlers may call them. With a runtime without threads they
+ * run the loop meanwhile, and handlers with it, unless another thread does; handlers must not call them then.
+ * Objects are JSON text in both directions. Outputs may be null if the answer is of no interest. */
+
+typedef struct kubecxx_get_options {
+  size_t size;
+  kubecxx_string subresource; /* "status", "scale" */
+  kubecxx_string
+      resource_version; /* "0": any state that the server has at hand; default: the newest */
+  int64_t timeout_ms;   /* 0: as the configuration says */
+  kubecxx_cancel* cancel;
+} kubecxx_get_options;
+/* Waits. */
+int kubecxx_client_get(kubecxx_client* client, const kubecxx_resource* resource,
+                       kubecxx_string name, const kubecxx_get_options* options,
+                       kubecxx_object** object);
+
+typedef struct kubecxx_write_options {
+  size_t size;
+  kubecxx_string subresource; /* "status", or for create "eviction", "binding" */
+  kubecxx_string field_manager;
+  kubecxx_string field_validation; /* "Ignore", "Warn" or "Strict" */
+  int32_t dry_run;                 /* 1: check everything and store nothing */
+  int32_t force;                   /* apply only. 1: take over fields that others manage */
+  int64_t timeout_ms;              /* 0: as the configuration says */
+  kubecxx_cancel* cancel;
+} kubecxx_write_options;
+/* Waits. */
+int kubecxx_client_create(kubecxx_client* client, const kubecxx_resource* resource,
+                          kubecxx_string json, const kubecxx_write_options* options,
+                          kubecxx_object** stored);
+/* Replaces the object that metadata.name names, if its resourceVersion still is the newest or is not set. Waits. */
+int kubecxx_client_update(kubecxx_client* client, const kubecxx_resource* resource,
+                          kubecxx_string json, const kubecxx_write_options* options,
+                          kubecxx_object** stored);
+/* Server-side apply; options->field_manager is required. Fields that are not set are given up. Waits. */
+int kubecxx_client_apply(kubecxx_client* client, const kubecxx_resource* resource,
+                         kubecxx_string json, const kubecxx_write_options* options,
+                         kubecxx_object** stored);
+
+enum {
+  KUBECXX_PATCH_JSON = 0,           /* RFC 6902: a list of operations */
+  KUBECXX_PATCH_MERGE = 1,          /* RFC 7386: members replace members, null removes */
+  KUBECXX_PATCH_STRATEGIC_MERGE = 2 /* knows which lists are maps; built-in kinds only */
+};
+/* `body` is sent as it is. Waits. */
+int kubecxx_client_patch(kubecxx_client* client, const kubecxx_resource* resource,
+                         kubecxx_string name, int type, kubecxx_string body,
+                         const kubecxx_write_options* options, kubecxx_object** stored);
+
+typedef struct kubecxx_delete_options {
+  size_t size;
+  kubecxx_string uid; /* only if the object still is this one, in this state */
+  kubecxx_string resource_version;
+  kubecxx_string propagation_policy; /* "Orphan", "Background" or "Foreground" */
+  int32_t has_grace_period;          /* 1: grace_period_seconds is sent */
+  int32_t dry_run;
+  int64_t grace_period_seconds;
+  int64_t timeout_ms; /* 0: as the configuration says */
+  kubecxx_cancel* cancel;
+} kubecxx_delete_options;
+/* Asks for the deletion; the object may stay until its finalizers are done. Waits. */
+int kubecxx_client_delete(kubecxx_client* client, const kubecxx_resource* resource,
+                          kubecxx_string name, const kubecxx_delete_options* options);
+
+/* --- Informers ----------------------------------------------------------------------------------------------------- */
+
+/* Keeps a cache of the objects of one resource, and calls handlers when they change. */
+typedef struct kubecxx_informer kubecxx_informer;
+
+typedef struct kubecxx_informer_options {
+  size_t size;
+  kubecxx_string label_selector; /* "app=web,tier!=cache" */
+  kubecxx_string field_selector; /* "spec.nodeName=node-7" */
+  int64_t resync_ms; /* how often handlers see all objects again, from the cache; 0: never */
+  /* Fields that no object in the cache needs, as paths in JSON: "metadata.managedFields". */
+  const kubecxx_string* leave_out;
+  size_t leave_out_count;
+} kubecxx_informer_options;
+
+int kubecxx_informer_new(kubecxx_client* client, const kubecxx_resource* resource,
+                         const kubecxx_informer_options* options, kubecxx_informer** informer);
+/* Begins to list and watch. Once; handlers may be added before and after. */
+int kubecxx_informer_start(kubecxx_informer* informer);
+/* 1 once the first list is in the cache, else 0. */
+int kubecxx_informer_has_synced(const kubecxx_informer* informer);
+/* Returns when the first list is in the cache, or KUBECXX_ERROR_TIMEOUT after `timeout_ms` (negative: never) with the last
+ * error of list or watch in the message. `cancel` may be null. Waits; with a runtime without threads it runs the loop, and
+ * handlers with it. */
+int kubecxx_informer_wait_for_sync(kubecxx_informer* informer, int64_t timeout_ms,
+                                   kubecxx_cancel* cancel);
+/* Why nothing new arrives: the last error of list or watch; empty if all is well. */
+int kubecxx_informer_last_error(const kubecxx_informer* informer, kubecxx_text** message);
+/* The cached object with the key "namespace/name", or "name" if its kind has no namespaces. KUBECXX_ERROR_NOT_FOUND if there
+ * is none. Never asks the server. */
+int kubecxx_informer_get(const kubecxx_informer* informer, kubecxx_string key,
+                         kubecxx_object** object);
+/* The cached objects of a namespace (empty: of all) that the label selector (empty: any) matches. */
+int kubecxx_informer_list(const kubecxx_informer* informer, kubecxx_string namespace_,
+                          kubecxx_string label_selector, kubecxx_list** list);
+/* Stops it; its handlers are not called any more, and their user data is released. */
+void kubecxx_informer_free(kubecxx_informer* informer);
+
+/* A handler that was added to an informer. */
+typedef struct kubecxx_handler kubecxx_handler;
+
+/* The functions are called one after the other, never two at a time, on any thread of the runtime (kube-work-N), or on the
+ * thread that is inside run_ready(), or a call that waits, if the runtime has none. They may block and may call every function; with
+ * a runtime without threads, those that wait return KUBECXX_ERROR_MISUSE. By then the cache is at least as new as the call.
+ * Objects are lent until the callback returns; see kubecxx_object_clone(). Each function may be null. */
+typedef struct kubecxx_handler_options {
+  size_t size;
+  /* `in_initial_list` is 1 for objects that existed when the informer or the handler began. */
+  void (*on_add)(void* user_data, const kubecxx_object* object, int in_initial_list);
+  /* Many changes may have become one, also of two objects of the same name. */
+  void (*on_update)(void* user_data, const kubecxx_object* before, const kubecxx_object* now);
+  /* `last` is the last state that was seen, or null if there was none. `final_state_known` is 0 if the deletion itself was
+   * missed, so that `last` may be out of date. */
+  void (*on_delete)(void* user_data, kubecxx_string key, const kubecxx_object* last,
+                    int final_state_known);
+  void* user_data;
+  void (*release)(void* user_data);
+  kubecxx_string name; /* for logs */
+  int64_t resync_ms;   /* 0: as the informer; negative: never */
+} kubecxx_handler_options;
+
+/* `handler` may be null: then the handler lives as long as the informer. */
+int kubecxx_informer_add_handler(kubecxx_informer* informer, const kubecxx_handler_options* options,
+                                 kubecxx_handler** handler);
+/* 1 once the handler was called for every object of the first list, else 0. */
+int kubecxx_handler_has_synced(const kubecxx_handler* handler);
+/* Returns when that is so; as kubecxx_informer_wait_for_sync(). The handler itself must not call it. Waits. */
+int kubecxx_handler_wait_for_sync(kubecxx_handler* handler, int64_t timeout_ms,
+                                  kubecxx_cancel* cancel);
+/* Removes it from its informer; calls that wait are dropped. */
+void kubecxx_handler_free(kubecxx_handler* handler);
+
+/* --- Leader election ----------------------------------------------------------------------------------------------- */
+
+/* A candidate for the leadership among several processes, which a Lease decides. */
+typedef struct kubecxx_election kubecxx_election;
+
+/* The functions are called on threads of the election, whatever runtime others use. Each may be null. They may call every
+ * function except kubecxx_election_wait() of the same election. */
+typedef struct kubecxx_election_options {
+  size_t size;
+  kubecxx_string namespace_; /* of the Lease; required */
+  kubecxx_string name;       /* of the Lease; required */
+  kubecxx_string identity;   /* of this candidate; default: name of the host and a random part */
+  int64_t lease_duration_ms; /* how long others wait for a renewal; default 15000 */
+  int64_t
+      renew_deadline_ms; /* how long the leader tries to renew before it gives up; default 10000 */
+  int64_t retry_period_ms; /* between two tries; default 2000 */
+  int32_t release_on_stop; /* 1: give the Lease back at the end, so that others need not wait */
+  /* This process leads. May return at once, or do the work of the leader until kubecxx_election_must_stop() says so; the
+   * election does not end before it has returned. On a thread of its own. */
+  void (*on_started_leading)(void* user_data, kubecxx_election* election);
+  /* The election has ended, whether this process led or not. */
+  void (*on_stopped_leading)(void* user_data, kubecxx_election* election);
+  /* Another holder of the Lease was seen, or this process became the holder; empty if it has none. */
+  void (*on_new_leader)(void* user_data, kubecxx_election* election, kubecxx_string identity);
+  void* user_data;
+  void (*release)(void* user_data);
+  const kubecxx_log* log;
+} kubecxx_election_options;
+
+int kubecxx_election_new(const kubecxx_config* config, const kubecxx_election_options* options,
+                         kubecxx_election** election);
+/* Begins to wait for the leadership. Once: a candidate that has lost it makes a new election, or rather ends. */
+int kubecxx_election_start(kubecxx_election* election);
+/* 1 while this process holds the Lease, else 0; 0 also when the lease duration has passed since the last renewal. */
+int kubecxx_election_is_leader(const kubecxx_election* election);
+/* The holder of the Lease that was seen last. */
+int kubecxx_election_leader(const kubecxx_election* election, kubecxx_text** identity);
+/* For the work of the leader: sets `must_stop` to 1 if it has to end, because the Lease is lost or kubecxx_election_stop()
+ * was called. Returns after `wait_ms` at the latest (0: at once, negative: never), and then sets it to 0. Waits unless
+ * `wait_ms` is 0. */
+int kubecxx_election_must_stop(kubecxx_election* election, int64_t wait_ms, int* must_stop);
+/* Asks it to end. Does not wait. */
+int kubecxx_election_stop(kubecxx_election* election);
+/* Returns when it has ended: after kubecxx_election_stop(), or because the Lease was lost. KUBECXX_ERROR_TIMEOUT after
+ * `timeout_ms` (negative: never). `cancel` may be null. Waits. */
+int kubecxx_election_wait(kubecxx_election* election, int64_t timeout_ms, kubecxx_cancel* cancel);
+/* Stops it. */
+void kubecxx_election_free(kubecxx_election* election);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KUBECXX_H */
