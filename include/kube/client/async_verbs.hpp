@@ -28,14 +28,15 @@ struct Listed {
   std::vector<Ref<T>> items;
 };
 
-namespace detail {
-
-/// For default arguments, which would be temporaries otherwise; see AsyncVerbs.
+/// Options of which none is set, as an object that stays: for default arguments of functions that are called in a
+/// statement with a co_await; see AsyncVerbs.
 template <typename Options>
-[[nodiscard]] const Options& defaults() {
+[[nodiscard]] const Options& default_options() {
   static const Options none{};
   return none;
 }
+
+namespace detail {
 
 template <typename T>
 Task<Ref<T>> object_task(Await<AnyRef> answer) {
@@ -81,17 +82,17 @@ class AsyncVerbs {
   // --- Reading ---
 
   [[nodiscard]] Task<Ref<T>> get_async(std::string_view name,
-                                       const GetOptions& options = detail::defaults<GetOptions>(),
+                                       const GetOptions& options = default_options<GetOptions>(),
                                        std::stop_token stop = {}) const {
     return send<T>(core_.get(name, {}, type_of<T>(), options), std::move(stop));
   }
   [[nodiscard]] Task<Ref<T>> find_async(std::string_view name,
-                                        const GetOptions& options = detail::defaults<GetOptions>(),
+                                        const GetOptions& options = default_options<GetOptions>(),
                                         std::stop_token stop = {}) const {
     return send<T>(core_.find(name, options), std::move(stop));
   }
   [[nodiscard]] Task<Listed<T>> list_async(
-      const ListOptions& options = detail::defaults<ListOptions>(),
+      const ListOptions& options = default_options<ListOptions>(),
       std::stop_token stop = {}) const {
     auto listed = std::make_unique<Listed<T>>();
     auto answer = core_.list_async(options, add_to(*listed), std::move(stop));
@@ -107,14 +108,14 @@ class AsyncVerbs {
   template <typename OnItem>
   [[nodiscard]] Task<ListMetadata> list_each_async(
       const ListOptions& options, OnItem on_item, std::function<void()> on_restart = nullptr,
-      const PagerOptions& pager = detail::defaults<PagerOptions>(),
+      const PagerOptions& pager = default_options<PagerOptions>(),
       std::stop_token stop = {}) const {
     return detail::list_task(core_.list_all_async(options, pager, typed(std::move(on_item)),
                                                   std::move(on_restart), std::move(stop)));
   }
   [[nodiscard]] Task<Listed<T>> list_all_async(
-      const ListOptions& options = detail::defaults<ListOptions>(),
-      const PagerOptions& pager = detail::defaults<PagerOptions>(),
+      const ListOptions& options = default_options<ListOptions>(),
+      const PagerOptions& pager = default_options<PagerOptions>(),
       std::stop_token stop = {}) const {
     auto listed = std::make_unique<Listed<T>>();
     Listed<T>* const filled = listed.get();
@@ -123,7 +124,7 @@ class AsyncVerbs {
     return detail::listed_task(std::move(listed), std::move(answer));
   }
   [[nodiscard]] Task<AsyncWatch<T>> watch_async(
-      const ListOptions& options = detail::defaults<ListOptions>(),
+      const ListOptions& options = default_options<ListOptions>(),
       std::stop_token stop = {}) const {
     return detail::watch_task<T>(core_.watch_async(options), std::move(stop));
   }
@@ -133,7 +134,7 @@ class AsyncVerbs {
         detail::retry_watch_async(core_, options, &detail::version_of<T>));
   }
   [[nodiscard]] Task<Ref<meta::v1::Table>> table_async(
-      const ListOptions& options = detail::defaults<ListOptions>(),
+      const ListOptions& options = default_options<ListOptions>(),
       TableObjects objects = TableObjects::kMetadata, std::stop_token stop = {}) const {
     return send<meta::v1::Table>(core_.table({}, options, objects), std::move(stop));
   }
@@ -141,25 +142,25 @@ class AsyncVerbs {
   // --- Writing ---
 
   [[nodiscard]] Task<Ref<T>> create_async(
-      T object, const CreateOptions& options = detail::defaults<CreateOptions>(),
+      T object, const CreateOptions& options = default_options<CreateOptions>(),
       std::stop_token stop = {}) const requires detail::Writable<T> {
     return send<T>(
         core_.create(detail::Sendable::owning(std::move(object)), {}, {}, &type_of<T>(), options),
         std::move(stop));
   }
   [[nodiscard]] Task<Ref<T>> update_async(
-      T object, const UpdateOptions& options = detail::defaults<UpdateOptions>(),
+      T object, const UpdateOptions& options = default_options<UpdateOptions>(),
       std::stop_token stop = {}) const requires detail::Writable<T> {
     return put(std::move(object), {}, options, std::move(stop));
   }
   [[nodiscard]] Task<Ref<T>> update_status_async(
-      T object, const UpdateOptions& options = detail::defaults<UpdateOptions>(),
+      T object, const UpdateOptions& options = default_options<UpdateOptions>(),
       std::stop_token stop = {}) const requires detail::Writable<T> {
     return put(std::move(object), "status", options, std::move(stop));
   }
   [[nodiscard]] Task<Ref<T>> patch_async(
       std::string_view name, PatchType type, std::string body,
-      const PatchOptions& options = detail::defaults<PatchOptions>(),
+      const PatchOptions& options = default_options<PatchOptions>(),
       std::string_view subresource = {}, std::stop_token stop = {}) const {
     return send<T>(core_.patch(name, type, std::move(body), subresource, options), std::move(stop));
   }
@@ -177,13 +178,13 @@ class AsyncVerbs {
         std::move(stop));
   }
   [[nodiscard]] Task<void> delete_async(
-      std::string_view name, const DeleteOptions& options = detail::defaults<DeleteOptions>(),
+      std::string_view name, const DeleteOptions& options = default_options<DeleteOptions>(),
       std::stop_token stop = {}) const {
     return detail::success_task(core_.send_async(core_.remove(name, options), std::move(stop)));
   }
   [[nodiscard]] Task<void> delete_collection_async(
-      const DeleteOptions& options = detail::defaults<DeleteOptions>(),
-      const ListOptions& which = detail::defaults<ListOptions>(), std::stop_token stop = {}) const {
+      const DeleteOptions& options = default_options<DeleteOptions>(),
+      const ListOptions& which = default_options<ListOptions>(), std::stop_token stop = {}) const {
     return detail::success_task(
         core_.send_async(core_.remove_collection(options, which), std::move(stop)));
   }
@@ -193,13 +194,13 @@ class AsyncVerbs {
   template <typename S>
   [[nodiscard]] Task<Ref<S>> get_subresource_async(
       std::string_view name, std::string_view subresource,
-      const GetOptions& options = detail::defaults<GetOptions>(), std::stop_token stop = {}) const {
+      const GetOptions& options = default_options<GetOptions>(), std::stop_token stop = {}) const {
     return send<S>(core_.get(name, subresource, type_of<S>(), options), std::move(stop));
   }
   template <typename S>
   [[nodiscard]] Task<Ref<S>> update_subresource_async(
       std::string_view name, std::string_view subresource, S object,
-      const UpdateOptions& options = detail::defaults<UpdateOptions>(),
+      const UpdateOptions& options = default_options<UpdateOptions>(),
       std::stop_token stop = {}) const {
     return send<S>(
         core_.update(detail::Sendable::owning(std::move(object)), name, subresource, options),
@@ -208,14 +209,14 @@ class AsyncVerbs {
   template <typename S>
   [[nodiscard]] Task<Ref<S>> create_subresource_async(
       std::string_view name, std::string_view subresource, S object,
-      const CreateOptions& options = detail::defaults<CreateOptions>(),
+      const CreateOptions& options = default_options<CreateOptions>(),
       std::stop_token stop = {}) const {
     return send<S>(core_.create(detail::Sendable::owning(std::move(object)), name, subresource,
                                 &type_of<S>(), options),
                    std::move(stop));
   }
   [[nodiscard]] Task<Ref<T>> get_status_async(
-      std::string_view name, const GetOptions& options = detail::defaults<GetOptions>(),
+      std::string_view name, const GetOptions& options = default_options<GetOptions>(),
       std::stop_token stop = {}) const {
     return get_subresource_async<T>(name, "status", options, std::move(stop));
   }
@@ -227,7 +228,7 @@ class AsyncVerbs {
   template <typename Scale = autoscaling::v1::Scale>
   [[nodiscard]] Task<Ref<Scale>> update_scale_async(
       std::string_view name, Scale scale,
-      const UpdateOptions& options = detail::defaults<UpdateOptions>(),
+      const UpdateOptions& options = default_options<UpdateOptions>(),
       std::stop_token stop = {}) const {
     return update_subresource_async<Scale>(name, "scale", std::move(scale), options,
                                            std::move(stop));
@@ -238,7 +239,7 @@ class AsyncVerbs {
   }
   template <typename Binding = core::v1::Binding>
   [[nodiscard]] Task<void> bind_async(
-      Binding binding, const CreateOptions& options = detail::defaults<CreateOptions>(),
+      Binding binding, const CreateOptions& options = default_options<CreateOptions>(),
       std::stop_token stop = {}) const {
     return post(std::move(binding), "binding", options, std::move(stop));
   }
@@ -250,7 +251,7 @@ class AsyncVerbs {
                                                   std::move(stop));
   }
   [[nodiscard]] Task<AsyncLogStream> logs_async(
-      std::string_view name, const LogOptions& options = detail::defaults<LogOptions>(),
+      std::string_view name, const LogOptions& options = default_options<LogOptions>(),
       std::stop_token stop = {}) const {
     return detail::log_task(core_.log_async(name, options), std::move(stop));
   }
