@@ -2,8 +2,9 @@
 #include <kube/client/resource_core.hpp>
 
 #include "complete.hpp"
+#include "list_all_operation.hpp"
 #include "list_operation.hpp"
-#include "negotiated_send.hpp"
+#include "object_operation.hpp"
 #include "request.hpp"
 #include "rest_client.hpp"
 #include "watch_operation.hpp"
@@ -36,15 +37,6 @@ const Type kAnyMetadata = [] {
 }();
 
 constexpr std::chrono::seconds kWatchGrace{30};
-
-/// Whether a decoded Value is a Status that tells of a failure.
-bool is_failure(const Value& document) {
-  const Value& kind = document["kind"];
-  const Value& version = document["apiVersion"];
-  const Value& status = document["status"];
-  return kind.is_string() && kind.as_string() == "Status" && version.is_string() &&
-         version.as_string() == "v1" && status.is_string() && status.as_string() != "Success";
-}
 
 }  // namespace
 
@@ -91,69 +83,35 @@ Request ResourceCore::request(std::string_view method, std::string_view name,
   return request;
 }
 
-Answer ResourceCore::exchange(Request& request, const Sendable* body, const Type& wanted, Many many,
-                              std::stop_token stop) const {
-  NegotiatedSend operation{*rest_, target_, request, {body, &wanted, many}, {.stop = stop}};
-  complete(operation, rest_->clock(), stop, [&] { return operation.poll(); });
+Verb::Verb(std::unique_ptr<ObjectRequest> request) noexcept : request_(std::move(request)) {}
+Verb::Verb(Verb&& other) noexcept = default;
+Verb::~Verb() = default;
+
+Verb ResourceCore::verb(ObjectRequest request) {
+  return Verb{std::make_unique<ObjectRequest>(std::move(request))};
+}
+
+AnyRef ResourceCore::send(Verb verb, std::stop_token stop) const {
+  ObjectOperation operation{*this, std::move(*verb.request_)};
+  const Poller poller{.stop = stop};
+  complete(operation, rest_->clock(), stop, [&] { return operation.poll(poller); });
   return operation.take();
-}
-
-AnyRef ResourceCore::decode(const Request& request, Answer& answer, const Type& wanted,
-                            std::stop_token stop) const {
-  const std::string body = rest_->read_body(request, *answer.stream, std::move(stop));
-  if (body.empty()) {
-    throw unexpected_answer(request, answer.stream->head(), "the answer has an empty body");
-  }
-  try {
-    DecoderCore decoder{
-        wanted, &wanted == target_.type || &wanted == &kAnyMetadata ? decoding_ : DecoderOptions{}};
-    AnyRef object = ref_to_root<std::byte>(
-        answer.format == Format::kJson ? decoder.json(body, 0) : decoder.enveloped(body, 0));
-    if ((wanted.kind == Kind::kValue && is_failure(*cast<Value>(object))) ||
-        (&wanted == &kAnyMetadata && begins_status(body, answer.format))) {
-      throw CodecError("", "a Status instead of an object", 0);
-    }
-    return object;
-  } catch (const CodecError&) {
-    const Ref<meta::v1::Status> status = find_status(body, answer.format);
-    if (status && status->status != "Success") throw ApiError{*status};
-    throw;
-  }
-}
-
-AnyRef ResourceCore::one_object(Request& request, const Sendable* body, const Type& wanted,
-                                std::stop_token stop) const {
-  Answer answer = exchange(request, body, wanted, Many::kNo, stop);
-  return decode(request, answer, wire_type(wanted), std::move(stop));
-}
-
-void ResourceCore::no_object(Request& request, const Sendable* body, std::stop_token stop) const {
-  Answer answer = exchange(request, body, *target_.type, Many::kNo, stop);
-  const std::string text = rest_->read_body(request, *answer.stream, std::move(stop));
-  if (!begins_status(text, answer.format)) return;
-  const Ref<meta::v1::Status> status = find_status(text, answer.format);
-  if (status && status->status == "Failure") throw ApiError{*status};
 }
 
 const Logger& ResourceCore::log() const noexcept { return rest_->options().log; }
 
-AnyRef ResourceCore::get(std::string_view name, std::string_view subresource, const Type& wanted,
-                         const GetOptions& options, std::stop_token stop) const {
+Verb ResourceCore::get(std::string_view name, std::string_view subresource, const Type& wanted,
+                       const GetOptions& options) const {
   require_name(name);
   Request request = this->request("GET", name, subresource);
   request.query.add(options);
-  return one_object(request, nullptr, wanted, std::move(stop));
+  return verb({.request = std::move(request), .wanted = &wanted});
 }
 
-AnyRef ResourceCore::find(std::string_view name, const GetOptions& options,
-                          std::stop_token stop) const {
-  try {
-    return get(name, {}, *target_.type, options, std::move(stop));
-  } catch (const ApiError& error) {
-    // A proxy's page or a resource that is not served is no answer to the question.
-    if (is_not_found(error) && !is_unexpected_server_error(error)) return nullptr;
-    throw;
-  }
+Verb ResourceCore::find(std::string_view name, const GetOptions& options) const {
+  Verb found = get(name, {}, *target_.type, options);
+  found.request_->may_be_missing = true;
+  return found;
 }
 
 ListMetadata ResourceCore::list(const ListOptions& options, const OnItem& on_item,
@@ -176,34 +134,11 @@ std::unique_ptr<ListOperation> ResourceCore::start_list(const ListOptions& optio
 ListMetadata ResourceCore::list_all(ListOptions options, const PagerOptions& pager,
                                     const OnItem& on_item, const std::function<void()>& on_restart,
                                     std::stop_token stop) const {
-  const ListOptions asked = options;
-  if (options.limit == 0) options.limit = pager.page_size;
-  std::optional<ListMetadata> first;
-  while (true) {
-    ListMetadata head;
-    try {
-      head = list(options, on_item, stop);
-    } catch (const ApiError& error) {
-      if (!is_resource_expired(error) || !pager.full_list_if_expired ||
-          options.continue_token.empty() || !on_restart) {
-        throw;
-      }
-      on_restart();
-      options = asked;
-      options.limit = 0;
-      options.continue_token.clear();
-      return list(options, on_item, std::move(stop));
-    }
-    options.continue_token = head.continue_token;
-    // A continued list is of the version that it began with; asking for one is an error.
-    options.resource_version.clear();
-    options.resource_version_match.clear();
-    if (!first) first = std::move(head);
-    if (options.continue_token.empty()) break;
-  }
-  first->continue_token.clear();
-  first->remaining_item_count.reset();
-  return std::move(*first);
+  ListAllOperation operation{*this, std::move(options), pager, {.stop = stop}};
+  complete(operation, rest_->clock(), stop, [&] {
+    return operation.poll(on_item, on_restart, std::numeric_limits<std::size_t>::max());
+  });
+  return operation.metadata();
 }
 
 std::unique_ptr<WatchCore> ResourceCore::watch(const ListOptions& options,
@@ -227,24 +162,28 @@ std::unique_ptr<WatchOperation> ResourceCore::start_watch(const ListOptions& opt
   return std::make_unique<WatchOperation>(*this, std::move(request), std::move(poller));
 }
 
-std::unique_ptr<ResponseStream> ResourceCore::log(std::string_view name, const LogOptions& options,
-                                                  std::stop_token stop) const {
+Request ResourceCore::log_request(std::string_view name, const LogOptions& options) const {
   require_name(name);
   Request request = this->request("GET", name, "log");
   request.accept = "*/*";
   request.query.add(options);
-  return rest_->send(request, std::move(stop));
+  return request;
 }
 
-AnyRef ResourceCore::table(std::string_view name, const ListOptions& options, TableObjects objects,
-                           std::stop_token stop) const {
+std::unique_ptr<ResponseStream> ResourceCore::log(std::string_view name, const LogOptions& options,
+                                                  std::stop_token stop) const {
+  return rest_->send(log_request(name, options), std::move(stop));
+}
+
+Verb ResourceCore::table(std::string_view name, const ListOptions& options,
+                         TableObjects objects) const {
   Request request = this->request("GET", name, {});
   request.accept = "application/json;as=Table;v=v1;g=meta.k8s.io";
   request.query.add(options);
   request.query.add("includeObject", objects == TableObjects::kNone       ? "None"
                                      : objects == TableObjects::kMetadata ? "Metadata"
                                                                           : "Object");
-  return one_object(request, nullptr, type_of<meta::v1::Table>(), std::move(stop));
+  return verb({.request = std::move(request), .wanted = &type_of<meta::v1::Table>()});
 }
 
 }  // namespace kube::detail

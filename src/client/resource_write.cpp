@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/client/resource_core.hpp>
 
+#include "object_operation.hpp"
 #include "request.hpp"
-#include "rest_client.hpp"
 
 #include <kube/api/meta/v1.hpp>
 #include <kube/codec/json.hpp>
@@ -100,28 +100,25 @@ meta::v1::DeleteOptions delete_body(const DeleteOptions& options) {
 
 }  // namespace
 
-AnyRef ResourceCore::create(Sendable object, std::string_view name, std::string_view subresource,
-                            const Type* wanted, const CreateOptions& options,
-                            std::stop_token stop) const {
+Verb ResourceCore::create(Sendable object, std::string_view name, std::string_view subresource,
+                          const Type* wanted, const CreateOptions& options) const {
   if (!subresource.empty()) require_name(name);
   Request request = this->request("POST", name, subresource);
   request.query.add(options);
-  if (wanted != nullptr) return one_object(request, &object, *wanted, std::move(stop));
-  no_object(request, &object, std::move(stop));
-  return nullptr;
+  return verb({.request = std::move(request), .body = std::move(object), .wanted = wanted});
 }
 
-AnyRef ResourceCore::update(Sendable object, std::string_view name, std::string_view subresource,
-                            const UpdateOptions& options, std::stop_token stop) const {
+Verb ResourceCore::update(Sendable object, std::string_view name, std::string_view subresource,
+                          const UpdateOptions& options) const {
   require_name(name);
   Request request = this->request("PUT", name, subresource);
   request.query.add(options);
-  return one_object(request, &object, *object.type, std::move(stop));
+  const Type* const wanted = object.type;
+  return verb({.request = std::move(request), .body = std::move(object), .wanted = wanted});
 }
 
-AnyRef ResourceCore::patch(std::string_view name, PatchType type, std::string body,
-                           std::string_view subresource, const PatchOptions& options,
-                           std::stop_token stop) const {
+Verb ResourceCore::patch(std::string_view name, PatchType type, std::string body,
+                         std::string_view subresource, const PatchOptions& options) const {
   require_name(name);
   if (type == PatchType::kApply) {
     check_field_manager(options.field_manager);
@@ -132,36 +129,29 @@ AnyRef ResourceCore::patch(std::string_view name, PatchType type, std::string bo
   request.query.add(options);
   request.content_type = media_type_of(type);
   request.body = std::move(body);
-  return one_object(request, nullptr, *target_.type, std::move(stop));
+  return verb({.request = std::move(request), .wanted = target_.type});
 }
 
-AnyRef ResourceCore::apply(Sendable object, std::string_view name, std::string_view subresource,
-                           const ApplyOptions& options, std::stop_token stop) const {
+Verb ResourceCore::apply(const Sendable& object, std::string_view name,
+                         std::string_view subresource, const ApplyOptions& options) const {
   return patch(name, PatchType::kApply, apply_body(object, subresource == "status"), subresource,
                {.dry_run = options.dry_run,
                 .field_manager = options.field_manager,
                 .field_validation = options.field_validation,
-                .force = options.force},
-               std::move(stop));
+                .force = options.force});
 }
 
-void ResourceCore::remove(std::string_view name, const DeleteOptions& options,
-                          std::stop_token stop) const {
+Verb ResourceCore::remove(std::string_view name, const DeleteOptions& options) const {
   require_name(name);
-  Request request = this->request("DELETE", name, {});
-  const meta::v1::DeleteOptions body = delete_body(options);
-  const Sendable sendable = Sendable::of(body);
-  no_object(request, &sendable, std::move(stop));
+  return verb(
+      {.request = request("DELETE", name, {}), .body = Sendable::owning(delete_body(options))});
 }
 
-void ResourceCore::remove_collection(const DeleteOptions& options, const ListOptions& which,
-                                     std::stop_token stop) const {
+Verb ResourceCore::remove_collection(const DeleteOptions& options, const ListOptions& which) const {
   Request request = this->request("DELETE", {}, {});
   request.query.add(which);
   if (which.timeout && which.timeout->count() > 0) request.timeout = *which.timeout;
-  const meta::v1::DeleteOptions body = delete_body(options);
-  const Sendable sendable = Sendable::of(body);
-  no_object(request, &sendable, std::move(stop));
+  return verb({.request = std::move(request), .body = Sendable::owning(delete_body(options))});
 }
 
 }  // namespace kube::detail

@@ -3,6 +3,7 @@
 
 #include "answer.hpp"
 #include "rest_client.hpp"
+#include "watch_operation.hpp"
 
 #include <kube/api/errors.hpp>
 
@@ -25,6 +26,14 @@ RetryWatchCore::RetryWatchCore(ResourceCore resource, ListOptions options, Versi
   options_.allow_watch_bookmarks = true;
 }
 
+RetryWatchCore::~RetryWatchCore() = default;
+
+void RetryWatchCore::close() noexcept {
+  watch_.reset();
+  operation_.reset();
+  is_open_ = false;
+}
+
 std::string RetryWatchCore::last_version() const {
   const std::lock_guard guard{mutex_};
   return version_;
@@ -32,25 +41,79 @@ std::string RetryWatchCore::last_version() const {
 
 AnyWatchEvent RetryWatchCore::end_with(Ref<meta::v1::Status> status) {
   ended_ = true;
-  watch_.reset();
+  close();
   return {EventType::kError, nullptr, std::move(status)};
 }
 
-std::optional<AnyWatchEvent> RetryWatchCore::reopen() {
-  Clock& clock = resource_.rest()->clock();
-  if (!clock.sleep_until(not_before_, stop_.get_token())) return std::nullopt;
-  not_before_ = clock.now() + 1s;
+void RetryWatchCore::begin_attempt() {
+  not_before_ = resource_.rest()->clock().now() + 1s;
   options_.resource_version = last_version();
+}
+
+std::optional<AnyWatchEvent> RetryWatchCore::attempt_failed() {
   const Logger log = resource_.rest()->options().log.named("watch");
   try {
-    watch_ = resource_.watch(options_, stop_.get_token());
+    throw;
   } catch (const ApiError& error) {
     if (is_unauthorized(error) || is_forbidden(error)) return end_with(freeze(error.status()));
     log.info("a watch could not be opened, trying again: {}", error.what());
   } catch (const Error& error) {
     log.info("a watch could not be opened, trying again: {}", error.what());
   }
+  close();
   return std::nullopt;
+}
+
+std::optional<AnyWatchEvent> RetryWatchCore::reopen() {
+  if (!resource_.rest()->clock().sleep_until(not_before_, stop_.get_token())) return std::nullopt;
+  begin_attempt();
+  try {
+    watch_ = resource_.watch(options_, stop_.get_token());
+  } catch (const Error&) {
+    return attempt_failed();
+  }
+  return std::nullopt;
+}
+
+bool RetryWatchCore::poll_reopen(const Poller& poller, std::optional<AnyWatchEvent>& event) {
+  try {
+    if (!operation_) {
+      if (resource_.rest()->clock().now() < not_before_) return false;
+      begin_attempt();
+      operation_ = resource_.start_watch(options_, poller);
+    }
+    is_open_ = operation_->poll_open() == Poll::kReady;
+    return is_open_;
+  } catch (const Error&) {
+    event = attempt_failed();
+    return true;
+  }
+}
+
+std::optional<AnyWatchEvent> RetryWatchCore::poll_next(const Poller& poller) {
+  try {
+    while (!has_ended()) {
+      std::optional<AnyWatchEvent> event;
+      if (!is_open_) {
+        if (!poll_reopen(poller, event)) return std::nullopt;
+      } else if (std::optional<AnyWatchEvent> received = operation_->poll_next()) {
+        event = handle(std::move(*received));
+      } else if (operation_->has_ended()) {
+        close();
+      } else {
+        return std::nullopt;
+      }
+      if (event) return event;
+    }
+  } catch (...) {
+    close();  // the next one begins behind the last event that was handed out
+    throw;
+  }
+  return std::nullopt;
+}
+
+Clock::TimePoint RetryWatchCore::wake_at() const noexcept {
+  return operation_ ? operation_->wake_at() : not_before_;
 }
 
 std::optional<AnyWatchEvent> RetryWatchCore::handle(AnyWatchEvent event) {
@@ -59,7 +122,7 @@ std::optional<AnyWatchEvent> RetryWatchCore::handle(AnyWatchEvent event) {
     const auto& details = event.status->details;
     const std::chrono::seconds wait{details ? details->retry_after_seconds : 0};
     not_before_ = std::max(not_before_, resource_.rest()->clock().now() + wait);
-    watch_.reset();
+    close();
     return std::nullopt;
   }
   const std::string_view version = version_of_(event.object.get());
@@ -82,10 +145,10 @@ std::optional<AnyWatchEvent> RetryWatchCore::next(std::stop_token stop) {
       } else if (std::optional<AnyWatchEvent> received = watch_->next(stop_.get_token())) {
         event = handle(std::move(*received));
       } else {
-        watch_.reset();
+        close();
       }
     } catch (...) {
-      watch_.reset();  // the next one begins behind the last event that was handed out
+      close();  // the next one begins behind the last event that was handed out
       throw;
     }
     if (event) return event;

@@ -223,7 +223,8 @@ const CacheCore::Part& CacheCore::part_of(const WatchedKind& kind, const Kind& c
 
 ObjectRef CacheCore::find(const WatchedKind& kind, const ObjectKey& key, std::stop_token stop) {
   if (is_read_live(kind)) {
-    return ObjectRef::whole(resource(kind, key.namespace_).find(key.name, {}, std::move(stop)));
+    const ResourceCore live = resource(kind, key.namespace_);
+    return ObjectRef::whole(live.send(live.find(key.name, {}), std::move(stop)));
   }
   const auto cached = ready(kind, std::move(stop));
   const std::string space = kind.names.namespaced ? key.namespace_ : std::string{};

@@ -215,17 +215,17 @@ EventLoop::TimePoint EventLoop::next_timer() const noexcept {
 void EventLoop::fire_timers() noexcept {
   for (int count = 0; count < kTimersAtOnce; ++count) {
     bool any = false;
-    std::shared_ptr<Job>
-        job;  // released without the lock: a job that is destroyed here cancels its timers
+    std::shared_ptr<Waker>
+        waker;  // released without the lock: a job that is destroyed here cancels its timers
     {
       const std::lock_guard guard{timers_mutex_};
       for (const Timers& each : timers_) {
-        any = each.queue->take_due(job);
+        any = each.queue->take_due(waker);
         if (any) break;
       }
     }
     if (!any) return;
-    if (job != nullptr) job->schedule();
+    if (waker != nullptr) waker->wake();
   }
 }
 

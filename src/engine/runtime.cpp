@@ -100,6 +100,7 @@ Runtime::~Runtime() {
     }
   }
   core_->loop().close();
+  core_->queues().end();
 }
 
 std::size_t Runtime::threads() const {

@@ -6,7 +6,7 @@
 namespace kube::detail {
 
 Scheduler::Scheduler(WorkerPoolOptions workers, const Logger& log)
-    : loop_(log), workers_(std::make_shared<WorkerPool>(workers, log)) {}
+    : log_(log), loop_(log), workers_(std::make_shared<WorkerPool>(workers, log)) {}
 
 Scheduler::~Scheduler() = default;
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "event_loop.hpp"
+#include "queue_registry.hpp"
 #include "worker_pool.hpp"
 
 namespace kube::detail {
@@ -24,6 +25,8 @@ class Scheduler : public std::enable_shared_from_this<Scheduler> {
 
   [[nodiscard]] EventLoop& loop() noexcept { return loop_; }
   [[nodiscard]] WorkerPool& workers() noexcept { return *workers_; }
+  [[nodiscard]] QueueRegistry& queues() noexcept { return queues_; }
+  [[nodiscard]] const Logger& log() const noexcept { return log_; }
 
   void push(std::shared_ptr<Job> job) noexcept;
   /// For a job that had more to do than one run: others have their turn first, and the loop its sockets.
@@ -39,6 +42,8 @@ class Scheduler : public std::enable_shared_from_this<Scheduler> {
   static void execute(Job& job) noexcept { job.execute(); }
 
  private:
+  const Logger log_;
+  QueueRegistry queues_;
   EventLoop loop_;
   const std::shared_ptr<WorkerPool> workers_;
 };

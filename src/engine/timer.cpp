@@ -36,7 +36,7 @@ TimerQueue::~TimerQueue() {
   clock_.detach(*this);
 }
 
-void TimerQueue::set(Timer& timer, TimePoint when, std::weak_ptr<Job> job) noexcept {
+void TimerQueue::set(Timer& timer, TimePoint when, std::weak_ptr<Waker> waker) noexcept {
   bool first = false;
   {
     const std::lock_guard guard{mutex_};
@@ -44,7 +44,7 @@ void TimerQueue::set(Timer& timer, TimePoint when, std::weak_ptr<Job> job) noexc
     if (timer.set_) timers.erase(timers.iterator_to(timer));
     timer.set_ = true;
     timer.when_ = when;
-    timer.job_.swap(job);  // the old one is released without the lock
+    timer.waker_.swap(waker);  // the old one is released without the lock
     timers.insert(timer);
     first = &*timers.begin() == &timer;
   }
@@ -63,7 +63,7 @@ bool TimerQueue::cancel(Timer& timer) noexcept {
   return true;
 }
 
-bool TimerQueue::take_due(std::shared_ptr<Job>& job) noexcept {
+bool TimerQueue::take_due(std::shared_ptr<Waker>& waker) noexcept {
   const TimePoint now = clock_.now();
   {
     const std::lock_guard guard{mutex_};
@@ -72,7 +72,7 @@ bool TimerQueue::take_due(std::shared_ptr<Job>& job) noexcept {
     Timer& timer = *timers.begin();
     timers.erase(timers.begin());
     timer.set_ = false;
-    job = timer.job_.lock();
+    waker = timer.waker_.lock();
   }
   if (by_hand_) clock_.timers_changed();
   return true;
@@ -113,11 +113,11 @@ TimerQueue::TimePoint TimerQueue::next_after(TimePoint now) const noexcept {
 Timer::Timer(const std::shared_ptr<Scheduler>& scheduler, Clock& clock)
     : scheduler_(scheduler), queue_(scheduler->loop().timers(clock)) {}
 
-void Timer::set(TimePoint when, std::weak_ptr<Job> job) noexcept {
+void Timer::set(TimePoint when, std::weak_ptr<Waker> waker) noexcept {
   if (when == TimePoint::max()) {
     cancel();
   } else {
-    queue_->set(*this, when, std::move(job));
+    queue_->set(*this, when, std::move(waker));
   }
 }
 

@@ -29,9 +29,9 @@ class TimerQueue final : public ClockTimers {
   TimerQueue& operator=(const TimerQueue&) = delete;
 
   [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
-  /// Takes the timer that has been due for longest, and returns its job unless that has gone. False if none is due.
+  /// Takes the timer that has been due for longest, and returns its waker unless that has gone. False if none is due.
   /// Called by the loop.
-  bool take_due(std::shared_ptr<Job>& job) noexcept;
+  bool take_due(std::shared_ptr<Waker>& waker) noexcept;
   /// The machine's time at which take_due() has something to do.
   [[nodiscard]] std::chrono::steady_clock::time_point next_machine_time() const noexcept;
 
@@ -48,7 +48,7 @@ class TimerQueue final : public ClockTimers {
   using Hook =
       boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::intrusive::normal_link>>;
 
-  void set(Timer& timer, TimePoint when, std::weak_ptr<Job> job) noexcept;
+  void set(Timer& timer, TimePoint when, std::weak_ptr<Waker> waker) noexcept;
   bool cancel(Timer& timer) noexcept;
 
   EventLoop& loop_;
@@ -62,7 +62,7 @@ class TimerQueue final : public ClockTimers {
   const bool by_hand_;
 };
 
-/// Schedules a job at a point in time. Setting and cancelling it neither allocates nor fails.
+/// Schedules a job, or wakes another Waker, at a point in time. Setting and cancelling it neither allocates nor fails.
 ///
 /// It says only that the time has come: a job that was scheduled for several reasons looks at the clock itself.
 /// Thread safety: as that of its owner; usually it is a member of the job.
@@ -77,9 +77,9 @@ class Timer : public boost::intrusive::set_base_hook<
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
 
-  /// Schedules `job` once, at `when` or soon after, never before; replaces the time that was set. TimePoint::max()
+  /// Wakes `waker` once, at `when` or soon after, never before; replaces the time that was set. TimePoint::max()
   /// cancels.
-  void set(TimePoint when, std::weak_ptr<Job> job) noexcept;
+  void set(TimePoint when, std::weak_ptr<Waker> waker) noexcept;
   /// Returns whether it was in time: a timer that has fired cannot be cancelled.
   bool cancel() noexcept;
 
@@ -91,7 +91,7 @@ class Timer : public boost::intrusive::set_base_hook<
   // Guarded by the queue:
   bool set_ = false;
   TimePoint when_{};
-  std::weak_ptr<Job> job_;
+  std::weak_ptr<Waker> waker_;
 };
 
 }  // namespace kube::detail

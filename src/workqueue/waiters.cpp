@@ -2,6 +2,7 @@
 #include <kube/workqueue/detail/waiters.hpp>
 
 #include "base/no_wait.hpp"
+#include "base/waker.hpp"
 
 #include <utility>
 
@@ -26,6 +27,13 @@ void Waiters::wait(std::unique_lock<std::mutex>& lock, Clock::TimePoint next,
   } const leave{*this, next, keeps_time};
   clock_.wait_until(lock, condition_, keeps_time ? next : Clock::TimePoint::max(), std::move(stop),
                     [this, seen = wakes_] { return wakes_ != seen; });
+}
+
+void Waiters::wake_coroutine() noexcept {
+  CoroutineWaiter* const first = coroutines_.front();
+  if (first == nullptr) return;
+  remove(*first);
+  if (const std::shared_ptr<Waker> waker = first->waker.lock()) waker->wake();
 }
 
 }  // namespace kube::detail

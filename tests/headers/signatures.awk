@@ -50,6 +50,8 @@ function check(   shown) {
   checked = 1
   shown = signature(trim(declaration))
   if (shown ~ /^friend (class|struct) / || shown ~ /^extern template /) return
+  # Of a coroutine; only compilers name it.
+  if (shown ~ /^ *(class|struct) ([A-Za-z_<>]*::)?promise_type /) return
   if (shown ~ /(^|[^A-Za-z_])detail::/) {
     print FILENAME ":" begin ": " shown
     found = 1

@@ -39,6 +39,7 @@ class Face : public Base<T> {
     detail::Core* shown;  // seen
   };
   friend struct detail::Inside;
+  class promise_type final : public detail::Promise<T> {};
 
  protected:
   detail::Core& core();  // seen

@@ -57,6 +57,12 @@ class Client : public chain::Groups<Client> {
   Ref<T> apply(const T& object, const ApplyOptions& options, std::stop_token stop = {}) const {
     return resource<T>(object.metadata.namespace_.view()).apply(object, options, std::move(stop));
   }
+  template <typename T>
+  [[nodiscard]] Task<Ref<T>> apply_async(const T& object, const ApplyOptions& options,
+                                         std::stop_token stop = {}) const {
+    return resource<T>(object.metadata.namespace_.view())
+        .apply_async(object, options, std::move(stop));
+  }
 
   [[nodiscard]] const Config& config() const noexcept;
   [[nodiscard]] const ClientOptions& options() const noexcept;

@@ -3,7 +3,9 @@
 
 #include <kube/api/errors.hpp>
 #include <kube/api/meta/v1.hpp>
+#include <kube/client/async_verbs.hpp>
 #include <kube/client/log_stream.hpp>
+#include <kube/client/object_fields.hpp>
 #include <kube/client/options.hpp>
 #include <kube/client/resource_core.hpp>
 #include <kube/client/retry_watch.hpp>
@@ -19,57 +21,13 @@
 #include <utility>
 #include <vector>
 
-// Answers of some subresources. Who calls those functions includes the header of the type.
-namespace kube::authentication::v1 {
-struct TokenRequest;
-}
-namespace kube::autoscaling::v1 {
-struct Scale;
-}
-namespace kube::core::v1 {
-struct Binding;
-}
-namespace kube::policy::v1 {
-struct Eviction;
-}
-
 namespace kube {
-
-/// The objects of a list, and what the list says of itself.
-template <typename T>
-struct Listed {
-  ListMetadata metadata;
-  std::vector<Ref<T>> items;
-};
-
-namespace detail {
-template <typename T>
-[[nodiscard]] std::string_view name_of(const T& object) {
-  return object.metadata.name.view();
-}
-[[nodiscard]] inline std::string_view name_of(const Value& object) {
-  const Value& name = object["metadata"]["name"];
-  return name.is_string() ? name.as_string() : std::string_view{};
-}
-template <typename T>
-[[nodiscard]] std::string_view version_of(const void* object) {
-  const T& typed = *static_cast<const T*>(object);
-  if constexpr (std::same_as<T, Value>) {
-    const Value& version = typed["metadata"]["resourceVersion"];
-    return version.is_string() ? version.as_string() : std::string_view{};
-  } else {
-    return typed.metadata.resource_version.view();
-  }
-}
-/// What may be written as a whole.
-template <typename T>
-concept Writable = !std::same_as<T, meta::v1::PartialObjectMetadata>;
-}  // namespace detail
 
 /// The objects of one kind, in one namespace or in all: what can be asked of an API server about them.
 ///
 /// T is a type of the API (Client::resource), Value (Client::dynamic) or meta::v1::PartialObjectMetadata
-/// (Client::metadata). Cheap to copy. All calls wait for the answer, or until `stop` is requested. They throw
+/// (Client::metadata). Cheap to copy. All calls wait for the answer, or until `stop` is requested; each has a twin for
+/// coroutines, which does not (AsyncVerbs: get_async(), list_async()...). They throw
 ///   ApiError         the server says no; see is_not_found(), is_conflict() and the like
 ///   TransportError   there is no answer; kCanceled after a stop
 ///   CodecError       the answer is not what it should be
@@ -77,7 +35,7 @@ concept Writable = !std::same_as<T, meta::v1::PartialObjectMetadata>;
 ///   std::invalid_argument   what is asked makes no sense: no name, a namespace missing
 /// Thread safety: all const methods may be called from any thread.
 template <typename T>
-class Resource {
+class Resource : public AsyncVerbs<T> {
  public:
   /// The same resource; objects that it reads share content through the pool, or lose fields. For informers.
   [[nodiscard]] Resource with_decoding(DecoderOptions options) const {
@@ -90,12 +48,12 @@ class Resource {
 
   [[nodiscard]] Ref<T> get(std::string_view name, const GetOptions& options = {},
                            std::stop_token stop = {}) const {
-    return detail::cast<T>(core_.get(name, {}, type_of<T>(), options, std::move(stop)));
+    return detail::cast<T>(core_.send(core_.get(name, {}, type_of<T>(), options), std::move(stop)));
   }
   /// The same, but null if there is no such object.
   [[nodiscard]] Ref<T> find(std::string_view name, const GetOptions& options = {},
                             std::stop_token stop = {}) const {
-    return detail::cast<T>(core_.find(name, options, std::move(stop)));
+    return detail::cast<T>(core_.send(core_.find(name, options), std::move(stop)));
   }
   /// One answer: with a limit there may be more (metadata.continue_token).
   [[nodiscard]] Listed<T> list(const ListOptions& options = {}, std::stop_token stop = {}) const {
@@ -144,15 +102,17 @@ class Resource {
   [[nodiscard]] Ref<meta::v1::Table> table(const ListOptions& options = {},
                                            TableObjects objects = TableObjects::kMetadata,
                                            std::stop_token stop = {}) const {
-    return detail::cast<meta::v1::Table>(core_.table({}, options, objects, std::move(stop)));
+    return detail::cast<meta::v1::Table>(
+        core_.send(core_.table({}, options, objects), std::move(stop)));
   }
 
   // --- Writing; each returns the object as the server stored it ---
 
   Ref<T> create(const T& object, const CreateOptions& options = {},
                 std::stop_token stop = {}) const requires detail::Writable<T> {
-    return detail::cast<T>(core_.create(detail::Sendable::of(object), {}, {}, &type_of<T>(),
-                                        options, std::move(stop)));
+    return detail::cast<T>(
+        core_.send(core_.create(detail::Sendable::of(object), {}, {}, &type_of<T>(), options),
+                   std::move(stop)));
   }
   /// Replaces the object of that name, if its resource version still is the newest (or is not set).
   Ref<T> update(const T& object, const UpdateOptions& options = {},
@@ -167,29 +127,31 @@ class Resource {
   Ref<T> patch(std::string_view name, PatchType type, std::string body,
                const PatchOptions& options = {}, std::string_view subresource = {},
                std::stop_token stop = {}) const {
-    return detail::cast<T>(
-        core_.patch(name, type, std::move(body), subresource, options, std::move(stop)));
+    return detail::cast<T>(core_.send(
+        core_.patch(name, type, std::move(body), subresource, options), std::move(stop)));
   }
   /// Server-side apply. Fields that are not set are given up, so build the object anew and do not change one
   /// that was read.
   Ref<T> apply(const T& object, const ApplyOptions& options,
                std::stop_token stop = {}) const requires detail::Writable<T> {
-    return detail::cast<T>(core_.apply(detail::Sendable::of(object), detail::name_of(object), {},
-                                       options, std::move(stop)));
+    return detail::cast<T>(
+        core_.send(core_.apply(detail::Sendable::of(object), detail::name_of(object), {}, options),
+                   std::move(stop)));
   }
   Ref<T> apply_status(const T& object, const ApplyOptions& options,
                       std::stop_token stop = {}) const requires detail::Writable<T> {
-    return detail::cast<T>(core_.apply(detail::Sendable::of(object), detail::name_of(object),
-                                       "status", options, std::move(stop)));
+    return detail::cast<T>(core_.send(
+        core_.apply(detail::Sendable::of(object), detail::name_of(object), "status", options),
+        std::move(stop)));
   }
   /// Asks for the deletion; the object may stay until its finalizers are done.
   void delete_(std::string_view name, const DeleteOptions& options = {},
                std::stop_token stop = {}) const {
-    core_.remove(name, options, std::move(stop));
+    core_.send(core_.remove(name, options), std::move(stop));
   }
   void delete_collection(const DeleteOptions& options = {}, const ListOptions& which = {},
                          std::stop_token stop = {}) const {
-    core_.remove_collection(options, which, std::move(stop));
+    core_.send(core_.remove_collection(options, which), std::move(stop));
   }
 
   // --- Subresources ---
@@ -199,19 +161,21 @@ class Resource {
   [[nodiscard]] Ref<S> get_subresource(std::string_view name, std::string_view subresource,
                                        const GetOptions& options = {},
                                        std::stop_token stop = {}) const {
-    return detail::cast<S>(core_.get(name, subresource, type_of<S>(), options, std::move(stop)));
+    return detail::cast<S>(
+        core_.send(core_.get(name, subresource, type_of<S>(), options), std::move(stop)));
   }
   template <typename S>
   Ref<S> update_subresource(std::string_view name, std::string_view subresource, const S& object,
                             const UpdateOptions& options = {}, std::stop_token stop = {}) const {
-    return detail::cast<S>(
-        core_.update(detail::Sendable::of(object), name, subresource, options, std::move(stop)));
+    return detail::cast<S>(core_.send(
+        core_.update(detail::Sendable::of(object), name, subresource, options), std::move(stop)));
   }
   template <typename S>
   Ref<S> create_subresource(std::string_view name, std::string_view subresource, const S& object,
                             const CreateOptions& options = {}, std::stop_token stop = {}) const {
-    return detail::cast<S>(core_.create(detail::Sendable::of(object), name, subresource,
-                                        &type_of<S>(), options, std::move(stop)));
+    return detail::cast<S>(core_.send(
+        core_.create(detail::Sendable::of(object), name, subresource, &type_of<S>(), options),
+        std::move(stop)));
   }
   [[nodiscard]] Ref<T> get_status(std::string_view name, const GetOptions& options = {},
                                   std::stop_token stop = {}) const {
@@ -230,15 +194,17 @@ class Resource {
   /// "DisruptionBudget" means: not now, try again later.
   template <typename Eviction = policy::v1::Eviction>
   void evict(const Eviction& eviction, std::stop_token stop = {}) const {
-    core_.create(detail::Sendable::of(eviction), detail::name_of(eviction), "eviction", nullptr, {},
-                 std::move(stop));
+    core_.send(core_.create(detail::Sendable::of(eviction), detail::name_of(eviction), "eviction",
+                            nullptr, {}),
+               std::move(stop));
   }
   /// Of pods: puts the pod that `binding` names onto a node.
   template <typename Binding = core::v1::Binding>
   void bind(const Binding& binding, const CreateOptions& options = {},
             std::stop_token stop = {}) const {
-    core_.create(detail::Sendable::of(binding), detail::name_of(binding), "binding", nullptr,
-                 options, std::move(stop));
+    core_.send(core_.create(detail::Sendable::of(binding), detail::name_of(binding), "binding",
+                            nullptr, options),
+               std::move(stop));
   }
   /// Of service accounts: a new token.
   template <typename TokenRequest = authentication::v1::TokenRequest>
@@ -254,14 +220,14 @@ class Resource {
 
  private:
   friend struct detail::Inside;
-  explicit Resource(detail::ResourceCore core) : core_(std::move(core)) {}
+  using AsyncVerbs<T>::core_;
+  explicit Resource(detail::ResourceCore core) : AsyncVerbs<T>(std::move(core)) {}
   [[nodiscard]] Ref<T> put(const T& object, std::string_view subresource,
                            const UpdateOptions& options, std::stop_token stop) const {
-    return detail::cast<T>(core_.update(detail::Sendable::of(object), detail::name_of(object),
-                                        subresource, options, std::move(stop)));
+    return detail::cast<T>(core_.send(
+        core_.update(detail::Sendable::of(object), detail::name_of(object), subresource, options),
+        std::move(stop)));
   }
-
-  detail::ResourceCore core_;
 };
 
 }  // namespace kube

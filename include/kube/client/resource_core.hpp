@@ -7,6 +7,7 @@
 #include <kube/codec/decoder.hpp>
 #include <kube/codec/format.hpp>
 #include <kube/codec/list_metadata.hpp>
+#include <kube/engine/suspension.hpp>
 #include <kube/object/ref.hpp>
 #include <kube/object/type.hpp>
 #include <kube/transport/transport.hpp>
@@ -14,18 +15,20 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace kube::detail {
 
+class AwaitedEvents;
 class ListOperation;
 class RestClient;
 class WatchCore;
 class WatchOperation;
-enum class Many : bool;
-struct Answer;
+struct ObjectRequest;
 struct Place;
 struct Poller;
 struct Request;
@@ -41,11 +44,33 @@ template <typename T>
 struct Sendable {
   const Type* type = nullptr;
   const std::byte* object = nullptr;
+  std::shared_ptr<const void> owner = nullptr;  ///< null: the caller keeps the object
 
   template <typename T>
   static Sendable of(const T& object) noexcept {
     return {&type_of<T>(), reinterpret_cast<const std::byte*>(&object)};
   }
+  /// With a copy of the object, for a request that outlives the call.
+  template <typename T>
+  static Sendable owning(T object) {
+    auto owner = std::make_shared<const T>(std::move(object));
+    Sendable sendable = of(*owner);
+    sendable.owner = std::move(owner);
+    return sendable;
+  }
+};
+
+/// A verb and its arguments, before anything is sent: the same for the blocking form and the asynchronous one.
+class Verb {
+ public:
+  explicit Verb(std::unique_ptr<ObjectRequest> request) noexcept;
+  Verb(Verb&& other) noexcept;
+  Verb& operator=(Verb&&) = delete;
+  ~Verb();
+
+ private:
+  friend class ResourceCore;
+  std::unique_ptr<ObjectRequest> request_;
 };
 
 /// How the objects of a resource travel.
@@ -77,11 +102,33 @@ class ResourceCore {
 
   ResourceCore(std::shared_ptr<RestClient> rest, ResourceTarget target);
 
-  [[nodiscard]] AnyRef get(std::string_view name, std::string_view subresource, const Type& wanted,
-                           const GetOptions& options, std::stop_token stop) const;
-  /// Null if it is not there.
-  [[nodiscard]] AnyRef find(std::string_view name, const GetOptions& options,
-                            std::stop_token stop) const;
+  // Verbs whose answer is one object. The options and what else is given is copied; only the object of a Sendable that
+  // does not own it has to outlive the Verb. Throws std::invalid_argument for what no server can answer.
+  [[nodiscard]] Verb get(std::string_view name, std::string_view subresource, const Type& wanted,
+                         const GetOptions& options) const;
+  /// The answer is null if the object is not there.
+  [[nodiscard]] Verb find(std::string_view name, const GetOptions& options) const;
+  /// POST. The answer may be of another type, or (null) of no interest.
+  [[nodiscard]] Verb create(Sendable object, std::string_view name, std::string_view subresource,
+                            const Type* wanted, const CreateOptions& options) const;
+  [[nodiscard]] Verb update(Sendable object, std::string_view name, std::string_view subresource,
+                            const UpdateOptions& options) const;
+  [[nodiscard]] Verb patch(std::string_view name, PatchType type, std::string body,
+                           std::string_view subresource, const PatchOptions& options) const;
+  [[nodiscard]] Verb apply(const Sendable& object, std::string_view name,
+                           std::string_view subresource, const ApplyOptions& options) const;
+  [[nodiscard]] Verb remove(std::string_view name, const DeleteOptions& options) const;
+  [[nodiscard]] Verb remove_collection(const DeleteOptions& options,
+                                       const ListOptions& which) const;
+  /// A meta::v1::Table of one object, or of all if `name` is empty.
+  [[nodiscard]] Verb table(std::string_view name, const ListOptions& options,
+                           TableObjects objects) const;
+
+  /// Sends it and waits for the answer; null if that is of no interest.
+  AnyRef send(Verb verb, std::stop_token stop) const;
+  /// The same for a coroutine to wait for.
+  [[nodiscard]] Await<AnyRef> send_async(Verb verb, std::stop_token stop) const;
+
   /// One answer. Calls `on_item` as each item arrives.
   [[nodiscard]] ListMetadata list(const ListOptions& options, const OnItem& on_item,
                                   std::stop_token stop) const;
@@ -97,25 +144,21 @@ class ResourceCore {
                                                           Poller poller) const;
   [[nodiscard]] std::unique_ptr<WatchOperation> start_watch(const ListOptions& options,
                                                             Poller poller) const;
-  /// POST. The answer may be of another type, or (null) of no interest.
-  AnyRef create(Sendable object, std::string_view name, std::string_view subresource,
-                const Type* wanted, const CreateOptions& options, std::stop_token stop) const;
-  [[nodiscard]] AnyRef update(Sendable object, std::string_view name, std::string_view subresource,
-                              const UpdateOptions& options, std::stop_token stop) const;
-  [[nodiscard]] AnyRef patch(std::string_view name, PatchType type, std::string body,
-                             std::string_view subresource, const PatchOptions& options,
-                             std::stop_token stop) const;
-  [[nodiscard]] AnyRef apply(Sendable object, std::string_view name, std::string_view subresource,
-                             const ApplyOptions& options, std::stop_token stop) const;
-  void remove(std::string_view name, const DeleteOptions& options, std::stop_token stop) const;
-  void remove_collection(const DeleteOptions& options, const ListOptions& which,
-                         std::stop_token stop) const;
+  // For coroutines, which own what they return. The functions are called on their queue.
+  [[nodiscard]] Await<ListMetadata> list_async(const ListOptions& options, OnItem on_item,
+                                               std::stop_token stop) const;
+  [[nodiscard]] Await<ListMetadata> list_all_async(const ListOptions& options,
+                                                   const PagerOptions& pager, OnItem on_item,
+                                                   std::function<void()> on_restart,
+                                                   std::stop_token stop) const;
+  /// The first wait opens the watch, each other one is for an event.
+  [[nodiscard]] std::unique_ptr<AwaitedEvents> watch_async(const ListOptions& options) const;
+  /// The first wait is for the answer, each other one for a line.
+  [[nodiscard]] std::unique_ptr<Awaited<std::optional<std::string>>> log_async(
+      std::string_view name, const LogOptions& options) const;
   [[nodiscard]] std::unique_ptr<ResponseStream> log(std::string_view name,
                                                     const LogOptions& options,
                                                     std::stop_token stop) const;
-  /// A meta::v1::Table of one object, or of all if `name` is empty.
-  [[nodiscard]] AnyRef table(std::string_view name, const ListOptions& options,
-                             TableObjects objects, std::stop_token stop) const;
 
   [[nodiscard]] const ResourceTarget& target() const noexcept { return target_; }
   [[nodiscard]] const std::shared_ptr<RestClient>& rest() const noexcept { return rest_; }
@@ -126,18 +169,13 @@ class ResourceCore {
 
  private:
   friend class ListOperation;
+  friend class ObjectOperation;
   friend class WatchOperation;
 
   [[nodiscard]] Request request(std::string_view method, std::string_view name,
                                 std::string_view subresource) const;
-  /// Sends it, and again as JSON if the server does not like protobuf.
-  [[nodiscard]] Answer exchange(Request& request, const Sendable* body, const Type& wanted,
-                                Many many, std::stop_token stop) const;
-  [[nodiscard]] AnyRef one_object(Request& request, const Sendable* body, const Type& wanted,
-                                  std::stop_token stop) const;
-  void no_object(Request& request, const Sendable* body, std::stop_token stop) const;
-  [[nodiscard]] AnyRef decode(const Request& request, Answer& answer, const Type& wanted,
-                              std::stop_token stop) const;
+  [[nodiscard]] Request log_request(std::string_view name, const LogOptions& options) const;
+  [[nodiscard]] static Verb verb(ObjectRequest request);
   /// The type that answers are decoded with: of metadata, one that takes those of any kind.
   [[nodiscard]] const Type& wire_type(const Type& wanted) const noexcept;
 

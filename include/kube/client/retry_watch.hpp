@@ -24,14 +24,30 @@ class RetryWatchCore {
   using VersionOf = std::string_view (*)(const void* object);
 
   RetryWatchCore(ResourceCore resource, ListOptions options, VersionOf version_of);
+  ~RetryWatchCore();
+  RetryWatchCore(const RetryWatchCore&) = delete;
+  RetryWatchCore& operator=(const RetryWatchCore&) = delete;
 
   [[nodiscard]] std::optional<AnyWatchEvent> next(std::stop_token stop);
   void stop() noexcept { stop_.request_stop(); }
   [[nodiscard]] std::string last_version() const;
 
+  /// next() in the form that is polled (engine/polling.hpp), instead of it. Nothing: it is pending, unless has_ended().
+  [[nodiscard]] std::optional<AnyWatchEvent> poll_next(const Poller& poller);
+  [[nodiscard]] Clock::TimePoint wake_at() const noexcept;
+  [[nodiscard]] bool has_ended() const noexcept { return ended_ || stop_.stop_requested(); }
+  /// Ends the watch that is open.
+  void close() noexcept;
+
  private:
   /// Opens the next watch when it is time to. An event if that failed for good.
   std::optional<AnyWatchEvent> reopen();
+  /// The same without waiting. False while it is pending.
+  [[nodiscard]] bool poll_reopen(const Poller& poller, std::optional<AnyWatchEvent>& event);
+  /// An attempt to open a watch begins: the next one comes a second later at the earliest.
+  void begin_attempt();
+  /// To be called while an exception is handled that ended the attempt. An event if it failed for good.
+  std::optional<AnyWatchEvent> attempt_failed();
   [[nodiscard]] std::optional<AnyWatchEvent> handle(AnyWatchEvent event);
   AnyWatchEvent end_with(Ref<meta::v1::Status> status);
 
@@ -39,6 +55,8 @@ class RetryWatchCore {
   const VersionOf version_of_;
   ListOptions options_;
   std::unique_ptr<WatchCore> watch_;
+  std::unique_ptr<WatchOperation> operation_;  // takes its place for poll_next()
+  bool is_open_ = false;                       // operation_ is
   Clock::TimePoint not_before_{};
   bool ended_ = false;
   std::stop_source stop_;

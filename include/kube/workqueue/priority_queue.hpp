@@ -3,6 +3,8 @@
 
 #include <kube/base/clock.hpp>
 #include <kube/base/metrics.hpp>
+#include <kube/engine/task.hpp>
+#include <kube/workqueue/detail/awaited_item.hpp>
 #include <kube/workqueue/detail/indexed_heap.hpp>
 #include <kube/workqueue/detail/linked_list.hpp>
 #include <kube/workqueue/detail/queue_metrics.hpp>
@@ -90,26 +92,22 @@ class PriorityQueue {
       if (!ready_.empty()) break;
       waiters_.wait(lock, next_locked(), stop);
     }
-    Entry& entry = ready_.top();
-    State& state = entry.second;
-    std::optional<Item> item{{entry.first, state.priority}};
-    ready_.erase(entry);
-    --ready_count_;
-    state.place = Place::kNone;
-    state.processing = true;
-    processing_.push_back(entry);
-    if (metrics_.on()) {
-      state.started_at = clock_.now();
-      metrics_.depth(state.priority).add(-1);
-      detail::QueueMetrics::observe(metrics_.queue_duration, state.started_at - state.ready_at);
-    }
-    waiters_.keep_time(next_locked());
-    return item;
+    return take_locked();
   }
   [[nodiscard]] std::optional<T> get(std::stop_token stop = {}) {
     std::optional<Item> found = get_with_priority(std::move(stop));
     if (!found) return std::nullopt;
     return std::move(found->item);
+  }
+  /// `co_await` of these is the same for a coroutine, which waits without a thread; a stop of its Task counts as well. The
+  /// queue has to outlive the wait.
+  [[nodiscard]] auto get_with_priority_async(std::stop_token stop = {}) {
+    return detail::await_item<Item>(*this, std::move(stop));
+  }
+  [[nodiscard]] Task<std::optional<T>> get_async(std::stop_token stop = {}) {
+    std::optional<Item> found = co_await get_with_priority_async(std::move(stop));
+    if (!found) co_return std::nullopt;
+    co_return std::move(found->item);
   }
   /// Harmless for an item that is not being processed.
   void done(const T& item) {
@@ -151,6 +149,7 @@ class PriorityQueue {
   }
 
  private:
+  friend class detail::AwaitedItem<PriorityQueue, Item>;
   enum class Place : std::uint8_t {
     kNone,     // not to be handed out
     kWaiting,  // in waiting_
@@ -238,6 +237,44 @@ class PriorityQueue {
     if (state.processing) return;
     ready_.push(entry);
     waiters_.wake_one();
+  }
+  /// The first item that is ready; there has to be one.
+  [[nodiscard]] std::optional<Item> take_locked() {
+    Entry& entry = ready_.top();
+    State& state = entry.second;
+    std::optional<Item> item{{entry.first, state.priority}};
+    ready_.erase(entry);
+    --ready_count_;
+    state.place = Place::kNone;
+    state.processing = true;
+    processing_.push_back(entry);
+    if (metrics_.on()) {
+      state.started_at = clock_.now();
+      metrics_.depth(state.priority).add(-1);
+      detail::QueueMetrics::observe(metrics_.queue_duration, state.started_at - state.ready_at);
+    }
+    waiters_.keep_time(next_locked());
+    return item;
+  }
+  /// get_with_priority() without waiting. False if the waiter is to be woken, or polls again at `next`.
+  [[nodiscard]] bool poll_get(detail::CoroutineWaiter& waiter, std::optional<Item>& item,
+                              Clock::TimePoint& next) {
+    const std::lock_guard guard{mutex_};
+    promote_locked();
+    if (ready_.empty() && !shutting_down_) {
+      waiters_.add(waiter);
+      next = next_locked();
+      return false;
+    }
+    waiters_.remove(waiter);
+    if (!shutting_down_) item = take_locked();
+    return true;
+  }
+  void leave(detail::CoroutineWaiter& waiter) noexcept {
+    const std::lock_guard guard{mutex_};
+    waiters_.remove(waiter);
+    if (!ready_.empty()) waiters_.wake_one();
+    waiters_.keep_time(next_locked());
   }
   /// Makes those ready whose time has come.
   void promote_locked() {

@@ -4,6 +4,7 @@
 #include <kube/base/clock.hpp>
 #include <kube/base/condition.hpp>
 #include <kube/base/metrics.hpp>
+#include <kube/workqueue/detail/awaited_item.hpp>
 #include <kube/workqueue/detail/indexed_heap.hpp>
 #include <kube/workqueue/detail/linked_list.hpp>
 #include <kube/workqueue/detail/queue_metrics.hpp>
@@ -91,20 +92,12 @@ class WorkQueue {
       if (shutting_down_) return std::nullopt;
       waiters_.wait(lock, next_locked(), stop);
     }
-    Entry& entry = *queued_.front();
-    std::optional<T> item{entry.first};
-    queued_.erase(entry);
-    processing_.push_back(entry);
-    entry.second.dirty = false;
-    entry.second.processing = true;
-    if (metrics_.on()) {
-      entry.second.started_at = clock_.now();
-      metrics_.depth().add(-1);
-      detail::QueueMetrics::observe(metrics_.queue_duration,
-                                    entry.second.started_at - entry.second.added_at);
-    }
-    waiters_.keep_time(next_locked());
-    return item;
+    return take_locked();
+  }
+  /// `co_await get_async()` is the same for a coroutine, which waits without a thread; a stop of its Task counts as well.
+  /// The queue has to outlive the wait.
+  [[nodiscard]] auto get_async(std::stop_token stop = {}) {
+    return detail::await_item<T>(*this, std::move(stop));
   }
   /// Harmless for an item that is not being processed.
   void done(const T& item) {
@@ -154,6 +147,7 @@ class WorkQueue {
   }
 
  private:
+  friend class detail::AwaitedItem<WorkQueue, T>;
   struct State;
   using Entry = std::pair<const T, State>;
   struct State {
@@ -213,6 +207,43 @@ class WorkQueue {
   }
   [[nodiscard]] Clock::TimePoint next_locked() const noexcept {
     return waiting_.empty() ? Clock::TimePoint::max() : waiting_.top().second.ready_at;
+  }
+  /// The first item that is queued; there has to be one.
+  [[nodiscard]] std::optional<T> take_locked() {
+    Entry& entry = *queued_.front();
+    std::optional<T> item{entry.first};
+    queued_.erase(entry);
+    processing_.push_back(entry);
+    entry.second.dirty = false;
+    entry.second.processing = true;
+    if (metrics_.on()) {
+      entry.second.started_at = clock_.now();
+      metrics_.depth().add(-1);
+      detail::QueueMetrics::observe(metrics_.queue_duration,
+                                    entry.second.started_at - entry.second.added_at);
+    }
+    waiters_.keep_time(next_locked());
+    return item;
+  }
+  /// get() without waiting. False if the waiter is to be woken, or polls again at `next`.
+  [[nodiscard]] bool poll_get(detail::CoroutineWaiter& waiter, std::optional<T>& item,
+                              Clock::TimePoint& next) {
+    const std::lock_guard guard{mutex_};
+    promote_locked();
+    if (queued_.empty() && !shutting_down_) {
+      waiters_.add(waiter);
+      next = next_locked();
+      return false;
+    }
+    waiters_.remove(waiter);
+    if (!queued_.empty()) item = take_locked();
+    return true;
+  }
+  void leave(detail::CoroutineWaiter& waiter) noexcept {
+    const std::lock_guard guard{mutex_};
+    waiters_.remove(waiter);
+    if (!queued_.empty()) waiters_.wake_one();
+    waiters_.keep_time(next_locked());
   }
   void shut_down_locked() {
     shutting_down_ = true;

@@ -2,7 +2,7 @@
 #include "base/fork.hpp"
 #include "base/no_wait.hpp"
 #include <kube/base/condition.hpp>
-#include <kube/cache/done_signal.hpp>
+#include <kube/base/done_signal.hpp>
 
 #include <fmt/format.h>
 

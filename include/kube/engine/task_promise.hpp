@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <coroutine>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+
+namespace kube::detail {
+
+class QueueHop;
+class SerialQueueCore;
+
+/// Where a coroutine runs, and what ends its waits.
+struct TaskContext {
+  std::shared_ptr<SerialQueueCore> queue = nullptr;
+  std::stop_token stop = {};
+  /// It was spawned, so that the end of its Runtime may destroy it.
+  bool is_spawned = false;
+};
+
+/// Learns that a Task has ended that it started without co_await.
+class TaskCompletion {
+ public:
+  /// Called on the queue that the Task was started on.
+  virtual void completed() noexcept = 0;
+
+ protected:
+  ~TaskCompletion() = default;
+};
+
+/// Resumes a coroutine on the calling thread, then what is to go on because of that, one after the other: a coroutine
+/// that awaits another returns to this loop first. Nothing nests, however many awaits follow each other. (g++ makes a
+/// tail call of a symmetric transfer only with optimisation.)
+void resume_coroutine(std::coroutine_handle<> coroutine) noexcept;
+
+/// The part of a Task's promise that does not depend on its result.
+class TaskPromiseBase {
+ public:
+  struct FinalAwaiter {
+    [[nodiscard]] static bool await_ready() noexcept { return false; }
+    template <typename Promise>
+    static void await_suspend(std::coroutine_handle<Promise> ended) noexcept {
+      ended.promise().end();
+    }
+    static void await_resume() noexcept {}
+  };
+
+  TaskPromiseBase(const TaskPromiseBase&) = delete;
+  TaskPromiseBase& operator=(const TaskPromiseBase&) = delete;
+
+  [[nodiscard]] static std::suspend_always initial_suspend() noexcept { return {}; }
+  [[nodiscard]] static FinalAwaiter final_suspend() noexcept { return {}; }
+  void unhandled_exception() noexcept { error_ = std::current_exception(); }
+
+  [[nodiscard]] bool has_begun() const noexcept { return has_begun_; }
+  [[nodiscard]] TaskContext& context() noexcept { return context_; }
+  [[nodiscard]] const std::exception_ptr& error() const noexcept { return error_; }
+
+  /// Begins, for a coroutine that goes on when this one has ended: a Task, whose context it gets, or any other.
+  void start(std::coroutine_handle<> self, std::coroutine_handle<> awaiter,
+             const TaskContext* context) noexcept;
+  /// Begins on the calling thread, which runs the queue of `context`.
+  void start(std::coroutine_handle<> self, TaskCompletion& completion,
+             const TaskContext& context) noexcept;
+  /// For resume_on(): has `self`, whose promise this is, go on there. False if it is there already. Throws
+  /// std::logic_error if that is a queue of another Runtime, or the Runtime has ended.
+  bool move_to(std::coroutine_handle<> self, const std::shared_ptr<SerialQueueCore>& queue);
+
+ protected:
+  TaskPromiseBase() = default;
+  ~TaskPromiseBase();
+
+ private:
+  friend class QueueHop;
+  friend void resume_coroutine(std::coroutine_handle<> coroutine) noexcept;
+  struct Pending;
+
+  void end() noexcept;
+  void arrive() noexcept;
+  void resume_soon(std::coroutine_handle<> coroutine) noexcept;
+
+  TaskContext context_;
+  std::shared_ptr<SerialQueueCore> home_;  ///< where it was started
+  std::shared_ptr<QueueHop> hop_;          ///< needed again to go back
+  std::coroutine_handle<> awaiter_;
+  TaskCompletion* completion_ = nullptr;
+  bool has_begun_ = false;
+  std::exception_ptr error_;
+  // In the loop of resume_coroutine():
+  TaskPromiseBase* next_ = nullptr;
+  std::coroutine_handle<> resumed_;
+};
+
+template <typename T>
+class TaskPromise : public TaskPromiseBase {
+ public:
+  template <typename U>
+  void return_value(U&& value) {
+    value_.emplace(std::forward<U>(value));
+  }
+  /// The result, once it has ended. Throws what the coroutine has thrown.
+  [[nodiscard]] T take() {
+    if (error()) std::rethrow_exception(error());
+    return std::move(*value_);
+  }
+
+ private:
+  std::optional<T> value_;
+};
+
+template <>
+class TaskPromise<void> : public TaskPromiseBase {
+ public:
+  static void return_void() noexcept {}
+  void take() const {
+    if (error()) std::rethrow_exception(error());
+  }
+};
+
+/// A coroutine of this library, which has a context.
+template <typename Promise>
+concept HasTaskContext = std::is_base_of_v<TaskPromiseBase, Promise>;
+
+}  // namespace kube::detail

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "body_operation.hpp"
+#include "negotiated_send.hpp"
+#include "request.hpp"
+
+#include "engine/polling.hpp"
+#include <kube/base/clock.hpp>
+#include <kube/client/resource_core.hpp>
+
+#include <optional>
+
+namespace kube::detail {
+
+/// A request whose answer is one object, or of no interest.
+struct ObjectRequest {
+  Request request = {};
+  std::optional<Sendable> body = std::nullopt;
+  const Type* wanted = nullptr;  ///< null: the answer only tells whether it worked
+  bool may_be_missing = false;   ///< an object that is not there is null, and no error
+};
+
+/// Sends such a request and decodes the answer. See ResourceCore::send() and engine/polling.hpp.
+class ObjectOperation {
+ public:
+  ObjectOperation(ResourceCore resource, ObjectRequest request);
+  ObjectOperation(const ObjectOperation&) = delete;
+  ObjectOperation& operator=(const ObjectOperation&) = delete;
+
+  /// `poller` is the same each time. Throws as ResourceCore::send().
+  [[nodiscard]] Poll poll(const Poller& poller);
+  [[nodiscard]] Clock::TimePoint wake_at() const noexcept;
+  /// Once it is ready.
+  [[nodiscard]] AnyRef take() noexcept { return std::move(object_); }
+  [[nodiscard]] TransportError canceled() const;
+  [[nodiscard]] const ResourceCore& resource() const noexcept { return resource_; }
+
+ private:
+  [[nodiscard]] Poll poll_answer(const Poller& poller);
+  [[nodiscard]] AnyRef decode(const std::string& body) const;
+  void check_success(const std::string& body) const;
+
+  const ResourceCore resource_;
+  ObjectRequest request_;
+  std::optional<NegotiatedSend> sending_;
+  Answer answer_;
+  std::optional<BodyOperation> reading_;
+  AnyRef object_;
+};
+
+}  // namespace kube::detail

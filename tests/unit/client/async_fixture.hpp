@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/client/client.hpp>
+#include <kube/engine/runtime.hpp>
+#include <kube/engine/spawn.hpp>
+#include <kube/engine/task.hpp>
+
+#include <gtest/gtest.h>
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+#include "fixture.hpp"
+#include "support/manual_transport.hpp"
+
+namespace kube::test {
+
+/// What a Task ended with.
+template <typename T>
+struct Outcome {
+  std::optional<T> value = std::nullopt;
+  std::string error = {};
+  /// Of a TransportError.
+  std::optional<TransportError::Kind> kind = std::nullopt;
+  [[nodiscard]] bool has_ended() const { return value || !error.empty(); }
+};
+
+template <typename T>
+Task<void> keep(Task<T> task, std::shared_ptr<Outcome<T>> outcome) {
+  try {
+    outcome->value.emplace(co_await std::move(task));
+  } catch (const TransportError& error) {
+    outcome->kind = error.kind();
+    outcome->error = error.what();
+  } catch (const std::exception& error) {
+    outcome->error = error.what();
+  }
+}
+
+/// Void with a value.
+inline Task<bool> and_true(Task<void> task) {
+  co_await std::move(task);
+  co_return true;
+}
+
+/// Coroutines on a loop that the test runs; the test is the server as well.
+struct AsyncTest : testing::Test {
+  AsyncTest() {
+    scripted.options.transport = transport;
+    scripted.options.credentials = nullptr;
+    scripted.options.runtime = runtime;
+  }
+
+  /// Does everything that can be done now.
+  void run_ready() const {
+    while (runtime->loop().run_ready()) {
+    }
+  }
+  template <typename T>
+  std::shared_ptr<Outcome<T>> start(Task<T> task, std::stop_token stop = {}) {
+    auto outcome = std::make_shared<Outcome<T>>();
+    ended = spawn(*runtime, keep(std::move(task), outcome), Delivery::kQueued, std::move(stop));
+    run_ready();
+    return outcome;
+  }
+  void answer(ManualExchange& exchange, int status, std::string body) const {
+    exchange.answer(status);
+    exchange.send(std::move(body));
+    exchange.end();
+    run_ready();
+  }
+
+  Scripted scripted;
+  std::shared_ptr<ManualTransport> transport = std::make_shared<ManualTransport>();
+  std::shared_ptr<Runtime> runtime =
+      std::make_shared<Runtime>(RuntimeOptions{.threads = 0, .log = Logger{}});
+  DoneSignal ended;  ///< of the Task that was started last
+};
+
+}  // namespace kube::test
