@@ -65,12 +65,14 @@ void recorder_wait(recorder* r, const int* counter, int least) {
 }
 
 static void note_thread(recorder* r) {
+  char text[sizeof r->thread_name] = "";
   FILE* const name = fopen("/proc/thread-self/comm", "r");
+  CHECK(name != NULL);
+  if (fgets(text, sizeof text, name) == NULL) text[0] = '\0';
+  fclose(name);
   pthread_mutex_lock(&r->mutex);
-  if (name != NULL && fgets(r->thread_name, sizeof r->thread_name, name) == NULL)
-    r->thread_name[0] = '\0';
+  memcpy(r->thread_name, text, sizeof text);
   pthread_mutex_unlock(&r->mutex);
-  if (name != NULL) fclose(name);
 }
 
 static void record_add(void* user_data, const kubecxx_object* object, int in_initial_list) {
