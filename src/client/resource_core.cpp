@@ -100,7 +100,12 @@ Answer ResourceCore::exchange(Request& request, const Sendable* body, const Type
 
 AnyRef ResourceCore::decode(const Request& request, Answer& answer, const Type& wanted,
                             std::stop_token stop) const {
-  const std::string body = rest_->read_body(request, *answer.stream, std::move(stop));
+  return decode_body(request, answer, rest_->read_body(request, *answer.stream, std::move(stop)),
+                     wanted);
+}
+
+AnyRef ResourceCore::decode_body(const Request& request, const Answer& answer,
+                                 const std::string& body, const Type& wanted) const {
   if (body.empty()) {
     throw unexpected_answer(request, answer.stream->head(), "the answer has an empty body");
   }

@@ -2,6 +2,7 @@
 #include "manager_core.hpp"
 
 #include "base/deadline.hpp"
+#include "client/rest_client.hpp"
 #include <kube/controller/client_event_sink.hpp>
 #include <kube/controller/identity.hpp>
 #include <kube/controller/lease_lock.hpp>
@@ -92,8 +93,11 @@ void ManagerCore::make_elector() {
   const ManagerElectionOptions& election = options_.leader_election;
   if (election.name.empty()) return;
   const std::string space = election.namespace_.empty() ? pod_namespace() : election.namespace_;
+  ClientOptions client = options_.client;
+  // The connections of the election are made by its lock, on a loop of its own; this client makes none.
+  if (!client.transport) client.runtime = Inside::core(client_)->runtime();
   auto lock = std::make_shared<LeaseLock>(
-      Client{election_config(client_.config(), election.renew_deadline), options_.client},
+      Client{election_config(client_.config(), election.renew_deadline), std::move(client)},
       LeaseLockOptions{.namespace_ = space,
                        .name = election.name,
                        .identity = election.identity.empty() ? make_identity() : election.identity,

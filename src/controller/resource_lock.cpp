@@ -10,6 +10,11 @@
 
 namespace kube {
 
+std::shared_ptr<detail::AsyncLock> ResourceLock::async_form(
+    std::weak_ptr<detail::Waker> /*on_idle*/) const {
+  return nullptr;
+}
+
 void check_lock_type(std::string_view type) {
   constexpr std::string_view kGone[] = {"endpoints", "configmaps", "endpointsleases",
                                         "configmapsleases"};

@@ -111,7 +111,7 @@ bool WorkerPool::add_locked() noexcept {
   try {
     Worker& worker = workers_.emplace_back();
     try {
-      worker.thread = make_thread(fmt::format("kube-work-{}", next_number_),
+      worker.thread = make_thread(fmt::format("{}-{}", options_.name, next_number_),
                                   [self = shared_from_this(), &worker] { self->work(worker); });
     } catch (...) {
       workers_.pop_back();
@@ -191,13 +191,13 @@ void WorkerPool::work(Worker& worker) noexcept {
     }
     if (closed_) break;
     ++idle_;
-    const bool extra = workers_.size() > options_.threads;
+    const bool extra = workers_.size() > options_.kept.value_or(options_.threads);
     const bool busy = work_.wait_until(
         lock, {},
         extra ? std::chrono::steady_clock::now() + options_.idle_end : Condition::TimePoint::max(),
         [&] { return closed_ || has_work_locked(); });
     --idle_;
-    if (!busy && workers_.size() > options_.threads) break;
+    if (!busy && workers_.size() > options_.kept.value_or(options_.threads)) break;
   }
   // A thread cannot join itself: the next one that ends, the watchdog or close() does.
   std::list<Worker> ended;

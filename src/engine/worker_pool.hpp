@@ -24,8 +24,12 @@ struct WorkerPoolOptions {
   unsigned threads = 1;
   /// Limit of workers inside jobs that may block; 0: no limit. One more is there for jobs that do not.
   unsigned max_threads = 64;
-  /// Workers beyond `threads` end when they have had nothing to do for this long.
+  /// Workers beyond `kept` end when they have had nothing to do for this long.
   std::chrono::nanoseconds idle_end = std::chrono::seconds{10};
+  /// How many idle workers stay; `threads` by default.
+  std::optional<unsigned> kept = std::nullopt;
+  /// Names of the threads, "kube-work-0"...; 12 characters at most.
+  const char* name = "kube-work";
 };
 
 /// The threads that run jobs beside the loop. More are made while those that exist are blocked inside user code, and end

@@ -21,6 +21,7 @@
 namespace kube::detail {
 
 class ListOperation;
+class ObjectOperation;
 class RestClient;
 class WatchCore;
 class WatchOperation;
@@ -126,6 +127,7 @@ class ResourceCore {
 
  private:
   friend class ListOperation;
+  friend class ObjectOperation;
   friend class WatchOperation;
 
   [[nodiscard]] Request request(std::string_view method, std::string_view name,
@@ -138,6 +140,8 @@ class ResourceCore {
   void no_object(Request& request, const Sendable* body, std::stop_token stop) const;
   [[nodiscard]] AnyRef decode(const Request& request, Answer& answer, const Type& wanted,
                               std::stop_token stop) const;
+  [[nodiscard]] AnyRef decode_body(const Request& request, const Answer& answer,
+                                   const std::string& body, const Type& wanted) const;
   /// The type that answers are decoded with: of metadata, one that takes those of any kind.
   [[nodiscard]] const Type& wire_type(const Type& wanted) const noexcept;
 
