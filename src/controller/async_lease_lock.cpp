@@ -153,9 +153,8 @@ class AsyncLeaseLock::Operation final : public LockOperation {
   std::optional<LeaderElectionRecord> record_;
 };
 
-AsyncLeaseLock::AsyncLeaseLock(const Client& client, LeaseLockOptions options,
-                               std::weak_ptr<Waker> on_idle)
-    : AsyncLock(runtime_for(client.options()), std::move(on_idle)),
+AsyncLeaseLock::AsyncLeaseLock(const Client& client, LeaseLockOptions options)
+    : AsyncLock(runtime_for(client.options())),
       options_(std::move(options)),
       client_(unlimited(client.config()), on_lease_loop(client.options(), runtime(), calls())),
       leases_(client_.resource<Lease>(options_.namespace_)) {}

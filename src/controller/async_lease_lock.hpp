@@ -18,7 +18,7 @@ namespace kube::detail {
 class AsyncLeaseLock final : public AsyncLock {
  public:
   /// For a lease of the server of `client`. Throws as the constructors of Client and Runtime.
-  AsyncLeaseLock(const Client& client, LeaseLockOptions options, std::weak_ptr<Waker> on_idle);
+  AsyncLeaseLock(const Client& client, LeaseLockOptions options);
 
   [[nodiscard]] std::unique_ptr<LockOperation> start_get(Clock::Duration timeout,
                                                          Poller poller) override;

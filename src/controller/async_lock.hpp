@@ -40,10 +40,9 @@ class LockOperation {
 /// Thread safety: one operation at a time; polled by the loop of runtime().
 class AsyncLock {
  public:
-  /// `on_idle` is woken when the last of calls() has returned.
-  AsyncLock(std::shared_ptr<Runtime> runtime, std::weak_ptr<Waker> on_idle)
+  explicit AsyncLock(std::shared_ptr<Runtime> runtime)
       : runtime_(std::move(runtime)),
-        calls_(std::make_shared<DeferredCalls>(Inside::core(*runtime_), std::move(on_idle))) {}
+        calls_(std::make_shared<DeferredCalls>(Inside::core(*runtime_))) {}
   virtual ~AsyncLock() = default;
   AsyncLock(const AsyncLock&) = delete;
   AsyncLock& operator=(const AsyncLock&) = delete;

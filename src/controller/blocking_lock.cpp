@@ -103,8 +103,8 @@ std::unique_ptr<LockOperation> BlockingLock::start(Clock::Duration timeout, Poll
   return operation;
 }
 
-BlockingLock::BlockingLock(std::shared_ptr<ResourceLock> lock, std::weak_ptr<Waker> on_idle)
-    : AsyncLock(lease_runtime(), std::move(on_idle)),
+BlockingLock::BlockingLock(std::shared_ptr<ResourceLock> lock)
+    : AsyncLock(lease_runtime()),
       lock_(std::move(lock)),
       state_(std::make_shared<State>()),
       thread_(make_thread("kube-lock", [state = state_] { state->run(); })) {}
@@ -146,10 +146,9 @@ void BlockingLock::join() noexcept {
   if (thread_.joinable()) thread_.join();
 }
 
-std::shared_ptr<AsyncLock> polled_form(const std::shared_ptr<ResourceLock>& lock,
-                                       std::weak_ptr<Waker> on_idle) {
-  if (auto own = lock->async_form(on_idle)) return own;
-  return std::make_shared<BlockingLock>(lock, std::move(on_idle));
+std::shared_ptr<AsyncLock> polled_form(const std::shared_ptr<ResourceLock>& lock) {
+  if (auto own = lock->async_form()) return own;
+  return std::make_shared<BlockingLock>(lock);
 }
 
 }  // namespace kube::detail

@@ -12,7 +12,7 @@ namespace kube::detail {
 class BlockingLock final : public AsyncLock {
  public:
   /// Throws std::system_error if there is no thread for it.
-  BlockingLock(std::shared_ptr<ResourceLock> lock, std::weak_ptr<Waker> on_idle);
+  BlockingLock(std::shared_ptr<ResourceLock> lock);
   ~BlockingLock() override { join(); }
 
   [[nodiscard]] std::unique_ptr<LockOperation> start_get(Clock::Duration timeout,
@@ -42,7 +42,6 @@ class BlockingLock final : public AsyncLock {
 };
 
 /// The form of `lock` that can be polled: its own, or with a thread. Throws as lease_runtime() and BlockingLock.
-[[nodiscard]] std::shared_ptr<AsyncLock> polled_form(const std::shared_ptr<ResourceLock>& lock,
-                                                     std::weak_ptr<Waker> on_idle);
+[[nodiscard]] std::shared_ptr<AsyncLock> polled_form(const std::shared_ptr<ResourceLock>& lock);
 
 }  // namespace kube::detail

@@ -20,12 +20,10 @@ using Outcome = ElectionTry::Outcome;
 
 }  // namespace
 
-Election::Election(ElectionContext context, std::shared_ptr<DeferredCalls> announcements,
-                   std::weak_ptr<Waker> observer)
+Election::Election(ElectionContext context, std::shared_ptr<DeferredCalls> announcements)
     : Job(Placement::kLoop),
       context_(std::move(context)),
       announcements_(std::move(announcements)),
-      observer_(std::move(observer)),
       clock_(context_.clock()),
       // With jitter, so that candidates that were started together do not go on together.
       acquire_retry_({.initial = context_.options.retry_period,
@@ -36,7 +34,12 @@ Election::Election(ElectionContext context, std::shared_ptr<DeferredCalls> annou
   timer_.emplace(scheduler, clock_);
   call_timer_.emplace(scheduler, context_.lock->clock());
   bind(scheduler);
+}
+
+void Election::start(std::weak_ptr<Waker> observer) noexcept {
+  observer_ = std::move(observer);
   context_.log.info("{} tries to acquire {}", context_.identity, context_.lock_name);
+  schedule();
 }
 
 void Election::request_stop() noexcept {

@@ -44,10 +44,11 @@ class Election final : public Job {
     kEnded,        ///< nothing follows
   };
 
-  /// `observer` is woken when one of the questions below has another answer. `announcements` calls on_new_leader; null if
-  /// there is none. Throws std::bad_alloc.
-  Election(ElectionContext context, std::shared_ptr<DeferredCalls> announcements,
-           std::weak_ptr<Waker> observer);
+  /// `announcements` calls on_new_leader; null if there is none. Throws std::bad_alloc.
+  Election(ElectionContext context, std::shared_ptr<DeferredCalls> announcements);
+
+  /// Once. `observer` is woken when one of the questions below has another answer.
+  void start(std::weak_ptr<Waker> observer) noexcept;
 
   void request_stop() noexcept;
   /// The work, which has_acquired() asked for, has returned or thrown. It ends the leadership if it has thrown or a stop
@@ -92,7 +93,7 @@ class Election final : public Job {
 
   ElectionContext context_;
   const std::shared_ptr<DeferredCalls> announcements_;
-  const std::weak_ptr<Waker> observer_;
+  std::weak_ptr<Waker> observer_;
   Clock& clock_;
   // Until it has ended, as the clocks may go then:
   std::optional<Timer> timer_;       // by the clock of the election

@@ -13,15 +13,13 @@ namespace kube::detail {
 
 ElectionRun::ElectionRun(const std::shared_ptr<ResourceLock>& lock,
                          const LeaderElectionOptions& options, std::shared_ptr<ObservedLease> lease,
-                         Gauge master_status, Counter slow_path,
-                         const std::shared_ptr<Waker>& waker)
+                         Gauge master_status, Counter slow_path)
     : options_(options),
-      waker_(waker),
-      lock_(polled_form(lock, waker)),
+      lock_(polled_form(lock)),
       runtime_(lock_->runtime()),
       calls_(lock_->calls()),
       announcements_(options.on_new_leader
-                         ? std::make_shared<DeferredCalls>(Inside::core(*runtime_), waker_)
+                         ? std::make_shared<DeferredCalls>(Inside::core(*runtime_))
                          : nullptr),
       election_(std::make_shared<Election>(
           ElectionContext{.options = options,
@@ -32,7 +30,14 @@ ElectionRun::ElectionRun(const std::shared_ptr<ResourceLock>& lock,
                           .log = deferred(options.log, calls_).named("leader election"),
                           .master_status = std::move(master_status),
                           .slow_path = std::move(slow_path)},
-          announcements_, waker_)) {}
+          announcements_)) {}
+
+void ElectionRun::start(const std::shared_ptr<Waker>& waker) noexcept {
+  waker_ = waker;
+  calls_->wake_when_idle(waker);
+  if (announcements_) announcements_->wake_when_idle(waker);
+  election_->start(waker);
+}
 
 void ElectionRun::request_stop() noexcept {
   election_->request_stop();

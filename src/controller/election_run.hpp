@@ -17,17 +17,16 @@ namespace kube::detail {
 /// user, on the thread that calls step() and on others, but never on that loop.
 class ElectionRun {
  public:
-  /// `waker` is woken when step() has something to do. `options` must outlive it. Throws std::bad_alloc, and
-  /// std::system_error if there is no thread for it.
+  /// `options` must outlive it. Throws std::bad_alloc, and std::system_error if there is no thread for it.
   ElectionRun(const std::shared_ptr<ResourceLock>& lock, const LeaderElectionOptions& options,
-              std::shared_ptr<ObservedLease> lease, Gauge master_status, Counter slow_path,
-              const std::shared_ptr<Waker>& waker);
+              std::shared_ptr<ObservedLease> lease, Gauge master_status, Counter slow_path);
   ElectionRun(const ElectionRun&) = delete;
   ElectionRun& operator=(const ElectionRun&) = delete;
   /// step() has returned true.
   ~ElectionRun() = default;
 
-  void start() noexcept { election_->schedule(); }
+  /// Once. `waker` is woken when step() has something to do.
+  void start(const std::shared_ptr<Waker>& waker) noexcept;
   /// From any thread.
   void request_stop() noexcept;
   /// Does what is to be done now: starts the work of the leader, stops it, and waits for its end. True when everything has
@@ -45,7 +44,7 @@ class ElectionRun {
   [[nodiscard]] bool finish() noexcept;
 
   const LeaderElectionOptions& options_;
-  const std::weak_ptr<Waker> waker_;
+  std::weak_ptr<Waker> waker_;
   std::shared_ptr<AsyncLock> lock_;  // until the end
   const std::shared_ptr<Runtime> runtime_;
   const std::shared_ptr<DeferredCalls> calls_;

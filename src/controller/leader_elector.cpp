@@ -78,9 +78,9 @@ class LeaderElector::Background final : public detail::Job {
       : Job(detail::Placement::kBlocking), elector_(elector) {}
 
   void start() {
-    run_ = elector_.make_run(shared_from_this());
+    run_ = elector_.make_run();
     bind(detail::Inside::core(*run_->runtime()));
-    run_->start();
+    run_->start(shared_from_this());
   }
   void stop() noexcept {
     const std::lock_guard guard{mutex_};
@@ -138,10 +138,8 @@ LeaderElector::~LeaderElector() {
   (void)background->ended().wait({});
 }
 
-std::unique_ptr<detail::ElectionRun> LeaderElector::make_run(
-    const std::shared_ptr<detail::Waker>& waker) const {
-  return std::make_unique<detail::ElectionRun>(lock_, options_, lease_, master_status_, slow_path_,
-                                               waker);
+std::unique_ptr<detail::ElectionRun> LeaderElector::make_run() const {
+  return std::make_unique<detail::ElectionRun>(lock_, options_, lease_, master_status_, slow_path_);
 }
 
 void LeaderElector::begin() {
@@ -160,8 +158,8 @@ void LeaderElector::run(std::stop_token stop) {
   std::exception_ptr failure;
   try {
     const auto waker = std::make_shared<ThreadWaker>();
-    const std::unique_ptr<detail::ElectionRun> run = make_run(waker);
-    run->start();
+    const std::unique_ptr<detail::ElectionRun> run = make_run();
+    run->start(waker);
     {
       const std::stop_callback end{stop, [&]() noexcept { run->request_stop(); }};
       while (!run->step()) waker->wait();

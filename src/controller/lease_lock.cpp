@@ -27,9 +27,8 @@ LeaseLock::LeaseLock(const Client& client, LeaseLockOptions options)
       leases_(client.resource<coordination::v1::Lease>(options.namespace_)),
       options_(std::move(options)) {}
 
-std::shared_ptr<detail::AsyncLock> LeaseLock::async_form(
-    std::weak_ptr<detail::Waker> on_idle) const {
-  return std::make_shared<detail::AsyncLeaseLock>(client_, options_, std::move(on_idle));
+std::shared_ptr<detail::AsyncLock> LeaseLock::async_form() const {
+  return std::make_shared<detail::AsyncLeaseLock>(client_, options_);
 }
 
 std::optional<LeaderElectionRecord> LeaseLock::get(const LockCall& call) {

@@ -10,10 +10,7 @@
 
 namespace kube {
 
-std::shared_ptr<detail::AsyncLock> ResourceLock::async_form(
-    std::weak_ptr<detail::Waker> /*on_idle*/) const {
-  return nullptr;
-}
+std::shared_ptr<detail::AsyncLock> ResourceLock::async_form() const { return nullptr; }
 
 void check_lock_type(std::string_view type) {
   constexpr std::string_view kGone[] = {"endpoints", "configmaps", "endpointsleases",

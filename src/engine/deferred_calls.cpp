@@ -27,10 +27,14 @@ void write(const Logger& log, LogLevel level, std::string_view text) {
 
 }  // namespace
 
-DeferredCalls::DeferredCalls(const std::shared_ptr<Scheduler>& scheduler,
-                             std::weak_ptr<Waker> on_idle)
-    : Job(Placement::kBlocking), on_idle_(std::move(on_idle)) {
+DeferredCalls::DeferredCalls(const std::shared_ptr<Scheduler>& scheduler)
+    : Job(Placement::kBlocking) {
   bind(scheduler);
+}
+
+void DeferredCalls::wake_when_idle(std::weak_ptr<Waker> waker) noexcept {
+  const std::lock_guard guard{mutex_};
+  waker_ = std::move(waker);
 }
 
 bool DeferredCalls::push(std::function<void()> call) noexcept {
@@ -71,13 +75,15 @@ void DeferredCalls::run() noexcept {
   }
   call = nullptr;
   bool more = false;
+  std::shared_ptr<Waker> waker;
   {
     const std::lock_guard guard{mutex_};
     calling_ = false;
     more = !waiting_.empty();
+    waker = waker_.lock();
   }
   if (more) return schedule();
-  if (const auto waker = on_idle_.lock()) waker->wake();
+  if (waker) waker->wake();
 }
 
 Logger deferred(const Logger& to, std::shared_ptr<DeferredCalls> calls) {

@@ -20,14 +20,15 @@ namespace kube::detail {
 /// Thread safety: all methods may be called from any thread.
 class DeferredCalls final : public Job {
  public:
-  /// `on_idle` is woken when the last call has returned.
-  DeferredCalls(const std::shared_ptr<Scheduler>& scheduler, std::weak_ptr<Waker> on_idle);
+  explicit DeferredCalls(const std::shared_ptr<Scheduler>& scheduler);
 
   /// Returns false, and calls nothing, if too many wait already, there is no memory, or after close(). What `call` throws
   /// is swallowed.
   bool push(std::function<void()> call) noexcept;
   /// Refuses further calls; those that wait are still made.
   void close() noexcept;
+  /// From now on `waker` is woken whenever the last call has returned.
+  void wake_when_idle(std::weak_ptr<Waker> waker) noexcept;
   /// Whether no call waits or is under way.
   [[nodiscard]] bool is_idle() const noexcept;
 
@@ -36,13 +37,12 @@ class DeferredCalls final : public Job {
  private:
   void run() noexcept override;
 
-  const std::weak_ptr<Waker> on_idle_;
-
   mutable std::mutex mutex_;
   // Guarded by mutex_:
   std::list<std::function<void()>> waiting_;
   bool calling_ = false;
   bool closed_ = false;
+  std::weak_ptr<Waker> waker_;
 };
 
 /// A log whose lines `to` receives on a worker. Lines that are too many are dropped, and their number is logged.

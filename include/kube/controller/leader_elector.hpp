@@ -23,7 +23,6 @@ namespace kube {
 namespace detail {
 class ElectionRun;
 class ObservedLease;
-class Waker;
 }  // namespace detail
 
 struct LeaderElectionOptions {
@@ -105,8 +104,7 @@ class LeaderElector {
   void begin();
   /// Nobody renews the lease any more. Throws what on_stopped_leading throws.
   void finish();
-  [[nodiscard]] std::unique_ptr<detail::ElectionRun> make_run(
-      const std::shared_ptr<detail::Waker>& waker) const;
+  [[nodiscard]] std::unique_ptr<detail::ElectionRun> make_run() const;
 
   const std::shared_ptr<ResourceLock> lock_;
   const LeaderElectionOptions options_;

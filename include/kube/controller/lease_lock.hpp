@@ -42,8 +42,7 @@ class LeaseLock final : public ResourceLock {
   }
 
  private:
-  [[nodiscard]] std::shared_ptr<detail::AsyncLock> async_form(
-      std::weak_ptr<detail::Waker> on_idle) const override;
+  [[nodiscard]] std::shared_ptr<detail::AsyncLock> async_form() const override;
 
   const Client client_;
   const Resource<coordination::v1::Lease> leases_;

@@ -17,9 +17,7 @@ class ResourceLock;
 
 namespace detail {
 class AsyncLock;
-class Waker;
-std::shared_ptr<AsyncLock> polled_form(const std::shared_ptr<ResourceLock>& lock,
-                                       std::weak_ptr<Waker> on_idle);
+std::shared_ptr<AsyncLock> polled_form(const std::shared_ptr<ResourceLock>& lock);
 }  // namespace detail
 
 /// Who leads, since when, and for how long without a renewal.
@@ -65,10 +63,9 @@ class ResourceLock {
 
  private:
   friend std::shared_ptr<detail::AsyncLock> detail::polled_form(
-      const std::shared_ptr<ResourceLock>& lock, std::weak_ptr<detail::Waker> on_idle);
+      const std::shared_ptr<ResourceLock>& lock);
   /// The same lock without blocking calls; null if it has none, as all those that users write.
-  [[nodiscard]] virtual std::shared_ptr<detail::AsyncLock> async_form(
-      std::weak_ptr<detail::Waker> on_idle) const;
+  [[nodiscard]] virtual std::shared_ptr<detail::AsyncLock> async_form() const;
 };
 
 /// Throws std::invalid_argument unless `type` is "leases", the only kind of lock that there still is.
