@@ -26,6 +26,17 @@ std::unique_ptr<ObjectOperation> ObjectOperation::update(const ResourceCore& res
                                            std::move(poller));
 }
 
+std::unique_ptr<ObjectOperation> ObjectOperation::patch(const ResourceCore& resource,
+                                                        PatchType type, std::string patch,
+                                                        std::string_view name, Poller poller) {
+  require_name(name);
+  Request request = resource.request("PATCH", name, {});
+  request.content_type = media_type_of(type);
+  request.body = std::move(patch);
+  return std::make_unique<ObjectOperation>(resource, std::move(request), std::nullopt,
+                                           std::move(poller));
+}
+
 ObjectOperation::ObjectOperation(ResourceCore resource, Request request,
                                  std::optional<Sendable> body, Poller poller)
     : resource_(std::move(resource)),

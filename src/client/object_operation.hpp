@@ -28,6 +28,9 @@ class ObjectOperation {
                                                                Sendable object,
                                                                std::string_view name,
                                                                Poller poller);
+  [[nodiscard]] static std::unique_ptr<ObjectOperation> patch(const ResourceCore& resource,
+                                                              PatchType type, std::string patch,
+                                                              std::string_view name, Poller poller);
 
   ObjectOperation(ResourceCore resource, Request request, std::optional<Sendable> body,
                   Poller poller);

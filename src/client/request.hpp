@@ -58,6 +58,9 @@ struct Place {
 /// Throws std::invalid_argument if the name is empty.
 void require_name(std::string_view name);
 
+/// The content type of a patch.
+[[nodiscard]] std::string_view media_type_of(PatchType type);
+
 /// A request before it is sent.
 struct Request {
   enum class Kind : std::uint8_t { kOrdinary, kWatch };

@@ -18,20 +18,6 @@ namespace {
 
 constexpr std::size_t kLongestFieldManager = 128;
 
-std::string_view media_type_of(PatchType type) {
-  switch (type) {
-    case PatchType::kJson:
-      return "application/json-patch+json";
-    case PatchType::kMerge:
-      return "application/merge-patch+json";
-    case PatchType::kStrategicMerge:
-      return "application/strategic-merge-patch+json";
-    case PatchType::kApply:
-      break;
-  }
-  return "application/apply-patch+yaml";
-}
-
 void check_field_manager(std::string_view manager) {
   const bool is_printable = std::all_of(manager.begin(), manager.end(), [](char c) {
     return static_cast<unsigned char>(c) >= ' ' && c != '\x7f';
@@ -99,6 +85,20 @@ meta::v1::DeleteOptions delete_body(const DeleteOptions& options) {
 }
 
 }  // namespace
+
+std::string_view media_type_of(PatchType type) {
+  switch (type) {
+    case PatchType::kJson:
+      return "application/json-patch+json";
+    case PatchType::kMerge:
+      return "application/merge-patch+json";
+    case PatchType::kStrategicMerge:
+      return "application/strategic-merge-patch+json";
+    case PatchType::kApply:
+      break;
+  }
+  return "application/apply-patch+yaml";
+}
 
 AnyRef ResourceCore::create(Sendable object, std::string_view name, std::string_view subresource,
                             const Type* wanted, const CreateOptions& options,

@@ -37,6 +37,10 @@ class BlockingCall {
     if (run_) run_->stop.request_stop();
   }
 
+  /// Requests a stop of the call, which is polled until it has ended.
+  void cancel() noexcept {
+    if (run_) run_->stop.request_stop();
+  }
   /// The result, once; nothing while it is pending. Throws what the function has thrown.
   [[nodiscard]] std::optional<Result> poll() {
     if (!run_) return std::exchange(result_, std::nullopt);
