@@ -248,6 +248,7 @@ void ManagerCore::start_endpoints() {
     HttpServerOptions server{.address = address};
     server.clock = options_.clock;
     server.log = log_;
+    server.runtime = Inside::core(client_)->runtime();
     server.slow = refused("slow");
     server.large = refused("large");
     server.crowded = refused("crowded");
@@ -281,13 +282,8 @@ void ManagerCore::start(const std::stop_token& stop) {
     if (controller->warms_up()) controller->start_sources();
   }
   if (!elector_) return start_leading();
-  election_ = std::jthread{[this] {
-    try {
-      elector_->run(stop_election_.get_token());
-    } catch (...) {
-      fail(std::current_exception());
-    }
-  }};
+  elector_->start();
+  election_started_ = true;
 }
 
 void ManagerCore::start_leading() {
@@ -303,7 +299,7 @@ void ManagerCore::lead(const std::stop_token& stop) {
   } catch (...) {  // no memory, or no thread
     failure = std::current_exception();
   }
-  if (!failure && !stop_election_.stop_requested()) {
+  if (!failure && !election_stopping_) {
     {
       const std::lock_guard guard{mutex_};
       leadership_lost_ = true;
@@ -313,7 +309,9 @@ void ManagerCore::lead(const std::stop_token& stop) {
   }
   // The elector may give the lease back now; nobody else must begin before all work has ended.
   leaders_.stop_and_wait();
-  if (failure) std::rethrow_exception(failure);
+  if (!failure) return;
+  fail(failure);
+  std::rethrow_exception(failure);
 }
 
 void ManagerCore::runnable_failed(const std::string& name,
@@ -398,8 +396,11 @@ void ManagerCore::stop_all() noexcept {
     work_ended_ = true;
     changed_.notify_all();
   }
-  stop_election_.request_stop();
-  if (election_.joinable()) election_.join();
+  election_stopping_ = true;
+  if (election_started_) {
+    elector_->request_stop();
+    static_cast<void>(elector_->ended().wait({}));
+  }
   try {
     std::map<std::string, std::shared_ptr<EventRecorder>> recorders;
     {

@@ -11,15 +11,12 @@
 
 #include "memory_lock.hpp"
 #include "recording_sink.hpp"
+#include "thread_names.hpp"
 #include "unit/engine/helpers.hpp"
 
 #include <gtest/gtest.h>
-#include <pthread.h>
 
-#include <array>
 #include <atomic>
-#include <filesystem>
-#include <fstream>
 #include <future>
 #include <map>
 #include <memory>
@@ -37,23 +34,8 @@ using coordination::v1::Lease;
 using test::becomes_true;
 using test::Gate;
 using test::Placement;
-
-std::string thread_name() {
-  std::array<char, 16> name{};
-  pthread_getname_np(pthread_self(), name.data(), name.size());
-  return name.data();
-}
-
-/// How many threads of this process have that name.
-std::size_t threads_named(const std::string& name) {
-  std::size_t count = 0;
-  for (const auto& thread : std::filesystem::directory_iterator{"/proc/self/task"}) {
-    std::ifstream file{thread.path() / "comm"};  // nothing if the thread has just ended
-    std::string found;
-    if (std::getline(file, found) && found == name) ++count;
-  }
-  return count;
-}
+using test::thread_name;
+using test::threads_named;
 
 /// Names of the threads that called something.
 class Callers {
