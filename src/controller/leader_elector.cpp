@@ -82,15 +82,14 @@ class LeaderElector::Background final : public detail::Job {
     bind(detail::Inside::core(*run_->runtime()));
     run_->start(shared_from_this());
   }
-  void stop() noexcept {
-    const std::lock_guard guard{mutex_};
-    if (run_ != nullptr) run_->request_stop();
-  }
+  void stop() noexcept { run_->request_stop(); }
   [[nodiscard]] const DoneSignal& ended() const noexcept { return ended_; }
+  /// Ends the threads of the lease if this was the last one. After the end, on a thread that may wait for them.
+  void close() noexcept { run_.reset(); }
 
  private:
   void run() noexcept override {
-    if (run_ == nullptr || !run_->step()) return;
+    if (ended_.done() || !run_->step()) return;
     try {
       if (run_->failure()) std::rethrow_exception(run_->failure());
     } catch (...) {
@@ -101,18 +100,12 @@ class LeaderElector::Background final : public detail::Job {
     } catch (...) {
       report(elector_.log_, "on_stopped_leading failed");
     }
-    std::unique_ptr<detail::ElectionRun> ended;
-    {
-      const std::lock_guard guard{mutex_};
-      ended = std::move(run_);
-    }
     ended_.fire();  // now the elector may go
   }
 
   LeaderElector& elector_;
   const DoneSignal ended_;
-  std::mutex mutex_;
-  std::unique_ptr<detail::ElectionRun> run_;  // until the end; written with mutex_
+  std::unique_ptr<detail::ElectionRun> run_;
 };
 
 LeaderElector::LeaderElector(std::shared_ptr<ResourceLock> lock, LeaderElectionOptions options)
@@ -136,6 +129,7 @@ LeaderElector::~LeaderElector() {
   if (background == nullptr) return;
   background->stop();
   (void)background->ended().wait({});
+  background->close();
 }
 
 std::unique_ptr<detail::ElectionRun> LeaderElector::make_run() const {
@@ -175,10 +169,13 @@ void LeaderElector::run(std::stop_token stop) {
 void LeaderElector::start() {
   begin();
   try {
-    const auto background = std::make_shared<Background>(*this);
+    auto background = std::make_shared<Background>(*this);
     background->start();
-    const std::lock_guard guard{mutex_};
-    background_ = background;
+    {
+      const std::lock_guard guard{mutex_};
+      background.swap(background_);
+    }
+    if (background != nullptr) background->close();  // of the start before, which has ended
   } catch (...) {
     running_ = false;
     throw;
@@ -186,12 +183,8 @@ void LeaderElector::start() {
 }
 
 void LeaderElector::request_stop() noexcept {
-  std::shared_ptr<Background> background;
-  {
-    const std::lock_guard guard{mutex_};
-    background = background_;
-  }
-  if (background != nullptr) background->stop();
+  const std::lock_guard guard{mutex_};  // start() may replace it
+  if (background_ != nullptr) background_->stop();
 }
 
 DoneSignal LeaderElector::ended() const {
