@@ -202,7 +202,8 @@ TEST_F(LeaseLoop, HasOneThreadForAllLeases) {
   for (const auto& elector : electors) EXPECT_TRUE(elector->ended().wait({}));
   EXPECT_EQ(stopped_, 20);
   electors.clear();
-  EXPECT_EQ(threads_named("kube-lease"), 0U);
+  // The system may list a thread for a moment after it was joined.
+  EXPECT_TRUE(becomes_true([&] { return threads_named("kube-lease") == 0; }));
 }
 
 // RT-11: of the user's code only on_request is called by the thread that renews leases.
