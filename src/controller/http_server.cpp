@@ -279,12 +279,12 @@ class HttpServer::Service final : public Job {
     try {
       const bool is_ready = connection.watched.take_events() != 0 || connection.answer;
       if (now < connection.deadline) return !is_ready || serve(connection);
+      if (connection.state != Connection::State::kDraining) options_.slow.add();
       if (connection.state == Connection::State::kAnswering) {
         tell(connection, {.status = 503, .body = "the answer was not ready in time\n"});
       } else if (connection.state == Connection::State::kReading) {
         tell(connection, {.status = 408, .body = "the request did not arrive in time\n"});
       }
-      if (connection.state != Connection::State::kDraining) options_.slow.add();
     } catch (const std::exception& error) {
       options_.log.error("the endpoint {} has dropped a connection: {}", options_.address,
                          error.what());
