@@ -91,6 +91,10 @@ Verb ResourceCore::verb(ObjectRequest request) {
   return Verb{std::make_unique<ObjectRequest>(std::move(request))};
 }
 
+std::unique_ptr<ObjectOperation> ResourceCore::start(Verb verb) const {
+  return std::make_unique<ObjectOperation>(*this, std::move(*verb.request_));
+}
+
 AnyRef ResourceCore::send(Verb verb, std::stop_token stop) const {
   ObjectOperation operation{*this, std::move(*verb.request_)};
   const Poller poller{.stop = stop};

@@ -3,10 +3,12 @@
 
 #include <kube/base/backoff.hpp>
 
-#include "event_delivery.hpp"
+#include "event_writer.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 namespace kube {
 namespace {
@@ -27,28 +29,93 @@ bool is_word(std::string_view text) { return !text.empty() && text.size() <= kMa
 
 }  // namespace
 
+class EventsV1Recorder::Writer final : public detail::EventWriter<events::v1::Event> {
+ public:
+  Writer(std::shared_ptr<EventsV1Sink> sink, const EventsV1RecorderOptions& options)
+      : EventWriter(std::move(sink), {.queue_size = options.queue_size,
+                                      .writers = options.writers,
+                                      .clock = options.clock,
+                                      .log = options.log}),
+        delay_({.initial = detail::kEventRetryPeriod, .jitter = 0.25, .random = options.random}),
+        refresh_at_(clock().now() + kRefreshPeriod),
+        sweep_at_(clock().now() + kSweepPeriod) {}
+
+  /// Sends `event` now or, as a part of its series, later.
+  void observe(events::v1::Event event) {
+    std::optional<events::v1::Event> to_send;
+    {
+      const std::lock_guard guard{mutex_};
+      to_send = tracker_.observe(std::move(event));
+    }
+    if (to_send) enqueue(std::move(*to_send));
+  }
+
+ private:
+  std::optional<Outgoing> prepare(events::v1::Event event) override {
+    std::string patch = event.series ? series_patch(event) : "";
+    return Outgoing{.event = std::move(event), .patch = std::move(patch)};
+  }
+  void stored(const Outgoing& sent, const events::v1::Event& stored) override {
+    const std::lock_guard guard{mutex_};
+    tracker_.stored(sent.event, stored);
+  }
+  /// A series that was created by somebody else in between can be patched the next time.
+  bool is_passing(const Outgoing& sent, const ApiError& error) override {
+    return sent.event.series.has_value() && is_already_exists(error);
+  }
+  Clock::Duration delay(int /*tries*/) override { return delay_.next(clock().now()); }
+
+  Clock::TimePoint tick() override {
+    const Clock::TimePoint now = clock().now();
+    const bool refreshes = now >= refresh_at_;
+    const bool sweeps = now >= sweep_at_;
+    if (refreshes) refresh_at_ = now + kRefreshPeriod;
+    if (sweeps) sweep_at_ = now + kSweepPeriod;
+    if (sweeps || refreshes) write_series(sweeps, refreshes);
+    return std::min(refresh_at_, sweep_at_);
+  }
+  /// Enqueues what is known of series: of those that have ended, and of those that go on.
+  void write_series(bool ended, bool running) {
+    std::vector<events::v1::Event> to_send;
+    {
+      const std::lock_guard guard{mutex_};
+      if (ended) to_send = tracker_.finish(clock().wall_now());
+      if (running) {
+        for (events::v1::Event& event : tracker_.running()) to_send.push_back(std::move(event));
+      }
+    }
+    for (events::v1::Event& event : to_send) enqueue(std::move(event));
+  }
+  void enqueue(events::v1::Event event) {
+    const std::string name = event.metadata.name.str();
+    if (!push(std::move(event))) log().warning("too many events wait; {} is dropped", name);
+  }
+
+  Backoff delay_;
+  Clock::TimePoint refresh_at_;
+  Clock::TimePoint sweep_at_;
+  std::mutex mutex_;
+  EventSeriesTracker tracker_;  // guarded by mutex_
+};
+
 EventsV1Recorder::EventsV1Recorder(std::shared_ptr<EventsV1Sink> sink,
                                    EventsV1RecorderOptions options)
-    : sink_(std::move(sink)),
-      options_(std::move(options)),
+    : options_(std::move(options)),
       instance_(cut(options_.controller + "-" + options_.host, kMaxWord)),
-      log_(options_.log.named("events")),
-      clock_(*options_.clock),
-      queue_(options_.queue_size) {
-  threads_.emplace_back([this](std::stop_token stop) { run_sweeper(std::move(stop)); });
-  for (std::size_t i = 0; i < options_.writers; ++i) {
-    threads_.emplace_back([this](std::stop_token stop) { run_writer(std::move(stop)); });
-  }
+      writer_(std::make_shared<Writer>(std::move(sink), options_)) {
+  writer_->schedule();  // sets its timer
 }
+
+EventsV1Recorder::~EventsV1Recorder() { writer_->stop(); }
 
 void EventsV1Recorder::record(const core::v1::ObjectReference& regarding, const EventNote& note,
                               const core::v1::ObjectReference* related) {
   if (!detail::is_event_type(note.type) || !is_word(note.reason) || !is_word(note.action)) {
-    return log_.error(
+    return writer_->log().error(
         "an event of type \"{}\" with reason \"{}\" and action \"{}\" would be refused", note.type,
         cut(note.reason, kMaxWord), cut(note.action, kMaxWord));
   }
-  const Clock::WallTime now = clock_.wall_now();
+  const Clock::WallTime now = writer_->clock().wall_now();
   events::v1::Event event{.event_time = now,
                           .reporting_controller = options_.controller,
                           .reporting_instance = instance_,
@@ -61,70 +128,9 @@ void EventsV1Recorder::record(const core::v1::ObjectReference& regarding, const 
   event.metadata.name = detail::event_name(regarding.name, now);
   event.metadata.namespace_ =
       regarding.namespace_.empty() ? "default" : regarding.namespace_.view();
-
-  std::optional<events::v1::Event> to_send;
-  {
-    const std::lock_guard guard{mutex_};
-    to_send = tracker_.observe(std::move(event));
-  }
-  if (to_send) enqueue(std::move(*to_send));
+  writer_->observe(std::move(event));
 }
 
-bool EventsV1Recorder::flush(Clock::Duration limit) {
-  return queue_.wait_until_done(clock_, clock_.now() + limit);
-}
-
-void EventsV1Recorder::enqueue(events::v1::Event event) {
-  const std::string name = event.metadata.name.str();
-  if (!queue_.push(std::move(event))) log_.warning("too many events wait; {} is dropped", name);
-}
-
-void EventsV1Recorder::run_sweeper(std::stop_token stop) {
-  Clock::TimePoint refresh_at = clock_.now() + kRefreshPeriod;
-  Clock::TimePoint sweep_at = clock_.now() + kSweepPeriod;
-  while (clock_.sleep_until(std::min(refresh_at, sweep_at), stop)) {
-    const Clock::TimePoint now = clock_.now();
-    const bool refreshes = now >= refresh_at;
-    const bool sweeps = now >= sweep_at;
-    if (refreshes) refresh_at = now + kRefreshPeriod;
-    if (sweeps) sweep_at = now + kSweepPeriod;
-    detail::report_failure(log_, "series of events cannot be written",
-                           [&] { write_series(sweeps, refreshes); });
-  }
-}
-
-void EventsV1Recorder::write_series(bool ended, bool running) {
-  std::vector<events::v1::Event> to_send;
-  {
-    const std::lock_guard guard{mutex_};
-    if (ended) to_send = tracker_.finish(clock_.wall_now());
-    if (running) {
-      for (events::v1::Event& event : tracker_.running()) to_send.push_back(std::move(event));
-    }
-  }
-  for (events::v1::Event& event : to_send) enqueue(std::move(event));
-}
-
-void EventsV1Recorder::run_writer(std::stop_token stop) {
-  while (auto event = queue_.pop(stop)) {
-    detail::report_failure(log_, "an event is lost", [&] { send(*event, stop); });
-    queue_.done();
-  }
-}
-
-void EventsV1Recorder::send(const events::v1::Event& event, std::stop_token stop) {
-  const bool is_series = event.series.has_value();
-  Backoff delay{{.initial = detail::kEventRetryPeriod, .jitter = 0.25, .random = options_.random}};
-  detail::deliver_event(
-      [&] {
-        const events::v1::Event stored =
-            detail::send_event(*sink_, event, is_series ? series_patch(event) : "", stop);
-        const std::lock_guard guard{mutex_};
-        tracker_.stored(event, stored);
-      },
-      // A series that was created by somebody else in between can be patched the next time.
-      [&](const ApiError& error) { return is_series && is_already_exists(error); },
-      [&](int) { return delay.next(clock_.now()); }, clock_, log_, stop);
-}
+bool EventsV1Recorder::flush(Clock::Duration limit) { return writer_->flush(limit); }
 
 }  // namespace kube

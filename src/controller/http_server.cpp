@@ -4,28 +4,40 @@
 #include "http_request.hpp"
 
 #include "base/file_descriptor.hpp"
+#include "engine/blocking_call.hpp"
+#include "engine/descriptor.hpp"
+#include "engine/job.hpp"
+#include "engine/runtime_access.hpp"
+#include "engine/scheduler.hpp"
+#include "engine/timer.hpp"
 #include <kube/api/validation.hpp>
+#include <kube/base/condition.hpp>
 
 #include <fmt/format.h>
 #include <netdb.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <list>
+#include <mutex>
+#include <optional>
 #include <system_error>
+#include <utility>
 #include <variant>
 
 namespace kube::detail {
 namespace {
 
-/// How often deadlines are looked at while there are connections.
-constexpr int kTickMilliseconds = 100;
+/// How long nobody is accepted after a lack of memory or descriptors.
+constexpr std::chrono::milliseconds kRest{100};
+/// How often a loop that the program runs is looked at.
+constexpr std::chrono::milliseconds kLookAgain{1};
 /// What is read and dropped after the answer, so that closing does not reset the connection too early.
 constexpr std::size_t kMaxDrained = 65536;
 
@@ -81,81 +93,198 @@ std::string address_of(const FileDescriptor& socket) {
                                     : fmt::format("{}:{}", host.data(), port.data());
 }
 
+/// A job that holds its own Runtime would keep it for ever.
+HttpServerOptions without_runtime(HttpServerOptions options) {
+  options.runtime = nullptr;
+  return options;
+}
+
 }  // namespace
 
-struct HttpServer::Connection {
-  enum class State {
-    kReading,   // the head of the request
-    kWriting,   // the answer
-    kDraining,  // waits for the client to close
-  };
-  FileDescriptor socket;
-  Clock::TimePoint deadline;
-  State state = State::kReading;
-  std::string input{};
-  std::string output{};
-  std::size_t written = 0;
-  std::size_t drained = 0;
-};
-
-class HttpServer::Loop {
+/// Serves the connections, whenever a socket, an answer or the time says so.
+class HttpServer::Service final : public Job {
  public:
-  Loop(HttpServerOptions options, Answer answer)
-      : options_(std::move(options)),
-        answer_(std::move(answer)),
+  Service(HttpServerOptions options, Answer answer, const std::shared_ptr<Scheduler>& scheduler)
+      : Job(Placement::kLoop),
+        options_(std::move(options)),
+        answers_(std::make_shared<Answers>(std::move(answer), options_.log)),
         listener_(listen_on(options_.address)),
-        wake_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
-    if (wake_.get() < 0)
-      throw Error(fmt::format("eventfd: {}", std::generic_category().message(errno)));
+        timer_(std::in_place, scheduler, *options_.clock),
+        rest_timer_(std::in_place, scheduler, system_clock()) {
+    bind(scheduler);
   }
   [[nodiscard]] std::string address() const { return address_of(listener_); }
 
-  void run(const std::stop_token& stop) noexcept {
-    const std::stop_callback wake{stop, [this] { eventfd_write(wake_.get(), 1); }};
-    while (!stop.stop_requested()) {
-      try {
-        poll_once();
-      } catch (const std::exception& error) {
-        // No memory, mostly: the oldest makes room, and the others have to wait a little.
-        options_.log.error("the endpoint {} has dropped a connection: {}", options_.address,
-                           error.what());
-        if (!connections_.empty()) connections_.pop_front();
-        poll(nullptr, 0, kTickMilliseconds);
+  /// Closes all connections, and returns when no answer is being worked on.
+  void stop() noexcept {
+    stopping_ = true;
+    schedule();
+    EventLoop& loop = scheduler()->loop();
+    if (loop.is_here()) shut_down();
+    while (!has_ended_within(kLookAgain)) {
+      // Perhaps the program does not run its loop any more.
+      if (scheduler()->workers().is_without_threads()) {
+        (void)loop.call_if_idle([this] { shut_down(); });
       }
     }
-    connections_.clear();
+    answers_->wait();
   }
 
  private:
-  void poll_once() {
-    // poll() passes over -1.
-    polled_.assign({{wake_.get(), POLLIN, 0}, {resting_ ? -1 : listener_.get(), POLLIN, 0}});
-    for (const Connection& connection : connections_) {
-      const bool writes = connection.state == Connection::State::kWriting;
-      polled_.push_back(
-          {connection.socket.get(), static_cast<short>(writes ? POLLOUT : POLLIN), 0});
+  /// What workers do: shared with them, as a connection may go before its answer is there.
+  class Answers {
+   public:
+    Answers(Answer answer, Logger log) : answer_(std::move(answer)), log_(std::move(log)) {}
+
+    /// Counts an answer that is being worked on.
+    class Open {
+     public:
+      explicit Open(std::shared_ptr<Answers> answers) : answers_(std::move(answers)) {
+        const std::lock_guard guard{answers_->mutex_};
+        ++answers_->open_;
+      }
+      Open(const Open&) = delete;
+      Open& operator=(const Open&) = delete;
+      ~Open() {
+        {
+          const std::lock_guard guard{answers_->mutex_};
+          --answers_->open_;
+        }
+        answers_->changed_.notify_all();
+      }
+      [[nodiscard]] HttpReply reply(const std::string& path, const std::string& query) const {
+        return answers_->reply(path, query);
+      }
+
+     private:
+      const std::shared_ptr<Answers> answers_;
+    };
+
+    void wait() noexcept {
+      std::unique_lock lock{mutex_};
+      changed_.wait(lock, [this] { return open_ == 0; });
     }
-    const int ready = poll(polled_.data(), polled_.size(),
-                           connections_.empty() && !resting_ ? -1 : kTickMilliseconds);
-    resting_ = false;
-    if (ready < 0 && errno != EINTR) {
-      throw std::system_error(errno, std::generic_category(), "poll");
+
+   private:
+    [[nodiscard]] HttpReply reply(const std::string& path, const std::string& query) const {
+      try {
+        return answer_(path, query);
+      } catch (const std::exception& error) {
+        log_.error("GET {}: {}", path, error.what());
+      } catch (...) {
+        log_.error("GET {}: the handler has thrown what is no exception", path);
+      }
+      return {.status = 500, .body = "internal server error\n"};
     }
-    std::size_t index = 2;
-    const Clock::TimePoint now = options_.clock->now();
-    for (auto at = connections_.begin(); at != connections_.end(); ++index) {
-      const bool goes_on = attempt(*at, now, ready > 0 && polled_[index].revents != 0);
-      at = goes_on ? std::next(at) : connections_.erase(at);
+
+    const Answer answer_;
+    const Logger log_;
+    std::mutex mutex_;
+    Condition changed_;
+    std::size_t open_ = 0;  // guarded by mutex_
+  };
+
+  struct Connection {
+    enum class State {
+      kReading,    // the head of the request
+      kAnswering,  // a worker makes the answer
+      kWriting,    // the answer
+      kDraining,   // waits for the client to close
+    };
+    Connection(FileDescriptor accepted, EventLoop& loop, const std::weak_ptr<Job>& job,
+               Clock::TimePoint until)
+        : socket(std::move(accepted)), watched(loop, socket.get(), job), deadline(until) {}
+
+    const FileDescriptor socket;
+    Descriptor watched;
+    const Clock::TimePoint deadline;
+    State state = State::kReading;
+    std::string input{};
+    std::optional<BlockingCall<std::string>> answer{};
+    std::string output{};
+    std::size_t written = 0;
+    std::size_t drained = 0;
+  };
+
+  void run() noexcept override {
+    if (stopping_) return shut_down();
+    try {
+      turn();
+    } catch (const std::exception& error) {
+      // No memory, mostly: the oldest makes room, and the others have to wait a little.
+      options_.log.error("the endpoint {} has dropped a connection: {}", options_.address,
+                         error.what());
+      if (!connections_.empty()) connections_.pop_front();
+      rest();
     }
-    if (ready > 0 && polled_[1].revents != 0) accept_some();
+    wait();
   }
 
+  void shut_down() noexcept {
+    connections_.clear();
+    listening_.reset();
+    timer_.reset();
+    rest_timer_.reset();
+    {
+      const std::lock_guard guard{mutex_};
+      ended_ = true;
+    }
+    ended_changed_.notify_all();
+  }
+  [[nodiscard]] bool has_ended_within(std::chrono::nanoseconds limit) noexcept {
+    std::unique_lock lock{mutex_};
+    return ended_changed_.wait_for(lock, limit, [this] { return ended_; });
+  }
+
+  void turn() {
+    if (!listening_) {
+      listening_.emplace(scheduler()->loop(), listener_.get(), weak_from_this());
+    }
+    const Clock::TimePoint now = options_.clock->now();
+    for (auto at = connections_.begin(); at != connections_.end();) {
+      at = attempt(*at, now) ? std::next(at) : connections_.erase(at);
+    }
+    const bool asked = listening_->take_events() != 0;
+    if (asked && !is_resting()) accept_some();
+  }
+
+  /// Has the loop call run() again when there is something to do.
+  void wait() noexcept {
+    Clock::TimePoint next = Clock::TimePoint::max();
+    for (Connection& connection : connections_) {
+      next = std::min(next, connection.deadline);
+      switch (connection.state) {
+        case Connection::State::kReading:
+        case Connection::State::kDraining:
+          connection.watched.wait_for(POLLIN);
+          break;
+        case Connection::State::kWriting:
+          connection.watched.wait_for(POLLOUT);
+          break;
+        case Connection::State::kAnswering:
+          connection.watched.wait_for(0);
+          break;
+      }
+    }
+    if (listening_) listening_->wait_for(is_resting() ? 0 : POLLIN);
+    timer_->set(next, weak_from_this());
+    rest_timer_->set(is_resting() ? rest_until_ : Clock::TimePoint::max(), weak_from_this());
+  }
+
+  void rest() noexcept { rest_until_ = system_clock().now() + kRest; }
+  [[nodiscard]] bool is_resting() const noexcept { return system_clock().now() < rest_until_; }
+
   /// False if the connection has ended, be it for want of memory.
-  bool attempt(Connection& connection, Clock::TimePoint now, bool ready) noexcept {
+  bool attempt(Connection& connection, Clock::TimePoint now) noexcept {
     try {
-      if (now < connection.deadline) return !ready || serve(connection);
+      const bool is_ready = connection.watched.take_events() != 0 || connection.answer;
+      if (now < connection.deadline) return !is_ready || serve(connection);
       if (connection.state != Connection::State::kDraining) options_.slow.add();
-      tell(connection, {.status = 408, .body = "the request did not arrive in time\n"});
+      if (connection.state == Connection::State::kAnswering) {
+        tell(connection, {.status = 503, .body = "the answer was not ready in time\n"});
+      } else if (connection.state == Connection::State::kReading) {
+        tell(connection, {.status = 408, .body = "the request did not arrive in time\n"});
+      }
     } catch (const std::exception& error) {
       options_.log.error("the endpoint {} has dropped a connection: {}", options_.address,
                          error.what());
@@ -172,12 +301,13 @@ class HttpServer::Loop {
         if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
           // No descriptors, mostly: the oldest makes room, and the next one has to wait a little.
           if (!connections_.empty()) drop_oldest();
-          resting_ = true;
+          rest();
         }
         return;
       }
       if (connections_.size() >= options_.max_connections) drop_oldest();
-      connections_.push_back({std::move(socket), options_.clock->now() + options_.timeout});
+      connections_.emplace_back(std::move(socket), scheduler()->loop(), weak_from_this(),
+                                options_.clock->now() + options_.timeout);
     }
   }
 
@@ -188,9 +318,11 @@ class HttpServer::Loop {
     connections_.pop_front();
   }
 
-  /// Says why a connection ends, if it has begun to ask and would listen.
+  /// Says why a connection ends, if it has asked, or begun to, and would listen.
   static void tell(const Connection& connection, const HttpReply& reply) {
-    if (connection.state != Connection::State::kReading || connection.input.empty()) return;
+    const bool listens = connection.state == Connection::State::kReading ||
+                         connection.state == Connection::State::kAnswering;
+    if (!listens || connection.input.empty()) return;
     const std::string text = encode_reply(reply, false);
     if (send(connection.socket.get(), text.data(), text.size(), MSG_NOSIGNAL) > 0) {
       shutdown(connection.socket.get(), SHUT_WR);
@@ -202,6 +334,8 @@ class HttpServer::Loop {
     switch (connection.state) {
       case Connection::State::kReading:
         return read(connection);
+      case Connection::State::kAnswering:
+        return take_answer(connection);
       case Connection::State::kWriting:
         return write(connection);
       case Connection::State::kDraining:
@@ -217,18 +351,43 @@ class HttpServer::Loop {
     if (count < 0) return errno == EAGAIN || errno == EINTR;
     connection.input.append(chunk.data(), static_cast<std::size_t>(count));
     const std::size_t end = connection.input.find("\r\n\r\n");
-    if (end != std::string::npos && end <= options_.max_head) {
-      connection.output = respond(connection.input);
-    } else if (connection.input.size() > options_.max_head) {
-      options_.large.add();
-      connection.output =
-          encode_reply({.status = 431,
-                        .body = fmt::format("the head of the request has more than {} bytes\n",
-                                            options_.max_head)},
-                       false);
-    } else {
-      return true;
+    if (end != std::string::npos && end <= options_.max_head) return respond(connection);
+    if (connection.input.size() <= options_.max_head) return true;
+    options_.large.add();
+    return begin_writing(
+        connection,
+        encode_reply({.status = 431,
+                      .body = fmt::format("the head of the request has more than {} bytes\n",
+                                          options_.max_head)},
+                     false));
+  }
+
+  bool respond(Connection& connection) {
+    const auto parsed = parse_request(connection.input);
+    if (const auto* refusal = std::get_if<HttpRefusal>(&parsed)) {
+      return begin_writing(connection, encode_reply(refusal->reply, refusal->head_only));
     }
+    const auto& question = std::get<HttpQuestion>(parsed);
+    connection.state = Connection::State::kAnswering;
+    connection.answer.emplace(
+        Poller{.waker = weak_from_this(), .scheduler = scheduler()},
+        [open = std::make_shared<Answers::Open>(answers_), path = std::string{question.path},
+         query = std::string{question.query}, head_only = question.head_only](std::stop_token) {
+          return encode_reply(open->reply(path, query), head_only);
+        },
+        Placement::kUrgent);
+    return true;
+  }
+
+  static bool take_answer(Connection& connection) {
+    std::optional<std::string> text = connection.answer->poll();
+    if (!text) return true;
+    connection.answer.reset();
+    return begin_writing(connection, *std::move(text));
+  }
+
+  static bool begin_writing(Connection& connection, std::string text) {
+    connection.output = std::move(text);
     connection.state = Connection::State::kWriting;
     return write(connection);
   }
@@ -254,40 +413,30 @@ class HttpServer::Loop {
     return connection.drained <= kMaxDrained;
   }
 
-  std::string respond(std::string_view head) {
-    const auto parsed = parse_request(head);
-    if (const auto* refusal = std::get_if<HttpRefusal>(&parsed)) {
-      return encode_reply(refusal->reply, refusal->head_only);
-    }
-    const auto& question = std::get<HttpQuestion>(parsed);
-    HttpReply reply;
-    try {
-      reply = answer_(question.path, question.query);
-    } catch (const std::exception& error) {
-      options_.log.error("GET {}: {}", question.path, error.what());
-      reply = {.status = 500, .body = "internal server error\n"};
-    } catch (...) {
-      options_.log.error("GET {}: the handler has thrown what is no exception", question.path);
-      reply = {.status = 500, .body = "internal server error\n"};
-    }
-    return encode_reply(reply, question.head_only);
-  }
-
   const HttpServerOptions options_;
-  const Answer answer_;
+  const std::shared_ptr<Answers> answers_;
   const FileDescriptor listener_;
-  const FileDescriptor wake_;
-  std::vector<pollfd> polled_;
+  std::atomic<bool> stopping_ = false;
+  // For the loop's thread:
+  std::optional<Descriptor> listening_;
   std::list<Connection> connections_;  // the oldest first
-  bool resting_ = false;               // accepts nobody for a moment
+  std::optional<Timer> timer_;         // of the first deadline
+  std::optional<Timer> rest_timer_;
+  Clock::TimePoint rest_until_{};  // accepts nobody before
+
+  std::mutex mutex_;
+  Condition ended_changed_;
+  bool ended_ = false;  // guarded by mutex_
 };
 
 HttpServer::HttpServer(HttpServerOptions options, Answer answer)
-    : loop_(std::make_unique<Loop>(std::move(options), std::move(answer))) {
-  address_ = loop_->address();
-  thread_ = std::jthread{[loop = loop_.get()](const std::stop_token& stop) { loop->run(stop); }};
+    : runtime_(options.runtime ? options.runtime : shared_runtime()),
+      service_(std::make_shared<Service>(without_runtime(std::move(options)), std::move(answer),
+                                         Inside::core(*runtime_))),
+      address_(service_->address()) {
+  service_->schedule();
 }
 
-HttpServer::~HttpServer() = default;
+HttpServer::~HttpServer() { service_->stop(); }
 
 }  // namespace kube::detail

@@ -6,14 +6,13 @@
 #include <kube/base/log.hpp>
 #include <kube/base/metrics.hpp>
 #include <kube/controller/health.hpp>
+#include <kube/engine/runtime.hpp>
 
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <stop_token>
 #include <string>
 #include <string_view>
-#include <thread>
 
 namespace kube::detail {
 
@@ -29,31 +28,34 @@ struct HttpServerOptions {
   Counter slow{};
   Counter large{};
   Counter crowded{};
+  /// Its loop has the connections, its workers give the answers. Null shares one with others that name none.
+  std::shared_ptr<Runtime> runtime = nullptr;
 };
 
-/// A small HTTP server for health checks and metrics: GET and HEAD, one request per connection, one thread. Nothing
-/// that a client sends, or does not send, can hold it up for others.
+/// A small HTTP server for health checks and metrics: GET and HEAD, one request per connection. Nothing that a client
+/// sends, or does not send, can hold it up for others, nor can an answer that takes long or workers that are blocked.
 class HttpServer {
  public:
   /// Gets path and query.
   using Answer = std::function<HttpReply(std::string_view path, std::string_view query)>;
 
-  /// Listens; throws kube::Error that names the address if that is not possible. What `answer` throws is a 500.
+  /// Listens; throws kube::Error that names the address if that is not possible. Workers call `answer`, several at once.
+  /// What it throws is a 500; one that does not return within the timeout is a 503.
   HttpServer(HttpServerOptions options, Answer answer);
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
+  /// Waits until `answer` has returned.
   ~HttpServer();
 
   /// With the port that it got: "127.0.0.1:41234".
   [[nodiscard]] const std::string& address() const noexcept { return address_; }
 
  private:
-  struct Connection;
-  class Loop;
+  class Service;
 
-  std::string address_;
-  std::unique_ptr<Loop> loop_;
-  std::jthread thread_;  // the last member: it uses the others
+  const std::shared_ptr<Runtime> runtime_;
+  const std::shared_ptr<Service> service_;
+  const std::string address_;
 };
 
 }  // namespace kube::detail

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/controller/lease_lock.hpp>
 
+#include "async_lease_lock.hpp"
+
 #include "base/deadline.hpp"
 
 #include <kube/controller/leader_elector.hpp>
@@ -21,8 +23,13 @@ auto within(const LockCall& call, Clock& clock, Request request) {
 }  // namespace
 
 LeaseLock::LeaseLock(const Client& client, LeaseLockOptions options)
-    : leases_(client.resource<coordination::v1::Lease>(options.namespace_)),
+    : client_(client),
+      leases_(client.resource<coordination::v1::Lease>(options.namespace_)),
       options_(std::move(options)) {}
+
+std::shared_ptr<detail::AsyncLock> LeaseLock::async_form() const {
+  return std::make_shared<detail::AsyncLeaseLock>(client_, options_);
+}
 
 std::optional<LeaderElectionRecord> LeaseLock::get(const LockCall& call) {
   const auto lease = within(call, *options_.clock, [&](std::stop_token stop) {
@@ -34,19 +41,13 @@ std::optional<LeaderElectionRecord> LeaseLock::get(const LockCall& call) {
 }
 
 void LeaseLock::create(const LeaderElectionRecord& record, const LockCall& call) {
-  coordination::v1::Lease lease{.spec = to_lease_spec(record)};
-  lease.metadata.name = options_.name;
-  lease.metadata.namespace_ = options_.namespace_;
-  put_labels(lease);
+  const coordination::v1::Lease lease = detail::new_lease(options_, record);
   seen_ = *within(call, *options_.clock,
                   [&](std::stop_token stop) { return leases_.create(lease, {}, std::move(stop)); });
 }
 
 void LeaseLock::update(const LeaderElectionRecord& record, const LockCall& call) {
-  if (!seen_) throw Error{"the lease " + describe() + " has not been read yet"};
-  coordination::v1::Lease lease = *seen_;
-  lease.spec = to_lease_spec(record);
-  put_labels(lease);
+  const coordination::v1::Lease lease = detail::changed_lease(options_, seen_, record);
   seen_ = *within(call, *options_.clock,
                   [&](std::stop_token stop) { return leases_.update(lease, {}, std::move(stop)); });
 }
@@ -54,16 +55,10 @@ void LeaseLock::update(const LeaderElectionRecord& record, const LockCall& call)
 void LeaseLock::record_event(std::string_view message) noexcept {
   if (!options_.recorder) return;
   try {
-    coordination::v1::Lease lease;
-    lease.metadata.name = options_.name;
-    lease.metadata.namespace_ = options_.namespace_;
-    options_.recorder->record(seen_.value_or(lease), "Normal", "LeaderElection", message);
+    options_.recorder->record(detail::lease_reference(options_, seen_), "Normal", "LeaderElection",
+                              message);
   } catch (...) {  // NOLINT(bugprone-empty-catch): no event is worth an election
   }
-}
-
-void LeaseLock::put_labels(coordination::v1::Lease& lease) const {
-  for (const auto& [key, value] : options_.labels) lease.metadata.labels[key] = value;
 }
 
 Config election_config(Config config, Clock::Duration renew_deadline) {

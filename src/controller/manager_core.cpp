@@ -2,6 +2,7 @@
 #include "manager_core.hpp"
 
 #include "base/deadline.hpp"
+#include "client/rest_client.hpp"
 #include <kube/controller/client_event_sink.hpp>
 #include <kube/controller/identity.hpp>
 #include <kube/controller/lease_lock.hpp>
@@ -92,8 +93,11 @@ void ManagerCore::make_elector() {
   const ManagerElectionOptions& election = options_.leader_election;
   if (election.name.empty()) return;
   const std::string space = election.namespace_.empty() ? pod_namespace() : election.namespace_;
+  ClientOptions client = options_.client;
+  // The connections of the election are made by its lock, on a loop of its own; this client makes none.
+  if (!client.transport) client.runtime = Inside::core(client_)->runtime();
   auto lock = std::make_shared<LeaseLock>(
-      Client{election_config(client_.config(), election.renew_deadline), options_.client},
+      Client{election_config(client_.config(), election.renew_deadline), std::move(client)},
       LeaseLockOptions{.namespace_ = space,
                        .name = election.name,
                        .identity = election.identity.empty() ? make_identity() : election.identity,
@@ -244,6 +248,7 @@ void ManagerCore::start_endpoints() {
     HttpServerOptions server{.address = address};
     server.clock = options_.clock;
     server.log = log_;
+    server.runtime = Inside::core(client_)->runtime();
     server.slow = refused("slow");
     server.large = refused("large");
     server.crowded = refused("crowded");
@@ -277,13 +282,8 @@ void ManagerCore::start(const std::stop_token& stop) {
     if (controller->warms_up()) controller->start_sources();
   }
   if (!elector_) return start_leading();
-  election_ = std::jthread{[this] {
-    try {
-      elector_->run(stop_election_.get_token());
-    } catch (...) {
-      fail(std::current_exception());
-    }
-  }};
+  elector_->start();
+  election_started_ = true;
 }
 
 void ManagerCore::start_leading() {
@@ -299,7 +299,7 @@ void ManagerCore::lead(const std::stop_token& stop) {
   } catch (...) {  // no memory, or no thread
     failure = std::current_exception();
   }
-  if (!failure && !stop_election_.stop_requested()) {
+  if (!failure && !election_stopping_) {
     {
       const std::lock_guard guard{mutex_};
       leadership_lost_ = true;
@@ -309,7 +309,9 @@ void ManagerCore::lead(const std::stop_token& stop) {
   }
   // The elector may give the lease back now; nobody else must begin before all work has ended.
   leaders_.stop_and_wait();
-  if (failure) std::rethrow_exception(failure);
+  if (!failure) return;
+  fail(failure);
+  std::rethrow_exception(failure);
 }
 
 void ManagerCore::runnable_failed(const std::string& name,
@@ -394,8 +396,11 @@ void ManagerCore::stop_all() noexcept {
     work_ended_ = true;
     changed_.notify_all();
   }
-  stop_election_.request_stop();
-  if (election_.joinable()) election_.join();
+  election_stopping_ = true;
+  if (election_started_) {
+    elector_->request_stop();
+    static_cast<void>(elector_->ended().wait({}));
+  }
   try {
     std::map<std::string, std::shared_ptr<EventRecorder>> recorders;
     {

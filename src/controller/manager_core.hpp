@@ -75,7 +75,8 @@ class ManagerCore {
   void start_endpoints();
   void start_leading();
   void lead(const std::stop_token& stop);
-  /// Ends everything, in order. In a thread of its own: what does not end must not keep run() from returning.
+  /// Ends everything, in order. In a thread of its own: what does not end must not keep run() from returning. It waits for
+  /// code of the user, so it is no job: workers that are blocked must not keep the manager from stopping.
   void stop_all() noexcept;
   void fail(std::exception_ptr error) noexcept;
   void runnable_failed(const std::string& name, const std::exception_ptr& error) noexcept;
@@ -92,7 +93,6 @@ class ManagerCore {
   std::map<std::string, std::function<HttpReply()>, std::less<>> metrics_paths_;
   std::vector<std::shared_ptr<ControllerCore>> controllers_;  // guarded by mutex_
   std::unique_ptr<CacheCore> cache_;
-  std::unique_ptr<LeaderElector> elector_;
 
   mutable std::mutex mutex_;
   Condition changed_;
@@ -110,8 +110,9 @@ class ManagerCore {
   // These and the last member use all others.
   RunnableGroup others_;
   RunnableGroup leaders_;
-  std::stop_source stop_election_;
-  std::jthread election_;
+  std::unique_ptr<LeaderElector> elector_;
+  std::atomic<bool> election_started_ = false;
+  std::atomic<bool> election_stopping_ = false;
   std::jthread stopper_;
 };
 

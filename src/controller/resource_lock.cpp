@@ -10,6 +10,8 @@
 
 namespace kube {
 
+std::shared_ptr<detail::AsyncLock> ResourceLock::async_form() const { return nullptr; }
+
 void check_lock_type(std::string_view type) {
   constexpr std::string_view kGone[] = {"endpoints", "configmaps", "endpointsleases",
                                         "configmapsleases"};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/base/condition.hpp>
 #include <kube/controller/signals.hpp>
+
+#include "engine/thread.hpp"
+#include <kube/base/condition.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -24,7 +26,8 @@ std::atomic<int> g_write_end = -1;
 std::atomic<int> g_count = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 
-/// Does only what a handler may do: a write wakes the thread, which does the rest.
+/// Does only what a handler may do: a write wakes the thread, which does the rest. That is no loop's: a stop calls back
+/// whatever the program has registered, which may block.
 void handle(int /*signal*/) {
   if (g_count.fetch_add(1) > 0) _exit(1);
   const int saved = errno;
@@ -47,7 +50,7 @@ class SignalStop::State {
       throw std::logic_error{"signals are handled already: stop_on_signals() was called twice"};
     }
     g_count = 0;
-    thread_ = std::jthread{[this] { run(); }};
+    thread_ = detail::make_thread("kube-signals", [this] { run(); });
     struct sigaction action {};
     action.sa_handler = handle;
     action.sa_flags = SA_RESTART;
@@ -83,7 +86,7 @@ class SignalStop::State {
   std::array<int, 2> ends_{};
   std::array<struct sigaction, kSignals.size()> before_{};
   std::stop_source source_;
-  std::jthread thread_;
+  std::thread thread_;
 };
 
 SignalStop::SignalStop() : state_(std::make_unique<State>()) {}

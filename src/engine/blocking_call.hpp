@@ -22,12 +22,13 @@ class BlockingCall {
   using Function = std::function<Result(std::stop_token)>;
 
   /// Throws std::bad_alloc; without a scheduler also what `function` throws.
-  BlockingCall(const Poller& poller, Function function) {
+  BlockingCall(const Poller& poller, Function function,
+               Placement placement = Placement::kBlocking) {
     if (poller.scheduler == nullptr) {
       result_.emplace(function(poller.stop));
       return;
     }
-    run_ = std::make_shared<Run>(std::move(function), poller.waker);
+    run_ = std::make_shared<Run>(std::move(function), poller.waker, placement);
     run_->bind(poller.scheduler);
     run_->schedule();
   }
@@ -37,6 +38,10 @@ class BlockingCall {
     if (run_) run_->stop.request_stop();
   }
 
+  /// Requests a stop of the call, which is polled until it has ended.
+  void cancel() noexcept {
+    if (run_) run_->stop.request_stop();
+  }
   /// The result, once; nothing while it is pending. Throws what the function has thrown.
   [[nodiscard]] std::optional<Result> poll() {
     if (!run_) return std::exchange(result_, std::nullopt);
@@ -47,8 +52,8 @@ class BlockingCall {
 
  private:
   struct Run final : Job {
-    Run(Function what, std::weak_ptr<Waker> whom)
-        : Job(Placement::kBlocking), function(std::move(what)), waker(std::move(whom)) {}
+    Run(Function what, std::weak_ptr<Waker> whom, Placement placement)
+        : Job(placement), function(std::move(what)), waker(std::move(whom)) {}
 
     void run() noexcept override {
       if (is_done.load(std::memory_order_relaxed)) return;

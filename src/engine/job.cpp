@@ -27,7 +27,8 @@ void Job::schedule() noexcept {
 void Job::execute() noexcept {
   state_.exchange(State::kRunning, std::memory_order_acq_rel);
   {
-    const NoWaitCode scope{placement_ != Placement::kBlocking || scheduler_->is_without_threads()};
+    const NoWaitCode scope{placement_ == Placement::kLoop || placement_ == Placement::kLibrary ||
+                           scheduler_->is_without_threads()};
     run();
   }
   State expected = State::kRunning;

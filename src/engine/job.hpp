@@ -16,6 +16,7 @@ enum class Placement : std::uint8_t {
   kLoop,  ///< the Loop's thread only: touches sockets
   kLibrary,  ///< any thread of the Runtime: never blocks. What the loop itself schedules, it runs if it has time
   kBlocking,  ///< workers only: calls user code that may block
+  kUrgent,  ///< workers only: calls user code that should return soon, also while others block (health checks)
 };
 
 /// Work that runs whenever it has been scheduled, one run at a time: the state machine of an informer, the deliveries of

@@ -60,18 +60,28 @@ struct Runtime::Threads {
   std::thread io;
 };
 
+/// The threads of a Runtime: how many there are, and their names.
+struct detail::ThreadPlan {
+  const char* loop_name = "kube-io";
+  WorkerPoolOptions workers = {};
+  Logger log = {};
+};
+
 Runtime::Runtime(RuntimeOptions options)
-    : core_(std::make_shared<detail::Scheduler>(
-          detail::WorkerPoolOptions{.threads = thread_count(options),
-                                    .max_threads = options.max_threads},
-          options.log.named("runtime"))),
+    : Runtime(detail::ThreadPlan{
+          .workers = {.threads = thread_count(options), .max_threads = options.max_threads},
+          .log = options.log}) {}
+
+Runtime::Runtime(const detail::ThreadPlan& plan)
+    : core_(std::make_shared<detail::Scheduler>(plan.workers, plan.log.named("runtime"))),
       loop_(core_),
       threads_(std::make_unique<Threads>()) {
   if (core_->workers().is_without_threads()) return;
   core_->workers().start(core_);
   try {
     threads_->io = detail::make_thread(
-        "kube-io", [core = core_, stop = threads_->stop.get_token()] { core->loop().run(stop); });
+        plan.loop_name,
+        [core = core_, stop = threads_->stop.get_token()] { core->loop().run(stop); });
   } catch (const std::system_error& error) {
     core_->close();
     throw std::system_error(error.code(), "the thread of the event loop could not be created");
@@ -114,6 +124,23 @@ std::shared_ptr<Runtime> detail::shared_runtime() {
   const std::lock_guard guard{mutex};
   auto runtime = shared.lock();
   if (runtime == nullptr) shared = runtime = std::make_shared<Runtime>();
+  return runtime;
+}
+
+std::shared_ptr<Runtime> detail::lease_runtime() {
+  static std::mutex mutex;
+  static std::weak_ptr<Runtime> shared;  // guarded by mutex
+  const std::lock_guard guard{mutex};
+  auto runtime = shared.lock();
+  if (runtime == nullptr) {
+    // No limit of workers: what the user of one lease blocks does not concern other leases.
+    const ThreadPlan plan{
+        .loop_name = "kube-lease",
+        .workers = {.threads = 1, .max_threads = 0, .kept = 0, .name = "kube-lease"},
+        .log = stderr_logger()};
+    runtime.reset(new Runtime(plan));
+    shared = runtime;
+  }
   return runtime;
 }
 

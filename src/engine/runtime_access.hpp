@@ -11,4 +11,9 @@ namespace kube::detail {
 /// the last. Throws as the constructor of Runtime.
 [[nodiscard]] std::shared_ptr<Runtime> shared_runtime();
 
+/// The Runtime of leases (thread `kube-lease`): no load of other Runtimes delays it. Made with the first lease of the
+/// process, ended with the last; its workers (`kube-lease-N`) exist while something blocks. Throws as the constructor of
+/// Runtime.
+[[nodiscard]] std::shared_ptr<Runtime> lease_runtime();
+
 }  // namespace kube::detail

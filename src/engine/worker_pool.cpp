@@ -90,7 +90,7 @@ void WorkerPool::push(std::shared_ptr<Job> job) noexcept {
   {
     const std::lock_guard guard{mutex_};
     if (closed_) return;
-    (job->placement() == Placement::kBlocking ? blocking_ : library_).push(std::move(job));
+    list_of_locked(job->placement()).push(std::move(job));
     ++ready_;
     wake = idle_ > 0;
     // Idle workers may have been told of other jobs, which perhaps never end.
@@ -111,7 +111,7 @@ bool WorkerPool::add_locked() noexcept {
   try {
     Worker& worker = workers_.emplace_back();
     try {
-      worker.thread = make_thread(fmt::format("kube-work-{}", next_number_),
+      worker.thread = make_thread(fmt::format("{}-{}", options_.name, next_number_),
                                   [self = shared_from_this(), &worker] { self->work(worker); });
     } catch (...) {
       workers_.pop_back();
@@ -155,10 +155,19 @@ bool WorkerPool::may_block_locked() const noexcept {
 }
 
 bool WorkerPool::has_work_locked() const noexcept {
-  return !library_.empty() || (!blocking_.empty() && may_block_locked());
+  return !urgent_.empty() || !library_.empty() || (!blocking_.empty() && may_block_locked());
+}
+
+JobList& WorkerPool::list_of_locked(Placement placement) noexcept {
+  if (placement == Placement::kUrgent) return urgent_;
+  return placement == Placement::kBlocking ? blocking_ : library_;
 }
 
 std::shared_ptr<Job> WorkerPool::take_locked() noexcept {
+  if (!urgent_.empty()) {
+    --ready_;
+    return urgent_.pop();
+  }
   const bool may_block = !blocking_.empty() && may_block_locked();
   if (may_block && (blocking_next_ || library_.empty())) {
     blocking_next_ = false;
@@ -177,13 +186,16 @@ void WorkerPool::work(Worker& worker) noexcept {
   for (;;) {
     while (std::shared_ptr<Job> job = closed_ ? nullptr : take_locked()) {
       const bool blocking = job->placement() == Placement::kBlocking;
+      const bool urgent = job->placement() == Placement::kUrgent;
       if (blocking) ++in_blocking_;
+      if (urgent) ++in_urgent_;
       lock.unlock();
       note_progress();
       Scheduler::execute(*job);
       job.reset();  // may be the last owner
       note_progress();
       lock.lock();
+      if (urgent) --in_urgent_;
       if (!blocking) continue;
       // Sleeping workers were not woken for a job that the limit held back.
       if (!may_block_locked() && !blocking_.empty() && idle_ > 0) work_.notify_one();
@@ -191,13 +203,13 @@ void WorkerPool::work(Worker& worker) noexcept {
     }
     if (closed_) break;
     ++idle_;
-    const bool extra = workers_.size() > options_.threads;
+    const bool extra = workers_.size() > options_.kept.value_or(options_.threads);
     const bool busy = work_.wait_until(
         lock, {},
         extra ? std::chrono::steady_clock::now() + options_.idle_end : Condition::TimePoint::max(),
         [&] { return closed_ || has_work_locked(); });
     --idle_;
-    if (!busy && workers_.size() > options_.threads) break;
+    if (!busy && workers_.size() > options_.kept.value_or(options_.threads)) break;
   }
   // A thread cannot join itself: the next one that ends, the watchdog or close() does.
   std::list<Worker> ended;
@@ -254,7 +266,8 @@ std::optional<std::chrono::nanoseconds> WorkerPool::look() noexcept {
 
 bool WorkerPool::help_locked() noexcept {
   const bool stuck = are_all_stuck_locked();
-  const bool below_limit = options_.max_threads == 0 || workers_.size() <= options_.max_threads;
+  const bool below_limit =
+      options_.max_threads == 0 || workers_.size() <= options_.max_threads + in_urgent_;
   const bool wanted = workers_.size() < options_.threads || (stuck && below_limit);
   if (wanted && (!refused_ || std::chrono::steady_clock::now() >= retry_at_)) (void)add_locked();
   return refused_ && stuck;
@@ -291,12 +304,14 @@ void WorkerPool::join(std::list<Worker>& ended) noexcept {
 }
 
 void WorkerPool::close(Close how) noexcept {
+  JobList urgent;
   JobList library;
   JobList blocking;
   std::shared_ptr<Watchdog> watchdog;
   {
     std::unique_lock lock{mutex_};
     closed_ = true;
+    urgent.swap(urgent_);
     library.swap(library_);
     blocking.swap(blocking_);
     ready_ = 0;

@@ -22,10 +22,15 @@ namespace kube::detail {
 struct WorkerPoolOptions {
   /// Workers that stay; made when they are first needed. 0: the loop runs all jobs.
   unsigned threads = 1;
-  /// Limit of workers inside jobs that may block; 0: no limit. One more is there for jobs that do not.
+  /// Limit of workers inside jobs that may block; 0: no limit. One more is there for jobs that do not, and one for each
+  /// urgent job.
   unsigned max_threads = 64;
-  /// Workers beyond `threads` end when they have had nothing to do for this long.
+  /// Workers beyond `kept` end when they have had nothing to do for this long.
   std::chrono::nanoseconds idle_end = std::chrono::seconds{10};
+  /// How many idle workers stay; `threads` by default.
+  std::optional<unsigned> kept = std::nullopt;
+  /// Names of the threads, "kube-work-0"...; 12 characters at most.
+  const char* name = "kube-work";
 };
 
 /// The threads that run jobs beside the loop. More are made while those that exist are blocked inside user code, and end
@@ -74,6 +79,7 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
   /// The watchdog, if it does not look yet.
   [[nodiscard]] std::shared_ptr<Watchdog> watch_locked() noexcept;
   [[nodiscard]] std::shared_ptr<Job> take_locked() noexcept;
+  [[nodiscard]] JobList& list_of_locked(Placement placement) noexcept;
   [[nodiscard]] bool has_work_locked() const noexcept;
   [[nodiscard]] bool may_block_locked() const noexcept;
   void work(Worker& worker) noexcept;
@@ -98,14 +104,16 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
   Condition work_;
   // Guarded by mutex_:
   std::shared_ptr<Watchdog> watchdog_;
+  JobList urgent_;  // before the others; not limited
   JobList library_;
   JobList blocking_;
   bool blocking_next_ = false;  // the two lists take turns
   std::list<Worker> workers_;
   std::list<Worker> ended_;
-  std::size_t ready_ = 0;  // jobs in both lists
+  std::size_t ready_ = 0;  // jobs in all lists
   std::size_t idle_ = 0;
   std::size_t in_blocking_ = 0;
+  std::size_t in_urgent_ = 0;
   unsigned next_number_ = 0;
   bool watched_ = false;
   bool closed_ = false;

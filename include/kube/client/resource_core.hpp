@@ -25,6 +25,7 @@ namespace kube::detail {
 
 class AwaitedEvents;
 class ListOperation;
+class ObjectOperation;
 class RestClient;
 class WatchCore;
 class WatchOperation;
@@ -126,6 +127,8 @@ class ResourceCore {
 
   /// Sends it and waits for the answer; null if that is of no interest.
   AnyRef send(Verb verb, std::stop_token stop) const;
+  /// The same in the form that is polled.
+  [[nodiscard]] std::unique_ptr<ObjectOperation> start(Verb verb) const;
   /// The same for a coroutine to wait for.
   [[nodiscard]] Await<AnyRef> send_async(Verb verb, std::stop_token stop) const;
 

@@ -25,6 +25,7 @@ class ClientEventSink final : public EventSinkFor<Event> {
   }
 
  private:
+  [[nodiscard]] const Client* client() const noexcept override { return &client_; }
   [[nodiscard]] Resource<Event> events_of(const Event& event) const {
     return client_.resource<Event>(event.metadata.namespace_.view());
   }

@@ -4,17 +4,14 @@
 #include <kube/base/clock.hpp>
 #include <kube/base/log.hpp>
 #include <kube/base/random.hpp>
-#include <kube/controller/detail/bounded_queue.hpp>
 #include <kube/controller/event_correlator.hpp>
 #include <kube/controller/event_sink.hpp>
 #include <kube/controller/identity.hpp>
 
 #include <cstddef>
 #include <memory>
-#include <stop_token>
 #include <string>
 #include <string_view>
-#include <thread>
 
 namespace kube {
 
@@ -30,12 +27,17 @@ struct EventRecorderOptions {
 
 /// Tells users what happens to their objects: `kubectl describe` shows events. These are of the old kind, core/v1.
 ///
-/// Recording never waits. A thread of the recorder sends the events, and tries again for two minutes when there is
-/// no answer; when too many are waiting, further ones are dropped and logged. Thread safety: all methods, from any
-/// thread. The destructor drops what has not been sent; flush() first if that matters.
+/// Recording never waits. The events are sent in the threads of the client that the sink belongs to (a sink without one
+/// shares a Runtime with others), and again for two minutes when there is no answer; when too many are waiting, further
+/// ones are dropped and logged. Thread safety: all methods, from any thread. The destructor drops what has not been sent,
+/// and waits until the sink has returned; flush() first if events matter.
 class EventRecorder {
  public:
+  /// Throws as the constructor of Runtime.
   EventRecorder(std::shared_ptr<EventSink> sink, EventRecorderOptions options);
+  EventRecorder(const EventRecorder&) = delete;
+  EventRecorder& operator=(const EventRecorder&) = delete;
+  ~EventRecorder();
 
   /// `type` is "Normal" or "Warning"; anything else is dropped and logged.
   template <typename T>
@@ -50,16 +52,10 @@ class EventRecorder {
   [[nodiscard]] bool flush(Clock::Duration limit);
 
  private:
-  void run(std::stop_token stop);
-  void send(core::v1::Event event, std::stop_token stop);
+  class Writer;
 
-  const std::shared_ptr<EventSink> sink_;
   const EventRecorderOptions options_;
-  const Logger log_;
-  Clock& clock_;
-  EventCorrelator correlator_;  // used by the thread only
-  detail::BoundedQueue<core::v1::Event> queue_;
-  std::jthread thread_;  // the last member: it uses the others
+  const std::shared_ptr<Writer> writer_;
 };
 
 }  // namespace kube

@@ -11,8 +11,15 @@
 
 namespace kube {
 
-/// Where events go: an API server, or a list in a test. Thread safety: both methods are called from several threads
-/// at once. They return the event as stored, and throw ApiError if it is refused and another kube::Error if
+class Client;  // <kube/client/client.hpp>
+
+namespace detail {
+template <typename Event>
+class EventWriter;
+}
+
+/// Where events go: an API server, or a list in a test. Thread safety: both methods are called by workers, several at
+/// once, and may block. They return the event as stored, and throw ApiError if it is refused and another kube::Error if
 /// there is no answer.
 template <typename Event>
 class EventSinkFor {
@@ -22,6 +29,11 @@ class EventSinkFor {
   virtual Event create(const Event& event, std::stop_token stop) = 0;
   /// Applies a strategic merge patch to the event of that name and namespace.
   virtual Event patch(const Event& event, const std::string& patch, std::stop_token stop) = 0;
+
+ private:
+  friend class detail::EventWriter<Event>;
+  /// The client whose server gets the events; null for sinks that users write. With a client no thread waits for answers.
+  [[nodiscard]] virtual const Client* client() const noexcept { return nullptr; }
 };
 
 using EventSink = EventSinkFor<core::v1::Event>;

@@ -4,19 +4,14 @@
 #include <kube/base/clock.hpp>
 #include <kube/base/log.hpp>
 #include <kube/base/random.hpp>
-#include <kube/controller/detail/bounded_queue.hpp>
 #include <kube/controller/event_series.hpp>
 #include <kube/controller/event_sink.hpp>
 #include <kube/controller/identity.hpp>
 
 #include <cstddef>
 #include <memory>
-#include <mutex>
-#include <stop_token>
 #include <string>
 #include <string_view>
-#include <thread>
-#include <vector>
 
 namespace kube {
 
@@ -24,7 +19,7 @@ struct EventsV1RecorderOptions {
   std::string controller{};        ///< who reports
   std::string host = host_name();  ///< from where
   std::size_t queue_size = 1000;   ///< how many events may wait to be sent
-  std::size_t writers = 8;         ///< how many threads send them
+  std::size_t writers = 8;         ///< how many are sent at once
   Clock* clock = &system_clock();
   Random random = system_random();
   Logger log = stderr_logger();
@@ -39,10 +34,15 @@ struct EventNote {
 };
 
 /// As EventRecorder, but for the new kind of events, events.k8s.io/v1, which come in series.
-/// Thread safety: all methods, from any thread. The destructor drops what has not been sent.
+/// Thread safety: all methods, from any thread. The destructor drops what has not been sent, and waits until the sink has
+/// returned.
 class EventsV1Recorder {
  public:
+  /// Throws as the constructor of Runtime.
   EventsV1Recorder(std::shared_ptr<EventsV1Sink> sink, EventsV1RecorderOptions options);
+  EventsV1Recorder(const EventsV1Recorder&) = delete;
+  EventsV1Recorder& operator=(const EventsV1Recorder&) = delete;
+  ~EventsV1Recorder();
 
   /// Drops and logs what a server would refuse: another type, no reason or action, or ones that are too long.
   void record(const core::v1::ObjectReference& regarding, const EventNote& note,
@@ -57,22 +57,11 @@ class EventsV1Recorder {
   [[nodiscard]] bool flush(Clock::Duration limit);
 
  private:
-  void run_writer(std::stop_token stop);
-  void run_sweeper(std::stop_token stop);
-  /// Enqueues what is known of series: of those that have ended, and of those that go on.
-  void write_series(bool ended, bool running);
-  void send(const events::v1::Event& event, std::stop_token stop);
-  void enqueue(events::v1::Event event);
+  class Writer;
 
-  const std::shared_ptr<EventsV1Sink> sink_;
   const EventsV1RecorderOptions options_;
   const std::string instance_;
-  const Logger log_;
-  Clock& clock_;
-  std::mutex mutex_;
-  EventSeriesTracker tracker_;  // guarded by mutex_
-  detail::BoundedQueue<events::v1::Event> queue_;
-  std::vector<std::jthread> threads_;  // the last member: they use the others
+  const std::shared_ptr<Writer> writer_;
 };
 
 }  // namespace kube

@@ -9,8 +9,8 @@
 
 namespace kube {
 
-/// Says what is wrong, or nothing. What it throws is wrong, too. Called by a thread of the manager, and must not wait
-/// for long.
+/// Says what is wrong, or nothing. What it throws is wrong, too. Called by workers, several at once, and must not wait for
+/// long.
 using HealthCheck = std::function<std::optional<std::string>()>;
 /// All is well as long as somebody answers.
 [[nodiscard]] HealthCheck ping();

@@ -5,11 +5,11 @@
 #include <kube/base/log.hpp>
 #include <kube/base/metrics.hpp>
 #include <kube/base/random.hpp>
+#include <kube/cache/done_signal.hpp>
 #include <kube/controller/resource_lock.hpp>
 
 #include <atomic>
 #include <chrono>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -19,6 +19,11 @@
 #include <string_view>
 
 namespace kube {
+
+namespace detail {
+class ElectionRun;
+class ObservedLease;
+}  // namespace detail
 
 struct LeaderElectionOptions {
   /// How long others wait for a renewal before they take over.
@@ -38,7 +43,7 @@ struct LeaderElectionOptions {
   std::function<void(std::stop_token)> on_started_leading{};
   /// Called at the end of run() in any case, also if we never led.
   std::function<void()> on_stopped_leading{};
-  /// Called on a thread of its own when somebody else is seen to hold the lease, or we do; empty for nobody.
+  /// Called by a worker when somebody else is seen to hold the lease, or we do; empty for nobody.
   std::function<void(const std::string& identity)> on_new_leader{};
 
   /// Has to go on while the machine is suspended, or a leader that wakes up takes an expired lease for its own.
@@ -54,17 +59,34 @@ struct LeaderElectionOptions {
 /// A candidate takes the lease when nobody holds it, or when it has seen it unchanged for as long as the
 /// holder said. The leader renews it, and gives up early enough if it cannot.
 ///
-/// Thread safety: run() from one thread at a time, the other methods from any thread.
+/// All leases of a process are renewed by one thread (`kube-lease`), which calls neither handlers nor other code of the
+/// user that may block. A ResourceLock that a user wrote is called by a thread of its own (`kube-lock`) meanwhile.
+///
+/// Thread safety: run() and start() from one thread at a time, the other methods from any thread.
 class LeaderElector {
  public:
   /// Throws std::invalid_argument unless lease_duration > renew_deadline > 1.2 * retry_period > 0, the lock has an
   /// identity, and both on_started_leading and on_stopped_leading are there.
   LeaderElector(std::shared_ptr<ResourceLock> lock, LeaderElectionOptions options);
+  LeaderElector(const LeaderElector&) = delete;
+  LeaderElector& operator=(const LeaderElector&) = delete;
+  /// Ends what start() has begun, and waits for it. None of the functions of the options may destroy it.
+  ~LeaderElector();
 
   /// Waits for the leadership and leads until it is lost or a stop is requested. After a stop the lease is renewed
   /// until the work has returned. Losing it is final: whoever wants to lead again calls run() again, and most
   /// programs rather end. Throws what on_started_leading and on_stopped_leading throw.
   void run(std::stop_token stop);
+
+  /// The same without waiting: it goes on until request_stop(), and ended() tells of the end. What the functions of the
+  /// options throw is logged. With a client whose Runtime has no threads everything happens on the program's loop;
+  /// on_started_leading is called there, too, and must return soon: the work goes on until its token is stopped. Throws
+  /// std::logic_error if the elector is running, and std::system_error if there is no thread for it.
+  void start();
+  /// Ends a run that start() has begun.
+  void request_stop() noexcept;
+  /// Happens when the last start() has ended and on_stopped_leading has returned.
+  [[nodiscard]] DoneSignal ended() const;
 
   /// Whether we hold the lease: false also when the lease duration has passed since the last renewal.
   [[nodiscard]] bool is_leader() const;
@@ -76,54 +98,26 @@ class LeaderElector {
   static constexpr std::string_view kHealthCheckName = "leaderElection";
 
  private:
-  class Announcer;
-  enum class Outcome {
-    kHeld,    // we hold the lease
-    kFailed,  // try again
-    kLost,    // somebody else leads, or shall lead
-  };
+  class Background;
 
-  bool acquire(Announcer& announcer, std::stop_token stop);
-  std::exception_ptr lead(Announcer& announcer, std::stop_token stop);
-  void renew(Announcer& announcer, std::stop_token stop);
-  void release();
-  Outcome try_once(Announcer& announcer, Clock::TimePoint deadline, std::stop_token stop);
-  Outcome acquire_or_renew(Clock::TimePoint deadline, std::stop_token stop);
-  Outcome renew_coordinated(Clock::TimePoint deadline, std::stop_token stop);
-
-  /// Throws unless the lock takes the record.
-  Outcome write(const LeaderElectionRecord& record, Clock::TimePoint deadline,
-                std::stop_token stop);
-
-  /// The lock has taken `record`, which was sent at `at`.
-  Outcome written(const LeaderElectionRecord& record, Clock::TimePoint at);
-
-  [[nodiscard]] LockCall call(Clock::TimePoint deadline, std::stop_token stop) const;
-  [[nodiscard]] LeaderElectionRecord own_record() const;
-  /// The same leadership as in `term`, renewed now.
-  [[nodiscard]] LeaderElectionRecord continued(const LeaderElectionRecord& term) const;
-  [[nodiscard]] LeaderElectionRecord observed() const;
-  void observe(const LeaderElectionRecord& record);
-  [[nodiscard]] bool is_valid() const;
-  /// Whether the record that was seen last names us, expired or not.
-  [[nodiscard]] bool is_named() const;
+  /// Throws std::logic_error if it is running already.
+  void begin();
+  /// Nobody renews the lease any more. Throws what on_stopped_leading throws.
+  void finish();
+  [[nodiscard]] std::unique_ptr<detail::ElectionRun> make_run() const;
 
   const std::shared_ptr<ResourceLock> lock_;
   const LeaderElectionOptions options_;
   const std::string identity_;
   const std::string lock_name_;
   const Logger log_;
-  Clock& clock_;
+  const std::shared_ptr<detail::ObservedLease> lease_;
   Gauge master_status_;
   Counter slow_path_;
   std::atomic<bool> running_ = false;
-  Clock::TimePoint written_at_{};  // when the last successful write was sent; used by run() only
 
   mutable std::mutex mutex_;
-  // Guarded by mutex_:
-  LeaderElectionRecord observed_;
-  Clock::TimePoint observed_at_{};  // when it was last seen to change
-  Clock::TimePoint held_until_{};   // by our last write
+  std::shared_ptr<Background> background_;  // of the last start(); guarded by mutex_
 };
 
 /// How long a request of the election may take, so that a single one cannot cost the lease: half of the renew

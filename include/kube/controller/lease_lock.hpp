@@ -24,8 +24,10 @@ struct LeaseLockOptions {
   Clock* clock = &boot_clock();  ///< that of the LeaderElector, whose deadlines it keeps
 };
 
-/// The lock of a leader election, kept in a Lease. Give it a client of its own, made from election_config(), so that
-/// the requests of controllers do not hold up the renewals. Thread safety: as ResourceLock.
+/// The lock of a leader election, kept in a Lease. An election makes connections of its own for it, with the configuration
+/// and the options of the client, so that nothing else holds up the renewals; make the client from election_config(). Of
+/// these options on_request is called by the thread that renews leases, on_attempt, on_warning and the log by workers; a
+/// rate limit is not applied. Thread safety: as ResourceLock.
 class LeaseLock final : public ResourceLock {
  public:
   LeaseLock(const Client& client, LeaseLockOptions options);
@@ -40,8 +42,9 @@ class LeaseLock final : public ResourceLock {
   }
 
  private:
-  void put_labels(coordination::v1::Lease& lease) const;
+  [[nodiscard]] std::shared_ptr<detail::AsyncLock> async_form() const override;
 
+  const Client client_;
   const Resource<coordination::v1::Lease> leases_;
   const LeaseLockOptions options_;
   std::optional<coordination::v1::Lease> seen_;  // the version that update() replaces

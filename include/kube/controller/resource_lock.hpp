@@ -5,12 +5,20 @@
 #include <kube/api/time.hpp>
 #include <kube/base/clock.hpp>
 
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
 
 namespace kube {
+
+class ResourceLock;
+
+namespace detail {
+class AsyncLock;
+std::shared_ptr<AsyncLock> polled_form(const std::shared_ptr<ResourceLock>& lock);
+}  // namespace detail
 
 /// Who leads, since when, and for how long without a renewal.
 struct LeaderElectionRecord {
@@ -33,7 +41,8 @@ struct LockCall {
 };
 
 /// Where the record is kept: an object that all candidates see, and that the server lets only one of two
-/// writers change. The methods are called by one thread at a time.
+/// writers change. The methods are called by one thread at a time: one that the lock has for itself while an election
+/// runs, so they may block.
 class ResourceLock {
  public:
   virtual ~ResourceLock() = default;
@@ -51,6 +60,12 @@ class ResourceLock {
   [[nodiscard]] virtual std::string_view identity() const noexcept = 0;
   /// For logs: "namespace/name".
   [[nodiscard]] virtual std::string describe() const = 0;
+
+ private:
+  friend std::shared_ptr<detail::AsyncLock> detail::polled_form(
+      const std::shared_ptr<ResourceLock>& lock);
+  /// The same lock without blocking calls; null if it has none, as all those that users write.
+  [[nodiscard]] virtual std::shared_ptr<detail::AsyncLock> async_form() const;
 };
 
 /// Throws std::invalid_argument unless `type` is "leases", the only kind of lock that there still is.

@@ -10,9 +10,13 @@
 
 namespace kube {
 
+class Runtime;
+
 namespace detail {
 class Scheduler;
-}
+struct ThreadPlan;
+std::shared_ptr<Runtime> lease_runtime();
+}  // namespace detail
 
 /// How many threads a Runtime has. Any field may be left out.
 struct RuntimeOptions {
@@ -44,7 +48,10 @@ class Runtime {
 
  private:
   friend struct detail::Inside;
+  friend std::shared_ptr<Runtime> detail::lease_runtime();
   struct Threads;
+
+  explicit Runtime(const detail::ThreadPlan& plan);
 
   const std::shared_ptr<detail::Scheduler> core_;
   Loop loop_;

@@ -3,6 +3,7 @@
 #include <kube/controller/event_recorder.hpp>
 #include <kube/controller/leader_elector.hpp>
 
+#include "engine/runtime_access.hpp"
 #include "memory_lock.hpp"
 #include "recording_sink.hpp"
 #include "support/failing_memory.hpp"
@@ -13,6 +14,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
@@ -77,17 +79,35 @@ TEST_F(ElectionExhaustion, OfMemoryEndsTheRunOrIsOvercome) {
   EXPECT_TRUE(led);
 }
 
+// RT-5: without a thread for the loop, the lock or the work.
 TEST_F(ElectionExhaustion, OfThreadsEndsTheRunAndReleasesTheLease) {
+  options.on_new_leader = nullptr;
   LeaderElector elector{lock, options};
-  for (const int threads : {1, 2}) {
-    options.on_new_leader = nullptr;
-    LeaderElector without_announcer{lock, options};
+  const auto fails = [&](const char* what) {
+    const int before = ended;
+    EXPECT_THROW(run(elector), std::system_error) << what;
+    EXPECT_FALSE(led) << what;
+    EXPECT_EQ(ended, before + 1) << what;
+    EXPECT_EQ(lease.get().value_or(LeaderElectionRecord{}).holder_identity, "") << what;
+  };
+  {
     const ThreadFault fault{1};
-    EXPECT_THROW(run(threads == 1 ? elector : without_announcer), std::system_error);
-    EXPECT_FALSE(led);
+    fails("loop");
   }
-  EXPECT_EQ(ended, 2);
-  EXPECT_EQ(lease.get().value_or(LeaderElectionRecord{}).holder_identity, "");
+  {
+    const auto loop = detail::lease_runtime();
+    const ThreadFault fault{1};
+    fails("lock");
+  }
+  std::optional<ThreadFault> fault;
+  lock->set_faults([&](std::string_view method, const LockCall&) {
+    if (method == "create") fault.emplace(1);
+    return MemoryLock::Fault::kNone;
+  });
+  fails("work");
+  fault.reset();
+  lock->set_faults(nullptr);
+
   EXPECT_NO_THROW(run(elector));
   EXPECT_TRUE(led);
 }

@@ -3,6 +3,7 @@
 
 #include "http_client.hpp"
 #include "http_request.hpp"
+#include "unit/engine/helpers.hpp"
 
 #include <kube/base/metrics.hpp>
 #include <kube/testkit/fake_clock.hpp>
@@ -148,6 +149,59 @@ TEST(HttpServer, ReplacesTheOldestConnectionWhenThereAreTooMany) {
   EXPECT_GE(metrics.counter("crowded", "").value(), 137U);
   idle.back()->send("GET /last HTTP/1.1\r\n\r\n");
   EXPECT_EQ(test::parse_answer(idle.back()->read()).body, "/last?");
+}
+
+// RT-16: health is answered while all workers are inside of handlers, also at their limit.
+TEST(HttpServer, AnswersWhileAllHandlersBlock) {
+  HttpServerOptions options = loopback();
+  options.runtime =
+      std::make_shared<Runtime>(RuntimeOptions{.threads = 2, .max_threads = 3, .log = Logger{}});
+  test::Gate gate;
+  test::Counter blocked;
+  std::vector<std::shared_ptr<test::FunctionJob>> handlers;
+  for (int i = 0; i < 5; ++i) {
+    handlers.push_back(test::make_job(*options.runtime, Placement::kBlocking, [&] {
+      blocked.add();
+      gate.pass();
+    }));
+    handlers.back()->schedule();
+  }
+  const HttpServer server{std::move(options), echo};
+  ASSERT_TRUE(blocked.reaches(3));
+
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(http_get(server.address(), "/healthz").status, 200);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 1s);
+  gate.open();
+  EXPECT_TRUE(blocked.reaches(5));
+}
+
+// RT-16: an answer has a deadline, and others do not wait for it.
+TEST(HttpServer, DoesNotWaitForAnAnswerThatTakesTooLong) {
+  testkit::FakeClock clock;
+  test::Gate gate;
+  test::Counter asked;
+  auto server = std::make_unique<HttpServer>(
+      loopback(clock), [&](std::string_view path, std::string_view) -> HttpReply {
+        asked.add();
+        if (path == "/stuck") gate.pass();
+        return {.body = "here"};
+      });
+  std::vector<std::unique_ptr<RawConnection>> stuck;
+  for (int i = 0; i < 10; ++i) {
+    stuck.push_back(std::make_unique<RawConnection>(server->address()));
+    stuck.back()->send("GET /stuck HTTP/1.1\r\n\r\n");
+  }
+  ASSERT_TRUE(asked.reaches(10));
+  EXPECT_EQ(http_get(server->address(), "/other").body, "here");
+
+  clock.advance(10s);
+  for (const auto& connection : stuck) {
+    EXPECT_EQ(test::parse_answer(connection->read()).status, 503);
+  }
+  gate.open();
+  server.reset();  // waits until the answers have returned
+  EXPECT_EQ(asked.value(), 11);
 }
 
 TEST(HttpServer, EndsWithOpenConnections) {

@@ -5,6 +5,7 @@
 #include <kube/controller/event_recorder.hpp>
 
 #include "http_client.hpp"
+#include "thread_names.hpp"
 
 #include <atomic>
 
@@ -322,6 +323,35 @@ TEST_F(ManagerRunTest, TellsWhoLeads) {
   clock.advance(1ms);  // no two events have the same name
   running->finish();
   EXPECT_EQ(server.count<core::v1::Event>(space), 2U);
+}
+
+// LO-1, RT-2: beside the thread inside run(), one waits for sockets and time, one renews the lease, one is the leader's
+// work; recorders and endpoints have none.
+TEST_F(ManagerRunTest, HasNoThreadsThatOnlyWait) {
+  if (server.is_real()) GTEST_SKIP() << "the test itself has a client of a real server";
+  const auto others = [] {
+    return test::threads_with([](std::string_view name) { return !name.starts_with("kube-"); });
+  };
+  const std::size_t before = others();
+  ManagerOptions from = elected_options();
+  from.health_address = "127.0.0.1:0";
+  from.metrics_address = "127.0.0.1:0";
+  Manager& manager = make(std::move(from));
+  manager.add_healthz_check("ping", ping());
+  const auto recorders = {manager.event_recorder("a"), manager.event_recorder("b")};
+  running->start();
+  ASSERT_TRUE(manager.elected().wait({}));
+  for (const auto& recorder : recorders) {
+    recorder->record(config_map(space, "a"), "Normal", "Seen", "it is there");
+    EXPECT_TRUE(recorder->flush(10s));
+  }
+  EXPECT_EQ(http_get(manager.health_address(), "/healthz").status, 200);
+
+  EXPECT_EQ(test::threads_named("kube-io"), 1U);
+  EXPECT_EQ(test::threads_named("kube-lease"), 1U);
+  EXPECT_EQ(test::threads_named("kube-leader"), 1U);
+  EXPECT_EQ(others(), before + 1);
+  running->finish();
 }
 
 // Events of controllers are sent before the end.

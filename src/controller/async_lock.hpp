@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/deferred_calls.hpp"
+#include "engine/polling.hpp"
+#include <kube/base/clock.hpp>
+#include <kube/controller/resource_lock.hpp>
+#include <kube/engine/runtime.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace kube::detail {
+
+/// One call of a lock. See engine/polling.hpp.
+class LockOperation {
+ public:
+  virtual ~LockOperation() = default;
+
+  /// Throws as the method of ResourceLock.
+  [[nodiscard]] virtual Poll poll() = 0;
+  /// A time of AsyncLock::clock().
+  [[nodiscard]] virtual Clock::TimePoint wake_at() const noexcept {
+    return Clock::TimePoint::max();
+  }
+  /// When it gives up, by the clock of the election; TimePoint::max() if it has to end by itself.
+  [[nodiscard]] virtual Clock::TimePoint deadline() const noexcept {
+    return Clock::TimePoint::max();
+  }
+  /// Ends it soon, mostly with an error. It is still polled until it has ended.
+  virtual void cancel() noexcept = 0;
+  /// What get() has returned, once it is ready.
+  [[nodiscard]] virtual std::optional<LeaderElectionRecord> take_record() { return std::nullopt; }
+};
+
+/// The form of a ResourceLock that an election polls.
+///
+/// Thread safety: one operation at a time; polled by the loop of runtime().
+class AsyncLock {
+ public:
+  explicit AsyncLock(std::shared_ptr<Runtime> runtime)
+      : runtime_(std::move(runtime)),
+        calls_(std::make_shared<DeferredCalls>(Inside::core(*runtime_))) {}
+  virtual ~AsyncLock() = default;
+  AsyncLock(const AsyncLock&) = delete;
+  AsyncLock& operator=(const AsyncLock&) = delete;
+
+  /// Each gives up after `timeout`. Throws std::bad_alloc.
+  [[nodiscard]] virtual std::unique_ptr<LockOperation> start_get(Clock::Duration timeout,
+                                                                 Poller poller) = 0;
+  [[nodiscard]] virtual std::unique_ptr<LockOperation> start_create(
+      const LeaderElectionRecord& record, Clock::Duration timeout, Poller poller) = 0;
+  [[nodiscard]] virtual std::unique_ptr<LockOperation> start_update(
+      const LeaderElectionRecord& record, Clock::Duration timeout, Poller poller) = 0;
+  /// As ResourceLock::record_event(), on another thread.
+  virtual void record_event(std::string message) noexcept = 0;
+  /// The clock of LockOperation::wake_at().
+  [[nodiscard]] virtual Clock& clock() const noexcept = 0;
+  /// Returns when nothing of the lock is called any more. Once, by a thread that may block, after the last operation.
+  virtual void join() noexcept {}
+
+  /// The Runtime whose loop polls the election.
+  [[nodiscard]] const std::shared_ptr<Runtime>& runtime() const noexcept { return runtime_; }
+  /// Calls logs and other code of the user, which that loop must not.
+  [[nodiscard]] const std::shared_ptr<DeferredCalls>& calls() const noexcept { return calls_; }
+
+ private:
+  const std::shared_ptr<Runtime> runtime_;
+  const std::shared_ptr<DeferredCalls> calls_;
+};
+
+}  // namespace kube::detail

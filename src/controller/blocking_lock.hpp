@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "async_lock.hpp"
+
+#include <memory>
+#include <thread>
+
+namespace kube::detail {
+
+/// Lets a lock that a user wrote be polled: a thread of its own (`kube-lock`) calls its functions, which block.
+class BlockingLock final : public AsyncLock {
+ public:
+  /// Throws std::system_error if there is no thread for it.
+  BlockingLock(std::shared_ptr<ResourceLock> lock);
+  ~BlockingLock() override { join(); }
+
+  [[nodiscard]] std::unique_ptr<LockOperation> start_get(Clock::Duration timeout,
+                                                         Poller poller) override;
+  [[nodiscard]] std::unique_ptr<LockOperation> start_create(const LeaderElectionRecord& record,
+                                                            Clock::Duration timeout,
+                                                            Poller poller) override;
+  [[nodiscard]] std::unique_ptr<LockOperation> start_update(const LeaderElectionRecord& record,
+                                                            Clock::Duration timeout,
+                                                            Poller poller) override;
+  void record_event(std::string message) noexcept override;
+  [[nodiscard]] Clock& clock() const noexcept override { return system_clock(); }
+  /// Makes the calls that were asked for, and ends the thread.
+  void join() noexcept override;
+
+ private:
+  class Call;
+  struct State;
+
+  template <typename Function>
+  [[nodiscard]] std::unique_ptr<LockOperation> start(Clock::Duration timeout, Poller poller,
+                                                     Function function);
+
+  const std::shared_ptr<ResourceLock> lock_;
+  const std::shared_ptr<State> state_;
+  std::thread thread_;
+};
+
+/// The form of `lock` that can be polled: its own, or with a thread. Throws as lease_runtime() and BlockingLock.
+[[nodiscard]] std::shared_ptr<AsyncLock> polled_form(const std::shared_ptr<ResourceLock>& lock);
+
+}  // namespace kube::detail
