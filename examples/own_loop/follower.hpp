@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-/// What the programs of this folder do in their loops: they follow the config maps of a cluster. All of it happens in the
+/// The programs of this folder do this in their loops: they follow the config maps of a cluster. All of it happens in the
 /// thread that calls run_ready().
 class Follower {
  public:

@@ -34,7 +34,7 @@ class ProcessMark {
   const std::uint64_t generation_ = fork_generation();
 };
 
-/// What std::make_shared() does, but in a child of the process that made it the object stays when its last owner goes: its
+/// Does as std::make_shared(), but in a child of the process that made it the object stays when its last owner goes: its
 /// destructor would wait for threads and locks that nobody holds there.
 template <typename T, typename... Args>
 [[nodiscard]] std::shared_ptr<T> make_shared_in_process(Args&&... args) {

@@ -9,7 +9,7 @@ namespace kube::c {
 
 class OwnLoop;
 
-/// What stands behind a handle whose end may take time, because threads or callbacks have to end first.
+/// The part behind a handle whose end may take time, because threads or callbacks have to end first.
 class Handle {
  public:
   Handle() = default;

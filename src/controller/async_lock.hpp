@@ -31,7 +31,7 @@ class LockOperation {
   }
   /// Ends it soon, mostly with an error. It is still polled until it has ended.
   virtual void cancel() noexcept = 0;
-  /// What get() has returned, once it is ready.
+  /// The record that get() has read, once it is ready.
   [[nodiscard]] virtual std::optional<LeaderElectionRecord> take_record() { return std::nullopt; }
 };
 

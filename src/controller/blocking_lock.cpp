@@ -16,7 +16,7 @@
 
 namespace kube::detail {
 
-/// What the thread is asked to do.
+/// A request to the thread.
 struct BlockingLock::State {
   std::mutex mutex;
   Condition changed;

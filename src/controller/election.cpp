@@ -159,7 +159,7 @@ std::optional<Outcome> Election::poll_try(Clock::TimePoint deadline, bool cancel
   } catch (...) {
     report_failure();
   }
-  // What comes after the deadline comes too late.
+  // An answer after the deadline comes too late.
   return outcome == Outcome::kHeld && clock_.now() > deadline ? Outcome::kFailed : outcome;
 }
 

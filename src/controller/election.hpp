@@ -105,7 +105,7 @@ class Election final : public Job {
   Clock::TimePoint until_ = Clock::TimePoint::max();     // of the states that wait
   Clock::TimePoint deadline_ = Clock::TimePoint::max();  // of the renewal or the release
   std::optional<ElectionTry> try_;
-  // Of the release:
+  // For the release:
   std::unique_ptr<LockOperation> call_;
   std::optional<LeaderElectionRecord> released_;  // set while it is written
   std::string announced_;

@@ -91,7 +91,7 @@ bool ElectionRun::finish() noexcept {
     if (!announcements_->is_idle()) return false;
   }
   if (lock_) {
-    // What it logs at its end is still heard.
+    // Lines that it logs at its end are still heard.
     lock_->join();
     election_->drop_lock();
     lock_.reset();

@@ -32,7 +32,7 @@ class ElectionRun {
   /// Does what is to be done now: starts the work of the leader, stops it, and waits for its end. True when everything has
   /// ended. One thread at a time; code of the user may hold it up.
   [[nodiscard]] bool step() noexcept;
-  /// What the work has thrown, or why it could not begin; null if nothing. After the end.
+  /// The exception of the work, or why it could not begin; null if nothing. After the end.
   [[nodiscard]] const std::exception_ptr& failure() const noexcept { return failure_; }
   /// The Runtime whose loop it runs on.
   [[nodiscard]] const std::shared_ptr<Runtime>& runtime() const noexcept { return runtime_; }

@@ -17,7 +17,7 @@
 
 namespace kube::detail {
 
-/// What all steps of one election have in common.
+/// All steps of one election share this.
 struct ElectionContext {
   const LeaderElectionOptions& options;
   std::shared_ptr<AsyncLock> lock;
@@ -69,7 +69,7 @@ class ElectionTry {
   void begin();
   void read();
   [[nodiscard]] Outcome written();
-  /// What to do about the lease that was read; nothing if it is written now.
+  /// The outcome for the lease that was read; nothing if it is written now.
   [[nodiscard]] std::optional<Outcome> decide(const std::optional<LeaderElectionRecord>& found);
   [[nodiscard]] std::optional<Outcome> decide_coordinated(const LeaderElectionRecord& found);
   void write(LeaderElectionRecord record);
@@ -81,7 +81,7 @@ class ElectionTry {
   Step step_ = Step::kNew;
   bool canceled_ = false;
   std::unique_ptr<LockOperation> operation_;
-  // Of the write:
+  // For the write:
   LeaderElectionRecord record_;
   Clock::TimePoint sent_at_{};
 };

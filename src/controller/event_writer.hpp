@@ -106,7 +106,7 @@ class EventWriter : public Job {
   [[nodiscard]] Clock& clock() const noexcept { return clock_; }
 
  protected:
-  /// What to send for `event`, if anything.
+  /// The call to make for `event`, if any.
   [[nodiscard]] virtual std::optional<Outgoing> prepare(Event event) = 0;
   virtual void stored(const Outgoing& sent, const Event& stored) = 0;
   /// Whether to try again what the server refuses.

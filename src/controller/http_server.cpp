@@ -131,7 +131,7 @@ class HttpServer::Service final : public Job {
   }
 
  private:
-  /// What workers do: shared with them, as a connection may go before its answer is there.
+  /// The work for workers: shared with them, as a connection may go before its answer is there.
   class Answers {
    public:
     Answers(Answer answer, Logger log) : answer_(std::move(answer)), log_(std::move(log)) {}

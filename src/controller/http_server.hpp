@@ -40,7 +40,7 @@ class HttpServer {
   using Answer = std::function<HttpReply(std::string_view path, std::string_view query)>;
 
   /// Listens; throws kube::Error that names the address if that is not possible. Workers call `answer`, several at once.
-  /// What it throws is a 500; one that does not return within the timeout is a 503.
+  /// An exception is a 500; a function that does not return within the timeout is a 503.
   HttpServer(HttpServerOptions options, Answer answer);
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;

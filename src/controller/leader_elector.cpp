@@ -71,7 +71,7 @@ void report(const Logger& log, const char* what) noexcept {
 
 }  // namespace
 
-/// What takes the place of the thread inside run(): a job of workers.
+/// Takes the place of the thread inside run(): a job of workers.
 class LeaderElector::Background final : public detail::Job {
  public:
   explicit Background(LeaderElector& elector)

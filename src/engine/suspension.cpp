@@ -48,7 +48,7 @@ class Suspension::Shell final : public Waker,
     return queue_->scheduler();
   }
 
-  /// Of a coroutine that has none, and the Runtime of its queue.
+  /// For a coroutine that has none, and the Runtime of its queue.
   TaskContext own_context;
   std::shared_ptr<Runtime> own_runtime;
 
@@ -89,7 +89,8 @@ bool Suspension::Shell::begin(std::coroutine_handle<> coroutine, TaskContext& co
                               std::stop_token stop) {
   const std::shared_ptr<SerialQueueCore> queue = context.queue;
   const bool is_here = SerialQueueCore::current() == queue.get();
-  if (coroutine_) throw std::logic_error("two coroutines wait for the same thing; one at a time may");
+  if (coroutine_)
+    throw std::logic_error("two coroutines wait for the same thing; one at a time may");
   coroutine_ = coroutine;
   error_ = nullptr;
   is_over_ = false;

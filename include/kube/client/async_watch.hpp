@@ -22,7 +22,7 @@ class AwaitedEvents : public Awaited<std::optional<AnyWatchEvent>> {
  public:
   /// True if there will be no further event.
   [[nodiscard]] virtual bool has_ended() const noexcept = 0;
-  /// Of a retrying watch: the version of the last event or bookmark.
+  /// The version of the last event or bookmark, for a retrying watch.
   [[nodiscard]] virtual std::string last_version() const { return {}; }
 };
 

@@ -41,7 +41,7 @@ template <typename T>
     return typed.metadata.resource_version.view();
   }
 }
-/// What may be written as a whole.
+/// Types that may be written as a whole.
 template <typename T>
 concept Writable = !std::same_as<T, meta::v1::PartialObjectMetadata>;
 

@@ -23,7 +23,7 @@ class SerialQueueCore;
 /// Thread safety: any method from any thread, also from a task of the queue.
 class SerialQueue {
  public:
-  /// What close() does with tasks that have not begun.
+  /// How close() treats tasks that have not begun.
   enum class Close : std::uint8_t {
     kDrain,    ///< they run
     kDiscard,  ///< they are destroyed

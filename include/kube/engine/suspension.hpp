@@ -42,7 +42,7 @@ class Suspension {
 
   /// For the operation; see engine/polling.hpp.
   [[nodiscard]] std::weak_ptr<Waker> waker() const noexcept;
-  /// Of the queue; once poll() has been called.
+  /// That of the queue; once poll() has been called.
   [[nodiscard]] const std::shared_ptr<Scheduler>& scheduler() const noexcept;
   /// Has poll() called again, after others had their turn.
   void poll_again() noexcept;

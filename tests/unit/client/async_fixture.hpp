@@ -20,12 +20,12 @@
 
 namespace kube::test {
 
-/// What a Task ended with.
+/// The end of a Task.
 template <typename T>
 struct Outcome {
   std::optional<T> value = std::nullopt;
   std::string error = {};
-  /// Of a TransportError.
+  /// Set for a TransportError.
   std::optional<TransportError::Kind> kind = std::nullopt;
   [[nodiscard]] bool has_ended() const { return value || !error.empty(); }
 };

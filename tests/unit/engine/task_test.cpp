@@ -34,7 +34,7 @@ bool happens(const DoneSignal& signal) {
   return becomes_true([&] { return signal.done(); });
 }
 
-/// What a Task ended with.
+/// The end of a Task.
 template <typename T>
 struct Outcome {
   std::optional<T> value;

@@ -17,7 +17,7 @@ namespace {
 
 using core::v1::ConfigMap;
 
-/// What a parent has when it forks. Its threads are at work.
+/// The possessions of a parent when it forks; its threads are at work.
 class ForkTest : public testing_support::FactoryTest {
  protected:
   ForkTest() {
