@@ -2,8 +2,9 @@
 # Warnings and sanitizers for the project's own targets. Nothing of it reaches those who link to us.
 
 add_library(kubecxx_compiler INTERFACE)
-# Headers that are not installed: #include "<folder>/<name>.hpp".
-target_include_directories(kubecxx_compiler INTERFACE ${PROJECT_SOURCE_DIR}/src)
+# Headers that are not installed: #include "<folder>/<name>.hpp" from src/, "testkit/<folder>/<name>.hpp" from testkit/.
+target_include_directories(kubecxx_compiler INTERFACE
+  ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/testkit/include)
 target_compile_options(kubecxx_compiler INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

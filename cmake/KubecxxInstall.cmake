@@ -15,6 +15,8 @@ if(KUBECXX_BUILD_TESTKIT)
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT kubecxx-testkit-targets NAMESPACE kube:: DESTINATION ${package_dir})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/testkit/include/kube
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 endif()
 if(KUBECXX_BUILD_C)
   # An export of its own: programs in C need none of the packages that the C++ libraries need.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store_state.hpp"
+#include "cache/store/state.hpp"
 
 #include <kube/cache/delta_queue_core.hpp>
 

@@ -2,7 +2,7 @@
 #include "listener.hpp"
 
 #include "processor.hpp"
-#include "store_state.hpp"
+#include "cache/store/state.hpp"
 #include "thrown.hpp"
 
 #include "base/thread_mark.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any text as a CEL expression about an object: issues, a value or an error, within the limits of an evaluation.
-#include "cel/program.hpp"
-#include "cel/schema_type.hpp"
+#include "testkit/cel/program.hpp"
+#include "testkit/cel/schema_type.hpp"
 #include "fuzz.hpp"
 
 #include <kube/codec/json.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any text as a patch of any kind: an error, or an object that can be read and patched again. The first byte chooses
 // the kind of the patch and of the object.
-#include "engine.hpp"
+#include "testkit/requests/engine.hpp"
 #include "fuzz.hpp"
 
 #include <kube/codec/error.hpp>

@@ -2,7 +2,7 @@
 // Any sequence of writes, watches from any version, compactions and lists: what watches deliver leads from the state
 // that they began with to the state that there is.
 #include "fuzz.hpp"
-#include "store.hpp"
+#include "testkit/store/store.hpp"
 
 #include <kube/object/value.hpp>
 #include <kube/testkit/fake_clock.hpp>

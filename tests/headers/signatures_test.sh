@@ -16,7 +16,7 @@ if [ "$expected" != "$found" ]; then
 fi
 
 cd "$root"
-if ! find include/kube -name '*.hpp' -exec awk -f "$folder/signatures.awk" {} +; then
+if ! find include/kube testkit/include/kube -name '*.hpp' -exec awk -f "$folder/signatures.awk" {} +; then
   echo "give these types a public name, or make the declarations private and kube::detail::Inside a friend" >&2
   exit 1
 fi

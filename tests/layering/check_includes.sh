@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Includes only point upstream: a file under include/kube/<folder> or src/<folder> includes its own folder
-# and those before it in the list below. Generated headers (kube/api/...) count as api. Also checks that
-# every source says which license it has. Prints each offence as file:line: problem and then fails.
+# and those before it in the list below. Generated headers (kube/api/...) count as api; everything under
+# testkit/ counts as testkit. Also checks that every source says which license it has. Prints each offence as
+# file:line: problem and then fails.
 #
 # Usage: check_includes.sh [ROOT]   (ROOT is the top folder of the project; by default the current one)
 set -eu
@@ -28,7 +29,8 @@ find include/kube src -mindepth 1 -maxdepth 1 -type d | sort | while read -r pat
   esac
 done >"$report"
 
-find include/kube src -type f \( -name '*.h' -o -name '*.hpp' -o -name '*.cpp' \) | sort >"$list"
+[ ! -d testkit ] || own_house=testkit
+find include/kube src ${own_house:-} -type f \( -name '*.h' -o -name '*.hpp' -o -name '*.cpp' \) | sort >"$list"
 if ! [ -s "$list" ]; then
   echo "check_includes.sh: no sources in $root" >&2
   exit 2
@@ -42,6 +44,7 @@ awk -v folders="$folders" '
   # include/kube itself, which collects the others and may include them all.
   function folder_of(path,   parts, n) {
     n = split(path, parts, "/")
+    if (parts[1] == "testkit") return "testkit"
     if (parts[1] == "include") return n > 3 ? parts[3] : ""
     return n > 2 ? parts[2] : "?"
   }
@@ -56,9 +59,9 @@ awk -v folders="$folders" '
     }
     from = folder_of(file)
     n = split(target, parts, "/")
-    if (target !~ /^kube\// && text ~ /"/ && n == 2 && (parts[1] in rank)) {
-      # A header of src/, which is not installed.
-      if (file ~ /^include\//) print file ":" line ": " target " is not installed"
+    if (target !~ /^kube\// && text ~ /"/ && n >= 2 && (parts[1] in rank)) {
+      # A header of src/ or testkit/, which is not installed.
+      if (file ~ /^(testkit\/)?include\//) print file ":" line ": " target " is not installed"
       if (from in rank && rank[parts[1]] > rank[from])
         print file ":" line ": " from "/ must not know " parts[1] "/ (" target ")"
       return
@@ -80,7 +83,7 @@ awk -v folders="$folders" '
   }' "$list" >>"$report"
 
 # The license, on the first line, or on one of the first three where the first is for the system.
-for folder in include src tools examples bench tests schema cmake; do
+for folder in include src testkit tools examples bench tests schema cmake; do
   [ ! -d "$folder" ] || find "$folder" -type f \( -name '*.hpp' -o -name '*.cpp' -o -name '*.go' \
     -o -name '*.sh' -o -name '*.cmake' -o -name CMakeLists.txt \) ! -path 'tests/golden/*/expected/*'
 done | sort | while read -r file; do

@@ -26,7 +26,7 @@ cat "$work"/here.* | sort -u > "$work/here"
 uniq -d "$work/stated" | sed 's/^/stated twice: /' > "$work/twice"
 
 # Quotations, with ranges written out.
-find "$source/tests" \( -name fixtures -o -name golden \) -prune -o \
+find "$source/tests" "$source/testkit/tests" \( -name fixtures -o -name golden \) -prune -o \
   \( -name '*.cpp' -o -name '*.hpp' -o -name '*.sh' -o -name '*.c' -o -name '*.py' \) ! -name ids_test.sh -print0 |
   xargs -0 grep -ohE "(^|[^A-Za-z0-9-])$id(( to |\.\.)([A-Z][A-Z]?-)?[0-9]+)?" |
   awk '{

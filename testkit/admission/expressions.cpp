@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testkit/admission/expressions.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "testkit/cel/policy.hpp"
+#include "testkit/cel/rules.hpp"
+#include "testkit/requests/failures.hpp"
+#include "testkit/rest/metadata.hpp"
+
+namespace kube::testkit::detail {
+
+namespace {
+
+std::vector<cel::MissingRule> missing_rules(const Value& definition) {
+  std::vector<cel::MissingRule> missing;
+  std::size_t i = 0;
+  for (const Value& version : definition.get_array("spec.versions")) {
+    const std::string field = fmt::format("spec.versions[{}].schema.openAPIV3Schema", i++);
+    static_cast<void>(cel::check_rules(version["schema"]["openAPIV3Schema"], field, missing));
+  }
+  return missing;
+}
+
+}  // namespace
+
+void report_missing_expressions(RestRequest& request, bool strict, const Value& object) {
+  const std::string id = request.resource->id();
+  std::vector<cel::MissingRule> missing;
+  if (id == "customresourcedefinitions.apiextensions.k8s.io") {
+    missing = missing_rules(object);
+  } else if (id == "validatingadmissionpolicies.admissionregistration.k8s.io") {
+    missing = cel::Policy{object}.missing();
+  } else if (id == "mutatingadmissionpolicies.admissionregistration.k8s.io") {
+    missing.push_back({"spec", "", "mutating admission policies"});
+  }
+  std::vector<FieldError> errors;
+  for (const cel::MissingRule& one : missing) {
+    const std::string text = one.expression.empty()
+                                 ? "this server does not apply " + one.function
+                                 : cel::not_evaluated(one.expression, one.function);
+    if (strict) {
+      errors.push_back(forbidden_value(one.field, text));
+    } else {
+      request.warn(one.field + ": " + text);
+    }
+  }
+  if (!errors.empty()) {
+    throw invalid(request.resource->group_kind(), metadata_text(object, "name"), errors);
+  }
+}
+
+}  // namespace kube::testkit::detail

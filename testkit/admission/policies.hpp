@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/object/value.hpp>
+
+#include <string_view>
+
+#include "testkit/rest/rest.hpp"
+#include "testkit/requests/services.hpp"
+
+namespace kube::testkit::detail {
+
+/// What a write does, as admission sees it.
+struct AdmittedWrite {
+  std::string_view operation;  ///< CREATE, UPDATE or DELETE
+  const Value* object = nullptr;
+  const Value* old_object = nullptr;
+  bool dry_run = false;
+};
+
+/// Asks the ValidatingAdmissionPolicies that are bound to the request (AP-1 to AP-6). Throws ApiError, by default 422,
+/// where one denies it; warns where a binding says so.
+void check_policies(Services& services, RestRequest& request, const AdmittedWrite& write);
+
+}  // namespace kube::testkit::detail

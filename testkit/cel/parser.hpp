@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "testkit/cel/ast.hpp"
+#include "testkit/cel/source.hpp"
+
+#include <string_view>
+#include <vector>
+
+namespace kube::testkit::cel {
+
+/// The expression in `source`, macros expanded. Null if it is none: `issues` says why.
+[[nodiscard]] ExprPtr parse(std::string_view source, std::vector<Issue>& issues);
+
+}  // namespace kube::testkit::cel

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testkit/cluster/addresses.hpp"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <string>
+#include <unordered_set>
+#include <utility>
+
+#include "testkit/requests/failures.hpp"
+#include "testkit/rest/metadata.hpp"
+
+namespace kube::testkit::detail {
+
+namespace {
+
+/// Addresses of 10.96.0.0/12, without those that end in 0 or 255.
+constexpr std::size_t kAddresses = std::size_t{16} * 256 * 254;
+
+std::string address_at(std::size_t index) {
+  return fmt::format("10.{}.{}.{}", 96 + index % 16, (index >> 4) % 256,
+                     1 + (index / (std::size_t{16} * 256)) % 254);
+}
+
+std::string address_of(const Value& service) {
+  return std::string{service.get_string("spec.clusterIP").value_or("")};
+}
+
+std::unordered_set<std::string> taken_addresses(Store& store) {
+  std::unordered_set<std::string> taken;
+  for (const auto& [key, object] : store.list(store.collection({"", "services"}), {}).objects) {
+    taken.insert(object.field_text("spec.clusterIP"));
+  }
+  return taken;
+}
+
+}  // namespace
+
+void choose_cluster_address(Store& store, Value& service) {
+  const Value& spec = std::as_const(service)["spec"];
+  if (!spec.is_object() || spec["type"] == Value{"ExternalName"} || !address_of(service).empty() ||
+      spec["clusterIPs"].size() > 0) {
+    return;
+  }
+  const std::unordered_set<std::string> taken = taken_addresses(store);
+  // There is no network, so any free one will do; the uid spreads them.
+  const std::size_t start = std::hash<std::string>{}(metadata_text(service, "uid"));
+  for (std::size_t i = 0; i < kAddresses; ++i) {
+    std::string address = address_at((start + i) % kAddresses);
+    if (taken.contains(address)) continue;
+    service["spec"]["clusterIP"] = std::move(address);
+    return;
+  }
+  throw internal_error("failed to allocate a serviceIP: range is full");
+}
+
+void check_cluster_address(Store& store, const Value& service) {
+  const std::string address = address_of(service);
+  if (address.empty() || address == "None" || !taken_addresses(store).contains(address)) return;
+  throw invalid({"", "Service"}, metadata_text(service, "name"),
+                invalid_value("spec.clusterIPs", service["spec"]["clusterIPs"],
+                              fmt::format("failed to allocate IP {}: provided IP is already "
+                                          "allocated",
+                                          address)));
+}
+
+}  // namespace kube::testkit::detail

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "testkit/faults/timers.hpp"
+#include "testkit/http/session.hpp"
+
+#include <kube/testkit/faults.hpp>
+
+#include <functional>
+#include <list>
+#include <mutex>
+#include <random>
+#include <vector>
+
+namespace kube::testkit::detail {
+
+struct Fault {
+  enum class Kind {
+    kRespond,
+    kDelay,
+    kBreakBeforeHead,
+    kLoseAnswer,
+    kSilent,
+    // The following happen to the body.
+    kBreakAfterBytes,
+    kSilentAfter,
+    kDropAfter,
+    kEndAfter,
+    kDropAtRevision,
+    kTruncate,
+    kCorrupt,
+    kWithholdBookmarks,
+    kWithholdInitialEnd,
+    kDrip,
+    kSlow,
+  };
+  Kind kind = Kind::kRespond;
+  /// Events, frames or bytes, as the kind has it.
+  std::size_t count = 0;
+  std::uint64_t revision = 0;
+  Clock::Duration time{};
+  /// For kRespond.
+  int status = 0;
+  Headers headers = {};
+  std::string body = {};
+};
+
+struct FaultRule {
+  RequestFilter filter = {};
+  /// Requests still to be struck; negative is all.
+  int left = -1;
+  int skip = 0;
+  double probability = 1;
+  Fault fault = {};
+};
+
+/// The faults that strike one request.
+using FaultPlan = std::vector<Fault>;
+
+[[nodiscard]] const Fault* find_fault(const FaultPlan& plan, Fault::Kind kind) noexcept;
+
+/// Thread safety: all methods, from any thread.
+class FaultTable {
+ public:
+  struct Hooks {
+    std::function<void()> expire_history;
+    std::function<void()> drop_connections;
+  };
+
+  FaultTable(std::uint64_t seed, Hooks hooks) : hooks_(std::move(hooks)), random_(seed) {}
+
+  void add(FaultRule rule);
+  void clear();
+  /// Decides what happens to a request, and counts it.
+  [[nodiscard]] FaultPlan plan(const RequestInfo& request);
+  [[nodiscard]] std::uint64_t struck() const;
+  [[nodiscard]] std::size_t waiting() const;
+  [[nodiscard]] const Hooks& hooks() const noexcept { return hooks_; }
+
+ private:
+  const Hooks hooks_;
+  mutable std::mutex mutex_;
+  // Guarded by mutex_:
+  std::mt19937_64 random_;
+  std::list<FaultRule> rules_;
+  std::uint64_t struck_ = 0;
+};
+
+/// The answer of kRespond.
+[[nodiscard]] Reply injected_reply(const Fault& fault);
+/// Has the faults of `plan` happen to the body of `reply`, which may be a whole one or a stream.
+void damage(Reply& reply, std::unique_ptr<BodyStream> stream, const FaultPlan& plan,
+            Timers& timers);
+
+}  // namespace kube::testkit::detail

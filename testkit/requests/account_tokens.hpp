@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/base/clock.hpp>
+#include <kube/object/value.hpp>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "testkit/requests/engine.hpp"
+#include "testkit/store/store.hpp"
+#include "testkit/requests/token_signer.hpp"
+
+namespace kube::testkit::detail {
+
+/// The issuer of the tokens of service accounts, and the audience of tokens that name no other.
+inline constexpr const char* kTokenIssuer = "https://kubernetes.default.svc.cluster.local";
+
+/// The tokens of service accounts: what they say, and whether that still holds (AU-10).
+/// Thread safety: all methods, from any thread.
+class AccountTokens {
+ public:
+  AccountTokens(Store& store, const Clock& clock) : store_(store), clock_(clock) {}
+
+  struct Account {
+    std::string namespace_;
+    std::string name;
+    std::string uid;
+  };
+  /// The object with which a token goes, too.
+  struct Bound {
+    std::string kind;  ///< "Pod", "Secret" or "Node"
+    std::string name;
+    std::string uid;
+  };
+  [[nodiscard]] std::string issue(const Account& account, const std::vector<std::string>& audiences,
+                                  std::chrono::seconds lifetime, const std::optional<Bound>& bound,
+                                  const std::string& id) const;
+
+  struct Holder {
+    User user;
+    /// Those of the wanted audiences that the token is for.
+    std::vector<std::string> audiences;
+  };
+  /// Nothing if it is no token of this server, is for none of the audiences, or holds no longer.
+  [[nodiscard]] std::optional<Holder> check(std::string_view token,
+                                            const std::vector<std::string>& audiences) const;
+  [[nodiscard]] const std::string& key_set() const noexcept { return signer_.key_set(); }
+  /// The document under /.well-known/openid-configuration. `base` is the server's address.
+  [[nodiscard]] static std::string configuration(std::string_view base);
+
+ private:
+  [[nodiscard]] bool exists(const char* resource, std::string_view namespace_,
+                            const Value& reference) const;
+  /// Whether the account, and what the token is bound to, are still there.
+  [[nodiscard]] bool is_alive(const Value& place) const;
+
+  Store& store_;
+  const Clock& clock_;
+  TokenSigner signer_;
+};
+
+}  // namespace kube::testkit::detail

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <tuple>
+
+#include "testkit/kinds/resource_catalog.hpp"
+#include "testkit/requests/routing.hpp"
+
+namespace kube::testkit::detail {
+
+/// Counts answers for `/metrics` (HE-2).
+///
+/// Thread safety: all methods, from any thread.
+class RequestMetrics {
+ public:
+  /// A request that cannot be counted for want of memory is left out. One for something that `catalog` does not serve is
+  /// counted without labels of its resource: names that clients make up must not fill the memory, nor get into the text.
+  void count(const Route& route, const Catalog& catalog, int code) noexcept;
+
+  /// `apiserver_request_total` in the text format of Prometheus.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  /// verb, group, version, resource, subresource, code
+  using Labels = std::tuple<std::string, std::string, std::string, std::string, std::string, int>;
+
+  mutable std::mutex mutex_;
+  std::map<Labels, std::uint64_t> counts_;
+};
+
+}  // namespace kube::testkit::detail

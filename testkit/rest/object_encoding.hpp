@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/api/meta/v1.hpp>
+#include <kube/base/clock.hpp>
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "testkit/http/message.hpp"
+#include "testkit/requests/negotiation.hpp"
+#include "testkit/kinds/resource_catalog.hpp"
+#include "testkit/store/stored_object.hpp"
+#include "testkit/printing/table.hpp"
+
+namespace kube::testkit::detail {
+
+struct ListPage {
+  std::vector<StoredObject> objects;
+  std::uint64_t revision = 0;
+  std::string continue_ = {};
+  std::optional<std::int64_t> remaining = std::nullopt;
+};
+
+/// Writes objects of one resource as a client wants them.
+/// Thread safety: const methods from any thread.
+class ObjectEncoder {
+ public:
+  ObjectEncoder(ObjectCodec& codec, const Resource& resource, Output output, IncludeObject include,
+                Clock::WallTime now)
+      : codec_(codec),
+        resource_(resource),
+        output_(std::move(output)),
+        include_(include),
+        now_(now) {}
+
+  [[nodiscard]] const Output& output() const noexcept { return output_; }
+  /// The body of an answer with one object. Throws ApiError 406 if the transform is for lists.
+  [[nodiscard]] std::string object(const StoredObject& object) const;
+  /// The body of an answer with a list. Throws ApiError 406 if the transform is for single objects.
+  [[nodiscard]] std::string list(const ListPage& page) const;
+  /// The object of a watch event, transformed; `columns` for the first Table only (WT-25).
+  [[nodiscard]] std::string event_object(const StoredObject& object, bool columns) const;
+  /// The same for a bookmark.
+  [[nodiscard]] std::string bookmark(std::uint64_t revision, bool initial_events_end,
+                                     bool columns) const;
+
+ private:
+  [[nodiscard]] StoredObject partial(const StoredObject& object) const;
+  [[nodiscard]] std::string table(Value metadata, const std::vector<StoredObject>& objects,
+                                  IncludeObject include, bool columns) const;
+
+  ObjectCodec& codec_;
+  const Resource& resource_;
+  Output output_;
+  IncludeObject include_;
+  Clock::WallTime now_;
+};
+
+/// A described value in the format of `output`, as the body of an answer.
+[[nodiscard]] std::string encode_as(const Output& output, const Type& type, const std::byte* value);
+template <typename T>
+[[nodiscard]] std::string encode_as(const Output& output, const T& object) {
+  return encode_as(output, type_of<T>(), reinterpret_cast<const std::byte*>(&object));
+}
+/// JSON text as the body of an answer in JSON or YAML.
+[[nodiscard]] std::string finish_json(const Output& output, std::string json);
+
+/// One frame of a watch: the event around an encoded object.
+[[nodiscard]] std::string watch_frame(Format format, std::string_view type,
+                                      std::string_view object);
+
+}  // namespace kube::testkit::detail

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: Apache-2.0
+// Subresources that are not just a part of the object, and kinds that are never stored.
+#include "testkit/rest/rest.hpp"
+
+#include <kube/api/authentication/v1.hpp>
+#include <kube/api/autoscaling/v1.hpp>
+#include <kube/api/label_selector.hpp>
+#include <kube/api/meta/v1.hpp>
+#include <kube/api/policy/v1.hpp>
+#include <kube/api/time.hpp>
+#include <kube/codec/error.hpp>
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "testkit/values/apply.hpp"
+#include "testkit/kinds/builtin_schema.hpp"
+#include "testkit/kinds/conversion.hpp"
+#include "testkit/values/duplicate_fields.hpp"
+#include "testkit/requests/failures.hpp"
+#include "testkit/values/json_patch.hpp"
+#include "testkit/values/merge_patch.hpp"
+#include "testkit/rest/body.hpp"
+#include "testkit/rest/metadata.hpp"
+#include "testkit/values/strategic_merge.hpp"
+#include "testkit/values/value_text.hpp"
+
+namespace kube::testkit::detail {
+
+namespace {
+
+/// A kind that only subresources take, as a resource to decode and encode with.
+template <typename T>
+ResourcePtr pseudo_resource(const char* group, const char* version = "v1") {
+  Resource resource;
+  resource.group = group;
+  resource.version = version;
+  resource.kind = T::kube_type.name;
+  resource.type = &type_of<T>();
+  resource.storage_type = resource.type;
+  resource.printer =
+      std::make_shared<const TablePrinter>(TablePrinter::for_builtin(group, resource.kind));
+  resource.schema = builtin_schema(group, "v1", resource.kind);
+  return std::make_shared<const Resource>(std::move(resource));
+}
+
+/// Replaces the condition of that type, or adds it.
+void set_condition(Value& object, std::string_view type, std::string_view reason,
+                   std::string_view message, const std::string& now) {
+  Value kept = Value::array();
+  const Value& conditions = std::as_const(object)["status"]["conditions"];
+  for (std::size_t i = 0; i < conditions.size(); ++i) {
+    if (conditions[i]["type"] != Value{type}) kept.push_back(conditions[i]);
+  }
+  kept.push_back(Value::object({{"type", type},
+                                {"status", "True"},
+                                {"lastProbeTime", nullptr},
+                                {"lastTransitionTime", now},
+                                {"reason", reason},
+                                {"message", message}}));
+  object["status"]["conditions"] = std::move(kept);
+}
+
+const ResourcePtr& scale_resource() {
+  static const ResourcePtr kScale = pseudo_resource<autoscaling::v1::Scale>("autoscaling");
+  return kScale;
+}
+
+/// Where a resource keeps its numbers, without the leading dot.
+struct ScalePaths {
+  std::string spec_replicas;
+  std::string status_replicas = "status.replicas";
+  std::string selector = {};
+};
+
+ScalePaths scale_paths(const Resource& resource) {
+  if (!resource.is_custom()) return {replicas_path(resource)};
+  return {replicas_path(resource), without_dot(resource.custom->status_replicas_path),
+          without_dot(resource.custom->label_selector_path)};
+}
+
+std::string selector_text(ObjectCodec& codec, const Resource& resource, const ScalePaths& paths,
+                          const Value& object) {
+  if (resource.is_custom()) {
+    if (paths.selector.empty()) return {};
+    const Value* found = object.find(paths.selector);
+    return found != nullptr && found->is_string() ? std::string{found->as_string()} : std::string{};
+  }
+  Value selector = object["spec"]["selector"];
+  if (selector.is_absent()) return {};
+  if (resource.kind == "ReplicationController") {
+    selector = Value::object({{"matchLabels", std::move(selector)}});
+  }
+  const StoredObject typed = codec.from_value(type_of<meta::v1::LabelSelector>(), selector);
+  const auto& given = *reinterpret_cast<const meta::v1::LabelSelector*>(typed.data());
+  auto text = labels::Selector::from_valid_set(given.match_labels);
+  const meta::v1::LabelSelector others{.match_expressions = given.match_expressions};
+  const labels::Selector expressions = to_selector(others);
+  for (const labels::Requirement& one : expressions.requirements()) text = text.with(one);
+  return text.to_string();
+}
+
+Value scale_of(ObjectCodec& codec, const Resource& resource, const Value& object) {
+  const ScalePaths paths = scale_paths(resource);
+  const Value* replicas = object.find(paths.spec_replicas);
+  if (replicas == nullptr && resource.is_custom()) {
+    throw internal_error(
+        fmt::format("the spec replicas field \".{}\" does not exist", paths.spec_replicas));
+  }
+  Value metadata = Value::object();
+  for (const char* field : {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"}) {
+    if (!object["metadata"][field].is_absent()) metadata[field] = object["metadata"][field];
+  }
+  Value spec = Value::object();
+  if (replicas != nullptr) spec["replicas"] = *replicas;
+  Value status = Value::object();
+  const Value* now = object.find(paths.status_replicas);
+  status["replicas"] = 0;
+  if (now != nullptr) status["replicas"] = *now;
+  const std::string selector = selector_text(codec, resource, paths, object);
+  if (!selector.empty()) status["selector"] = selector;
+  return Value::object({{"kind", "Scale"},
+                        {"apiVersion", "autoscaling/v1"},
+                        {"metadata", std::move(metadata)},
+                        {"spec", std::move(spec)},
+                        {"status", std::move(status)}});
+}
+
+ServerResponse success(const RestRequest& request, int code) {
+  meta::v1::Status status;
+  status.status = "Success";
+  if (code != 200) status.code = code;
+  Output plain = request.output;
+  plain.transform = Transform::kNone;
+  return make_response(code, plain.content_type(), encode_as(plain, status));
+}
+
+ApiError budget_refusal(std::string_view detail, int retry_after) {
+  meta::v1::Status status =
+      too_many_requests("Cannot evict pod as it would violate the pod's disruption budget.",
+                        retry_after)
+          .status();
+  meta::v1::StatusCause cause;
+  cause.reason = "DisruptionBudget";
+  cause.message = detail;
+  status.details->causes.push_back(std::move(cause));
+  return ApiError{std::move(status)};
+}
+
+Value strings(const std::vector<std::string>& texts) {
+  Value list = Value::array();
+  for (const std::string& text : texts) list.push_back(text);
+  return list;
+}
+
+std::string member_text(const Value& object, std::string_view path) {
+  return std::string{object.get_string(path).value_or("")};
+}
+
+/// Evictions have the same fields in both versions, and the server takes either. The text is searched in any format:
+/// what it is will be seen when it is decoded.
+const char* eviction_version(std::string_view body) {
+  return body.find("policy/v1beta1") != std::string_view::npos ? "v1beta1" : "v1";
+}
+
+}  // namespace
+
+ServerResponse Rest::scale(RestRequest& request) {
+  const Resource& resource = *request.resource;
+  request.choose_output({.custom = resource.is_custom()});
+  const auto answer = [&](const StoredObject& parent) {
+    const Value value = *as_served(services_.codec, resource, parent).value();
+    const StoredObject scale = services_.codec.from_value(
+        *scale_resource()->type, scale_of(services_.codec, resource, value));
+    const ObjectEncoder encode{services_.codec, *scale_resource(), request.output,
+                               IncludeObject::kMetadata, services_.clock.wall_now()};
+    return make_response(200, request.output.content_type(), encode.object(scale));
+  };
+  if (request.verb == "get") {
+    const StoredObject parent = services_.store.get(*resource.collection, request.key());
+    if (!parent) throw not_found(resource.group_resource(), request.name);
+    return answer(parent);
+  }
+  const bool is_patch = request.verb == "patch";
+  if (is_patch &&
+      parse_media_type(request.header("Content-Type")).type == "application/apply-patch+yaml") {
+    return answer(apply_scale(request).object);
+  }
+  const WriteOptions options =
+      WriteOptions::parse(request.url.query, is_patch ? "PatchOptions" : "UpdateOptions");
+  Value body;
+  const std::string type = parse_media_type(request.header("Content-Type")).type;
+  if (is_patch) {
+    if (type != "application/merge-patch+json" && type != "application/json-patch+json" &&
+        type != "application/strategic-merge-patch+json") {
+      throw unsupported_media_type("application/json-patch+json, application/merge-patch+json");
+    }
+    body = *services_.codec.value_from_json(request.http.body);
+  } else {
+    body = decode_body(request, *scale_resource(), options);
+    if (metadata_text(body, "name") != request.name) {
+      throw bad_request("the name of the object does not match the name on the URL");
+    }
+    set_namespace(request, body);
+  }
+  const Written written = update_object(
+      request, options,
+      [&](const Value& live) {
+        // What is replaced as a whole need not be there.
+        Value scale = is_patch ? scale_of(services_.codec, resource, live) : Value{};
+        if (!is_patch) {
+          scale = body;
+        } else if (type == "application/json-patch+json") {
+          scale = json_patch(std::move(scale), body);
+        } else if (type == "application/merge-patch+json") {
+          scale = merge_patch(std::move(scale), body);
+        } else {
+          scale = strategic_merge(std::move(scale), body, schema_of(*scale_resource()));
+        }
+        if (is_patch) {
+          const bool is_json_patch = type == "application/json-patch+json";
+          report_fields(
+              request, options, unknown_fields(*scale_resource()->schema, scale),
+              is_json_patch ? std::vector<std::string>{} : duplicate_fields(request.http.body),
+              [&](const std::string& problem) {
+                return invalid(GroupKind{}, "", invalid_value("patch", request.http.body, problem));
+              });
+        }
+        const auto replicas = scale.get_integer("spec.replicas").value_or(0);
+        if (replicas < 0) {
+          throw invalid(
+              {"autoscaling", "Scale"}, request.name,
+              invalid_value("spec.replicas", replicas, "must be greater than or equal to 0"));
+        }
+        Value next = live;
+        next.at_path(scale_paths(resource).spec_replicas) = replicas;
+        const std::string version = metadata_text(scale, "resourceVersion");
+        if (!version.empty()) next["metadata"]["resourceVersion"] = version;
+        return next;
+      },
+      false, false);
+  return answer(written.object);
+}
+
+Rest::Written Rest::apply_scale(RestRequest& request) {
+  const Resource& resource = *request.resource;
+  const Query& query = request.url.query;
+  std::vector<FieldError> errors;
+  if (query.text("fieldManager").empty()) {
+    errors.push_back(required_value("fieldManager", "is required for apply patch"));
+  }
+  const WriteOptions options = WriteOptions::parse(query, "PatchOptions", std::move(errors));
+  const Ref<Value> scale = parse_yaml(request.http.body);
+  const std::string kind = member_text(*scale, "kind");
+  const std::string version = member_text(*scale, "apiVersion");
+  if (kind != "Scale" || version != scale_resource()->api_version()) {
+    throw bad_request(fmt::format(
+        "the data is a {} of {}, and a Scale of autoscaling/v1 is expected here", kind, version));
+  }
+  const auto replicas = scale->get_integer("spec.replicas");
+  if (replicas.value_or(0) < 0) {
+    throw invalid({"autoscaling", "Scale"}, request.name,
+                  invalid_value("spec.replicas", *replicas, "must be greater than or equal to 0"));
+  }
+  // The fields belong to the parent: there the one that counts has its own place.
+  Value applied = Value::object({{"apiVersion", resource.api_version()},
+                                 {"kind", resource.kind},
+                                 {"metadata", Value::object({{"name", request.name}})}});
+  if (!request.namespace_.empty()) applied["metadata"]["namespace"] = request.namespace_;
+  if (replicas) applied.at_path(scale_paths(resource).spec_replicas) = *replicas;
+  const FieldManager manager = field_manager(services_, request, options);
+  return update_object(
+      request, options,
+      [&](const Value& live) {
+        Value next =
+            apply_patch(schema_of(resource), live, applied, manager, options.force.value_or(false));
+        const std::string expected = metadata_text(*scale, "resourceVersion");
+        if (!expected.empty()) next["metadata"]["resourceVersion"] = expected;
+        return next;
+      },
+      false, true);
+}
+
+ServerResponse Rest::evict(RestRequest& request) {
+  request.choose_output({});
+  const Resource& pods = *request.resource;
+  const ResourcePtr budget_resource =
+      services_.catalog()->find("policy", "v1", "poddisruptionbudgets");
+  DeleteRequest options;
+  if (!request.http.body.empty()) {
+    const ResourcePtr evictions =
+        pseudo_resource<policy::v1::Eviction>("policy", eviction_version(request.http.body));
+    const Value body = decode_body(request, *evictions, {});
+    const Value& given = body["deleteOptions"];
+    options.grace = given.get_integer("gracePeriodSeconds");
+    const auto wanted = [&](std::string_view path) -> std::optional<std::string> {
+      std::string text = member_text(given, path);
+      return text.empty() ? std::nullopt : std::optional{std::move(text)};
+    };
+    options.uid = wanted("preconditions.uid");
+    options.version = wanted("preconditions.resourceVersion");
+    options.propagation = member_text(given, "propagationPolicy");
+    options.dry_run = given["dryRun"].size() > 0 || request.url.query.has("dryRun");
+  }
+  const StoredObject pod = services_.store.get(*pods.collection, request.key());
+  if (!pod) throw not_found(pods.group_resource(), request.name);
+  const std::string phase = pod.field_text("status.phase");
+  std::vector<std::pair<std::string, Value>> budgets;
+  if (phase != "Pending" && phase != "Succeeded" && phase != "Failed") {
+    const Store::ListResult found = services_.store.list(
+        *budget_resource->collection, {.scope = {.prefix = request.namespace_ + '/'}});
+    for (const auto& [key, object] : found.objects) {
+      const Value budget = *object.value();
+      if (budget["spec"]["selector"].is_absent()) continue;
+      const StoredObject selector = services_.codec.from_value(type_of<meta::v1::LabelSelector>(),
+                                                               budget["spec"]["selector"]);
+      if (pod.matches(
+              to_selector(*reinterpret_cast<const meta::v1::LabelSelector*>(selector.data())))) {
+        budgets.emplace_back(key, budget);
+      }
+    }
+  }
+  if (budgets.size() > 1) {
+    throw plain_failure("more than one disruption budget is about this pod");
+  }
+  if (!budgets.empty()) {
+    const Value& budget = budgets[0].second;
+    const std::string name = metadata_text(budget, "name");
+    if (budget.get_integer("status.observedGeneration").value_or(0) <
+        budget.get_integer("metadata.generation").value_or(0)) {
+      throw budget_refusal(fmt::format("the disruption budget {} is still being processed", name),
+                           10);
+    }
+    const auto allowed = budget.get_integer("status.disruptionsAllowed").value_or(0);
+    if (allowed <= 0) {
+      throw budget_refusal(
+          fmt::format("the disruption budget {} needs {} healthy pods and has {}", name,
+                      budget.get_integer("status.desiredHealthy").value_or(0),
+                      budget.get_integer("status.currentHealthy").value_or(0)),
+          0);
+    }
+    if (!options.dry_run) {
+      edit(*budget_resource->collection, budgets[0].first, [&](Value& object) {
+        object["status"]["disruptionsAllowed"] = allowed - 1;
+        object["status"]["disruptedPods"][request.name] = services_.now_text();
+        return true;
+      });
+    }
+  }
+  if (!options.dry_run) {
+    edit(*pods.collection, request.key(), [&](Value& object) {
+      set_condition(object, "DisruptionTarget", "EvictionByEvictionAPI", "Eviction API: evicting",
+                    services_.now_text());
+      return true;
+    });
+  }
+  remove_object(pods, request.key(), options);
+  return success(request, 201);
+}
+
+ServerResponse Rest::bind(RestRequest& request) {
+  request.choose_output({});
+  const ResourcePtr bindings = services_.catalog()->find("", "v1", "bindings");
+  const Value body = decode_body(request, *bindings, {});
+  const ResourcePtr pods = services_.catalog()->find("", "v1", "pods");
+  if (request.name.empty()) request.name = metadata_text(body, "name");
+  const std::string node = member_text(body, "target.name");
+  if (node.empty()) {
+    throw invalid({"", "Binding"}, request.name, required_value("target.name"));
+  }
+  std::string taken;
+  const StoredObject pod = edit(*pods->collection, request.key(), [&](Value& object) {
+    taken = member_text(object, "spec.nodeName");
+    if (!taken.empty()) return false;
+    object["spec"]["nodeName"] = node;
+    object["status"]["conditions"].push_back(
+        Value::object({{"type", "PodScheduled"},
+                       {"status", "True"},
+                       {"lastProbeTime", nullptr},
+                       {"lastTransitionTime", services_.now_text()}}));
+    return true;
+  });
+  if (!pod) throw not_found(pods->group_resource(), request.name);
+  if (!taken.empty()) {
+    throw conflict({"", "pods/binding"}, request.name,
+                   fmt::format("pod {} is already assigned to node \"{}\"", request.name, taken));
+  }
+  return success(request, 201);
+}
+
+ServerResponse Rest::subresource(RestRequest& request) {
+  const std::string& name = request.subresource;
+  if (name == "scale") return scale(request);
+  if (name == "eviction") return evict(request);
+  if (name == "binding") return bind(request);
+  if (name == "token") return token(request);
+  if (name == "log") return log(request);
+  const bool is_part = name == "status" || name == "finalize" || name == "approval" ||
+                       name == "ephemeralcontainers" || name == "resize";
+  if (is_part && request.verb == "get") return get(request);
+  if (is_part && request.verb == "update") return update(request);
+  if (is_part && request.verb == "patch") return patch(request);
+  throw bad_request(fmt::format("{} needs a kubelet, and this server has none", name));
+}
+
+ServerResponse Rest::review(RestRequest& request) {
+  const Resource& resource = *request.resource;
+  if (resource.kind == "Binding") return bind(request);
+  request.choose_output({.transforms = false});
+  const WriteOptions options = WriteOptions::parse(request.url.query, "CreateOptions");
+  Value body = decode_body(request, resource, options);
+  if (resource.kind == "SelfSubjectReview") {
+    body["status"] =
+        Value::object({{"userInfo", Value::object({{"username", request.user.name},
+                                                   {"uid", request.user.uid},
+                                                   {"groups", strings(request.user.groups)}})}});
+    for (const auto& [key, values] : request.user.extra) {
+      body["status"]["userInfo"]["extra"][key] = strings(values);
+    }
+  } else if (resource.kind == "TokenReview") {
+    body["status"] = review_token(body);
+  } else if (resource.kind == "SelfSubjectRulesReview") {
+    const Value all = Value::array({"*"});
+    body["status"] = Value::object(
+        {{"resourceRules",
+          Value::array({Value::object({{"verbs", all}, {"apiGroups", all}, {"resources", all}})})},
+         {"nonResourceRules",
+          Value::array({Value::object({{"verbs", all}, {"nonResourceURLs", all}})})},
+         {"incomplete", static_cast<bool>(services_.options.authorize)}});
+  } else {
+    AccessRequest access;
+    access.user = request.user;
+    if (resource.kind != "SelfSubjectAccessReview") {
+      access.user = {.name = member_text(body, "spec.user"), .uid = member_text(body, "spec.uid")};
+      for (const Value& group : body.get_array("spec.groups")) {
+        access.user.groups.emplace_back(group.as_string());
+      }
+    }
+    if (std::as_const(body)["spec"]["resourceAttributes"].is_object()) {
+      const auto attribute = [&](const std::string& name) {
+        return member_text(body, "spec.resourceAttributes." + name);
+      };
+      access.verb = attribute("verb");
+      access.group = attribute("group");
+      access.version = attribute("version");
+      access.resource = attribute("resource");
+      access.subresource = attribute("subresource");
+      access.namespace_ = attribute("namespace");
+      access.name = attribute("name");
+    } else {
+      access.verb = member_text(body, "spec.nonResourceAttributes.verb");
+      access.path = member_text(body, "spec.nonResourceAttributes.path");
+    }
+    const AccessDecision decision = authorize(access);
+    body["status"] = Value::object({{"allowed", decision.allowed}});
+    if (!decision.reason.empty()) body["status"]["reason"] = decision.reason;
+  }
+  const StoredObject answer = services_.codec.from_value(*resource.type, body);
+  return make_response(201, request.output.content_type(),
+                       encode_as(request.output, answer.type(), answer.data()));
+}
+
+AccessDecision Rest::authorize(const AccessRequest& access) const {
+  return services_.options.authorize ? services_.options.authorize(access) : AccessDecision{};
+}
+
+}  // namespace kube::testkit::detail

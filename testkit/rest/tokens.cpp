@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tokens of service accounts: requests for them and reviews of them (AU-10).
+#include "testkit/rest/rest.hpp"
+
+#include <kube/api/authentication/v1.hpp>
+#include <kube/api/time.hpp>
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "testkit/kinds/builtin_schema.hpp"
+#include "testkit/requests/failures.hpp"
+#include "testkit/rest/metadata.hpp"
+
+namespace kube::testkit::detail {
+namespace {
+
+constexpr std::int64_t kShortest = 600;
+constexpr std::int64_t kLongest = std::int64_t{1} << 32;
+
+const ResourcePtr& token_requests() {
+  static const ResourcePtr kRequests = [] {
+    Resource resource;
+    resource.group = "authentication.k8s.io";
+    resource.version = "v1";
+    resource.kind = "TokenRequest";
+    resource.type = &type_of<authentication::v1::TokenRequest>();
+    resource.storage_type = resource.type;
+    resource.schema = builtin_schema(resource.group, resource.version, resource.kind);
+    return std::make_shared<const Resource>(std::move(resource));
+  }();
+  return kRequests;
+}
+
+std::vector<std::string> texts(const Value& object, std::string_view path) {
+  std::vector<std::string> all;
+  for (const Value& one : object.get_array(path)) {
+    if (one.is_string()) all.emplace_back(one.as_string());
+  }
+  return all;
+}
+
+Value list_of(const std::vector<std::string>& texts) {
+  Value list = Value::array();
+  for (const std::string& text : texts) list.push_back(text);
+  return list;
+}
+
+std::string text_at(const Value& object, std::string_view path) {
+  return std::string{object.get_string(path).value_or("")};
+}
+
+void check_lifetime(std::int64_t seconds) {
+  const char* problem = seconds < kShortest  ? "may not specify a duration less than 10 minutes"
+                        : seconds > kLongest ? "may not specify a duration larger than 2^32 seconds"
+                                             : nullptr;
+  if (problem == nullptr) return;
+  throw invalid({"authentication.k8s.io", "TokenRequest"}, "",
+                invalid_value("spec.expirationSeconds", seconds, problem));
+}
+
+/// The object that the token is to go with. Throws ApiError if it is not there, or another one by now.
+std::optional<AccountTokens::Bound> bound_object(Store& store, const RestRequest& request,
+                                                 const Value& body) {
+  const Value* reference = body.find("spec.boundObjectRef");
+  if (reference == nullptr || !reference->is_object()) return std::nullopt;
+  AccountTokens::Bound bound{text_at(*reference, "kind"), text_at(*reference, "name"),
+                             text_at(*reference, "uid")};
+  const char* resource = bound.kind == "Pod"      ? "pods"
+                         : bound.kind == "Secret" ? "secrets"
+                         : bound.kind == "Node"   ? "nodes"
+                                                  : nullptr;
+  if (resource == nullptr || text_at(*reference, "apiVersion") != "v1") {
+    throw bad_request(fmt::format("cannot bind token to object of type {}, Kind={}",
+                                  text_at(*reference, "apiVersion"), bound.kind));
+  }
+  const StoredObject stored =
+      store.get(store.collection({"", resource}),
+                key_of(bound.kind == "Node" ? std::string{} : request.namespace_, bound.name));
+  if (!stored) throw not_found({"", resource}, bound.name);
+  const std::string uid = stored.metadata_text("uid");
+  if (!bound.uid.empty() && bound.uid != uid) {
+    throw conflict({"", resource}, bound.name,
+                   fmt::format("the UID in the bound object reference ({}) does not match the UID "
+                               "in record. The object might have been deleted and then recreated",
+                               bound.uid));
+  }
+  bound.uid = uid;
+  if (bound.kind == "Pod" && stored.field_text("spec.serviceAccountName") != request.name) {
+    throw bad_request(
+        fmt::format("cannot bind token for serviceaccount \"{}\" to pod running with "
+                    "different serviceaccount name.",
+                    request.name));
+  }
+  return bound;
+}
+
+}  // namespace
+
+ServerResponse Rest::token(RestRequest& request) {
+  request.choose_output({});
+  const StoredObject account = services_.store.get(*request.resource->collection, request.key());
+  if (!account) throw not_found(request.resource->group_resource(), request.name);
+  Value body = Value::object();
+  if (!request.http.body.empty()) body = decode_body(request, *token_requests(), {});
+  const std::int64_t lifetime = body.get_integer("spec.expirationSeconds").value_or(3600);
+  check_lifetime(lifetime);
+  std::vector<std::string> audiences = texts(body, "spec.audiences");
+  if (audiences.empty()) audiences.emplace_back(kTokenIssuer);
+  const auto bound = bound_object(services_.store, request, body);
+  body["kind"] = "TokenRequest";
+  body["apiVersion"] = token_requests()->api_version();
+  body["metadata"]["name"] = request.name;
+  body["metadata"]["namespace"] = request.namespace_;
+  body["metadata"]["creationTimestamp"] = services_.now_text();
+  body["spec"]["audiences"] = list_of(audiences);
+  body["spec"]["expirationSeconds"] = lifetime;
+  const std::chrono::seconds time{lifetime};
+  body["status"] =
+      Value::object({{"token", services_.account_tokens.issue(
+                                   {request.namespace_, request.name, account.metadata_text("uid")},
+                                   audiences, time, bound, services_.ids.uuid())},
+                     {"expirationTimestamp", Time{services_.clock.wall_now() + time}.str()}});
+  const StoredObject answer = services_.codec.from_value(*token_requests()->type, body);
+  return make_response(201, request.output.content_type(),
+                       encode_as(request.output, answer.type(), answer.data()));
+}
+
+Value Rest::review_token(const Value& review) const {
+  const std::string token = text_at(review, "spec.token");
+  std::vector<std::string> audiences = texts(review, "spec.audiences");
+  if (audiences.empty()) audiences.emplace_back(kTokenIssuer);
+  AccountTokens::Holder holder;
+  if (const auto known = services_.options.tokens.find(token);
+      known != services_.options.tokens.end()) {
+    holder.user = known->second;  // which is for everybody
+  } else if (auto found = services_.account_tokens.check(token, audiences)) {
+    holder = std::move(*found);
+  } else {
+    return Value::object({{"authenticated", false}, {"error", "invalid bearer token"}});
+  }
+  Value status =
+      Value::object({{"authenticated", true},
+                     {"user", Value::object({{"username", holder.user.name},
+                                             {"uid", holder.user.uid},
+                                             {"groups", list_of(holder.user.groups)}})}});
+  if (!holder.audiences.empty()) status["audiences"] = list_of(holder.audiences);
+  return status;
+}
+
+}  // namespace kube::testkit::detail

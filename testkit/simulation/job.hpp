@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/api/batch/v1.hpp>
+
+#include <utility>
+
+#include "testkit/simulation/cluster_access.hpp"
+#include "testkit/simulation/controller.hpp"
+
+namespace kube::testkit::detail {
+
+/// Runs jobs: makes pods until enough have succeeded or too many have failed, and deletes the job when its time to live
+/// after that is over.
+///
+/// A pod is counted once: it keeps the finalizer `batch.kubernetes.io/job-tracking` until its uid is in the status as an
+/// uncounted pod, and is counted when the finalizer is gone.
+class JobController final : public SimulatedController {
+ public:
+  explicit JobController(ClusterAccess cluster) : cluster_(std::move(cluster)) {}
+
+  [[nodiscard]] std::vector<GroupResource> watched() const override;
+  void on_change(const GroupResource& resource, const StoredObject& object,
+                 const Enqueue& enqueue) const override;
+  RetryAfter sync(const ObjectKey& key) override;
+
+ private:
+  class Run;
+  /// Lets the pods go that belonged to a job of that name which is gone.
+  void release_orphans(const ObjectKey& key);
+  RetryAfter expire(const batch::v1::Job& job);
+
+  ClusterAccess cluster_;
+};
+
+}  // namespace kube::testkit::detail

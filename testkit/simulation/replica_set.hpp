@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kube/api/apps/v1.hpp>
+
+#include <string>
+#include <utility>
+
+#include "testkit/simulation/cluster_access.hpp"
+#include "testkit/simulation/controller.hpp"
+#include "testkit/simulation/pod_state.hpp"
+
+namespace kube::testkit::detail {
+
+/// Keeps as many pods of a ReplicaSet as it asks for.
+class ReplicaSetController final : public SimulatedController {
+ public:
+  explicit ReplicaSetController(ClusterAccess cluster) : cluster_(std::move(cluster)) {}
+
+  [[nodiscard]] std::vector<GroupResource> watched() const override;
+  void on_change(const GroupResource& resource, const StoredObject& object,
+                 const Enqueue& enqueue) const override;
+  RetryAfter sync(const ObjectKey& key) override;
+
+ private:
+  /// Creates or deletes pods. Returns why a pod was refused; empty if none was.
+  std::string manage(const apps::v1::ReplicaSet& set, PodRefs active);
+  [[nodiscard]] PodRefs pods_of_siblings(const apps::v1::ReplicaSet& set) const;
+
+  ClusterAccess cluster_;
+};
+
+}  // namespace kube::testkit::detail

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testkit/simulation/scheduling.hpp"
+
+#include <kube/api/conditions.hpp>
+#include <kube/api/storage/v1.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "testkit/simulation/node_fit.hpp"
+#include "testkit/simulation/ownership.hpp"
+#include "testkit/simulation/pod_state.hpp"
+
+namespace kube::testkit::detail {
+namespace {
+
+using core::v1::Node;
+using core::v1::PersistentVolumeClaim;
+using core::v1::Pod;
+using storage::v1::StorageClass;
+
+constexpr std::string_view kSelectedNode = "volume.kubernetes.io/selected-node";
+
+bool is_waiting(const Pod& pod) {
+  return pod.spec.node_name.empty() && !is_deleting(pod) && !is_finished(pod) &&
+         pod.spec.scheduling_gates.empty() &&
+         (pod.spec.scheduler_name.empty() || pod.spec.scheduler_name == "default-scheduler");
+}
+
+/// The message of a pod that fits no node: each reason with the number of nodes, then what preemption could do.
+std::string no_node_message(std::size_t nodes, const std::vector<std::string>& reasons) {
+  return fmt::format(
+      "0/{0} nodes are available: {1}. no new claims to deallocate, preemption: 0/{0} nodes are "
+      "available: {0} Preemption is not helpful for scheduling.",
+      nodes, fmt::join(reasons, ", "));
+}
+
+}  // namespace
+
+std::vector<GroupResource> Scheduler::watched() const {
+  return {ClusterAccess::resource<Pod>(), ClusterAccess::resource<Node>(),
+          ClusterAccess::resource<PersistentVolumeClaim>()};
+}
+
+void Scheduler::on_change(const GroupResource& /*resource*/, const StoredObject& object,
+                          const Enqueue& enqueue) const {
+  if (const Ref<Pod> pod = object.as<Pod>()) {
+    if (is_waiting(*pod)) enqueue_object(*pod, enqueue);
+    return;
+  }
+  // A node or a claim may be what a pod waits for.
+  for (const Ref<Pod>& pod : cluster_.list<Pod>(object.metadata_text("namespace"))) {
+    if (is_waiting(*pod)) enqueue_object(*pod, enqueue);
+  }
+}
+
+RetryAfter Scheduler::sync(const ObjectKey& key) {
+  const Ref<Pod> pod = cluster_.find<Pod>(key.namespace_, key.name);
+  if (!pod || !is_waiting(*pod)) return std::nullopt;
+  std::string problem;
+  const Claims claims = claims_of(*pod);
+  const std::string node = choose_node(*pod, problem);
+  if (problem.empty() && !claims.problem.empty()) {
+    problem = no_node_message(cluster_.list<Node>().size(), {claims.problem});
+  }
+  if (!problem.empty()) {
+    refuse(*pod, problem);
+    return std::nullopt;
+  }
+  for (const Ref<PersistentVolumeClaim>& claim : claims.waiting) {
+    if (claim->metadata.annotations.contains(kSelectedNode)) continue;
+    PersistentVolumeClaim chosen = *claim;
+    chosen.metadata.annotations[kSelectedNode] = node;
+    cluster_.update(chosen);
+  }
+  if (!claims.waiting.empty()) return std::nullopt;  // until they are bound
+  core::v1::Binding binding;
+  binding.metadata.name = pod->metadata.name;
+  binding.target.api_version = "v1";
+  binding.target.kind = "Node";
+  binding.target.name = node;
+  cluster_.post(*pod, "binding", encode_json(binding));
+  return std::nullopt;
+}
+
+Scheduler::Claims Scheduler::claims_of(const Pod& pod) const {
+  Claims claims;
+  for (const auto& volume : pod.spec.volumes) {
+    if (!volume.persistent_volume_claim) continue;
+    const std::string name = volume.persistent_volume_claim->claim_name.str();
+    const Ref<PersistentVolumeClaim> claim =
+        cluster_.find<PersistentVolumeClaim>(pod.metadata.namespace_.view(), name);
+    if (!claim) {
+      claims.problem = fmt::format("persistentvolumeclaim \"{}\" not found", name);
+      return claims;
+    }
+    if (is_deleting(*claim)) {
+      claims.problem = fmt::format("persistentvolumeclaim \"{}\" is being deleted", name);
+      return claims;
+    }
+    if (claim->status.phase == "Bound") continue;
+    const Ref<StorageClass> storage_class =
+        cluster_.find<StorageClass>("", claim->spec.storage_class_name.value_or(""));
+    if (storage_class &&
+        storage_class->volume_binding_mode.value_or("") == "WaitForFirstConsumer") {
+      claims.waiting.push_back(claim);
+    } else {
+      claims.problem = "pod has unbound immediate PersistentVolumeClaims";
+    }
+  }
+  return claims;
+}
+
+std::string Scheduler::choose_node(const Pod& pod, std::string& problem) const {
+  const std::vector<Ref<Node>> nodes = cluster_.list<Node>();
+  if (nodes.empty()) {
+    problem = "no nodes available to schedule pods";
+    return {};
+  }
+  std::vector<std::string> fitting;
+  std::map<std::string_view, int> reasons;
+  for (const Ref<Node>& node : nodes) {
+    const std::string_view reason = misfit(pod.spec, *node);
+    if (reason.empty() && !is_deleting(*node)) {
+      fitting.push_back(node->metadata.name.str());
+    } else {
+      ++reasons[reason];
+    }
+  }
+  if (fitting.empty()) {
+    std::vector<std::string> texts;
+    for (const auto& [reason, count] : reasons)
+      texts.push_back(fmt::format("{} {}", count, reason));
+    std::ranges::sort(texts);
+    problem = no_node_message(nodes.size(), texts);
+    return {};
+  }
+  if (fitting.size() == 1) return fitting.front();
+  std::map<std::string, int> load;
+  for (const Ref<Pod>& other : cluster_.list<Pod>()) {
+    if (!is_finished(*other)) ++load[other->spec.node_name.str()];
+  }
+  return *std::ranges::min_element(fitting, {},
+                                   [&](const std::string& name) { return load[name]; });
+}
+
+void Scheduler::refuse(const Pod& pod, const std::string& message) {
+  const auto* current = find_condition(pod.status.conditions, "PodScheduled");
+  if (current != nullptr && current->status == "False" && current->message == message) return;
+  Pod refused = pod;
+  core::v1::PodCondition condition;
+  condition.type = "PodScheduled";
+  condition.status = "False";
+  condition.reason = "Unschedulable";
+  condition.message = message;
+  condition.observed_generation = pod.metadata.generation;
+  set_condition(refused.status.conditions, std::move(condition), cluster_.now());
+  cluster_.update_status(refused);
+}
+
+}  // namespace kube::testkit::detail

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "testkit/validation/field_error.hpp"
+#include "testkit/values/schema_node.hpp"
+
+#include <kube/object/value.hpp>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kube::testkit::cel {
+class RuleSet;
+}
+
+namespace kube::testkit::detail {
+
+/// What keeps `schema` (an openAPIV3Schema, from the definition of a custom resource) from being structural
+/// (CD-9), its defaults, patterns and CEL rules (CE-6) included. `field` is where it stands:
+/// "spec.versions[0].schema.openAPIV3Schema". Empty if all is well.
+[[nodiscard]] std::vector<FieldError> check_structural(const Value& schema, std::string_view field);
+
+/// The schema of one version of a custom resource.
+///
+/// Objects pass it in the order prune, apply_defaults, validate, rules (CD-6, CD-7, CD-8, CE-7).
+/// Thread safety: immutable; may be used from any thread.
+class StructuralSchema {
+ public:
+  /// `schema` passed check_structural().
+  explicit StructuralSchema(Value schema);
+  StructuralSchema(const StructuralSchema&) = delete;
+  StructuralSchema& operator=(const StructuralSchema&) = delete;
+
+  /// Removes what the schema does not know; tells the paths, as CR-7 names them ("spec.x").
+  /// apiVersion, kind and metadata stay, at the root and in embedded resources.
+  std::vector<std::string> prune(Value& object) const;
+
+  /// Fills in defaults, parents first, and drops nulls that the schema does not allow.
+  void apply_defaults(Value& object) const;
+
+  /// All errors of `object`, in the order of the schema. With the stored object in `old`, values that did not
+  /// change are not reported (CD-8).
+  [[nodiscard]] std::vector<FieldError> validate(const Value& object,
+                                                 const Value* old = nullptr) const;
+
+  /// As server-side apply sees it (SA-8).
+  [[nodiscard]] const SchemaNode& apply_schema() const noexcept { return *root_; }
+  [[nodiscard]] const Value& json() const noexcept { return schema_; }
+  /// The CEL rules (`x-kubernetes-validations`), for objects that validate() finds nothing wrong with.
+  [[nodiscard]] const cel::RuleSet& rules() const noexcept { return *rules_; }
+
+ private:
+  Value schema_;
+  std::shared_ptr<const cel::RuleSet> rules_;  ///< refers to schema_
+  SchemaNodes nodes_;
+  const SchemaNode* root_ = nullptr;
+};
+
+}  // namespace kube::testkit::detail
