@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# build.sh client-go|kube-rs: builds that client, once for each state of its sources, and prints the path of the
-# program.
+# build.sh client-go|kube-rs|client-node|kopf|helm: builds or installs that client, once for each state of its sources,
+# and prints the path of the program, or of the folder that holds it.
 # Environment: KUBECXX_CACHE, where programs are kept (default ~/.cache/kubecxx)
 # Exit code 3: the language is not there, or the packages cannot be had.
 set -eu
@@ -10,22 +10,57 @@ here=$(cd "$(dirname "$0")" && pwd)
 client=$1
 cache=${KUBECXX_CACHE:-$HOME/.cache/kubecxx}/foreign
 mkdir -p "$cache"
-state=$(cat "$here/$client"/*.* "$here/$client"/src/* 2>/dev/null | cksum | cut -d ' ' -f 1)
+
+missing() {
+  echo "build.sh: $1" >&2
+  exit 3
+}
+
+case $client in
+  # Only what is installed counts, not what is run with it.
+  kopf) sources=$here/kopf/requirements.txt ;;
+  helm) sources=$here/helm/go.sum ;;
+  *) sources="$here/$client/*.* $here/$client/src/*" ;;
+esac
+# shellcheck disable=SC2086
+state=$(cat $sources 2>/dev/null | cksum | cut -d ' ' -f 1)
 program=$cache/$client-$state
 if [ ! -x "$program" ]; then
+  rm -rf "$program.new"
   case $client in
     client-go)
-      command -v go >/dev/null || { echo 'build.sh: there is no Go' >&2; exit 3; }
+      command -v go >/dev/null || missing 'there is no Go'
       (cd "$here/client-go" && go mod download) || exit 3
       echo 'build.sh: building the client written with client-go (minutes, once)' >&2
       (cd "$here/client-go" && CGO_ENABLED=0 go build -trimpath -o "$program.new" .)
       ;;
     kube-rs)
-      command -v cargo >/dev/null || { echo 'build.sh: there is no Rust' >&2; exit 3; }
+      command -v cargo >/dev/null || missing 'there is no Rust'
       (cd "$here/kube-rs" && cargo fetch --locked --quiet) || exit 3
       echo 'build.sh: building the client written with kube-rs (minutes, once)' >&2
       (cd "$here/kube-rs" && CARGO_TARGET_DIR=$cache/target cargo build --locked --quiet)
       cp "$cache/target/debug/kubecxx-foreign-kube-rs" "$program.new"
+      ;;
+    client-node)
+      { command -v node && command -v npm; } >/dev/null || missing 'there is no Node.js'
+      node -e 'process.exit(parseInt(process.versions.node) < 20)' || missing 'Node.js is older than 20'
+      mkdir "$program.new"
+      cp "$here/client-node/package.json" "$here/client-node/package-lock.json" "$here/client-node/main.mjs" "$program.new"
+      (cd "$program.new" && npm ci --ignore-scripts --no-audit --no-fund --silent >&2) ||
+        missing 'the packages of client-node cannot be had'
+      ;;
+    kopf)
+      python3 -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))' 2>/dev/null ||
+        missing 'there is no Python 3.10 with venv (Debian: python3-venv)'
+      python3 -m venv "$program.new"
+      "$program.new/bin/python" -m pip install --quiet --disable-pip-version-check \
+        -r "$here/kopf/requirements.txt" >&2 || missing 'the packages of kopf cannot be had'
+      ;;
+    helm)
+      command -v go >/dev/null || missing 'there is no Go'
+      (cd "$here/helm" && go mod download) || exit 3
+      echo 'build.sh: building Helm (minutes, once)' >&2
+      (cd "$here/helm" && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$program.new" helm.sh/helm/v4/cmd/helm)
       ;;
     *)
       echo "build.sh: there is no client $client" >&2

@@ -14,29 +14,24 @@ if [ "$status" -eq 3 ]; then
 fi
 [ "$status" -eq 0 ] || exit 1
 
-work=$(mktemp -d)
-server=
-finish() {
-  [ -z "$server" ] || kill "$server" 2>/dev/null || true
-  rm -rf "$work"
-}
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-
+simulated=
 if [ $# -gt 1 ]; then
-  KUBECXX_TEST_KUBECONFIG=$work/kubeconfig
-  # As the real one here, which no controller manager fills.
-  "$2" serve --empty --tls --kubeconfig-out "$KUBECXX_TEST_KUBECONFIG" >"$work/server.log" 2>&1 &
-  server=$!
-  for _ in $(seq 100); do
-    if [ -s "$KUBECXX_TEST_KUBECONFIG" ] || ! kill -0 "$server" 2>/dev/null; then break; fi
-    sleep 0.1
-  done
-  [ -s "$KUBECXX_TEST_KUBECONFIG" ] || { cat "$work/server.log"; exit 1; }
+  set -- "$2"
+  . "$here/serve.sh"
+  if [ "$client" = helm ]; then
+    simulated=simulated
+    serve --simulate
+  else
+    # As the real one here, which no controller manager fills.
+    serve --empty
+  fi
+  KUBECXX_TEST_KUBECONFIG=$kubeconfig
 fi
 case $client in
-  client-go) set -- --kubeconfig "$KUBECXX_TEST_KUBECONFIG" ;;
-  *) set -- ;;
+  client-go) set -- "$program" --kubeconfig "$KUBECXX_TEST_KUBECONFIG" ;;
+  client-node) set -- node "$program/main.mjs" ;;
+  kopf) set -- "$program/bin/python" "$here/kopf/main.py" ;;
+  helm) set -- "$here/helm/helm_test.sh" "$program" $simulated ;;
+  *) set -- "$program" ;;
 esac
-KUBECONFIG=$KUBECXX_TEST_KUBECONFIG timeout 600 "$program" "$@"
+KUBECONFIG=$KUBECXX_TEST_KUBECONFIG timeout 600 "$@"
