@@ -43,7 +43,7 @@ if [ ! -x "$program" ]; then
       ;;
     client-node)
       { command -v node && command -v npm; } >/dev/null || missing 'there is no Node.js'
-      node -e 'process.exit(parseInt(process.versions.node) < 20)' || missing 'Node.js is older than 20'
+      node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' || missing 'Node.js is older than 20'
       mkdir "$program.new"
       cp "$here/client-node/package.json" "$here/client-node/package-lock.json" "$here/client-node/main.mjs" "$program.new"
       (cd "$program.new" && npm ci --ignore-scripts --no-audit --no-fund --silent >&2) ||
