@@ -163,9 +163,9 @@ const checks = {
     const kind = { group, version: 'v1', namespace, plural: 'gears' };
     const gear = (size) => ({ apiVersion: `${group}/v1`, kind: 'Gear', metadata: { name: 'one' }, spec: { size } });
     // A real server serves a kind a moment after it says so.
-    let made;
-    while (!made) made = await custom.createNamespacedCustomObject({ ...kind, body: gear(2) })
-      .catch((error) => { if (error.code !== 404) throw error; });
+    while (!await custom.listNamespacedCustomObject(kind)
+      .catch((error) => { if (![404, 429].includes(error.code)) throw error; })) { /* again */ }
+    const made = await custom.createNamespacedCustomObject({ ...kind, body: gear(2) });
     assert.deepEqual(made.spec, { size: 2, mode: 'safe' });
     assert.equal(made.metadata.generation, 1);
     await refused(422, 'Invalid', custom.replaceNamespacedCustomObject({ ...kind, name: 'one',

@@ -18,6 +18,10 @@ HERE = pathlib.Path(__file__).parent
 LIMIT = 60  # seconds for each check
 
 
+class NotReady(Exception):
+    """A real server answers so about a new kind, for a moment."""
+
+
 class Server:
     """Sends requests past kopf, with the credentials of the kubeconfig's current context."""
 
@@ -45,7 +49,7 @@ class Server:
         return next(entry for entry in config[key] if entry['name'] == name)
 
     def send(self, method, path, body=None):
-        """Returns the answer, or None if there is no such object."""
+        """Returns the answer, or None if there is no such object or kind."""
         headers = dict(self.headers)
         headers['Content-Type'] = 'application/merge-patch+json' if method == 'PATCH' else 'application/json'
         request = urllib.request.Request(
@@ -56,15 +60,20 @@ class Server:
         except urllib.error.HTTPError as error:
             if error.code == 404:
                 return None
+            if error.code == 429:
+                raise NotReady(path) from error
             raise AssertionError(f'{method} {path}: {error.code} {error.read().decode()}') from error
 
     def until(self, what, path, condition):
         """Reads until the condition holds, and returns what was read then."""
         deadline = time.monotonic() + LIMIT
         while True:
-            found = self.send('GET', path)
-            if condition(found):
-                return found
+            try:
+                found = self.send('GET', path)
+                if condition(found):
+                    return found
+            except NotReady:
+                found = 'not ready'
             if time.monotonic() > deadline:
                 raise AssertionError(f'{what}: not within {LIMIT} s; last seen: {json.dumps(found)}')
             time.sleep(0.1)
