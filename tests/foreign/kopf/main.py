@@ -168,6 +168,11 @@ class Operator:
         code = self.process.wait(LIMIT)
         assert code in (0, -15), f'the operator exits with {code}'
 
+    def end(self):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
 
 def main():
     kubeconfig = pathlib.Path(os.environ['KUBECONFIG'])
@@ -177,20 +182,18 @@ def main():
     crd = f'/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gadgets.{group}'
     server.send('POST', '/api/v1/namespaces', {'metadata': {'name': namespace}})
     server.send('POST', crd.rpartition('/')[0], definition(group))
-    server.until('new kind', f'/apis/{group}/v1/namespaces/{namespace}/gadgets', lambda found: found is not None)
     with tempfile.TemporaryFile('w+') as log, tempfile.TemporaryDirectory() as folder:
         operator = Operator(absolute(kubeconfig, folder), group, namespace, log)
-        operator.start()
         try:
+            server.until('new kind', f'/apis/{group}/v1/namespaces/{namespace}/gadgets', lambda found: found is not None)
+            operator.start()
             check(server, group, namespace, operator)
         except AssertionError as error:
             log.seek(0)
             print(f'FAILED  {error}\nThe operator said:\n{log.read()}')
             return 1
         finally:
-            if operator.process.poll() is None:
-                operator.process.kill()
-                operator.process.wait()
+            operator.end()
             server.send('DELETE', crd)
             server.send('DELETE', f'/api/v1/namespaces/{namespace}')
     print('all checks passed')

@@ -136,23 +136,23 @@ step wait-in-vain k wait --for=condition=Progressing deployment/web --timeout=1s
 
 # Custom resources.
 sed "s/GROUP/$group/" "$crd" >crd.yaml
-printf 'apiVersion: %s/v1\nkind: Gadget\nmetadata: {name: one}\nspec: {replicas: 3}\n' "$group" >gadget.yaml
+printf 'apiVersion: %s/v1\nkind: Sprocket\nmetadata: {name: one}\nspec: {replicas: 3}\n' "$group" >sprocket.yaml
 step create-crd k create -f crd.yaml
-step wait-crd k wait --for=condition=Established "crd/gadgets.$group" --timeout=10s
+step wait-crd k wait --for=condition=Established "crd/sprockets.$group" --timeout=10s
 # A real server publishes the new kind to discovery and OpenAPI a moment later.
-until_ready "$kubectl" get gadgets
-until_ready "$kubectl" explain gadget.spec
-step custom-apply k apply -f gadget.yaml
-step custom-get k get gadgets
-step custom-get-yaml k get gadget one -o yaml
-step custom-explain k explain gadget.spec
-step custom-scale k scale gadget one --replicas=5
-step custom-invalid sh -c 'sed "s/replicas: 3/replicas: 12/" gadget.yaml | "$kubectl" apply -f -'
-step custom-invalid-rule k patch gadget one --type=merge -p '{"spec":{"mode":"fast","replicas":1}}'
-step custom-unknown-field sh -c 'sed "s/replicas: 3/replicas: 3, colour: red/; s/name: one/name: two/" gadget.yaml | "$kubectl" apply -f -'
-step custom-describe k describe gadget one
-step custom-delete k delete gadget one
-step delete-crd k delete crd "gadgets.$group" --wait=false
+until_ready "$kubectl" get sprockets
+until_ready "$kubectl" explain sprocket.spec
+step custom-apply k apply -f sprocket.yaml
+step custom-get k get sprockets
+step custom-get-yaml k get sprocket one -o yaml
+step custom-explain k explain sprocket.spec
+step custom-scale k scale sprocket one --replicas=5
+step custom-invalid sh -c 'sed "s/replicas: 3/replicas: 12/" sprocket.yaml | "$kubectl" apply -f -'
+step custom-invalid-rule k patch sprocket one --type=merge -p '{"spec":{"mode":"fast","replicas":1}}'
+step custom-unknown-field sh -c 'sed "s/replicas: 3/replicas: 3, colour: red/; s/name: one/name: two/" sprocket.yaml | "$kubectl" apply -f -'
+step custom-describe k describe sprocket one
+step custom-delete k delete sprocket one
+step delete-crd k delete crd "sprockets.$group" --wait=false
 
 # Nodes, pods, and what a kubelet would answer.
 node=node-$ns
