@@ -25,8 +25,7 @@ NORMAL = [(re.compile(pattern), word) for pattern, word in [
     (r'(Resource Version: +)\d+', r'\1VERSION'),
     (r'\b127\.0\.0\.1:\d+', 'SERVER'),
     (r'\b10\.\d+\.\d+\.\d+\b', 'IP'),
-    (r'/tmp/\S+-\d+(\.\w+)?\b', 'FILE'),
-    (r'/tmp/(LIVE|MERGED)-\d+', r'/tmp/\1'),
+    (r'\S*/(LIVE|MERGED)-\d+', r'\1'),  # the folders of kubectl diff
     (r'(?<![\w.=-])(\d+[dhms]){1,2}(?![\w-])', 'AGE'),
     (r'(?<=\S) {2,}', '  '),  # columns are as wide as their widest cell
     (r' +$', ''),
@@ -47,6 +46,8 @@ def answers(folder, replacements):
         name = path.name.split('-', 1)[1]
         if name in result:
             sys.exit(f'compare.py: two steps have the name {name}')
+        if lines[0] == 'exit 124':
+            sys.exit(f'compare.py: {name} did not end in time')
         result[name] = lines
     return result
 

@@ -76,6 +76,6 @@ python3 "$here/compare.py" --golden "$here/simulate.expected" "$work/answers/sim
   --replace "$ns=NAMESPACE" --replace "$work=WORK" || status=1
 if [ -n "${KUBECXX_FOREIGN_KEEP:-}" ]; then
   mkdir -p "$KUBECXX_FOREIGN_KEEP"
-  cp -r "$work/answers/." "$KUBECXX_FOREIGN_KEEP/"
+  cp -rp "$work/answers/." "$KUBECXX_FOREIGN_KEEP/"
 fi
 exit "$status"

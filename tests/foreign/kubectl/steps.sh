@@ -167,6 +167,8 @@ step cordon k cordon "$node"
 step uncordon k uncordon "$node"
 step pod-runs k patch pod solo --subresource=status --type=merge -p '{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}'
 step drain-refused k drain "$node"
+step budget-is-used k patch poddisruptionbudget careful --subresource=status --type=merge -p \
+  '{"status":{"observedGeneration":1,"expectedPods":1,"currentHealthy":1,"desiredHealthy":1,"disruptionsAllowed":0}}'
 step drain-budget k drain "$node" --force --grace-period=0 --timeout=2s
 step delete-pdb k delete poddisruptionbudget careful
 step drain k drain "$node" --force --grace-period=0 --timeout=20s
