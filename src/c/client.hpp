@@ -32,7 +32,7 @@ struct ResourceName {
   std::string namespace_;
 };
 /// Throws std::invalid_argument.
-[[nodiscard]] ResourceName read_resource(const kubecxx_resource* resource);
+[[nodiscard]] ResourceName read_resource(const kubecxx_resource* given);
 
 /// A handle that a caller gave. Throws std::invalid_argument, ForkedError.
 template <typename T>

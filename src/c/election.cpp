@@ -31,7 +31,7 @@ struct kubecxx_election final : Handle {
   void finish() noexcept override;
 
   void start();
-  void request_stop() noexcept { (void)stop.request_stop(); }
+  void request_stop() const noexcept { (void)stop.request_stop(); }
   /// Whether the work of the leader has to end, at the deadline at the latest.
   [[nodiscard]] bool must_stop(kube::Clock::TimePoint deadline);
   void run() noexcept;

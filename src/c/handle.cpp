@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "handle.hpp"
 
+#include <array>
+#include <cstddef>
 #include <mutex>
+#include <new>
 #include <thread>
 
 #include "callback.hpp"
@@ -16,8 +19,9 @@ class Reaper {
  public:
   /// Never destroyed, as its thread may outlive main().
   static Reaper& instance() noexcept {
-    static Reaper* const reaper = new Reaper;
-    return *reaper;
+    alignas(Reaper) static std::array<std::byte, sizeof(Reaper)> storage;
+    static Reaper& reaper = *::new (storage.data()) Reaper;
+    return reaper;
   }
 
   void push(Handle& handle) noexcept {

@@ -36,7 +36,7 @@ class Handle {
   [[nodiscard]] virtual std::shared_ptr<OwnLoop> own_loop() const noexcept { return nullptr; }
 
  private:
-  const detail::ProcessMark process_;
+  const detail::ProcessMark process_{};
   Handle* next_ = nullptr;  // for HandleList
 };
 

@@ -51,7 +51,7 @@ class CallDeadline {
   class Alarm;
   struct Forward {
     std::stop_source source;
-    void operator()() noexcept { (void)source.request_stop(); }
+    void operator()() const noexcept { (void)source.request_stop(); }
   };
 
   const std::stop_token canceled_;

@@ -12,9 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace kube {
-
-namespace detail {
+namespace kube::detail {
 
 /// One event, still encoded. In protobuf the object is in its envelope.
 struct WatchFrame {
@@ -56,5 +54,4 @@ class WatchSplitter {
   JsonExtent extent_;
 };
 
-}  // namespace detail
-}  // namespace kube
+}  // namespace kube::detail

@@ -32,8 +32,8 @@ struct Listed {
 /// statement with a co_await; see AsyncVerbs.
 template <typename Options>
 [[nodiscard]] const Options& default_options() {
-  static const Options none{};
-  return none;
+  static const Options kNone{};
+  return kNone;
 }
 
 namespace detail {

@@ -86,7 +86,8 @@ class [[nodiscard]] Task {
 
 /// For the compiler.
 template <typename T>
-class Task<T>::promise_type final : public detail::TaskPromise<T> {
+class Task<T>::promise_type final  // NOLINT(readability-identifier-naming): the language's name
+    : public detail::TaskPromise<T> {
  public:
   [[nodiscard]] Task get_return_object() noexcept {
     return Task{std::coroutine_handle<promise_type>::from_promise(*this)};

@@ -73,6 +73,7 @@ class alignas(8) MapEntry {
       return value();
     }
   }
+  MapEntry& operator=(const MapEntry& other) = delete;
   /// A copy, as the entry of a standard map.
   template <typename Key, typename Mapped>
   requires(std::convertible_to<const String&, Key>&& std::convertible_to<const T&, Mapped>)
@@ -91,7 +92,6 @@ class alignas(8) MapEntry {
   explicit MapEntry(std::string_view key) : key_(key) {}
   // An entry whose key changed would be out of order; only the map moves its entries.
   MapEntry(MapEntry&& other) noexcept = default;
-  MapEntry& operator=(const MapEntry& other) = delete;
   MapEntry& operator=(MapEntry&& other) noexcept = default;
 
   String key_;
