@@ -86,12 +86,15 @@ awk -v folders="$folders" '
 for folder in include src testkit tools examples bench tests schema cmake; do
   [ ! -d "$folder" ] || find "$folder" -type f \( -name '*.hpp' -o -name '*.cpp' -o -name '*.go' \
     -o -name '*.sh' -o -name '*.cmake' -o -name CMakeLists.txt \) ! -path 'tests/golden/*/expected/*'
-done | sort | while read -r file; do
-  lines=1
-  case $file in *.sh | *.cmake | *.txt) lines=3 ;; esac
-  head -n "$lines" "$file" | grep -q 'SPDX-License-Identifier: Apache-2\.0$' ||
-    echo "$file:1: no line SPDX-License-Identifier: Apache-2.0"
-done >>"$report"
+done | sort | awk '
+  {
+    lines = $0 ~ /\.(sh|cmake|txt)$/ ? 3 : 1
+    found = 0
+    while (!found && lines-- > 0 && (getline text < $0) > 0)
+      found = text ~ /SPDX-License-Identifier: Apache-2\.0$/
+    close($0)
+    if (!found) print $0 ":1: no line SPDX-License-Identifier: Apache-2.0"
+  }' >>"$report"
 
 if [ -s "$report" ]; then
   cat "$report" >&2
