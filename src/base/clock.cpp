@@ -22,7 +22,8 @@ class SystemClock final : public Clock {
   }
 };
 
-/// A futex waits by the monotonic clock, which stops during a suspend; so a wait looks up as often as this.
+/// A futex waits on the monotonic clock, which stops during a suspend, so a wait rechecks the boot
+/// time at this interval.
 constexpr std::chrono::milliseconds kLookUp{250};
 
 Clock::TimePoint boot_time() {
