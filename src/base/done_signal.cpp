@@ -97,7 +97,7 @@ bool wait_for(const std::vector<DoneSignal>& signals, std::stop_token stop, std:
   detail::require_may_wait("wait_for()", "use DoneSignal::on_done() instead");
   const auto shared = std::make_shared<Shared>();
   if (!what.empty()) log.info("Waiting for {}", what);
-  // Reserved, so that noting a signal cannot fail: a signal that is not noted would never end the wait.
+  // Reserved, so that recording a signal cannot fail: an unrecorded one would never end the wait.
   shared->fired.reserve(signals.size());
   std::vector<std::uint64_t> registered;
   registered.reserve(signals.size());

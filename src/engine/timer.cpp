@@ -11,8 +11,8 @@ namespace kube::detail {
 
 namespace {
 
-/// A clock that is neither the machine's nor moved by hand may run faster than the machine's (after a suspend, for
-/// instance), so that a long wait is cut.
+/// A clock that is neither the machine's nor advanced by hand may run faster than the machine's
+/// (after a suspend, for instance), so a long wait rechecks it at this interval.
 constexpr std::chrono::milliseconds kLookUp{250};
 
 }  // namespace
