@@ -10,7 +10,7 @@
 namespace kube::detail {
 namespace {
 
-/// Tables live as long as the program, as those of all types do.
+/// Copies a table to memory that is never released: descriptors live as long as the program.
 template <typename T>
 std::span<const T> for_ever(const std::vector<T>& table) {
   if (table.empty()) return {};
@@ -19,7 +19,7 @@ std::span<const T> for_ever(const std::vector<T>& table) {
   return {copy, table.size()};
 }
 
-/// The entries of a message whose fields are kept; `places` says where each field of the full type is now.
+/// The message fields that are kept; `places` maps a field of the full type to its new index.
 std::vector<ProtoField> slim_proto(std::span<const ProtoField> full,
                                    const std::vector<std::optional<std::uint32_t>>& places) {
   std::vector<ProtoField> kept;
