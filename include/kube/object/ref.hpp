@@ -123,8 +123,8 @@ class Ref {
 /// The memory of one cached object, in bytes.
 struct ObjectBytes {
   std::size_t own = 0;  ///< the block itself
-  std::size_t shared =
-      0;  ///< this object's part of the pool nodes and the bundle that it refers to
+  /// The object's share of the pool nodes and the bundle that it refers to.
+  std::size_t shared = 0;
 };
 
 namespace detail {
