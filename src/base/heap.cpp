@@ -165,15 +165,15 @@ void Heap::check_release(const void* memory, Span& span) const noexcept {
 void Heap::link(SizeClass& owner, std::uint32_t number) noexcept {
   Span& span = spans_[number];
   span.previous = kNone;
-  span.next = owner.roomy;
-  if (owner.roomy != kNone) spans_[owner.roomy].previous = number;
-  owner.roomy = number;
+  span.next = owner.first_with_room;
+  if (owner.first_with_room != kNone) spans_[owner.first_with_room].previous = number;
+  owner.first_with_room = number;
 }
 
 void Heap::unlink(SizeClass& owner, std::uint32_t number) noexcept {
   const Span& span = spans_[number];
   if (span.next != kNone) spans_[span.next].previous = span.previous;
-  (span.previous != kNone ? spans_[span.previous].next : owner.roomy) = span.next;
+  (span.previous != kNone ? spans_[span.previous].next : owner.first_with_room) = span.next;
 }
 
 /// Returns the lowest free span, or kNone.
@@ -223,7 +223,7 @@ void* Heap::allocate(std::size_t size) {
     const std::size_t rounded = size_of_class(number);
     SizeClass& owner = classes_[number];
     const std::lock_guard lock{owner.mutex};
-    if (owner.roomy == kNone) {
+    if (owner.first_with_room == kNone) {
       if (const std::uint32_t fresh = take_span(); fresh != kNone) {
         spans_[fresh] = {.free = nullptr,
                          .next = kNone,
@@ -235,13 +235,13 @@ void* Heap::allocate(std::size_t size) {
         link(owner, fresh);
       }
     }
-    if (owner.roomy != kNone) {
-      Span& span = spans_[owner.roomy];
+    if (owner.first_with_room != kNone) {
+      Span& span = spans_[owner.first_with_room];
       void* piece = span.free;
       if (piece != nullptr) {
         span.free = take_free(*span.free);
       } else {
-        piece = begin_ + owner.roomy * kSpan + (kSpan - span.fresh);
+        piece = begin_ + owner.first_with_room * kSpan + (kSpan - span.fresh);
         span.fresh -= static_cast<std::uint32_t>(rounded);
         unpoison(piece, sizeof(FreePiece));
         // Removes the checksum that a released piece of another size may have left.
@@ -252,7 +252,7 @@ void* Heap::allocate(std::size_t size) {
         const std::uint64_t index = index_of(piece, span);
         span.in_use[index / 64] |= std::uint64_t{1} << (index % 64);
       }
-      if (!has_room(span, rounded)) unlink(owner, owner.roomy);
+      if (!has_room(span, rounded)) unlink(owner, owner.first_with_room);
       unpoison(piece, std::max(size, sizeof(FreePiece)));
       return piece;
     }

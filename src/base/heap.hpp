@@ -74,8 +74,8 @@ class Heap {
     InUse in_use;
   };
   struct alignas(64) SizeClass {
-    std::mutex mutex;             ///< also guards the spans of this size class
-    std::uint32_t roomy = kNone;  ///< the first span that has room
+    std::mutex mutex;                       ///< also guards the spans of this size class
+    std::uint32_t first_with_room = kNone;  ///< the first span that has room
   };
   static constexpr std::uint32_t kNone = UINT32_MAX;
   static constexpr std::size_t kSpansOfChunk = kChunk / kSpan;

@@ -91,12 +91,12 @@ bool Assembler::seen_elsewhere(std::uint64_t hash) {
     const std::vector<Sighting> before = std::exchange(
         sightings_, std::vector<Sighting>(std::max(kFewestSightings, 2 * sightings_.size())));
     for (const Sighting& sighting : before) {
-      if (sighting.text != 0) place_of_sighting(sighting.text) = sighting;
+      if (sighting.text != 0) sighting_slot(sighting.text) = sighting;
     }
     new_sightings_ = 0;
   }
   const std::uint32_t text = static_cast<std::uint32_t>(hash >> 32) | 1U;
-  Sighting& last = place_of_sighting(text);
+  Sighting& last = sighting_slot(text);
   if (last.text == text) {
     if (last.owner != 0 && last.owner == owner_) return false;
     last.owner = 0;
@@ -107,7 +107,7 @@ bool Assembler::seen_elsewhere(std::uint64_t hash) {
   return false;
 }
 
-Assembler::Sighting& Assembler::place_of_sighting(std::uint32_t text) noexcept {
+Assembler::Sighting& Assembler::sighting_slot(std::uint32_t text) noexcept {
   const std::size_t mask = sightings_.size() - 1;  // the size is a power of two
   const std::size_t first = text >> 1;
   for (std::size_t probe = 0; probe < kProbes; ++probe) {

@@ -112,7 +112,7 @@ class Assembler {
   [[nodiscard]] bool seen_elsewhere(std::uint64_t hash);
   /// Returns the slot for this text: the one with its last sighting, an empty one, or one to be
   /// replaced.
-  [[nodiscard]] Sighting& place_of_sighting(std::uint32_t text) noexcept;
+  [[nodiscard]] Sighting& sighting_slot(std::uint32_t text) noexcept;
   Pending copy_same_text(const Word& sibling);
   /// Returns a node with the content of `sibling`, or nullopt if that needs no memory of its own.
   std::optional<Pending> intern_copy(const Type& type, const Word& sibling);

@@ -102,7 +102,7 @@ struct DecoderCore::State {
     }
   }
   /// True if the object just decoded shall replace `sibling`.
-  [[nodiscard]] bool gives_way(const Siblings::Found& sibling) const {
+  [[nodiscard]] bool replaces(const Siblings::Found& sibling) const {
     return !sibling.is_family || assembler.promoted() > 0 || sibling.entry == nullptr ||
            ++sibling.entry->uses >= kMostUses;
   }
@@ -110,8 +110,8 @@ struct DecoderCore::State {
   /// Returns the bytes to compare later messages with. A projection or a slim type drops most of
   /// the message; then an encoding of the decoded object serves as well and takes a fraction of the
   /// memory.
-  [[nodiscard]] std::string_view memorable(const Type& type, std::string_view message,
-                                           const Block& block) {
+  [[nodiscard]] std::string_view bytes_to_remember(const Type& type, std::string_view message,
+                                                   const Block& block) {
     if (message.size() < kMostlyDropped * block.image_size()) return message;
     writer.clear();
     writer.message(type, block.root());
@@ -169,11 +169,11 @@ Block* DecoderCore::protobuf(std::string_view message, std::size_t offset) {
   bool remember = false;
   Block* block = state.decode(message, offset, found, [&] {
     state.protobuf.read(type_, message, state.options.projection, sibling, offset);
-    return remember = state.compares() && state.protobuf.is_regular() && state.gives_way(found);
+    return remember = state.compares() && state.protobuf.is_regular() && state.replaces(found);
   });
   if (remember) {
     state.remember(*block, [&](const Siblings::Identity& identity, Ref<std::byte> object) {
-      state.siblings.remember(identity, state.memorable(type_, message, *block), {},
+      state.siblings.remember(identity, state.bytes_to_remember(type_, message, *block), {},
                               std::move(object));
     });
     if (state.writer.size() > kKeptEncoding) state.writer = {};
@@ -199,7 +199,7 @@ Block* DecoderCore::json(std::string_view text, std::size_t offset) {
   Block* block = state.decode(text, offset, found, [&] {
     state.json.read(type_, text, state.options.projection, sibling,
                     state.compares() ? &tape : nullptr, offset);
-    return remember = state.compares() && state.json.is_regular() && state.gives_way(found);
+    return remember = state.compares() && state.json.is_regular() && state.replaces(found);
   });
   if (remember) {
     state.remember(*block, [&](const Siblings::Identity& identity, Ref<std::byte> object) {

@@ -31,7 +31,7 @@ constexpr std::chrono::milliseconds kAfterFailure{1};
 /// How long the loop runs jobs that workers could run, before it polls its sockets again.
 constexpr std::chrono::milliseconds kInlineSlice{1};
 /// How many turns such jobs are postponed in favour of sockets.
-constexpr int kMostPutOff = 2;
+constexpr int kMaxPostponedTurns = 2;
 
 FileDescriptor checked(int fd) {
   if (fd < 0) throw std::system_error(errno, std::generic_category());
@@ -407,9 +407,9 @@ void EventLoop::run_inline(bool reads_more) noexcept {
   };
   {
     const std::lock_guard guard{mutex_};
-    if (inline_.empty() || (reads_more && ++put_off_ < kMostPutOff)) return;
+    if (inline_.empty() || (reads_more && ++postponed_turns_ < kMaxPostponedTurns)) return;
   }
-  put_off_ = 0;
+  postponed_turns_ = 0;
   const TimePoint end = std::chrono::steady_clock::now() + kInlineSlice;
   while (std::shared_ptr<Job> job = take()) {
     if (reads_more || std::chrono::steady_clock::now() >= end) {

@@ -134,7 +134,7 @@ class EventLoop {
   /// True if epoll_wait() returned as many events as fit; there may be more.
   bool more_events_ = false;
   /// Consecutive turns in which jobs of push_inline() were postponed in favour of sockets.
-  int put_off_ = 0;
+  int postponed_turns_ = 0;
 
   std::atomic<bool> closed_ = false;           // written with mutex_
   std::atomic<bool> closed_by_other_ = false;  // by a thread that did not run it

@@ -55,7 +55,7 @@ class WorkerPool::Watchdog final : public Job {
   void run() noexcept override {
     const auto pool = pool_.lock();
     if (pool == nullptr) return;
-    if (const auto pause = pool->look()) look_in(*pause);
+    if (const auto pause = pool->check_workers()) look_in(*pause);
   }
 
   const std::weak_ptr<WorkerPool> pool_;
@@ -249,7 +249,7 @@ bool WorkerPool::note_seen_progress_locked() noexcept {
   return any;
 }
 
-std::optional<std::chrono::nanoseconds> WorkerPool::look() noexcept {
+std::optional<std::chrono::nanoseconds> WorkerPool::check_workers() noexcept {
   join_ended();
   bool run_here = false;
   {

@@ -89,7 +89,7 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
   static void join(std::list<Worker>& ended) noexcept;
   /// Adds a worker if all existing ones are stuck. Returns the delay until the next check, or
   /// nullopt if none is needed before another job is queued. Called by the watchdog.
-  [[nodiscard]] std::optional<std::chrono::nanoseconds> look() noexcept;
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> check_workers() noexcept;
   /// Returns true if the loop's thread must run jobs itself because no worker is available.
   [[nodiscard]] bool help_locked() noexcept;
   [[nodiscard]] bool are_all_stuck_locked() noexcept;

@@ -59,8 +59,10 @@ enum class Family : std::uint8_t { kDecimalSi, kBinarySi, kDecimalExponent };
 /// Returns `a` - `b`; family and errors as for add().
 [[nodiscard]] std::string subtract(std::string_view a, std::string_view b);
 
+/// Returns the negated amount.
 [[nodiscard]] std::string negate(std::string_view text);
 
+/// Returns the amount times `factor`.
 [[nodiscard]] std::string multiply(std::string_view text, std::int64_t factor);
 
 /// Returns the amount as an integer, rounded away from zero and saturated to the range of int64.

@@ -24,8 +24,8 @@ struct RuntimeOptions {
   /// most 4. With 0 the Runtime creates no thread at all: the program runs the loop, and all work
   /// happens there.
   std::optional<unsigned> threads = std::nullopt;
-  /// Limit of workers. While all existing workers are blocked inside handlers, more are added up to
-  /// this number; 0: no limit. Added workers end after 10 s without work.
+  /// While all existing workers are blocked inside handlers, more are added, until this many are
+  /// blocked; 0: no limit. Added workers end after 10 s without work.
   unsigned max_threads = 64;
   Logger log = stderr_logger();
 };

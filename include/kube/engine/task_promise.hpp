@@ -18,7 +18,7 @@ class SerialQueueCore;
 struct TaskContext {
   std::shared_ptr<SerialQueueCore> queue = nullptr;
   std::stop_token stop = {};
-  /// True if it was spawned: its Runtime destroys it when the Runtime ends.
+  /// True if it was spawned: the end of its Runtime may destroy it.
   bool is_spawned = false;
 };
 

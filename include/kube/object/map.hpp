@@ -45,7 +45,8 @@ struct TypeOf<Map<T>> {
   static constexpr const Type& value = detail::kMapType<T>;
 };
 
-/// A key of a map and its value: `for (auto& [key, value] : labels)`, or `entry.key()` and `entry.value()`.
+/// A key of a map and its value: `for (auto& [key, value] : labels)`, or `entry.key()` and
+/// `entry.value()`.
 template <typename T>
 class alignas(8) MapEntry {
  public:

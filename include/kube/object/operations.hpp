@@ -65,6 +65,7 @@ using Visitor =
 /// Calls `visitor` for every part of a value of the described type.
 void visit(const Type& type, const std::byte* value, const Visitor& visitor);
 
+/// Calls `visitor` for every part of `object`.
 template <typename T>
 void visit(const T& object, const Visitor& visitor) {
   visit(type_of<T>(), reinterpret_cast<const std::byte*>(&object), visitor);
