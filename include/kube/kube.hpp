@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// All of kubecxx but the testkit and the types of the API, whose headers are large: include those that a
-/// program uses, as in <kube/api/apps/v1.hpp>, or <kube/api/all.hpp>.
+/// Umbrella header: all of kubecxx except the testkit and the generated API types, whose headers
+/// are large. Include those that the program uses, such as <kube/api/apps/v1.hpp>, or
+/// <kube/api/all.hpp>.
 
 #include <kube/api/conditions.hpp>
 #include <kube/api/errors.hpp>

@@ -11,10 +11,10 @@
 
 namespace kube::detail {
 
-/// A stop token that is stopped with another one, and when a time has come.
+/// A stop token that is stopped by another token or when a deadline passes.
 class Deadline {
  public:
-  /// TimePoint::max() is no deadline.
+  /// TimePoint::max() means no deadline.
   Deadline(Clock& clock, Clock::TimePoint time, const std::stop_token& outer)
       : forward_(outer, [this] { source_.request_stop(); }) {
     if (time == Clock::TimePoint::max()) return;
@@ -29,17 +29,17 @@ class Deadline {
   Deadline& operator=(const Deadline&) = delete;
 
   [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
-  /// Whether the time came first.
+  /// True if the deadline passed before the other token was stopped.
   [[nodiscard]] bool passed() const noexcept { return passed_; }
 
  private:
   std::stop_source source_;
   std::atomic<bool> passed_ = false;
   std::stop_callback<std::function<void()>> forward_;
-  std::jthread timer_;  // the last member: it uses the others
+  std::jthread timer_;  // last member: uses the others
 };
 
-/// Now and `duration`, or the end of time.
+/// Returns now + `duration`, or TimePoint::max() on overflow.
 [[nodiscard]] inline Clock::TimePoint time_after(const Clock& clock, Clock::Duration duration) {
   const Clock::TimePoint now = clock.now();
   return duration < Clock::TimePoint::max() - now ? now + duration : Clock::TimePoint::max();

@@ -14,14 +14,15 @@
 
 namespace kube::detail {
 
-/// A call of code that may block, for one who must not: a worker makes it and wakes who polls. Without a scheduler the
-/// constructor makes it. The destructor requests a stop and does not wait, so the function owns what it uses.
+/// Runs a function that may block on a worker, on behalf of code that must not block, and wakes the
+/// poller when it returns. Without a scheduler, the constructor calls the function itself. The
+/// destructor requests a stop and does not wait, so the function must own what it uses.
 template <typename Result>
 class BlockingCall {
  public:
   using Function = std::function<Result(std::stop_token)>;
 
-  /// Throws std::bad_alloc; without a scheduler also what `function` throws.
+  /// Throws std::bad_alloc; without a scheduler, also what `function` throws.
   BlockingCall(const Poller& poller, Function function,
                Placement placement = Placement::kBlocking) {
     if (poller.scheduler == nullptr) {
@@ -38,11 +39,12 @@ class BlockingCall {
     if (run_) run_->stop.request_stop();
   }
 
-  /// Requests a stop of the call, which is polled until it has ended.
+  /// Requests a stop of the call. It must still be polled until it ends.
   void cancel() noexcept {
     if (run_) run_->stop.request_stop();
   }
-  /// The result, once; nothing while it is pending. Throws what the function has thrown.
+  /// Returns the result once, nullopt while the call is pending. Rethrows the exception of the
+  /// function.
   [[nodiscard]] std::optional<Result> poll() {
     if (!run_) return std::exchange(result_, std::nullopt);
     if (!run_->is_done.load(std::memory_order_acquire)) return std::nullopt;

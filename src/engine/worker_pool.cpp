@@ -20,10 +20,10 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto kStuckAfter = 10ms;
-/// A worker that used so much of the processor between two looks is busy rather than blocked.
+/// A worker that used this much processor time between two checks is busy, not blocked.
 constexpr auto kComputes = kStuckAfter / 2;
 constexpr auto kRetryRefused = 1s;
-/// How long the loop's thread runs jobs of missing workers before it looks at its sockets again.
+/// How long the loop's thread runs jobs for missing workers before it polls its sockets again.
 constexpr auto kSlice = 1ms;
 
 std::atomic<std::uint64_t>*& progress_of_this_thread() noexcept {
@@ -39,7 +39,7 @@ std::chrono::nanoseconds cpu_time(clockid_t clock) noexcept {
 
 }  // namespace
 
-/// Looks after the workers while jobs wait, on the loop's thread: the one that never blocks.
+/// Checks the workers while jobs are queued. Runs on the loop's thread, which never blocks.
 class WorkerPool::Watchdog final : public Job {
  public:
   Watchdog(const std::shared_ptr<Scheduler>& scheduler, std::weak_ptr<WorkerPool> pool)
@@ -55,7 +55,7 @@ class WorkerPool::Watchdog final : public Job {
   void run() noexcept override {
     const auto pool = pool_.lock();
     if (pool == nullptr) return;
-    if (const auto pause = pool->look()) look_in(*pause);
+    if (const auto pause = pool->check_workers()) look_in(*pause);
   }
 
   const std::weak_ptr<WorkerPool> pool_;
@@ -93,7 +93,7 @@ void WorkerPool::push(std::shared_ptr<Job> job) noexcept {
     list_of_locked(job->placement()).push(std::move(job));
     ++ready_;
     wake = idle_ > 0;
-    // Idle workers may have been told of other jobs, which perhaps never end.
+    // Idle workers may have been woken for other jobs, which may never end.
     if (idle_ < ready_) {
       const bool may_add = workers_.size() < options_.threads && !refused_;
       if (!may_add || !add_locked()) watchdog = watch_locked();
@@ -143,10 +143,10 @@ void WorkerPool::report_refusal() noexcept {
   }
   try {
     log_.warning(
-        "a worker thread could not be created, goes on with {}: {}; raise the limit of "
+        "a worker thread could not be created, continuing with {}: {}; raise the limit of "
         "threads, or lower RuntimeOptions::threads",
         workers, refused.message());
-  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): a line of the log is lost
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): a log line is lost
   }
 }
 
@@ -211,7 +211,7 @@ void WorkerPool::work(Worker& worker) noexcept {
     --idle_;
     if (!busy && workers_.size() > options_.kept.value_or(options_.threads)) break;
   }
-  // A thread cannot join itself: the next one that ends, the watchdog or close() does.
+  // A thread cannot join itself: the next worker that ends, the watchdog or close() joins it.
   std::list<Worker> ended;
   ended.swap(ended_);
   const auto self = std::find_if(workers_.begin(), workers_.end(),
@@ -219,13 +219,13 @@ void WorkerPool::work(Worker& worker) noexcept {
   ended_.splice(ended_.end(), workers_, self);
   progress_of_this_thread() = nullptr;
   lock.unlock();
-  work_.notify_all();  // close() may wait for it
+  work_.notify_all();  // close() may be waiting for this
   join(ended);
 }
 
 bool WorkerPool::are_all_stuck_locked() noexcept {
   if (note_seen_progress_locked()) return false;
-  // More threads than processors do not make computations any faster.
+  // More threads than processors do not speed up computations.
   const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());
   std::size_t computing = 0;
   for (Worker& worker : workers_) {
@@ -235,7 +235,7 @@ bool WorkerPool::are_all_stuck_locked() noexcept {
     if (busy || is_runnable(worker.id)) ++computing;
     if (computing == processors) return false;
   }
-  // One that has finished its job meanwhile may wait for this very lock.
+  // A worker that has finished its job meanwhile may be waiting for this lock.
   return !note_seen_progress_locked();
 }
 
@@ -249,14 +249,14 @@ bool WorkerPool::note_seen_progress_locked() noexcept {
   return any;
 }
 
-std::optional<std::chrono::nanoseconds> WorkerPool::look() noexcept {
+std::optional<std::chrono::nanoseconds> WorkerPool::check_workers() noexcept {
   join_ended();
   bool run_here = false;
   {
     const std::lock_guard guard{mutex_};
     watched_ = !closed_ && has_work_locked();
     if (!watched_) return std::nullopt;
-    if (idle_ > 0) return kStuckAfter;  // it has been told, and is on its way
+    if (idle_ > 0) return kStuckAfter;  // it has been woken and is about to take the job
     run_here = help_locked();
   }
   report_refusal();

@@ -86,7 +86,7 @@ TEST(FeatureGates, LogAndIgnoreWhatIsNoBoolean) {
   EXPECT_TRUE(gates.enabled(Feature::kWatchListClient));
   ASSERT_EQ(world.lines.size(), 1U);
   EXPECT_EQ(world.lines[0],
-            "KUBE_FEATURE_WatchListClient is \"maybe\", which is no boolean; it is ignored");
+            "KUBE_FEATURE_WatchListClient is \"maybe\", which is not a boolean; it is ignored");
 }
 
 // GE-3, X-4

@@ -129,7 +129,7 @@ TEST(ListReader, RefusesWhatIsNoListOfItsKind) {
   EXPECT_EQ(problem_of([] { read_list<Pod>(Format::kJson, R"({"items":{}})", 1); }),
             "items: expected list");
   EXPECT_EQ(problem_of([] { read_list<Pod>(Format::kJson, R"({"items":[]} x)", 1); }),
-            "more after the end of the list");
+            "unexpected data after the end of the list");
   EXPECT_EQ(problem_of([] { read_list<Pod>(Format::kProtobuf, "<html>", 1); }),
             "not a Kubernetes protobuf object: the magic bytes are missing");
 }

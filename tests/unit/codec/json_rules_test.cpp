@@ -222,7 +222,7 @@ TEST(Json, NamesThePlaceOfAMistake) {
   EXPECT_EQ(error_of<Pod>(R"({"spec":{"hostNetwork":"yes"}})"),
             "spec.hostNetwork: expected boolean, found string (byte 23)");
   EXPECT_EQ(error_of<Pod>(R"({"spec":{"nodeName":"a)"),
-            "spec.nodeName: string without an end (byte 21)");
+            "spec.nodeName: unterminated string (byte 21)");
   EXPECT_EQ(error_of<Pod>(""), "expected object, found end of input (byte 0)");
   EXPECT_EQ(error_of<Pod>("{} x"), "expected end of the document, found 'x' (byte 3)");
   EXPECT_EQ(error_of<Pod>("{\"metadata\":{\"name\":\"\xff\"}}"),

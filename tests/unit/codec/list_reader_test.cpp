@@ -202,7 +202,7 @@ TEST(ListReader, TakesItemsThatAreNull) {
 
 TEST(ListReader, RefusesADocumentThatDoesNotSayThatItIsAList) {
   EXPECT_EQ(error_of([] { return read_json("{}"); }),
-            "kind: the answer does not say that it is a list (byte 0)");
+            "kind: missing, so the response is not a list (byte 0)");
 }
 
 TEST(ListReader, NamesThePlaceInTheWholeBody) {
@@ -236,7 +236,7 @@ TEST(ListReader, RefusesGarbageInJson) {
     EXPECT_EQ(problem(R"({"items":[{},]})", size), "expected value");
     EXPECT_EQ(problem(R"({"items":[,{}]})", size), "expected value");
     EXPECT_EQ(problem(R"({"items":[]"kind":"x"})", size), "expected ',' or '}'");
-    EXPECT_EQ(problem(R"({"items":[]}{})", size), "more after the end of the list");
+    EXPECT_EQ(problem(R"({"items":[]}{})", size), "unexpected data after the end of the list");
     EXPECT_EQ(problem(R"({"items":[5,{}]})", size), "expected object, found number");
     EXPECT_EQ(problem(R"({"items":[nothing]})", size), "expected object, found 'n'");
     EXPECT_EQ(problem(R"({"metadata":{"resourceVersion":5}})", size),
@@ -318,9 +318,9 @@ TEST(ListReader, RefusesAnItemThatGoesBeyondItsList) {
                            wire::tag(2, 2) + "\x0a" + "abc" + wire::bytes(3, "0123456789");
 
   EXPECT_EQ(error_of([&] { return read_protobuf(body, 1); }),
-            "field goes beyond the end of the list (byte 6)");
+            "field extends beyond the end of the list (byte 6)");
   EXPECT_EQ(error_of([&] { return read_protobuf(body, 100); }),
-            "field goes beyond the end of the list (byte 6)");
+            "field extends beyond the end of the list (byte 6)");
 }
 
 // --- both ---

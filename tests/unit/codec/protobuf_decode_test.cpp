@@ -109,11 +109,11 @@ TEST(ProtobufDecode, SkipsUnknownFieldsOfEveryKind) {
 }
 
 TEST(ProtobufDecode, RefusesBrokenGroups) {
-  EXPECT_EQ(error_of([] { return decode(wire::tag(99, 3)); }), "group without an end (byte 2)");
+  EXPECT_EQ(error_of([] { return decode(wire::tag(99, 3)); }), "unterminated group (byte 2)");
   EXPECT_EQ(error_of([] { return decode(wire::tag(99, 3) + wire::tag(98, 4)); }),
-            "group without an end (byte 2)");
+            "unterminated group (byte 2)");
   EXPECT_EQ(error_of([] { return decode(wire::tag(99, 4)); }),
-            "end of a group that never began (byte 0)");
+            "unexpected end of a group (byte 0)");
   EXPECT_THROW(static_cast<void>(decode(wire::tag(1, 4))), CodecError);
   EXPECT_THROW(static_cast<void>(decode(wire::tag(1, 3) + wire::tag(1, 4))), CodecError);
 }
@@ -327,14 +327,14 @@ TEST(ProtobufDecode, RefusesNumbersOfMoreThanTenBytes) {
 
 TEST(ProtobufDecode, RefusesLengthsBeyondTheEnd) {
   EXPECT_EQ(error_of([] { return decode(wire::tag(1, 2) + "\x01"); }),
-            "metadata: length of 1 goes beyond the end (byte 1)");
+            "metadata: length of 1 extends beyond the end (byte 1)");
   EXPECT_EQ(error_of([] { return decode(wire::tag(1, 2) + wire::varint(~0ULL)); }),
-            "metadata: length of 18446744073709551615 goes beyond the end (byte 1)");
+            "metadata: length of 18446744073709551615 extends beyond the end (byte 1)");
   // Within the document, but not within the message.
   EXPECT_EQ(error_of([] {
               return decode(wire::bytes(1, wire::tag(1, 2) + "\x05" + "ab") + wire::bytes(2, ""));
             }),
-            "metadata.name: length of 5 goes beyond the end (byte 3)");
+            "metadata.name: length of 5 extends beyond the end (byte 3)");
 }
 
 TEST(ProtobufDecode, ReadsNumbersUpToTheirLimits) {

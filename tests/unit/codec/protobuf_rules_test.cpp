@@ -173,14 +173,14 @@ TEST(Protobuf, RefusesWrongWireTypes) {
 
 TEST(Protobuf, RefusesMalformedNumbersAndLengths) {
   EXPECT_EQ(error_of<Pod>("\x12\xff"), "spec: truncated number (byte 1)");
-  EXPECT_EQ(error_of<Pod>("\x12\x05"), "spec: length of 5 goes beyond the end (byte 1)");
+  EXPECT_EQ(error_of<Pod>("\x12\x05"), "spec: length of 5 extends beyond the end (byte 1)");
   EXPECT_EQ(error_of<Pod>("\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
-            "spec: length of 18446744073709551615 goes beyond the end (byte 1)");
+            "spec: length of 18446744073709551615 extends beyond the end (byte 1)");
   EXPECT_EQ(error_of<Pod>("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
             "malformed number (byte 0)");
   EXPECT_EQ(error_of<Pod>(std::string_view{"\x02\x01", 2}), "malformed field tag (byte 0)");
   EXPECT_EQ(error_of<Pod>("\x16"), "spec: expected PodSpec, found wire type 6 (byte 1)");
-  EXPECT_EQ(error_of<Pod>("\xa4\x06"), "end of a group that never began (byte 0)");
+  EXPECT_EQ(error_of<Pod>("\xa4\x06"), "unexpected end of a group (byte 0)");
   EXPECT_NE(error_of<Pod>("\xa3\x06"), "nothing was thrown");
 }
 

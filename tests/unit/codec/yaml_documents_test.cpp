@@ -148,16 +148,15 @@ TEST(Yaml, MakesTextOfKeys) {
 }
 
 TEST(Yaml, RefusesKeysThatAreNoText) {
-  EXPECT_EQ(refusal("a:\n  ? [x]\n  : y\n"), "a: line 2, column 5: key is not a text (byte 7)");
+  EXPECT_EQ(refusal("a:\n  ? [x]\n  : y\n"), "a: line 2, column 5: key is not a string (byte 7)");
   EXPECT_NE(refusal("? {x: 1}\n: y\n"), "nothing was thrown");
   EXPECT_NE(refusal("~: y\n"), "nothing was thrown");
 }
 
 TEST(Yaml, RefusesKeysThatStandTwice) {
-  EXPECT_EQ(refusal("a: 1\nb: 2\na: 3\n"),
-            "line 3, column 1: key \"a\" stands here twice (byte 10)");
+  EXPECT_EQ(refusal("a: 1\nb: 2\na: 3\n"), "line 3, column 1: key \"a\" is set twice (byte 10)");
   EXPECT_EQ(refusal("x:\n  - {a: 1, a: 2}\n"),
-            "x[0]: line 2, column 12: key \"a\" stands here twice (byte 14)");
+            "x[0]: line 2, column 12: key \"a\" is set twice (byte 14)");
   EXPECT_NE(refusal("yes: 1\ntrue: 2\n"), "nothing was thrown");
 }
 

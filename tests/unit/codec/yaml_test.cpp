@@ -51,9 +51,9 @@ TEST(Yaml, ReadsSeveralDocuments) {
 
 TEST(Yaml, SaysWhereAMistakeIs) {
   EXPECT_EQ(error_of("spec:\n  a: 1\n  a: 2\n"),
-            "spec: line 3, column 3: key \"a\" stands here twice (byte 15)");
+            "spec: line 3, column 3: key \"a\" is set twice (byte 15)");
   EXPECT_NE(error_of("a: [1").find("line"), std::string::npos);
-  EXPECT_NE(error_of("? [a]\n: b\n").find("key is not a text"), std::string::npos);
+  EXPECT_NE(error_of("? [a]\n: b\n").find("key is not a string"), std::string::npos);
 }
 
 TEST(Yaml, RefusesToRepeatAliasesWithoutEnd) {

@@ -248,7 +248,7 @@ TEST_F(WorkerPoolTest, GoesOnWithoutWorkers) {
   }
   EXPECT_TRUE(blocking.reaches(1));
   EXPECT_EQ(lines.get().size(), 1U);
-  EXPECT_NE(lines.get().at(0).find("a worker thread could not be created, goes on with 0"),
+  EXPECT_NE(lines.get().at(0).find("a worker thread could not be created, continuing with 0"),
             std::string::npos);
 }
 

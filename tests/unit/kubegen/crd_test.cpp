@@ -99,8 +99,9 @@ TEST(ReadCrds, NamesThePlaceOfAProblem) {
             path + R"(.properties.x.type: "strin" is not a type)");
   EXPECT_EQ(error_of(R"({"type": "object", "properties": {"x": {"type": "array"}}})"),
             path + ".properties.x: the schema of the items is missing");
-  EXPECT_EQ(error_of(R"({"type": "object", "properties": {"x": {"$ref": "#/y"}}})"),
-            path + ".properties.x.$ref: a schema of a custom resource cannot refer to another one");
+  EXPECT_EQ(
+      error_of(R"({"type": "object", "properties": {"x": {"$ref": "#/y"}}})"),
+      path + ".properties.x.$ref: the schema of a custom resource cannot refer to another one");
 }
 
 TEST(ReadCrds, RefusesNamesThatCannotBeDescribed) {
