@@ -177,7 +177,7 @@ void Controllers::call_hooks(const Item& item) {
     } catch (const std::exception& error) {
       log_.error("a hook for {} threw: {}", change.resource, error.what());
     } catch (...) {
-      log_.error("a hook for {} threw what is no exception", change.resource);
+      log_.error("a hook for {} threw an object that is not a std::exception", change.resource);
     }
   }
 }

@@ -147,10 +147,11 @@ ServerResponse Dispatcher::complete(const ServerRequest& request, const std::opt
     services_.options.logger.named("engine").error("{} {}: {}", request.method, request.target,
                                                    error.what());
     response = status_response(request, plain_failure(error.what()));
-  } catch (...) {  // of a hook of the user
-    services_.options.logger.named("engine").error("{} {}: not an exception", request.method,
-                                                   request.target);
-    response = status_response(request, plain_failure("a hook threw what is no exception"));
+  } catch (...) {  // from a hook of the user
+    constexpr const char* kMessage = "a hook threw an object that is not a std::exception";
+    services_.options.logger.named("engine").error("{} {}: {}", request.method, request.target,
+                                                   kMessage);
+    response = status_response(request, plain_failure(kMessage));
   }
   const std::string_view audit = header(request, "Audit-Id");
   response.headers.push_back(

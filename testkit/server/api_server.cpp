@@ -214,7 +214,7 @@ Config ApiServer::config_for(std::string_view user, const std::vector<std::strin
     config.tls.key_data = own.key;
   } else {
     throw std::invalid_argument(
-        fmt::format("the server knows no user \"{}\": name it in the options, or use TLS", user));
+        fmt::format("unknown user \"{}\": add it to ApiServerOptions::users, or enable TLS", user));
   }
   return config;
 }

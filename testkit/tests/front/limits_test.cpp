@@ -168,7 +168,7 @@ TEST(FrontLimits, RequestsKeepAConnection) {
   EXPECT_EQ(server.counters.idle_connections, 0U);
 }
 
-// An idle connection once looked at the clock without a pause, as the time of the next look had passed: so many looks
+// An idle connection once looked at the clock without a pause, as the time of the next look had passed: so many checks
 // have to take so many periods.
 TEST(FrontLimits, AnIdleConnectionLooksAtTheTimeOnceInAPeriod) {
   const ConnectionLimits limits{.head_timeout = 20ms};
@@ -176,12 +176,12 @@ TEST(FrontLimits, AnIdleConnectionLooksAtTheTimeOnceInAPeriod) {
   RawClient idle{server.port()};
   idle.get("/x");
   ASSERT_EQ(idle.read_response().status, 200);
-  const std::uint64_t looks = server.counters.looks;
+  const std::uint64_t checks = server.counters.timeout_checks;
   const auto begin = std::chrono::steady_clock::now();
 
-  ASSERT_TRUE(eventually([&] { return server.counters.looks >= looks + 21; }));
+  ASSERT_TRUE(eventually([&] { return server.counters.timeout_checks >= checks + 21; }));
 
-  EXPECT_GE(std::chrono::steady_clock::now() - begin, 20 * limits.look_period());
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 20 * limits.check_period());
   EXPECT_EQ(server.front.connections(), 1U);
 }
 
