@@ -283,7 +283,7 @@ DeleteOutcome Rest::remove_object(const Resource& resource, const std::string& k
 }
 
 void Rest::check_deletion_policies(RestRequest& request, const StoredObject& object,
-                              const DeleteRequest& options) {
+                                   const DeleteRequest& options) {
   if (!object) return;
   const std::string name = std::exchange(request.name, object.metadata_text("name"));
   const Ref<Value> old = as_served(services_.codec, *request.resource, object).value();

@@ -139,7 +139,7 @@ class Rest {
   DeleteRequest delete_options(RestRequest& request);
   /// Throws ApiError if an admission policy denies the deletion.
   void check_deletion_policies(RestRequest& request, const StoredObject& object,
-                          const DeleteRequest& options);
+                               const DeleteRequest& options);
 
   ServerResponse scale(RestRequest& request);
   Written apply_scale(RestRequest& request);
