@@ -77,8 +77,7 @@ class Http1Session final : public Session {
   }
 
   void receive(std::string_view bytes) override {
-    if (ending_ != Ending::kNone || refused_)
-      return;  // the rest of a refused request is ignored
+    if (ending_ != Ending::kNone || refused_) return;  // the rest of a refused request is ignored
     if (websocket_) return receive_websocket(bytes);
     input_.append(bytes);
     if (state_ == State::kReading) read();

@@ -59,8 +59,7 @@ void WatchCursor::wake() noexcept {
   const std::lock_guard lock{wake_mutex_};
   try {
     if (const auto wake = std::exchange(wake_, {})) wake();
-  } catch (
-      ...) {  // NOLINT(bugprone-empty-catch): the write is committed already
+  } catch (...) {  // NOLINT(bugprone-empty-catch): the write is committed already
   }
 }
 
