@@ -17,6 +17,7 @@ namespace kube::testkit::detail {
 /// Mutates a new object of a built-in kind: requests and limits of containers, service account,
 /// priority, tolerations, overhead, class, finalizers (AD-1 to AD-6).
 void admit_new(Services& services, const Resource& resource, Value& object);
+/// Mutates a changed object: a pod keeps priority and preemption policy, and gets tolerations.
 void admit_change(const Resource& resource, const Value& live, Value& next);
 /// Refuses objects that are valid but not allowed. `live` is the stored object on update, else
 /// null. Quotas are enforced by ResourceQuotas.
