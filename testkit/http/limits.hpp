@@ -9,10 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Limits on the sockets that one client may use, and counters of refusals.
+/// Limits that protect the server's sockets from a single client, and counters of refusals.
 namespace kube::testkit::detail {
 
-/// The maximum size of a request body (RQ-7) and of all its headers.
+/// The maximum size of a request body, and of all its headers, in bytes (RQ-7).
 inline constexpr std::size_t kBodyLimit = 3145728;
 inline constexpr std::size_t kHeaderLimit = 1048576;
 /// The maximum number of headers (RQ-12): more than any client needs, and small enough for linear

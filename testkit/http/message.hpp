@@ -13,7 +13,7 @@
 /// Requests and responses, as passed between the HTTP front and the engine.
 namespace kube::testkit::detail {
 
-/// The identity in a verified client certificate.
+/// The identity in a client certificate; the name is empty if it could not be verified.
 struct PeerCertificate {
   std::string common_name;
   std::vector<std::string> organizations;

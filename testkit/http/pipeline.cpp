@@ -96,7 +96,7 @@ struct Pipeline::Exchange {
   std::function<void(Reply)> done;
 };
 
-/// For other threads than the connection's: an exception resets the connection.
+/// For work on threads other than the connection's: an exception resets the connection.
 template <typename Work>
 void Pipeline::reset_on_error(const Exchange& exchange, Work work) {
   try {

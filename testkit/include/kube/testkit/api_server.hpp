@@ -140,6 +140,7 @@ class ApiServer {
   /// creationTimestamp and namespace. Replaces an object of the same name. Returns the stored
   /// object. Throws kube::Error.
   Ref<Value> create(const Value& object);
+  /// Does the same with a typed object.
   template <typename T>
   requires requires { T::kube_resource; }
   Ref<T> create(const T& object) {
@@ -157,6 +158,7 @@ class ApiServer {
   /// Returns the current object, or null.
   [[nodiscard]] Ref<Value> find(const GroupResource& resource, std::string_view namespace_,
                                 std::string_view name) const;
+  /// Returns the current object as a T, or null.
   template <typename T>
   [[nodiscard]] Ref<T> find(std::string_view namespace_, std::string_view name) const {
     const Ref<Value> found = find(resource_of<T>(), namespace_, name);
@@ -165,6 +167,7 @@ class ApiServer {
   /// Returns all objects of a resource, in one namespace or, if it is empty, in all.
   [[nodiscard]] std::vector<Ref<Value>> list(const GroupResource& resource,
                                              std::string_view namespace_ = {}) const;
+  /// Returns the number of objects of type T, in one namespace or, if it is empty, in all.
   template <typename T>
   [[nodiscard]] std::size_t count(std::string_view namespace_ = {}) const {
     return list(resource_of<T>(), namespace_).size();
@@ -172,6 +175,7 @@ class ApiServer {
   /// Deletes an object immediately, regardless of finalizers and grace period. Returns false if
   /// there was none.
   bool remove(const GroupResource& resource, std::string_view namespace_, std::string_view name);
+  /// Does the same for an object of type T.
   template <typename T>
   bool remove(std::string_view namespace_, std::string_view name) {
     return remove(resource_of<T>(), namespace_, name);
@@ -189,7 +193,7 @@ class ApiServer {
   /// `limit`.
   bool settle(std::chrono::milliseconds limit = std::chrono::seconds{10});
 
-  /// Returns the fault injection of this server.
+  /// Returns the interface for fault injection.
   [[nodiscard]] Faults& faults();
   /// Returns the log of received requests.
   [[nodiscard]] RequestLog& requests();

@@ -45,9 +45,10 @@ class FakeClock final : public Clock {
   /// later than `deadline`. Returns false after `limit`.
   [[nodiscard]] bool wait_for_sleeper_until(TimePoint deadline,
                                             Duration limit = std::chrono::seconds{10}) const;
-  /// Waits for `condition` and advances the clock to the next deadline each time all threads are
-  /// asleep and the condition does not hold. For code that retries with back-off. `condition` is
-  /// called by this thread. Returns false if it does not hold within `limit` of real time.
+  /// Waits for `condition` and advances the clock to the next deadline each time no thread has
+  /// begun or ended a wait for a few milliseconds and the condition does not hold. For code that
+  /// retries with back-off. `condition` is called by this thread. Returns false if it does not hold
+  /// within `limit` of real time.
   [[nodiscard]] bool advance_until(const std::function<bool()>& condition,
                                    Duration limit = std::chrono::seconds{10});
   /// Returns the number of threads and timers that wait for a deadline in the future.
