@@ -7,8 +7,8 @@
 
 namespace kube::testkit::detail {
 
-/// Tells of CEL expressions in a definition or an admission policy that cannot be evaluated here (CE-11), and of policies
-/// that are not applied: by warnings, or if `strict` by ApiError 422.
+/// Reports CEL expressions of a definition or an admission policy that this server cannot evaluate
+/// (CE-11), and policies that it does not apply: as warnings or, if `strict`, as ApiError 422.
 void report_missing_expressions(RestRequest& request, bool strict, const Value& object);
 
 }  // namespace kube::testkit::detail

@@ -46,7 +46,7 @@ class Engine::State {
     controllers.stop();
   }
 
-  /// Stores what is there before anybody creates something (BK-1, BK-8).
+  /// Stores the initial objects (BK-1, BK-8).
   void begin() {
     const bool complete = services.options.cluster_objects;
     for (const char* name : {"default", "kube-node-lease", "kube-public", "kube-system"}) {
@@ -66,7 +66,7 @@ class Engine::State {
     }
   }
 
-  /// The stored object of that kind and name.
+  /// Returns the stored object of the same kind and name.
   [[nodiscard]] StoredObject find_object(const Value& object) const {
     const ResourcePtr resource = services.catalog()->find_kind(
         object.get_string("apiVersion").value_or(""), object.get_string("kind").value_or(""));
@@ -271,7 +271,7 @@ void Engine::end_watches(const GroupResource& resource) {
 
 void Engine::shut_down() {
   state_->dispatcher.shut_down();
-  state_->services.stopping.request_stop();  // those who wait for a version wait no longer
+  state_->services.stopping.request_stop();  // ends waits for a resource version
   end_watches();
 }
 
@@ -324,7 +324,7 @@ void Engine::import_objects(const std::vector<ObjectState>& objects, std::uint64
 }
 
 void Engine::reset() {
-  // Nobody can go on where they were: what is gone was deleted at a version of which there is no event.
+  // Watches cannot be resumed: the history has no deletion events for the dropped objects.
   import_objects({}, revision() + 1);
   state_->begin();
 }

@@ -71,7 +71,7 @@ std::optional<StoredObject> Services::commit(Collection& collection, const std::
 void Services::prepare_expiry(const std::string& key) {
   const std::lock_guard lock{timers_mutex};
   if (expiry_of.contains(key)) return;
-  // Of no revision yet: if nothing comes of the write, nothing is found when its time has come.
+  // Revision 0: if the write fails, the expiry matches no event.
   std::list<Expiry> fresh;
   fresh.push_back({clock.now() + options.event_ttl, key, 0});
   expiry_of.emplace(key, fresh.begin());
@@ -83,7 +83,7 @@ void Services::schedule_expiry(const std::string& key, std::uint64_t revision) n
   const auto known = expiry_of.find(key);
   if (known == expiry_of.end()) return;
   Expiry& expiry = *known->second;
-  if (expiry.revision > revision) return;  // another writer was faster to get here
+  if (expiry.revision > revision) return;  // a later write was scheduled first
   expiry.at = clock.now() + options.event_ttl;
   expiry.revision = revision;
   expiries.splice(expiries.end(), expiries, known->second);

@@ -25,7 +25,7 @@ class FixedStream final : public BodyStream {
   std::optional<BodyChunk> chunk_;
 };
 
-/// The text at the first of the paths, separated by '|', that has one.
+/// Returns the first non-empty text among `paths`, which are separated by '|'.
 std::string first_text(const StoredObject& object, std::string_view paths) {
   while (true) {
     const std::size_t bar = paths.find('|');
@@ -116,7 +116,8 @@ std::optional<BodyChunk> WatchStream::frame(const StoreEvent& event) {
     return object_frame(
         type, left ? services_.codec.with_revision(event.previous, event.revision) : event.object);
   }
-  // What leaves the selection is sent as it was, with the version of the change.
+  // An object that leaves the selection is sent in its previous state, with the version of the
+  // change.
   const auto encoded = event.encodings.get(left ? encoding_key_ + "/left" : encoding_key_, [&] {
     const StoredObject object =
         left ? services_.codec.with_revision(event.previous, event.revision) : event.object;

@@ -9,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// The texts of the warnings that a server sends, without code and quotes.
+/// Returns the texts of the warnings, without code and quotes.
 std::vector<std::string> warnings_of(const ApiReply& reply) {
   std::vector<std::string> texts;
   for (std::string text : reply.headers("Warning")) {
@@ -31,7 +31,7 @@ std::vector<std::string> warned_pod(Api& api, const std::string& metadata,
 }
 
 // CR-10
-TEST(Warnings, TellOfDeprecatedResources) {
+TEST(Warnings, AreSentForDeprecatedResources) {
   Api api;
   const std::string text =
       "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
@@ -42,7 +42,7 @@ TEST(Warnings, TellOfDeprecatedResources) {
 }
 
 // CR-10
-TEST(Warnings, TellOfDeprecatedAndDoubtfulPartsOfPods) {
+TEST(Warnings, AreSentForDeprecatedAndDoubtfulFieldsOfPods) {
   Api api;
   EXPECT_THAT(warned_pod(api, "", "", ""), IsEmpty());
   EXPECT_THAT(warned_pod(api, "", "", R"(,"nodeSelector":{"beta.kubernetes.io/os":"linux"})"),
@@ -72,7 +72,7 @@ TEST(Warnings, TellOfDeprecatedAndDoubtfulPartsOfPods) {
 }
 
 // CR-10
-TEST(Warnings, OfTemplatesComeAgainOnlyWhenTheSpecChanges) {
+TEST(Warnings, AreRepeatedOnlyWhenTheSpecOfATemplateChanges) {
   Api api;
   const std::string path = "/apis/apps/v1/namespaces/default/deployments";
   const ApiReply made = api.post(
