@@ -9,8 +9,6 @@ namespace kube::testkit::detail {
 namespace {
 
 constexpr std::chrono::seconds kTick{1};
-constexpr std::chrono::seconds kBookmarkPeriod{60};
-constexpr std::chrono::seconds kLastBookmarks{2};
 constexpr int kAttempts = 5;
 
 }  // namespace
@@ -101,29 +99,15 @@ void Controllers::run(std::stop_token stop) {
 void Controllers::tick() {
   const Clock::TimePoint now = services_.clock.now();
   next_tick_ = now + kTick;
-  const std::uint64_t revision = services_.store.revision();
-  std::vector<std::shared_ptr<WatchCursor>> bookmarks;
-  std::vector<std::shared_ptr<WatchCursor>> ended;
-  {
-    const std::lock_guard lock{services_.timers_mutex};
-    for (WatchTimer& timer : services_.watch_timers) {
-      if (now >= timer.deadline) {
-        ended.push_back(timer.cursor);
-      } else if (timer.bookmarks && revision > timer.start_revision &&
-                 (now >= timer.next_bookmark || timer.deadline - now <= kLastBookmarks)) {
-        timer.next_bookmark = now + kBookmarkPeriod;
-        bookmarks.push_back(timer.cursor);
-      }
-    }
-  }
+  const auto [bookmarks, ended] = services_.watch_timers.take_due(now, services_.store.revision());
   for (const auto& cursor : bookmarks) services_.store.ask_for_bookmark(*cursor);
   for (const auto& cursor : ended) services_.store.end_watch(*cursor);
-  while (const std::optional<Services::Expiry> expiry = services_.due_expiry(now)) {
+  while (const auto expiry = services_.event_expiry.due(now)) {
     const StoredObject object = services_.store.get(services_.events(), expiry->key);
     if (object && object.revision() == expiry->revision) {
       services_.commit(services_.events(), expiry->key, object, {});
     }
-    services_.forget_expiry(*expiry);
+    services_.event_expiry.forget(*expiry);
   }
   services_.store.expire_history();
 }

@@ -246,19 +246,14 @@ void Engine::compact(std::uint64_t revision) { state_->services.store.compact(re
 void Engine::shrink_history(std::size_t count) { state_->services.store.shrink_history(count); }
 
 std::size_t Engine::watch_count() const {
-  const std::lock_guard lock{state_->services.timers_mutex};
   return state_->services.watch_timers.size();
 }
 
 void Engine::send_bookmarks() {
-  std::vector<std::shared_ptr<WatchCursor>> cursors;
-  {
-    const std::lock_guard lock{state_->services.timers_mutex};
-    for (const WatchTimer& timer : state_->services.watch_timers) {
-      if (timer.bookmarks) cursors.push_back(timer.cursor);
-    }
+  Services& services = state_->services;
+  for (const auto& cursor : services.watch_timers.with_bookmarks()) {
+    services.store.ask_for_bookmark(*cursor);
   }
-  for (const auto& cursor : cursors) state_->services.store.ask_for_bookmark(*cursor);
 }
 
 void Engine::end_watches() { state_->services.store.end_watches(nullptr); }
@@ -310,14 +305,10 @@ void Engine::import_objects(const std::vector<ObjectState>& objects, std::uint64
     revision = std::max(revision, state.revision);
   }
   services.store.replace_all(std::move(decoded), revision);
-  {
-    const std::lock_guard lock{services.timers_mutex};
-    services.expiries.clear();
-    services.expiry_of.clear();
-  }
+  services.event_expiry.clear();
   for (const auto& [key, object] : services.store.list(services.events(), {}).objects) {
-    services.prepare_expiry(key);
-    services.schedule_expiry(key, object.revision());
+    services.event_expiry.prepare(key);
+    services.event_expiry.schedule(key, object.revision());
   }
   services.quotas.recount();
   state_->controllers.start_over();

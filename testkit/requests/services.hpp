@@ -4,20 +4,20 @@
 #include <kube/base/clock.hpp>
 
 #include <cstdint>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <random>
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <vector>
+#include <optional>
 
 #include "testkit/requests/account_tokens.hpp"
 #include "testkit/requests/engine.hpp"
 #include "testkit/kinds/resource_catalog.hpp"
 #include "testkit/admission/resource_quotas.hpp"
+#include "testkit/controllers/event_expiry.hpp"
+#include "testkit/rest/watch_timers.hpp"
 #include "testkit/store/store.hpp"
 #include "testkit/store/stored_object.hpp"
 
@@ -41,24 +41,8 @@ class RandomIds {
   std::mt19937_64 engine_;
 };
 
-/// The timers of a running watch.
-struct WatchTimer {
-  std::shared_ptr<WatchCursor> cursor;
-  bool bookmarks = false;
-  std::uint64_t start_revision = 0;
-  Clock::TimePoint next_bookmark = {};
-  Clock::TimePoint deadline = {};
-};
-
 /// State shared by the parts of the engine.
 struct Services {
-  /// The time at which an Event object expires, unless it is written again.
-  struct Expiry {
-    Clock::TimePoint at;
-    std::string key;
-    std::uint64_t revision = 0;
-  };
-
   explicit Services(EngineOptions given);
 
   [[nodiscard]] std::shared_ptr<const Catalog> catalog() const;
@@ -71,14 +55,6 @@ struct Services {
   std::optional<StoredObject> commit(Collection& collection, const std::string& key,
                                      const StoredObject& expected, StoredObject next,
                                      QuotaUse use = QuotaUse::kCounted);
-  /// Allocates the entry for schedule_expiry(), so that it cannot fail.
-  void prepare_expiry(const std::string& key);
-  /// Schedules the deletion of an Event object (BK-3).
-  void schedule_expiry(const std::string& key, std::uint64_t revision) noexcept;
-  /// Returns the first expiry that is due. It remains scheduled until forget_expiry().
-  [[nodiscard]] std::optional<Expiry> due_expiry(Clock::TimePoint now);
-  /// Removes an expiry, unless the event has been written again.
-  void forget_expiry(const Expiry& expiry) noexcept;
   [[nodiscard]] Collection& events() noexcept { return events_; }
   [[nodiscard]] Collection& limit_ranges() noexcept { return limit_ranges_; }
   [[nodiscard]] Collection& priority_classes() noexcept { return priority_classes_; }
@@ -90,14 +66,10 @@ struct Services {
   ResourceQuotas quotas;
   RandomIds ids;
   AccountTokens account_tokens;
+  WatchTimers watch_timers;
+  EventExpiry event_expiry;
   /// Requested when the engine is destroyed; ends all waits.
   std::stop_source stopping;
-
-  std::mutex timers_mutex;
-  // Guarded by timers_mutex:
-  std::list<WatchTimer> watch_timers;
-  std::list<Expiry> expiries;  ///< ordered by time, one per key
-  std::unordered_map<std::string, std::list<Expiry>::iterator> expiry_of;
 
  private:
   Collection& events_;

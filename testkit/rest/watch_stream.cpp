@@ -11,8 +11,6 @@ namespace kube::testkit::detail {
 
 namespace {
 
-constexpr std::chrono::seconds kBookmarkPeriod{60};
-
 class FixedStream final : public BodyStream {
  public:
   explicit FixedStream(std::optional<BodyChunk> chunk) : chunk_(std::move(chunk)) {}
@@ -63,17 +61,12 @@ WatchStream::WatchStream(Services& services, WatchPlan plan, Store::WatchStart s
       initial_pending_(plan_.initial) {
   if (!plan_.initial) services_.store.initial_done(collection_, *cursor_);
   const Clock::TimePoint now = services_.clock.now();
-  const std::lock_guard lock{services_.timers_mutex};
-  timer_ = services_.watch_timers.insert(
-      services_.watch_timers.end(),
-      {cursor_, plan_.bookmarks, plan_.initial ? start.revision : plan_.after,
-       now + kBookmarkPeriod, now + plan_.duration});
+  timer_ = services_.watch_timers.add({cursor_, plan_.bookmarks,
+                                       plan_.initial ? start.revision : plan_.after,
+                                       now + WatchTimers::kBookmarkPeriod, now + plan_.duration});
 }
 
-WatchStream::~WatchStream() {
-  const std::lock_guard lock{services_.timers_mutex};
-  services_.watch_timers.erase(timer_);
-}
+WatchStream::~WatchStream() { services_.watch_timers.remove(timer_); }
 
 BodyStream::Poll WatchStream::poll(std::function<void()> wake) {
   while (sent_initial_ < initial_.size()) {

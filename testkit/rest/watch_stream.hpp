@@ -79,7 +79,7 @@ class WatchStream final : public BodyStream {
   const Registration registration_;
   ObjectEncoder encoder_;
   const std::string encoding_key_;
-  std::list<WatchTimer>::iterator timer_;
+  WatchTimers::Handle timer_;
   std::vector<std::pair<std::string, StoredObject>> initial_;
   std::size_t sent_initial_ = 0;
   std::uint64_t initial_revision_ = 0;

@@ -17,7 +17,7 @@
 #include "testkit/values/apply.hpp"
 #include "testkit/cluster/addresses.hpp"
 #include "testkit/kinds/conversion.hpp"
-#include "testkit/admission/expressions.hpp"
+#include "testkit/admission/unsupported.hpp"
 #include "testkit/requests/failures.hpp"
 #include "testkit/cluster/node_ports.hpp"
 #include "testkit/rest/object_warnings.hpp"
@@ -145,7 +145,7 @@ void Rest::finish_new(RestRequest& request, Value& object, const WriteOptions& o
     drop_empty_lists(object);
   }
   refuse_invalid(request, services_.options.strict, object, nullptr);
-  report_missing_expressions(request, services_.options.strict, object);
+  report_unsupported(request, services_.options.strict, object);
   if (!resource.is_custom()) check_admitted(services_, resource, "", nullptr, object);
   check_policies(services_, request,
                  {.operation = "CREATE", .object = &object, .dry_run = options.dry_run});
@@ -293,7 +293,7 @@ Value Rest::finish_update(RestRequest& request, const Value& live, Value next,
   refuse_invalid(request, services_.options.strict, next, compared ? &*compared : &live,
                  std::move(errors));
   if (request.subresource.empty()) {
-    report_missing_expressions(request, services_.options.strict, next);
+    report_unsupported(request, services_.options.strict, next);
   }
   if (!resource.is_custom()) {
     check_admitted(services_, resource, request.subresource, &live, next);

@@ -95,5 +95,34 @@ TEST(Warnings, AreRepeatedOnlyWhenTheSpecOfATemplateChanges) {
               ElementsAre(text));
 }
 
+constexpr const char* kWebhooks =
+    "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+constexpr const char* kWebhook =
+    R"({"metadata":{"name":"w"},"webhooks":[{"name":"a.example.com","sideEffects":"None",)"
+    R"("admissionReviewVersions":["v1"],"clientConfig":{"url":"https://localhost/x"}}]})";
+
+// BK-15
+TEST(Warnings, NameServersThatAreNotCalled) {
+  Api api;
+  EXPECT_THAT(warnings_of(api.post(kWebhooks, R"({"metadata":{"name":"none"}})")), IsEmpty());
+  EXPECT_THAT(warnings_of(api.post(kWebhooks, kWebhook)),
+              ElementsAre("webhooks: this server does not call admission webhooks"));
+  EXPECT_THAT(
+      warnings_of(api.post("/apis/apiregistration.k8s.io/v1/apiservices",
+                           R"({"metadata":{"name":"v1.x.example.com"},"spec":{"group":"x.example.com",)"
+                           R"("version":"v1","groupPriorityMinimum":1,"versionPriority":1,)"
+                           R"("service":{"name":"s","namespace":"default"}}})")),
+      ElementsAre("spec.service: this server does not call aggregated API servers"));
+}
+
+// BK-15
+TEST(Warnings, AreRefusalsOfAStrictServer) {
+  Api api{{.strict = true}};
+  const ApiReply refused = api.post(kWebhooks, kWebhook);
+  EXPECT_EQ(refused.status(), 422) << refused.text();
+  EXPECT_EQ(refused.at("details.causes[0].field"), "webhooks");
+  EXPECT_EQ(api.get(std::string{kWebhooks} + "/w").status(), 404);
+}
+
 }  // namespace
 }  // namespace kube::testkit::detail
