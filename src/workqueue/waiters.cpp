@@ -14,14 +14,14 @@ void Waiters::wait(std::unique_lock<std::mutex>& lock, Clock::TimePoint next,
   const bool keeps_time = next < kept_;
   if (keeps_time) kept_ = next;
   ++waiting_;
-  // Also when the clock throws, for want of memory: nobody would keep the time any more.
+  // A destructor, since the clock may throw std::bad_alloc: kept_ must be reset then, too.
   struct Leave {
     Waiters& waiters;
     Clock::TimePoint next;
     bool keeps_time;
     ~Leave() {
       --waiters.waiting_;
-      // Somebody may have taken over, with an earlier time.
+      // Another waiter may have replaced kept_ with an earlier time.
       if (keeps_time && waiters.kept_ == next) waiters.kept_ = Clock::TimePoint::max();
     }
   } const leave{*this, next, keeps_time};
