@@ -15,7 +15,7 @@ namespace {
 using Kind = TransportError::Kind;
 using std::chrono::microseconds;
 
-// After that many connections refused it, an exchange is not tried again.
+// After this many connections have refused an exchange, it fails.
 constexpr int kAttempts = 3;
 
 SessionSettings settings_of(const Origin& origin, const TransportOptions& options) {
@@ -131,7 +131,8 @@ void HttpDispatcher::drop(const std::shared_ptr<Exchange>& exchange,
 void HttpDispatcher::renew(const std::shared_ptr<const TlsMaterial>& material) {
   if (material == material_) return;
   if (material_ != nullptr) {
-    // Two threads may have asked one after the other, and come here in another order.
+    // Two threads may have fetched the material one after the other, and arrive here in the
+    // opposite order.
     if (material->identity < material_->identity || material->trust < material_->trust) return;
     for (Pool& pool : pools_) {
       for (const auto& connection : pool.connections) {
@@ -170,7 +171,7 @@ void HttpDispatcher::make_connections(Pool& pool) noexcept {
 void HttpDispatcher::dial_failed(Pool& pool, const Connection& connection,
                                  const TransportError& error) noexcept {
   options_.log.debug("{}", error.what());
-  if (&connection.material() != material_.get()) return;  // others will be made with what holds now
+  if (&connection.material() != material_.get()) return;  // new ones use the current material
   // Fail the exchanges that were waiting for this connection.
   for (std::size_t count = 0; count < pool.width && !pool.waiting.empty(); ++count) {
     pool.waiting.pop()->fail(error);
@@ -192,7 +193,7 @@ void HttpDispatcher::dispatch(Pool& pool) noexcept {
   }
   const std::size_t wanted = pool.waiting.empty() ? 0 : (pool.waiting.size() - 1) / pool.width + 1;
   if (wanted == 0) {
-    // Nobody waits any more for what is still being made.
+    // No exchange waits for connections that are still being established.
     std::erase_if(pool.connections, [](const auto& connection) { return !connection->session(); });
   }
   if (coming < wanted) dial(pool, wanted - coming);
@@ -231,7 +232,7 @@ void HttpDispatcher::look_at_clock() noexcept {
   next_deadline_ = TimePoint::max();
   for (const auto& exchange : exchanges_) {
     if (exchange->done()) continue;
-    // It is the reader who is slow, or the bytes have come and are not read yet.
+    // The reader is slow, or the bytes have arrived but have not been read yet.
     const bool unread = exchange->connection != nullptr && exchange->connection->has_more();
     if (unread || exchange->full()) exchange->last_byte = now;
     const TimePoint limit = deadline(*exchange);
@@ -347,7 +348,7 @@ void HttpDispatcher::report_finished() noexcept {
       report.connected = exchange->connected;
       report.secured = exchange->secured;
       options_.on_exchange(report);
-    } catch (...) {  // no measurement is worth a lost answer
+    } catch (...) {  // an error in a metrics hook must not lose the response
     }
   }
 }
@@ -368,7 +369,7 @@ HttpDispatcher::TimePoint HttpDispatcher::wait() noexcept {
       at_once |= connection->session() != nullptr && connection->has_more();
       connection->wait();
     }
-    at_once |= !pool.waiting.empty() && (room || !coming);  // there is something to dispatch
+    at_once |= !pool.waiting.empty() && (room || !coming);  // something to dispatch
   }
   return at_once ? TimePoint::min() : until;
 }

@@ -14,12 +14,12 @@ namespace {
 
 using Kind = TransportError::Kind;
 
-// A SOCKS5 message has one byte for each of these lengths.
+// SOCKS5 encodes each of these lengths in one byte.
 constexpr std::size_t kMaxSocksText = 255;
 
 Url parse_proxy(const std::string& text, const Origin& origin) {
   Url proxy = parse_url(text, "http", "the address of the proxy");
-  if (proxy.scheme == "socks5h") proxy.scheme = "socks5";  // as in Go, the proxy looks the name up
+  if (proxy.scheme == "socks5h") proxy.scheme = "socks5";  // as in Go, the proxy resolves the name
   if (proxy.scheme == "http" || proxy.scheme == "https") return proxy;
   if (proxy.scheme != "socks5") {
     throw TransportError(

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view kCheckProxy = "check proxy-url or HTTPS_PROXY";
 
-/// CONNECT, of proxies that speak HTTP.
+/// CONNECT, for HTTP proxies.
 class HttpTunnel final : public Tunnel {
  public:
   explicit HttpTunnel(const Origin& origin) : origin_(origin) {
@@ -56,7 +56,7 @@ class HttpTunnel final : public Tunnel {
         refuse("the proxy does not answer",
                fmt::format("more than {} informational (1xx) answers", kMaxInformational));
       }
-      answer_.erase(0, end + 4);  // another one follows
+      answer_.erase(0, end + 4);  // another reply follows
       if (answer_.empty()) return false;
     }
   }
@@ -69,7 +69,8 @@ class HttpTunnel final : public Tunnel {
     throw proxy_refused(origin_, fmt::format("{}; {}", what, kCheckProxy), detail);
   }
 
-  /// "HTTP/1.1 200 Connection established" and headers; returns the status, and throws for what is no success.
+  /// Parses "HTTP/1.1 200 Connection established" and headers. Returns the status, and throws
+  /// unless it is a success.
   [[nodiscard]] int read_head(std::string_view head) const {
     const std::string line = printable(head.substr(0, head.find("\r\n")));
     for (std::string_view rest = head; !rest.empty();) {
@@ -103,10 +104,10 @@ class HttpTunnel final : public Tunnel {
 
   const Origin& origin_;
   std::string answer_;
-  int informational_ = 0;  ///< answers 1xx so far
+  int informational_ = 0;  ///< 1xx replies so far
 };
 
-/// RFC 1928 and 1929.
+/// SOCKS5: RFC 1928 and 1929.
 class SocksTunnel final : public Tunnel {
  public:
   explicit SocksTunnel(const Origin& origin) : origin_(origin) {
@@ -148,7 +149,7 @@ class SocksTunnel final : public Tunnel {
                         fmt::format("SOCKS5: {}", detail));
   }
 
-  /// Of the answer that is expected now, once that can be told. Looks at it as early as possible.
+  /// Returns the size of the expected reply once it is known. Validates as early as possible.
   [[nodiscard]] std::optional<std::size_t> answer_size() const {
     if (step_ != Step::kUser && !answer_.empty() && answer_[0] != 5) {
       refuse("what answers there does not speak it");

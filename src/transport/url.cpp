@@ -22,7 +22,7 @@ int usual_port(std::string_view scheme) {
   return 1080;  // SOCKS
 }
 
-/// Blanks, and what else has no place in a URL.
+/// Whitespace and control characters, which are not allowed in a URL.
 bool is_blank(unsigned char letter) { return letter <= ' ' || letter == 0x7f; }
 
 bool is_name_letter(unsigned char letter) {
