@@ -21,7 +21,7 @@ namespace reason = meta::v1::status_reason;
 
 namespace {
 
-/// How much of an unexpected body an error quotes.
+/// Maximum length of the quotation of an unexpected body in an error.
 constexpr std::size_t kMostQuoted = 2048;
 
 std::string_view header(const Headers& headers, std::string_view name) {
@@ -38,7 +38,8 @@ struct Meaning {
   std::string message = {};
 };
 
-/// What a code stands for when the body does not say; each message tells what can be done about it.
+/// Returns reason and message for a status code if the body does not provide them. Each message
+/// says what can be done.
 Meaning meaning_of(int code, const Request& request, const Headers& headers,
                    std::string_view text) {
   switch (code) {
@@ -144,7 +145,7 @@ Ref<meta::v1::Status> find_status(std::string_view body, Format format) {
 
 bool begins_status(std::string_view body, Format format) {
   if (format == Format::kJson) return trimmed(body).starts_with(R"({"kind":"Status")");
-  // The envelope: magic, then the type meta with apiVersion and kind.
+  // Beginning of the protobuf envelope: magic, then the TypeMeta with apiVersion and kind.
   constexpr std::string_view kBegin{"k8s\0\x0a\x0c\x0a\x02v1\x12\x06Status", 18};
   return body.starts_with(kBegin);
 }

@@ -12,7 +12,7 @@ namespace {
 
 using Found = std::optional<RestMapping>;
 
-/// The first resource of the API, group by group and the preferred versions first, that `is_it` accepts.
+/// Returns the first resource that `is_it` accepts, by group, with preferred versions first.
 template <typename IsIt>
 Found find_first(const DiscoveredApi& api, IsIt is_it) {
   for (const DiscoveredGroup& group : api.groups) {
@@ -25,7 +25,7 @@ Found find_first(const DiscoveredApi& api, IsIt is_it) {
   return std::nullopt;
 }
 
-/// Whether people call the resource so.
+/// Returns whether `name` is the plural, singular or a short name of the resource.
 bool is_called(const DiscoveredResource& one, std::string_view name) {
   return one.resource.resource == name || one.singular == name ||
          std::ranges::find(one.short_names, name) != one.short_names.end();
@@ -84,7 +84,8 @@ RestMapping RestMapper::for_text(std::string_view text, std::stop_token stop) {
   const std::string group = second < rest.size() ? rest.substr(second + 1) : std::string{};
   return look_up("resource " + detail::quoted(text), std::move(stop),
                  [&](const DiscoveredApi& api) {
-                   // "deployments.v1.apps" first, as a group may look like a version and another group.
+                   // "deployments.v1.apps" first: a group may look like a version followed by
+                   // another group.
                    Found found = find_first(api, [&](const DiscoveredResource& one) {
                      return !rest.empty() && is_called(one, name) &&
                             one.resource.version == version && one.resource.group == group;
