@@ -48,11 +48,11 @@ Meaning meaning_of(int code, const Request& request, const Headers& headers,
     case 401:
       return {
           reason::kUnauthorized,
-          "the server does not know who is asking; check the token, certificate or login plugin "
+          "the server did not accept the credentials; check the token, certificate or login plugin "
           "of the user in the configuration"};
     case 403:
       return {reason::kForbidden,
-              fmt::format("the server does not allow it to this user ({})", text)};
+              fmt::format("the server does not allow this user to do that ({})", text)};
     case 404:
       return {
           reason::kNotFound,
@@ -77,7 +77,7 @@ Meaning meaning_of(int code, const Request& request, const Headers& headers,
     case 422:
       return {reason::kInvalid, "the server found the content of the request to be invalid"};
     case 429:
-      return {reason::kTooManyRequests, "the server has too much to do; try again later"};
+      return {reason::kTooManyRequests, "the server is overloaded; try again later"};
     case 503:
       return {reason::kServiceUnavailable,
               "the server cannot answer at the moment; try again later"};
@@ -96,7 +96,7 @@ Meaning meaning_of(int code, const Request& request, const Headers& headers,
         reason::kUnknown,
         fmt::format("the server redirects to {} (code {}), which is not followed; if that is where "
                     "the API is, use it as the server address",
-                    location.empty() ? "an unnamed place" : quoted(location), code)};
+                    location.empty() ? "an unnamed location" : quoted(location), code)};
   }
   return {reason::kUnknown,
           fmt::format("the server answered with code {} and no explanation", code)};

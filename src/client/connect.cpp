@@ -42,7 +42,7 @@ void require_protected(const ServerUrl& server, const ClientOptions& options) {
     return;
   throw ConfigError(
       "the server address " + quoted(server.str()) +
-      " has no TLS, so that anybody on the way could read the credentials; use https, or set "
+      " has no TLS, so the credentials could be read on the network; use https, or set "
       "ClientOptions::allow_insecure_credentials");
 }
 

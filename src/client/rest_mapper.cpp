@@ -50,7 +50,7 @@ RestMapping RestMapper::look_up(const std::string& what, std::stop_token stop, F
   }
   if (found) return *found;
   std::string message = "the server has no " + what;
-  if (!known->failures.empty()) message += "; it could not tell about " + known->failure_text();
+  if (!known->failures.empty()) message += "; discovery failed for " + known->failure_text();
   throw NoMatchError(message);
 }
 

@@ -42,16 +42,16 @@ class SendOperation {
 
  private:
   enum class State : std::uint8_t {
-    kNew,        ///< initial
-    kRateLimit,  ///< waits for the client-side rate limit
-    kDelay,    ///< waits before an attempt: host back-off, or Retry-After
-    kPrepare,  ///< builds the headers of an attempt
+    kNew,          ///< initial
+    kRateLimit,    ///< waits for the client-side rate limit
+    kDelay,        ///< waits before an attempt: host back-off, or Retry-After
+    kPrepare,      ///< builds the headers of an attempt
     kCredentials,  ///< waits for credentials, for which a plugin may have to run
     kStart,        ///< starts the exchange, which may need credentials as well
     kHead,         ///< request sent, waiting for the head of the response
-    kDrain,  ///< reads a small rest of a response to be retried, to reuse its connection
-    kErrorBody,  ///< reads the body of an error response
-    kDone,       ///< successful head received
+    kDrain,        ///< reads a small rest of a response to be retried, to reuse its connection
+    kErrorBody,    ///< reads the body of an error response
+    kDone,         ///< successful head received
   };
 
   void begin();

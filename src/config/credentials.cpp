@@ -134,7 +134,7 @@ class ConfiguredCredentials final : public Credentials,
     } catch (const std::exception& error) {
       options_.log.error("cannot check the client certificate: {}", error.what());
     } catch (...) {
-      options_.log.error("a listener of client certificates threw what is no std::exception");
+      options_.log.error("a listener of client certificates threw an exception of unknown type");
     }
   }
 

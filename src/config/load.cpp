@@ -144,8 +144,7 @@ Config config_from_kubeconfig(const Kubeconfig& kubeconfig, const ConfigOptions&
   const std::vector<std::string> of_cluster = validate(cluster, context.cluster);
   problems.insert(problems.end(), of_cluster.begin(), of_cluster.end());
   if (is_user_valid && problems.size() == 1 && cluster.server.empty()) {
-    throw EmptyConfigError("the configuration is empty: nothing says where the server is (" +
-                           problems.front() +
+    throw EmptyConfigError("the configuration is empty: it names no server (" + problems.front() +
                            "); set KUBECONFIG to a file that does, or put one at ~/.kube/config");
   }
   if (!problems.empty()) throw ConfigError(problems);
@@ -157,8 +156,7 @@ Config config_from_kubeconfig(const Kubeconfig& kubeconfig, const ConfigOptions&
                 .namespace_overridden = !over.context.namespace_.empty()};
   override_field(config.default_namespace, context.namespace_);
   if (!over.timeout.empty()) config.timeout = parse_timeout(over.timeout);
-  if (detail::url_scheme(cluster.server) != "https")
-    return config;  // no credentials without TLS
+  if (detail::url_scheme(cluster.server) != "https") return config;  // no credentials without TLS
   add_user(config, user, cluster, context.user);
   config.tls.insecure_skip_verify = cluster.insecure_skip_tls_verify;
   config.tls.server_name = cluster.tls_server_name;

@@ -270,7 +270,7 @@ void Exchange::throw_locked() const {
   if (!canceled && !message_.empty()) throw TransportError(*failure_, message_);
   throw TransportError(canceled ? TransportError::Kind::kCanceled : *failure_,
                        request.method + " " + request.target.substr(0, request.target.find('?')) +
-                           (canceled ? ": canceled" : ": failed; there is no memory to say why"));
+                           (canceled ? ": canceled" : ": failed; out of memory for the reason"));
 }
 
 }  // namespace kube::detail

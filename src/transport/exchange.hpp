@@ -184,9 +184,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   std::string message_;  // copies of an exception would share theirs between threads
   std::string bytes_;
   std::size_t credit_ = 0;
-  std::size_t charged_ = 0;  // to the budget: bytes_, and what the reader took last
-  mutable bool withheld_ =
-      false;  // the budget prevented reading, or opening the window
+  std::size_t charged_ = 0;        // to the budget: bytes_, and what the reader took last
+  mutable bool withheld_ = false;  // the budget prevented reading, or opening the window
 };
 
 }  // namespace kube::detail

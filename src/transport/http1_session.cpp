@@ -254,7 +254,7 @@ class Http1Session final : public Session {
         const char* end = header.value.data() + header.value.size();
         const auto parsed = std::from_chars(header.value.data(), end, value);
         if (parsed.ec != std::errc{} || parsed.ptr != end || (length && *length != value)) {
-          refuse("its length makes no sense");
+          refuse("its Content-Length is invalid");
         }
         length = value;
       }
@@ -307,7 +307,7 @@ class Http1Session final : public Session {
     }
     if (!is_field_text(line)) refuse("the line before a chunk has control characters in it");
     if (state_ == State::kChunkEnd) {
-      if (!line.empty()) refuse("a chunk is longer than it said");
+      if (!line.empty()) refuse("a chunk is longer than announced");
       state_ = State::kChunkSize;
       return;
     }

@@ -141,7 +141,7 @@ class Http2Session final : public Session {
     touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
     for (const auto& exchange : touched_) exchange->flush();
     touched_.clear();
-    if (taken < 0) refuse("what the server sent is not HTTP/2", static_cast<int>(taken));
+    if (taken < 0) refuse("the server does not speak HTTP/2", static_cast<int>(taken));
   }
 
   void end_of_input() override {
@@ -153,7 +153,7 @@ class Http2Session final : public Session {
     while (pending_.empty()) {
       const std::uint8_t* data = nullptr;
       const auto size = nghttp2_session_mem_send(session_.get(), &data);
-      if (size < 0) refuse("HTTP/2 cannot go on", static_cast<int>(size));
+      if (size < 0) refuse("the HTTP/2 session failed", static_cast<int>(size));
       if (size == 0) break;
       // Coalesce small frames.
       gathered_.append(reinterpret_cast<const char*>(data), static_cast<std::size_t>(size));
@@ -164,9 +164,8 @@ class Http2Session final : public Session {
     if (pending_.empty() && !streams_.empty() && nghttp2_session_want_read(session_.get()) == 0 &&
         nghttp2_session_want_write(session_.get()) == 0) {
       // nghttp2 has detected a connection error, has sent GOAWAY, and has nothing more to send.
-      throw TransportError(Kind::kProtocol,
-                           fmt::format("{}: what the server sent violates HTTP/2: {}",
-                                       settings_.authority, complaint_));
+      throw TransportError(Kind::kProtocol, fmt::format("{}: the server violates HTTP/2: {}",
+                                                        settings_.authority, complaint_));
     }
     return pending_;
   }

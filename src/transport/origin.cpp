@@ -24,13 +24,13 @@ Url parse_proxy(const std::string& text, const Origin& origin) {
   if (proxy.scheme != "socks5") {
     throw TransportError(
         Kind::kProtocol,
-        fmt::format("proxies of the kind {} are not known; use http, https or socks5",
+        fmt::format("the proxy scheme {} is not supported; use http, https or socks5",
                     proxy.scheme));
   }
   if (std::max({proxy.user.size(), proxy.password.size(), origin.host.size()}) > kMaxSocksText) {
     throw TransportError(Kind::kProtocol,
-                         "the address of the proxy: SOCKS5 knows no users, passwords and hosts of "
-                         "more than 255 bytes");
+                         "the address of the proxy: SOCKS5 allows at most 255 bytes for user, "
+                         "password and host");
   }
   return proxy;
 }

@@ -95,7 +95,7 @@ std::shared_ptr<const Lookup> Resolver::look_up() {
   }
   if (threads_ == Threads::kNone) {
     if (!std::exchange(reported_, true)) {
-      log_.info("{} is looked up on the thread that runs the loop, which waits meanwhile", host_);
+      log_.info("{} is looked up on the thread that runs the loop, which blocks meanwhile", host_);
     }
     ask_system(host_.c_str(), port_, 0, *lookup);
     lookup->done = true;

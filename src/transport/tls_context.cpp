@@ -80,8 +80,8 @@ std::shared_ptr<SSL_CTX> make_tls_context(const TlsMaterial& material, std::stri
   }
   if (!material.certificate.empty() && !show(tls, material)) {
     refuse(
-        "the client certificate or its key cannot be used: both have to be PEM, the key without "
-        "password, and of each other");
+        "the client certificate or its key cannot be used: both must be PEM and match, "
+        "and the key must have no password");
   }
   ERR_clear_error();
   return context;

@@ -75,7 +75,7 @@ void TlsStream::expect_peer() {
       SSL_set_tlsext_host_name(ssl_.get(), name.c_str()) != 1) {
     ERR_clear_error();
     throw TransportError(Kind::kTls,
-                         fmt::format("{}: the {}'s name cannot be asked for with TLS; check the "
+                         fmt::format("{}: the {}'s name cannot be used with TLS; check the "
                                      "address and tls-server-name",
                                      peer_.place, peer_.role));
   }
@@ -137,7 +137,7 @@ bool TlsStream::check(int result) {
     throw TransportError(
         Kind::kConnectionLost,
         fmt::format("{}: the connection was closed {}", peer_.place,
-                    stands_ ? "without the end of TLS"
+                    stands_ ? "without a TLS close_notify"
                             : "during the TLS handshake; does that port speak TLS?"));
   }
   throw tls_error();

@@ -260,7 +260,7 @@ TEST_F(Mapping, TellsWhatCouldNotBeAsked) {
     FAIL();
   } catch (const NoMatchError& error) {
     EXPECT_THAT(error.what(), HasSubstr("apps/v1, Kind=Deployment"));
-    EXPECT_THAT(error.what(), HasSubstr("could not tell about apps/v1: "));
+    EXPECT_THAT(error.what(), HasSubstr("discovery failed for apps/v1: "));
   }
 }
 

@@ -100,7 +100,7 @@ TEST(Names, AreLookedUpByTheProgramsThreadIfThereIsNoOther) {
   EXPECT_EQ(meanwhile, running);
   EXPECT_EQ(name.asked(), 1);
   EXPECT_THAT(lines, testing::Contains("one.test is looked up on the thread that runs the loop, "
-                                       "which waits meanwhile"));
+                                       "which blocks meanwhile"));
 }
 
 TEST(Names, ThatDoNotExistAreNamed) {
