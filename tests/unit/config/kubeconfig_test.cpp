@@ -171,7 +171,7 @@ TEST(Kubeconfig, NamesThePlaceOfAWrongTypeButNotItsContent) {
   EXPECT_THAT(data, Not(HasSubstr("!!key!!")));
 }
 
-// KC-12: bad input has an end, and a message that names the file.
+// KC-12: malformed input is rejected in bounded time, with a message that names the file.
 TEST(Kubeconfig, RefusesMalformedCyclicAndGiantDocuments) {
   const auto message = [](std::string_view text) {
     return message_of<ConfigError>([&] { return parse_kubeconfig(text, "/f"); });
@@ -199,7 +199,7 @@ TEST(Kubeconfig, RefusesAGiantFileWithoutReadingItAll) {
               HasSubstr("/dev/zero: it has more than 4194304 bytes"));
 }
 
-// KC-16: what is written reads back.
+// KC-16: the formatted text can be parsed again.
 TEST(Kubeconfig, FormatsWhatItReads) {
   const Kubeconfig config = parse_kubeconfig(kEverything, "/etc/k");
 
@@ -290,7 +290,7 @@ TEST_F(KubeconfigFiles, MergesTheOthersAndReportsAllThatCannotBeLoaded) {
   EXPECT_THAT(message, HasSubstr("directory"));
 }
 
-// KC-12: there, but not readable, which holds for root as well.
+// KC-12: the file exists but cannot be opened, not even by root.
 TEST_F(KubeconfigFiles, ReportsAFileThatCannotBeOpened) {
   std::filesystem::create_symlink("loop", folder_.path("loop"));
 
@@ -335,7 +335,7 @@ users:
   user: {exec: {command: login}}
 )";
 
-// KC-14, KC-15: the tilde is a name like any other.
+// KC-14, KC-15: the tilde is not expanded.
 TEST_F(KubeconfigFiles, ResolvesPathsAgainstTheFolderOfTheirFile) {
   const Kubeconfig loaded = load_kubeconfig(sources(folder_.write("sub/k", kPaths))).or_throw();
 

@@ -332,7 +332,7 @@ TEST(ConfigFromKubeconfig, AnUnreadableTokenFileIsAnErrorUnlessThereIsAToken) {
   EXPECT_EQ(config_from_kubeconfig(config).bearer_token, "abc");
 }
 
-// KC-42: the extension of the cluster travels with the plugin.
+// KC-42: the extension of the cluster is passed to the plugin.
 TEST(ConfigFromKubeconfig, GivesThePluginTheExtensionOfItsCluster) {
   const Kubeconfig config = parse_kubeconfig(R"(
 current-context: x
@@ -423,7 +423,7 @@ TEST_F(Pod, IsUsedIfTheFilesSayNothing) {
             "https://1");
 }
 
-// KC-26, KC-29: a dangling cluster counts as empty, anything else that is wrong does not.
+// KC-26, KC-29: a dangling cluster counts as empty; any other error is reported.
 TEST_F(Pod, IsNotUsedToHideAnError) {
   const auto load = [&](std::string_view text) {
     return load_config(
@@ -453,7 +453,7 @@ TEST(LoadConfig, OutsideOfAPodTheOriginalErrorStays) {
                EmptyConfigError);
 }
 
-// KC-26: the few overrides that have a meaning for a pod.
+// KC-26: the overrides that apply to a pod.
 TEST_F(Pod, TakesOverrides) {
   const Config config = load_config(
       {.sources = {.environment = environment()},
@@ -499,7 +499,7 @@ TEST(LoadConfig, NamesTheFileThatKubeconfigNamesAndThatDoesNotExist) {
   EXPECT_THAT(message("/nonexistent/x"), Not(HasSubstr("set KUBECONFIG")));
 }
 
-// KC-62: neither KUBECONFIG nor the home file counts.
+// KC-62: KUBECONFIG and the home file are ignored.
 TEST(BuildConfigFromFlags, WithNothingIsEmpty) {
   TemporaryFolder folder;
   const std::string file = folder.write(".kube/config", kTwo);
@@ -585,7 +585,7 @@ TEST(ImpersonationHeaders, RefuseWhatCannotBeSent) {
   EXPECT_THROW(static_cast<void>(impersonation_headers({.user = "u\r\nX: y"})), ConfigError);
 }
 
-// GE-1: the process is only the default.
+// GE-1: the process environment is only the default.
 TEST(EnvironmentOfTheProcess, IsReadWhenAsked) {
   ASSERT_EQ(::setenv("KUBECXX_CONFIG_TEST", "a=b", 1), 0);
   EXPECT_EQ(Environment{}.variable("KUBECXX_CONFIG_TEST"), "a=b");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTP/1.1 over plain sockets: what goes over the wire, and what becomes of answers, good and bad.
+// HTTP/1.1 over plain sockets: requests on the wire, and the handling of valid and invalid
+// responses.
 #include "helpers.hpp"
 
 #include <fmt/format.h>
@@ -7,7 +8,7 @@
 namespace kube::test {
 namespace {
 
-/// What open() or reading makes of an answer that is these bytes, after which the server closes.
+/// Returns the error of open() or read() when the server sends these bytes and closes.
 Kind kind_after(const std::string& bytes, std::string* message = nullptr,
                 TransportOptions options = {}) {
   ScriptedServer server{[&](Peer& peer) {
@@ -257,14 +258,14 @@ TEST(Http1, AGetIsSentAgainWhenAnIdleConnectionTurnsOutToBeClosed) {
     ++requests;
     peer.respond("200 OK", "first");
     if (peer.read_request().empty()) return;
-    ++requests;  // and closes without an answer
+    ++requests;  // closes without a response
   }};
   const auto transport = make_http_transport({.base_url = server.url()});
 
   EXPECT_EQ(read_all(*transport->open({})), "first");
   EXPECT_EQ(read_all(*transport->open({})), "first");
   EXPECT_EQ(requests, 3);
-  // RC-15: a write is not.
+  // RC-15: a write is not repeated.
   EXPECT_EQ(kind_of([&] { (void)transport->open({.method = "POST"}); }), Kind::kConnectionLost);
   EXPECT_EQ(requests, 4);
 }

@@ -10,7 +10,7 @@
 namespace kube::test {
 namespace {
 
-/// A body that is there as a whole.
+/// Returns a reply whose body is complete.
 Http2Reply reply_with(std::string_view text) {
   Http2Reply reply;
   reply.body->write(text);
@@ -18,7 +18,7 @@ Http2Reply reply_with(std::string_view text) {
   return reply;
 }
 
-/// Keeps the bodies of the answers, which begin empty, so that a test can write them.
+/// Keeps the initially empty bodies of the responses, so that a test can write them.
 class Watches {
  public:
   Http2Server::Handler handler() {
@@ -143,7 +143,7 @@ TEST_F(Http2, TwoHundredWatchesShareThreeConnectionsAndOneThread) {
   }
 
   EXPECT_LE(server.accepted(), 3);
-  // The transport's, and one of the server for each connection.
+  // The transport's thread, and one of the server for each connection.
   EXPECT_LE(threads_now() - before, 1 + server.accepted());
 }
 
@@ -163,7 +163,7 @@ TEST_F(Http2, FurtherConnectionsAreMadeWhenTheServersLimitIsReached) {
   EXPECT_EQ(server.accepted(), 3);
 }
 
-// Such a server is waited for; it must not be met with ever more connections.
+// The client waits for such a server, and does not open more and more connections.
 TEST_F(Http2, AServerThatAllowsNoStreamsIsNotFlooded) {
   Http2Server server{authority.issue_server(),
                      [](const Http2Request&) { return reply_with("ok"); },
@@ -173,7 +173,7 @@ TEST_F(Http2, AServerThatAllowsNoStreamsIsNotFlooded) {
   std::vector<std::jthread> threads;
   for (int i = 0; i < 3; ++i) {
     threads.emplace_back([&] {
-      // One is sent before the limit is known, and the server refuses it.
+      // One stream starts before the limit is known, and the server refuses it.
       const Kind kind = kind_of([&] { (void)transport->open({.timeout = 200ms}); });
       EXPECT_TRUE(kind == Kind::kTimeout || kind == Kind::kConnectionLost);
     });
@@ -183,7 +183,7 @@ TEST_F(Http2, AServerThatAllowsNoStreamsIsNotFlooded) {
   EXPECT_LE(server.accepted(), 3);
 }
 
-// A reader that does not read holds back its own stream, and no other.
+// A slow reader holds back only its own stream.
 TEST_F(Http2, AReaderThatDoesNotReadBoundsMemoryAndDelaysNobody) {
   Http2Reply large;
   large.filler = 1'000'000'000;
@@ -256,7 +256,7 @@ TEST_F(Http2, ARefusedStreamIsSentAgain) {
                        Http2Reply reply;
                        reply.body->reset(NGHTTP2_REFUSED_STREAM);
                        reply.body->write("");
-                       reply.status = 100;  // not a head yet
+                       reply.status = 100;  // not a final head
                        return reply;
                      }};
   const auto transport = connect(server);
@@ -429,7 +429,7 @@ TEST_F(Http2, ResponseSplittingIsImpossible) {
                      }};
   const auto transport = connect(server);
 
-  // nghttp2 drops the header field, or the stream; what comes through has no line break in it.
+  // nghttp2 drops the header field or the stream; no line break gets through.
   try {
     const auto stream = transport->open({});
     for (const Header& header : stream->head().headers) {

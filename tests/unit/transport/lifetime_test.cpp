@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends: cancellation at any moment, timeouts, destruction, and that nothing is left behind.
+// Lifetime: cancellation at any time, timeouts, destruction, and absence of leaks.
 #include "helpers.hpp"
 
 namespace kube::test {
@@ -12,7 +12,7 @@ TEST(Cancellation, EndsAnAttemptToConnect) {
   const long files = entries("/proc/self/fd");
   std::jthread stopper{[&] {
     EXPECT_TRUE(
-        eventually([&] { return entries("/proc/self/fd") > files; }));  // its socket is there
+        eventually([&] { return entries("/proc/self/fd") > files; }));  // its socket exists
     stop.request_stop();
   }};
 
@@ -78,7 +78,7 @@ TEST(Cancellation, BeforeTheBeginningNothingIsSent) {
   EXPECT_EQ(server.accepted(), 0);
 }
 
-// HTTP/2: only the stream goes, the connection stays.
+// HTTP/2: only the stream is reset; the connection stays.
 TEST(Cancellation, ResetsOnlyItsStream) {
   const TestAuthority authority;
   const auto body = std::make_shared<Http2Body>();
@@ -125,7 +125,7 @@ TEST(Timeout, OfIdlenessIsPutOffByEachByte) {
   ScriptedServer server{[&](Peer& peer) {
     (void)peer.read_request();
     peer.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n");
-    for (int i = 0; i < 5; ++i) {  // for longer than the limit, though never as long at once
+    for (int i = 0; i < 5; ++i) {  // longer than the limit in total, but never at once
       peer.write("x");
       if (peer.ends_within(200ms)) return;
     }
@@ -200,7 +200,7 @@ TEST(Destruction, CancelsEverythingAndLeavesNothing) {
                        return reply;
                      }};
   {
-    // What libraries keep for ever is there after the first time.
+    // Allocations that libraries never free are made the first time.
     const auto transport =
         make_http_transport({.base_url = server.url(), .credentials = trusting(authority)});
     (void)transport->open({});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What proxies may say, and URLs, byte by byte.
+// Proxy replies and URLs, byte by byte.
 #include "../../../src/transport/tunnel.hpp"
 
 #include "../../../src/transport/url.hpp"
@@ -19,14 +19,14 @@ Origin origin_of(const std::string& proxy, const std::string& url = "https://api
   return parse_origin({.base_url = url, .proxy_url = proxy});
 }
 
-/// What the tunnel wants to send, taken.
+/// Returns the tunnel's pending output and marks it as sent.
 std::string said(Tunnel& tunnel) {
   std::string bytes{tunnel.output()};
   tunnel.sent(bytes.size());
   return bytes;
 }
 
-/// Feeds it byte by byte; returns whether the way is free after the last one.
+/// Feeds the bytes one by one. Returns whether the tunnel is open after the last one.
 bool feed(Tunnel& tunnel, std::string_view bytes) {
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     const bool done = tunnel.receive(bytes.substr(i, 1));
