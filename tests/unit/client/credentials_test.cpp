@@ -24,7 +24,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-/// A client whose credentials come from its Config.
+/// Returns a client whose credentials come from its Config.
 Client configured(Scripted& scripted, Config config) {
   config.qps = -1;
   scripted.config = std::move(config);
@@ -85,7 +85,7 @@ TEST(Credentials, OfTheProgramItselfAreNotSentInTheClearEither) {
   EXPECT_EQ(scripted.transport->requests().size(), 1U);
 }
 
-// A password in an address is not repeated.
+// A password in an address is not quoted.
 TEST(Credentials, InAServerAddressAreNotQuoted) {
   for (const char* host :
        {"https://u:hunter2@h", "ftp://u:hunter2@h", "u:hunter2@h/x", "https://u:hunter2@h h"}) {
@@ -95,7 +95,8 @@ TEST(Credentials, InAServerAddressAreNotQuoted) {
   }
 }
 
-// KC-47: the refused request fails at once and is not sent again; the plugin runs before the next one.
+// KC-47: the refused request fails at once and is not repeated; the plugin runs before the next
+// one.
 TEST(Credentials, OfAPluginAreRenewedBeforeTheRequestAfterARefusal) {
   const test::TemporaryFolder folder;
   const std::string count = folder.path("runs");
@@ -105,7 +106,7 @@ TEST(Credentials, OfAPluginAreRenewedBeforeTheRequestAfterARefusal) {
           "')\necho '{\"kind\":\"ExecCredential\",\"apiVersion\":"
           "\"client.authentication.k8s.io/v1\",\"status\":{\"token\":\"token-'$n'\"}}'\n");
   Scripted scripted;
-  scripted.options.clock = &system_clock();  // the time that the plugin has is real
+  scripted.options.clock = &system_clock();  // the plugin runs in real time
   scripted.variables["PATH"] = "/usr/bin:/bin";
   const Client client =
       configured(scripted, {.host = "https://server",

@@ -27,7 +27,7 @@ using testing::HasSubstr;
 constexpr const char* kAggregated =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/// A server whose paths are fixed.
+/// A server with a fixed response per path.
 struct Discovering : testing::Test {
   Discovering() {
     scripted.transport->on_request([this](const HttpRequest& request) -> std::optional<FakeAnswer> {
@@ -120,7 +120,7 @@ TEST_F(Discovering, ReadsTheLegacyForm) {
   EXPECT_EQ(api.groups.back().versions.front().version, "v1") << "the preferred one first";
 }
 
-// RC-60: 300 at once, where others have 10.
+// RC-60: a burst of 300, instead of 10 for other requests.
 TEST_F(Discovering, MayAskManyQuestionsAtOnce) {
   scripted.config.qps = 0;
   serve_recorded();

@@ -94,7 +94,7 @@ TEST_F(Errors, WithoutAStatusAreMadeFromTheCode) {
            {503, reason::kServiceUnavailable, is_service_unavailable},
            {504, reason::kTimeout, is_timeout},
        }) {
-    // With JSON only, so that a refusal of protobuf is not tried again.
+    // With JSON only, so that a refusal of protobuf is not retried.
     Scripted json{{.content_type = "application/json"}};
     for (const char* type :
          {"text/plain", "text/html", "application/octet-stream", "application/json"}) {
@@ -120,7 +120,7 @@ TEST_F(Errors, OfACreateWithoutAStatusMeanThatItExists) {
   EXPECT_EQ(get(FakeAnswer::text("", 418)).reason(), "");
 }
 
-// RC-41: what the server says when the time of a request is over looks like a Status and is none.
+// RC-41: the response of a server to a request that timed out resembles a Status but is none.
 TEST_F(Errors, OfAnExpiredTimeAreTimeouts) {
   const ApiError error = get(
       FakeAnswer::text(R"({"metadata":{},"status":"Failure","message":"Timeout: request did not )"
@@ -196,7 +196,8 @@ TEST_F(Errors, AreSuccessesWithoutAnObject) {
   }
 }
 
-// An answer that could be anything is not taken for an empty list, which would mean that all objects are gone.
+// A response of unknown kind must not be taken for an empty list, which would mean that all objects
+// are gone.
 TEST_F(Errors, AreListsThatDoNotSayWhatTheyAre) {
   for (const char* body : {"{}", R"({"metadata":{"resourceVersion":"7"},"items":[]})",
                            R"({"kind":"Pod","apiVersion":"v1"})"}) {
@@ -288,7 +289,8 @@ TEST_F(Errors, OfAbsenceAreNullToWhoOnlyLooks) {
   EXPECT_EQ(pods.find("none"), nullptr);
   scripted.transport->answer(FakeAnswer::json(test::pod_json("web-0")));
   EXPECT_EQ(pods.find("web-0")->metadata.name, "web-0");
-  // Nobody says that the object is absent: the resource is, or this is no API server.
+  // The response does not mean that the object is absent: the resource is, or this is not an API
+  // server.
   scripted.transport->answer(FakeAnswer::text("404 page not found", 404));
   EXPECT_THROW((void)pods.find("none"), ApiError);
   scripted.transport->answer(FakeAnswer::json(status_json(403, "Forbidden"), 403));

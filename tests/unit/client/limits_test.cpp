@@ -250,7 +250,7 @@ TEST_F(Retries, CanBeTurnedOff) {
   EXPECT_EQ(attempts(), 1U);
 }
 
-// RC-13: writes, too, since the server has not carried them out.
+// RC-13: also writes, since the server has not processed them.
 TEST_F(Retries, OfWritesSendTheSameBodyAgain) {
   scripted.transport->answer(busy(429, "1")).answer(FakeAnswer::json(test::pod_json("a"), 201));
   scripted.client().resource<Pod>("shop").create({.metadata = {.name = "a"}});
@@ -352,7 +352,7 @@ TEST_F(Retries, ComeLaterIfTheEnvironmentSaysSo) {
   for (int i = 0; i < 3; ++i) scripted.transport->answer(FakeAnswer::text("", 500));
   for (int i = 0; i < 3; ++i) EXPECT_THROW((void)client.resource<Pod>().list(), ApiError);
   EXPECT_THAT(milliseconds(scripted.clock.sleeps()), ElementsAre(2000ms, 4000ms));
-  ask(client, 2);  // after 5 s, the cap; the success then ends it
+  ask(client, 2);  // after 5 s, the cap; success then resets it
   EXPECT_THAT(milliseconds(scripted.clock.sleeps()), ElementsAre(2000ms, 4000ms, 5000ms));
 }
 
@@ -390,7 +390,7 @@ TEST_F(Limits, OfTimeHoldForTheWholeExchangeAlsoForWatches) {
   EXPECT_EQ(scripted.transport->last().timeout, 7s);
 }
 
-// RC-18: a watch that should have ended is not waited for much longer.
+// RC-18: a watch that the server should have ended is closed soon after.
 TEST_F(Limits, OfTimeHoldForWatchesThatTheServerDoesNotEnd) {
   scripted.transport->answer({});
   (void)scripted.client().resource<Pod>().watch({.timeout = 300s});

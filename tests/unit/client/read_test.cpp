@@ -27,7 +27,7 @@ using test::Scripted;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// A custom resource, as kubegen or a hand would describe it: without protobuf.
+/// A custom resource as kubegen would describe it: without protobuf.
 struct Widget {
   meta::v1::ObjectMeta metadata = {};
   static const Type kube_type;
@@ -108,7 +108,7 @@ TEST_F(Reading, ReadsWhatTheAnswerSaysItIs) {
   EXPECT_EQ(scripted.client().raw().get("/x"), "any: thing");
 }
 
-// RC-31: an aggregated server without protobuf.
+// RC-31: an aggregated API server without protobuf.
 TEST_F(Reading, FallsBackToJsonForGood) {
   const auto pods = scripted.client().resource<Pod>("shop");
   answer(FakeAnswer::text("only JSON", 406));
@@ -130,7 +130,7 @@ TEST_F(Reading, FallsBackToJsonForBodiesToo) {
   ASSERT_EQ(requests.size(), 2U);
   EXPECT_TRUE(requests[0].body.starts_with("k8s"));
   EXPECT_TRUE(requests[1].body.starts_with("{"));
-  // A second refusal is an error, and so is one of a patch, which was not protobuf.
+  // A second refusal is an error, and so is that of a patch, which was not protobuf.
   answer(FakeAnswer::text("not even JSON", 415));
   EXPECT_THROW(pods.create({.metadata = {.name = "a"}}), ApiError);
   Scripted other;
@@ -228,7 +228,7 @@ TEST_F(Reading, OfUntypedListsKeepsWhatItemsSayOfThemselves) {
   EXPECT_THAT(kinds, ElementsAre("x/v1 Thing", "x/v1 Thing", "y/v2 Other", "x/v1 Thing"));
 }
 
-// RC-36: a server may tell its kind behind the items.
+// RC-36: a server may send the kind after the items.
 TEST_F(Reading, OfUntypedListsWaitsForTheKind) {
   FakeAnswer late = FakeAnswer::json("");
   late.chunks = {R"({"items":[{"a":1},)", R"({"kind":"B","apiVersion":"v9"},{"a":2}],"apiVersi)",
@@ -241,7 +241,7 @@ TEST_F(Reading, OfUntypedListsWaitsForTheKind) {
   }
 }
 
-// RC-37: what the codec does with times reaches the wire.
+// RC-37: the codec's format of times is used on the wire.
 TEST_F(Reading, KeepsTheFormOfTimes) {
   core::v1::Event event{.metadata = {.name = "e", .creation_timestamp = Time::from_unix(0)},
                         .event_time = MicroTime::parse("2026-01-01T00:00:00.5Z")};
@@ -349,7 +349,7 @@ TEST_F(Pages, ThatExpireAreAnErrorToWhoCannotStartAnew) {
   EXPECT_TRUE(is_resource_expired(api_error([&] { pods.list_each({}, note); })));
   EXPECT_THAT(names, ElementsAre("a"));
 
-  // The first page, or another error: never a reason for a full list.
+  // A failure of the first page, or another error, never causes a full list.
   answer(FakeAnswer::json(test::status_json(410, "Expired"), 410));
   EXPECT_TRUE(is_resource_expired(api_error([&] { (void)pods.list_all(); })));
   answer(FakeAnswer::json(page("a", "t1", "5")));

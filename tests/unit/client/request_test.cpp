@@ -21,7 +21,7 @@ using test::header;
 using test::Scripted;
 using testing::HasSubstr;
 
-/// The URL that a client for `config` asks, as its error message shows it.
+/// Returns the URL that a client for `config` requests, as shown in its error message.
 std::string url_for(Config config) {
   config.qps = -1;
   const auto transport = std::make_shared<test::FakeTransport>();
@@ -62,7 +62,7 @@ TEST(ServerAddress, IsRefusedWithTheReason) {
       EXPECT_THAT(error.what(), HasSubstr("https://10.0.0.1:6443"));
     }
   }
-  // What may be a password is not quoted.
+  // Text that may be a password is not quoted.
   try {
     static_cast<void>(url_for({.host = "https://me:secret@host"}));
     FAIL();
@@ -76,7 +76,7 @@ struct Urls : testing::Test {
     try {
       call();
     } catch (const TransportError&) {
-      // Nobody answers; only the request counts.
+      // There is no response; only the request matters.
     }
     return scripted.transport->last().target;
   }
@@ -98,7 +98,7 @@ TEST_F(Urls, HaveGroupVersionNamespaceResourceNameAndSubresource) {
             "/apis/example.com/v1/namespaces/shop/widgets/a");
 }
 
-// RC-2: the same road, spelled as a chain.
+// RC-2: the same URLs through the chain of groups and versions.
 TEST_F(Urls, OfTheChainAreThoseOfTheType) {
   EXPECT_EQ(target_of([&] { (void)client.apps().v1().deployments("shop").get("web"); }),
             "/apis/apps/v1/namespaces/shop/deployments/web");
@@ -122,7 +122,7 @@ TEST_F(Urls, RefuseWhatIsNoPathSegment) {
   EXPECT_TRUE(scripted.transport->requests().empty());
 }
 
-// RC-3: everything else is encoded.
+// RC-3: all other characters are encoded.
 TEST_F(Urls, EncodeNames) {
   EXPECT_EQ(target_of([&] { (void)client.resource<Node>().get("system:node 1\xc3\xa9?#"); }),
             "/api/v1/nodes/system:node%201%C3%A9%3F%23");
@@ -168,7 +168,8 @@ TEST_F(Urls, OfWatchesSayWhatIsWanted) {
             "/api/v1/namespaces/shop/pods?allowWatchBookmarks=true&resourceVersion=7"
             "&sendInitialEvents=false&timeout=5m0s&timeoutSeconds=300&watch=true");
   EXPECT_EQ(scripted.transport->last().lane, Lane::kWatches);
-  // The server ends it in time; a client that hung up at the same moment would only lose events.
+  // The server ends the watch in time; a client that disconnects at the same moment would lose
+  // events.
   EXPECT_GT(scripted.transport->last().timeout, 310s);
 }
 

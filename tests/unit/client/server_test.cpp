@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client and an API server that means it, in this process or a real one.
+// The client against an API server with full semantics, in-process or real.
 #include <kube/api/apps/v1.hpp>
 #include <kube/api/authentication/v1.hpp>
 #include <kube/api/autoscaling/v1.hpp>

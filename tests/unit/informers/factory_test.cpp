@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Factories against the API server of the testkit: one informer per type, start, sync, stop.
+// Factories against the testkit's API server: one informer per type, start, sync, stop.
 #include <kube/api/apps/v1.hpp>
 #include <kube/api/core/v1.hpp>
 #include <kube/api/registry.hpp>
@@ -56,7 +56,7 @@ TEST_F(SharedInformerFactoryTest, HasOneInformerPerTypeForAllWhoAsk) {
 TEST_F(SharedInformerFactoryTest, StartsOnlyWhatSomebodyAskedFor) {
   const auto pods = factory.core().v1().pods();
   const auto nodes = factory.core().v1().nodes();
-  static_cast<void>(nodes.lister());  // asking for the lister is enough; naming the resource is not
+  static_cast<void>(nodes.lister());  // requests the informer; naming the resource does not
   factory.start();
   const CacheSync sync = factory.wait_for_cache_sync();
   ASSERT_EQ(sync.informers.size(), 1U);
@@ -80,7 +80,7 @@ TEST_F(SharedInformerFactoryTest, StartsLaterOnesWithAnotherStart) {
   EXPECT_EQ(trace.count("watch", "nodes"), 1U);
 }
 
-// RT-5: without a worker the loop's thread does the work of informers.
+// RT-5: without a worker, the loop's thread runs informers.
 TEST_F(SharedInformerFactoryTest, FillsItsCachesWithoutAWorker) {
   const auto nodes = factory.core().v1().nodes().informer();
   const auto maps = factory.core().v1().configmaps().informer();
@@ -144,10 +144,10 @@ TEST_F(SharedInformerFactoryTest, ShutdownStopsEverythingAndNothingStartsAfterwa
   server.create(node());
   factory.start();
   ASSERT_TRUE(factory.wait_for_cache_sync({}, kPatience));
-  const std::jthread also{[&] { factory.shutdown(); }};  // as often and from where one likes
+  const std::jthread also{[&] { factory.shutdown(); }};  // repeatedly and from any thread
   factory.shutdown();
   EXPECT_TRUE(nodes.is_stopped());
-  EXPECT_NE(factory.lister<Node>().find(node_name), nullptr);  // what was read stays readable
+  EXPECT_NE(factory.lister<Node>().find(node_name), nullptr);  // caches remain readable
   const auto maps = factory.informer<ConfigMap>();
   factory.start();
   EXPECT_EQ(trace.count("", "configmaps"), 0U);
@@ -367,7 +367,7 @@ TEST_F(FactoryTest, NamespaceAndTweakApplyToEveryInformer) {
   ASSERT_TRUE(factory.wait_for_cache_sync({}, kPatience));
   EXPECT_EQ(names(maps.list()), "one");
   EXPECT_EQ(names(nodes.list()),
-            node_name);  // has no namespace, so the factory's means nothing to it
+            node_name);  // is cluster-scoped, so the namespace does not apply
   server.create(config_map(space, "four", chosen));
   server.create(config_map(space, "five"));
   server.create(config_map(other, "six", chosen));
@@ -378,7 +378,7 @@ TEST_F(FactoryTest, NamespaceAndTweakApplyToEveryInformer) {
             "/api/v1/namespaces/" + space + "/configmaps");
 }
 
-// G-7: one type may differ in everything
+// G-7: one type may differ in all options
 TEST_F(FactoryTest, OptionsOfATypeGoBeforeThoseOfTheFactory) {
   const std::string other = server.add_space();
   server.create(config_map(space, "one"));
@@ -405,7 +405,7 @@ TEST_F(FactoryTest, OptionsOfATypeGoBeforeThoseOfTheFactory) {
   EXPECT_THROW(factory.configure<ConfigMap>({}), std::logic_error);
 }
 
-// G-7: the resync of a type goes before that of the factory
+// G-7: the resync of a type takes precedence over that of the factory
 TEST_F(FactoryTest, ResyncsEachTypeAtItsOwnPace) {
   server.create(config_map(space, "one"));
   server.create(node());
@@ -427,7 +427,7 @@ TEST_F(FactoryTest, ResyncsEachTypeAtItsOwnPace) {
   EXPECT_EQ(maps_again, 0);
 }
 
-// G-7, G-13: what nobody needs is left out of all objects, before anything starts
+// G-7, G-13: fields are dropped from all objects, before anything starts
 TEST_F(FactoryTest, LeavesOutFieldsOfAllTypes) {
   ConfigMap managed = config_map(space, "one");
   managed.data["text"] = "some";
@@ -448,7 +448,7 @@ TEST_F(FactoryTest, AFieldToLeaveOutThatIsNoneIsAnError) {
   EXPECT_THROW(factory.core().v1().pods().informer(), std::invalid_argument);
 }
 
-// G-7: projection keeps only what is named
+// G-7: a projection keeps only the named fields
 TEST_F(FactoryTest, KeepsOnlyTheFieldsOfAProjection) {
   ConfigMap map = config_map(space, "one", {{"app", "web"}});
   map.data["large"] = std::string(10'000, 'x');
@@ -475,7 +475,7 @@ TEST_F(FactoryTest, AProjectionMustKeepWhatACacheNeeds) {
   }
 }
 
-// The end of the streamed state is told by an annotation, which the projection leaves out
+// The end of the initial events is marked by an annotation, which the projection drops
 TEST_F(FactoryTest, AProjectionMayLeaveOutAnnotations) {
   server.create(config_map(space, "one"));
   SharedInformerFactory factory{client(), {.namespace_ = space, .watch_list = true}};
@@ -500,7 +500,7 @@ TEST_F(SharedInformerFactoryTest, TakesAnInformerThatSomebodyElseMade) {
   int calls = 0;
   const auto make = [&](const Client& client, Clock::Duration) {
     ++calls;
-    factory.core().v1().nodes().informer();  // may ask for others
+    factory.core().v1().nodes().informer();  // may request others
     return SharedIndexInformer<Pod>{
         std::make_shared<ResourceListWatch<Pod>>(client.resource<Pod>("kube-system"))};
   };
@@ -620,7 +620,7 @@ TEST_F(SharedInformerFactoryTest, LeadsToAllGroups) {
   static_cast<void>(factory.storagemigration());
 }
 
-// Y-5: listers name what is missing as client-go's do
+// Y-5: errors of listers name the resource as client-go's do
 TEST_F(SharedInformerFactoryTest, ListersSayWhatWasNotFound) {
   const auto deployments = factory.apps().v1().deployments().lister();
   try {
@@ -642,7 +642,7 @@ TEST_F(SharedInformerFactoryTest, StopsOneInformerAndMakesANewOneOnRequest) {
   EXPECT_TRUE(maps.is_stopped());
   EXPECT_FALSE(nodes.is_stopped());
   EXPECT_NE(maps.indexer().find(space + "/one"), nullptr);
-  EXPECT_TRUE(factory.stop_informer<ConfigMap>().done());  // there is none any more
+  EXPECT_TRUE(factory.stop_informer<ConfigMap>().done());  // it has been removed
 
   const auto anew = factory.informer<ConfigMap>();
   EXPECT_NE(anew, maps);
@@ -697,7 +697,7 @@ TEST_F(FactoryTest, CountsUnderItsNameUntilItIsShutDown) {
   EXPECT_NO_THROW((SharedInformerFactory{client(), {.metrics = metrics, .name = "first"}}));
 }
 
-/// The same resource as Node, with fewer fields.
+/// The resource Node with fewer fields.
 struct SmallNode {
   struct Metadata {
     String name;
@@ -713,7 +713,7 @@ const Type SmallNode::Metadata::kube_type =
          keep(&SmallNode::Metadata::resource_version, &meta::v1::ObjectMeta::resource_version));
 const Type SmallNode::kube_type = slim(keep(&SmallNode::metadata, &Node::metadata));
 
-// M-5: two informers of one resource are both there, but only one is counted
+// M-5: there may be two informers of one resource, but only one is counted
 TEST_F(FactoryTest, ShowsOneResourceAsTwoTypesAndCountsItOnce) {
   server.create(node());
   const auto metrics = std::make_shared<Metrics>();

@@ -11,8 +11,7 @@ TEST(Cancellation, EndsAnAttemptToConnect) {
   std::stop_source stop;
   const long files = entries("/proc/self/fd");
   std::jthread stopper{[&] {
-    EXPECT_TRUE(
-        eventually([&] { return entries("/proc/self/fd") > files; }));  // its socket exists
+    EXPECT_TRUE(eventually([&] { return entries("/proc/self/fd") > files; }));  // its socket exists
     stop.request_stop();
   }};
 

@@ -56,7 +56,7 @@ TEST_F(PriorityQueueTest, TellsThePriority) {
 TEST_F(PriorityQueueTest, RaisesAPriorityAndNeverLowersIt) {
   queue_.add("a", {.priority = 1});
   queue_.add("b", {.priority = 2});
-  queue_.add("a", {.priority = 2});  // now behind b
+  queue_.add("a", {.priority = 2});  // now after b
   queue_.add("b", {.priority = -5});
   queue_.add("c", {.priority = 2});
 
@@ -102,7 +102,7 @@ TEST_F(PriorityQueueTest, LeavesAReadyItemReadyWhenItIsAddedWithADelay) {
 
 // WQ-32
 TEST_F(PriorityQueueTest, TakesTheShorterOfDelayAndRateLimit) {
-  queue_.add("a", {.after = 1s, .rate_limited = true});  // the limiter says 5 ms
+  queue_.add("a", {.after = 1s, .rate_limited = true});  // the limiter returns 5 ms
   queue_.add("b", {.after = 1ms, .rate_limited = true});
   clock_.advance(1ms);
   expect_items({"b"});
@@ -160,7 +160,7 @@ TEST_F(PriorityQueueTest, HandsOutNothingAfterAShutdown) {
   queue_.add("a");
   queue_.add("b");
   EXPECT_EQ(queue_.get(), "a");
-  queue_.shut_down_with_drain();  // returns, though a is in processing
+  queue_.shut_down_with_drain();  // returns although a is being processed
   EXPECT_TRUE(queue_.shutting_down());
   queue_.add("c");
   EXPECT_EQ(queue_.get(), std::nullopt);

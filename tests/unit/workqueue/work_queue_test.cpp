@@ -148,7 +148,7 @@ TEST(WorkQueue, DrainsUntilNothingIsInProcessing) {
   queue.add(2);
   EXPECT_EQ(queue.get(), 1);
   EXPECT_EQ(queue.get(), 2);
-  queue.add(1);  // to be handed out again, though a shutdown comes
+  queue.add(1);  // to be returned again despite a shutdown
   auto drained = std::async(std::launch::async, [&] { return queue.shut_down_with_drain(); });
   while (!queue.shutting_down()) std::this_thread::yield();
   queue.add(3);
