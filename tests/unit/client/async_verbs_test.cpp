@@ -357,7 +357,7 @@ TEST_F(AsyncVerbsTest, ListAllPages) {
 }
 
 // AV-1: an exception of the callback ends the list.
-TEST_F(AsyncVerbsTest, PassOnWhatTheFunctionForItemsThrows) {
+TEST_F(AsyncVerbsTest, PropagateExceptionsOfTheItemCallback) {
   const auto listed =
       start(pods.list_page_async({}, [](const Ref<Pod>&) { throw std::runtime_error("enough"); }));
   answer(transport->last(), 200,
@@ -481,7 +481,7 @@ TEST_F(AsyncVerbsTest, ReadLogsByLines) {
 }
 
 // AV-4: concurrently on one thread.
-TEST_F(AsyncVerbsTest, RunSideBySide) {
+TEST_F(AsyncVerbsTest, RunConcurrently) {
   std::vector<Task<Ref<Pod>>> tasks;
   for (int i = 0; i < 40; ++i) tasks.push_back(pods.get_async("web-" + std::to_string(i)));
   const auto all = start(when_all(std::move(tasks)));

@@ -127,7 +127,7 @@ TEST_F(BudgetTest, ManyWatchesGoOnOverTheBudget) {
 }
 
 // RC-72
-TEST_F(BudgetTest, GivesEverythingBackAndTellsItsLimit) {
+TEST_F(BudgetTest, ReleasesEverythingAndReportsItsLimit) {
   scripted.transport->answer(in_pieces(added(large_pod("one", 1000)), 300));
   {
     const Client client = scripted.client();

@@ -33,7 +33,7 @@ Client configured(Scripted& scripted, Config config) {
 }
 
 // KC-34, RC-73
-TEST(Credentials, AreNotSentInTheClearBeyondTheMachine) {
+TEST(Credentials, AreNotSentWithoutTlsToOtherMachines) {
   std::vector<Config> with_secrets(4);
   with_secrets[0].bearer_token = "hunter2";
   with_secrets[1].bearer_token_file = "/nonexistent/token";
@@ -58,7 +58,7 @@ TEST(Credentials, AreNotSentInTheClearBeyondTheMachine) {
 }
 
 // RC-73
-TEST(Credentials, AreSentToTheMachineItselfOverTlsOrIfAllowed) {
+TEST(Credentials, AreSentLocallyOverTlsOrIfAllowed) {
   for (const char* host : {"http://localhost:8080", "http://127.0.0.1", "http://127.9.9.9:1",
                            "http://[::1]:8080", "https://10.0.0.1"}) {
     Scripted scripted;
@@ -73,7 +73,7 @@ TEST(Credentials, AreSentToTheMachineItselfOverTlsOrIfAllowed) {
 }
 
 // RC-73
-TEST(Credentials, OfTheProgramItselfAreNotSentInTheClearEither) {
+TEST(Credentials, OfTheProgramAreNotSentWithoutTlsEither) {
   Scripted scripted{{.host = "http://10.0.0.1"}};
   const Client client = scripted.client();
   scripted.transport->answer(FakeAnswer::json(test::pod_json("web")));

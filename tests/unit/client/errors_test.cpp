@@ -45,7 +45,7 @@ std::string cause_text(const ApiError& error) {
 }
 
 // RC-41
-TEST_F(Errors, AreTheStatusThatTheServerSent) {
+TEST_F(Errors, CarryTheStatusOfTheServer) {
   const ApiError error = get(FakeAnswer::json(test::fixture("notfound.json"), 404));
   EXPECT_TRUE(is_not_found(error));
   EXPECT_STREQ(error.what(), "pods \"none\" not found");
@@ -152,7 +152,7 @@ TEST_F(Errors, SurviveABodyThatIsCutOff) {
   EXPECT_TRUE(is_not_found(get(FakeAnswer::protobuf("k8s\0garbage", 404))));
 }
 
-TEST_F(Errors, OfRedirectsNameThePlace) {
+TEST_F(Errors, OfRedirectsNameTheLocation) {
   const ApiError error =
       get(FakeAnswer::text("", 302).with("Location", "https://login.example.com/\x1b[31m"));
   EXPECT_EQ(error.code(), 302);
@@ -198,7 +198,7 @@ TEST_F(Errors, AreSuccessesWithoutAnObject) {
 
 // A response of unknown kind must not be taken for an empty list, which would mean that all objects
 // are gone.
-TEST_F(Errors, AreListsThatDoNotSayWhatTheyAre) {
+TEST_F(Errors, AreListsOfUnknownKind) {
   for (const char* body : {"{}", R"({"metadata":{"resourceVersion":"7"},"items":[]})",
                            R"({"kind":"Pod","apiVersion":"v1"})"}) {
     scripted.transport->answer(FakeAnswer::json(body));
@@ -252,7 +252,7 @@ TEST_F(Errors, OfALostConnectionWithinABodyAreNotRetried) {
   EXPECT_EQ(scripted.transport->requests().size(), 2U);
 }
 
-TEST_F(Errors, AreAnswersThatAreTooLong) {
+TEST_F(Errors, AreOverlongResponses) {
   scripted.options.max_body = 100;
   scripted.transport->answer(FakeAnswer::json(test::pod_json(std::string(200, 'a'))));
   const ApiError error = api_error([&] { (void)scripted.client().resource<Pod>("shop").get("a"); });
@@ -271,7 +271,7 @@ TEST_F(Errors, AreKnownByTheirReasonFirst) {
 }
 
 // RC-45
-TEST_F(Errors, TellHowLongToWait) {
+TEST_F(Errors, CarryRetryAfter) {
   EXPECT_EQ(get(FakeAnswer::json(
                     status_json(429, "TooManyRequests", "m", R"({"retryAfterSeconds":3})"), 429))
                 .retry_after(),
@@ -284,7 +284,7 @@ TEST_F(Errors, TellHowLongToWait) {
             9s);
 }
 
-TEST_F(Errors, OfAbsenceAreNullToWhoOnlyLooks) {
+TEST_F(Errors, OfAbsenceAreNullForFind) {
   scripted.transport->answer(FakeAnswer::json(test::fixture("notfound.json"), 404));
   EXPECT_EQ(pods.find("none"), nullptr);
   scripted.transport->answer(FakeAnswer::json(test::pod_json("web-0")));
@@ -314,7 +314,7 @@ TEST(Warnings, AreReadFromTheirHeader) {
 }
 
 // RC-40
-TEST_F(Errors, AndSuccessesCarryWarnings) {
+TEST_F(Errors, LikeSuccessesCarryWarnings) {
   std::vector<std::string> texts;
   scripted.options.on_warning = [&](const Warning& warning) { texts.push_back(warning.text); };
   const auto other = scripted.client().resource<Pod>("shop");
@@ -330,7 +330,7 @@ TEST_F(Errors, AndSuccessesCarryWarnings) {
 }
 
 // RC-40
-TEST_F(Errors, OfNoImportanceAreLogged) {
+TEST_F(Errors, WarningsAreLoggedByDefault) {
   scripted.transport->answer(
       FakeAnswer::json(test::pod_json("a")).with("Warning", R"(299 - "deprecated")"));
   (void)pods.get("a");

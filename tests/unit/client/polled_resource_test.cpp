@@ -229,7 +229,7 @@ TEST_F(PolledResourceTest, AListAboveTheBudgetWaitsUntilOthersGiveBytesBack) {
 }
 
 // RC-72, RC-74
-TEST_F(PolledResourceTest, AListThatDoesNotFitFailsAfterAWhile) {
+TEST_F(PolledResourceTest, AListThatDoesNotFitFailsAfterATimeout) {
   scripted.options.max_buffered_bytes = kBudget;
   const auto operation = answered_list();
   ByteAccount other{rest().budget(), scripted.clock, "another"};
@@ -316,7 +316,7 @@ TEST_F(PolledResourceTest, AWatchThatIsRefusedFailsToOpen) {
 }
 
 // RC-74: like the blocking form, for servers that are temporarily unreachable.
-TEST_F(PolledResourceTest, AWatchThatCouldNotBeOpenedForReasonsThatPassHasEnded) {
+TEST_F(PolledResourceTest, AWatchThatCouldNotBeOpenedForTransientReasonsHasEnded) {
   scripted.options.max_retries = 0;
   const auto watch = pods().start_watch({}, poller());
   EXPECT_EQ(watch->poll_open(), Poll::kPending);

@@ -71,7 +71,7 @@ TEST_F(Reading, AsksForJsonWhereItHasNot) {
 }
 
 // RC-30, RC-31
-TEST_F(Reading, AsksForWhatTheConfigurationSays) {
+TEST_F(Reading, UsesTheContentTypesOfTheConfiguration) {
   struct Case {
     std::string content_type, accept, expected_type, expected_accept;
   };
@@ -97,7 +97,7 @@ TEST_F(Reading, AsksForWhatTheConfigurationSays) {
 }
 
 // RC-32
-TEST_F(Reading, ReadsWhatTheAnswerSaysItIs) {
+TEST_F(Reading, DecodesByContentTypeOfTheResponse) {
   const auto pods = scripted.client().resource<Pod>("shop");
   const Pod pod{.metadata = {.name = "web-0"}};
   answer(FakeAnswer::text(encode_json(pod), 200, "Application/JSON; charset=utf-8"));
@@ -198,7 +198,7 @@ TEST_F(Reading, OfTablesAsksForThem) {
 }
 
 // RC-36
-TEST_F(Reading, OfUntypedListsSaysWhatEachItemIs) {
+TEST_F(Reading, OfUntypedListsSetsKindAndVersionOfEachItem) {
   const auto namespaces = scripted.client().dynamic({"", "v1", "namespaces"});
   answer(FakeAnswer::json(fixture("core_v1_namespaces.json")));
   const Listed<Value> listed = namespaces.list();
@@ -212,7 +212,7 @@ TEST_F(Reading, OfUntypedListsSaysWhatEachItemIs) {
 }
 
 // RC-36
-TEST_F(Reading, OfUntypedListsKeepsWhatItemsSayOfThemselves) {
+TEST_F(Reading, OfUntypedListsKeepsKindsOfItems) {
   const auto foos = scripted.client().dynamic({"x", "v1", "foos"});
   answer(FakeAnswer::json(fixture("samplecontroller.k8s.io_v1alpha1_foos.json")));
   for (const Ref<Value>& item : foos.list().items) EXPECT_EQ(item->get_string("kind"), "Foo");
@@ -339,7 +339,7 @@ TEST_F(Pages, ThatExpireAreReplacedByOneFullList) {
                                      "?resourceVersion=3"));
 }
 
-TEST_F(Pages, ThatExpireAreAnErrorToWhoCannotStartAnew) {
+TEST_F(Pages, ThatExpireAreAnErrorWithoutRestart) {
   const auto pods = scripted.client().resource<Pod>("shop");
   std::vector<std::string> names;
   const auto note = [&](const Ref<Pod>& pod) { names.push_back(pod->metadata.name.str()); };

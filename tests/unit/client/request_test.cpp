@@ -110,7 +110,7 @@ TEST_F(Urls, IgnoreTheNamespaceOfKindsThatHaveNone) {
 }
 
 // RC-3
-TEST_F(Urls, RefuseWhatIsNoPathSegment) {
+TEST_F(Urls, RefuseInvalidPathSegments) {
   const auto pods = client.resource<Pod>("shop");
   for (const char* name : {".", "..", "a/b", "a%2fb", "../../secrets"}) {
     EXPECT_THROW((void)pods.get(name), std::invalid_argument) << name;
@@ -158,7 +158,7 @@ TEST_F(Urls, HaveSortedAndEncodedQueries) {
 }
 
 // RC-6
-TEST_F(Urls, OfWatchesSayWhatIsWanted) {
+TEST_F(Urls, OfWatchesCarryTheOptions) {
   EXPECT_EQ(target_of([&] {
               (void)client.resource<Pod>("shop").watch({.resource_version = "7",
                                                         .timeout = 300s,
@@ -173,7 +173,7 @@ TEST_F(Urls, OfWatchesSayWhatIsWanted) {
   EXPECT_GT(scripted.transport->last().timeout, 310s);
 }
 
-TEST_F(Urls, LeaveOutWhatIsNotSet) {
+TEST_F(Urls, LeaveOutUnsetOptions) {
   EXPECT_EQ(target_of([&] { (void)client.resource<Pod>().list(); }), "/api/v1/pods");
   EXPECT_EQ(target_of([&] { (void)client.resource<Pod>("a").get("b", {.resource_version = "0"}); }),
             "/api/v1/namespaces/a/pods/b?resourceVersion=0");
@@ -243,7 +243,7 @@ TEST_F(Identity, IsNotATokenAndAPasswordAtOnce) {
 }
 
 // KC-30, KC-35: also over http.
-TEST_F(Identity, MayBeSomebodyElse) {
+TEST_F(Identity, MayImpersonateAnotherUser) {
   scripted.config.host = "http://server";
   scripted.config.impersonate = {.user = "jane",
                                  .uid = "42",
@@ -263,7 +263,7 @@ TEST_F(Identity, MayBeSomebodyElse) {
 }
 
 // KC-47
-TEST_F(Identity, IsToldWhenItIsRefusedAndTheRequestIsNotRepeated) {
+TEST_F(Identity, IsNotifiedOfARefusalAndTheRequestIsNotRepeated) {
   scripted.credentials->value = "Bearer old";
   const Client client = scripted.client();
   scripted.transport->answer(FakeAnswer::json(test::status_json(401, "Unauthorized"), 401));

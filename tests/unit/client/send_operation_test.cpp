@@ -72,7 +72,7 @@ TEST_F(SendOperationTest, SendsWithTheFirstPollAndIsReadyWithTheHead) {
 }
 
 // RC-74: a reservation is a time, not a blocked thread; blocking callers get the same times.
-TEST_F(SendOperationTest, WaitsForItsTurnByTheRateLimit) {
+TEST_F(SendOperationTest, WaitsForTheRateLimit) {
   scripted.config.qps = 1;
   scripted.config.burst = 1;
   scripted.options.metrics = std::make_shared<Metrics>();
@@ -97,7 +97,7 @@ TEST_F(SendOperationTest, WaitsForItsTurnByTheRateLimit) {
 }
 
 // RC-74
-TEST_F(SendOperationTest, GivesItsTurnToOthersWhenItIsDestroyed) {
+TEST_F(SendOperationTest, ReturnsItsTokenWhenDestroyed) {
   scripted.config.qps = 1;
   scripted.config.burst = 1;
   SendOperation first{rest(), request, poller()};
@@ -225,7 +225,7 @@ TEST_F(SendOperationTest, TriesAgainAfterALostConnectionUnlessTheRequestWrites) 
 }
 
 // RC-74
-TEST_F(SendOperationTest, AWatchThatCannotBeOpenedForReasonsThatPassHasNoStream) {
+TEST_F(SendOperationTest, AWatchThatCannotBeOpenedForTransientReasonsHasNoStream) {
   scripted.options.max_retries = 1;
   request.kind = Request::Kind::kWatch;
   SendOperation operation{rest(), request, poller()};
@@ -284,7 +284,7 @@ TEST_F(SendOperationTest, AnErrorThatIsCutOffKeepsItsCode) {
 }
 
 // RC-75
-TEST_F(SendOperationTest, NeedsNoWorkerForCredentialsThatAreAtHand) {
+TEST_F(SendOperationTest, NeedsNoWorkerForCachedCredentials) {
   const auto credentials = std::make_shared<SometimesBlockingCredentials>();
   scripted.options.credentials = credentials;
   SendOperation operation{rest(), request, poller()};
@@ -344,7 +344,7 @@ TEST_F(SendOperationTest, SharesTheErrorOfAPluginAndRunsItAgainLater) {
 }
 
 // RC-75
-TEST_F(SendOperationTest, StopsAPluginThatNobodyWaitsForAnyMore) {
+TEST_F(SendOperationTest, StopsAPluginThatNoRequestNeeds) {
   const auto credentials = std::make_shared<SometimesBlockingCredentials>();
   credentials->is_ready = false;
   scripted.options.credentials = credentials;

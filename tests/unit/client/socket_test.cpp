@@ -72,7 +72,7 @@ TEST(ClientOverSockets, ReadsAndWritesObjects) {
   EXPECT_EQ(server.accepted(), 1) << "one connection for all";
 }
 
-TEST(ClientOverSockets, ProvesItselfAndTrustsOnlyItsAuthority) {
+TEST(ClientOverSockets, AuthenticatesAndTrustsOnlyItsAuthority) {
   const test::TestAuthority authority;
   const test::TestAuthority stranger{"stranger"};
   std::promise<std::string> seen;
@@ -181,7 +181,7 @@ TEST(ClientOverSockets, TriesAgainWhenTheServerIsBusy) {
   EXPECT_EQ(asked, 2);
 }
 
-TEST(ClientOverSockets, SaysWhereNobodyListens) {
+TEST(ClientOverSockets, ReportsARefusedConnection) {
   std::string url;
   {
     const ScriptedServer gone{[](Peer&) {}};

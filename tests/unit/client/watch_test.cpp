@@ -85,7 +85,7 @@ TEST_F(Watching, AtAnOldVersionIsRefused) {
 }
 
 // WA-2, WA-3
-TEST_F(Watching, TellsWhatHappened) {
+TEST_F(Watching, DeliversEvents) {
   Watch<Pod> pods = watch(stream(
       {pod_frame("ADDED", "a", "1"), pod_frame("MODIFIED", "a", "2"),
        pod_frame("DELETED", "a", "3"),
@@ -177,7 +177,7 @@ TEST_F(Watching, EndsWithOneErrorWhenItCannotBeDecoded) {
 }
 
 // WA-9: events before the damage are delivered, even from the same piece.
-TEST_F(Watching, DeliversWhatCameBeforeTheDamage) {
+TEST_F(Watching, DeliversEventsBeforeTheDamage) {
   EXPECT_THAT(
       rest_of(watch(stream({pod_frame("ADDED", "a", "1") + pod_frame("ADDED", "b", "2") + "x"}))),
       ElementsAre("ADDED a", "ADDED b", "ERROR 500 InternalError"));

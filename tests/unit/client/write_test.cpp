@@ -79,7 +79,7 @@ TEST_F(Writing, PatchesWithTheBodyAsGiven) {
 }
 
 // RC-50, RC-51
-TEST_F(Writing, AppliesWhatTheObjectSays) {
+TEST_F(Writing, AppliesTheFieldsOfTheObject) {
   Deployment web{.metadata = {.name = "web", .namespace_ = "shop"}, .spec = {.replicas = 3}};
   web.metadata.managed_fields.push_back({.manager = "somebody"});
   web.spec.template_.spec.containers.push_back({.name = "main", .image = "nginx"});
@@ -126,7 +126,7 @@ TEST_F(Writing, AppliesNothingElse) {
 }
 
 // RC-51
-TEST_F(Writing, AppliesOnlyForSomebodyAndWithAName) {
+TEST_F(Writing, RequiresFieldManagerAndNameForApply) {
   const Deployment web{.metadata = {.name = "web"}};
   EXPECT_THROW(deployments.apply(web, {}), std::invalid_argument);
   EXPECT_THROW(deployments.apply(web, {.field_manager = std::string(129, 'x')}),

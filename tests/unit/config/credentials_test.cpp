@@ -40,7 +40,7 @@ class CredentialsTest : public testing::Test {
   test::TestAuthority authority_;
 };
 
-TEST_F(CredentialsTest, NobodyHasNone) {
+TEST_F(CredentialsTest, AnonymousUserHasNoAuthorization) {
   const auto credentials = make({.host = "http://h"});
 
   EXPECT_EQ(credentials->authorization(), "");
@@ -70,7 +70,7 @@ TEST_F(CredentialsTest, RefuseATokenThatWouldEndTheHeader) {
 }
 
 // KC-31
-TEST_F(CredentialsTest, TheTokenFileBeatsTheToken) {
+TEST_F(CredentialsTest, TokenFileTakesPrecedenceOverToken) {
   const std::string file = folder_.write("token", "from-file");
 
   EXPECT_EQ(make({.bearer_token = "initial", .bearer_token_file = file})->authorization(),
@@ -218,7 +218,7 @@ TEST_F(CertificateTest, FilesAreCheckedEveryFiveMinutesInTheBackground) {
 
 // KC-36: the first pair causes no notification, even if the files changed after the credentials
 // were made.
-TEST_F(CertificateTest, TheVeryFirstLoadTellsNobody) {
+TEST_F(CertificateTest, FirstLoadNotifiesNoListener) {
   write_pair(first_);
   const auto credentials = make(with_files());
   int changes = 0;
@@ -295,7 +295,7 @@ TEST_F(CredentialsTest, ACaIsTheOnlyRootAndExcludesSkippingTheCheck) {
 }
 
 // KC-38
-TEST_F(CredentialsTest, AnEmptyCaFileTrustsNobody) {
+TEST_F(CredentialsTest, EmptyCaFileTrustsNoServer) {
   const auto tls = make({.tls = {.ca_file = folder_.write("ca", "")}})->tls();
 
   EXPECT_TRUE(tls->has_ca);

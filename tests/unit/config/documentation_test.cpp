@@ -36,7 +36,7 @@ std::string flat(const std::string& text) {
   return result;
 }
 
-TEST(ConfigDocumentation, BlocksStandInThisFile) {
+TEST(ConfigDocumentation, BlocksAreContainedInThisFile) {
   const std::string page = text_of("docs/config.md");
   const std::string program = flat(text_of("tests/unit/config/documentation_test.cpp"));
   const std::string fence = "```c++\n";

@@ -107,7 +107,7 @@ TEST_F(ExecTest, SendsTheTokenThatThePluginPrints) {
 }
 
 // RC-75
-TEST_F(ExecTest, SaysWhenThePluginWouldHaveToRun) {
+TEST_F(ExecTest, ReportsWhenThePluginWouldHaveToRun) {
   answer(Value::object({{"token", "abc"}, {"expirationTimestamp", "2026-01-01T01:00:00Z"}}));
   const auto credentials = make(config(answering()));
   auto* const ready = dynamic_cast<detail::NonBlockingCredentials*>(credentials.get());
@@ -130,7 +130,7 @@ TEST_F(ExecTest, SaysWhenThePluginWouldHaveToRun) {
 }
 
 // RC-75
-TEST_F(ExecTest, AFixedTokenIsAlwaysAtHand) {
+TEST_F(ExecTest, FixedTokenNeverBlocks) {
   const auto credentials = make({.host = "https://h:1", .bearer_token = "fixed"});
   auto* const ready = dynamic_cast<detail::NonBlockingCredentials*>(credentials.get());
   ASSERT_NE(ready, nullptr);
@@ -188,7 +188,7 @@ TEST_F(ExecTest, GivesTheChildItsEnvironmentAndArguments) {
 }
 
 // KC-42
-TEST_F(ExecTest, TellsThePluginOfTheClusterIfAsked) {
+TEST_F(ExecTest, PassesTheClusterToThePluginIfConfigured) {
   const test::TestAuthority authority;
   const std::string command =
       plugin("printf %s \"$KUBERNETES_EXEC_INFO\" > '" + folder_.path("info") + "'\nexit 3\n");
@@ -255,7 +255,7 @@ class ExecStdinTest : public ExecTest {
 };
 
 // KC-43
-TEST_F(ExecStdinTest, NeverGivesNothingToRead) {
+TEST_F(ExecStdinTest, ModeNeverProvidesEmptyStdin) {
   EXPECT_EQ(make(with_mode(ExecInteractiveMode::kNever, true))->authorization(),
             "Bearer silent-nothing");
 }
@@ -488,7 +488,7 @@ TEST_F(ExecWaitTest, APluginThatHangsIsKilledAtTheDeadline) {
 }
 
 // A process started by the plugin holds its output open. This must not block the caller.
-TEST_F(ExecTest, DoesNotWaitForWhatThePluginLeavesBehind) {
+TEST_F(ExecTest, DoesNotWaitForChildrenOfThePlugin) {
   answer(Value::object({{"token", "t"}}));
   ASSERT_EQ(::mkfifo(folder_.path("gate").c_str(), 0600), 0);
   const std::string command =
@@ -498,7 +498,7 @@ TEST_F(ExecTest, DoesNotWaitForWhatThePluginLeavesBehind) {
   std::ofstream{folder_.path("gate")} << "end\n";
 }
 
-TEST_F(ExecTest, AStopThatCameBeforeRunsNothing) {
+TEST_F(ExecTest, DoesNotRunAfterAStop) {
   std::stop_source stop;
   stop.request_stop();
   const auto credentials = make(config(plugin("")));
@@ -509,7 +509,7 @@ TEST_F(ExecTest, AStopThatCameBeforeRunsNothing) {
 }
 
 // KC-47
-TEST_F(ExecTest, ARefusalBringsOneRun) {
+TEST_F(ExecTest, RefusalCausesOneRun) {
   answer(Value::object({{"token", "one"}}));
   const auto credentials = make(config(answering()));
   const std::string sent = credentials->authorization();
@@ -547,7 +547,7 @@ TEST_F(ExecTest, ARefusedTokenStaysIfThePluginFails) {
 }
 
 // KC-48
-TEST_F(ExecTest, ANewCertificateIsANewIdentityForAllWhoShareIt) {
+TEST_F(ExecTest, NewCertificateIsANewIdentityForAllUsersOfThePlugin) {
   const test::TestAuthority authority;
   const test::CertifiedKey first = authority.issue_client({.common_name = "first"});
   const test::CertifiedKey second = authority.issue_client({.common_name = "second"});
@@ -608,7 +608,7 @@ TEST_F(ExecTest, ACertificateAloneIsEnough) {
 }
 
 // KC-49
-TEST_F(ExecTest, AnythingElseSuppressesThePlugin) {
+TEST_F(ExecTest, OtherCredentialsSuppressThePlugin) {
   const test::TestAuthority authority;
   const test::CertifiedKey pair = authority.issue_client({});
   Config with_token = config("/nonexistent/plugin");

@@ -135,7 +135,7 @@ TEST(Kubeconfig, RefusesOtherKindsAndVersions) {
 }
 
 // KC-2
-TEST(Kubeconfig, NothingIsEmpty) {
+TEST(Kubeconfig, ReadsEmptyDocuments) {
   for (const std::string_view text : {"", "\n", "# nothing\n", "---\n", "null", "{}"}) {
     EXPECT_EQ(parse_kubeconfig(text), Kubeconfig{}) << text;
   }
@@ -144,7 +144,7 @@ TEST(Kubeconfig, NothingIsEmpty) {
 }
 
 // KC-3
-TEST(Kubeconfig, RefusesANameThatIsThereTwice) {
+TEST(Kubeconfig, RefusesDuplicateNames) {
   EXPECT_THAT(message_of<ConfigError>([] {
                 return parse_kubeconfig("users: [{name: a}, {name: b}, {name: a}]", "/f");
               }),
@@ -155,7 +155,7 @@ TEST(Kubeconfig, RefusesANameThatIsThereTwice) {
                ConfigError);
 }
 
-TEST(Kubeconfig, NamesThePlaceOfAWrongTypeButNotItsContent) {
+TEST(Kubeconfig, NamesThePathOfAWrongTypeButNotItsContent) {
   const std::string message = message_of<ConfigError>(
       [] { return parse_kubeconfig("users:\n- name: a\n  user:\n    token: 123456789\n", "/f"); });
 
@@ -255,7 +255,7 @@ TEST_F(KubeconfigFiles, AMissingExplicitFileIsAnError) {
 }
 
 // KC-11
-TEST_F(KubeconfigFiles, WarnsOnceOfTheFilesOfTheVariableThatAreMissing) {
+TEST_F(KubeconfigFiles, WarnsOnceAboutMissingFilesOfTheVariable) {
   EXPECT_EQ(load_kubeconfig(sources("/nonexistent/a:/nonexistent/b")).or_throw(), Kubeconfig{});
   EXPECT_THAT(log_.lines(),
               ElementsAre("KUBECONFIG names /nonexistent/a, /nonexistent/b, which do not exist"));
@@ -276,7 +276,7 @@ TEST_F(KubeconfigFiles, DoesNotWarnIfTheHomeFileIsMissing) {
 }
 
 // KC-12
-TEST_F(KubeconfigFiles, MergesTheOthersAndReportsAllThatCannotBeLoaded) {
+TEST_F(KubeconfigFiles, MergesReadableFilesAndReportsAllOthers) {
   const std::string good = cluster("good", "good", "server: 'https://1'");
   const std::string bad = folder_.write("bad", "clusters: 5");
   const std::string directory = folder_.path();

@@ -46,14 +46,14 @@ class FactoryInTrouble : public SharedInformerFactoryTest {
 };
 
 // G-1, G-2
-TEST_F(SharedInformerFactoryTest, HasOneInformerPerTypeForAllWhoAsk) {
+TEST_F(SharedInformerFactoryTest, HasOneSharedInformerPerType) {
   const auto pods = factory.core().v1().pods();
   EXPECT_EQ(pods.informer(), factory.informer<Pod>());
   EXPECT_EQ(pods.informer(), factory.core().v1().pods().informer());
 }
 
 // G-2
-TEST_F(SharedInformerFactoryTest, StartsOnlyWhatSomebodyAskedFor) {
+TEST_F(SharedInformerFactoryTest, StartsOnlyRequestedInformers) {
   const auto pods = factory.core().v1().pods();
   const auto nodes = factory.core().v1().nodes();
   static_cast<void>(nodes.lister());  // requests the informer; naming the resource does not
@@ -95,7 +95,7 @@ TEST_F(SharedInformerFactoryTest, FillsItsCachesWithoutAWorker) {
 }
 
 // G-14: a thread that cannot be created is an error, and another start tries again.
-TEST(InformerFactory, StartsAgainWhatGotNoThread) {
+TEST(InformerFactory, StartsAgainAfterAThreadCouldNotBeCreated) {
   struct Unreachable final : Transport {
     std::unique_ptr<ResponseStream> open(HttpRequest, std::stop_token) override {
       throw TransportError(TransportError::Kind::kConnect, "nobody listens");
@@ -122,7 +122,7 @@ TEST(InformerFactory, StartsAgainWhatGotNoThread) {
 }
 
 // G-3
-TEST_F(SharedInformerFactoryTest, StopsWithATokenOnlyWhatThatStartLaunched) {
+TEST_F(SharedInformerFactoryTest, TokenStopsOnlyInformersOfThatStart) {
   const auto first = factory.informer<Node>();
   std::stop_source stop_first;
   factory.start(stop_first.get_token());
@@ -155,14 +155,14 @@ TEST_F(SharedInformerFactoryTest, ShutdownStopsEverythingAndNothingStartsAfterwa
 }
 
 // G-5
-TEST_F(SharedInformerFactoryTest, ShutdownOfWhatWasNotStartedReturnsAtOnce) {
+TEST_F(SharedInformerFactoryTest, ShutdownBeforeStartReturnsAtOnce) {
   factory.core().v1().pods().informer();
   factory.shutdown();
   factory.shutdown();
 }
 
 // G-6
-TEST_F(FactoryInTrouble, TellsWhichCachesAreNotFilledAndWhy) {
+TEST_F(FactoryInTrouble, ReportsWhichCachesHaveNotSyncedAndWhy) {
   server->faults().always().matching({.resource = "pods"}).respond(403);
   factory.core().v1().nodes().informer();
   factory.core().v1().pods().informer();
@@ -184,7 +184,7 @@ TEST_F(FactoryInTrouble, TellsWhichCachesAreNotFilledAndWhy) {
 }
 
 // G-6, K-34
-TEST_F(FactoryInTrouble, WaitsUntilAStopAndSaysSo) {
+TEST_F(FactoryInTrouble, WaitsUntilAStopAndReportsIt) {
   server->faults().always().matching({.resource = "pods"}).respond(500);
   factory.core().v1().pods().informer();
   factory.start();
@@ -209,7 +209,7 @@ TEST_F(FactoryInTrouble, DoesNotWaitForAnInformerThatHasEnded) {
 }
 
 // G-6
-TEST_F(SharedInformerFactoryTest, SaysAtOnceThatAnInformerWasNotStarted) {
+TEST_F(SharedInformerFactoryTest, ReportsAtOnceThatAnInformerWasNotStarted) {
   constexpr auto kNotStarted = "not started: call start() after asking for it";
   factory.core().v1().pods().informer();
   const CacheSync forgotten = factory.wait_for_cache_sync();  // would wait for ever
@@ -341,7 +341,7 @@ TEST_F(FactoryInTrouble, LogsWhereItsClientDoes) {
 }
 
 // G-6
-TEST_F(SharedInformerFactoryTest, NothingAskedForIsNothingToWaitFor) {
+TEST_F(SharedInformerFactoryTest, SyncsAtOnceWithoutInformers) {
   const CacheSync sync = factory.wait_for_cache_sync();
   EXPECT_TRUE(sync);
   EXPECT_TRUE(sync.informers.empty());
@@ -379,7 +379,7 @@ TEST_F(FactoryTest, NamespaceAndTweakApplyToEveryInformer) {
 }
 
 // G-7: one type may differ in all options
-TEST_F(FactoryTest, OptionsOfATypeGoBeforeThoseOfTheFactory) {
+TEST_F(FactoryTest, OptionsOfATypeTakePrecedence) {
   const std::string other = server.add_space();
   server.create(config_map(space, "one"));
   server.create(config_map(other, "two"));
@@ -443,7 +443,7 @@ TEST_F(FactoryTest, LeavesOutFieldsOfAllTypes) {
   EXPECT_NE(spaces.find("default"), nullptr);
 }
 
-TEST_F(FactoryTest, AFieldToLeaveOutThatIsNoneIsAnError) {
+TEST_F(FactoryTest, UnknownFieldToLeaveOutIsAnError) {
   SharedInformerFactory factory{client(), {.leave_out = {"metadata.nonsense"}}};
   EXPECT_THROW(factory.core().v1().pods().informer(), std::invalid_argument);
 }
@@ -462,7 +462,7 @@ TEST_F(FactoryTest, KeepsOnlyTheFieldsOfAProjection) {
   EXPECT_EQ(maps.list(labels::Selector::parse("app=web")).size(), 1U);
 }
 
-TEST_F(FactoryTest, AProjectionMustKeepWhatACacheNeeds) {
+TEST_F(FactoryTest, ProjectionMustKeepFieldsThatACacheNeeds) {
   SharedInformerFactory factory{client()};
   factory.configure<ConfigMap>({.projection = fields<ConfigMap>("metadata.name", "data")});
   try {
@@ -496,7 +496,7 @@ TEST_F(SharedInformerFactoryTest, AllInformersHaveTheNamespaceIndex) {
 }
 
 // G-1, G-9, G-12
-TEST_F(SharedInformerFactoryTest, TakesAnInformerThatSomebodyElseMade) {
+TEST_F(SharedInformerFactoryTest, AcceptsAnInformerMadeByACallback) {
   int calls = 0;
   const auto make = [&](const Client& client, Clock::Duration) {
     ++calls;
@@ -545,7 +545,7 @@ TEST_F(SharedInformerFactoryTest, FindsTheSameInformerByTheNamesOfItsResource) {
 }
 
 // G-10
-TEST_F(SharedInformerFactoryTest, TellsGenericHandlersOfAllChanges) {
+TEST_F(SharedInformerFactoryTest, NotifiesGenericHandlersOfAllChanges) {
   server.create(config_map(space, "one"));
   GenericInformer generic = factory.for_resource({"", "v1", "configmaps"});
   std::mutex mutex;
@@ -621,7 +621,7 @@ TEST_F(SharedInformerFactoryTest, LeadsToAllGroups) {
 }
 
 // Y-5: errors of listers name the resource as client-go's do
-TEST_F(SharedInformerFactoryTest, ListersSayWhatWasNotFound) {
+TEST_F(SharedInformerFactoryTest, ListersNameTheMissingObject) {
   const auto deployments = factory.apps().v1().deployments().lister();
   try {
     static_cast<void>(deployments.in_namespace("shop").get("web"));
@@ -660,7 +660,7 @@ TEST_F(SharedInformerFactoryTest, AHandlerMayStopItsOwnInformer) {
   EXPECT_TRUE(server.wait_for([&] { return maps.is_stopped(); }));
 }
 
-TEST_F(FactoryTest, TellsOfStatesWithTheNameOfTheInformer) {
+TEST_F(FactoryTest, ReportsStatesWithTheNameOfTheInformer) {
   std::mutex mutex;
   std::vector<std::string> told;
   SharedInformerFactory factory{

@@ -57,7 +57,7 @@ class ForkTest : public testing_support::FactoryTest {
 };
 
 // LO-10: repeated, as the parent's threads are in another state each time.
-TEST_F(ForkTest, ChildDestroysWhatItsParentMade) {
+TEST_F(ForkTest, ChildDestroysObjectsOfItsParent) {
   for (int round = 0; round < 20; ++round) {
     server.create(config_map(space, "round-" + std::to_string(round)));
     EXPECT_TRUE(in_child([&] {

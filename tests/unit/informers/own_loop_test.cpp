@@ -194,7 +194,7 @@ TEST_F(InlineHandlerTest, QueuedHandlersMayWaitForTheServer) {
 }
 
 // IE-1: inline handlers get the same events as others, in the same order, one call at a time.
-TEST_F(InlineHandlerTest, IsToldTheSameAsOthers) {
+TEST_F(InlineHandlerTest, GetsTheSameEventsAsOthers) {
   Client own{server.config(), {.log = Logger{}}};
   SharedInformerFactory factory{own, {.namespace_ = space}};
   struct Told {

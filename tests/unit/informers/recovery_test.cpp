@@ -76,7 +76,7 @@ class InformerRecoversFromFaults : public InformerRecovers {
 class InformerOfJson : public InformerRecoversFromFaults {};
 
 // R-37, W-7: nothing is listed again, and no change is missed.
-TEST_P(InformerRecovers, WatchesOnWhereAWatchEnded) {
+TEST_P(InformerRecovers, ResumesWhereAWatchEnded) {
   put("a", "1");
   start_and_sync();
   for (int round = 0; round < 5; ++round) {

@@ -139,7 +139,7 @@ TEST_P(InformerOverSockets, SeesOnlyItsNamespaceAndItsSelection) {
 
 // L-8, C-7: an object that no longer matches is deleted for the informer, with the version of the
 // change.
-TEST_P(InformerOverSockets, HearsOfADeletionWhenAnObjectLeavesTheSelection) {
+TEST_P(InformerOverSockets, ReportsADeletionWhenAnObjectLeavesTheSelection) {
   put("a", "1", {{"color", "red"}});
   put("b", "1", {{"color", "blue"}});
   client.emplace(make_client(config()));
@@ -248,7 +248,7 @@ TEST_P(InformerOverSockets, TakesHandlersThatComeLate) {
 }
 
 // L-5: a watch that cannot be opened leaks nothing.
-TEST_P(InformerOverFaultySockets, LeavesNothingOfAWatchThatIsRefused) {
+TEST_P(InformerOverFaultySockets, LeaksNothingOfARefusedWatch) {
   client.emplace(make_client(config()));
   ResourceListWatch<ConfigMap> source{client->resource<ConfigMap>()};
   server->faults().next(3).matching({.verb = "watch"}).respond(403);

@@ -24,7 +24,7 @@ TEST(Addresses, TheNextIsTriedWhenOneRefuses) {
   EXPECT_EQ(read_all(*transport->open({})), "ok");
 }
 
-TEST(Addresses, TheNextIsTriedWhenOneDoesNotAnswer) {
+TEST(Addresses, TheNextIsTriedWhenOneDoesNotRespond) {
   ScriptedServer server{answer_ok};
   const DeafPort deaf{"127.0.0.2", server.port()};
   const FakeName name{"two.test", {"127.0.0.2", "127.0.0.1"}};
@@ -61,7 +61,7 @@ TEST(Addresses, LocalhostIsBothFamiliesWithoutALookup) {
 }
 
 // RT-9: by one thread.
-TEST(Names, AreLookedUpOnceForAllWhoWait) {
+TEST(Names, AreLookedUpOnceForAllWaiters) {
   FakeName name{"slow.test"};
   const auto transport = make_http_transport({.base_url = "http://slow.test:1"});
   std::vector<std::jthread> threads;
@@ -103,7 +103,7 @@ TEST(Names, AreLookedUpByTheProgramsThreadIfThereIsNoOther) {
                                        "which blocks meanwhile"));
 }
 
-TEST(Names, ThatDoNotExistAreNamed) {
+TEST(Names, ThatDoNotExistAreReported) {
   std::string message;
   const auto transport = make_http_transport({.base_url = "https://no-such-host.invalid:6443"});
 
@@ -114,7 +114,7 @@ TEST(Names, ThatDoNotExistAreNamed) {
   }
 }
 
-TEST(Sockets, AreNotInheritedAndAreLookedAfter) {
+TEST(Sockets, AreCloseOnExecAndHaveKeepAlive) {
   ScriptedServer server{answer_ok};
   const auto transport =
       make_http_transport({.base_url = server.url(), .tcp_keep_alive = 7s, .tcp_user_timeout = 9s});

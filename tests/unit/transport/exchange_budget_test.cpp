@@ -79,7 +79,7 @@ TEST_F(ExchangeBudget, OpensTheWindowAgainAfterwards) {
   EXPECT_TRUE(is_posted(one));
 }
 
-TEST_F(ExchangeBudget, KeepsTheLoopFromReadingWhatWouldWaitBehindOtherBytes) {
+TEST_F(ExchangeBudget, KeepsTheLoopFromReadingBehindUnreadBytes) {
   const auto one = exchange();
   EXPECT_FALSE(one->full());
   budget->add(5000);

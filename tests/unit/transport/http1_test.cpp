@@ -69,7 +69,7 @@ TEST(Http1, ReadsChunksAsTheyArrive) {
   EXPECT_EQ(server.accepted(), 1);
 }
 
-TEST(Http1, AnswersMayComeByteByByte) {
+TEST(Http1, ResponsesMayArriveByteByByte) {
   const std::string answer =
       "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
       "3;name=value\r\nabc\r\nA\r\n0123456789\r\n0\r\nX-Trailer: 1\r\nX-Other: 2\r\n\r\n";
@@ -95,7 +95,7 @@ TEST(Http1, BodiesWithoutLengthEndWithTheConnection) {
   EXPECT_EQ(read_all(*transport->open({})), "all of it");
 }
 
-TEST(Http1, AnswersThatHaveNoBodyEndAtOnce) {
+TEST(Http1, ResponsesWithoutBodyEndAtOnce) {
   ScriptedServer server{[](Peer& peer) {
     (void)peer.read_request();
     peer.write("HTTP/1.1 204 No Content\r\n\r\n");
@@ -128,7 +128,7 @@ TEST(Http1, RedirectsAreReportedAndNotFollowed) {
   EXPECT_EQ(read_all(*stream), "");
 }
 
-TEST(Http1, WhatIsCutOffIsLost) {
+TEST(Http1, TruncatedResponsesAreConnectionLost) {
   std::string message;
   EXPECT_EQ(kind_after("", &message), Kind::kConnectionLost);
   EXPECT_THAT(message, testing::HasSubstr("before it answered"));
@@ -143,7 +143,7 @@ TEST(Http1, WhatIsCutOffIsLost) {
   EXPECT_EQ(kind_after(chunked + chunk("ab") + "0\r\n"), Kind::kConnectionLost);
 }
 
-TEST(Http1, WhatWasReceivedBeforeTheCutIsDelivered) {
+TEST(Http1, BytesBeforeATruncationAreDelivered) {
   ScriptedServer server{[](Peer& peer) {
     (void)peer.read_request();
     peer.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc");
@@ -172,7 +172,7 @@ TEST(Http1, ResetConnectionsAreLost) {
             Kind::kConnectionLost);
 }
 
-TEST(Http1, WhatIsNotHttpIsRefused) {
+TEST(Http1, DataThatIsNotHttpIsRefused) {
   const std::string chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
   for (const std::string& bytes : {
            std::string{"SSH-2.0-OpenSSH_9.2\r\n"},
@@ -282,7 +282,7 @@ TEST(Http1, LanesDoNotShareConnections) {
   EXPECT_EQ(server.accepted(), 2);
 }
 
-TEST(Http1, AnAnswerThatIsNotReadToItsEndCostsTheConnection) {
+TEST(Http1, UnreadResponseClosesTheConnection) {
   ScriptedServer server{[](Peer& peer) {
     if (peer.read_request().empty()) return;
     peer.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nsome");
@@ -319,7 +319,7 @@ TEST(Http1, IdleConnectionsAreLimitedAndClosed) {
   EXPECT_TRUE(eventually([&] { return server.open() == 0; }));
 }
 
-TEST(Http1, RequestsThatWouldBeginAnotherOneAreRefused) {
+TEST(Http1, RequestSmugglingIsRefused) {
   const auto transport = make_http_transport({.base_url = "http://127.0.0.1:1"});
 
   EXPECT_THROW((void)transport->open({.method = "GET /x HTTP/1.1\r\n\r\n"}), std::invalid_argument);

@@ -87,7 +87,7 @@ TEST_F(Http2, IsNotUsedWhenDisabled) {
   EXPECT_EQ(read_all(*transport->open({})), "ok");
 }
 
-TEST_F(Http2, LargeBodiesGoBothWays) {
+TEST_F(Http2, LargeBodiesAreSentAndReceived) {
   Http2Server server{authority.issue_server(), [](const Http2Request& request) {
                        Http2Reply reply;
                        reply.filler = request.body.size();
@@ -184,7 +184,7 @@ TEST_F(Http2, AServerThatAllowsNoStreamsIsNotFlooded) {
 }
 
 // A slow reader holds back only its own stream.
-TEST_F(Http2, AReaderThatDoesNotReadBoundsMemoryAndDelaysNobody) {
+TEST_F(Http2, SlowReaderBoundsMemoryAndDelaysNoOtherStream) {
   Http2Reply large;
   large.filler = 1'000'000'000;
   Watches watches;
@@ -221,7 +221,7 @@ TEST_F(Http2, APausedWatchDoesNotDelayARequest) {
   EXPECT_EQ(server.accepted(), 2);
 }
 
-TEST_F(Http2, AResetStreamIsLostAndTheOthersGoOn) {
+TEST_F(Http2, ResetStreamIsLostAndOthersContinue) {
   Watches watches;
   Http2Server server{authority.issue_server(), watches.handler()};
   const auto transport = connect(server);
@@ -238,7 +238,7 @@ TEST_F(Http2, AResetStreamIsLostAndTheOthersGoOn) {
   EXPECT_EQ(server.accepted(), 1);
 }
 
-TEST_F(Http2, ABodyThatIsNotAsLongAsItSaysIsRefused) {
+TEST_F(Http2, BodyOfWrongLengthIsRefused) {
   Http2Server server{authority.issue_server(), [&](const Http2Request&) {
                        Http2Reply reply = reply_with("abc");
                        reply.headers = {{"content-length", "10"}};
@@ -265,7 +265,7 @@ TEST_F(Http2, ARefusedStreamIsSentAgain) {
   EXPECT_EQ(requests, 2);
 }
 
-TEST_F(Http2, AfterGoawayRunningStreamsEndAndNewOnesGoElsewhere) {
+TEST_F(Http2, AfterGoawayRunningStreamsEndAndNewOnesUseAnotherConnection) {
   Watches watches;
   Http2Server server{authority.issue_server(), watches.handler()};
   const auto transport = connect(server);
@@ -303,7 +303,7 @@ TEST_F(Http2, StreamsThatGoawayDoesNotCoverAreSentAgain) {
 }
 
 // RC-21
-TEST_F(Http2, ASilentPeerIsAskedAndThenGivenUp) {
+TEST_F(Http2, SilentPeerIsPingedAndThenClosed) {
   Watches watches;
   Http2Server server{authority.issue_server(), watches.handler(), {.ignore_ping = true}};
   const auto transport = connect(server, {.read_idle_timeout = 200ms, .ping_timeout = 100ms});
@@ -326,7 +326,7 @@ TEST_F(Http2, ASilentPeerIsAskedAndThenGivenUp) {
 }
 
 // RC-21: no bytes, no reset
-TEST_F(Http2, AHalfOpenConnectionIsGivenUp) {
+TEST_F(Http2, HalfOpenConnectionIsClosed) {
   Watches watches;
   Http2Server server{authority.issue_server(), watches.handler()};
   const auto transport = connect(server, {.read_idle_timeout = 100ms, .ping_timeout = 1s});
@@ -338,7 +338,7 @@ TEST_F(Http2, AHalfOpenConnectionIsGivenUp) {
 }
 
 // RC-21
-TEST_F(Http2, APeerThatAnswersPingsIsLeftAlone) {
+TEST_F(Http2, PeerThatRespondsToPingsIsKept) {
   Watches watches;
   Http2Server server{authority.issue_server(), watches.handler()};
   const auto transport = connect(server, {.read_idle_timeout = 20ms, .ping_timeout = 5s});
@@ -407,7 +407,7 @@ TEST_F(Http2, ServersThatCloseInTheMiddleLoseTheStreams) {
   EXPECT_EQ(kind_of([&] { (void)transport->open({}); }), Kind::kConnectionLost);
 }
 
-TEST_F(Http2, WhatIsNotHttp2IsRefused) {
+TEST_F(Http2, DataThatIsNotHttp2IsRefused) {
   ScriptedServer server{
       [](Peer& peer) {
         (void)peer.read_some();

@@ -174,7 +174,7 @@ TEST(Connecting, FailuresAreNamed) {
   EXPECT_THAT(message, testing::HasSubstr("no-such-host.invalid"));
 }
 
-TEST(Connecting, AddressesThatMakeNoSenseAreRefused) {
+TEST(Connecting, InvalidAddressesAreRefused) {
   std::string message;
   for (const char* url : {"", "ftp://host", "https://", "https://a b"}) {
     EXPECT_EQ(kind_of([&] { (void)make_http_transport({.base_url = url}); }, &message),
@@ -223,7 +223,7 @@ TEST(Destruction, CancelsEverythingAndLeavesNothing) {
   EXPECT_TRUE(eventually([&] { return entries("/proc/self/task") <= threads; }));
 }
 
-TEST(Destruction, ManyThreadsMayAskAndCancelAtOnce) {
+TEST(Destruction, ManyThreadsMayRequestAndCancelConcurrently) {
   const TestAuthority authority;
   Http2Server server{authority.issue_server(), [](const Http2Request&) {
                        Http2Reply reply;
@@ -253,7 +253,7 @@ TEST(Destruction, ManyThreadsMayAskAndCancelAtOnce) {
   EXPECT_EQ(whole, 8 * 25 / 3 + 1);
 }
 
-TEST(Report, TellsWhatBecameOfEachExchange) {
+TEST(Report, DescribesTheOutcomeOfEachExchange) {
   ScriptedServer server{[](Peer& peer) {
     (void)peer.read_request();
     peer.respond("200 OK", "four");

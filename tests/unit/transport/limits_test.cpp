@@ -223,7 +223,7 @@ TEST(HeadTimeout, DoesNotEndAWatchThatHasItsHead) {
 }
 
 // RC-26
-TEST(Exhaustion, OfEachCallFailsNoMoreThanItsConnection) {
+TEST(Exhaustion, OfEachCallFailsOnlyItsConnection) {
   const auto lost = std::make_exception_ptr(TransportError(Kind::kConnectionLost, "lost"));
   for (const auto& failure :
        {lost, std::make_exception_ptr(std::bad_alloc()), std::make_exception_ptr(42)}) {
@@ -268,7 +268,7 @@ TEST(Exhaustion, OfAHandshakeCostsTheTlsContext) {
   }
 }
 
-TEST(Exhaustion, OfPollDoesNotKeepAnswersBack) {
+TEST(Exhaustion, OfPollDoesNotDelayResponses) {
   Handled handled;
   Schedule schedule{true, [&](std::size_t) { return std::make_unique<Http2Peer>(handled); }};
   schedule.network().failing_waits = 1000;

@@ -98,7 +98,7 @@ TEST_F(PolledExchange, KeepsNoBufferAtRest) {
 }
 
 // RC-76
-TEST_F(PolledExchange, TellsTheLoopWhenThereIsRoomAgain) {
+TEST_F(PolledExchange, NotifiesTheLoopWhenThereIsRoomAgain) {
   exchange->on_head({.status = 200});
   exchange->on_bytes(std::string(1000, 'x'));
   EXPECT_TRUE(exchange->full());
@@ -207,7 +207,7 @@ TEST_F(PolledTransport, Decompresses) {
 }
 
 // RC-74
-TEST_F(PolledTransport, ReportsThatNobodyListens) {
+TEST_F(PolledTransport, ReportsARefusedConnection) {
   int port = 0;
   {
     ScriptedServer server{[](Peer&) {}};
@@ -236,7 +236,7 @@ TEST_F(PolledTransport, EndsTheExchangeWhenItIsDestroyed) {
 }
 
 // RC-74: streams outlive their transport, which fails them.
-TEST_F(PolledTransport, WakesThoseWhoseTransportIsDestroyed) {
+TEST_F(PolledTransport, WakesPendingStreamsWhenDestroyed) {
   ScriptedServer server{[](Peer& peer) { peer.wait_for_end(); }};
   connect({.base_url = server.url()});
   const auto stream = start();
@@ -296,7 +296,7 @@ TEST_F(PolledTransport, AStreamThatIsNotPolledHoldsItsServerBack) {
   EXPECT_LE(large.body->wait_stalled(50ms), taken + 400'000);
 }
 
-TEST_F(PolledTransport, RefusesWhatCannotBeSent) {
+TEST_F(PolledTransport, RefusesInvalidRequests) {
   ScriptedServer server{[](Peer&) {}};
   connect({.base_url = server.url()});
   EXPECT_THROW((void)start({.target = "no slash"}), std::invalid_argument);

@@ -216,7 +216,7 @@ TEST_F(Proxy, OfHttpsIsVerifiedAndDoesNotSeeTheClientsCertificate) {
   EXPECT_EQ(seen, "none");
 }
 
-TEST_F(Proxy, ThatClosesOrBabblesIsNamed) {
+TEST_F(Proxy, ThatClosesOrSendsGarbageIsNamed) {
   std::string message;
   for (const std::string& answer : {std::string{}, std::string{"220 smtp.example ready\r\n"},
                                     "HTTP/1.1 200 OK\r\n" + std::string(100'000, 'x')}) {

@@ -321,7 +321,7 @@ TEST(Http1Schedule, NeverSendsOnAConnectionThatHasInputBeforeTheRequest) {
 }
 
 // A new connection would end in the same way, endlessly.
-TEST(Http1Schedule, TakesWhatANewConnectionSaysForItsAnswer) {
+TEST(Http1Schedule, TakesTheFirstDataOfANewConnectionForItsResponse) {
   for (const std::string& greeting : {std::string{}, answer_with("too many connections")}) {
     Handled handled;
     Schedule schedule{false, [&](std::size_t) {

@@ -59,7 +59,7 @@ TEST_F(Tls, ACertificateForAnotherHostIsRefused) {
   EXPECT_THAT(message, testing::HasSubstr("another host"));
 }
 
-TEST_F(Tls, AnAddressHasToStandInTheCertificateAsOne) {
+TEST_F(Tls, AnAddressMustBeAnIpAddressInTheCertificate) {
   EXPECT_EQ(failure(authority.issue_server({.names = {"127.0.0.2", "localhost"}}), trust()),
             Kind::kTls);
   EXPECT_THAT(message, testing::HasSubstr("another host"));
@@ -92,7 +92,7 @@ TEST_F(Tls, AnUnknownAuthorityIsRefused) {
 }
 
 // KC-38
-TEST_F(Tls, WithoutCaTheSystemsRootsHoldAndAnEmptyCaTrustsNobody) {
+TEST_F(Tls, WithoutCaTheSystemsRootsAreTrustedAndAnEmptyCaTrustsNone) {
   EXPECT_EQ(failure(authority.issue_server(), {}), Kind::kTls);
   EXPECT_THAT(message, testing::HasSubstr("unknown authority"));
   EXPECT_EQ(failure(authority.issue_server(), {.has_ca = true}), Kind::kTls);
@@ -270,7 +270,7 @@ TEST_F(Tls, AServerThatClosesDuringTheHandshakeIsLost) {
       << message;
 }
 
-TEST_F(Tls, ABodyThatIsCutWithoutAGoodbyeIsLost) {
+TEST_F(Tls, BodyWithoutCloseNotifyIsLost) {
   ScriptedServer server{[](Peer& peer) {
                           (void)peer.read_request();
                           peer.write("HTTP/1.1 200 OK\r\n\r\nup to the");
@@ -358,7 +358,7 @@ TEST_F(Rotation, NewTrustClosesIdleConnectionsAndLeavesWatches) {
   EXPECT_EQ(server.accepted(), 4);
 }
 
-TEST_F(Rotation, MaterialThatComesLateChangesNothing) {
+TEST_F(Rotation, OutdatedMaterialIsIgnored) {
   const auto old = credentials->tls({});
   credentials->set(material(2, 1));
   const auto watch = transport->open({.target = "/watch", .lane = Lane::kWatches});

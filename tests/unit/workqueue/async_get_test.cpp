@@ -123,7 +123,7 @@ TEST_F(AsyncGetTest, TakesDelayedItemsInTime) {
 }
 
 // AV-4: a stopped waiter passes on its wake-up and gets no item.
-TEST_F(AsyncGetTest, GivesAnItemToAnotherWhenTheOneThatWasWokenIsStopped) {
+TEST_F(AsyncGetTest, PassesOnTheWakeUpOfAStoppedWaiter) {
   for (int i = 0; i < 300; ++i) {
     taken.clear();
     WorkQueue<std::string> queue;

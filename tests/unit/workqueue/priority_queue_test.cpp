@@ -44,7 +44,7 @@ TEST_F(PriorityQueueTest, HandsOutTheHighestFirstAndEqualOnesInOrder) {
 }
 
 // WQ-30
-TEST_F(PriorityQueueTest, TellsThePriority) {
+TEST_F(PriorityQueueTest, ReturnsThePriority) {
   queue_.add("a", {.priority = 7});
   const auto item = queue_.get_with_priority();
   ASSERT_TRUE(item);
@@ -168,7 +168,7 @@ TEST_F(PriorityQueueTest, HandsOutNothingAfterAShutdown) {
 }
 
 // WQ-34
-TEST_F(PriorityQueueTest, TellsEverybodyWhoWaitsOfAShutdown) {
+TEST_F(PriorityQueueTest, WakesAllWaitersOnShutdown) {
   std::vector<std::future<std::optional<std::string>>> waiting;
   for (int i = 0; i < 3; ++i) {
     waiting.push_back(std::async(std::launch::async, [&] { return queue_.get(); }));
@@ -181,7 +181,7 @@ TEST_F(PriorityQueueTest, TellsEverybodyWhoWaitsOfAShutdown) {
 }
 
 // WQ-35
-TEST_F(PriorityQueueTest, LimitsItemsOnlyEachByItself) {
+TEST_F(PriorityQueueTest, LimitsEachItemSeparately) {
   for (int i = 0; i < 200; ++i) queue_.add_rate_limited(std::to_string(i));
   clock_.advance(5ms - 1ns);
   EXPECT_EQ(queue_.size(), 0U);

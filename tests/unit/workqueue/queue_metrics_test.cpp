@@ -95,7 +95,7 @@ TEST_F(QueueMetrics, MeasureTheTimeInTheQueueAndInProcessing) {
 }
 
 // WQ-20: computed on collection, so never older than the required 500 ms.
-TEST_F(QueueMetrics, TellOfRunningWork) {
+TEST_F(QueueMetrics, MeasureRunningWork) {
   WorkQueue<int> queue{options_};
   queue.add(1);
   queue.add(2);
@@ -127,7 +127,7 @@ TEST_F(QueueMetrics, CountRetriesOfAnyDelay) {
 }
 
 // WQ-35, WQ-32
-TEST_F(QueueMetrics, TellPrioritiesApart) {
+TEST_F(QueueMetrics, DistinguishPriorities) {
   PriorityQueue<int> queue{options_};
   queue.add(1, {.priority = 5});
   queue.add(2, {.priority = kLowPriority});

@@ -89,7 +89,7 @@ TEST(FastSlowLimiter, IsFastForTheFirstFailuresOfAnItem) {
 }
 
 // WQ-16
-TEST(MaxWaitLimiter, CutsTheAnswerOfAnother) {
+TEST(MaxWaitLimiter, LimitsTheDelayOfAnotherLimiter) {
   MaxWaitLimiter<int> limiter{std::make_unique<ExponentialLimiter<int>>(), 12ms};
   EXPECT_EQ(limiter.when(1), 5ms);
   EXPECT_EQ(limiter.when(1), 10ms);

@@ -124,7 +124,7 @@ TEST_F(DelayedWorkQueue, WakesAWorkerForAnItemThatCameLaterAndIsReadyEarlier) {
   EXPECT_EQ(item.get(), "early");
 }
 
-TEST_F(DelayedWorkQueue, HasOneOfTheWorkersKeepTheTimeAndAnotherTakeOver) {
+TEST_F(DelayedWorkQueue, OneWorkerWaitsForTheTimeAndAnotherTakesOver) {
   queue_.add_after("a", 1s);
   queue_.add_after("b", 2s);
   std::stop_source stop;
