@@ -122,7 +122,7 @@ void RestClient::report_wait(const Request& request, Clock::Duration waited) {
       describe(request), seconds);
 }
 
-void RestClient::hand_on_warnings(const Headers& headers) const {
+void RestClient::report_warnings(const Headers& headers) const {
   for (const Header& header : headers) {
     if (::strcasecmp(header.name.c_str(), "Warning") != 0) continue;
     for (const Warning& warning : parse_warnings(header.value)) {

@@ -93,7 +93,7 @@ class RestClient {
   void count_attempt(const Request& request, int status, int attempt, Clock::Duration took,
                      std::size_t body_size);
   void add_impersonation(Headers& headers) const;
-  void hand_on_warnings(const Headers& headers) const;
+  void report_warnings(const Headers& headers) const;
 
   const Config config_;
   const ClientOptions options_;

@@ -26,7 +26,7 @@ Found find_first(const DiscoveredApi& api, IsIt is_it) {
 }
 
 /// Returns whether `name` is the plural, singular or a short name of the resource.
-bool is_called(const DiscoveredResource& one, std::string_view name) {
+bool matches_name(const DiscoveredResource& one, std::string_view name) {
   return one.resource.resource == name || one.singular == name ||
          std::ranges::find(one.short_names, name) != one.short_names.end();
 }
@@ -68,7 +68,7 @@ RestMapping RestMapper::for_resource(const GroupVersionResource& resource, std::
   const bool any_group = resource.group.empty() && resource.version.empty();
   return look_up("resource " + to_string(resource), std::move(stop), [&](const DiscoveredApi& api) {
     return find_first(api, [&](const DiscoveredResource& one) {
-      return is_called(one, name) && (any_group || one.resource.group == resource.group) &&
+      return matches_name(one, name) && (any_group || one.resource.group == resource.group) &&
              (resource.version.empty() || one.resource.version == resource.version);
     });
   });
@@ -87,12 +87,12 @@ RestMapping RestMapper::for_text(std::string_view text, std::stop_token stop) {
                    // "deployments.v1.apps" first: a group may look like a version followed by
                    // another group.
                    Found found = find_first(api, [&](const DiscoveredResource& one) {
-                     return !rest.empty() && is_called(one, name) &&
+                     return !rest.empty() && matches_name(one, name) &&
                             one.resource.version == version && one.resource.group == group;
                    });
                    if (found) return found;
                    return find_first(api, [&](const DiscoveredResource& one) {
-                     return is_called(one, name) && (rest.empty() || one.resource.group == rest);
+                     return matches_name(one, name) && (rest.empty() || one.resource.group == rest);
                    });
                  });
 }

@@ -306,7 +306,7 @@ void SendOperation::answered() {
   count(head.status);
   if (head.status == 401 && rest_.credentials_) rest_.credentials_->refused(shown_);
   if (is_success(request_, head.status)) {
-    rest_.hand_on_warnings(head.headers);
+    rest_.report_warnings(head.headers);
     stream_ = rest_.metrics_.measure(request_.method, std::move(stream_), rest_.transport_);
     state_ = State::kDone;
     return;
@@ -314,7 +314,7 @@ void SendOperation::answered() {
   const std::optional<int> seconds = retry_after_of(head.headers);
   if (attempt_ >= rest_.options().max_retries || !seconds ||
       (head.status != 429 && head.status < 500)) {
-    rest_.hand_on_warnings(head.headers);
+    rest_.report_warnings(head.headers);
     body_.emplace(kMostErrorBody);
     state_ = State::kErrorBody;
     return;

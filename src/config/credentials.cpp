@@ -31,7 +31,7 @@ SecretText bearer(const SecretText& token) {
 
 /// Process-wide default registry of exec plugins, so that unrelated clients run a plugin once
 /// instead of twice. It does not keep plugins alive and has no other effect.
-ExecPlugins& plugins_of_process() {
+ExecPlugins& default_plugins() {
   static ExecPlugins plugins;
   return plugins;
 }
@@ -49,7 +49,7 @@ class ConfiguredCredentials final : public Credentials,
   ConfiguredCredentials(const Config& config, CredentialsOptions options)
       : options_(std::move(options)), tls_(config.tls, *options_.clock, options_.log) {
     if (config.exec && !is_identified(config)) {  // other credentials need no plugin
-      ExecPlugins& plugins = options_.exec.plugins ? *options_.exec.plugins : plugins_of_process();
+      ExecPlugins& plugins = options_.exec.plugins ? *options_.exec.plugins : default_plugins();
       plugin_ =
           detail::Inside::core(plugins)->find_or_make(*config.exec, detail::exec_cluster(config));
     } else if (!config.username.empty() || !config.password.empty()) {

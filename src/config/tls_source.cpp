@@ -111,8 +111,8 @@ TlsSource::Current TlsSource::current(const std::function<Pair()>& latest) {
       material_ = std::make_shared<const TlsMaterial>(std::move(next));
     }
     // The first material does not count as a change: there are no connections yet.
-    current = {.material = material_, .has_new_identity = !is_same_pair && is_given_out_};
-    is_given_out_ = true;
+    current = {.material = material_, .has_new_identity = !is_same_pair && was_returned_};
+    was_returned_ = true;
   }
   if (!pair_problem.empty()) {
     log_.warning("the older client certificate stays in use: {}", pair_problem);

@@ -54,7 +54,7 @@ class TlsSource {
   std::mutex mutex_;
   // Guarded by mutex_:
   std::shared_ptr<const TlsMaterial> material_;
-  bool is_given_out_ = false;
+  bool was_returned_ = false;
   Pair pair_;
   std::string ca_;
   Clock::TimePoint pair_read_at_;

@@ -13,7 +13,7 @@ namespace {
 using Kind = TransportError::Kind;
 
 // Maximum number of rounds per pump(), so that other connections get their turn.
-constexpr int kRoundsInARow = 4;
+constexpr int kMaxRounds = 4;
 
 }  // namespace
 
@@ -107,7 +107,7 @@ void Connection::pump(std::span<char> buffer) noexcept {
 }
 
 void Connection::read_some(std::span<char> buffer) {
-  for (int round = 0; round < kRoundsInARow && session_->wants_input(); ++round) {
+  for (int round = 0; round < kMaxRounds && session_->wants_input(); ++round) {
     std::size_t filled = 0;
     std::exception_ptr error;
     auto result = ByteStream::Result::kBytes;
@@ -163,8 +163,8 @@ void Connection::wait() noexcept {
   stream_->wait_for(static_cast<short>((reads ? POLLIN : 0) | (writes ? POLLOUT : 0)));
 }
 
-void Connection::forgive(Clock::Duration stall) noexcept {
-  if (dial_) return dial_->forgive(stall);
+void Connection::extend_deadlines(Clock::Duration stall) noexcept {
+  if (dial_) return dial_->extend_deadlines(stall);
   last_received_ += stall;
   idle_since_ += stall;
   if (ping_sent_) *ping_sent_ += stall;
@@ -209,7 +209,7 @@ bool Connection::closed() const {
   return session_ && session_->active() == 0 && (retired_ || !session_->reusable()) && !blocked_;
 }
 
-bool Connection::promising() const {
+bool Connection::will_have_room() const {
   if (closed() || retired_) return false;
   return !session_ || !session_->settled() || session_->active() == 0;
 }

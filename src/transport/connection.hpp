@@ -58,14 +58,14 @@ class Connection {
   /// Subscribes to readiness of its sockets.
   void wait() noexcept;
   /// Extends the deadlines by the time that the loop did not run, which is not the peer's fault.
-  void forgive(Clock::Duration stall) noexcept;
+  void extend_deadlines(Clock::Duration stall) noexcept;
   /// Returns when make() or check_peer() must be called even if no socket is ready.
   [[nodiscard]] TimePoint next_step() const;
 
   [[nodiscard]] bool closed() const;
   /// True if it has no room now but will: it is still connecting, or the server has not yet
   /// announced how many streams it allows, or allows none.
-  [[nodiscard]] bool promising() const;
+  [[nodiscard]] bool will_have_room() const;
   [[nodiscard]] bool idle() const { return session_ && session_->active() == 0; }
   [[nodiscard]] TimePoint idle_since() const noexcept { return idle_since_; }
   /// True if some output has not been sent yet.

@@ -163,7 +163,7 @@ void SocketDial::wait() noexcept {
   stream_->wait_for(writes ? POLLOUT : POLLIN);
 }
 
-void SocketDial::forgive(Clock::Duration stall) noexcept {
+void SocketDial::extend_deadlines(Clock::Duration stall) noexcept {
   if (connect_deadline_ != TimePoint::max()) connect_deadline_ += stall;
   if (tls_deadline_ != TimePoint::max()) tls_deadline_ += stall;
 }

@@ -26,7 +26,7 @@ class SocketDial final : public Dial {
 
   [[nodiscard]] bool advance(TimePoint now) override;
   void wait() noexcept override;
-  void forgive(Clock::Duration stall) noexcept override;
+  void extend_deadlines(Clock::Duration stall) noexcept override;
   [[nodiscard]] TimePoint next_step() const override;
   [[nodiscard]] const std::shared_ptr<const TlsMaterial>& material() const noexcept override {
     return material_;

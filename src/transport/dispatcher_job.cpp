@@ -28,7 +28,7 @@ bool DispatcherJob::is_here() const noexcept { return scheduler()->loop().is_her
 void DispatcherJob::run() noexcept {
   if (stopping_) return shut_down();
   const TimePoint begin = system_clock().now();
-  if (due_ < begin - kLate) dispatcher_->forgive(begin - due_ + kLate);
+  if (due_ < begin - kLate) dispatcher_->extend_deadlines(begin - due_ + kLate);
   is_running_ = true;
   const TimePoint next = dispatcher_->turn();
   is_running_ = false;

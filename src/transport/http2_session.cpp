@@ -146,7 +146,7 @@ class Http2Session final : public Session {
 
   void end_of_input() override {
     fail_all({Kind::kConnectionLost, fmt::format("{}: the server closed the connection{}",
-                                                 settings_.authority, goodbye_)});
+                                                 settings_.authority, goaway_text_)});
   }
 
   [[nodiscard]] std::string_view output() override {
@@ -165,7 +165,7 @@ class Http2Session final : public Session {
         nghttp2_session_want_write(session_.get()) == 0) {
       // nghttp2 has detected a connection error, has sent GOAWAY, and has nothing more to send.
       throw TransportError(Kind::kProtocol, fmt::format("{}: the server violates HTTP/2: {}",
-                                                        settings_.authority, complaint_));
+                                                        settings_.authority, protocol_error_));
     }
     return pending_;
   }
@@ -312,7 +312,7 @@ class Http2Session final : public Session {
         self->settled_ = true;
       } else if (header.type == NGHTTP2_GOAWAY) {
         self->going_away_ = true;
-        self->goodbye_ =
+        self->goaway_text_ =
             fmt::format(" (GOAWAY, {}{}{})", nghttp2_http2_strerror(frame->goaway.error_code),
                         frame->goaway.opaque_data_len > 0 ? ": " : "",
                         printable({reinterpret_cast<const char*>(frame->goaway.opaque_data),
@@ -376,7 +376,7 @@ class Http2Session final : public Session {
 
   static int on_complaint(nghttp2_session*, int, const char* text, std::size_t size, void* user) {
     return guarded([&] {
-      static_cast<Http2Session*>(user)->complaint_ = printable({text, size});
+      static_cast<Http2Session*>(user)->protocol_error_ = printable({text, size});
       return 0;
     });
   }
@@ -387,11 +387,11 @@ class Http2Session final : public Session {
       give_back(exchange);
     } else if (code == NGHTTP2_PROTOCOL_ERROR || code == NGHTTP2_NO_ERROR) {
       exchange->fail({Kind::kProtocol, fmt::format("{}: the answer violates HTTP/2: {}",
-                                                   settings_.authority, complaint_)});
+                                                   settings_.authority, protocol_error_)});
     } else {
       exchange->fail({Kind::kConnectionLost,
                       fmt::format("{}: the server reset the stream ({}){}", settings_.authority,
-                                  nghttp2_http2_strerror(code), goodbye_)});
+                                  nghttp2_http2_strerror(code), goaway_text_)});
     }
   }
 
@@ -414,8 +414,8 @@ class Http2Session final : public Session {
   std::vector<std::shared_ptr<Exchange>> touched_;  // have bytes not reported to readers
   bool settled_ = false;
   bool going_away_ = false;
-  std::string goodbye_;    // the debug data of a GOAWAY
-  std::string complaint_;  // nghttp2's error message about the peer
+  std::string goaway_text_;     // the debug data of a GOAWAY
+  std::string protocol_error_;  // nghttp2's error message about the peer
   std::string gathered_;
   std::string_view pending_;
 };

@@ -189,7 +189,7 @@ void HttpDispatcher::dispatch(Pool& pool) noexcept {
       }
       connection->begin(pool.waiting.pop());
     }
-    if (connection->promising()) ++coming;
+    if (connection->will_have_room()) ++coming;
   }
   const std::size_t wanted = pool.waiting.empty() ? 0 : (pool.waiting.size() - 1) / pool.width + 1;
   if (wanted == 0) {
@@ -360,7 +360,7 @@ HttpDispatcher::TimePoint HttpDispatcher::wait() noexcept {
     bool coming = false;
     bool room = false;
     for (const auto& connection : pool.connections) {
-      coming |= connection->promising();
+      coming |= connection->will_have_room();
       room |= connection->room() > 0;
       until = std::min(until, connection->next_step());
       if (connection->idle() && options_.idle_connection_timeout.count() > 0) {
@@ -374,9 +374,9 @@ HttpDispatcher::TimePoint HttpDispatcher::wait() noexcept {
   return at_once ? TimePoint::min() : until;
 }
 
-void HttpDispatcher::forgive(Clock::Duration stall) noexcept {
+void HttpDispatcher::extend_deadlines(Clock::Duration stall) noexcept {
   for (Pool& pool : pools_) {
-    for (const auto& connection : pool.connections) connection->forgive(stall);
+    for (const auto& connection : pool.connections) connection->extend_deadlines(stall);
   }
   for (const auto& exchange : exchanges_) exchange->last_byte += stall;
 }

@@ -41,7 +41,7 @@ class HttpDispatcher {
   /// TimePoint::min() means at once.
   [[nodiscard]] TimePoint turn() noexcept;
   /// Extends the deadlines of peers by the time that the loop did not run.
-  void forgive(Clock::Duration stall) noexcept;
+  void extend_deadlines(Clock::Duration stall) noexcept;
   /// Fails all exchanges, closes all connections and rejects new exchanges.
   void shut_down() noexcept;
 

@@ -39,7 +39,7 @@ class Dial {
   /// Subscribes to the events that advance() waits for.
   virtual void wait() noexcept = 0;
   /// Extends the deadlines by the time that the loop did not run, which is not the peer's fault.
-  virtual void forgive(Clock::Duration stall) noexcept = 0;
+  virtual void extend_deadlines(Clock::Duration stall) noexcept = 0;
   /// Returns when advance() must be called even if no socket is ready.
   [[nodiscard]] virtual TimePoint next_step() const = 0;
   /// The TLS material used for the connection.

@@ -46,8 +46,8 @@ class GenericLister {
   /// Returns the objects whose labels match.
   [[nodiscard]] std::vector<AnyObject> list(const labels::Selector& selector = {}) const;
   /// Returns a lister for one namespace; an empty one means all.
-  [[nodiscard]] GenericLister in_namespace(std::string_view space) const {
-    return GenericLister(store_, *access_, resource_, space);
+  [[nodiscard]] GenericLister in_namespace(std::string_view ns) const {
+    return GenericLister(store_, *access_, resource_, ns);
   }
 
  private:
@@ -55,11 +55,11 @@ class GenericLister {
   [[nodiscard]] AnyObject find_text(std::string_view key) const;
   [[nodiscard]] AnyObject found(AnyObject object, const std::string& key) const;
   GenericLister(std::shared_ptr<detail::IndexerCore> store, const detail::ObjectAccess& access,
-                GroupResource resource, std::string_view space = {})
+                GroupResource resource, std::string_view ns = {})
       : store_(std::move(store)),
         access_(&access),
         resource_(std::move(resource)),
-        namespace_(space) {}
+        namespace_(ns) {}
 
   std::shared_ptr<detail::IndexerCore> store_;
   const detail::ObjectAccess* access_;

@@ -49,12 +49,12 @@ class ResourceInformerFactory : public InformerFactory {
   }
   [[nodiscard]] detail::FactoryCore::Make maker(const GroupVersionResource& resource,
                                                 TypeOptions<T> own) const {
-    const std::string& space = own.namespace_ ? *own.namespace_ : options().namespace_;
+    const std::string& ns = own.namespace_ ? *own.namespace_ : options().namespace_;
     detail::ResourceCore source = [&] {
       if constexpr (std::same_as<T, Value>) {
-        return detail::Inside::core(client().dynamic(resource, space));
+        return detail::Inside::core(client().dynamic(resource, ns));
       } else {
-        return detail::Inside::core(client().metadata(resource, space));
+        return detail::Inside::core(client().metadata(resource, ns));
       }
     }();
     return detail::informer_maker<T>(*informers(), key_of(resource), std::move(source),

@@ -87,9 +87,9 @@ class SharedInformerFactory : public InformerFactory, public chain::Groups<Share
   }
   template <typename T>
   [[nodiscard]] detail::FactoryCore::Make maker(TypeOptions<T> own) const {
-    const std::string& space = own.namespace_ ? *own.namespace_ : options().namespace_;
+    const std::string& ns = own.namespace_ ? *own.namespace_ : options().namespace_;
     detail::ResourceCore source =
-        detail::Inside::resource_core(client(), T::kube_resource, type_of<T>(), space);
+        detail::Inside::resource_core(client(), T::kube_resource, type_of<T>(), ns);
     return detail::informer_maker<T>(*informers(), key_of<T>(), std::move(source), std::move(own));
   }
 };

@@ -95,7 +95,7 @@ class PriorityQueue {
       if (shutting_down_) return std::nullopt;
       if (stop.stop_requested()) {
         if (!ready_.empty()) waiters_.wake_one();  // pass on a wake-up for another waiter
-        waiters_.keep_time(next_locked());
+        waiters_.ensure_timed_waiter(next_locked());
         return std::nullopt;
       }
       if (!ready_.empty()) break;
@@ -220,7 +220,7 @@ class PriorityQueue {
     } else {
       waiting_.update(entry);
     }
-    waiters_.keep_time(next_locked());
+    waiters_.ensure_timed_waiter(next_locked());
   }
   /// Raises the priority of a ready item. The item is placed after those that already have that
   /// priority.
@@ -265,7 +265,7 @@ class PriorityQueue {
       metrics_.depth(state.priority).add(-1);
       detail::QueueMetrics::observe(metrics_.queue_duration, state.started_at - state.ready_at);
     }
-    waiters_.keep_time(next_locked());
+    waiters_.ensure_timed_waiter(next_locked());
     return item;
   }
   /// Non-blocking get_with_priority(). Returns false if pending: the waiter will be woken, or polls
@@ -287,7 +287,7 @@ class PriorityQueue {
     const std::lock_guard guard{mutex_};
     waiters_.remove(waiter);
     if (!ready_.empty()) waiters_.wake_one();
-    waiters_.keep_time(next_locked());
+    waiters_.ensure_timed_waiter(next_locked());
   }
   /// Moves items whose time has come from waiting_ to ready_.
   void promote_locked() {

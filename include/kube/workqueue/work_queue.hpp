@@ -77,7 +77,7 @@ class WorkQueue {
     } else {
       waiting_.push(entry);
     }
-    waiters_.keep_time(next_locked());
+    waiters_.ensure_timed_waiter(next_locked());
   }
 
   /// Waits for an item. Returns nothing after a stop, and after a shutdown once the queue is empty.
@@ -87,7 +87,7 @@ class WorkQueue {
       promote_locked();
       if (stop.stop_requested()) {
         if (!queued_.empty()) waiters_.wake_one();  // pass on a wake-up for another waiter
-        waiters_.keep_time(next_locked());
+        waiters_.ensure_timed_waiter(next_locked());
         return std::nullopt;
       }
       if (!queued_.empty()) break;
@@ -227,7 +227,7 @@ class WorkQueue {
       detail::QueueMetrics::observe(metrics_.queue_duration,
                                     entry.second.started_at - entry.second.added_at);
     }
-    waiters_.keep_time(next_locked());
+    waiters_.ensure_timed_waiter(next_locked());
     return item;
   }
   /// Non-blocking get(). Returns false if pending: the waiter will be woken, or polls again at
@@ -249,7 +249,7 @@ class WorkQueue {
     const std::lock_guard guard{mutex_};
     waiters_.remove(waiter);
     if (!queued_.empty()) waiters_.wake_one();
-    waiters_.keep_time(next_locked());
+    waiters_.ensure_timed_waiter(next_locked());
   }
   void shut_down_locked() {
     shutting_down_ = true;

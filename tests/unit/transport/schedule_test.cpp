@@ -191,14 +191,14 @@ struct Http1Case {
   Handled handled;
   Http1Peer* first = nullptr;
   /// Start of the turn in which the first server received a request after its end.
-  std::optional<int> spoken_to_in_vain;
+  std::optional<int> late_request_turn;
   Schedule schedule;
 
   explicit Http1Case(const std::function<std::string(const std::string&)>& answer = answer_with)
       : schedule(false, [this, answer](std::size_t index) -> std::unique_ptr<ScriptedPeer> {
           if (index > 0) return std::make_unique<Http1Peer>(handled, answer_with);
           auto peer = std::make_unique<Http1Peer>(
-              handled, answer, [this] { spoken_to_in_vain = schedule.network().turn_began; });
+              handled, answer, [this] { late_request_turn = schedule.network().turn_began; });
           first = peer.get();
           return peer;
         }) {}
@@ -302,7 +302,7 @@ TEST(Http1Schedule, NeverSendsOnAConnectionThatHasInputBeforeTheRequest) {
             network.at(21, [&] { test.wire().arriving = kUnlimited; });
 
             const std::string found = problems(test.schedule, exchanges, test.handled);
-            const auto sent = test.spoken_to_in_vain;
+            const auto sent = test.late_request_turn;
             const bool readable = farewell.empty() || split > 0;
             if (sent && (!readable || *sent < ended)) {
               ++late;  // a response and a 408 that crosses the request look the same

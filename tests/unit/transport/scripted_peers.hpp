@@ -22,10 +22,10 @@ class Http1Peer final : public ScriptedPeer {
   /// Returns the bytes of the response.
   using Answer = std::function<std::string(const std::string& target)>;
 
-  /// `in_vain` is called for input after end().
+  /// `on_late_input` is called for input after end().
   Http1Peer(
-      Handled& handled, Answer answer, std::function<void()> in_vain = [] {})
-      : handled_(handled), answer_(std::move(answer)), in_vain_(std::move(in_vain)) {}
+      Handled& handled, Answer answer, std::function<void()> on_late_input = [] {})
+      : handled_(handled), answer_(std::move(answer)), on_late_input_(std::move(on_late_input)) {}
 
   void receive(std::string_view bytes) override;
   /// Sends unsolicited data and closes.
@@ -34,7 +34,7 @@ class Http1Peer final : public ScriptedPeer {
  private:
   Handled& handled_;
   const Answer answer_;
-  const std::function<void()> in_vain_;
+  const std::function<void()> on_late_input_;
   std::string input_;
 };
 

@@ -60,8 +60,8 @@ class Waiters {
   }
   /// Ensures that one waiter, if there are any, sleeps no longer than until `next`. Called when
   /// `next` may have become earlier, and when a waiter leaves the queue.
-  void keep_time(Clock::TimePoint next) noexcept {
-    if (next < kept_) wake_one();
+  void ensure_timed_waiter(Clock::TimePoint next) noexcept {
+    if (next < timed_until_) wake_one();
   }
 
  private:
@@ -76,7 +76,7 @@ class Waiters {
   Condition condition_;
   std::size_t waiting_ = 0;
   std::uint64_t wakes_ = 0;
-  Clock::TimePoint kept_ = Clock::TimePoint::max();
+  Clock::TimePoint timed_until_ = Clock::TimePoint::max();
   LinkedList<CoroutineWaiter, Links> coroutines_;
 };
 
