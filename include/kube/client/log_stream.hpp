@@ -16,6 +16,7 @@ namespace kube {
 /// any.
 class LogStream {
  public:
+  /// Reads from `stream`, whose head has been received.
   explicit LogStream(std::unique_ptr<ResponseStream> stream) : stream_(std::move(stream)) {}
 
   /// Returns the next bytes, valid until the next call; empty at the end. Throws TransportError.

@@ -42,6 +42,7 @@ struct RestMapperOptions {
 /// Thread safety: all methods may be called from any thread.
 class RestMapper {
  public:
+  /// Fetches nothing before the first lookup.
   explicit RestMapper(Client client, RestMapperOptions options = {})
       : client_(std::move(client)), options_(options) {}
 

@@ -91,6 +91,7 @@ class RetryWatch {
   /// Returns the resource version of the last event or bookmark.
   [[nodiscard]] std::string last_version() const { return core_->last_version(); }
 
+  /// Iterates over the events with next().
   [[nodiscard]] auto begin() { return detail::EventIterator<RetryWatch, WatchEvent<T>>{*this}; }
   [[nodiscard]] static std::default_sentinel_t end() { return {}; }
 

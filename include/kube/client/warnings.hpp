@@ -36,6 +36,7 @@ using WarningHandler = std::function<void(const Warning& warning)>;
 class WarningWriter {
  public:
   using Sink = std::function<void(std::string_view text)>;
+  /// `deduplicate` writes each text only once.
   explicit WarningWriter(Sink sink, bool deduplicate = true)
       : sink_(std::move(sink)), deduplicate_(deduplicate) {}
 

@@ -95,6 +95,7 @@ class Watch {
   /// Ends the watch. A waiting next() returns.
   void stop() noexcept { core_->stop(); }
 
+  /// Iterates over the events with next().
   [[nodiscard]] auto begin() { return detail::EventIterator<Watch, WatchEvent<T>>{*this}; }
   [[nodiscard]] static std::default_sentinel_t end() { return {}; }
 

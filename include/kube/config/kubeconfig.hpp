@@ -109,6 +109,7 @@ void resolve_paths(Kubeconfig& kubeconfig);
 /// Returns all problems of all entries, with file and entry: `kubeconfig /home/u/.kube/config:
 /// context "x" names unknown cluster "y"`. Checks the files that entries refer to.
 [[nodiscard]] std::vector<std::string> validate(const Kubeconfig& kubeconfig);
+/// Returns the problems of one entry.
 [[nodiscard]] std::vector<std::string> validate(const KubeconfigCluster& cluster,
                                                 const std::string& name);
 [[nodiscard]] std::vector<std::string> validate(const KubeconfigUser& user,

@@ -36,9 +36,11 @@ class AnyObject {
     return access_->resource_version(object_.get());
   }
   [[nodiscard]] std::string_view uid() const { return access_->uid(object_.get()); }
+  /// Returns the value of a label; nothing if it is absent.
   [[nodiscard]] std::optional<std::string_view> label(std::string_view key) const {
     return access_->label(object_.get(), key);
   }
+  /// Returns the value of an annotation; nothing if it is absent.
   [[nodiscard]] std::optional<std::string_view> annotation(std::string_view key) const {
     return access_->annotation(object_.get(), key);
   }

@@ -28,6 +28,7 @@ struct CacheSync {
 
   /// True if every cache has synced.
   [[nodiscard]] bool all_synced() const noexcept;
+  /// Same as all_synced().
   explicit operator bool() const noexcept { return all_synced(); }
   /// Returns "failed to sync all caches: v1 Pod (pods is forbidden), ...: stopped", or empty.
   [[nodiscard]] std::string message() const;

@@ -36,12 +36,14 @@ class GenericLister {
   [[nodiscard]] AnyObject find(const Key& key) const {
     return find_text(key);
   }
+  /// Finds an object by namespace and name. Returns null if absent.
   [[nodiscard]] AnyObject find(const ObjectKey& key) const;
   /// find() that throws ApiError (not found) if the object is absent.
   template <std::convertible_to<std::string_view> Key>
   [[nodiscard]] AnyObject get(const Key& key) const {
     return found(find(key), std::string{std::string_view{key}});
   }
+  /// find() that throws ApiError (not found) if the object is absent.
   [[nodiscard]] AnyObject get(const ObjectKey& key) const { return found(find(key), key.str()); }
   /// Returns the objects whose labels match.
   [[nodiscard]] std::vector<AnyObject> list(const labels::Selector& selector = {}) const;

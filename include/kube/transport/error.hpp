@@ -24,6 +24,7 @@ class TransportError : public Error {
 
   TransportError(Kind kind, const std::string& message) : Error(message), kind_(kind) {}
 
+  /// Returns the cause.
   [[nodiscard]] Kind kind() const noexcept { return kind_; }
 
  private:

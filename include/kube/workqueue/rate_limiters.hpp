@@ -64,6 +64,7 @@ class FailureCounts {
 template <typename T>
 class ExponentialLimiter final : public ItemRateLimiter<T> {
  public:
+  /// `base` is the delay after the first failure.
   explicit ExponentialLimiter(Clock::Duration base = std::chrono::milliseconds{5},
                               Clock::Duration cap = std::chrono::seconds{1000})
       : base_(base), cap_(cap) {}
@@ -104,6 +105,7 @@ class FastSlowLimiter final : public ItemRateLimiter<T> {
 template <typename T>
 class BucketLimiter final : public ItemRateLimiter<T> {
  public:
+  /// `rate` is in items per second. `clock` must outlive the limiter.
   explicit BucketLimiter(double rate = 10, double burst = 100, Clock& clock = system_clock())
       : clock_(clock), tokens_(rate, burst, clock.now()) {}
 

@@ -231,8 +231,7 @@ TEST_F(AsyncVerbsTest, EndAsCanceledAfterAStop) {
                              : start(pods.get_async("web-0"), stop.get_token());
     ManualExchange& exchange = transport->last();
     stop.request_stop();
-    EXPECT_FALSE(got->has_ended())
-        << "it goes on when the queue runs, not inside of request_stop()";
+    EXPECT_FALSE(got->has_ended()) << "it resumes on the queue, not inside request_stop()";
     run_ready();
     EXPECT_EQ(got->kind, Kind::kCanceled);
     EXPECT_EQ(got->error, "GET https://server/api/v1/namespaces/shop/pods/web-0: canceled");

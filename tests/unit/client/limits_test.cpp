@@ -342,7 +342,7 @@ TEST_F(Retries, DoNotGoBeyondTheTimeOfTheRequest) {
   scripted.transport->answer(
       FakeAnswer::json(R"({"kind":"PodList","apiVersion":"v1","items":[]})"));
   (void)scripted.client().resource<Pod>().list({.timeout = 4s});
-  EXPECT_EQ(scripted.transport->last().timeout, 1s) << "what is left";
+  EXPECT_EQ(scripted.transport->last().timeout, 1s) << "the remaining time";
 }
 
 // RC-17
@@ -385,7 +385,7 @@ TEST_F(Limits, OfTimeHoldForTheWholeExchangeAlsoForWatches) {
   scripted.transport->answer({.cut = TransportError::Kind::kTimeout});
   Watch<Pod> watch = client.resource<Pod>().watch();
   EXPECT_EQ(scripted.transport->last().timeout, 7s);
-  EXPECT_EQ(watch.next(), std::nullopt) << "an end like any other";
+  EXPECT_EQ(watch.next(), std::nullopt) << "an ordinary end";
   ask(client, 1);
   EXPECT_EQ(scripted.transport->last().timeout, 7s);
 }

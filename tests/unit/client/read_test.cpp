@@ -103,7 +103,7 @@ TEST_F(Reading, DecodesByContentTypeOfTheResponse) {
   answer(FakeAnswer::text(encode_json(pod), 200, "Application/JSON; charset=utf-8"));
   EXPECT_EQ(pods.get("web-0")->metadata.name, "web-0");
   answer({.headers = {}, .chunks = {encode_protobuf(pod)}});
-  EXPECT_EQ(pods.get("web-0")->metadata.name, "web-0") << "what was asked for";
+  EXPECT_EQ(pods.get("web-0")->metadata.name, "web-0") << "the requested format";
   answer(FakeAnswer::text("any: thing", 200, "application/yaml"));
   EXPECT_EQ(scripted.client().raw().get("/x"), "any: thing");
 }
@@ -332,7 +332,7 @@ TEST_F(Pages, ThatExpireAreReplacedByOneFullList) {
   answer(FakeAnswer::json(page("b", "", "9")));
   const Listed<Pod> all =
       scripted.client().resource<Pod>("shop").list_all({.resource_version = "3", .limit = 7});
-  ASSERT_EQ(all.items.size(), 1U) << "what came before the restart is forgotten";
+  ASSERT_EQ(all.items.size(), 1U) << "items before the restart are dropped";
   EXPECT_EQ(all.items.front()->metadata.name, "b");
   EXPECT_EQ(all.metadata.resource_version, "9");
   EXPECT_THAT(targets(), ElementsAre("?limit=7&resourceVersion=3", "?continue=t1&limit=7",

@@ -162,7 +162,7 @@ TEST(ClientOverSockets, StopsAWatchThatIsSilent) {
   std::jthread stopper{[&] { watch.stop(); }};
   EXPECT_EQ(watch.next(), std::nullopt);
   EXPECT_EQ(is_gone.get_future().wait_for(10s), std::future_status::ready)
-      << "the server learns that nobody listens";
+      << "the connection is closed";
 }
 
 // RC-13

@@ -48,7 +48,7 @@ TEST_F(PolledExchange, WakesOnceForAllThatArrivesTogether) {
   EXPECT_EQ(bytes, "onetwo");
   exchange->on_bytes("three");
   exchange->flush();
-  EXPECT_EQ(waker->take(), 0) << "a reader that has not been told to wait looks by itself";
+  EXPECT_EQ(waker->take(), 0) << "a reader that is not pending needs no wake-up";
   EXPECT_TRUE(exchange->poll_take(bytes));
   EXPECT_EQ(bytes, "three");
 
