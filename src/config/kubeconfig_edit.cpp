@@ -54,8 +54,7 @@ class Files {
   }
   void apply_rest(const Kubeconfig& before, const Kubeconfig& after) {
     if (before.current_context != after.current_context) {
-      // If the new value is empty, clear it in all files: an older value in another file would
-      // become visible.
+      // Clear it in all files first: if the new value is empty, an older one would become visible.
       for (auto& [file, content] : contents_) {
         if (!content.current_context.empty()) to_change(file).current_context.clear();
       }

@@ -64,7 +64,7 @@ std::shared_ptr<const void> claim_name(const FactoryOptions& options) {
   return claimed;
 }
 
-/// Returns whether objects of all kinds have this type.
+/// Returns whether objects of all kinds share this type.
 bool is_shared(const Type* type) {
   return type == &type_of<Value>() || type == &type_of<meta::v1::PartialObjectMetadata>();
 }

@@ -9,7 +9,7 @@ namespace kube::detail {
 
 namespace {
 
-/// A job that runs later than this was delayed by the program; peers then get that much more time.
+/// A job that is late by more than this was not run in time; peers get the delay as extra time.
 constexpr std::chrono::seconds kLate{1};
 /// How often stop() checks whether the program still runs its loop.
 constexpr std::chrono::milliseconds kLookAgain{1};

@@ -39,7 +39,7 @@ void Mailbox::nudge() noexcept {
   if (waker != nullptr) waker->wake();
 }
 
-std::size_t Mailbox::collect() noexcept {
+std::size_t Mailbox::posted_count() noexcept {
   const std::lock_guard lock{mutex_};
   return posted_.size();
 }

@@ -36,9 +36,9 @@ class Mailbox {
   bool post(std::shared_ptr<Exchange> exchange) noexcept;
   /// Wakes the dispatcher without an exchange.
   void nudge() noexcept;
-  /// Collects the posted exchanges and returns their number.
-  [[nodiscard]] std::size_t collect() noexcept;
-  /// Returns the collected exchange that was posted first, or null.
+  /// Returns the number of posted exchanges.
+  [[nodiscard]] std::size_t posted_count() noexcept;
+  /// Removes and returns the exchange that was posted first, or null.
   [[nodiscard]] std::shared_ptr<Exchange> next() noexcept;
   /// Sets the TLS material for new connections.
   void announce(std::shared_ptr<const TlsMaterial> material) noexcept;

@@ -59,7 +59,7 @@ void HttpDispatcher::attach(const std::shared_ptr<Job>& job) noexcept {
 
 void HttpDispatcher::shut_down() noexcept {
   mailbox_->close();
-  for (std::size_t count = mailbox_->collect(); count > 0; --count) {
+  for (std::size_t count = mailbox_->posted_count(); count > 0; --count) {
     const std::shared_ptr<Exchange> exchange = mailbox_->next();
     if (exchange->finished == nullptr) exchange->finished = &finished_;
     exchange->fail(shut_down_);
@@ -84,14 +84,14 @@ void HttpDispatcher::work() {
     dispatch(pool);
   }
   move_bytes();
-  look_at_clock();
+  check_deadlines();
   close_connections();
   for (Pool& pool : pools_) collect_returned(pool);
   report_finished();
 }
 
 void HttpDispatcher::read_mail() {
-  const std::size_t count = mailbox_->collect();
+  const std::size_t count = mailbox_->posted_count();
   if (const auto announced = mailbox_->take_announced()) renew(announced);
   for (std::size_t i = 0; i < count; ++i) {
     const std::shared_ptr<Exchange> exchange = mailbox_->next();
@@ -221,7 +221,7 @@ void HttpDispatcher::move_bytes() noexcept {
   }
 }
 
-void HttpDispatcher::look_at_clock() noexcept {
+void HttpDispatcher::check_deadlines() noexcept {
   const TimePoint now = clock_.now();
   for (Pool& pool : pools_) {
     for (const auto& connection : pool.connections) {

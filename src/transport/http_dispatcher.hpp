@@ -70,7 +70,7 @@ class HttpDispatcher {
   void dispatch(Pool& pool) noexcept;
   void dial(Pool& pool, std::size_t count) noexcept;
   void move_bytes() noexcept;
-  void look_at_clock() noexcept;
+  void check_deadlines() noexcept;
   /// Returns the deadline of the exchange; max() if it has none.
   [[nodiscard]] TimePoint deadline(const Exchange& exchange) const;
   [[nodiscard]] TransportError timeout_of(const Exchange& exchange, TimePoint now) const noexcept;

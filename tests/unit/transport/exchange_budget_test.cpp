@@ -22,7 +22,7 @@ struct ExchangeBudget : testing::Test {
   void receive(Exchange& to, std::size_t count) { to.on_bytes(std::string(count, 'x')); }
   [[nodiscard]] bool is_posted(const std::shared_ptr<Exchange>& wanted) {
     bool found = false;
-    for (std::size_t count = mailbox->collect(); count > 0; --count) {
+    for (std::size_t count = mailbox->posted_count(); count > 0; --count) {
       found |= mailbox->next() == wanted;
     }
     return found;

@@ -102,10 +102,10 @@ TEST_F(PolledExchange, NotifiesTheLoopWhenThereIsRoomAgain) {
   exchange->on_head({.status = 200});
   exchange->on_bytes(std::string(1000, 'x'));
   EXPECT_TRUE(exchange->full());
-  EXPECT_EQ(mailbox->collect(), 0U);
+  EXPECT_EQ(mailbox->posted_count(), 0U);
   EXPECT_TRUE(exchange->poll_take(bytes));
   EXPECT_FALSE(exchange->full());
-  EXPECT_EQ(mailbox->collect(), 1U);
+  EXPECT_EQ(mailbox->posted_count(), 1U);
   EXPECT_EQ(exchange->take_credit(), 1000U);
 }
 
