@@ -18,7 +18,7 @@ class Run final : public Job {
   explicit Run(std::shared_ptr<Credentials> credentials)
       : Job(Placement::kBlocking), credentials_(std::move(credentials)) {}
 
-  /// False if it has ended.
+  /// Returns false if the call has ended.
   [[nodiscard]] bool add(const std::weak_ptr<Waker>& waker) {
     const std::lock_guard guard{mutex_};
     if (!is_done_) wakers_.push_back(waker);

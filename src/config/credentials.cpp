@@ -29,10 +29,9 @@ SecretText bearer(const SecretText& token) {
   return "Bearer " + token;
 }
 
-/// Where plugins meet that are not told where. It is what clients have in common that know nothing of each
-/// other, so it belongs to the process; it holds no plugin alive, only finds those that somebody uses, and
-/// has no effect but that a program runs once instead of twice.
-ExecPlugins& plugins_of_process() {
+/// Process-wide default registry of exec plugins, so that unrelated clients run a plugin once
+/// instead of twice. It does not keep plugins alive and has no other effect.
+ExecPlugins& default_plugins() {
   static ExecPlugins plugins;
   return plugins;
 }
@@ -49,8 +48,8 @@ class ConfiguredCredentials final : public Credentials,
  public:
   ConfiguredCredentials(const Config& config, CredentialsOptions options)
       : options_(std::move(options)), tls_(config.tls, *options_.clock, options_.log) {
-    if (config.exec && !is_identified(config)) {  // who has something else needs no plugin
-      ExecPlugins& plugins = options_.exec.plugins ? *options_.exec.plugins : plugins_of_process();
+    if (config.exec && !is_identified(config)) {  // other credentials need no plugin
+      ExecPlugins& plugins = options_.exec.plugins ? *options_.exec.plugins : default_plugins();
       plugin_ =
           detail::Inside::core(plugins)->find_or_make(*config.exec, detail::exec_cluster(config));
     } else if (!config.username.empty() || !config.password.empty()) {
@@ -65,7 +64,7 @@ class ConfiguredCredentials final : public Credentials,
     }
   }
 
-  /// Tells listeners also when others make the plugin change its mind.
+  /// Notifies listeners also when another user of the plugin renews its certificate.
   void follow_plugin() {
     if (!plugin_) return;
     plugin_changes_ = plugin_->on_certificate_change([self = weak_from_this()] {
@@ -95,12 +94,12 @@ class ConfiguredCredentials final : public Credentials,
   }
 
   void refused(const std::string& authorization) override {
-    if (plugin_) plugin_->refused(authorization);  // a file is read again when its time has come
+    if (plugin_) plugin_->refused(authorization);  // a file is read again when due
   }
 
   std::shared_ptr<void> on_identity_change(std::function<void()> changed) override {
-    // The thread belongs to the listener and not to the credentials: `changed` may hold their last reference
-    // for a moment, and they must be able to go on any thread.
+    // The thread belongs to the listener, not to the credentials: `changed` may briefly hold their
+    // last reference, so they must be destructible on any thread.
     struct Handle {
       std::shared_ptr<void> listener;
       std::jthread checker;
@@ -135,7 +134,7 @@ class ConfiguredCredentials final : public Credentials,
     } catch (const std::exception& error) {
       options_.log.error("cannot check the client certificate: {}", error.what());
     } catch (...) {
-      options_.log.error("a listener of client certificates threw what is no std::exception");
+      options_.log.error("a listener of client certificates threw an exception of unknown type");
     }
   }
 

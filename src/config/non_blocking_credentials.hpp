@@ -9,8 +9,8 @@
 
 namespace kube::detail {
 
-/// What Credentials can do besides if they know when they would block: those that make_credentials() makes. A small file
-/// may be read, but no plugin is run or waited for.
+/// Implemented by Credentials that know when they would block: those of make_credentials(). These
+/// calls may read a small file, but neither run a plugin nor wait for one.
 ///
 /// Thread safety: all methods may be called from any thread.
 class NonBlockingCredentials {

@@ -45,7 +45,8 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-/// Throws if a function that returns an errno failed: a child without its pipe would print to our standard output.
+/// Throws if `code`, an errno, is not 0: a child without its pipe would print to our standard
+/// output.
 void check(int code) {
   if (code != 0) fail(code, "cannot prepare the program");
 }
@@ -66,7 +67,7 @@ struct Attributes {
   posix_spawnattr_t value{};
 };
 
-/// What the child is to do before it becomes the program.
+/// The actions and attributes of posix_spawn().
 class SpawnPlan {
  public:
   SpawnPlan(int output, bool inherits_stdin, bool has_own_group) {
@@ -76,7 +77,8 @@ class SpawnPlan {
                                              0));
     }
     check(posix_spawn_file_actions_addclosefrom_np(&actions_.value, STDERR_FILENO + 1));
-    // Whatever this thread blocks or this process ignores is nothing that the program knows of.
+    // Reset the signal mask and ignored signals: the program must not inherit those of this
+    // process.
     sigset_t signals;
     sigemptyset(&signals);
     check(posix_spawnattr_setsigmask(&attributes_.value, &signals));
@@ -102,11 +104,11 @@ class SpawnPlan {
   Attributes attributes_;
 };
 
-/// A child that is killed, if need be, and reaped by the destructor.
+/// A child process. The destructor kills it if necessary, and reaps it.
 class Child {
  public:
   Child(pid_t pid, bool has_own_group) : pid_(pid), has_own_group_(has_own_group) {
-    // The C library's own function does not link from C++ everywhere.
+    // pidfd_open() of the C library does not link from C++ everywhere.
     exited_ = FileDescriptor{static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0))};
     if (exited_) return;
     const int code = errno;
@@ -122,10 +124,10 @@ class Child {
     static_cast<void>(reap());
   }
 
-  /// Readable once the child has ended.
+  /// Readable once the child has exited.
   [[nodiscard]] int exited() const noexcept { return exited_.get(); }
   void kill() const noexcept { ::kill(has_own_group_ ? -pid_ : pid_, SIGKILL); }
-  /// Waits for the end; the status is that of waitpid(), or 0 if somebody else took it.
+  /// Waits for the exit. Returns the status of waitpid(), or 0 if the child was reaped elsewhere.
   int reap() noexcept {
     int status = 0;
     while (::waitpid(pid_, &status, 0) < 0) {
@@ -144,7 +146,8 @@ class Child {
   FileDescriptor exited_;
 };
 
-/// Appends all that can be read now; the pipe is closed at its end. False if it is more than `limit`.
+/// Appends everything that can be read now, and closes the pipe at its end. Returns false if the
+/// output exceeds `limit`.
 bool drain(FileDescriptor& pipe, SecretText& output, std::size_t limit) {
   SecretText chunk{std::string(16384, '\0')};
   while (pipe) {
@@ -206,7 +209,7 @@ ProcessResult run_process(const ProcessOptions& options, Clock& clock, std::stop
     if (::poll(events.data(), events.size(), -1) < 0 && errno != EINTR) {
       fail(errno, "cannot wait for the program");
     }
-    const bool has_ended = events[1].revents != 0;  // all that it printed is in the pipe by now
+    const bool has_ended = events[1].revents != 0;  // the pipe then contains all of its output
     if (!drain(pipe, result.output, options.max_output)) {
       result.end = End::kTooMuchOutput;
       return result;

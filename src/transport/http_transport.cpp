@@ -31,7 +31,7 @@ using detail::HttpDispatcher;
 using detail::HttpStream;
 using detail::Mailbox;
 
-/// Nothing that would end a line, and with it begin another request.
+/// Refuses anything that would end a line and thereby start another request (request smuggling).
 void check_request(const HttpRequest& request) {
   const auto is_line_break = [](unsigned char letter) {
     return letter == '\r' || letter == '\n' || letter == '\0';
@@ -52,7 +52,7 @@ void check_request(const HttpRequest& request) {
   }
 }
 
-/// Connections made with an old certificate end even if nothing but watches runs.
+/// Closes connections made with an old certificate even if only watches are running.
 std::shared_ptr<void> listen_for_identity(const HttpDispatcher& dispatcher) {
   const std::shared_ptr<Credentials>& credentials = dispatcher.options().credentials;
   if (credentials == nullptr) return nullptr;
@@ -69,7 +69,7 @@ std::shared_ptr<void> listen_for_identity(const HttpDispatcher& dispatcher) {
   });
 }
 
-/// That of the options, or one of its own. Throws TransportError.
+/// Returns the Runtime of the options, or a new one. Throws TransportError.
 std::shared_ptr<Runtime> runtime_of(const HttpDispatcher& dispatcher) {
   const TransportOptions& options = dispatcher.options();
   if (options.runtime) return options.runtime;
@@ -117,7 +117,7 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
                              "use the asynchronous form of the call");
     std::unique_ptr<HttpStream> stream = send(std::move(request), material(stop), {});
     // From here on the transport may be destroyed.
-    // A pointer, as the return statement empties `stream` before the callback is gone.
+    // A pointer, because the return statement empties `stream` before the callback is destroyed.
     const std::stop_callback cancel_on_stop{stop, [raw = stream.get()] { raw->cancel(); }};
     stream->wait_head();
     return stream;
@@ -165,7 +165,7 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
   }
 
   const detail::ProcessMark process_;
-  const HttpDispatcher& dispatcher_;  // of the job
+  const HttpDispatcher& dispatcher_;  // owned by the job
   const std::shared_ptr<Runtime> runtime_;
   const std::shared_ptr<const TlsMaterial> no_material_;
   detail::NonBlockingCredentials* const ready_credentials_;  // those of the options, or null

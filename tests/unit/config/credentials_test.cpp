@@ -40,7 +40,7 @@ class CredentialsTest : public testing::Test {
   test::TestAuthority authority_;
 };
 
-TEST_F(CredentialsTest, NobodyHasNone) {
+TEST_F(CredentialsTest, AnonymousUserHasNoAuthorization) {
   const auto credentials = make({.host = "http://h"});
 
   EXPECT_EQ(credentials->authorization(), "");
@@ -70,7 +70,7 @@ TEST_F(CredentialsTest, RefuseATokenThatWouldEndTheHeader) {
 }
 
 // KC-31
-TEST_F(CredentialsTest, TheTokenFileBeatsTheToken) {
+TEST_F(CredentialsTest, TokenFileTakesPrecedenceOverToken) {
   const std::string file = folder_.write("token", "from-file");
 
   EXPECT_EQ(make({.bearer_token = "initial", .bearer_token_file = file})->authorization(),
@@ -170,7 +170,7 @@ TEST_F(CertificateTest, FilesAreReadAgainAfterASecond) {
   EXPECT_EQ(after->trust, before->trust);
 }
 
-// KC-36: half of a new pair is not used.
+// KC-36: one new file of a pair is not used without the other.
 TEST_F(CertificateTest, TheOlderPairStaysIfFilesDoNotFitTogether) {
   write_pair(first_);
   const auto credentials = make(with_files());
@@ -206,7 +206,7 @@ TEST_F(CertificateTest, FilesAreCheckedEveryFiveMinutesInTheBackground) {
   ASSERT_TRUE(clock_.wait_for_sleepers(1));
   EXPECT_EQ(clock_.next_deadline(), clock_.now() + 5min);
 
-  clock_.advance(5min);  // nothing is new
+  clock_.advance(5min);  // no change
   ASSERT_TRUE(clock_.wait_for_sleepers(1));
   write_pair(second_);
   clock_.advance(5min);
@@ -216,8 +216,9 @@ TEST_F(CertificateTest, FilesAreCheckedEveryFiveMinutesInTheBackground) {
   EXPECT_EQ(changes, 1);
 }
 
-// KC-36: the first pair closes nothing, though it has changed since the credentials were made.
-TEST_F(CertificateTest, TheVeryFirstLoadTellsNobody) {
+// KC-36: the first pair causes no notification, even if the files changed after the credentials
+// were made.
+TEST_F(CertificateTest, FirstLoadNotifiesNoListener) {
   write_pair(first_);
   const auto credentials = make(with_files());
   int changes = 0;
@@ -234,8 +235,8 @@ TEST_F(CertificateTest, TheVeryFirstLoadTellsNobody) {
   EXPECT_EQ(changes, 1);
 }
 
-// A listener that asks for the new material holds the credentials meanwhile; if everybody else lets go of them,
-// they end on the thread that checks files.
+// A listener that reads the new material briefly holds a reference. If all other references are
+// dropped meanwhile, the credentials are destroyed on the thread that checks files.
 TEST_F(CertificateTest, MayEndOnTheThreadThatChecksFiles) {
   write_pair(first_);
   auto credentials = make(with_files());
@@ -260,7 +261,7 @@ TEST_F(CertificateTest, MayEndOnTheThreadThatChecksFiles) {
   released.set_value();
 
   EXPECT_EQ(ended.get_future().wait_for(10s), std::future_status::ready);
-  EXPECT_TRUE(clock_.wait_for_sleepers(1));  // the thread goes on, and stops with the handle
+  EXPECT_TRUE(clock_.wait_for_sleepers(1));  // the thread continues until the handle is destroyed
 }
 
 TEST_F(CertificateTest, RefusesAPairThatCannotBeUsed) {
@@ -294,7 +295,7 @@ TEST_F(CredentialsTest, ACaIsTheOnlyRootAndExcludesSkippingTheCheck) {
 }
 
 // KC-38
-TEST_F(CredentialsTest, AnEmptyCaFileTrustsNobody) {
+TEST_F(CredentialsTest, EmptyCaFileTrustsNoServer) {
   const auto tls = make({.tls = {.ca_file = folder_.write("ca", "")}})->tls();
 
   EXPECT_TRUE(tls->has_ca);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An item that was added is handed out, and one that could not be added can be added again, wherever memory runs out. A
-// controller once lost requests: an item was marked as ready, but stood in no heap.
+// Wherever memory runs out, an added item is returned, and an item that could not be added can be
+// added again. Regression: an item was marked as ready but was in no heap, so a controller lost
+// requests.
 #include "base/deadline.hpp"
 #include <kube/base/metrics.hpp>
 #include <kube/testkit/fake_clock.hpp>
@@ -26,7 +27,7 @@ const std::vector<std::string> kItems{"the first of the items that are long enou
                                       "the second of the items that are long enough",
                                       "the third of the items that are long enough"};
 
-/// Calls `call` until it does not run out of memory.
+/// Repeats `call` until it does not run out of memory.
 template <typename Call>
 void insist(Call call) {
   for (;;) {
@@ -37,7 +38,8 @@ void insist(Call call) {
   }
 }
 
-/// Adds items by `add(queue, item, at)`, of which one is out of memory, for each allocation there is, and takes them all.
+/// Adds items with `add(queue, item, at)` and takes them all; repeats this with each allocation
+/// failing in turn.
 template <typename Queue, typename Add>
 void fail_each_allocation(Add add) {
   bool happened = true;
