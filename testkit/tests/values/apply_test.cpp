@@ -81,7 +81,7 @@ TEST(Apply, IsIdempotent) {
 TEST(Apply, RemovesFieldsThatAreNoLongerApplied) {
   Value live =
       apply_patch(config_map(), {}, map_with(R"({"a":"1","b":"2"})"), manager("m1"), false);
-  // shared ownership
+  // Field b has two owners.
   live = apply_patch(config_map(), live, map_with(R"({"b":"2"})"), manager("m2"), false);
   live = apply_patch(config_map(), live, map_with(R"({})"), manager("m1"), false);
   EXPECT_EQ(text(live["data"]), R"({"b":"2"})");
