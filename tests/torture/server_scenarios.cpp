@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The in-process API server fails, and its clients do not.
+// Faults in the in-process API server; its clients are exempt.
 #include "server_scenarios.hpp"
 
 #include "cluster.hpp"
@@ -15,7 +15,7 @@ namespace kube::torture {
 
 namespace {
 
-/// Writes of all kinds while an informer, which does not fail, watches.
+/// Writes of all kinds while an informer that is exempt from faults watches.
 class ServerWrites : public Scenario {
  public:
   explicit ServerWrites(bool persistent) : persistent_(persistent) {
@@ -88,7 +88,7 @@ class ServerWrites : public Scenario {
     attempt([&] {
       if (maps.find("b")) maps.delete_("b");
     });
-    // No fault any more: whatever went wrong, the server goes on.
+    // Without faults, the server must work again after any failure.
     disarm();
     std::string complaint;
     eventually(
@@ -96,7 +96,7 @@ class ServerWrites : public Scenario {
         [&] {
           try {
             (void)maps.create(config_map("last", "one"));
-          } catch (const ApiError& error) {  // it may exist: the answer got lost
+          } catch (const ApiError& error) {  // it may exist: the answer was lost
             complaint = error.what();
             return is_already_exists(error);
           } catch (const TransportError& error) {
@@ -130,7 +130,7 @@ class ServerWrites : public Scenario {
   }
 
   const bool persistent_;
-  /// With a name that does not fit into a string without memory.
+  /// Has a name that is too long for the small-string buffer, so that copying it allocates.
   const Logger log_ =
       Logger{[](LogLevel, std::string_view, std::string_view) {}}.named("the server under torture");
   std::filesystem::path folder_;
