@@ -18,8 +18,8 @@ struct SchemaNode;
 /// A member of an object, with the annotations that patches need.
 struct SchemaField {
   const SchemaNode* node = nullptr;
-  Value default_value;  ///< absent if there is none
-  Value zero_value;  ///< written by Go for an unset field; absent if Go omits it
+  Value default_value;    ///< absent if there is none
+  Value zero_value;       ///< written by Go for an unset field; absent if Go omits it
   std::string merge_key;  ///< strategic merge: the member that identifies list elements
   bool merge = false;     ///< strategic merge: a list is merged, not replaced
   bool replace = false;   ///< strategic merge: an object is replaced, not merged
