@@ -202,7 +202,7 @@ class ElectionScenario final : public ClusterScenario {
     finish(first);
     eventually("that the other candidate leads", [&] { return terms > 1 || ended(1 - first); });
     finish(1 - first);
-    if (two) throw Violation{"two candidates led at once"};
+    if (two) throw Violation{"two candidates led at the same time"};
     if (leaders != 0) throw Violation{"a candidate leads though its election has ended"};
     if (error) std::rethrow_exception(error);
   }
@@ -213,7 +213,7 @@ class ExecScenario final : public ClusterScenario {
  public:
   ExecScenario() {
     std::string name = std::filesystem::temp_directory_path() / "kubecxx-torture-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw Violation{"cannot make a temporary folder"};
+    if (::mkdtemp(name.data()) == nullptr) throw Violation{"cannot create a temporary folder"};
     folder_ = name;
     const std::filesystem::path plugin = folder_ / "plugin";
     std::ofstream{plugin} << "#!/bin/sh\necho '{\"kind\":\"ExecCredential\",\"apiVersion\":"
@@ -241,7 +241,7 @@ class ExecScenario final : public ClusterScenario {
                         {.clock = &clock, .credentials = std::move(credentials)}};
     const auto map = client.resource<ConfigMap>(kSpace).get("map-0");
     const Immune immune;
-    if (map->data.at("text") != "first") throw Violation{"the object that was read is another"};
+    if (map->data.at("text") != "first") throw Violation{"the object has the wrong content"};
   }
 
  private:

@@ -197,9 +197,9 @@ class Runner {
       complaint = violation.text;
     } catch (const std::exception& error) {
       if (!fault_struck()) {
-        complaint = fmt::format("failed though nothing was made to fail: {}", error.what());
+        complaint = fmt::format("failed without an injected fault: {}", error.what());
       } else if (std::string_view{error.what()}.empty()) {
-        complaint = fmt::format("an error without a reason: {}", typeid(error).name());
+        complaint = fmt::format("an error without a message: {}", typeid(error).name());
       } else if (options_.verbose) {
         std::fprintf(stderr, "  ended with: %s\n", error.what());
       }
@@ -218,7 +218,7 @@ class Runner {
     while (now != before_) {
       if (std::chrono::steady_clock::now() > limit) {
         const std::string text =
-            fmt::format("left behind: {}; before the run {}", now.text(), before_.text());
+            fmt::format("leaked: {} after the run; {} before", now.text(), before_.text());
         before_ = now;  // so that the next run is not blamed for it
         return text;
       }

@@ -20,7 +20,7 @@ class ServerWrites : public Scenario {
  public:
   explicit ServerWrites(bool persistent) : persistent_(persistent) {
     std::string name = std::filesystem::temp_directory_path() / "kubecxx-torture-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw Violation{"cannot make a temporary folder"};
+    if (::mkdtemp(name.data()) == nullptr) throw Violation{"cannot create a temporary folder"};
     folder_ = name;
   }
   ~ServerWrites() override { std::filesystem::remove_all(folder_); }
@@ -69,7 +69,7 @@ class ServerWrites : public Scenario {
         if (!fault_struck() || std::string_view{error.what()}.empty())
           throw Violation{error.what()};
       }
-      if (server->revision() < revision) throw Violation{"the revision went back"};
+      if (server->revision() < revision) throw Violation{"the revision decreased"};
       revision = server->revision();
     };
     attempt([&] { (void)maps.create(config_map("a", "one")); });
