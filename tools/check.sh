@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What takes longer than `make test`: sanitizers, fuzzing, each header alone, format and tidy.
+# Checks that take longer than `make test`: sanitizers, fuzzing, each header alone, format and tidy.
 set -eu
 jobs=${1:-2}
 

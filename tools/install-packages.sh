@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs those of the named Debian packages that are missing; does nothing, and needs no rights, if all
-# are there.
+# Installs the named Debian packages that are missing; does nothing, and needs no privileges, if all are installed.
 set -eu
 
 missing=""
