@@ -29,7 +29,7 @@ struct Arguments {
 void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--kubeconfig", arguments.kubeconfig,
                  "This file instead of KUBECONFIG, the pod's own cluster or ~/.kube/config");
-  app.add_option("--server", arguments.server, "The URL of the API server, whatever the file says");
+  app.add_option("--server", arguments.server, "The URL of the API server; overrides the kubeconfig");
   app.add_option("--workers", arguments.run.workers, "How many Foos are worked on at once")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
@@ -43,7 +43,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
       "Lease, 2 the command line is wrong.");
 }
 
-/// "12:34:56.789 INFO  controller: created ..." on the standard error output.
+/// Writes "12:34:56.789 INFO controller: created ..." to standard error.
 void write_line(kube::LogLevel level, std::string_view component, std::string_view message) {
   constexpr std::string_view kNames[] = {"DEBUG", "INFO ", "WARN ", "ERROR"};
   const auto now = std::chrono::system_clock::now();
