@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A controller: each namespace with the label "team" gets a ConfigMap with the team's contact. The
-// controller restores the ConfigMap if it is changed or deleted; it is deleted with its namespace, or
-// when the label is removed.
+// controller restores the ConfigMap if it is changed or deleted; it is deleted with its namespace,
+// or when the label is removed.
 //   controller          for the cluster of the kubeconfig, until it is interrupted
 //   controller --demo   shows it with an in-process server
 #include <kube/api/core/v1.hpp>

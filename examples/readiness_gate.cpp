@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A controller that writes a status by server-side apply: pods with the readiness gate
-// "example.com/warm" become ready when they have the annotation of that name. It owns one condition of
-// each pod; the kubelet owns the others. Neither can overwrite the other or cause conflicts.
+// "example.com/warm" become ready when they have the annotation of that name. It owns one condition
+// of each pod; the kubelet owns the others. Neither can overwrite the other or cause conflicts.
 //   readiness_gate          for the cluster of the kubeconfig, until it is interrupted
 //   readiness_gate --demo   shows it with an in-process server
 #include <kube/api/conditions.hpp>

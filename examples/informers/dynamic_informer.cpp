@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An informer of a resource that is known only by name at run time, such as a custom resource: objects
-// are JSON documents. Shows each object and its changes, until it is interrupted.
+// An informer of a resource that is known only by name at run time, such as a custom resource:
+// objects are JSON documents. Shows each object and its changes, until it is interrupted.
 //
 // Usage: dynamic_informer GROUP VERSION RESOURCE    (the group of pods is "")
 #include <kube/api/object_key.hpp>
