@@ -8,8 +8,8 @@
 #include <memory>
 #include <utility>
 
-/// The programs of this folder do this in their loops: they follow the config maps of a cluster. All of it happens in the
-/// thread that calls run_ready().
+/// Shared by the programs of this folder: follows the config maps of a cluster. All work is done by
+/// the thread that calls run_ready().
 class Follower {
  public:
   using ConfigMap = kube::core::v1::ConfigMap;
@@ -22,7 +22,7 @@ class Follower {
         .on_update = [](const ConfigMap&, const ConfigMap& map) { show("changed", map); },
         .on_delete = [](const ConfigMap& map) { show("deleted", map); },
     });
-    // wait_for_cache_sync() would wait; this does not.
+    // wait_for_cache_sync() would block; this callback does not.
     maps.informer().synced().on_done([lister = maps.lister()] {
       std::cout << "synced with " << lister.list().size() << " config maps" << std::endl;
     });

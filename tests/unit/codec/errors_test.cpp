@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What decoders say of a mistake: the field, the problem and the byte.
+// Error messages of decoders: the field, the problem and the byte.
 #include <kube/codec/error.hpp>
 
 #include <kube/api/apps/v1.hpp>
@@ -26,7 +26,7 @@ using test::error_of;
 namespace wire = test::wire;
 
 struct Mistake {
-  /// The document; `^` marks the byte that the message names.
+  /// The document; `^` marks the byte offset in the message.
   std::string_view json;
   std::string_view message;
 };
@@ -92,7 +92,7 @@ TEST(CodecError, NamesFieldProblemAndByteOfMistakesInJson) {
            {R"({"metadata":{"finalizers":["a"^)",
             "metadata.finalizers: expected ',' or ']', found end of input"},
        }) {
-    // `^` and white space before it: the scanner names the next character that is not white space.
+    // Skips white space after `^`: the scanner reports the next character that is not white space.
     Mistake adjusted = mistake;
     std::string json{mistake.json};
     if (const std::size_t mark = json.find("^ "); mark != std::string::npos) {
