@@ -150,7 +150,7 @@ TEST_P(InformerWithoutMemory, EndsWithTheStateOfTheServer) {
   ASSERT_FALSE(live(1'000'000));
   // The process keeps a record for each thread that has ever read at the same time as others.
   const auto pieces = [] {
-    return pieces_in_use() - static_cast<std::int64_t>(detail::Lookout::count());
+    return pieces_in_use() - static_cast<std::int64_t>(detail::HazardPointer::count());
   };
   const std::int64_t before = pieces();
   // What fails several times is tried again after growing pauses; so not all allocations have their turn then.
