@@ -119,7 +119,7 @@ TEST(InOrderQueue, IsNotSyncedByABookmark) {
 
 // F-11, F-12
 TEST(InOrderQueue, IsSyncedWhenTheFirstListHasBeenProcessed) {
-  detail::InOrderQueueCore queue{kAccess, nullptr, {.name = "RealFIFO Item"}};
+  detail::InOrderQueueCore queue{kAccess, nullptr, {.name = "InOrderQueue Item"}};
   EXPECT_FALSE(queue.has_synced());
   queue.replace({}, "1");
   EXPECT_FALSE(queue.has_synced());
@@ -130,7 +130,7 @@ TEST(InOrderQueue, IsSyncedWhenTheFirstListHasBeenProcessed) {
   });
   EXPECT_FALSE(during);
   EXPECT_TRUE(queue.has_synced());
-  EXPECT_EQ(queue.synced().name(), "RealFIFO Item");
+  EXPECT_EQ(queue.synced().name(), "InOrderQueue Item");
 
   queue.replace({object("x")}, "2");  // a later list changes nothing
   EXPECT_TRUE(queue.has_synced());
@@ -204,7 +204,7 @@ TEST(InOrderQueue, HandsOutWhatItHasAfterClosing) {
   queue.close();
   ASSERT_EQ(waiting.wait_for(10s), std::future_status::ready);
   EXPECT_EQ(waiting.get(), PopResult::kClosed);
-  EXPECT_EQ(to_string(PopResult::kClosed), "DeltaFIFO: manipulating with closed queue");
+  EXPECT_EQ(to_string(PopResult::kClosed), "the queue is closed");
 
   queue.add(object("x"));
   EXPECT_EQ(pop(queue), "Added x@1");

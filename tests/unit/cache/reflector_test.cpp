@@ -819,7 +819,7 @@ TEST_F(ReflectorTest, WarnsOfEveryAttemptToReachTheServer) {
     {
       const std::lock_guard guard{mutex};
       ASSERT_EQ(lines.size(), attempt);  // at once, not after the pause
-      EXPECT_NE(lines.back().find("tries again: gone"), std::string::npos) << lines.back();
+      EXPECT_NE(lines.back().find("retrying: gone"), std::string::npos) << lines.back();
     }
     pass(800ms * (1 << (attempt - 1)));
   }

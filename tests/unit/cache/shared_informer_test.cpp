@@ -761,7 +761,8 @@ TEST_F(SharedInformerTest, NeverResyncsIfTheInformerDoesNot) {
              LogLevel::kWarning};
   make();
   informer->add_event_handler({}, {.name = "hopeful", .resync = 10s});
-  EXPECT_EQ(lines, (Strings{"handler hopeful: no resync, as the informer has none"}));
+  EXPECT_EQ(lines,
+            (Strings{"handler hopeful: no resync, because the informer has no resync period"}));
   start_and_sync();
   EXPECT_EQ(clock.sleepers(), 0U);
   stop();
