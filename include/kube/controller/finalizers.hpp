@@ -63,7 +63,7 @@ class Finalizers {
       };
     }
     if (!finalizers_.emplace(name, std::move(taken)).second) {
-      throw std::invalid_argument{"there are two finalizers " + name};
+      throw std::invalid_argument{"a finalizer of this name exists already: " + name};
     }
   }
   /// Adds all finalizers to an object that is not being deleted. For one that is, runs the
