@@ -48,7 +48,7 @@ extern "C" {
 
 /* Returns the version of the library, such as "0.1.0". */
 const char* kubecxx_version(void);
-/* Returns the ABI version of the library. A program that was compiled with a higher KUBECXX_ABI_VERSION may miss functions. */
+/* Returns the ABI version of the library. A program compiled with a higher KUBECXX_ABI_VERSION may miss functions. */
 int kubecxx_abi_version(void);
 
 /* --- Strings ------------------------------------------------------------------------------------------------------- */
@@ -78,13 +78,13 @@ enum {
   KUBECXX_ERROR_INVALID_ARGUMENT = 1, /* an argument or option is wrong; the message names it */
   KUBECXX_ERROR_MISUSE = 2,           /* a call that is not allowed here or now */
   KUBECXX_ERROR_NO_MEMORY = 3,
-  KUBECXX_ERROR_SYSTEM = 4,          /* the system cannot create a thread or a descriptor */
-  KUBECXX_ERROR_CONFIG = 5,          /* a configuration is missing or invalid */
-  KUBECXX_ERROR_TRANSPORT = 6,       /* no response from the server */
-  KUBECXX_ERROR_TIMEOUT = 7,         /* the caller's timeout has passed */
-  KUBECXX_ERROR_CANCELED = 8,        /* by kubecxx_cancel_request(), or because the handle was freed */
-  KUBECXX_ERROR_CODEC = 9,           /* malformed JSON, or unexpected content */
-  KUBECXX_ERROR_API = 10,            /* the server rejected the request; see kubecxx_error_http_status() */
+  KUBECXX_ERROR_SYSTEM = 4,    /* the system cannot create a thread or a descriptor */
+  KUBECXX_ERROR_CONFIG = 5,    /* a configuration is missing or invalid */
+  KUBECXX_ERROR_TRANSPORT = 6, /* no response from the server */
+  KUBECXX_ERROR_TIMEOUT = 7,   /* the caller's timeout has passed */
+  KUBECXX_ERROR_CANCELED = 8,  /* by kubecxx_cancel_request(), or because the handle was freed */
+  KUBECXX_ERROR_CODEC = 9,     /* malformed JSON, or unexpected content */
+  KUBECXX_ERROR_API = 10, /* the server rejected the request; see kubecxx_error_http_status() */
   KUBECXX_ERROR_NOT_FOUND = 11,      /* status 404; also returned by a cache */
   KUBECXX_ERROR_ALREADY_EXISTS = 12, /* status 409 with that reason */
   KUBECXX_ERROR_CONFLICT = 13,       /* status 409: the object has changed */
@@ -415,12 +415,13 @@ int kubecxx_election_is_leader(const kubecxx_election* election);
 /* Returns the last observed holder of the Lease. */
 int kubecxx_election_leader(const kubecxx_election* election, kubecxx_text** identity);
 /* For the leader's work: waits until it has to end, because the Lease is lost or kubecxx_election_stop() was called, and
- * sets `must_stop` to 1. After `wait_ms` (0: immediately, negative: no limit) sets it to 0. Waits unless `wait_ms` is 0. */
+ * sets `must_stop` to 1. After `wait_ms` (0: immediately, negative: no limit) sets it to 0. Waits unless `wait_ms` is
+ * 0. */
 int kubecxx_election_must_stop(kubecxx_election* election, int64_t wait_ms, int* must_stop);
 /* Requests the end of the election. Does not wait. */
 int kubecxx_election_stop(kubecxx_election* election);
-/* Returns when the election has ended: after kubecxx_election_stop(), or because the Lease was lost. KUBECXX_ERROR_TIMEOUT after
- * `timeout_ms` (negative: never). `cancel` may be null. Waits. */
+/* Returns when the election has ended: after kubecxx_election_stop(), or because the Lease was lost.
+ * KUBECXX_ERROR_TIMEOUT after `timeout_ms` (negative: never). `cancel` may be null. Waits. */
 int kubecxx_election_wait(kubecxx_election* election, int64_t timeout_ms, kubecxx_cancel* cancel);
 /* Stops the election. */
 void kubecxx_election_free(kubecxx_election* election);
