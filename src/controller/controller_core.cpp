@@ -90,9 +90,9 @@ ControllerMetrics::ControllerMetrics(const std::shared_ptr<Metrics>& metrics,
                             labels);
   terminal_errors = metrics->counter("controller_runtime_terminal_reconcile_errors_total",
                                      "Reconciles that failed with a terminal error", labels);
-  panics = metrics->counter("controller_runtime_reconcile_panics_total",
-                            "Reconciles that threw an exception other than std::runtime_error",
-                            labels);
+  panics =
+      metrics->counter("controller_runtime_reconcile_panics_total",
+                       "Reconciles that threw an exception other than std::runtime_error", labels);
   timeouts = metrics->counter("controller_runtime_reconcile_timeouts_total",
                               "Reconciles that exceeded reconcile_timeout", labels);
   time = metrics->histogram("controller_runtime_reconcile_time_seconds", "Duration of reconciles",

@@ -91,11 +91,11 @@ TEST(MutationCache, ShowsOwnWritesUntilTheStoreHasThem) {
   cache.mutation(item("a", "x", "10"));
   EXPECT_EQ(version_of(cache.find("a/x")), "10");
   cache.mutation(item("a", "new", "11"));
-  EXPECT_EQ(cache.find("a/new"), nullptr);  // additions are not shown unless asked for
+  EXPECT_EQ(cache.find("a/new"), nullptr);  // additions are hidden unless include_adds is set
 
   store.upsert(item("a", "x", "10"));
   EXPECT_EQ(version_of(cache.find("a/x")), "10");
-  store.upsert(item("a", "x", "7"));  // the overlay is gone
+  store.upsert(item("a", "x", "7"));  // the own write is dropped
   EXPECT_EQ(version_of(cache.find("a/x")), "7");
 
   cache.mutation(item("a", "x", "20"));
@@ -110,7 +110,7 @@ TEST(MutationCache, RemembersOnlyTheLastWrites) {
   MutationCache<Item> cache{store, {.max_entries = 2, .include_adds = true}};
   cache.mutation(item("a", "x", "1"));
   cache.mutation(item("a", "y", "2"));
-  EXPECT_NE(cache.find("a/x"), nullptr);  // used: y is the oldest now
+  EXPECT_NE(cache.find("a/x"), nullptr);  // used, so y is the least recently used now
   cache.mutation(item("a", "z", "3"));
   EXPECT_NE(cache.find("a/x"), nullptr);
   EXPECT_EQ(cache.find("a/y"), nullptr);
@@ -145,13 +145,13 @@ TEST(MutationCache, LetsGoWhenEventsArrive) {
   cache.mutation(with_uid(item("a", "x", "20"), "u2"));
   cache.on_delete(with_uid(item("a", "x", "15"), "u1"));  // an older object of that name
   EXPECT_EQ(version_of(cache.find("a/x")), "20");
-  cache.on_delete(with_uid(item("a", "x", "18"), "u2"));  // this one
+  cache.on_delete(with_uid(item("a", "x", "18"), "u2"));  // the current one
   EXPECT_EQ(cache.find("a/x"), nullptr);
-  cache.mutation(with_uid(item("a", "x", "30"), "u2"));  // the write of what is gone
+  cache.mutation(with_uid(item("a", "x", "30"), "u2"));  // a write to the deleted object
   EXPECT_EQ(cache.find("a/x"), nullptr);
   cache.mutation(with_uid(item("a", "x", "17"), "u3"));  // older than the deletion
   EXPECT_EQ(cache.find("a/x"), nullptr);
-  cache.mutation(with_uid(item("a", "x", "31"), "u3"));  // made again
+  cache.mutation(with_uid(item("a", "x", "31"), "u3"));  // created again
   EXPECT_EQ(version_of(cache.find("a/x")), "31");
 }
 
@@ -163,7 +163,7 @@ TEST(ExpirationStore, ForgetsWhatWasNotWrittenForLong) {
   clock.advance(5s);
   store.upsert(item("a", "y", "2"));
   clock.advance(5s);
-  EXPECT_NE(store.find("a/x"), nullptr);  // exactly at its end
+  EXPECT_NE(store.find("a/x"), nullptr);  // exactly at its expiry
   clock.advance(1s);
   EXPECT_EQ(store.keys().size(), 2U);
   EXPECT_EQ(store.find("a/x"), nullptr);
@@ -217,7 +217,7 @@ TEST(Fifo, HandsOutTheNewestStateOfEachObject) {
   queue.erase("a/y");
   EXPECT_EQ(pop(), "x3*");
   EXPECT_FALSE(queue.synced().done());
-  EXPECT_EQ(pop(), "z4");  // y has gone
+  EXPECT_EQ(pop(), "z4");  // y was deleted
   EXPECT_TRUE(queue.synced().done());
   EXPECT_EQ(pop(), "-");
   queue.close();

@@ -51,7 +51,7 @@ std::string show(const detail::AnyDelta& delta) {
   return text;
 }
 
-/// Takes once; "-" if there is nothing.
+/// Pops once; returns "-" if the queue is empty.
 std::string pop(detail::DeltaQueueCore& queue, bool* initial = nullptr) {
   std::string text = "-";
   (void)queue.pop(
@@ -83,7 +83,7 @@ TEST(InOrderQueue, KeepsEveryDeltaInOrder) {
   EXPECT_EQ(pop(queue), "-");
 }
 
-// F-5: what was taken is not kept.
+// F-5: deltas that were taken are released.
 TEST(InOrderQueue, LetsGoOfWhatWasTaken) {
   detail::InOrderQueueCore queue{kAccess};
   const Ref<Item> held = item("a", "x", "1");
@@ -106,7 +106,7 @@ TEST(InOrderQueue, TakesListsResyncsAndBookmarksAsOneDelta) {
   EXPECT_EQ(pop(queue), "Bookmark@9");
 }
 
-// F-10: a bookmark does not make the queue look filled.
+// F-10: a bookmark does not make the queue count as populated.
 TEST(InOrderQueue, IsNotSyncedByABookmark) {
   detail::InOrderQueueCore queue{kAccess};
   queue.bookmark("9");
@@ -177,9 +177,9 @@ TEST(InOrderQueue, EndsABatchWhereItMust) {
   queue.update(object("e", "2"));
   queue.replace({}, "10");
 
-  EXPECT_EQ(pop(queue), "Added a@1, Added b@1");                   // before a key that is in it
-  EXPECT_EQ(pop(queue), "Updated a@2, Updated c@1, Updated d@1");  // at its size
-  EXPECT_EQ(pop(queue), "Updated e@1");                            // before what is about all
+  EXPECT_EQ(pop(queue), "Added a@1, Added b@1");  // ends before a key that is already in the batch
+  EXPECT_EQ(pop(queue), "Updated a@2, Updated c@1, Updated d@1");  // ends at the maximum size
+  EXPECT_EQ(pop(queue), "Updated e@1");  // ends before a delta that concerns all objects
   EXPECT_EQ(pop(queue), "Bookmark@9");
   EXPECT_EQ(pop(queue), "Updated e@2");
   EXPECT_EQ(pop(queue), "ReplacedAll@10[]");
@@ -220,14 +220,14 @@ TEST(InOrderQueue, ForgetsWhatFailed) {
   EXPECT_EQ(queue.size(), 0U);
 }
 
-// Q-9, K-4: an object without a key is refused at once.
+// Q-9, K-4: an object without a key is rejected immediately.
 TEST(InOrderQueue, RefusesAnObjectWithoutName) {
   detail::InOrderQueueCore queue{kAccess};
   EXPECT_THROW(queue.add(object("")), KeyError);
   EXPECT_EQ(queue.size(), 0U);
 }
 
-// K-2: a full queue makes producers wait; the consumer, or closing it, lets them go on.
+// K-2: a full queue blocks producers until the consumer makes room or the queue is closed.
 TEST(InOrderQueue, HoldsProducersBackWhenFull) {
   detail::InOrderQueueCore queue{kAccess, nullptr, {.max_items = 2, .batch_size = 1}};
   queue.add(object("a"));
@@ -254,7 +254,8 @@ TEST(InOrderQueue, HoldsProducersBackWhenFull) {
                                              "Added e@1"}));
 }
 
-// K-2: a producer that has more to come wakes the consumer when all of it is there, or the queue is full.
+// K-2: a producer with more deltas to come wakes the consumer after the last one, or when the queue
+// is full.
 TEST(InOrderQueue, WakesTheConsumerWhenItIsFullOrNothingMoreFollows) {
   detail::InOrderQueueCore queue{kAccess, nullptr, {.max_items = 3}};
   std::promise<std::string> all;
@@ -337,7 +338,7 @@ struct CountingWaker final : detail::Waker {
   int count = 0;
 };
 
-// a consumer that does not wait is woken for each change, unless it looks by itself.
+// a polling consumer is woken for each change, unless the queue is held.
 TEST(InOrderQueue, WakesItsConsumer) {
   detail::InOrderQueueCore queue{kAccess};
   const auto consumer = std::make_shared<CountingWaker>();
@@ -383,7 +384,7 @@ TEST(DeltaFifo, MergesTwoDeletionsThatFollowEachOther) {
   EXPECT_EQ(pop(queue), "Added x@1, Deleted x@2");
 
   queue.add(object("x", "1"));
-  queue.erase("a/x");  // a tombstone knows less
+  queue.erase("a/x");  // a tombstone has less information
   queue.erase(object("x", "3"));
   EXPECT_EQ(pop(queue), "Added x@1, Deleted x@3");
 }
@@ -394,7 +395,7 @@ TEST(DeltaFifo, DropsTheDeletionOfWhatIsNotKnown) {
   detail::DeltaFifoCore queue{kAccess, detail::Inside::core(known)};
   queue.erase(object("x", "1"));
   EXPECT_EQ(queue.size(), 0U);
-  EXPECT_TRUE(queue.has_synced());  // but something has happened
+  EXPECT_TRUE(queue.has_synced());  // another operation came first
 
   known.upsert(item("a", "x", "1"));
   queue.erase(object("x", "2"));
@@ -403,7 +404,7 @@ TEST(DeltaFifo, DropsTheDeletionOfWhatIsNotKnown) {
   EXPECT_EQ(pop(queue), "Deleted? key a/x");
 }
 
-// D-12: what is being processed counts as known, so no lock is needed meanwhile.
+// D-12: objects being processed count as known, so no lock is needed meanwhile.
 TEST(DeltaFifo, KnowsWhatIsBeingProcessed) {
   Indexer<Item> known;
   detail::DeltaFifoCore queue{kAccess, detail::Inside::core(known)};
@@ -517,7 +518,7 @@ TEST(DoneSignal, IsWaitedForWithoutPolling) {
   const DoneSignal c{"c"};
   EXPECT_FALSE(wait_for({c, b, a}, stop.get_token(), "caches", log));
   EXPECT_EQ(lines.back(), "Timed out waiting for caches: b, c");
-  EXPECT_TRUE(wait_for({a}, stop.get_token()));  // it has happened, stop or not
+  EXPECT_TRUE(wait_for({a}, stop.get_token()));  // it is done already, so the stop does not matter
   EXPECT_FALSE(b.wait(stop.get_token()));
   b.fire();
   b.fire();
@@ -525,7 +526,7 @@ TEST(DoneSignal, IsWaitedForWithoutPolling) {
   EXPECT_TRUE(b.done());
 }
 
-// D-2, D-4: the queues of a type, as whoever builds a loop of their own uses them.
+// D-2, D-4: the typed queues, for loops written by the user.
 TEST(DeltaFifo, HandsOutTypedDeltasAndKeepsTheStoreThatItKnows) {
   std::optional<Indexer<Item>> store{std::in_place};
   store->upsert(item("a", "gone", "1"));
