@@ -51,7 +51,7 @@ TEST(FakeClock, WaitsForWhoSleepsUntilATime) {
 
 TEST(SystemClock, SleepsToTheEnd) { EXPECT_TRUE(system_clock().sleep_for(1ms, {})); }
 
-/// What the machine would show in tests of BootClock; a suspend moves it, and nothing else.
+/// The simulated boot-time offset in tests of BootClock; only a suspend changes it.
 std::atomic<Clock::Duration> suspended{};
 Clock::TimePoint time_with_suspends() {
   return std::chrono::steady_clock::now() + suspended.load();

@@ -109,7 +109,7 @@ TEST(Condition, ADeadlineEndsTheWait) {
   EXPECT_FALSE(never.wait_until(lock, {}, deadline, [] { return false; }));
   EXPECT_GE(std::chrono::steady_clock::now(), deadline);
   EXPECT_TRUE(lock.owns_lock());
-  // One that is over long ago, too.
+  // A deadline in the distant past works, too.
   EXPECT_FALSE(never.wait_until(lock, {}, Condition::TimePoint{} - 1h, [] { return false; }));
 }
 

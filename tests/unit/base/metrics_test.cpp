@@ -146,7 +146,7 @@ TEST(Metrics, GivesANameToOneAtATime) {
   auto first = metrics.claim("informers a");
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(metrics.claim("informers a"), nullptr);
-  EXPECT_NE(metrics.claim("informers b"), nullptr);  // given back at once
+  EXPECT_NE(metrics.claim("informers b"), nullptr);  // released immediately
   const auto copy = first;
   first.reset();
   EXPECT_EQ(metrics.claim("informers a"), nullptr);

@@ -66,7 +66,7 @@ TEST_F(CreateOrUpdateTest, SendsOnlyWhatHasChanged) {
   ConfigMap map{.metadata = {.name = "a", .namespace_ = space}};
   EXPECT_EQ(create_or_patch(client, map, kColour("red")), WriteResult::kCreated);
   EXPECT_EQ(create_or_patch(client, map, kColour("red")), WriteResult::kUnchanged);
-  // Somebody else writes another field meanwhile: no conflict.
+  // Another client writes another field meanwhile: no conflict.
   EXPECT_EQ(create_or_patch(client, map,
                             [&](ConfigMap& mine) {
                               ConfigMap theirs = *server.find<ConfigMap>(space, "a");

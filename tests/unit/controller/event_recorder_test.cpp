@@ -29,7 +29,8 @@ class EventRecorderTest : public ::testing::Test {
     if (!recorder_) recorder_.emplace(sink_, options_);
     return *recorder_;
   }
-  /// Moves the clock whenever the recorder waits, until everything is sent; returns how long it waited.
+  /// Advances the clock whenever the recorder waits, until everything is sent; returns the waiting
+  /// times.
   std::vector<Clock::Duration> flush_with_waits() {
     std::vector<Clock::Duration> waits;
     auto done = std::async(std::launch::async, [&] { return recorder().flush(24h); });
@@ -122,7 +123,7 @@ TEST_F(EventRecorderTest, NeverWaitsAndDropsWhatIsTooMuch) {
       [wait = release.get_future().share()](const auto&, std::stop_token) { wait.wait(); });
   recorder().record(pod_reference("first"), "Normal", "R", "");
   while (sink_->attempts() == 0)
-    std::this_thread::yield();  // it is with the sink, no longer in the queue
+    std::this_thread::yield();  // the sink has it, so it is no longer in the queue
   for (int i = 0; i < 1003; ++i)
     recorder().record(pod_reference("p" + std::to_string(i)), "Normal", "R", "");
   EXPECT_EQ(logged(), 3U);

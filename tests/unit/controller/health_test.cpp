@@ -8,7 +8,7 @@
 namespace kube {
 namespace {
 
-// CF-44: no check at all is one that always passes.
+// CF-44: without any check the result is success.
 TEST(HealthChecks, AreFineWithoutAny) {
   const HealthChecks checks;
   EXPECT_EQ(checks.answer("", "").status, 200);
