@@ -37,7 +37,7 @@ TEST(FakeClock, MovesItselfWhileItWaitsForACondition) {
   EXPECT_FALSE(clock.advance_until([] { return false; }, 1ms));
 }
 
-TEST(FakeClock, WaitsForWhoSleepsUntilATime) {
+TEST(FakeClock, WaitsForASleeperWithThatDeadline) {
   testkit::FakeClock clock;
   const auto start = clock.now();
   std::stop_source stop;
@@ -92,7 +92,7 @@ TEST(BootClock, StopsSleepingWhenAsked) {
   EXPECT_FALSE(slept.get());
 }
 
-TEST(BootClock, TellsWhatAConditionSays) {
+TEST(BootClock, ReturnsTheValueOfTheCondition) {
   std::mutex mutex;
   Condition condition;
   bool ready = false;
@@ -138,7 +138,7 @@ TEST(FakeClock, StopsSleepingWhenAsked) {
   EXPECT_FALSE(slept.get());
 }
 
-TEST(FakeClock, TellsWhatAConditionSaysAtTheDeadline) {
+TEST(FakeClock, ReturnsTheValueOfTheConditionAtTheDeadline) {
   testkit::FakeClock clock;
   std::mutex mutex;
   Condition condition;

@@ -202,7 +202,7 @@ TEST_F(AsyncSource, ListsAndWatchesOnTheThreadsOfARuntime) {
 }
 
 // RC-74
-TEST_F(AsyncSource, ManyOfThemNeedNoFurtherThread) {
+TEST_F(AsyncSource, NeedsNoThreadPerSource) {
   create("one");
   const Client client{server.config()};
   for (int i = 0; i < 30; ++i) (void)follow(source(client));
@@ -249,7 +249,7 @@ TEST_F(AsyncSource, WorksWithCredentialsOfTheProgram) {
 }
 
 // RC-74
-TEST(ListWatch, SourcesOfTheProgramHaveNoFormThatIsPolled) {
+TEST(ListWatch, HasNoAsyncFormIfAUserWroteIt) {
   const auto functions =
       std::make_shared<FunctionListWatch<Pod>>(FunctionListWatch<Pod>::List{}, nullptr);
   EXPECT_EQ(detail::ErasedListWatch<Pod>{functions}.async_form(), nullptr);

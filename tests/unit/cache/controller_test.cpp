@@ -51,7 +51,7 @@ bool wait_until(const Condition& condition) {
 
 // C-1, C-3, C-4, C-5, C-6, C-13, K-3: errors are counted and reported, the loop continues, and a
 // new list delivers the lost objects.
-TEST(Controller, ReportsWhatProcessingThrowsAndListsAgain) {
+TEST(Controller, ReportsProcessingErrorsAndListsAgain) {
   const std::size_t threads_before = thread_count();
   const auto server = std::make_shared<FakeListWatch>();
   server->put("a", "x");
@@ -147,7 +147,7 @@ TEST(Controller, RetriesDeltasWhereProcessingCan) {
 }
 
 // C-2: queued deltas are dropped on a stop.
-TEST(Controller, DropsWhatIsQueuedWhenStopped) {
+TEST(Controller, DropsQueuedDeltasOnStop) {
   const auto server = std::make_shared<FakeListWatch>();
   const auto queue = std::make_shared<detail::InOrderQueueCore>(
       detail::kObjectAccess<Item>, nullptr, DeltaQueueOptions{.batch_size = 1});
@@ -171,7 +171,7 @@ TEST(Controller, DropsWhatIsQueuedWhenStopped) {
 }
 
 // F-15, D-12: no lock is held while deltas are processed.
-TEST(Controller, LetsProducersInWhileItProcesses) {
+TEST(Controller, AcceptsDeltasWhileProcessing) {
   detail::InOrderQueueCore in_order{detail::kObjectAccess<Item>};
   detail::DeltaFifoCore classic{detail::kObjectAccess<Item>};
   for (detail::DeltaQueueCore* queue : {static_cast<detail::DeltaQueueCore*>(&in_order),
@@ -187,7 +187,7 @@ TEST(Controller, LetsProducersInWhileItProcesses) {
 }
 
 // R-31, W-17, M-9
-TEST(Controller, TellsThatAListTookLong) {
+TEST(Controller, LogsSlowLists) {
   for (const bool watch_list : {false, true}) {
     testkit::FakeClock clock;
     std::mutex mutex;
@@ -220,7 +220,7 @@ TEST(Controller, TellsThatAListTookLong) {
 }
 
 // P-10, M-8
-TEST(Controller, TellsThatAHandlerIsSlow) {
+TEST(Controller, LogsSlowHandlers) {
   testkit::FakeClock clock;
   std::mutex mutex;
   Strings lines;

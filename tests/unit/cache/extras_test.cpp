@@ -59,7 +59,7 @@ TEST(Lister, ReadsFromTheCache) {
 }
 
 // Y-5, Y-6
-TEST(Lister, SaysWhatIsMissingAsAServerWould) {
+TEST(Lister, ReportsMissingObjectsLikeAServer) {
   const auto text = [](const auto& get) -> std::string {
     try {
       (void)get();
@@ -105,7 +105,7 @@ TEST(MutationCache, ShowsOwnWritesUntilTheStoreHasThem) {
 }
 
 //
-TEST(MutationCache, RemembersOnlyTheLastWrites) {
+TEST(MutationCache, KeepsOnlyTheMostRecentWrites) {
   Indexer<Item> store;
   MutationCache<Item> cache{store, {.max_entries = 2, .include_adds = true}};
   cache.mutation(item("a", "x", "1"));
@@ -133,7 +133,7 @@ TEST(MutationCache, FindsOwnWritesThroughIndexes) {
 }
 
 //
-TEST(MutationCache, LetsGoWhenEventsArrive) {
+TEST(MutationCache, DropsOwnWritesWhenEventsArrive) {
   Indexer<Item> store;
   MutationCache<Item> cache{store, {.include_adds = true}};
   cache.mutation(with_uid(item("a", "x", "10"), "u1"));
@@ -156,7 +156,7 @@ TEST(MutationCache, LetsGoWhenEventsArrive) {
 }
 
 //
-TEST(ExpirationStore, ForgetsWhatWasNotWrittenForLong) {
+TEST(ExpirationStore, RemovesExpiredObjects) {
   testkit::FakeClock clock;
   ExpirationStore<Item> store{10s, clock};
   store.upsert(item("a", "x", "1"));
@@ -186,7 +186,7 @@ TEST(ExpirationStore, ForgetsWhatWasNotWrittenForLong) {
 }
 
 //
-TEST(UndeltaStore, HandsOverItsContentAfterEachWrite) {
+TEST(UndeltaStore, PassesItsContentOnAfterEachWrite) {
   Strings pushed;
   UndeltaStore<Item> store{[&](const std::vector<Ref<Item>>& all) { pushed.push_back(show(all)); }};
   store.upsert(item("a", "x", "1"));
@@ -199,7 +199,7 @@ TEST(UndeltaStore, HandsOverItsContentAfterEachWrite) {
 }
 
 // B-1
-TEST(Fifo, HandsOutTheNewestStateOfEachObject) {
+TEST(Fifo, ReturnsTheNewestStateOfEachObject) {
   Fifo<Item> queue;
   const auto pop = [&] {
     std::string text = "-";

@@ -99,7 +99,7 @@ TEST_F(InformerWithFailures, KeepsAllObjectsWhenAnIndexFunctionThrows) {
 }
 
 // K-1, P-3: an exception of one handler's callback does not affect other handlers.
-TEST_F(InformerWithFailures, TellsAllHandlersWhenOnHighWaterThrows) {
+TEST_F(InformerWithFailures, NotifiesAllHandlersWhenOnHighWaterThrows) {
   make();
   Recorder first;
   Recorder second;
@@ -130,7 +130,7 @@ TEST_F(InformerWithFailures, TellsAllHandlersWhenOnHighWaterThrows) {
 }
 
 // S-29, K-5: an exception of a transform is reported, and the rejected object is listed again.
-TEST_F(InformerWithFailures, ListsAgainWhenATransformThrowsNoException) {
+TEST_F(InformerWithFailures, ListsAgainWhenATransformThrowsANonException) {
   std::atomic<int> failures = 3;
   options.transform = [&](Item& object) {
     if (object.metadata.name == "bad" && failures-- > 0) throw 42;  // NOLINT: anything
@@ -154,7 +154,7 @@ TEST_F(InformerWithFailures, ListsAgainWhenATransformThrowsNoException) {
 }
 
 // the same holds for a source that throws anything.
-TEST_F(InformerWithFailures, TriesAgainWhenTheSourceThrowsNoException) {
+TEST_F(InformerWithFailures, RetriesWhenTheSourceThrowsANonException) {
   const testing_support::Failure foreign = [] { throw 42; };  // NOLINT: anything
   options.on_error = [this](const CacheError& error) {
     {
@@ -194,7 +194,7 @@ TEST_F(InformerWithFailures, SyncsWhenACallbackOfItsSignalThrows) {
 }
 
 // C-5, C-12: a handler of the simple informer that throws anything.
-TEST(InformerWithOneHandler, GoesOnWhenItsHandlerThrowsNoException) {
+TEST(InformerWithOneHandler, ContinuesWhenItsHandlerThrowsANonException) {
   const auto server = std::make_shared<FakeListWatch>();
   server->put("n", "a");
   server->put("n", "b");

@@ -52,7 +52,7 @@ class FakeSourceTest : public ::testing::Test {
 };
 
 // L-15
-TEST_F(FakeSourceTest, TellsAnInformerOfAllChanges) {
+TEST_F(FakeSourceTest, ReportsAllChangesToAnInformer) {
   source->add(config_map("old"));
   start();
   EXPECT_TRUE(shows("old", "red"));

@@ -89,7 +89,7 @@ TEST(Indexer, FindsByEveryFormOfKey) {
 }
 
 // K-28: keys are pairs; as plain text, these two would be equal.
-TEST(Indexer, TellsNamespacesFromNames) {
+TEST(Indexer, DistinguishesNamespacesFromNames) {
   Indexer<Item> indexer;
   indexer.upsert(item("a", "b/c", "1"));
   indexer.upsert(item("a/b", "c", "2"));
@@ -224,7 +224,7 @@ TEST(Indexer, GivesSortedKeysAndTheUnionOverTheValuesOfAnExample) {
 }
 
 // I-12, K-12: the function is called once per object; errors are reported, and yield no values.
-TEST(Indexer, StoresWhatTheIndexFunctionSaidAndReportsItsErrors) {
+TEST(Indexer, StoresIndexValuesAndReportsIndexErrors) {
   int calls = 0;
   std::vector<std::string> errors;
   Indexer<Item> indexer{
@@ -251,7 +251,7 @@ TEST(Indexer, StoresWhatTheIndexFunctionSaidAndReportsItsErrors) {
 }
 
 // I-14: Index() propagates the exception of the function.
-TEST(Indexer, HandsOnTheErrorOfAnIndexFunctionForAnExample) {
+TEST(Indexer, PropagatesTheErrorOfAnIndexFunctionForAnExample) {
   Indexer<Item> indexer{{{"bad", [](const Item&) -> std::vector<std::string> {
                             throw std::runtime_error("cannot");
                           }}}};
@@ -259,7 +259,7 @@ TEST(Indexer, HandsOnTheErrorOfAnIndexFunctionForAnExample) {
 }
 
 // I-19, K-14
-TEST(Indexer, AddsIndexesWhenObjectsAreThereAlready) {
+TEST(Indexer, AddsIndexesOverExistingObjects) {
   Indexer<Item> indexer{{{"letters", letters}}};
   indexer.upsert(item("a", "x", "1", {{"app", "web"}, {"letters", "a"}}));
 

@@ -80,21 +80,21 @@ class InformerLog : public testing::Test {
 };
 
 // M-10
-TEST_F(InformerLog, IsThatOfTheClientWhoseResourceItReads) {
+TEST_F(InformerLog, DefaultsToTheLogOfTheClient) {
   SharedIndexInformer<Pod> informer{source_, {.clock = &clock_}};
   const std::jthread running{[&](std::stop_token stop) { informer.run(std::move(stop)); }};
 
   EXPECT_THAT(of_client_.first(), HasSubstr("out of reach"));
 }
 
-TEST_F(InformerLog, OfAnInformerWithOneHandlerIsThatOfTheClient) {
+TEST_F(InformerLog, DefaultsToTheLogOfTheClientForASimpleInformer) {
   Informer<Pod> informer{source_, {}, {.clock = &clock_}};
   const std::jthread running{[&](std::stop_token stop) { informer.run(std::move(stop)); }};
 
   EXPECT_THAT(of_client_.first(), HasSubstr("out of reach"));
 }
 
-TEST_F(InformerLog, OfAReflectorIsThatOfTheClient) {
+TEST_F(InformerLog, DefaultsToTheLogOfTheClientForAReflector) {
   Indexer<Pod> store;
   Reflector<Pod> reflector{source_, store, {.clock = &clock_}};
   const std::jthread running{[&](std::stop_token stop) { reflector.run(std::move(stop)); }};
@@ -102,7 +102,7 @@ TEST_F(InformerLog, OfAReflectorIsThatOfTheClient) {
   EXPECT_THAT(of_client_.first(), HasSubstr("out of reach"));
 }
 
-TEST_F(InformerLog, IsTheOneOfItsOptionsIfTheyNameOne) {
+TEST_F(InformerLog, UsesTheLogOfTheOptionsIfSet) {
   {
     SharedIndexInformer<Pod> informer{source_, {.clock = &clock_, .log = own_.logger()}};
     const std::jthread running{[&](std::stop_token stop) { informer.run(std::move(stop)); }};

@@ -60,7 +60,7 @@ double value_in(const std::string& text, const std::string& series) {
 }
 
 // K-23: events by type, and their age.
-TEST_F(SharedInformerTest, TellsHowFreshItIs) {
+TEST_F(SharedInformerTest, ExportsItsFreshness) {
   const auto metrics = std::make_shared<Metrics>();
   options.metrics = InformerMetrics::in(metrics, {{"name", "n"}});
   const InformerMetrics counts = options.metrics;
@@ -112,7 +112,7 @@ TEST_F(SharedInformerTest, TellsHowFreshItIs) {
 }
 
 // K-23: how long events wait until the cache has them, and how long handlers take.
-TEST_F(SharedInformerTest, TellsHowLongThingsTake) {
+TEST_F(SharedInformerTest, ExportsLatencies) {
   for (const QueueKind kind : {QueueKind::kInOrder, QueueKind::kDeltaFifo}) {
     const auto metrics = std::make_shared<Metrics>();
     options.metrics = InformerMetrics::in(metrics, {});
@@ -151,7 +151,7 @@ TEST(InformerMetrics, CountNothingByDefault) {
 }
 
 // A registry and the informer it measures may outlive each other.
-TEST(InformerMetrics, ComputeOnlyWhileThereIsSomethingToCompute) {
+TEST(InformerMetrics, AreComputedOnlyWhileTheirInformerExists) {
   auto metrics = std::make_shared<Metrics>();
   auto counts = InformerMetrics::in(metrics, {});
   int calls = 0;

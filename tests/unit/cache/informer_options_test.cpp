@@ -22,7 +22,7 @@ using testing_support::show;
 using testing_support::status;
 
 // K-22: an informer has all options of a Reflector.
-TEST_F(SharedInformerTest, HandsItsOptionsToTheReflector) {
+TEST_F(SharedInformerTest, PassesItsOptionsToTheReflector) {
   for (const char* name : {"u", "v", "w", "x", "y"}) server->put("a", name);
   options.page_size = 2;
   options.min_watch_timeout = 20min;
@@ -47,7 +47,7 @@ TEST_F(SharedInformerTest, HandsItsOptionsToTheReflector) {
 
 // K-27, IE-1, IE-5: objects are transformed and indexed one at a time, on whichever thread, and a
 // handler that never returns blocks neither.
-TEST_F(SharedInformerTest, GoesOnWhileAHandlerBlocks) {
+TEST_F(SharedInformerTest, ContinuesWhileAHandlerBlocks) {
   std::atomic<int> inside = 0;
   std::atomic<bool> overlapped = false;
   const auto alone = [&] {

@@ -84,7 +84,7 @@ TEST(InOrderQueue, KeepsEveryDeltaInOrder) {
 }
 
 // F-5: deltas that were taken are released.
-TEST(InOrderQueue, LetsGoOfWhatWasTaken) {
+TEST(InOrderQueue, ReleasesDeltasThatWereTaken) {
   detail::InOrderQueueCore queue{kAccess};
   const Ref<Item> held = item("a", "x", "1");
   queue.add(ObjectRef::from(held));
@@ -165,7 +165,7 @@ TEST(InOrderQueue, IsNotSyncedByAListThatFailed) {
 }
 
 // F-13, F-14
-TEST(InOrderQueue, EndsABatchWhereItMust) {
+TEST(InOrderQueue, LimitsABatch) {
   detail::InOrderQueueCore queue{kAccess, nullptr, {.batch_size = 3}};
   queue.add(object("a"));
   queue.add(object("b"));
@@ -198,7 +198,7 @@ TEST(InOrderQueue, DoesNotMixInitialAndLaterItemsInABatch) {
 }
 
 //
-TEST(InOrderQueue, HandsOutWhatItHasAfterClosing) {
+TEST(InOrderQueue, ReturnsRemainingDeltasAfterClosing) {
   detail::InOrderQueueCore queue{kAccess};
   auto waiting = std::async(std::launch::async, [&] { return queue.pop([](auto&, bool) {}); });
   queue.close();
@@ -212,7 +212,7 @@ TEST(InOrderQueue, HandsOutWhatItHasAfterClosing) {
 }
 
 // what was taken is not put back.
-TEST(InOrderQueue, ForgetsWhatFailed) {
+TEST(InOrderQueue, DropsDeltasWhoseProcessingFailed) {
   detail::InOrderQueueCore queue{kAccess};
   queue.add(object("x"));
   EXPECT_THROW((void)queue.pop([](auto&, bool) { throw std::runtime_error("no"); }),
@@ -228,7 +228,7 @@ TEST(InOrderQueue, RefusesAnObjectWithoutName) {
 }
 
 // K-2: a full queue blocks producers until the consumer makes room or the queue is closed.
-TEST(InOrderQueue, HoldsProducersBackWhenFull) {
+TEST(InOrderQueue, BlocksProducersWhenFull) {
   detail::InOrderQueueCore queue{kAccess, nullptr, {.max_items = 2, .batch_size = 1}};
   queue.add(object("a"));
   queue.add(object("b"));
@@ -300,7 +300,7 @@ TEST(InOrderQueue, CompressesUpdatesOfOneObjectWhenAsked) {
 }
 
 // M-3
-TEST(InOrderQueue, TellsHowManyDeltasWait) {
+TEST(InOrderQueue, ExportsTheNumberOfWaitingDeltas) {
   Metrics metrics;
   const Gauge queued = metrics.gauge("queued", "");
   detail::InOrderQueueCore queue{kAccess, nullptr, {.queued = queued}};
@@ -312,7 +312,7 @@ TEST(InOrderQueue, TellsHowManyDeltasWait) {
 }
 
 //
-TEST(InOrderQueue, TellsThatProcessingIsSlow) {
+TEST(InOrderQueue, LogsSlowProcessing) {
   testkit::FakeClock clock;
   std::vector<std::string> lines;
   detail::InOrderQueueCore queue{
@@ -362,7 +362,7 @@ TEST(InOrderQueue, WakesItsConsumer) {
 }
 
 // D-1, D-2
-TEST(DeltaFifo, HandsOutAllDeltasOfTheOldestKey) {
+TEST(DeltaFifo, ReturnsAllDeltasOfTheOldestKey) {
   detail::DeltaFifoCore queue{kAccess};
   queue.add(object("x", "1"));
   queue.add(object("y", "2"));
@@ -390,7 +390,7 @@ TEST(DeltaFifo, MergesTwoDeletionsThatFollowEachOther) {
 }
 
 // D-4, D-5, Q-8
-TEST(DeltaFifo, DropsTheDeletionOfWhatIsNotKnown) {
+TEST(DeltaFifo, DropsTheDeletionOfAnUnknownObject) {
   Indexer<Item> known;
   detail::DeltaFifoCore queue{kAccess, detail::Inside::core(known)};
   queue.erase(object("x", "1"));
@@ -405,7 +405,7 @@ TEST(DeltaFifo, DropsTheDeletionOfWhatIsNotKnown) {
 }
 
 // D-12: objects being processed count as known, so no lock is needed meanwhile.
-TEST(DeltaFifo, KnowsWhatIsBeingProcessed) {
+TEST(DeltaFifo, TreatsObjectsBeingProcessedAsKnown) {
   Indexer<Item> known;
   detail::DeltaFifoCore queue{kAccess, detail::Inside::core(known)};
   queue.add(object("x", "1"));
@@ -474,7 +474,7 @@ TEST(DeltaFifo, IsSyncedWhenAllOfTheFirstListIsProcessed) {
 }
 
 // D-11
-TEST(DeltaFifo, ResyncsWhatIsKnownAndNotQueued) {
+TEST(DeltaFifo, ResyncsKnownObjectsThatAreNotQueued) {
   Indexer<Item> known;
   known.upsert(item("a", "x", "1"));
   known.upsert(item("a", "y", "2"));
@@ -490,7 +490,7 @@ TEST(DeltaFifo, ResyncsWhatIsKnownAndNotQueued) {
 }
 
 //
-TEST(DeltaFifo, HandsOutWhatItHasAfterClosing) {
+TEST(DeltaFifo, ReturnsRemainingDeltasAfterClosing) {
   detail::DeltaFifoCore queue{kAccess};
   queue.add(object("x"));
   queue.close();
@@ -527,7 +527,7 @@ TEST(DoneSignal, IsWaitedForWithoutPolling) {
 }
 
 // D-2, D-4: the typed queues, for loops written by the user.
-TEST(DeltaFifo, HandsOutTypedDeltasAndKeepsTheStoreThatItKnows) {
+TEST(DeltaFifo, ReturnsTypedDeltasAndKeepsItsStore) {
   std::optional<Indexer<Item>> store{std::in_place};
   store->upsert(item("a", "gone", "1"));
   DeltaFifo<Item> queue{*store};
@@ -550,7 +550,7 @@ TEST(DeltaFifo, HandsOutTypedDeltasAndKeepsTheStoreThatItKnows) {
   EXPECT_TRUE(queue.has_synced());
 }
 
-TEST(InOrderQueue, HandsOutAListAsOneTypedDelta) {
+TEST(InOrderQueue, ReturnsAListAsOneTypedDelta) {
   InOrderQueue<Item> queue;
   queue.replace({item("a", "x", "1"), item("a", "y", "2")}, "2");
   std::vector<Delta<Item>> seen;

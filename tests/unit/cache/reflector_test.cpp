@@ -271,7 +271,7 @@ TEST_F(ReflectorTest, AsksForTheNewestStateWhenAVersionIsNotAvailable) {
 }
 
 //
-TEST_F(ReflectorTest, KnowsAVersionThatIsTooLarge) {
+TEST_F(ReflectorTest, RecognisesAVersionThatIsTooLarge) {
   server->put("a", "x");
   start();
   ASSERT_TRUE(server->wait_for_watches(1));
@@ -388,7 +388,7 @@ TEST_F(ReflectorTest, ListsAgainWhenAWatchCannotBeOpened) {
 }
 
 // L-12
-TEST_F(ReflectorTest, TakesAVeryShortWatchForTrouble) {
+TEST_F(ReflectorTest, TreatsAVeryShortWatchAsAFailure) {
   start();
   ASSERT_TRUE(server->wait_for_watches(1));
   server->end_watches();
@@ -416,7 +416,7 @@ TEST_F(ReflectorTest, TakesAVeryShortWatchForTrouble) {
 }
 
 // L-13: one back-off for all.
-TEST_F(ReflectorTest, TellsErrorsOfTheStreamApart) {
+TEST_F(ReflectorTest, DistinguishesErrorsOfTheStream) {
   start();
   ASSERT_TRUE(server->wait_for_watches(1));
   server->end_watches(status(429, "TooManyRequests"));
@@ -487,7 +487,7 @@ TEST_F(ReflectorTest, DoesNotTrustVersionsOfSyntheticEvents) {
 }
 
 //
-TEST_F(ReflectorTest, SkipsEventsThatAreOfNoUse) {
+TEST_F(ReflectorTest, SkipsUnusableEvents) {
   server->put("a", "x");
   start();
   ASSERT_TRUE(server->wait_for_watches(1));
@@ -714,7 +714,7 @@ TEST_F(ReflectorTest, StreamsTheStateAgainWhenTheStreamEnds) {
 
 // K-8, R-37: watches that end soon without an event are reopened with growing pauses; a long-lived
 // one resets them.
-TEST_F(ReflectorTest, ReopensWatchesThatBringNothingAtGrowingDistances) {
+TEST_F(ReflectorTest, ReopensEmptyWatchesWithGrowingPauses) {
   options.reconnect_floor = 20ms;
   start();
   ASSERT_TRUE(server->wait_for_watches(1));
@@ -736,7 +736,7 @@ TEST_F(ReflectorTest, ReopensWatchesThatBringNothingAtGrowingDistances) {
 // K-8, R-37: a watch that delivered an event or a bookmark is followed by the next one after the
 // shortest pause, however often that happens: behind a proxy that cuts connections the cache must
 // not lag.
-TEST_F(ReflectorTest, ReopensWatchesThatBroughtSomethingSoon) {
+TEST_F(ReflectorTest, ReopensUsefulWatchesSoon) {
   options.reconnect_floor = 20ms;
   start();
   ASSERT_TRUE(server->wait_for_watches(1));
@@ -946,7 +946,7 @@ TEST(FunctionListWatch, TweaksACopyOfTheOptionsOfEachRequest) {
 }
 
 //
-TEST(ReflectorErrors, AreLoggedAsLoudAsTheyMatter) {
+TEST(ReflectorErrors, AreLoggedAtALevelThatFitsTheirSeverity) {
   std::vector<std::string> lines;
   ReflectorOptions options{.name = "r", .type_description = "Item"};
   options.log = Logger{[&](LogLevel level, std::string_view, std::string_view) {

@@ -62,7 +62,7 @@ std::string selecting_names(const T& selected) {
 }
 
 // Y-8
-TEST(Selecting, FindsWhoSelectsAnObject) {
+TEST(Selecting, FindsTheOwnersThatSelectAnObject) {
   const auto web = object<core::v1::Pod>("shop", "web-0", {{"app", "web"}, {"tier", "1"}});
   const auto odd = object<core::v1::Pod>("shop", "odd", {{"app", "odd"}});
   const auto bare = object<core::v1::Pod>("shop", "bare");

@@ -36,7 +36,7 @@ using testing_support::threads_return_to;
 using Strings = std::vector<std::string>;
 
 // C-7, C-8, P-4, P-5, S-6, S-7, S-12, S-15
-TEST_F(SharedInformerTest, TellsWhatExistsAndWhatChanges) {
+TEST_F(SharedInformerTest, ReportsExistingObjectsAndChanges) {
   server->put("a", "x");
   Recorder recorder;
   make();
@@ -125,7 +125,7 @@ TEST_F(SharedInformerTest, DecidesByTheCacheWhetherSomethingIsNew) {
 }
 
 // C-8: as in client-go, if enabled.
-TEST_F(SharedInformerTest, TellsOfUnknownDeletionsWhenAsked) {
+TEST_F(SharedInformerTest, ReportsUnknownDeletionsIfEnabled) {
   options.notify_unknown_deletes = true;
   Recorder recorder;
   make().add_event_handler(recorder.handler());
@@ -136,7 +136,7 @@ TEST_F(SharedInformerTest, TellsOfUnknownDeletionsWhenAsked) {
 }
 
 // C-9, S-15, S-20, S-21, K-16: a new list reports missed changes, and nothing else.
-TEST_F(SharedInformerTest, TellsWhatANewListBrings) {
+TEST_F(SharedInformerTest, ReportsMissedChangesAfterANewList) {
   server->put("a", "same");
   server->put("a", "gone");
   server->put("a", "changed");
@@ -162,7 +162,7 @@ TEST_F(SharedInformerTest, TellsWhatANewListBrings) {
 }
 
 // C-9: handlers see the complete new store.
-TEST_F(SharedInformerTest, HasTheWholeListBeforeItTellsOfIt) {
+TEST_F(SharedInformerTest, StoresTheWholeListBeforeItReportsIt) {
   for (int i = 0; i < 100; ++i) server->put("a", fmt::format("x{}", i));
   std::atomic<std::size_t> least = 1000;
   make().add_event_handler(
@@ -174,7 +174,7 @@ TEST_F(SharedInformerTest, HasTheWholeListBeforeItTellsOfIt) {
 }
 
 // S-21: compatibility
-TEST_F(SharedInformerTest, TellsOfUnchangedObjectsWhenAsked) {
+TEST_F(SharedInformerTest, ReportsUnchangedObjectsIfEnabled) {
   options.notify_unchanged = true;
   server->put("a", "x");
   Recorder recorder;
@@ -187,7 +187,7 @@ TEST_F(SharedInformerTest, TellsOfUnchangedObjectsWhenAsked) {
 
 // S-22: an object whose version was cleared is always reported, because a change cannot be ruled
 // out.
-TEST_F(SharedInformerTest, NeverTakesObjectsWithoutVersionForUnchanged) {
+TEST_F(SharedInformerTest, NeverTreatsObjectsWithoutVersionAsUnchanged) {
   options.transform = [](Item& object) { object.metadata.resource_version = ""; };
   server->put("a", "x");
   Recorder recorder;
@@ -225,7 +225,7 @@ TEST_F(SharedInformerTest, ReplaysTheCacheToALateHandler) {
 }
 
 // S-13, S-19, K-19: no gap and no repetition, whenever handlers are added and removed.
-TEST_F(SharedInformerTest, TellsEveryHandlerAConsistentStory) {
+TEST_F(SharedInformerTest, GivesEveryHandlerAConsistentHistory) {
   start_and_sync();
   std::atomic<bool> done = false;
   std::jthread writer{[&] {
@@ -428,7 +428,7 @@ TEST_F(SharedInformerTest, LetsAHandlerRemoveItself) {
 }
 
 // P-3, K-1: a blocked handler does not delay the others, and its backlog is bounded.
-TEST_F(SharedInformerTest, MergesWhatWaitsForASlowHandler) {
+TEST_F(SharedInformerTest, CoalescesNotificationsForASlowHandler) {
   std::latch leave{1};
   std::atomic<bool> stuck = false;
   std::atomic<std::size_t> crossed = 0;
@@ -469,7 +469,7 @@ TEST_F(SharedInformerTest, MergesWhatWaitsForASlowHandler) {
 }
 
 // P-3: alternatively everything is kept, as in client-go.
-TEST_F(SharedInformerTest, KeepsEverythingForASlowHandlerWhenAsked) {
+TEST_F(SharedInformerTest, KeepsAllNotificationsForASlowHandlerIfEnabled) {
   std::latch leave{1};
   std::atomic<bool> stuck = false;
   std::atomic<int> updates = 0;
@@ -531,7 +531,7 @@ TEST_F(SharedInformerTest, LosesNothingWhenAHandlerHoldsTheStreamBack) {
 }
 
 // P-8, P-9, K-17
-TEST_F(SharedInformerTest, GoesOnAfterAHandlerFails) {
+TEST_F(SharedInformerTest, ContinuesAfterAHandlerFails) {
   server->put("a", "x");
   server->put("a", "y");
   std::vector<std::string> failures;
@@ -668,7 +668,7 @@ TEST(EventHandlers, GiveDeletedObjectsAsTheyWereSeenLast) {
 }
 
 // I-3, S-33
-TEST(EventHandlers, LoseNoDeletionOfWhichOnlyTheKeyIsKnown) {
+TEST(EventHandlers, LoseNoDeletionWithOnlyAKey) {
   std::vector<std::string> told;
   const auto tell = [&](const auto& gone) { told.push_back(key_of(gone).str()); };
   const auto by_reference =
@@ -688,7 +688,7 @@ TEST(EventHandlers, LoseNoDeletionOfWhichOnlyTheKeyIsKnown) {
 }
 
 // S-23 to S-27, P-6, P-7, C-7
-TEST_F(SharedInformerTest, ShowsAllObjectsAgainToThoseWhoAreDue) {
+TEST_F(SharedInformerTest, ResyncsOnlyHandlersThatAreDue) {
   options.resync = 30s;
   options.resync_chunk = 2;
   for (int i = 0; i < 5; ++i) server->put("a", fmt::format("x{}", i));
@@ -826,7 +826,7 @@ TEST_F(SharedInformerTest, ShowsOnlyTransformedObjects) {
 }
 
 // S-8, R-11, R-13
-TEST_F(SharedInformerTest, HandsListErrorsToItsHandler) {
+TEST_F(SharedInformerTest, PassesListErrorsToOnError) {
   server->script_lists({api_error(403, "Forbidden")});
   std::promise<std::string> seen;
   make().set_watch_error_handler([](const ReflectorError&) { FAIL() << "the last one wins"; });

@@ -64,7 +64,7 @@ class CacheTest : public ManagerTest {
 };
 
 // CF-30: the first reader waits until the kind is cached; all readers share one informer.
-TEST_F(CacheTest, CachesWhatIsAskedFor) {
+TEST_F(CacheTest, CachesAKindOnFirstRead) {
   put("a");
   ManagerOptions from = options();
   from.cache.namespaces = {};  // all namespaces
@@ -133,7 +133,7 @@ TEST_F(CacheTest, MayCacheOnlyWhatControllersNeed) {
 
 // CF-23, CF-31: every ten hours, plus or minus one, all objects are delivered again, without a
 // list.
-TEST_F(CacheTest, ShowsAllObjectsAgain) {
+TEST_F(CacheTest, ResyncsAllObjects) {
   put("a");
   for (const auto& [random, period] : {std::pair<double, Clock::Duration>{0.0, 9h}, {0.5, 10h}}) {
     worked.clear();
@@ -164,7 +164,7 @@ TEST_F(CacheTest, ShowsAllObjectsAgain) {
 }
 
 // CF-32: options that a kind does not set come from the namespace, then from the global ones.
-TEST_F(CacheTest, InheritsWhatIsNotSaid) {
+TEST_F(CacheTest, InheritsUnsetOptions) {
   Manager& manager = run(
       {.namespaces = {{"a", {.label_selector = "in=a"}}, {"b", {}}},
        .label_selector = "all",
@@ -214,7 +214,7 @@ TEST_F(CacheTest, MayTreatSomeNamespacesDifferently) {
 }
 
 // CF-32
-TEST_F(CacheTest, RefusesNamespacesForWhatHasNone) {
+TEST_F(CacheTest, RejectsNamespacesForClusterScopedKinds) {
   ManagerOptions from = options();
   from.cache.by_object = {cached<Namespace>({.namespaces = CacheNamespaces{{"a", {}}}})};
   EXPECT_THROW(make(std::move(from)), std::invalid_argument);

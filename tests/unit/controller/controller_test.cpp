@@ -55,7 +55,7 @@ TEST_F(ControllerTest, WithoutAReconcileFunctionKeepsTheManagerFromRunning) {
 }
 
 // CF-46
-TEST_F(ControllerTest, ConflictsAreNoErrorsInTheLog) {
+TEST_F(ControllerTest, LogsNoErrorForConflicts) {
   put("a");
   Manager& manager = make();
   manager.controller<ConfigMap>("maps").reconcile([&](const Request& request) {
@@ -74,7 +74,7 @@ TEST_F(ControllerTest, ConflictsAreNoErrorsInTheLog) {
 }
 
 // CF-46
-TEST_F(ControllerTest, ARequestThatTheStopCancelsIsNoErrorInTheLog) {
+TEST_F(ControllerTest, LogsNoErrorForARequestCanceledByTheStop) {
   put("a");
   Manager& manager = make();
   manager.controller<ConfigMap>("maps").reconcile(
@@ -91,7 +91,7 @@ TEST_F(ControllerTest, ARequestThatTheStopCancelsIsNoErrorInTheLog) {
 }
 
 // WQ-30, CF-3: objects that existed before have a lower priority than changes.
-TEST_F(ControllerTest, DoesUrgentThingsFirst) {
+TEST_F(ControllerTest, ReconcilesChangesBeforeExistingObjects) {
   for (const char* name : {"a", "b", "c"}) put(name);
   make().controller<ConfigMap>("maps").reconcile([&](const Request& request) {
     worked.note(request.key.name);
@@ -115,7 +115,7 @@ TEST_F(ControllerTest, DoesUrgentThingsFirst) {
 }
 
 // CF-2
-TEST_F(ControllerTest, ComesBackAfterExactlyTheTimeAskedFor) {
+TEST_F(ControllerTest, RequeuesAfterExactlyTheGivenTime) {
   put("a");
   make().controller<ConfigMap>("maps").reconcile([&](const Request& request) {
     worked.note(request.key.name);
@@ -135,7 +135,7 @@ TEST_F(ControllerTest, ComesBackAfterExactlyTheTimeAskedFor) {
 }
 
 // CF-4
-TEST_F(ControllerTest, WorksOnAsManyRequestsAsTheNearestSettingSays) {
+TEST_F(ControllerTest, UsesTheMostSpecificConcurrencySetting) {
   const auto most = [&](const char* controller) {
     return gauged("controller_runtime_max_concurrent_reconciles", {{"controller", controller}});
   };
@@ -198,7 +198,7 @@ TEST_F(ControllerTest, NeverReconcilesOneRequestTwiceAtOnce) {
 }
 
 // CF-2, CF-5, CF-9: every exception becomes an error, and program errors are counted separately.
-TEST_F(ControllerTest, SurvivesWhatReconcilersThrow) {
+TEST_F(ControllerTest, SurvivesExceptionsOfReconcilers) {
   put("a");
   put("hopeless");
   ManagerOptions from = options();
@@ -356,7 +356,7 @@ TEST_F(ControllerTest, HasANameOfItsOwn) {
 }
 
 // CF-8
-TEST_F(ControllerTest, FinishesWhatItHasBegunAndDropsTheRest) {
+TEST_F(ControllerTest, FinishesRunningReconcilesAndDropsTheRest) {
   for (const char* name : {"a", "b", "c"}) put(name);
   for (const bool priority_queue : {true, false}) {
     const DoneSignal begun;

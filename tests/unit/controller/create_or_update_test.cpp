@@ -119,7 +119,7 @@ TEST_F(CreateOrUpdateTest, AppliesWhatAnOwnerControls) {
   EXPECT_THROW(apply_controlled(client, *owner, wanted, "tests"), std::invalid_argument);
 }
 
-TEST(MergePatch, SaysWhatHasChanged) {
+TEST(MergePatch, ContainsOnlyChangedFields) {
   const auto patch = [](const char* before, const char* now) {
     return detail::merge_patches(before, now);
   };

@@ -53,7 +53,7 @@ TEST_F(EventCorrelatorTest, CountsEqualEvents) {
 }
 
 // EV-6: each field of the key distinguishes events.
-TEST_F(EventCorrelatorTest, TellsDifferentEventsApart) {
+TEST_F(EventCorrelatorTest, DistinguishesDifferentEvents) {
   const auto is_new = [&](auto change) {
     core::v1::Event other = event("pulled");
     change(other);
@@ -129,7 +129,7 @@ TEST_F(EventCorrelatorTest, DropsSpamAboutOneObject) {
 }
 
 // EV-7
-TEST_F(EventCorrelatorTest, ForgetsWhatWasNotUsedForLongest) {
+TEST_F(EventCorrelatorTest, EvictsTheLeastRecentlyUsedEntry) {
   EventCorrelator small{clock_, {.cache_size = 2}};
   EXPECT_EQ(EventCorrelatorOptions{}.cache_size, 4096U);
   (void)small.correlate(event("m", "a"));

@@ -116,7 +116,7 @@ TEST_F(EventRecorderTest, DropsOtherTypes) {
 }
 
 // EV-3
-TEST_F(EventRecorderTest, NeverWaitsAndDropsWhatIsTooMuch) {
+TEST_F(EventRecorderTest, NeverBlocksAndDropsEventsWhenFull) {
   EXPECT_EQ(options_.queue_size, 1000U);
   std::promise<void> release;
   sink_->set_fault(
@@ -162,7 +162,7 @@ TEST_F(EventRecorderTest, TriesTwelveTimesWhenThereIsNoAnswer) {
 }
 
 // EV-8
-TEST_F(EventRecorderTest, DoesNotTryAgainWhatIsRefused) {
+TEST_F(EventRecorderTest, DoesNotRetryRejectedEvents) {
   sink_->set_fault([](const auto&, std::stop_token) { throw ApiError{409, "exists"}; });
   recorder().record(pod_reference(), "Normal", "R", "m");
   ASSERT_TRUE(recorder().flush(1h));
@@ -181,7 +181,7 @@ TEST_F(EventRecorderTest, EndsInTheMiddleOfAWait) {
   recorder_.reset();
 }
 
-TEST_F(EventRecorderTest, GoesOnWhenTheSinkThrowsWhatIsNoException) {
+TEST_F(EventRecorderTest, ContinuesWhenTheSinkThrowsANonException) {
   sink_->set_fault([](const auto& call, std::stop_token) {
     if (call.event.reason == "Bad") throw 42;  // NOLINT
   });

@@ -73,7 +73,7 @@ TEST_F(EventsV1RecorderTest, FillsInANewEvent) {
 }
 
 // EV-20
-TEST_F(EventsV1RecorderTest, SendsNothingThatAServerWouldRefuse) {
+TEST_F(EventsV1RecorderTest, DropsEventsThatAServerWouldReject) {
   options_.host = std::string(200, 'h');
   const std::string long_word(129, 'w');
   recorder().record(pod_reference(), {.reason = "", .action = "Do"});
@@ -105,7 +105,7 @@ TEST_F(EventsV1RecorderTest, MakesASeriesOfTheSecondAndCountsTheOthers) {
 }
 
 // EV-21: the note is not part of the key; everything else is.
-TEST_F(EventsV1RecorderTest, TellsDifferentEventsApart) {
+TEST_F(EventsV1RecorderTest, DistinguishesDifferentEvents) {
   record();
   record("n", "web-1");
   recorder().record(pod_reference(), {.reason = "Other", .action = "Do"});
@@ -190,7 +190,7 @@ TEST_F(EventsV1RecorderTest, TriesTwelveTimesTenSecondsApart) {
 }
 
 // EV-23
-TEST_F(EventsV1RecorderTest, TriesASeriesAgainThatExistsAlready) {
+TEST_F(EventsV1RecorderTest, RetriesASeriesThatExistsAlready) {
   sink_->set_fault([](const auto& call, std::stop_token) {
     if (!call.event.series) return;
     meta::v1::Status status;

@@ -50,7 +50,7 @@ TEST(HttpServer, AnswersGetAndHead) {
   EXPECT_EQ(broken.body.find("secret"), std::string::npos);
 }
 
-TEST(HttpServer, RefusesWhatIsNoRequest) {
+TEST(HttpServer, RejectsMalformedRequests) {
   const HttpServer server{loopback(), echo};
   const auto answer_to = [&](const std::string& text) {
     const RawConnection connection{server.address()};
@@ -70,7 +70,7 @@ TEST(HttpServer, RefusesWhatIsNoRequest) {
 }
 
 // Requests may arrive byte by byte.
-TEST(HttpServer, PutsRequestsTogether) {
+TEST(HttpServer, AssemblesRequestsFromPieces) {
   const HttpServer server{loopback(), echo};
   const RawConnection connection{server.address()};
   for (const char c : std::string{"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n"}) {
@@ -232,7 +232,7 @@ TEST(HttpServer, NamesTheAddressThatItCannotUse) {
 }
 
 // ":99999" used to listen on another port, the number modulo 65536.
-TEST(HttpServer, RefusesPortsThatAreNone) {
+TEST(HttpServer, RejectsInvalidPorts) {
   for (const std::string address :
        {":99999", ":65536", "127.0.0.1:-1", "127.0.0.1:+80", ":0x50", ": 80", "127.0.0.1:80 ",
         ":http", ":", ":000000", "[::1]", "127.0.0.1:4294967376", "\x1b:1x"}) {

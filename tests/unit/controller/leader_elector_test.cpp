@@ -211,7 +211,7 @@ TEST_F(LeaderElectorTest, CountsTheRetryPeriodFromTheEndOfTheTry) {
 
 // LE-4 (d), LE-5, LE-6: the times in the Lease are irrelevant; only the time observed without a
 // change counts.
-TEST_F(LeaderElectorTest, TakesOverWhatItSawUnchangedForTheLeaseDuration) {
+TEST_F(LeaderElectorTest, TakesOverALeaseUnchangedForItsDuration) {
   LeaderElectionRecord stale = held_by("other");
   stale.renew_time = stale.acquire_time = MicroTime::parse("2001-01-01T00:00:00Z");
   lease_.set(stale);
@@ -231,7 +231,7 @@ TEST_F(LeaderElectorTest, TakesOverWhatItSawUnchangedForTheLeaseDuration) {
 }
 
 // LE-4 (c), LE-5
-TEST_F(LeaderElectorTest, WaitsAnewWheneverTheLeaseChanges) {
+TEST_F(LeaderElectorTest, RestartsItsWaitWheneverTheLeaseChanges) {
   LeaderElectionRecord record = held_by("other");
   lease_.set(record);
   start();
@@ -247,7 +247,7 @@ TEST_F(LeaderElectorTest, WaitsAnewWheneverTheLeaseChanges) {
 }
 
 // LE-6
-TEST_F(LeaderElectorTest, TakesALeaseThatNobodyHoldsAtOnce) {
+TEST_F(LeaderElectorTest, AcquiresAFreeLeaseImmediately) {
   LeaderElectionRecord released = held_by("");
   released.lease_duration_seconds = 1;
   lease_.set(released);
@@ -381,7 +381,7 @@ TEST_F(LeaderElectorTest, GivesUpWithoutAnotherTryAfterASuspend) {
   EXPECT_TRUE(noted("stopped"));
 }
 
-TEST_F(LeaderElectorTest, GoesOnWhenALockOrACallbackThrowsWhatIsNoException) {
+TEST_F(LeaderElectorTest, ContinuesWhenALockOrACallbackThrowsANonException) {
   options_.on_new_leader = [this](const std::string& leader) {
     note("leader " + leader);
     throw 42;  // NOLINT: what a user may do
@@ -498,7 +498,7 @@ TEST_F(LeaderElectorTest, GivesUpAReleaseThatFails) {
 }
 
 // LE-9
-TEST_F(LeaderElectorTest, TellsOfEachNewLeader) {
+TEST_F(LeaderElectorTest, ReportsEachNewLeader) {
   lease_.set(held_by("a"));
   start();
   wait_until([&] { return noted("leader a"); });
@@ -510,7 +510,7 @@ TEST_F(LeaderElectorTest, TellsOfEachNewLeader) {
 }
 
 // LE-9: a callback that hangs does not delay renewals.
-TEST_F(LeaderElectorTest, DoesNotWaitForWhoeverIsTold) {
+TEST_F(LeaderElectorTest, DoesNotWaitForCallbacks) {
   std::promise<void> release;
   options_.on_new_leader = [&, wait = release.get_future().share()](const std::string&) {
     wait.wait();
@@ -542,7 +542,7 @@ TEST_F(LeaderElectorTest, RenewsUntilTheWorkHasReturned) {
   EXPECT_EQ(lease_.get()->holder_identity, "");
 }
 
-TEST_F(LeaderElectorTest, EndsWithWhatTheWorkThrows) {
+TEST_F(LeaderElectorTest, PropagatesTheExceptionOfTheWork) {
   options_.release_on_cancel = true;
   options_.on_started_leading = [](std::stop_token) { throw std::runtime_error{"no disk"}; };
   LeaderElector elector{lock_, options_};
@@ -597,7 +597,7 @@ TEST_F(LeaderElectorTest, IsHealthyWhenItDoesNotLead) {
 }
 
 // LE-15
-TEST_F(LeaderElectorTest, LeavesItToTheServerWhoLeadsInCoordinatedMode) {
+TEST_F(LeaderElectorTest, LetsTheServerChooseTheLeaderInCoordinatedMode) {
   options_.coordinated = true;
   start();
   for (int i = 0; i < 3; ++i) pass(2s);

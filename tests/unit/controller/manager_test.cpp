@@ -143,7 +143,7 @@ TEST_F(ManagerRunTest, WaitsThirtySecondsForTheEnd) {
 }
 
 // CF-41: 0 means no waiting, a negative value no limit.
-TEST_F(ManagerRunTest, WaitsAsLongAsItIsTold) {
+TEST_F(ManagerRunTest, WaitsForTheConfiguredTime) {
   for (const auto grace : {0s, -1s}) {
     worked.clear();
     ManagerOptions from = options();
@@ -240,7 +240,7 @@ TEST_F(ManagerRunTest, EndsWithARunnableThatFails) {
 }
 
 // CF-40: run() waits for caches that were requested before the start, but not for ever.
-TEST_F(ManagerRunTest, TellsWhichCacheCannotBeFilled) {
+TEST_F(ManagerRunTest, NamesTheCacheThatCannotBeFilled) {
   Manager& manager = make(options(), server.config_for("alice"));
   manager.index_field<ConfigMap>("x",
                                  [](const ConfigMap&) -> std::vector<std::string> { return {}; });
@@ -255,7 +255,7 @@ TEST_F(ManagerRunTest, TellsWhichCacheCannotBeFilled) {
 }
 
 // Controllers and runnables may be added while the manager runs.
-TEST_F(ManagerRunTest, TakesMoreWhileItRuns) {
+TEST_F(ManagerRunTest, AcceptsControllersWhileItRuns) {
   Manager& manager = make();
   running->start();
   ASSERT_TRUE(manager.elected().wait({}));
@@ -306,7 +306,7 @@ TEST_F(ManagerRunTest, NeedsANamespaceForItsLease) {
 }
 
 // LE-11, LE-14: the leader is visible in events and metrics, with its identity.
-TEST_F(ManagerRunTest, TellsWhoLeads) {
+TEST_F(ManagerRunTest, ReportsTheLeader) {
   ManagerOptions from = elected_options("");
   std::mutex mutex;
   std::string leader;
@@ -450,7 +450,7 @@ TEST_F(ManagerRunTest, ServesMetrics) {
 }
 
 // A port that is in use ends the manager before anything has started.
-TEST_F(ManagerRunTest, TellsThatAnAddressIsTaken) {
+TEST_F(ManagerRunTest, ReportsAnAddressInUse) {
   ManagerOptions from = options();
   from.metrics_address = "127.0.0.1:" + std::to_string(server.port());
   make(std::move(from));

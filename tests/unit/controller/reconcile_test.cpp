@@ -51,7 +51,7 @@ TEST_F(ReconcileTest, ForgetsFailuresOnSuccess) {
 }
 
 // CF-2, CF-3, CF-5
-TEST_F(ReconcileTest, ComesAgainLaterAndLaterAfterErrors) {
+TEST_F(ReconcileTest, RequeuesWithBackoffAfterErrors) {
   const auto fails = [](const Request&) -> Result { throw std::runtime_error{"no"}; };
   EXPECT_EQ(run(fails, 7), ReconcileOutcome::kError);
   expect_again(5ms, 7);
@@ -62,14 +62,14 @@ TEST_F(ReconcileTest, ComesAgainLaterAndLaterAfterErrors) {
 }
 
 // CF-2
-TEST_F(ReconcileTest, DoesNotComeAgainAfterATerminalError) {
+TEST_F(ReconcileTest, DoesNotRequeueAfterATerminalError) {
   EXPECT_EQ(run([](const Request&) -> Result { throw TerminalError{"never"}; }),
             ReconcileOutcome::kTerminalError);
   expect_gone();
 }
 
 // CF-2, CF-3
-TEST_F(ReconcileTest, ComesAgainAfterExactlyTheTimeAskedForAndForgetsFailures) {
+TEST_F(ReconcileTest, RequeuesAfterExactlyTheGivenTimeAndForgetsFailures) {
   queue_.add_rate_limited(kRequest);
   EXPECT_EQ(run([](const Request&) { return requeue_after(10min); }, 3),
             ReconcileOutcome::kRequeueAfter);
@@ -78,7 +78,7 @@ TEST_F(ReconcileTest, ComesAgainAfterExactlyTheTimeAskedForAndForgetsFailures) {
 }
 
 // CF-2, CF-3
-TEST_F(ReconcileTest, ComesAgainWithItsHistoryWhenAskedTo) {
+TEST_F(ReconcileTest, RequeuesWithItsBackoffIfRequested) {
   queue_.add_rate_limited(kRequest);
   const auto again = [](const Request&) {
     Result result = requeue();
@@ -122,7 +122,7 @@ struct ForgetfulQueue {
 };
 
 // CF-2: a failed request is not lost during a short lack of memory.
-TEST(Reconcile, ComesAgainThoughMemoryIsShort) {
+TEST(Reconcile, RequeuesDespiteAShortLackOfMemory) {
   ForgetfulQueue queue;
   const auto fails = [](const Request&) -> Result { throw std::runtime_error{"no"}; };
 

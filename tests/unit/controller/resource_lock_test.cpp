@@ -28,7 +28,7 @@ TEST(ResourceLock, KeepsARecordInALease) {
 }
 
 // LE-1, LE-8: a released Lease has an empty holder, which differs from a Lease without one.
-TEST(ResourceLock, TellsNobodyFromNotSaid) {
+TEST(ResourceLock, DistinguishesAnEmptyHolderFromAnAbsentOne) {
   EXPECT_EQ(to_record({}), LeaderElectionRecord{});
   const coordination::v1::LeaseSpec spec = to_lease_spec({});
   EXPECT_EQ(spec.holder_identity, "");

@@ -81,7 +81,7 @@ TEST(Owners, AreFoundInAnyDocument) {
 }
 
 // CF-20
-TEST_F(SourcesTest, NeedToMakeSense) {
+TEST_F(SourcesTest, AreValidated) {
   Manager& manager = make();
   EXPECT_THROW(manager.controller("empty").reconcile(worked.noting()), std::logic_error);
   EXPECT_THROW(manager.controller("owner").owns<Secret>().reconcile(worked.noting()),
@@ -91,7 +91,7 @@ TEST_F(SourcesTest, NeedToMakeSense) {
 }
 
 // CF-20, CF-21: both the old and the new owner of a moved dependent get a request.
-TEST_F(SourcesTest, TellOwnersOfTheirDependents) {
+TEST_F(SourcesTest, EnqueueOwnersOfChangedDependents) {
   make().controller<ConfigMap>("maps").owns<Secret>().reconcile(worked.noting());
   running->start();
   put_secret("s", {reference("v1", "ConfigMap", "a")});
@@ -163,7 +163,7 @@ TEST_F(SourcesTest, AskTheCommonPredicatesFirst) {
 }
 
 // CF-22: a superfluous reconcile does no harm, a missing one does.
-TEST_F(SourcesTest, LetEventsPassWhosePredicateThrows) {
+TEST_F(SourcesTest, AcceptEventsWhosePredicateThrows) {
   make()
       .controller<ConfigMap>("maps", {.predicates = {matching<ConfigMap>([](const ConfigMap& map) {
                                         if (map.metadata.name == "odd") throw 42;  // NOLINT
@@ -186,7 +186,7 @@ TEST_F(SourcesTest, LetEventsPassWhosePredicateThrows) {
 }
 
 // CF-22
-TEST_F(SourcesTest, GoOnWhenAMapFunctionThrowsWhatIsNoException) {
+TEST_F(SourcesTest, ContinueWhenAMapFunctionThrowsANonException) {
   make()
       .controller("maps")
       .watches<ConfigMap>([](const ConfigMap& map) {
@@ -223,7 +223,7 @@ TEST(Predicates, WorkOnTheMetadataOfAnyObject) {
 }
 
 // CF-24: a deletion that was not observed is reported with the last known state.
-TEST_F(SourcesTest, TellOfDeletionsThatNobodySaw) {
+TEST_F(SourcesTest, ReportMissedDeletions) {
   put("a", {{"owner", "x"}});
   Worked events;
   make()

@@ -69,7 +69,7 @@ TEST_F(DescriptorTest, ReportsAgainWhatIsLeftInTheSocket) {
 }
 
 // LO-6: a descriptor that waits for nothing is removed, since epoll reports a hang-up regardless.
-TEST_F(DescriptorTest, HearsNothingOfAHangUpWhileItWaitsForNothing) {
+TEST_F(DescriptorTest, IgnoresAHangUpWhileItWaitsForNothing) {
   (void)runtime.loop().descriptor();
   descriptor->wait_for(POLLIN);
   mine.reset();
@@ -89,7 +89,7 @@ TEST_F(DescriptorTest, HearsNothingOfAHangUpWhileItWaitsForNothing) {
 }
 
 // LO-6: a system call is made only if the events waited for change.
-TEST_F(DescriptorTest, IsChangedOnlyIfWhatItWaitsForChanges) {
+TEST_F(DescriptorTest, MakesASystemCallOnlyIfItsEventsChange) {
   const int before = epoll_ctl_fault.calls;
   descriptor->wait_for(POLLIN);
   descriptor->wait_for(POLLIN);

@@ -37,7 +37,7 @@ TEST_F(InlineJobTest, RunsOnTheLoopThatScheduledIt) {
 }
 
 // IE-9: jobs that inline jobs schedule run there, too.
-TEST_F(InlineJobTest, RunsWhatAnInlineJobSchedules) {
+TEST_F(InlineJobTest, RunsJobsScheduledByAnInlineJob) {
   Runtime runtime{{.threads = 2}};
   Counter ran;
   const auto second = make_job(runtime, Placement::kLibrary, [&] { ran.add(); });
@@ -64,7 +64,7 @@ TEST_F(InlineJobTest, GoesToAWorkerIfThereIsMoreToDo) {
 }
 
 // IE-4: a job that was found to be slow is not run by the loop again.
-TEST_F(InlineJobTest, LeavesTheLoopForGood) {
+TEST_F(InlineJobTest, LeavesTheLoopPermanently) {
   Runtime runtime{{.threads = 1}};
   std::atomic<bool> on_loop = true;
   std::thread::id loop_thread;

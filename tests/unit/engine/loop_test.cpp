@@ -231,7 +231,7 @@ TEST_F(LoopTest, RunsTheTasksOfAThreadInTheirOrder) {
 }
 
 // LO-5: many posts to a loop that does not run make one system call.
-TEST_F(LoopTest, IsToldOnce) {
+TEST_F(LoopTest, IsWokenOnceForManyPosts) {
   (void)loop.descriptor();
   finish();
   const int before = eventfd_write_fault.calls;
@@ -244,7 +244,7 @@ TEST_F(LoopTest, IsToldOnce) {
   EXPECT_EQ(eventfd_write_fault.calls, before + 1);
 }
 
-TEST_F(LoopTest, IsToldEvenIfASignalInterrupts) {
+TEST_F(LoopTest, IsWokenEvenIfASignalInterrupts) {
   (void)loop.descriptor();
   finish();
   eventfd_write_fault.failures = 5;
@@ -254,7 +254,7 @@ TEST_F(LoopTest, IsToldEvenIfASignalInterrupts) {
 }
 
 // LO-8
-TEST_F(LoopTest, GoesOnAfterATaskHasThrown) {
+TEST_F(LoopTest, ContinuesAfterATaskHasThrown) {
   int runs = 0;
   loop.post([] { throw std::runtime_error("broken task"); });
   loop.post([] { throw 42; });
@@ -293,7 +293,7 @@ TEST(Loop, DestroysTasksThatHaveNotRun) {
 }
 
 // LO-9: misuse is detected where possible.
-TEST(Loop, SaysThatItsRuntimeWasDestroyedWhileAThreadRanIt) {
+TEST(Loop, ReportsThatItsRuntimeWasDestroyedWhileAThreadRanIt) {
   auto runtime = std::make_unique<Runtime>(RuntimeOptions{.threads = 0});
   Counter runs;
   Counter thrown;
@@ -366,7 +366,7 @@ TEST(Loop, DoesNotTick) {
   }));
 }
 
-TEST(Loop, SaysWhatTheSystemRefuses) {
+TEST(Loop, ReportsSystemErrors) {
   for (SystemFault* fault : {&epoll_create_fault, &eventfd_fault, &epoll_ctl_fault}) {
     fault->failures = 1;
     EXPECT_THROW(Runtime({.threads = 0}), std::system_error);

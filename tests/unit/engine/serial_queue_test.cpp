@@ -101,7 +101,7 @@ TEST_F(SerialQueueTest, CostsNeitherThreadNorDescriptorWhileItIsEmpty) {
 
 // SQ-4: the loop's only thread alternates between a queue that is never empty and one with a single
 // task.
-TEST(SerialQueue, HandsItsThreadBackAfterSomeTasks) {
+TEST(SerialQueue, YieldsItsThreadAfterSomeTasks) {
   Runtime runtime{{.threads = 0, .log = Logger{}}};
   SerialQueue busy{runtime};
   SerialQueue other{runtime};
@@ -118,7 +118,7 @@ TEST(SerialQueue, HandsItsThreadBackAfterSomeTasks) {
 }
 
 // SQ-5
-TEST_F(SerialQueueTest, RunsWhatIsQueuedBeforeADrainEnds) {
+TEST_F(SerialQueueTest, RunsQueuedTasksBeforeADrainEnds) {
   SerialQueue queue{runtime};
   Gate gate;
   int runs = 0;
@@ -133,7 +133,7 @@ TEST_F(SerialQueueTest, RunsWhatIsQueuedBeforeADrainEnds) {
 }
 
 // SQ-5
-TEST_F(SerialQueueTest, DestroysWhatIsQueuedWhenItIsDiscarded) {
+TEST_F(SerialQueueTest, DestroysQueuedTasksWhenItIsDiscarded) {
   SerialQueue queue{runtime};
   Gate gate;
   Counter began;
@@ -231,7 +231,7 @@ TEST_F(SerialQueueTest, GoesOnWhenItIsClosedWhilePaused) {
 }
 
 // LO-8
-TEST(SerialQueue, LogsWhatATaskThrowsAndGoesOn) {
+TEST(SerialQueue, LogsExceptionsOfTasksAndContinues) {
   Lines lines;
   Runtime runtime{{.threads = 1, .log = lines.logger()}};
   SerialQueue queue{runtime};

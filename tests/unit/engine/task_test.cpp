@@ -258,7 +258,7 @@ TEST_F(TaskTest, EndsItsWaitsAfterAStop) {
 }
 
 // AV-2: the coroutine is not resumed inside request_stop() or fire(), but on its queue.
-TEST_F(TaskTest, DoesNotGoOnInTheThreadThatWakesIt) {
+TEST_F(TaskTest, IsNotResumedInTheThreadThatWakesIt) {
   for (const bool by_stop : {false, true}) {
     std::stop_source stop;
     DoneSignal signal;
@@ -419,7 +419,7 @@ TEST_F(TaskTest, PassesAStopOnToTasksThatRunSideBySide) {
 }
 
 // AV-4, LO-8
-TEST_F(TaskTest, LogsWhatASpawnedTaskThrows) {
+TEST_F(TaskTest, LogsExceptionsOfSpawnedTasks) {
   ASSERT_TRUE(happens(spawn(runtime, failing("no luck"))));
   EXPECT_THAT(lines.get(), ElementsAre("a spawned task failed: no luck"));
 }
@@ -457,7 +457,7 @@ struct Foreign {
 };
 
 // AV-2: a Task that is started outside any queue gets one.
-TEST_F(TaskTest, MayBeAwaitedByCoroutinesOfOthers) {
+TEST_F(TaskTest, MayBeAwaitedByForeignCoroutines) {
   testkit::FakeClock clock;
   Counter done;
   std::atomic<int> result = 0;
@@ -558,7 +558,7 @@ TEST(TaskEnd, ResumesCoroutinesThatWaitWhenTheRuntimeEnds) {
 }
 
 // AV-9: Tasks that have not started never start; when_all() and moved ones end, too.
-TEST(TaskEnd, DestroysWhateverIsLeftWhenTheRuntimeEnds) {
+TEST(TaskEnd, DestroysRemainingTasksWhenTheRuntimeEnds) {
   testkit::FakeClock clock;
   const auto alive = std::make_shared<int>();
   {

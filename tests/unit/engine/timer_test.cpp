@@ -70,7 +70,7 @@ TEST_F(TimerTest, FiresInTheOrderOfDeadlines) {
 }
 
 // LO-7: never early.
-TEST_F(TimerTest, FiresAtItsTimeOfTheMachineOrLater) {
+TEST_F(TimerTest, NeverFiresEarly) {
   Counter fired;
   std::vector<std::shared_ptr<Alarm>> alarms;
   std::mt19937 random{3};
@@ -138,7 +138,7 @@ TEST_F(TimerTest, EndsALongerWait) {
   }
 }
 
-TEST_F(TimerTest, DoesNothingForAJobThatHasGone) {
+TEST_F(TimerTest, DoesNothingForADestroyedJob) {
   Counter fired;
   Timer timer{scheduler_of(runtime), clock};
   {
@@ -215,7 +215,7 @@ TEST_F(TimerTest, MovesWithAdvanceUntil) {
 
 // A clock is destroyed after its timers, as in every test with a FakeClock, while the loop that
 // used it continues. The loop used to ask such a clock for the time.
-TEST_F(TimerTest, LetsItsClockGoAfterIt) {
+TEST_F(TimerTest, AllowsItsClockToBeDestroyedAfterIt) {
   Counter fired;
   for (int i = 1; i <= 500; ++i) {
     FakeClock short_lived;

@@ -124,7 +124,7 @@ TEST_P(SampleController, CorrectsWhatOthersChange) {
 }
 
 // SC-6: the controller manages only fields that the Foo sets.
-TEST_P(SampleController, LeavesTheSizeToOthersIfTheFooDoesNotSay) {
+TEST_P(SampleController, LeavesReplicasAloneIfTheFooDoesNotSetThem) {
   const auto running = start();
   create_foo("a", "web", std::nullopt);
   ASSERT_TRUE(eventually([&] { return has_replicas("web", 1); }));
@@ -137,7 +137,7 @@ TEST_P(SampleController, LeavesTheSizeToOthersIfTheFooDoesNotSay) {
 }
 
 // SC-2
-TEST_P(SampleController, MakesADeletedDeploymentAgain) {
+TEST_P(SampleController, RecreatesADeletedDeployment) {
   const auto running = start();
   create_foo("a", "web", 2);
   ASSERT_TRUE(eventually([&] { return deployment("web") && shows_available("a", 0); }));
@@ -152,7 +152,7 @@ TEST_P(SampleController, MakesADeletedDeploymentAgain) {
 }
 
 // SC-6: conflicts cost only time.
-TEST_P(SampleController, GetsItsWayThoughOthersWriteAsWell) {
+TEST_P(SampleController, ConvergesDespiteOtherWriters) {
   const auto running = start();
   create_foo("a", "web", 2);
   ASSERT_TRUE(eventually([&] { return deployment("web") && shows_available("a", 0); }));
@@ -201,7 +201,7 @@ TEST_P(SampleControllerInTrouble, MakesOneDeploymentEvenIfTheAnswerIsLost) {
 }
 
 // SC-5
-TEST_P(SampleController, DoesNotTouchADeploymentOfSomebodyElse) {
+TEST_P(SampleController, DoesNotTouchADeploymentOwnedByOthers) {
   Foo nobody{.metadata = {.name = "nobody", .namespace_ = space},
              .spec = {.deployment_name = "web", .replicas = 1}};
   Deployment foreign = desired_deployment(nobody);
@@ -236,7 +236,7 @@ TEST_P(SampleController, DoesNotTakeADeploymentFromAnotherFoo) {
 
 // SC-2, SC-3, SC-4: a deleted Foo needs no work, and its Deployment is garbage. If the controller
 // sees the deletion of the Deployment first, it creates another one, which is garbage as well.
-TEST_P(SampleController, LetsTheDeploymentOfADeletedFooGo) {
+TEST_P(SampleController, LeavesTheDeploymentOfADeletedFooToGarbageCollection) {
   const auto running = start();
   create_foo("a", "web", 2);
   ASSERT_TRUE(eventually([&] { return deployment("web") && shows_available("a", 0); }));
@@ -255,7 +255,7 @@ TEST_P(SampleController, LetsTheDeploymentOfADeletedFooGo) {
 }
 
 // SC-3: only the owner marked as controller counts, and only if it is a Foo.
-TEST_P(SampleController, HearsOfDeploymentsThatAFooControlsAndOfNoOthers) {
+TEST_P(SampleController, ReconcilesOnlyForDeploymentsControlledByAFoo) {
   const auto running = start();
   const auto foo = create_foo("a", "", 1);  // so that each reconcile logs a line
   const auto looks = [&] { return lines.count("names no Deployment"); };
@@ -283,7 +283,7 @@ TEST_P(SampleController, HearsOfDeploymentsThatAFooControlsAndOfNoOthers) {
 }
 
 // SC-4: no retry before the Foo changes.
-TEST_P(SampleController, AFooThatNamesNoDeploymentIsNotTriedAgain) {
+TEST_P(SampleController, DoesNotRetryAFooWithoutADeploymentName) {
   const auto running = start();
   create_foo("a", "", 1);
   ASSERT_TRUE(eventually([&] { return lines.count("names no Deployment") > 0; }));
@@ -296,7 +296,7 @@ TEST_P(SampleController, AFooThatNamesNoDeploymentIsNotTriedAgain) {
 }
 
 // SC-1: each Foo is reconciled every 30 s.
-TEST_P(SampleController, LooksAtEachFooNowAndThen) {
+TEST_P(SampleController, ReconcilesEachFooPeriodically) {
   const auto running = start();
   create_foo("a", "web", 1);
   ASSERT_TRUE(eventually([&] { return events("a", "Normal", kReasonSynced) > 0; }));
@@ -353,7 +353,7 @@ TEST_P(SampleController, GoesOnAfterARestartOfTheServer) {
 }
 
 // All faults between controller and server occur, and in the end the state is correct.
-TEST_P(SampleControllerInTrouble, GetsThereThroughFaults) {
+TEST_P(SampleControllerInTrouble, ConvergesDespiteFaults) {
   constexpr int kFoos = 12;
   server->faults().always().matching({.verb = "watch"}).with_probability(0.5).drop_after(4);
   server->faults()
