@@ -13,7 +13,7 @@
 namespace kube {
 namespace {
 
-/// Calls `request(stop)` with a token that is stopped with the call's own, and when its time is over.
+/// Calls `request(stop)` with a token that is stopped by the call's own token, or at the timeout.
 template <typename Request>
 auto within(const LockCall& call, Clock& clock, Request request) {
   const detail::Deadline deadline{clock, detail::time_after(clock, call.timeout), call.stop};

@@ -10,7 +10,7 @@ namespace {
 
 using testing_support::ThreadFault;
 
-/// Takes as much of the processor as it gets.
+/// Uses the processor for `time`.
 void compute(std::chrono::nanoseconds time) {
   const auto end = std::chrono::steady_clock::now() + time;
   while (std::chrono::steady_clock::now() < end) {
@@ -19,7 +19,7 @@ void compute(std::chrono::nanoseconds time) {
 
 class WorkerPoolTest : public ThreadsEnd {
  protected:
-  /// Jobs that stay inside until the gate opens.
+  /// Schedules jobs that block until the gate opens.
   void block(const Runtime& runtime, int count, Placement placement = Placement::kBlocking) {
     for (int i = 0; i < count; ++i) {
       jobs.push_back(make_job(runtime, placement, [this] {
@@ -47,8 +47,8 @@ TEST_F(WorkerPoolTest, GrowsWhileAllWorkersAreBlocked) {
   EXPECT_TRUE(left.reaches(12));
 }
 
-// RT-3: a worker that is idle is told of a job, and of a second one before it has woken up. If the first never ends, the
-// second needs another worker.
+// RT-3: an idle worker is woken for a job, and again for a second one before it has woken up. If
+// the first never ends, the second needs another worker.
 TEST_F(WorkerPoolTest, LeavesNoJobBehindOneThatNeverEnds) {
   for (int round = 0; round < 30; ++round) {
     Runtime runtime{{.threads = 1}};
@@ -71,9 +71,10 @@ TEST_F(WorkerPoolTest, LeavesNoJobBehindOneThatNeverEnds) {
   }
 }
 
-/// Whether a Runtime with one worker has no other thread than that and its loop's after `attempt`, which returns the
-/// number. On a busy machine a worker may stand still for 10 ms for want of a processor or of a lock whose owner has none;
-/// so one attempt of several is enough. A pool that did not see progress would grow in all of them.
+/// Returns whether a Runtime with one worker has no threads except that and its loop's after
+/// `attempt`, which returns the number. On a busy machine a worker may make no progress for 10 ms,
+/// for lack of a processor or of a lock whose owner has none; so one attempt out of several is
+/// enough. A pool that ignored progress would grow in all of them.
 template <typename Attempt>
 bool stays_small(const Attempt& attempt) {
   for (int tries = 0; tries < 20; ++tries) {
@@ -82,7 +83,7 @@ bool stays_small(const Attempt& attempt) {
   return false;
 }
 
-// RT-3: many short calls start none.
+// RT-3: many short calls start no further worker.
 TEST_F(WorkerPoolTest, DoesNotGrowForManyShortCalls) {
   EXPECT_TRUE(stays_small([] {
     Counter runs;
@@ -107,7 +108,7 @@ TEST_F(WorkerPoolTest, DoesNotGrowForManyShortCalls) {
   }));
 }
 
-// RT-3: one call after the other inside one job, each of which says so.
+// RT-3: consecutive calls inside one job, each of which reports progress.
 TEST_F(WorkerPoolTest, DoesNotGrowForAJobThatMakesProgress) {
   EXPECT_TRUE(stays_small([] {
     Counter begun;
@@ -130,7 +131,7 @@ TEST_F(WorkerPoolTest, DoesNotGrowForAJobThatMakesProgress) {
   }));
 }
 
-// RT-3: a worker that computes is busy and not blocked.
+// RT-3: a worker that computes is busy, not blocked.
 TEST_F(WorkerPoolTest, GrowsToTheNumberOfProcessorsForJobsThatCompute) {
   const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
   Runtime runtime{{.threads = 1}};
@@ -150,7 +151,7 @@ TEST_F(WorkerPoolTest, GrowsToTheNumberOfProcessorsForJobsThatCompute) {
   EXPECT_LE(most, 1 + processors);
 }
 
-// RT-3: workers that were added end when there is nothing to do, down to the number of the options.
+// RT-3: added workers end when idle, down to the number of the options.
 TEST_F(WorkerPoolTest, ShrinksWhenThereIsNothingToDo) {
   const std::size_t before = thread_count();
   const auto scheduler = std::make_shared<Scheduler>(
@@ -169,7 +170,8 @@ TEST_F(WorkerPoolTest, ShrinksWhenThereIsNothingToDo) {
   EXPECT_EQ(scheduler->workers().size(), 8U);
   gate.open();
   EXPECT_TRUE(becomes_true([&] { return scheduler->workers().size() == 2; }));
-  // Their stacks are released, too: one that has ended may still wait for the next one to join it.
+  // Their stacks are released, too: a worker that has ended may still wait for the next one to join
+  // it.
   EXPECT_TRUE(becomes_true([&] { return thread_count() <= before + 4; }));
   const auto again = make_job(scheduler, Placement::kBlocking, [&](FunctionJob&) { left.add(); });
   again->schedule();
@@ -179,7 +181,7 @@ TEST_F(WorkerPoolTest, ShrinksWhenThereIsNothingToDo) {
   stop.request_stop();
 }
 
-// RT-4: at the limit, jobs that may block wait, and those of the library go on.
+// RT-4: at the limit, jobs that may block wait, and those of the library continue.
 TEST_F(WorkerPoolTest, KeepsAWorkerForJobsOfTheLibrary) {
   Runtime runtime{{.threads = 1, .max_threads = 3}};
   block(runtime, 5);
@@ -197,7 +199,7 @@ TEST_F(WorkerPoolTest, KeepsAWorkerForJobsOfTheLibrary) {
   EXPECT_TRUE(left.reaches(5));
 }
 
-// RT-4: as soon as one returns, the next one goes on.
+// RT-4: as soon as one returns, the next one runs.
 TEST_F(WorkerPoolTest, GoesOnAsSoonAsABlockedJobReturns) {
   Runtime runtime{{.threads = 2, .max_threads = 1}};
   Gate first;
@@ -226,7 +228,8 @@ TEST_F(WorkerPoolTest, HasNoLimitIfThatIsWanted) {
   gate.open();
 }
 
-// RT-5: without any worker the loop's thread runs jobs of the library; those that may block wait for a worker.
+// RT-5: without any worker the loop's thread runs jobs of the library; jobs that may block wait for
+// a worker.
 TEST_F(WorkerPoolTest, GoesOnWithoutWorkers) {
   Lines lines;
   Runtime runtime{{.threads = 2, .log = lines.logger()}};
@@ -252,7 +255,7 @@ TEST_F(WorkerPoolTest, GoesOnWithoutWorkers) {
             std::string::npos);
 }
 
-// RT-5: nor does the library stand still if those that exist are blocked for ever.
+// RT-5: the library also continues if all existing workers are blocked for ever.
 TEST_F(WorkerPoolTest, GoesOnIfAllWorkersAreBlockedAndNoneCanBeAdded) {
   Runtime runtime{{.threads = 1, .log = {}}};
   block(runtime, 1);

@@ -334,8 +334,7 @@ TEST_F(FactoryInTrouble, LogsWhereItsClientDoes) {
   loud.start();
   EXPECT_TRUE(server.wait_for([&] {
     const std::lock_guard guard{mutex};
-    return logged.find("reflector: v1 Pod: Failed to watch v1 Pod, tries again") !=
-           std::string::npos;
+    return logged.find("reflector: v1 Pod: Failed to watch v1 Pod, retrying") != std::string::npos;
   })) << logged;
   loud.shutdown();
 }
