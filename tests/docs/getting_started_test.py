@@ -8,7 +8,8 @@ ROOT is the top folder of the project, BUILD a build tree, WORK a folder for the
 BUILD instead of building another one. Comments in the page say what a block is:
     <!-- test: file NAME -->      the content of a file
     <!-- test: terminal NAME -->  a command that runs on in a terminal of its own
-    <!-- test: expect NAME -->    lines that this terminal shows; without NAME, those of the last command
+    <!-- test: expect NAME -->    lines that this terminal shows; without NAME, those of the last command, which is
+                                  repeated until it shows them
 """
 import os
 import pathlib
@@ -72,6 +73,32 @@ class Terminal:
             fail(f"{name} ends with status {self.process.returncode} after Ctrl-C", self.log.read_text())
 
 
+class Shell:
+    """Runs commands one after the other. The folder is kept from one to the next."""
+
+    def __init__(self, env, folder, work):
+        self.env, self.folder, self.work = env, folder, work
+        self.commands, self.where, self.output = "", "", ""
+
+    def run(self, commands, where):
+        self.commands, self.where = commands, where
+        kept = self.work / "folder"
+        done = subprocess.run(["sh", "-ec", f'{commands}pwd >"{kept}"'], env=self.env, cwd=self.folder, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.output = done.stdout
+        if done.returncode != 0:
+            fail(f"{where}: status {done.returncode}: {commands}", self.output[-4000:])
+        self.folder = pathlib.Path(kept.read_text().strip())
+
+    def wait_for(self, line, where):
+        end = time.monotonic() + DEADLINE
+        while line not in self.output:
+            if time.monotonic() > end:
+                fail(f"{where}: not shown: {line}", self.output)
+            time.sleep(0.05)
+            self.run(self.commands, self.where)
+
+
 def main(root, build, work, cxx):
     page = root / "docs/getting-started.md"
     shutil.rmtree(work, ignore_errors=True)
@@ -82,7 +109,7 @@ def main(root, build, work, cxx):
     make.chmod(0o755)
     env = {**os.environ, "HOME": str(work), "CXX": cxx, "PATH": f"{work}/bin:{os.environ['PATH']}"}
     env.pop("KUBECONFIG", None)
-    folder, output, terminals, counts = root, "", {}, {"file": 0, "sh": 0, "terminal": 0, "expect": 0}
+    shell, terminals, counts = Shell(env, root, work), {}, {"file": 0, "sh": 0, "terminal": 0, "expect": 0}
     try:
         for line, language, mark, text in blocks(page.read_text()):
             where = f"{page}:{line}"
@@ -91,22 +118,14 @@ def main(root, build, work, cxx):
             if kind == "file":
                 if text not in (root / "examples/getting_started" / name).read_text():
                     fail(f"{where}: {name} differs from examples/getting_started/{name}")
-                (folder / name).write_text(text)
+                (shell.folder / name).write_text(text)
             elif kind == "terminal":
-                terminals[name] = Terminal(text.strip(), env, folder, work / f"{name}.log")
+                terminals[name] = Terminal(text.strip(), env, shell.folder, work / f"{name}.log")
             elif kind == "expect":
                 for wanted in text.splitlines():
-                    if name:
-                        terminals[name].wait_for(wanted, where)
-                    elif wanted not in output:
-                        fail(f"{where}: not shown: {wanted}", output)
+                    (terminals[name] if name else shell).wait_for(wanted, where)
             elif language == "sh":
-                done = subprocess.run(["sh", "-ec", f'{text}pwd >"{work}/folder"'], env=env, cwd=folder, text=True,
-                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-                output = done.stdout
-                if done.returncode != 0:
-                    fail(f"{where}: status {done.returncode}: {text}", output[-4000:])
-                folder = pathlib.Path((work / "folder").read_text().strip())
+                shell.run(text, where)
             else:
                 fail(f"{where}: a block of {language} that this test does not understand")
         for name in reversed(list(terminals)):
