@@ -4,7 +4,7 @@
 
 Usage: links_test.py [--list] ROOT
 
-Looks at the Markdown files of the top folder and below docs, schema, testkit, tests, bench and examples. Prints each offence as
+Checks also that docs/index.md and mkdocs.yml name every page of docs and docs/guides. Looks at the Markdown files of the top folder and below docs, schema, testkit, tests, bench and examples. Prints each offence as
 file:line: problem and then fails. With --list it prints the linked files that are not Markdown, for `make docs`.
 """
 import pathlib
@@ -83,6 +83,13 @@ def main(root, listing):
     if listing:
         print("\n".join(str(place.relative_to(root)) for place in sorted(linked) if place.is_file()))
         return 0
+    index, site = root / "docs/index.md", root / "mkdocs.yml"
+    for page in sorted([*(root / "docs").glob("*.md"), *(root / "docs/guides").glob("*.md")]):
+        name = page.relative_to(root / "docs").as_posix()
+        if page != index and f"]({name}" not in index.read_text():
+            problems.append(f"docs/index.md:1: no link to the page: {name}")
+        if f" docs/{name}\n" not in site.read_text():
+            problems.append(f"mkdocs.yml:1: the page is not in nav: docs/{name}")
     if links == 0 or anchors_seen == 0:
         problems.append("links_test.py: no link or no anchor found; have the pages changed their form?")
     print("\n".join(problems) or f"ok      {links} links, {anchors_seen} anchors")
