@@ -14,8 +14,9 @@ PACKAGES := cmake ninja-build g++ pkg-config ca-certificates curl \
   libcli11-dev libspdlog-dev libnghttp2-dev libgtest-dev libgmock-dev libbenchmark-dev \
   libprotobuf-dev protobuf-compiler nlohmann-json3-dev ccache libuv1-dev libglib2.0-dev tzdata python3
 CHECK_PACKAGES := clang clang-tidy clang-format lld libclang-rt-14-dev
+DOCS_PACKAGES := mkdocs doxygen python3 python3-pygments
 
-.PHONY: help deps check-deps configure build run test test-cluster bench format check install clean
+.PHONY: help deps check-deps configure build run test test-cluster bench docs format check install clean
 
 help:
 	@echo 'make test      install missing packages, build, run all tests'
@@ -24,6 +25,7 @@ help:
 	@echo '               KUBECONFIG=file runs it on that cluster, YES=1 without asking)'
 	@echo 'make bench     run the benchmarks; writes the results to bench/results/'
 	@echo 'make check     sanitizers, short fuzzing, format and tidy (takes a while)'
+	@echo 'make docs      build the documentation as a site, with a reference of the headers, in build/docs/site'
 	@echo 'make format    format the sources'
 	@echo 'make install   build and install the library and tools to PREFIX ($(PREFIX)); LTO=ON uses link-time optimisation'
 	@echo 'make deps      install the Debian packages only'
@@ -66,6 +68,10 @@ bench: deps
 	@bench/sample_controller/run.sh build/release
 	@bench/codec/run.sh build/release
 	@bench/peers/run.sh build/release
+
+docs:
+	@tools/install-packages.sh $(DOCS_PACKAGES)
+	@tools/make-docs.sh
 
 format: check-deps
 	@git ls-files '*.hpp' '*.cpp' '*.h' '*.c' ':!tests/golden' | xargs clang-format -i
