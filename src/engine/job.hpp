@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 namespace kube::detail {
 
@@ -38,6 +39,8 @@ class Job : public Waker, public std::enable_shared_from_this<Job> {
   void wake() noexcept final { schedule(); }
 
   [[nodiscard]] Placement placement() const noexcept { return placement_; }
+  /// Names it in reports of calls that block. Never changes, as other threads ask while it runs.
+  [[nodiscard]] virtual std::string_view name() const noexcept { return "a task"; }
   /// Has it run by workers from now on, if there are any: it takes too long for the loop's thread.
   void leave_loop() noexcept { leaves_loop_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool leaves_loop() const noexcept {

@@ -12,8 +12,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 #include "job.hpp"
 
@@ -29,6 +31,10 @@ struct WorkerPoolOptions {
   std::chrono::nanoseconds idle_end = std::chrono::seconds{10};
   /// How many idle workers stay; `threads` by default.
   std::optional<unsigned> kept = std::nullopt;
+  /// Jobs that the limit has held back for this long are worth a warning...
+  std::chrono::nanoseconds report_after = std::chrono::seconds{1};
+  /// ...which is not repeated before this time has passed.
+  std::chrono::nanoseconds report_every = std::chrono::minutes{1};
   /// Names of the threads, "kube-work-0"...; 12 characters at most.
   const char* name = "kube-work";
 };
@@ -57,6 +63,15 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
   /// How many workers exist.
   [[nodiscard]] std::size_t size() const;
 
+  /// A job that has been keeping a worker for more than a moment.
+  struct Blocked {
+    std::string name;
+    std::chrono::nanoseconds time;
+  };
+  /// The jobs inside user code while the limit holds others back, longest first; none while it does not. Throws
+  /// std::bad_alloc.
+  [[nodiscard]] std::vector<Blocked> blocked() const;
+
   /// Says that the calling thread, if it is a worker, is not stuck: it begins another call of user code.
   static void note_progress() noexcept;
 
@@ -65,7 +80,12 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
   struct Worker {
     std::thread thread;
     std::atomic<std::uint64_t> progress = 0;
+    /// Guards `blocking` where it is cleared, besides the pool's mutex: the job may be destroyed afterwards.
+    mutable std::mutex naming;
+    /// The job that it runs, if that may block.
+    const Job* blocking = nullptr;
     // Guarded by the pool's mutex:
+    std::chrono::steady_clock::time_point blocking_since;
     bool has_clock = false;
     clockid_t cpu_clock{};
     pid_t id = 0;  // 0: it has not begun yet
@@ -82,6 +102,11 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
   [[nodiscard]] JobList& list_of_locked(Placement placement) noexcept;
   [[nodiscard]] bool has_work_locked() const noexcept;
   [[nodiscard]] bool may_block_locked() const noexcept;
+  /// Whether jobs wait only because of the limit.
+  [[nodiscard]] bool is_limit_reached_locked() const noexcept;
+  /// The watchdog of the limit, if that is reached and it does not look yet.
+  [[nodiscard]] std::shared_ptr<Watchdog> watch_limit_locked() noexcept;
+  [[nodiscard]] std::vector<Blocked> blocked_locked() const;
   void work(Worker& worker) noexcept;
   void join_ended() noexcept;
   static void join(std::list<Worker>& ended) noexcept;
@@ -94,6 +119,9 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
   /// Whether any worker has made progress since the last call, or has not begun.
   [[nodiscard]] bool note_seen_progress_locked() noexcept;
   void report_refusal() noexcept;
+  /// Names the jobs that block, if others have been waiting for them for long enough. Returns as look() does.
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> look_at_limit() noexcept;
+  void report_limit(const std::vector<Blocked>& blocked) const noexcept;
   /// For a short time; returns whether there are more.
   [[nodiscard]] bool run_library_jobs() noexcept;
 
@@ -104,6 +132,7 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
   Condition work_;
   // Guarded by mutex_:
   std::shared_ptr<Watchdog> watchdog_;
+  std::shared_ptr<Watchdog> limit_watchdog_;
   JobList urgent_;  // before the others; not limited
   JobList library_;
   JobList blocking_;
@@ -116,6 +145,10 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
   std::size_t in_urgent_ = 0;
   unsigned next_number_ = 0;
   bool watched_ = false;
+  bool limit_watched_ = false;
+  /// Since when the limit has been holding back one job or another.
+  std::optional<std::chrono::steady_clock::time_point> held_since_;
+  std::optional<std::chrono::steady_clock::time_point> limit_reported_;
   bool closed_ = false;
   /// Why the last thread could not be created; none if it could. Nobody tries before `retry_at_`.
   std::error_code refused_;

@@ -74,7 +74,8 @@ std::shared_ptr<Runtime> runtime_of(const HttpDispatcher& dispatcher) {
   const TransportOptions& options = dispatcher.options();
   if (options.runtime) return options.runtime;
   try {
-    return std::make_shared<Runtime>(RuntimeOptions{.log = options.log});
+    return std::make_shared<Runtime>(
+        RuntimeOptions{.log = options.log, .metrics = options.metrics});
   } catch (const std::system_error& error) {
     const int code = error.code().value();
     if (code != EAGAIN) throw connect_failed(dispatcher.origin(), code, error.code().message());

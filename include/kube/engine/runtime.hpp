@@ -10,6 +10,7 @@
 
 namespace kube {
 
+class Metrics;  // <kube/base/metrics.hpp>
 class Runtime;
 
 namespace detail {
@@ -24,9 +25,12 @@ struct RuntimeOptions {
   /// With 0 the Runtime creates no thread at all: the program runs the loop, and everything happens there.
   std::optional<unsigned> threads = std::nullopt;
   /// Workers are added while all that exist are blocked inside handlers, until this many are; 0: no limit. Those added
-  /// end when they have been idle for 10 s.
+  /// end when they have been idle for 10 s. When handlers wait for others at the limit, a warning names those that
+  /// block, once per minute.
   unsigned max_threads = 64;
   Logger log = stderr_logger();
+  /// Gets `runtime_blocked_seconds`, which names the same handlers; null counts nothing.
+  std::shared_ptr<Metrics> metrics = nullptr;
 };
 
 /// The threads that informers and their handlers run on: one for the loop (`kube-io`), which never runs code that may

@@ -75,6 +75,8 @@ struct TransportOptions {
   Logger log = {};
   /// The thread of its loop does all of the I/O. Null makes a Runtime of its own.
   std::shared_ptr<Runtime> runtime = nullptr;
+  /// For a Runtime of its own; may be null.
+  std::shared_ptr<Metrics> metrics = nullptr;
   /// Called in the thread of the loop, which waits for it. What it throws is swallowed.
   std::function<void(const ExchangeReport&)> on_exchange = nullptr;
 };
