@@ -53,12 +53,12 @@ void check_request(const HttpRequest& request) {
 }
 
 /// Connections made with an old certificate end even if nothing but watches runs.
-std::shared_ptr<void> listen_for_identity(const HttpDispatcher& dispatcher) {
+std::shared_ptr<void> listen_for_identity(const HttpDispatcher& dispatcher,
+                                          const std::shared_ptr<detail::Scheduler>& scheduler) {
   const std::shared_ptr<Credentials>& credentials = dispatcher.options().credentials;
   if (credentials == nullptr) return nullptr;
-  return credentials->on_identity_change([mailbox = dispatcher.mailbox(),
-                                          log = dispatcher.options().log,
-                                          weak = std::weak_ptr{credentials}] {
+  auto changed = [mailbox = dispatcher.mailbox(), log = dispatcher.options().log,
+                  weak = std::weak_ptr{credentials}] {
     try {
       if (const auto alive = weak.lock()) mailbox->announce(alive->tls());
     } catch (const std::exception& error) {
@@ -66,7 +66,11 @@ std::shared_ptr<void> listen_for_identity(const HttpDispatcher& dispatcher) {
     } catch (...) {
       log.warning("connections keep the older client certificate");
     }
-  });
+  };
+  if (auto* const ready = dynamic_cast<detail::NonBlockingCredentials*>(credentials.get())) {
+    return ready->on_identity_change(std::move(changed), scheduler);
+  }
+  return credentials->on_identity_change(std::move(changed));
 }
 
 /// That of the options, or one of its own. Throws TransportError.
@@ -96,7 +100,7 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
             dynamic_cast<detail::NonBlockingCredentials*>(dispatcher_.options().credentials.get())),
         job_(std::make_shared<DispatcherJob>(std::move(dispatcher),
                                              detail::Inside::core(*runtime_))),
-        identity_changes_(listen_for_identity(dispatcher_)) {
+        identity_changes_(listen_for_identity(dispatcher_, detail::Inside::core(*runtime_))) {
     job_->start();
   }
 
