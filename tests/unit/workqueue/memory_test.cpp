@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An item that was added is handed out, and one that could not be added can be added again, wherever memory runs out. A
 // controller once lost requests: an item was marked as ready, but stood in no heap.
-#include "base/deadline.hpp"
 #include <kube/base/metrics.hpp>
 #include <kube/testkit/fake_clock.hpp>
 #include <kube/workqueue/priority_queue.hpp>
@@ -13,7 +12,10 @@
 
 #include <memory>
 #include <new>
+#include <stop_token>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace kube {
@@ -52,8 +54,11 @@ void fail_each_allocation(Add add) {
     clock.advance(1min);
     ASSERT_EQ(queue.size(), kItems.size()) << "at allocation " << number;
     for (std::size_t i = 0; i < kItems.size(); ++i) {
-      const detail::Deadline limit{system_clock(), system_clock().now() + 10s, {}};
-      const auto item = queue.get(limit.token());
+      std::stop_source limit;
+      const std::jthread timer{[&limit](std::stop_token enough) {
+        if (system_clock().sleep_for(10s, std::move(enough))) limit.request_stop();
+      }};
+      const auto item = queue.get(limit.get_token());
       ASSERT_TRUE(item) << "at allocation " << number;
       queue.done(*item);
     }
