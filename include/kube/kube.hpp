@@ -37,6 +37,11 @@
 #include <kube/controller/reconcile.hpp>
 #include <kube/controller/signals.hpp>
 #include <kube/engine/runtime.hpp>
+#include <kube/engine/serial_queue.hpp>
+#include <kube/engine/sleep.hpp>
+#include <kube/engine/spawn.hpp>
+#include <kube/engine/when_all.hpp>
+#include <kube/engine/when_any.hpp>
 #include <kube/informers/resource_informer_factory.hpp>
 #include <kube/informers/shared_informer_factory.hpp>
 #include <kube/workqueue/priority_queue.hpp>

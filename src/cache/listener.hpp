@@ -18,6 +18,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 namespace kube::detail {
@@ -71,6 +72,7 @@ class Listener final : public Job {
   [[nodiscard]] bool has_ended() const { return ended_.done(); }
 
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+  [[nodiscard]] std::string_view name() const noexcept override { return synced_.name(); }
   [[nodiscard]] const HandlerOptions& options() const noexcept { return options_; }
   [[nodiscard]] const DoneSignal& synced() const noexcept { return synced_; }
   [[nodiscard]] std::size_t backlog() const;

@@ -96,6 +96,7 @@ std::shared_ptr<Transport> connect_transport(const Config& config, const ClientO
                         .budget = std::move(budget),
                         .log = options.log,
                         .runtime = options.runtime,
+                        .metrics = options.metrics,
                         .on_exchange = resolution_counter(options.metrics)}));
 }
 

@@ -6,6 +6,7 @@
 
 #include <exception>
 #include <stop_token>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,7 @@ class Run final : public Job {
     return is_done_ ? std::optional<std::string>{authorization_} : std::nullopt;
   }
   void stop() noexcept { stop_.request_stop(); }
+  [[nodiscard]] std::string_view name() const noexcept override { return "credentials"; }
 
  private:
   void run() noexcept override {

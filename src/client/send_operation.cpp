@@ -100,7 +100,7 @@ void SendOperation::begin_rate_limit() {
     until_ = bucket->reserve();
     reserved_ = bucket;
   } else {
-    limiting_.emplace(poller_, [limiter = limiter_](std::stop_token stop) {
+    limiting_.emplace(poller_, "RateLimiter", [limiter = limiter_](std::stop_token stop) {
       return limiter->wait(std::move(stop));
     });
   }
@@ -221,7 +221,7 @@ bool SendOperation::poll_credentials() {
     if (refresh_) authorization = CredentialsRefresh::poll(*refresh_);
   } else {
     if (!authorizing_) {
-      authorizing_.emplace(poller_, [credentials](std::stop_token stop) {
+      authorizing_.emplace(poller_, "Credentials", [credentials](std::stop_token stop) {
         return credentials->authorization(std::move(stop));
       });
     }
@@ -284,10 +284,11 @@ bool SendOperation::poll_start() {
   if (!starting_) {
     stream_ = transport->try_start(http_, poller_.waker);
     if (stream_ != nullptr) return true;
-    starting_.emplace(poller_, [transport, keep = rest_.transport_, http = std::move(http_),
-                                waker = poller_.waker](std::stop_token stop) mutable {
-      return transport->start(std::move(http), std::move(waker), std::move(stop));
-    });
+    starting_.emplace(poller_, "Transport",
+                      [transport, keep = rest_.transport_, http = std::move(http_),
+                       waker = poller_.waker](std::stop_token stop) mutable {
+                        return transport->start(std::move(http), std::move(waker), std::move(stop));
+                      });
   }
   std::optional<std::unique_ptr<PolledStream>> stream = starting_->poll();
   if (!stream) return false;

@@ -8,12 +8,17 @@
 #include "tls_source.hpp"
 #include "token_file.hpp"
 
+#include "engine/job.hpp"
+#include "engine/timer.hpp"
 #include <kube/api/validation.hpp>
 #include <kube/codec/base64.hpp>
 
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 namespace kube {
 
@@ -41,6 +46,48 @@ bool is_identified(const Config& config) {
          !config.username.empty() || !config.password.empty() ||
          !config.tls.certificate_file.empty() || !config.tls.certificate_data.empty();
 }
+
+/// Calls a function every five minutes, without a thread.
+class CertificateCheck final : public detail::Job {
+ public:
+  CertificateCheck(const std::shared_ptr<detail::Scheduler>& scheduler, Clock& clock,
+                   std::function<void()> check)
+      : Job(detail::Placement::kLibrary),
+        clock_(clock),
+        check_(std::move(check)),
+        timer_(std::in_place, scheduler, clock) {
+    bind(scheduler);
+  }
+
+  void start() {
+    const std::lock_guard guard{mutex_};
+    set_timer_locked();
+  }
+  /// Waits for a call that is under way. The clock is not used afterwards.
+  void end() noexcept {
+    const std::lock_guard guard{mutex_};
+    timer_.reset();
+  }
+
+ private:
+  void run() noexcept override {
+    const std::lock_guard guard{mutex_};
+    if (!timer_ || clock_.now() < next_) return;
+    check_();
+    set_timer_locked();
+  }
+  void set_timer_locked() noexcept {
+    next_ = clock_.now() + kCertificateCheck;
+    timer_->set(next_, weak_from_this());
+  }
+
+  Clock& clock_;
+  const std::function<void()> check_;
+  std::mutex mutex_;
+  // Guarded by mutex_:
+  std::optional<detail::Timer> timer_;  // none after the end
+  Clock::TimePoint next_{};
+};
 
 class ConfiguredCredentials final : public Credentials,
                                     public detail::NonBlockingCredentials,
@@ -113,6 +160,30 @@ class ConfiguredCredentials final : public Credentials,
             if (const auto alive = self.lock()) alive->check_certificate();
           }
         }};
+    return handle;
+  }
+
+  std::shared_ptr<void> on_identity_change(
+      std::function<void()> changed, const std::shared_ptr<detail::Scheduler>& scheduler) override {
+    struct Handle {
+      Handle() = default;
+      Handle(const Handle&) = delete;
+      Handle& operator=(const Handle&) = delete;
+      ~Handle() {
+        if (check) check->end();
+      }
+
+      std::shared_ptr<void> listener;
+      std::shared_ptr<CertificateCheck> check;
+    };
+    auto handle = std::make_shared<Handle>();
+    handle->listener = changed_.add(std::move(changed));
+    if (!tls_.has_certificate_files()) return handle;
+    handle->check =
+        std::make_shared<CertificateCheck>(scheduler, *options_.clock, [self = weak_from_this()] {
+          if (const auto alive = self.lock()) alive->check_certificate();
+        });
+    handle->check->start();
     return handle;
   }
 

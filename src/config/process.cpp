@@ -3,12 +3,15 @@
 
 #include "files.hpp"
 
+#include "base/deadline.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <functional>
 #include <system_error>
-#include <thread>
+#include <utility>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -20,6 +23,8 @@
 #include <unistd.h>
 
 namespace kube::detail {
+
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -146,6 +151,49 @@ class Child {
   FileDescriptor exited_;
 };
 
+/// The deadline of a program, for a thread that waits in poll(). A clock that is moved by hand wakes
+/// that thread.
+class KillTime final : public ClockTimers {
+ public:
+  KillTime(Clock& clock, Clock::Duration limit, std::function<void()> wake)
+      : clock_(clock),
+        time_(time_after(clock, limit)),
+        wake_(std::move(wake)),
+        by_hand_(clock.attach(*this)) {
+    clock_.timers_changed();
+  }
+  ~KillTime() override {
+    clock_.detach(*this);
+    clock_.timers_changed();
+  }
+  KillTime(const KillTime&) = delete;
+  KillTime& operator=(const KillTime&) = delete;
+
+  [[nodiscard]] bool has_come() const { return clock_.now() >= time_; }
+  /// Returns the timeout for poll(), in milliseconds. It may end before the deadline.
+  [[nodiscard]] int timeout() const {
+    if (by_hand_) return -1;
+    // Other clocks may run faster than the clock of poll().
+    const Clock::Duration most = &clock_ == &system_clock() ? 1h : 250ms;
+    const auto left = std::clamp(time_ - clock_.now(), Clock::Duration{}, most);
+    return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count());
+  }
+
+  void time_moved() noexcept override { wake_(); }
+  [[nodiscard]] std::size_t pending(Clock::TimePoint now) const noexcept override {
+    return time_ > now ? 1 : 0;
+  }
+  [[nodiscard]] Clock::TimePoint next_after(Clock::TimePoint now) const noexcept override {
+    return time_ > now ? time_ : Clock::TimePoint::max();
+  }
+
+ private:
+  Clock& clock_;
+  const Clock::TimePoint time_;
+  const std::function<void()> wake_;
+  const bool by_hand_;  // the last member: the clock calls this object from here on
+};
+
 /// Appends everything that can be read now, and closes the pipe at its end. Returns false if the
 /// output exceeds `limit`.
 bool drain(FileDescriptor& pipe, SecretText& output, std::size_t limit) {
@@ -197,16 +245,14 @@ ProcessResult run_process(const ProcessOptions& options, Clock& clock, std::stop
   child_end.reset();
   const auto wake_up = [&] { ::eventfd_write(wake.get(), 1); };
   const std::stop_callback on_stop{stop, wake_up};
-  const std::jthread timer{[&](std::stop_token enough) {
-    if (clock.sleep_for(options.deadline, enough)) wake_up();
-  }};
+  const KillTime kill_time{clock, options.deadline, wake_up};
 
   ProcessResult result;
   for (;;) {
     std::array<pollfd, 3> events{{{.fd = pipe.get(), .events = POLLIN, .revents = 0},
                                   {.fd = child.exited(), .events = POLLIN, .revents = 0},
                                   {.fd = wake.get(), .events = POLLIN, .revents = 0}}};
-    if (::poll(events.data(), events.size(), -1) < 0 && errno != EINTR) {
+    if (::poll(events.data(), events.size(), kill_time.timeout()) < 0 && errno != EINTR) {
       fail(errno, "cannot wait for the program");
     }
     const bool has_ended = events[1].revents != 0;  // the pipe then contains all of its output
@@ -215,7 +261,9 @@ ProcessResult run_process(const ProcessOptions& options, Clock& clock, std::stop
       return result;
     }
     if (has_ended) break;
-    if (events[2].revents != 0) {
+    eventfd_t wakes = 0;
+    (void)::eventfd_read(wake.get(), &wakes);  // before the look at what it may tell of
+    if (stop.stop_requested() || kill_time.has_come()) {
       result.end = stop.stop_requested() ? End::kStopped : End::kTimedOut;
       return result;
     }

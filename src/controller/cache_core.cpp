@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache_core.hpp"
 
+#include "client/rest_client.hpp"
 #include <kube/api/fields.hpp>
 #include <kube/cache/lister.hpp>
 
@@ -162,6 +163,10 @@ void CacheCore::add_index(const WatchedKind& kind, const std::string& field,
   for (const Part& part : *find_or_make(kind)) {
     part.informer->store()->add_indexes({{index_name(field), filed}});
   }
+}
+
+std::shared_ptr<Runtime> CacheCore::runtime() const {
+  return Inside::core(factory_.client())->runtime();
 }
 
 void CacheCore::start() {

@@ -37,6 +37,8 @@ class CacheCore {
 
   void start();
   void shutdown();
+  /// That of the client. Throws as its constructor.
+  [[nodiscard]] std::shared_ptr<Runtime> runtime() const;
   [[nodiscard]] CacheSync wait_for_sync(std::stop_token stop,
                                         std::optional<Clock::Duration> timeout) {
     // A concurrent reader may be about to start another informer.

@@ -5,8 +5,10 @@
 
 #include "base/deadline.hpp"
 #include "base/text.hpp"
+#include "engine/timed_stop.hpp"
 #include <kube/api/errors.hpp>
 #include <kube/controller/detail/insist.hpp>
+#include <kube/engine/runtime.hpp>
 #include <kube/transport/error.hpp>
 
 #include <fmt/format.h>
@@ -367,9 +369,10 @@ void ControllerCore::report(const kube::Request& request, ReconcileOutcome outco
 Result ControllerCore::call(const kube::Request& request, const std::stop_token& stop,
                             std::string& error) {
   const Clock::Duration limit = *plan_.options.reconcile_timeout;
-  const Deadline deadline{
-      clock_, limit > Clock::Duration{} ? time_after(clock_, limit) : Clock::TimePoint::max(),
-      stop};
+  const std::shared_ptr<Runtime> runtime = cache_.runtime();
+  const TimedStop deadline{
+      Inside::core(*runtime), clock_,
+      limit > Clock::Duration{} ? time_after(clock_, limit) : Clock::TimePoint::max(), stop};
   const auto count_timeout = [&] {
     if (deadline.passed()) metrics_.timeouts.add();
   };

@@ -29,7 +29,7 @@ class EventCall {
             const std::string& patch, const Poller& poller)
       : event_(event), poller_(poller) {
     if (client == nullptr) {
-      call_.emplace(poller, [sink, event, patch](std::stop_token stop) {
+      call_.emplace(poller, "EventSink", [sink, event, patch](std::stop_token stop) {
         return patch.empty() ? sink->create(event, std::move(stop))
                              : sink->patch(event, patch, std::move(stop));
       });

@@ -374,7 +374,7 @@ class HttpServer::Service final : public Job {
     const auto& question = std::get<HttpQuestion>(parsed);
     connection.state = Connection::State::kAnswering;
     connection.answer.emplace(
-        Poller{.waker = weak_from_this(), .scheduler = scheduler()},
+        Poller{.waker = weak_from_this(), .scheduler = scheduler()}, "endpoint",
         [open = std::make_shared<Answers::Open>(answers_), path = std::string{question.path},
          query = std::string{question.query}, head_only = question.head_only](std::stop_token) {
           return encode_reply(open->reply(path, query), head_only);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string_view>
 #include <utility>
 
 #include "job.hpp"
@@ -22,14 +23,15 @@ class BlockingCall {
  public:
   using Function = std::function<Result(std::stop_token)>;
 
-  /// Throws std::bad_alloc; without a scheduler, also what `function` throws.
-  BlockingCall(const Poller& poller, Function function,
+  /// `name` is a literal that tells whose code is called. Throws std::bad_alloc; without a scheduler,
+  /// also what `function` throws.
+  BlockingCall(const Poller& poller, const char* name, Function function,
                Placement placement = Placement::kBlocking) {
     if (poller.scheduler == nullptr) {
       result_.emplace(function(poller.stop));
       return;
     }
-    run_ = std::make_shared<Run>(std::move(function), poller.waker, placement);
+    run_ = std::make_shared<Run>(name, std::move(function), poller.waker, placement);
     run_->bind(poller.scheduler);
     run_->schedule();
   }
@@ -54,8 +56,10 @@ class BlockingCall {
 
  private:
   struct Run final : Job {
-    Run(Function what, std::weak_ptr<Waker> whom, Placement placement)
-        : Job(placement), function(std::move(what)), waker(std::move(whom)) {}
+    Run(const char* whose, Function what, std::weak_ptr<Waker> whom, Placement placement)
+        : Job(placement), called(whose), function(std::move(what)), waker(std::move(whom)) {}
+
+    [[nodiscard]] std::string_view name() const noexcept override { return called; }
 
     void run() noexcept override {
       if (is_done.load(std::memory_order_relaxed)) return;
@@ -69,6 +73,7 @@ class BlockingCall {
       if (const std::shared_ptr<Waker> owner = waker.lock()) owner->wake();
     }
 
+    const char* const called;
     Function function;
     const std::weak_ptr<Waker> waker;
     std::stop_source stop;

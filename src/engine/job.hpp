@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 namespace kube::detail {
 
@@ -42,6 +43,9 @@ class Job : public Waker, public std::enable_shared_from_this<Job> {
   void wake() noexcept final { schedule(); }
 
   [[nodiscard]] Placement placement() const noexcept { return placement_; }
+  /// Names the job in reports of calls that block. Constant, as other threads read it while the job
+  /// runs.
+  [[nodiscard]] virtual std::string_view name() const noexcept { return "a task"; }
   /// Moves the job from the loop's thread to workers, if there are any, because it takes too long.
   void leave_loop() noexcept { leaves_loop_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool leaves_loop() const noexcept {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/engine/runtime.hpp>
 
+#include "blocked_gauges.hpp"
 #include "runtime_access.hpp"
 #include "scheduler.hpp"
 #include "thread.hpp"
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -58,6 +60,7 @@ struct Runtime::Threads {
   const detail::ProcessMark process{};
   std::stop_source stop;
   std::thread io;
+  std::optional<detail::BlockedGauges> blocked;
 };
 
 /// The number and names of a Runtime's threads.
@@ -65,12 +68,14 @@ struct detail::ThreadPlan {
   const char* loop_name = "kube-io";
   WorkerPoolOptions workers = {};
   Logger log = {};
+  std::shared_ptr<Metrics> metrics = nullptr;
 };
 
 Runtime::Runtime(RuntimeOptions options)
     : Runtime(detail::ThreadPlan{
           .workers = {.threads = thread_count(options), .max_threads = options.max_threads},
-          .log = options.log}) {}
+          .log = options.log,
+          .metrics = options.metrics}) {}
 
 Runtime::Runtime(const detail::ThreadPlan& plan)
     : core_(std::make_shared<detail::Scheduler>(plan.workers, plan.log.named("runtime"))),
@@ -79,6 +84,7 @@ Runtime::Runtime(const detail::ThreadPlan& plan)
   if (core_->workers().is_without_threads()) return;
   core_->workers().start(core_);
   try {
+    if (plan.metrics) threads_->blocked.emplace(plan.metrics, core_);
     threads_->io = detail::make_thread(
         plan.loop_name,
         [core = core_, stop = threads_->stop.get_token()] { core->loop().run(stop); });

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string_view>
 
 #include "job.hpp"
 
@@ -67,6 +68,9 @@ class SerialQueueCore final : public Job {
   void resume() noexcept;
   void close(SerialQueue::Close how) noexcept;
   [[nodiscard]] DoneSignal closed();
+  [[nodiscard]] std::string_view name() const noexcept override {
+    return "a serial queue or coroutine";
+  }
 
   /// Does nothing if `task` is in the queue already. Releases `keep` after the run.
   void enqueue(QueueTask& task, std::shared_ptr<void> keep = nullptr) noexcept;

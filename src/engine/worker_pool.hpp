@@ -12,8 +12,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 #include "job.hpp"
 
@@ -30,6 +32,10 @@ struct WorkerPoolOptions {
   std::chrono::nanoseconds idle_end = std::chrono::seconds{10};
   /// Number of idle workers that are kept; `threads` by default.
   std::optional<unsigned> kept = std::nullopt;
+  /// How long the limit holds jobs back before a warning is logged.
+  std::chrono::nanoseconds report_after = std::chrono::seconds{1};
+  /// The least time between two such warnings.
+  std::chrono::nanoseconds report_every = std::chrono::minutes{1};
   /// Prefix of the thread names, as in "kube-work-0"; at most 12 characters.
   const char* name = "kube-work";
 };
@@ -59,6 +65,15 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
   /// The number of workers.
   [[nodiscard]] std::size_t size() const;
 
+  /// A job that occupies a worker for more than a moment.
+  struct Blocked {
+    std::string name;
+    std::chrono::nanoseconds time;
+  };
+  /// Returns the jobs inside user code while the limit holds others back, longest first; otherwise
+  /// none. Throws std::bad_alloc.
+  [[nodiscard]] std::vector<Blocked> blocked() const;
+
   /// Called before each call of user code: the calling thread, if it is a worker, is not stuck.
   static void note_progress() noexcept;
 
@@ -67,7 +82,12 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
   struct Worker {
     std::thread thread;
     std::atomic<std::uint64_t> progress = 0;
+    /// Guards `blocking` where it is cleared, besides the pool's mutex: the job may be destroyed afterwards.
+    mutable std::mutex naming;
+    /// The job that it runs, if that may block.
+    const Job* blocking = nullptr;
     // Guarded by the pool's mutex:
+    std::chrono::steady_clock::time_point blocking_since;
     bool has_clock = false;
     clockid_t cpu_clock{};
     pid_t id = 0;  // 0 until the thread has started
@@ -84,6 +104,11 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
   [[nodiscard]] JobList& list_of_locked(Placement placement) noexcept;
   [[nodiscard]] bool has_work_locked() const noexcept;
   [[nodiscard]] bool may_block_locked() const noexcept;
+  /// Whether jobs wait only because of the limit.
+  [[nodiscard]] bool is_limit_reached_locked() const noexcept;
+  /// The watchdog of the limit, if the limit is reached and the watchdog is idle.
+  [[nodiscard]] std::shared_ptr<Watchdog> watch_limit_locked() noexcept;
+  [[nodiscard]] std::vector<Blocked> blocked_locked() const;
   void work(Worker& worker) noexcept;
   void join_ended() noexcept;
   static void join(std::list<Worker>& ended) noexcept;
@@ -96,6 +121,10 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
   /// True if any worker has made progress since the last call, or has not started.
   [[nodiscard]] bool note_seen_progress_locked() noexcept;
   void report_refusal() noexcept;
+  /// Names the jobs that block, if others have waited for them long enough. Returns the delay until
+  /// the next check, as check_workers() does.
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> check_limit() noexcept;
+  void report_limit(const std::vector<Blocked>& blocked) const noexcept;
   /// Runs jobs for a short time. Returns true if more are queued.
   [[nodiscard]] bool run_library_jobs() noexcept;
 
@@ -106,6 +135,7 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
   Condition work_;
   // Guarded by mutex_:
   std::shared_ptr<Watchdog> watchdog_;
+  std::shared_ptr<Watchdog> limit_watchdog_;
   JobList urgent_;  // taken before the others; not limited
   JobList library_;
   JobList blocking_;
@@ -118,6 +148,10 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
   std::size_t in_urgent_ = 0;
   unsigned next_number_ = 0;
   bool watched_ = false;
+  bool limit_watched_ = false;
+  /// Since when the limit has been holding back one job or another.
+  std::optional<std::chrono::steady_clock::time_point> held_since_;
+  std::optional<std::chrono::steady_clock::time_point> limit_reported_;
   bool closed_ = false;
   /// The error of the last attempt to create a thread; none if it succeeded. No retry before
   /// `retry_at_`.

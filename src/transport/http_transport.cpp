@@ -53,12 +53,12 @@ void check_request(const HttpRequest& request) {
 }
 
 /// Closes connections made with an old certificate even if only watches are running.
-std::shared_ptr<void> listen_for_identity(const HttpDispatcher& dispatcher) {
+std::shared_ptr<void> listen_for_identity(const HttpDispatcher& dispatcher,
+                                          const std::shared_ptr<detail::Scheduler>& scheduler) {
   const std::shared_ptr<Credentials>& credentials = dispatcher.options().credentials;
   if (credentials == nullptr) return nullptr;
-  return credentials->on_identity_change([mailbox = dispatcher.mailbox(),
-                                          log = dispatcher.options().log,
-                                          weak = std::weak_ptr{credentials}] {
+  auto changed = [mailbox = dispatcher.mailbox(), log = dispatcher.options().log,
+                  weak = std::weak_ptr{credentials}] {
     try {
       if (const auto alive = weak.lock()) mailbox->announce(alive->tls());
     } catch (const std::exception& error) {
@@ -66,7 +66,11 @@ std::shared_ptr<void> listen_for_identity(const HttpDispatcher& dispatcher) {
     } catch (...) {
       log.warning("connections keep the older client certificate");
     }
-  });
+  };
+  if (auto* const ready = dynamic_cast<detail::NonBlockingCredentials*>(credentials.get())) {
+    return ready->on_identity_change(std::move(changed), scheduler);
+  }
+  return credentials->on_identity_change(std::move(changed));
 }
 
 /// Returns the Runtime of the options, or a new one. Throws TransportError.
@@ -74,7 +78,8 @@ std::shared_ptr<Runtime> runtime_of(const HttpDispatcher& dispatcher) {
   const TransportOptions& options = dispatcher.options();
   if (options.runtime) return options.runtime;
   try {
-    return std::make_shared<Runtime>(RuntimeOptions{.log = options.log});
+    return std::make_shared<Runtime>(
+        RuntimeOptions{.log = options.log, .metrics = options.metrics});
   } catch (const std::system_error& error) {
     const int code = error.code().value();
     if (code != EAGAIN) throw connect_failed(dispatcher.origin(), code, error.code().message());
@@ -95,7 +100,7 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
             dynamic_cast<detail::NonBlockingCredentials*>(dispatcher_.options().credentials.get())),
         job_(std::make_shared<DispatcherJob>(std::move(dispatcher),
                                              detail::Inside::core(*runtime_))),
-        identity_changes_(listen_for_identity(dispatcher_)) {
+        identity_changes_(listen_for_identity(dispatcher_, detail::Inside::core(*runtime_))) {
     job_->start();
   }
 

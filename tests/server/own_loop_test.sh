@@ -47,6 +47,12 @@ for path in "$@"; do
   KUBECONFIG="$work/config" "$path" >"$work/out" 2>&1 &
   program=$!
   until_there '^synced with [0-9]+ config maps$' "$work/out"
+  # Its coroutine has written a config map.
+  until_there '^wrote default/own-loop$' "$work/out"
+  until_there '^(added|changed) default/own-loop$' "$work/out"
+  writer=$(curl -sf "$url/api/v1/namespaces/default/configmaps/own-loop" |
+    sed -n 's/.*"writer": *"\([0-9]*\)".*/\1/p')
+  [ "$writer" = "$program" ] || fail "the config map was written by '$writer', not by $program"
   api POST /api/v1/namespaces/default/configmaps \
     '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"'"$map"'"}}'
   until_there "^added default/$map\$" "$work/out"

@@ -10,6 +10,7 @@
 #include <kube/engine/task.hpp>
 #include <kube/object/ref.hpp>
 
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -78,6 +79,8 @@ inline Task<AsyncLogStream> log_task(std::unique_ptr<Awaited<std::optional<std::
 ///
 ///   const kube::ListOptions options{.label_selector = "app=web"};
 ///   auto listed = co_await pods.list_async(options);
+///
+/// The commonest verbs take a stop token alone, without options.
 template <typename T>
 class AsyncVerbs {
  public:
@@ -89,11 +92,19 @@ class AsyncVerbs {
                                        std::stop_token stop = {}) const {
     return send<T>(core_.get(name, {}, type_of<T>(), options), std::move(stop));
   }
+  [[nodiscard]] Task<Ref<T>> get_async(std::string_view name,
+                                       std::same_as<std::stop_token> auto stop) const {
+    return get_async(name, default_options<GetOptions>(), std::move(stop));
+  }
   /// See Resource::find().
   [[nodiscard]] Task<Ref<T>> find_async(std::string_view name,
                                         const GetOptions& options = default_options<GetOptions>(),
                                         std::stop_token stop = {}) const {
     return send<T>(core_.find(name, options), std::move(stop));
+  }
+  [[nodiscard]] Task<Ref<T>> find_async(std::string_view name,
+                                        std::same_as<std::stop_token> auto stop) const {
+    return find_async(name, default_options<GetOptions>(), std::move(stop));
   }
   /// See Resource::list().
   [[nodiscard]] Task<Listed<T>> list_async(
@@ -102,6 +113,9 @@ class AsyncVerbs {
     auto listed = std::make_unique<Listed<T>>();
     auto answer = core_.list_async(options, add_to(*listed), std::move(stop));
     return detail::listed_task(std::move(listed), std::move(answer));
+  }
+  [[nodiscard]] Task<Listed<T>> list_async(std::same_as<std::stop_token> auto stop) const {
+    return list_async(default_options<ListOptions>(), std::move(stop));
   }
   /// See Resource::list_page(). `on_item(Ref<T>)` is called on the queue of the Task.
   template <typename OnItem>
@@ -130,11 +144,18 @@ class AsyncVerbs {
         options, pager, add_to(*listed), [filled] { filled->items.clear(); }, std::move(stop));
     return detail::listed_task(std::move(listed), std::move(answer));
   }
+  [[nodiscard]] Task<Listed<T>> list_all_async(std::same_as<std::stop_token> auto stop) const {
+    return list_all_async(default_options<ListOptions>(), default_options<PagerOptions>(),
+                          std::move(stop));
+  }
   /// See Resource::watch().
   [[nodiscard]] Task<AsyncWatch<T>> watch_async(
       const ListOptions& options = default_options<ListOptions>(),
       std::stop_token stop = {}) const {
     return detail::watch_task<T>(core_.watch_async(options), std::move(stop));
+  }
+  [[nodiscard]] Task<AsyncWatch<T>> watch_async(std::same_as<std::stop_token> auto stop) const {
+    return watch_async(default_options<ListOptions>(), std::move(stop));
   }
   /// See Resource::retry_watch(). Not a Task, because it does not wait.
   [[nodiscard]] AsyncRetryWatch<T> retry_watch_async(const ListOptions& options) const {
@@ -158,11 +179,19 @@ class AsyncVerbs {
         core_.create(detail::Sendable::owning(std::move(object)), {}, {}, &type_of<T>(), options),
         std::move(stop));
   }
+  [[nodiscard]] Task<Ref<T>> create_async(
+      T object, std::same_as<std::stop_token> auto stop) const requires detail::Writable<T> {
+    return create_async(std::move(object), default_options<CreateOptions>(), std::move(stop));
+  }
   /// See Resource::update().
   [[nodiscard]] Task<Ref<T>> update_async(
       T object, const UpdateOptions& options = default_options<UpdateOptions>(),
       std::stop_token stop = {}) const requires detail::Writable<T> {
     return put(std::move(object), {}, options, std::move(stop));
+  }
+  [[nodiscard]] Task<Ref<T>> update_async(
+      T object, std::same_as<std::stop_token> auto stop) const requires detail::Writable<T> {
+    return update_async(std::move(object), default_options<UpdateOptions>(), std::move(stop));
   }
   /// See Resource::update_status().
   [[nodiscard]] Task<Ref<T>> update_status_async(
@@ -170,12 +199,22 @@ class AsyncVerbs {
       std::stop_token stop = {}) const requires detail::Writable<T> {
     return put(std::move(object), "status", options, std::move(stop));
   }
+  [[nodiscard]] Task<Ref<T>> update_status_async(
+      T object, std::same_as<std::stop_token> auto stop) const requires detail::Writable<T> {
+    return update_status_async(std::move(object), default_options<UpdateOptions>(),
+                               std::move(stop));
+  }
   /// See Resource::patch().
   [[nodiscard]] Task<Ref<T>> patch_async(
       std::string_view name, PatchType type, std::string body,
       const PatchOptions& options = default_options<PatchOptions>(),
       std::string_view subresource = {}, std::stop_token stop = {}) const {
     return send<T>(core_.patch(name, type, std::move(body), subresource, options), std::move(stop));
+  }
+  [[nodiscard]] Task<Ref<T>> patch_async(std::string_view name, PatchType type, std::string body,
+                                         std::same_as<std::stop_token> auto stop) const {
+    return patch_async(name, type, std::move(body), default_options<PatchOptions>(), {},
+                       std::move(stop));
   }
   /// See Resource::apply().
   [[nodiscard]] Task<Ref<T>> apply_async(
@@ -197,6 +236,10 @@ class AsyncVerbs {
       std::string_view name, const DeleteOptions& options = default_options<DeleteOptions>(),
       std::stop_token stop = {}) const {
     return detail::success_task(core_.send_async(core_.remove(name, options), std::move(stop)));
+  }
+  [[nodiscard]] Task<void> delete_async(std::string_view name,
+                                        std::same_as<std::stop_token> auto stop) const {
+    return delete_async(name, default_options<DeleteOptions>(), std::move(stop));
   }
   /// See Resource::delete_collection().
   [[nodiscard]] Task<void> delete_collection_async(
@@ -241,6 +284,10 @@ class AsyncVerbs {
       std::stop_token stop = {}) const {
     return get_subresource_async<T>(name, "status", options, std::move(stop));
   }
+  [[nodiscard]] Task<Ref<T>> get_status_async(std::string_view name,
+                                              std::same_as<std::stop_token> auto stop) const {
+    return get_status_async(name, default_options<GetOptions>(), std::move(stop));
+  }
   /// See Resource::get_scale().
   template <typename Scale = autoscaling::v1::Scale>
   [[nodiscard]] Task<Ref<Scale>> get_scale_async(std::string_view name,
@@ -281,6 +328,10 @@ class AsyncVerbs {
       std::string_view name, const LogOptions& options = default_options<LogOptions>(),
       std::stop_token stop = {}) const {
     return detail::log_task(core_.log_async(name, options), std::move(stop));
+  }
+  [[nodiscard]] Task<AsyncLogStream> logs_async(std::string_view name,
+                                                std::same_as<std::stop_token> auto stop) const {
+    return logs_async(name, default_options<LogOptions>(), std::move(stop));
   }
 
  protected:

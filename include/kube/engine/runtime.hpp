@@ -10,6 +10,7 @@
 
 namespace kube {
 
+class Metrics;  // <kube/base/metrics.hpp>
 class Runtime;
 
 namespace detail {
@@ -25,9 +26,12 @@ struct RuntimeOptions {
   /// happens there.
   std::optional<unsigned> threads = std::nullopt;
   /// While all existing workers are blocked inside handlers, more are added, until this many are
-  /// blocked; 0: no limit. Added workers end after 10 s without work.
+  /// blocked; 0: no limit. Added workers end after 10 s without work. While the limit holds handlers
+  /// back, a warning names those that block, at most once per minute.
   unsigned max_threads = 64;
   Logger log = stderr_logger();
+  /// Gets `runtime_blocked_seconds`, which names the same handlers; null counts nothing.
+  std::shared_ptr<Metrics> metrics = nullptr;
 };
 
 /// The threads that run informers and their handlers: one for the event loop (`kube-io`), which

@@ -80,6 +80,8 @@ struct TransportOptions {
   Logger log = {};
   /// Its loop thread does all I/O. If null, the transport creates a Runtime.
   std::shared_ptr<Runtime> runtime = nullptr;
+  /// Metrics of the Runtime that the transport creates; may be null.
+  std::shared_ptr<Metrics> metrics = nullptr;
   /// Called in the loop thread, which waits for it. Exceptions are swallowed.
   std::function<void(const ExchangeReport&)> on_exchange = nullptr;
 };

@@ -393,6 +393,45 @@ TEST_F(AsyncVerbsTest, WatchHoldsTheServerBackUntilEventsAreTaken) {
   EXPECT_EQ(watched->value, true) << watched->error;
 }
 
+// AV-2: a stop token is enough; no options have to be made in the statement that awaits, which g++ 12 would destroy twice.
+TEST_F(AsyncVerbsTest, TakeAStopTokenWithoutOptions) {
+  std::vector<std::string> ended_verbs;
+  const auto task = [](Resource<Pod> from, std::stop_token token,
+                       std::vector<std::string>& canceled) -> Task<bool> {
+    const auto note = [&](const char* verb, const TransportError& error) {
+      if (error.kind() == TransportError::Kind::kCanceled) canceled.emplace_back(verb);
+    };
+    const Pod pod{.metadata = {.name = "x", .namespace_ = "shop"}};
+    const std::string patch = "{}";
+    // clang-format off
+    try { (void)co_await from.get_async("x", token); } catch (const TransportError& e) { note("get", e); }
+    try { (void)co_await from.find_async("x", token); } catch (const TransportError& e) { note("find", e); }
+    try { (void)co_await from.list_async(token); } catch (const TransportError& e) { note("list", e); }
+    try { (void)co_await from.list_all_async(token); } catch (const TransportError& e) { note("list all", e); }
+    try { (void)co_await from.watch_async(token); } catch (const TransportError& e) { note("watch", e); }
+    try { (void)co_await from.create_async(pod, token); } catch (const TransportError& e) { note("create", e); }
+    try { (void)co_await from.update_async(pod, token); } catch (const TransportError& e) { note("update", e); }
+    try { (void)co_await from.update_status_async(pod, token); } catch (const TransportError& e) { note("update status", e); }
+    try { (void)co_await from.patch_async("x", PatchType::kMerge, patch, token); } catch (const TransportError& e) { note("patch", e); }
+    try { co_await from.delete_async("x", token); } catch (const TransportError& e) { note("delete", e); }
+    try { (void)co_await from.get_status_async("x", token); } catch (const TransportError& e) { note("get status", e); }
+    try { (void)co_await from.logs_async("x", token); } catch (const TransportError& e) { note("logs", e); }
+    // clang-format on
+    co_return true;
+  };
+  std::stop_source stop;
+  const auto ran = start(task(pods, stop.get_token(), ended_verbs));
+  ASSERT_EQ(transport->size(), 1U) << "the first of them is under way";
+  stop.request_stop();
+  run_ready();
+
+  EXPECT_EQ(ran->value, true) << ran->error;
+  EXPECT_THAT(ended_verbs,
+              ElementsAre("get", "find", "list", "list all", "watch", "create", "update",
+                          "update status", "patch", "delete", "get status", "logs"));
+  EXPECT_EQ(transport->size(), 1U);
+}
+
 // AV-3: a stop of the wait for an event ends the watch.
 TEST_F(AsyncVerbsTest, WatchEndsAfterAStop) {
   std::stop_source stop;

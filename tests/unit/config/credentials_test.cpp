@@ -2,8 +2,11 @@
 #include <kube/config/credentials.hpp>
 
 #include "config_fixture.hpp"
+#include "support/items.hpp"
 #include "support/test_certificates.hpp"
 
+#include "config/non_blocking_credentials.hpp"
+#include <kube/engine/runtime.hpp>
 #include <kube/testkit/fake_clock.hpp>
 
 #include <gmock/gmock.h>
@@ -214,6 +217,38 @@ TEST_F(CertificateTest, FilesAreCheckedEveryFiveMinutesInTheBackground) {
   ASSERT_TRUE(wait_for_changes(1));
   EXPECT_NE(credentials->tls()->identity, before->identity);
   EXPECT_EQ(changes, 1);
+}
+
+// KC-36, RT-6, RT-13: with a loop, no thread is needed for that.
+TEST_F(CertificateTest, FilesAreCheckedByATimerOfALoop) {
+  write_pair(first_);
+  const auto credentials = make(with_files());
+  static_cast<void>(credentials->tls());
+  const std::size_t threads = testing_support::thread_count();
+  Runtime runtime{{.threads = 0}};
+  const auto run = [&] {
+    while (runtime.loop().run_ready()) {
+    }
+  };
+  int changes = 0;
+  auto handle = dynamic_cast<detail::NonBlockingCredentials&>(*credentials)
+                    .on_identity_change([&] { ++changes; }, detail::Inside::core(runtime));
+  run();
+  EXPECT_EQ(clock_.next_deadline(), clock_.now() + 5min);
+
+  clock_.advance(5min);  // nothing is new
+  run();
+  write_pair(second_);
+  clock_.advance(5min - 1ns);
+  run();
+  EXPECT_EQ(changes, 0);
+  clock_.advance(1ns);
+  run();
+  EXPECT_EQ(changes, 1);
+  EXPECT_LE(testing_support::thread_count(), threads);
+
+  handle.reset();
+  EXPECT_EQ(clock_.sleepers(), 0U);
 }
 
 // KC-36: the first pair causes no notification, even if the files changed after the credentials

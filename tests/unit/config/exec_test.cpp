@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../../../src/config/non_blocking_credentials.hpp"
 #include "config_fixture.hpp"
+#include "support/items.hpp"
 #include "support/test_certificates.hpp"
 
 #include <kube/codec/json.hpp>
@@ -485,6 +486,30 @@ TEST_F(ExecWaitTest, APluginThatHangsIsKilledAtTheDeadline) {
 
   EXPECT_THAT(result.get(), HasSubstr("did not end within 600 s"));
   EXPECT_THAT(calls_, ElementsAre(Pair(1, ExecOutcome::kInternalError)));
+}
+
+// RT-13: the same with a clock that nobody moves.
+TEST_F(ExecWaitTest, APluginThatHangsIsKilledByTheClockOfTheMachine) {
+  CredentialsOptions given = options();
+  given.clock = &system_clock();
+  given.exec.deadline = 20ms;
+  const auto credentials = make_credentials(config(waiting()), given);
+
+  EXPECT_THAT(message_of<ConfigError>([&] { return credentials->authorization(); }),
+              HasSubstr("did not end within 0.02 s"));
+}
+
+// RT-6, RT-13: no thread waits for the deadline. The plugin counts the threads of the program that runs it.
+TEST_F(ExecTest, RunsWithoutAThreadForTheDeadline) {
+  const std::string command = plugin(
+      "printf "
+      "'{\"kind\":\"ExecCredential\",\"apiVersion\":\"%s\",\"status\":{\"token\":\"%s\"}}' " +
+      std::string{kV1} + " $(ls /proc/$PPID/task | wc -l)\n");
+  const std::size_t threads = testing_support::thread_count();
+
+  const std::string authorization = make(config(command))->authorization();
+  ASSERT_EQ(authorization.find("Bearer "), 0U);
+  EXPECT_LE(std::stoul(authorization.substr(7)), threads);
 }
 
 // A process started by the plugin holds its output open. This must not block the caller.

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/items.hpp"
@@ -27,15 +28,18 @@ using detail::Scheduler;
 class FunctionJob final : public detail::Job {
  public:
   FunctionJob(std::shared_ptr<Scheduler> scheduler, Placement placement,
-              std::function<void(FunctionJob&)> function)
-      : Job(placement), function_(std::move(function)) {
+              std::function<void(FunctionJob&)> function, const char* name = "a task")
+      : Job(placement), function_(std::move(function)), name_(name) {
     bind(std::move(scheduler));
   }
+
+  [[nodiscard]] std::string_view name() const noexcept override { return name_; }
 
  private:
   void run() noexcept override { function_(*this); }
 
   const std::function<void(FunctionJob&)> function_;
+  const char* const name_;
 };
 
 inline const std::shared_ptr<Scheduler>& scheduler_of(const Runtime& runtime) {
@@ -44,8 +48,9 @@ inline const std::shared_ptr<Scheduler>& scheduler_of(const Runtime& runtime) {
 
 inline std::shared_ptr<FunctionJob> make_job(const std::shared_ptr<Scheduler>& scheduler,
                                              Placement placement,
-                                             std::function<void(FunctionJob&)> function) {
-  return std::make_shared<FunctionJob>(scheduler, placement, std::move(function));
+                                             std::function<void(FunctionJob&)> function,
+                                             const char* name = "a task") {
+  return std::make_shared<FunctionJob>(scheduler, placement, std::move(function), name);
 }
 
 inline std::shared_ptr<FunctionJob> make_job(const Runtime& runtime, Placement placement,

@@ -259,18 +259,23 @@ TEST_F(TimerTest, FollowsAClockThatIsFasterThanTheMachine) {
 TEST_F(TimerTest, DoesNotStarveTheLoop) {
   std::atomic<bool> stop = false;
   std::weak_ptr<FunctionJob> weak;
+  Counter ended;
   Timer timer{scheduler_of(runtime), system_clock()};
   const auto job = make_job(runtime, Placement::kLibrary, [&] {
-    if (!stop) timer.set(system_clock().now() - 1s, weak.lock());
+    if (stop) return ended.add();
+    timer.set(system_clock().now() - 1s, weak.lock());
   });
   weak = job;
   job->schedule();
   Counter posted;
   for (int i = 1; i <= 100; ++i) {
     runtime.loop().post([&] { posted.add(); });
-    ASSERT_TRUE(posted.reaches(i));
+    EXPECT_TRUE(posted.reaches(i));
   }
   stop = true;
+  // The last run has to be over before what it uses goes.
+  ASSERT_TRUE(ended.reaches(1));
+  ASSERT_TRUE(becomes_true([&] { return job.use_count() == 1; }));
 }
 
 TEST_F(TimerTest, MayBeSetAndCancelledByAnyThreadWhileItFires) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <kube/base/metrics.hpp>
+
 #include <atomic>
 #include <thread>
 
@@ -219,6 +221,134 @@ TEST_F(WorkerPoolTest, GoesOnAsSoonAsABlockedJobReturns) {
   first.open();
 
   EXPECT_TRUE(order.reaches(1));
+}
+
+/// A pool with a limit of two workers inside user code, and a loop that looks after it.
+class WorkerLimitTest : public WorkerPoolTest {
+ protected:
+  void start(detail::WorkerPoolOptions options) {
+    options.threads = 1;
+    options.max_threads = 2;
+    scheduler = std::make_shared<Scheduler>(options, lines.logger());
+    scheduler->workers().start(scheduler);
+    loop = std::jthread{[this](const std::stop_token& stop) { scheduler->loop().run(stop); }};
+  }
+  void TearDown() override {
+    scheduler->workers().close(detail::WorkerPool::Close::kAndWait);
+    loop = {};
+    WorkerPoolTest::TearDown();
+  }
+  std::shared_ptr<FunctionJob> stay(const char* name, const Gate& until) {
+    auto job = make_job(
+        scheduler, Placement::kBlocking,
+        [&](FunctionJob&) {
+          inside.add();
+          until.pass();
+          left.add();
+        },
+        name);
+    job->schedule();
+    return job;
+  }
+  [[nodiscard]] std::vector<std::string> blocked() const {
+    std::vector<std::string> names;
+    for (const auto& each : scheduler->workers().blocked()) names.push_back(each.name);
+    return names;
+  }
+
+  Lines lines;
+  std::shared_ptr<Scheduler> scheduler;
+  std::jthread loop;
+};
+
+using Names = std::vector<std::string>;
+
+// RT-4: those that block are named while the limit holds others back, longest first, in one line per minute.
+TEST_F(WorkerLimitTest, NamesTheJobsThatBlock) {
+  start({.report_after = 1ms});
+  const auto first = stay("first", gate);
+  ASSERT_TRUE(inside.reaches(1));
+  Gate second_gate;
+  const auto second = stay("second", second_gate);
+  ASSERT_TRUE(inside.reaches(2));
+  EXPECT_EQ(blocked(), Names{}) << "nothing waits yet";
+
+  const auto third = stay("third", gate);
+  ASSERT_TRUE(becomes_true([&] { return lines.get().size() == 1; }));
+  ASSERT_TRUE(becomes_true([&] { return blocked() == (Names{"first", "second"}); }));
+  EXPECT_EQ(lines.get().at(0).find("handlers wait, as all 2 threads that may block do so: first"),
+            0U)
+      << lines.get().at(0);
+  EXPECT_NE(lines.get().at(0).find("raise RuntimeOptions::max_threads"), std::string::npos);
+
+  // The limit holds back another job within the minute: no second line.
+  second_gate.open();
+  ASSERT_TRUE(inside.reaches(3));
+  EXPECT_EQ(blocked(), Names{}) << "nothing waits any more";
+  const auto fourth = stay("fourth", gate);
+  ASSERT_TRUE(becomes_true([&] { return blocked() == (Names{"first", "third"}); }));
+  EXPECT_EQ(lines.get().size(), 1U);
+
+  gate.open();
+  EXPECT_TRUE(left.reaches(4));
+  EXPECT_EQ(blocked(), Names{});
+}
+
+// RT-4: as long as it lasts, it is said again.
+TEST_F(WorkerLimitTest, NamesTheJobsThatBlockAgain) {
+  start({.report_after = 1ms, .report_every = 20ms});
+  const auto first = stay("first", gate);
+  const auto second = stay("second", gate);
+  const auto third = stay("third", gate);
+
+  EXPECT_TRUE(becomes_true([&] { return lines.get().size() >= 3; }));
+  gate.open();
+  EXPECT_TRUE(left.reaches(3));
+}
+
+// RT-4: jobs of the library that come meanwhile do not have to wait for the next report.
+TEST_F(WorkerLimitTest, GoesOnWithJobsOfTheLibrary) {
+  start({.report_after = 1ms, .report_every = 1min});
+  const auto first = stay("first", gate);
+  const auto second = stay("second", gate);
+  const auto third = stay("third", gate);
+  ASSERT_TRUE(becomes_true([&] { return lines.get().size() == 1; }));
+
+  Counter library;
+  const auto job = make_job(
+      scheduler, Placement::kLibrary, [&](FunctionJob&) { library.add(); }, "library");
+  job->schedule();
+  EXPECT_TRUE(library.reaches(1, 10s));
+  gate.open();
+  EXPECT_TRUE(left.reaches(3));
+}
+
+// RT-4: the registry of the options shows who blocks while the limit holds others back, and nothing else.
+TEST_F(WorkerPoolTest, ShowsTheJobsThatBlockInAMetric) {
+  const auto metrics = std::make_shared<Metrics>();
+  const std::string series = "\nruntime_blocked_seconds{handler=\"a task\"} ";
+  {
+    Runtime runtime{{.threads = 1, .max_threads = 1, .log = {}, .metrics = metrics}};
+    block(runtime, 1);
+    ASSERT_TRUE(inside.reaches(1));
+    EXPECT_EQ(metrics->text(), "");
+    block(runtime, 1);
+    EXPECT_TRUE(becomes_true([&] { return metrics->text().find(series) != std::string::npos; }));
+
+    gate.open();
+    ASSERT_TRUE(left.reaches(2));
+    EXPECT_EQ(metrics->text(), "");
+
+    Gate again;
+    const auto stay = [&] { again.pass(); };
+    const auto first = make_job(runtime, Placement::kBlocking, stay);
+    const auto second = make_job(runtime, Placement::kBlocking, stay);
+    first->schedule();
+    second->schedule();
+    EXPECT_TRUE(becomes_true([&] { return metrics->text().find(series) != std::string::npos; }));
+    again.open();
+  }
+  EXPECT_EQ(metrics->text(), "");
 }
 
 TEST_F(WorkerPoolTest, HasNoLimitIfThatIsWanted) {

@@ -2,7 +2,6 @@
 // Wherever memory runs out, an added item is returned, and an item that could not be added can be
 // added again. Regression: an item was marked as ready but was in no heap, so a controller lost
 // requests.
-#include "base/deadline.hpp"
 #include <kube/base/metrics.hpp>
 #include <kube/testkit/fake_clock.hpp>
 #include <kube/workqueue/priority_queue.hpp>
@@ -14,7 +13,10 @@
 
 #include <memory>
 #include <new>
+#include <stop_token>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace kube {
@@ -54,8 +56,11 @@ void fail_each_allocation(Add add) {
     clock.advance(1min);
     ASSERT_EQ(queue.size(), kItems.size()) << "at allocation " << number;
     for (std::size_t i = 0; i < kItems.size(); ++i) {
-      const detail::Deadline limit{system_clock(), system_clock().now() + 10s, {}};
-      const auto item = queue.get(limit.token());
+      std::stop_source limit;
+      const std::jthread timer{[&limit](std::stop_token enough) {
+        if (system_clock().sleep_for(10s, std::move(enough))) limit.request_stop();
+      }};
+      const auto item = queue.get(limit.get_token());
       ASSERT_TRUE(item) << "at allocation " << number;
       queue.done(*item);
     }
