@@ -73,8 +73,10 @@ void idle(const Server& server, int informers) {
   for (int i = 0; i < informers; ++i) {
     factories.push_back(std::make_unique<DynamicInformerFactory>(
         client, FactoryOptions{.namespace_ = fmt::format("empty-{}", i)}));
-    factories.back()->for_resource({"", "v1", "pods"}).informer().add_event_handler(
-        {.on_add = [&](const Value&) { ++calls; }});
+    factories.back()
+        ->for_resource({"", "v1", "pods"})
+        .informer()
+        .add_event_handler({.on_add = [&](const Value&) { ++calls; }});
     factories.back()->start();
   }
   for (const auto& factory : factories) factory->wait_for_cache_sync().or_throw();

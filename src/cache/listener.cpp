@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "listener.hpp"
 
-#include "processor.hpp"
 #include "cache/store/state.hpp"
+#include "processor.hpp"
 #include "thrown.hpp"
 
 #include "base/thread_mark.hpp"

@@ -8,9 +8,9 @@
 #include "request_metrics.hpp"
 #include "server_url.hpp"
 
+#include "base/fork.hpp"
 #include "config/non_blocking_credentials.hpp"
 #include "transport/polled_stream.hpp"
-#include "base/fork.hpp"
 #include <kube/base/byte_budget.hpp>
 #include <kube/client/client_options.hpp>
 #include <kube/config/config.hpp>

@@ -77,7 +77,8 @@ WorkerPool::WorkerPool(WorkerPoolOptions options, Logger log)
 WorkerPool::~WorkerPool() { close(Close::kAtOnce); }
 
 void WorkerPool::start(const std::shared_ptr<Scheduler>& scheduler) {
-  auto watchdog = std::make_shared<Watchdog>(scheduler, weak_from_this(), &WorkerPool::check_workers);
+  auto watchdog =
+      std::make_shared<Watchdog>(scheduler, weak_from_this(), &WorkerPool::check_workers);
   auto limit = std::make_shared<Watchdog>(scheduler, weak_from_this(), &WorkerPool::check_limit);
   const std::lock_guard guard{mutex_};
   watchdog_ = std::move(watchdog);

@@ -7,10 +7,10 @@
 #include "testkit/admission/default_classes.hpp"
 #include "testkit/admission/limit_ranges.hpp"
 #include "testkit/admission/pod_priority.hpp"
-#include "testkit/rest/metadata.hpp"
 #include "testkit/admission/runtime_classes.hpp"
 #include "testkit/admission/service_accounts.hpp"
 #include "testkit/defaults/value_defaults.hpp"
+#include "testkit/rest/metadata.hpp"
 
 namespace kube::testkit::detail {
 

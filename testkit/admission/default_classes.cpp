@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "testkit/rest/metadata.hpp"
 #include "testkit/defaults/value_defaults.hpp"
+#include "testkit/rest/metadata.hpp"
 
 namespace kube::testkit::detail {
 

@@ -11,8 +11,8 @@
 
 #include "testkit/admission/admission.hpp"
 #include "testkit/admission/pod_resources.hpp"
-#include "testkit/rest/metadata.hpp"
 #include "testkit/defaults/value_defaults.hpp"
+#include "testkit/rest/metadata.hpp"
 
 namespace kube::testkit::detail {
 

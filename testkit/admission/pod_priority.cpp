@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "testkit/admission/admission.hpp"
-#include "testkit/rest/metadata.hpp"
 #include "testkit/defaults/value_defaults.hpp"
+#include "testkit/rest/metadata.hpp"
 
 namespace kube::testkit::detail {
 

@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "testkit/admission/policy_matching.hpp"
 #include "testkit/cel/policy.hpp"
 #include "testkit/kinds/conversion.hpp"
 #include "testkit/requests/failures.hpp"
-#include "testkit/validation/field_rules.hpp"
-#include "testkit/admission/policy_matching.hpp"
 #include "testkit/rest/metadata.hpp"
+#include "testkit/validation/field_rules.hpp"
 #include "testkit/values/value_edit.hpp"
 
 namespace kube::testkit::detail {

@@ -5,8 +5,8 @@
 
 #include <string_view>
 
-#include "testkit/rest/rest.hpp"
 #include "testkit/requests/services.hpp"
+#include "testkit/rest/rest.hpp"
 
 namespace kube::testkit::detail {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "testkit/admission/admission.hpp"
-#include "testkit/rest/metadata.hpp"
 #include "testkit/defaults/value_defaults.hpp"
+#include "testkit/rest/metadata.hpp"
 #include "testkit/values/value_text.hpp"
 
 namespace kube::testkit::detail {

@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "testkit/kinds/crd_registry.hpp"
 #include "testkit/controllers/garbage_collector.hpp"
-#include "testkit/rest/rest.hpp"
+#include "testkit/kinds/crd_registry.hpp"
 #include "testkit/requests/services.hpp"
+#include "testkit/rest/rest.hpp"
 
 namespace kube::testkit::detail {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "testkit/rest/rest.hpp"
 #include "testkit/requests/services.hpp"
+#include "testkit/rest/rest.hpp"
 
 namespace kube::testkit::detail {
 

@@ -3,8 +3,8 @@
 
 #include "base/text.hpp"
 
-#include "testkit/server/request_log_info.hpp"
 #include "testkit/http/url.hpp"
+#include "testkit/server/request_log_info.hpp"
 
 #include <algorithm>
 #include <exception>

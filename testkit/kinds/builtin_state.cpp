@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "testkit/admission/pod_resources.hpp"
-#include "testkit/defaults/value_defaults.hpp"
 #include "testkit/cluster/volume_claims.hpp"
+#include "testkit/defaults/value_defaults.hpp"
 
 namespace kube::testkit::detail {
 

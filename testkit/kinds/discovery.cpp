@@ -12,8 +12,8 @@
 #include <array>
 #include <ctime>
 
-#include "testkit/requests/failures.hpp"
 #include "testkit/kinds/openapi.hpp"
+#include "testkit/requests/failures.hpp"
 #include "testkit/values/value_text.hpp"
 
 namespace kube::testkit::detail {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "testkit/validation/field_error.hpp"
 #include "testkit/kinds/resource_catalog.hpp"
+#include "testkit/validation/field_error.hpp"
 
 /// Behaviour that differs from kind to kind.
 namespace kube::testkit::detail {

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "testkit/printing/table.hpp"
 #include "testkit/store/store.hpp"
 #include "testkit/values/structural_schema.hpp"
-#include "testkit/printing/table.hpp"
 
 namespace kube::testkit::detail {
 

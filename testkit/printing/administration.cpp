@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Columns of quotas, policies, certificates, flow control, devices and other administrative kinds.
-#include "testkit/printing/table.hpp"
 #include "testkit/printing/cells.hpp"
+#include "testkit/printing/table.hpp"
 
 #include "base/text.hpp"
 

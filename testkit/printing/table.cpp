@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testkit/printing/table.hpp"
 
-#include "testkit/values/json_path.hpp"
 #include "testkit/printing/columns.hpp"
+#include "testkit/values/json_path.hpp"
 #include "testkit/values/value_edit.hpp"
 
 #include <kube/api/time_text.hpp>

@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "testkit/http/message.hpp"
 #include "testkit/requests/account_tokens.hpp"
 #include "testkit/requests/engine.hpp"
-#include "testkit/http/message.hpp"
 #include "testkit/requests/routing.hpp"
 
 /// Authentication, impersonation and authorization (AU-1 to AU-6).

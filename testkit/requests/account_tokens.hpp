@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "testkit/requests/engine.hpp"
-#include "testkit/store/store.hpp"
 #include "testkit/requests/token_signer.hpp"
+#include "testkit/store/store.hpp"
 
 namespace kube::testkit::detail {
 

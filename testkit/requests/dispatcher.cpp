@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "testkit/requests/failures.hpp"
-#include "testkit/rest/object_warnings.hpp"
 #include "testkit/requests/timeout.hpp"
+#include "testkit/rest/object_warnings.hpp"
 
 namespace kube::testkit::detail {
 

@@ -4,15 +4,15 @@
 #include <atomic>
 #include <optional>
 
-#include "testkit/requests/access.hpp"
 #include "testkit/controllers/controllers.hpp"
+#include "testkit/http/message.hpp"
 #include "testkit/kinds/conversion.hpp"
 #include "testkit/kinds/discovery.hpp"
+#include "testkit/requests/access.hpp"
 #include "testkit/requests/health.hpp"
-#include "testkit/http/message.hpp"
 #include "testkit/requests/metrics.hpp"
-#include "testkit/rest/rest.hpp"
 #include "testkit/requests/routing.hpp"
+#include "testkit/rest/rest.hpp"
 
 namespace kube::testkit::detail {
 

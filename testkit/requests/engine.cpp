@@ -245,9 +245,7 @@ void Engine::compact(std::uint64_t revision) { state_->services.store.compact(re
 
 void Engine::shrink_history(std::size_t count) { state_->services.store.shrink_history(count); }
 
-std::size_t Engine::watch_count() const {
-  return state_->services.watch_timers.size();
-}
+std::size_t Engine::watch_count() const { return state_->services.watch_timers.size(); }
 
 void Engine::send_bookmarks() {
   Services& services = state_->services;

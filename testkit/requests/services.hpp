@@ -6,17 +6,17 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <optional>
 
-#include "testkit/requests/account_tokens.hpp"
-#include "testkit/requests/engine.hpp"
-#include "testkit/kinds/resource_catalog.hpp"
 #include "testkit/admission/resource_quotas.hpp"
 #include "testkit/controllers/event_expiry.hpp"
+#include "testkit/kinds/resource_catalog.hpp"
+#include "testkit/requests/account_tokens.hpp"
+#include "testkit/requests/engine.hpp"
 #include "testkit/rest/watch_timers.hpp"
 #include "testkit/store/store.hpp"
 #include "testkit/store/stored_object.hpp"

@@ -11,8 +11,8 @@
 #include <optional>
 #include <utility>
 
-#include "testkit/values/duplicate_fields.hpp"
 #include "testkit/requests/failures.hpp"
+#include "testkit/values/duplicate_fields.hpp"
 #include "testkit/values/value_text.hpp"
 
 namespace kube::testkit::detail {

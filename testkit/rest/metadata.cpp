@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "testkit/cel/rules.hpp"
-#include "testkit/kinds/conversion.hpp"
-#include "testkit/requests/failures.hpp"
 #include "testkit/cluster/signing_requests.hpp"
 #include "testkit/defaults/value_defaults.hpp"
+#include "testkit/kinds/conversion.hpp"
+#include "testkit/requests/failures.hpp"
 #include "testkit/values/value_edit.hpp"
 
 namespace kube::testkit::detail {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "testkit/values/apply.hpp"
 #include "testkit/rest/rest.hpp"
+#include "testkit/values/apply.hpp"
 
 /// Helpers of writes for metadata and for the parts of an object that a write may change.
 namespace kube::testkit::detail {

@@ -9,10 +9,10 @@
 #include <string>
 
 #include "testkit/http/message.hpp"
-#include "testkit/requests/negotiation.hpp"
 #include "testkit/kinds/resource_catalog.hpp"
-#include "testkit/store/stored_object.hpp"
 #include "testkit/printing/table.hpp"
+#include "testkit/requests/negotiation.hpp"
+#include "testkit/store/stored_object.hpp"
 
 namespace kube::testkit::detail {
 

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "testkit/http/message.hpp"
-#include "testkit/kinds/kind_rules.hpp"
-#include "testkit/rest/list_options.hpp"
-#include "testkit/requests/negotiation.hpp"
-#include "testkit/rest/object_encoding.hpp"
 #include "testkit/http/url.hpp"
+#include "testkit/kinds/kind_rules.hpp"
+#include "testkit/requests/negotiation.hpp"
 #include "testkit/requests/services.hpp"
+#include "testkit/rest/list_options.hpp"
+#include "testkit/rest/object_encoding.hpp"
 #include "testkit/rest/watch_stream.hpp"
 
 namespace kube::testkit::detail {

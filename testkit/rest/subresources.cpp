@@ -14,15 +14,15 @@
 
 #include <utility>
 
-#include "testkit/values/apply.hpp"
 #include "testkit/kinds/builtin_schema.hpp"
 #include "testkit/kinds/conversion.hpp"
-#include "testkit/values/duplicate_fields.hpp"
 #include "testkit/requests/failures.hpp"
-#include "testkit/values/json_patch.hpp"
-#include "testkit/values/merge_patch.hpp"
 #include "testkit/rest/body.hpp"
 #include "testkit/rest/metadata.hpp"
+#include "testkit/values/apply.hpp"
+#include "testkit/values/duplicate_fields.hpp"
+#include "testkit/values/json_patch.hpp"
+#include "testkit/values/merge_patch.hpp"
 #include "testkit/values/strategic_merge.hpp"
 #include "testkit/values/value_text.hpp"
 

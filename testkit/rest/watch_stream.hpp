@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "testkit/http/message.hpp"
-#include "testkit/rest/object_encoding.hpp"
 #include "testkit/requests/services.hpp"
+#include "testkit/rest/object_encoding.hpp"
 
 namespace kube::testkit::detail {
 

@@ -14,17 +14,17 @@
 
 #include "testkit/admission/admission.hpp"
 #include "testkit/admission/policies.hpp"
-#include "testkit/values/apply.hpp"
-#include "testkit/cluster/addresses.hpp"
-#include "testkit/kinds/conversion.hpp"
 #include "testkit/admission/unsupported.hpp"
-#include "testkit/requests/failures.hpp"
+#include "testkit/cluster/addresses.hpp"
 #include "testkit/cluster/node_ports.hpp"
-#include "testkit/rest/object_warnings.hpp"
-#include "testkit/rest/body.hpp"
-#include "testkit/rest/metadata.hpp"
 #include "testkit/cluster/signing_requests.hpp"
 #include "testkit/cluster/volume_claims.hpp"
+#include "testkit/kinds/conversion.hpp"
+#include "testkit/requests/failures.hpp"
+#include "testkit/rest/body.hpp"
+#include "testkit/rest/metadata.hpp"
+#include "testkit/rest/object_warnings.hpp"
+#include "testkit/values/apply.hpp"
 
 namespace kube::testkit::detail {
 

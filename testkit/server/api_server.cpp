@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/testkit/api_server.hpp>
 
+#include "testkit/cluster/objects.hpp"
 #include "testkit/requests/access.hpp"
 #include "testkit/server/api_server_impl.hpp"
-#include "testkit/cluster/objects.hpp"
 
 #include <kube/config/kubeconfig.hpp>
 

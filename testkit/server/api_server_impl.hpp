@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "testkit/requests/engine.hpp"
 #include "testkit/http/front.hpp"
 #include "testkit/http/pipeline.hpp"
+#include "testkit/requests/engine.hpp"
 #include "testkit/server/persistence.hpp"
-#include "testkit/simulation/simulation.hpp"
 #include "testkit/server/tls_authority.hpp"
+#include "testkit/simulation/simulation.hpp"
 
 #include <kube/testkit/api_server.hpp>
 

@@ -9,8 +9,8 @@
 
 #include "testkit/simulation/ownership.hpp"
 #include "testkit/simulation/pod_state.hpp"
-#include "testkit/validation/cron_schedule.hpp"
 #include "testkit/simulation/time_zone.hpp"
+#include "testkit/validation/cron_schedule.hpp"
 
 namespace kube::testkit::detail {
 

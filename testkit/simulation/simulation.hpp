@@ -15,8 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include "testkit/simulation/controller.hpp"
 #include "testkit/requests/engine.hpp"
+#include "testkit/simulation/controller.hpp"
 
 namespace kube::testkit::detail {
 

@@ -7,8 +7,8 @@
 
 #include "testkit/validation/cron_schedule.hpp"
 #include "testkit/validation/field_rules.hpp"
-#include "testkit/validation/validation.hpp"
 #include "testkit/validation/pods.hpp"
+#include "testkit/validation/validation.hpp"
 #include "testkit/values/value_edit.hpp"
 
 namespace kube::testkit::detail {

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "testkit/kinds/crd_registry.hpp"
-#include "testkit/validation/field_rules.hpp"
 #include "testkit/kinds/kind_rules.hpp"
+#include "testkit/validation/field_rules.hpp"
 #include "testkit/validation/validation.hpp"
 
 namespace kube::testkit::detail {

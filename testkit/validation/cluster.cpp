@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "testkit/validation/field_rules.hpp"
 #include "testkit/cluster/signing_requests.hpp"
+#include "testkit/validation/field_rules.hpp"
 #include "testkit/validation/validation.hpp"
 
 namespace kube::testkit::detail {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "testkit/validation/field_rules.hpp"
-#include "testkit/validation/string_formats.hpp"
 #include "testkit/validation/pods.hpp"
+#include "testkit/validation/string_formats.hpp"
 
 namespace kube::testkit::detail {
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "testkit/validation/field_rules.hpp"
-#include "testkit/validation/string_formats.hpp"
 #include "testkit/validation/pods.hpp"
+#include "testkit/validation/string_formats.hpp"
 
 namespace kube::testkit::detail {
 

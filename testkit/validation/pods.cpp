@@ -9,10 +9,10 @@
 #include <string>
 #include <utility>
 
+#include "testkit/defaults/value_defaults.hpp"
 #include "testkit/validation/field_rules.hpp"
 #include "testkit/validation/string_formats.hpp"
 #include "testkit/validation/validation.hpp"
-#include "testkit/defaults/value_defaults.hpp"
 #include "testkit/values/value_edit.hpp"
 
 namespace kube::testkit::detail {

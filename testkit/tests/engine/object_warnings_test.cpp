@@ -107,12 +107,12 @@ TEST(Warnings, NameServersThatAreNotCalled) {
   EXPECT_THAT(warnings_of(api.post(kWebhooks, R"({"metadata":{"name":"none"}})")), IsEmpty());
   EXPECT_THAT(warnings_of(api.post(kWebhooks, kWebhook)),
               ElementsAre("webhooks: this server does not call admission webhooks"));
-  EXPECT_THAT(
-      warnings_of(api.post("/apis/apiregistration.k8s.io/v1/apiservices",
-                           R"({"metadata":{"name":"v1.x.example.com"},"spec":{"group":"x.example.com",)"
-                           R"("version":"v1","groupPriorityMinimum":1,"versionPriority":1,)"
-                           R"("service":{"name":"s","namespace":"default"}}})")),
-      ElementsAre("spec.service: this server does not call aggregated API servers"));
+  EXPECT_THAT(warnings_of(api.post(
+                  "/apis/apiregistration.k8s.io/v1/apiservices",
+                  R"({"metadata":{"name":"v1.x.example.com"},"spec":{"group":"x.example.com",)"
+                  R"("version":"v1","groupPriorityMinimum":1,"versionPriority":1,)"
+                  R"("service":{"name":"s","namespace":"default"}}})")),
+              ElementsAre("spec.service: this server does not call aggregated API servers"));
 }
 
 // BK-15

@@ -2,8 +2,8 @@
 // Service account tokens.
 #include <gmock/gmock.h>
 
-#include "testkit/requests/base64url.hpp"
 #include "engine_fixture.hpp"
+#include "testkit/requests/base64url.hpp"
 
 namespace kube::testkit::detail {
 namespace {

@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "engine_fixture.hpp"
-#include "testkit/values/json_patch.hpp"
 #include "support/fixtures.hpp"
+#include "testkit/values/json_patch.hpp"
 
 namespace kube::testkit::detail {
 namespace {

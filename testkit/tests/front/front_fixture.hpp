@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "raw_client.hpp"
 #include "testkit/http/front.hpp"
 #include "testkit/http/pipeline.hpp"
-#include "raw_client.hpp"
 
 #include <kube/testkit/fake_clock.hpp>
 #include <kube/testkit/faults.hpp>

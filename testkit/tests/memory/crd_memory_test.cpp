@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testkit/kinds/crd_registry.hpp"
 #include "failing_new.hpp"
+#include "testkit/kinds/crd_registry.hpp"
 #include "testkit/values/value_text.hpp"
 
 #include <fmt/format.h>

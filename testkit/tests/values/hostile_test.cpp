@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // For any input of a client, the result is an object or an ApiError.
-#include "testkit/values/apply.hpp"
 #include "testkit/kinds/builtin_schema.hpp"
+#include "testkit/printing/table.hpp"
+#include "testkit/values/apply.hpp"
 #include "testkit/values/json_patch.hpp"
 #include "testkit/values/merge_patch.hpp"
 #include "testkit/values/strategic_merge.hpp"
 #include "testkit/values/structural_schema.hpp"
-#include "testkit/printing/table.hpp"
 #include "values.hpp"
 
 #include <gtest/gtest.h>
