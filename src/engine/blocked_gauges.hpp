@@ -11,8 +11,9 @@
 
 namespace kube::detail {
 
-/// The gauge `runtime_blocked_seconds`: one series for each handler that blocks while the limit of workers holds others
-/// back. Computed when the registry is asked; the destructor removes all series.
+/// The gauge `runtime_blocked_seconds`: one series for each handler that blocks while the limit of
+/// workers holds others back. Computed when the registry is asked; the destructor removes all
+/// series.
 class BlockedGauges {
  public:
   /// Throws std::bad_alloc.

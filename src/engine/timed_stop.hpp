@@ -12,7 +12,8 @@
 
 namespace kube::detail {
 
-/// A stop token that is stopped with another one, and when a time has come: then by a worker, as that may call user code.
+/// A stop token that is stopped with another one, and when a time has come: then by a worker, as
+/// that may call user code.
 class TimedStop {
  public:
   /// TimePoint::max() is no deadline. `clock` must outlive it. Throws std::bad_alloc.

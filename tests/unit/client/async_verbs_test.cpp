@@ -393,7 +393,8 @@ TEST_F(AsyncVerbsTest, WatchHoldsTheServerBackUntilEventsAreTaken) {
   EXPECT_EQ(watched->value, true) << watched->error;
 }
 
-// AV-2: a stop token is enough; no options have to be made in the statement that awaits, which g++ 12 would destroy twice.
+// AV-2: a stop token is enough; no options have to be made in the statement that awaits, which
+// g++ 12 would destroy twice.
 TEST_F(AsyncVerbsTest, TakeAStopTokenWithoutOptions) {
   std::vector<std::string> ended_verbs;
   const auto task = [](Resource<Pod> from, std::stop_token token,

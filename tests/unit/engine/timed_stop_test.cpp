@@ -16,7 +16,7 @@ class TimedStopTest : public ThreadsEnd {
   std::stop_source outer;
 };
 
-// LO-1: no thread waits for the time. A worker requests the stop, as that may call code of the user.
+// LO-1: no thread waits for the time. A worker requests the stop, which may call user code.
 TEST_F(TimedStopTest, StopsWhenTheTimeHasCome) {
   Runtime runtime{{.threads = 1}};
   const TimedStop timed{scheduler_of(runtime), clock, clock.now() + 30s, outer.get_token()};
