@@ -48,7 +48,7 @@ class MeasuredStream final : public PolledStream {
   void cancel() noexcept override { stream_->cancel(); }
 
  private:
-  std::shared_ptr<Transport> transport_;  // before the stream, which needs it
+  std::shared_ptr<Transport> transport_;  // declared before the stream, which needs it
   std::unique_ptr<PolledStream> stream_;
   Histogram sizes_;
   std::size_t bytes_ = 0;

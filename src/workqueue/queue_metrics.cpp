@@ -25,9 +25,9 @@ QueueMetrics::QueueMetrics(const WorkQueueOptions& options, Style style)
   work_duration = registry_->histogram("workqueue_work_duration_seconds",
                                        "How long items are being processed", kSeconds, labels_);
   unfinished_ = registry_->gauge("workqueue_unfinished_work_seconds",
-                                 "How long the items in processing have been so, in all", labels_);
+                                 "Running time of all items being processed", labels_);
   longest_ = registry_->gauge("workqueue_longest_running_processor_seconds",
-                              "How long the oldest item in processing has been so", labels_);
+                              "Running time of the oldest item being processed", labels_);
   (void)depth();
 }
 

@@ -22,7 +22,8 @@ void add_finalizer(Value& object, const char* name) {
   }
 }
 
-/// Pods stay for five minutes on a node that is in trouble.
+/// Adds the default tolerations: a pod stays for five minutes on a node that is not ready or
+/// unreachable.
 void add_tolerations(Value& spec) {
   for (const char* key : {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}) {
     bool tolerated = false;

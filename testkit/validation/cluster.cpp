@@ -211,7 +211,7 @@ void validate_priority_level(const Field& object, const Value* /*live*/) {
 void validate_signing_request(const Field& object, const Value* live) {
   if (live != nullptr) {
     check_signing_status(object, *live);
-    return;  // its spec is what it was
+    return;  // the spec is unchanged
   }
   const Field spec = object["spec"];
   const std::string pem = base64_decode(spec["request"].text()).value_or("");

@@ -71,7 +71,7 @@ void validate_csi_driver(const Field& object, const Value* live) {
     }
   }
   if (live == nullptr) return;
-  // The misspelt path is the one that clients see.
+  // The real server misspells this path.
   check_same(spec["attachedRequired"].with(spec["attachRequired"].value()),
              (*live)["spec"]["attachRequired"]);
   check_same(modes, (*live)["spec"]["volumeLifecycleModes"]);

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Keeps the documentation true: every C++ block of README.md, docs/*.md and docs/guides is, line by line, in one of
+# Checks the documentation: every C++ block of README.md, docs/*.md and docs/guides occurs, line by line, in one of
 # the programs in examples/, which are built and run; YAML blocks and Dockerfiles are in a file of examples/; and
-# every make target, preset, file and folder that the pages name exists. Prints each offence as file:line: problem
-# and then fails.
+# every make target, preset, file and folder that the pages name exists. Prints each violation as file:line:
+# problem and then fails.
 #
 # Usage: readme_test.sh [ROOT]   (ROOT is the top folder of the project; by default the current one)
 set -eu
@@ -56,14 +56,14 @@ done
 [ "$blocks" -gt 0 ] || echo "README.md:1: no C++ block found; has the fence changed?" >>"$report"
 [ "$manifest_blocks" -gt 0 ] || echo "docs/guides/deploy.md:1: no YAML block found; has the fence changed?" >>"$report"
 
-# 2. Names. Each line of $names is: kind, page, line, name. A span in `...` counts as a path if its first
-# part is a folder of the project, or if it is a file name such as CMakeLists.txt; spans with wildcards or
-# braces do not, nor do paths below build/ and bench/results, which come and go.
+# 2. Names. Each line of $names is: kind, page, line, name. A span in `...` counts as a path if its first part is a folder
+# of the project, or if it is a file name such as CMakeLists.txt; spans with wildcards or braces do not, nor do paths
+# below build/ and bench/results, which are temporary.
 for page in README.md CONTRIBUTING.md CHANGELOG.md docs/*.md docs/*/*.md schema/README.md; do
   [ -f "$page" ] || continue
   awk -v page="$page" '
     function emit(kind, name) { print kind, page, FNR, name }
-    # make and cmake in a line of code: targets and presets.
+    # Finds targets and presets in a line of code with make or cmake.
     function commands(code,   words, n, i) {
       n = split(code, words, /[ \t]+/)
       for (i = 1; i < n; ++i) {
@@ -108,7 +108,7 @@ while read -r kind page line name; do
       grep -q "\"name\": \"$name\"" CMakePresets.json || echo "$page:$line: there is no preset $name"
       ;;
     path)
-      # Pages in a folder may mean that folder.
+      # Names may be relative to the folder of the page.
       [ -e "$name" ] || [ -e "$(dirname "$page")/$name" ] || echo "$page:$line: there is no $name"
       ;;
     link)
@@ -117,7 +117,7 @@ while read -r kind page line name; do
   esac
 done <"$names" >>"$report"
 
-# A page that names nothing at all means that this test has stopped to understand the pages.
+# If no page contains a name of some kind, this test no longer parses the pages correctly.
 for kind in target preset path link; do
   grep -q "^$kind " "$names" || echo "readme_test.sh:1: no $kind found in any page" >>"$report"
 done

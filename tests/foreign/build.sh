@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# build.sh client-go|kube-rs: builds that client, once for each state of its sources, and prints the path of the
-# program.
-# Environment: KUBECXX_CACHE, where programs are kept (default ~/.cache/kubecxx)
-# Exit code 3: the language is not there, or the packages cannot be had.
+# build.sh client-go|kube-rs: builds that client once for each state of its sources, and prints the path of the program.
+# Environment: KUBECXX_CACHE, folder of the programs (default ~/.cache/kubecxx)
+# Exit code 3: the language is not installed, or the packages cannot be downloaded.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)

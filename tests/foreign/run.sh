@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run.sh CLIENT [KUBECXX]: runs a foreign client against `kubecxx serve`, or, without KUBECXX, against the server
-# that KUBECXX_TEST_KUBECONFIG names. Exits with 77 (which CTest counts as skipped) if the client cannot be built here.
+# run.sh CLIENT [KUBECXX]: runs a foreign client against `kubecxx serve`, or, without KUBECXX, against the server of
+# KUBECXX_TEST_KUBECONFIG. Exits with 77 (which CTest counts as skipped) if the client cannot be built here.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -26,7 +26,7 @@ trap 'exit 143' TERM
 
 if [ $# -gt 1 ]; then
   KUBECXX_TEST_KUBECONFIG=$work/kubeconfig
-  # As the real one here, which no controller manager fills.
+  # Empty like the real server here, which runs without a controller manager.
   "$2" serve --empty --tls --kubeconfig-out "$KUBECXX_TEST_KUBECONFIG" >"$work/server.log" 2>&1 &
   server=$!
   for _ in $(seq 100); do

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text as a patch of any kind: an error, or an object that can be read and patched again. The first byte chooses
-// the kind of the patch and of the object.
+// Input: a patch of any kind. Must yield an error, or an object that can be read and patched again.
+// The first byte selects the kind of the patch and of the object.
 #include "testkit/requests/engine.hpp"
 #include "fuzz.hpp"
 
