@@ -10,8 +10,8 @@
 //   /expire/api/v1/pods      the error 410 follows after a request for /expire/go
 // With a CA_FILE, to which it writes a certificate, it uses TLS.
 //   informers_server serve PODS
-// is the in-process API server with that many pods, and as many small ones in the namespace "small".
-// The token of the administrator is "bench".
+// is the in-process API server with that many pods, and as many small ones in the namespace
+// "small". The token of the administrator is "bench".
 // Both print their URL, and exit at the end of their input.
 #include "population.hpp"
 #include "recording.hpp"
