@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The servers that informers are measured against, as a process of its own:
+// The servers that informers are measured against, in a separate process:
 //   informers_server replay PODS [CA_FILE]
-// plays back recorded lists and watches of so many pods, as fast as they are read. The first parts of a path
-// say what happens:
-//   /plain/api/v1/pods       lists, and watches that stay silent behind the initial events
-//   /storm/N/api/v1/pods     N updates and a bookmark follow, once somebody has asked for /storm/N/go
+// replays recorded lists and watches of that many pods at full speed. The prefix of a path selects
+// the behaviour:
+//   /plain/api/v1/pods       lists, and watches that are idle after the initial events
+//   /storm/N/api/v1/pods     N updates and a bookmark follow after a request for /storm/N/go
 //   /once/N/api/v1/pods      N updates follow at once, then the watch ends
-//   /expire/api/v1/pods      the error 410 follows, once somebody has asked for /expire/go
-// With a CA_FILE, to which it writes a certificate, it speaks TLS.
+//   /expire/api/v1/pods      the error 410 follows after a request for /expire/go
+// With a CA_FILE, to which it writes a certificate, it uses TLS.
 //   informers_server serve PODS
-// is the in-process API server with so many pods, and as many small ones in the namespace "small". The token of the administrator is "bench".
-// Both print their URL, and end with their input.
+// is the in-process API server with that many pods, and as many small ones in the namespace
+// "small". The token of the administrator is "bench".
+// Both print their URL, and exit at the end of their input.
 #include "population.hpp"
 #include "recording.hpp"
 #include "support/scripted_server.hpp"
@@ -37,7 +38,7 @@ namespace {
 
 constexpr std::string_view kMedia = "application/vnd.kubernetes.protobuf";
 
-/// "limit=500" in a query; 0 if it is not there.
+/// Returns the value of a parameter such as "limit=500"; 0 if it is missing.
 std::size_t number_of(std::string_view query, std::string_view name) {
   std::size_t value = 0;
   if (const auto at = query.find(name); at != std::string_view::npos) {
@@ -47,7 +48,7 @@ std::size_t number_of(std::string_view query, std::string_view name) {
   return value;
 }
 
-/// Lets those who wait for a path go on, once for each time that it is opened.
+/// Blocks requests until a path is opened; each opening lets them pass once.
 class Gates {
  public:
   void open(const std::string& path) {
@@ -55,7 +56,7 @@ class Gates {
     ++open_[path];
     changed_.notify_all();
   }
-  /// False if the peer has gone before.
+  /// Returns false if the peer disconnects before.
   bool pass(const std::string& path, const test::Peer& peer) {
     std::unique_lock lock{mutex_};
     while (open_[path] == 0) {
@@ -72,7 +73,7 @@ class Gates {
   std::map<std::string, int> open_;
 };
 
-/// Sends frames, many at a time.
+/// Sends frames in large chunks.
 class Chunks {
  public:
   explicit Chunks(test::Peer& peer) : peer_(peer) {}
@@ -125,7 +126,7 @@ void watch(test::Peer& peer, const Recording& recording, Gates& gates, std::stri
   peer.wait_for_end();
 }
 
-/// Answers one request; false if the connection is of no more use.
+/// Answers one request. Returns false if the connection cannot be used again.
 bool answer(test::Peer& peer, const Recording& recording, Gates& gates) {
   const std::string head = peer.read_request();
   const auto begin = head.find(' ') + 1;
@@ -168,7 +169,8 @@ int replay(std::size_t pods, const std::string& ca_file) {
 }
 
 int serve(std::size_t pods) {
-  // Without a collector, who would delete the pods: their owners do not exist here.
+  // Without garbage collection, which would delete the pods, because their owners do not exist
+  // here.
   testkit::ApiServer server{{.token = "bench", .garbage_collection = false}};
   const Population population{{.pods = pods, .templates = std::max<std::size_t>(1, pods / 125)}};
   for (std::size_t i = 0; i < pods; ++i) server.create(population.pod(i));

@@ -11,7 +11,7 @@
 namespace kube::bench {
 namespace {
 
-/// A field of a protobuf message that holds bytes.
+/// Appends a bytes field to a protobuf message.
 void put(std::string& message, int number, std::string_view bytes) {
   message += static_cast<char>(number << 3 | 2);
   std::size_t size = bytes.size();
@@ -30,7 +30,7 @@ std::string envelope(std::string_view kind, std::string_view object) {
   return bytes;
 }
 
-/// An event; the object has its envelope.
+/// Encodes an event; the object is in its envelope.
 std::string frame(std::string_view type, std::string_view object) {
   std::string raw;
   put(raw, 1, object);

@@ -27,7 +27,8 @@ double quantile(std::vector<double> values, double part) {
 
 void latency(const Server& server, bool small) {
   const Client client = server.client();
-  // Of this process: what another has left must change, too, or there is no event.
+  // Unique to this process: a value left by another process would not be a change, and cause no
+  // event.
   const auto message = [](std::size_t n) { return fmt::format("{} of {}", n, ::getpid()); };
   std::atomic<std::size_t> expected = 0;
   std::atomic<double> told = 0;
@@ -54,7 +55,7 @@ void latency(const Server& server, bool small) {
     (void)resource.patch(pod.metadata.name.view(), PatchType::kMerge, body, {}, "status");
     const double answered = now();
     told.wait(0);
-    if (n <= 200) continue;  // to get warm
+    if (n <= 200) continue;  // warm-up
     until_answer.push_back(answered - start);
     until_told.push_back(told - start);
   }
@@ -88,7 +89,7 @@ void idle(const Server& server, int informers) {
   const double cpu = process_cpu();
   rest(10);
   const double used = process_cpu() - cpu;
-  report("sleeps", static_cast<double>(sleeps() - slept - 1));  // one is that of this thread
+  report("sleeps", static_cast<double>(sleeps() - slept - 1));  // one belongs to this thread
   report("cpu", used * 1e6);
 }
 

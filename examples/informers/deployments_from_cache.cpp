@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A shared factory: informers and listers of several types, each filled by one list and watch.
-// Shows the deployments of a namespace with their pods, from the caches, and then changes of deployments,
-// until it is interrupted.
+// Shows the deployments of a namespace with their pods, from the caches, and then changes of
+// deployments, until it is interrupted.
 //
 // Usage: deployments_from_cache [NAMESPACE]
 #include <kube/api/apps/v1.hpp>

@@ -27,13 +27,11 @@ struct Arguments {
 };
 
 void add_options(CLI::App& app, Arguments& arguments) {
-  app.add_option(
-      "--kubeconfig", arguments.kubeconfig,
-      "A kubeconfig to use instead of KUBECONFIG, the pod's own cluster or ~/.kube/config");
+  app.add_option("--kubeconfig", arguments.kubeconfig,
+                 "Overrides KUBECONFIG, the pod's own cluster and ~/.kube/config");
   app.add_option("--server", arguments.server,
                  "The URL of the API server; overrides the kubeconfig");
-  app.add_option("--workers", arguments.run.workers,
-                 "Number of Foos that are reconciled concurrently")
+  app.add_option("--workers", arguments.run.workers, "Number of concurrently reconciled Foos")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
   app.add_flag("--leader-elect", arguments.run.leader_elect,
