@@ -24,7 +24,8 @@ class NonBlockingCredentials {
   [[nodiscard]] virtual std::optional<std::string> try_authorization() = 0;
   /// Returns the same as tls(), or null if that would block. Throws ConfigError.
   [[nodiscard]] virtual std::shared_ptr<const TlsMaterial> try_tls() = 0;
-  /// The same as on_identity_change(), but files are looked at by a job of `scheduler`, without a thread.
+  /// The same as Credentials::on_identity_change(), but a job of `scheduler` checks the files, without
+  /// a thread.
   [[nodiscard]] virtual std::shared_ptr<void> on_identity_change(
       std::function<void()> changed, const std::shared_ptr<Scheduler>& scheduler) = 0;
 };

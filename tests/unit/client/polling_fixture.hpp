@@ -73,6 +73,13 @@ class SometimesBlockingCredentials final : public Credentials,
     return is_ready ? std::optional{value} : std::nullopt;
   }
   [[nodiscard]] std::shared_ptr<const TlsMaterial> try_tls() override { return tls({}); }
+  using Credentials::on_identity_change;
+  /// Never called back: these credentials have no certificate.
+  [[nodiscard]] std::shared_ptr<void> on_identity_change(
+      std::function<void()> /*changed*/,
+      const std::shared_ptr<detail::Scheduler>& /*scheduler*/) override {
+    return nullptr;
+  }
 
   std::string value = "Bearer one";
   bool is_ready = true;
