@@ -19,10 +19,12 @@ using core::v1::Pod;
 struct Server {
   std::string url;
   std::string ca = {};  ///< PEM, if it speaks TLS
-  bool json = false;    ///< ask for JSON; for the API server
+  bool json = false;    ///< ask for JSON
+  /// Of a real cluster, instead of all of the above but `json`.
+  std::string kubeconfig = {};
 
-  /// The replaying server has protobuf only.
-  [[nodiscard]] bool replays() const noexcept { return !json; }
+  /// The replaying server has protobuf only, apart from stamped events.
+  [[nodiscard]] bool replays() const noexcept { return !json && kubeconfig.empty(); }
 
   /// `path` goes in front of all others: which recording a replaying server plays.
   [[nodiscard]] Client client(std::string_view path = {}) const;

@@ -5,12 +5,15 @@
 
 #include <cstddef>
 #include <string_view>
+#include <vector>
 
 /// What is measured, each in a process of its own. They print one "name value" per line, and throw what goes
 /// wrong. Times are CPU time in us, memory is in MB (of a million bytes). `pods` is how many the server has.
 namespace kube::bench {
 
 void report(std::string_view name, double value);
+/// The value below which `part` of them are.
+[[nodiscard]] double quantile(std::vector<double> values, double part);
 
 /// Reads the bytes of the initial state, and of as many updates, with the transport alone.
 void transport(const Server& server, std::size_t pods);
@@ -24,6 +27,8 @@ void relist(const Server& server, std::size_t pods, bool watch_list);
 void reads(const Server& server, std::size_t pods);
 /// A storm of updates for a handler that does not return.
 void stall(const Server& server, std::size_t pods);
+/// From the server's write of an event to the call of the handler; events come one at a time.
+void delivery(const Server& server);
 
 // Against the in-process API server:
 
