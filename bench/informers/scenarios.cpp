@@ -280,14 +280,13 @@ void delivery(const Server& server) {
   std::vector<double> until_told;  // written by the handler alone, read once it was told of all
   until_told.reserve(kEvents);
   std::latch all{kEvents};
-  const Rig rig{client, true, {}, {.on_update = [&](const Pod&, const Pod& pod) {
-                  const std::chrono::nanoseconds now =
-                      std::chrono::system_clock::now().time_since_epoch();
-                  const std::string stamp =
-                      pod.metadata.annotations.find(Recording::kStampAnnotation)->str();
-                  until_told.push_back(static_cast<double>(now.count() - std::stoll(stamp)) / 1e3);
-                  all.count_down();
-                }}};
+  const auto see = [&](const Pod&, const Pod& pod) {
+    const std::chrono::nanoseconds now = std::chrono::system_clock::now().time_since_epoch();
+    const std::string stamp = pod.metadata.annotations.find(Recording::kStampAnnotation)->str();
+    until_told.push_back(static_cast<double>(now.count() - std::stoll(stamp)) / 1e3);
+    all.count_down();
+  };
+  const Rig rig{client, true, {}, {.on_update = see}};
   rig.wait_until_synced();
   rest(kSettle);
   const double start = process_cpu();
