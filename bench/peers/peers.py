@@ -8,6 +8,7 @@ import argparse
 import os
 import pathlib
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -456,6 +457,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", help=f"some of {','.join(PARTS)}")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the servers end as well
     run = collect(options)
     write_table(options, run)
     write_charts(options, run)
