@@ -236,6 +236,7 @@ int main_of(int count, char** arguments) {
   Options options;
   std::string url;
   std::string ca;
+  std::string kubeconfig;
   bool list = false;
   bool reader = false;
   bool small = false;
@@ -255,6 +256,7 @@ int main_of(int count, char** arguments) {
       {"relist", [&](const Server& server) { relist(server, options.pods, !list); }},
       {"reads", [&](const Server& server) { reads(server, options.pods); }},
       {"stall", [&](const Server& server) { stall(server, options.pods); }},
+      {"delivery", [&](const Server& server) { delivery(server); }},
       {"latency", [&](const Server& server) { latency(server, small); }},
       {"idle", [&](const Server& server) { idle(server, informers); }}};
   const auto add_part = [&](const std::string& name) {
@@ -262,6 +264,7 @@ int main_of(int count, char** arguments) {
     part->add_option("--pods", options.pods);
     part->add_option("--url", url);
     part->add_option("ca", ca);
+    part->add_option("--kubeconfig", kubeconfig);
     part->add_flag("--list", list);
     part->add_flag("--reader", reader);
     part->add_flag("--small", small);
@@ -273,7 +276,7 @@ int main_of(int count, char** arguments) {
 
   for (const auto& [name, run] : scenarios) {
     if (!app.got_subcommand(name)) continue;
-    run({url, ca.empty() ? "" : read_file(ca), json});
+    run({url, ca.empty() ? "" : read_file(ca), json, kubeconfig});
     std::fflush(stdout);
     ::_exit(0);  // without freeing 50,000 pods first
   }

@@ -19,10 +19,12 @@ using core::v1::Pod;
 struct Server {
   std::string url;
   std::string ca = {};  ///< PEM, if it speaks TLS
-  bool json = false;    ///< request JSON; for the API server
+  bool json = false;    ///< request JSON
+  /// The kubeconfig of a real cluster, used instead of `url` and `ca`.
+  std::string kubeconfig = {};
 
-  /// Returns whether this is the replaying server, which has protobuf only.
-  [[nodiscard]] bool replays() const noexcept { return !json; }
+  /// Returns whether this is the replaying server, which has protobuf only, apart from stamped events.
+  [[nodiscard]] bool replays() const noexcept { return !json && kubeconfig.empty(); }
 
   /// Creates a client. `path` is a prefix of all paths that selects the recording of a replaying
   /// server.

@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <cstdio>
+#include <latch>
 #include <map>
 #include <mutex>
 #include <random>
@@ -74,6 +76,11 @@ double nanoseconds(std::size_t count, Work work) {
 void report(std::string_view name, double value) {
   fmt::print("{} {}\n", name, value);
   std::fflush(stdout);
+}
+
+double quantile(std::vector<double> values, double part) {
+  std::ranges::sort(values);
+  return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
 }
 
 void transport(const Server& server, std::size_t pods) {
@@ -263,6 +270,31 @@ void stall(const Server& server, std::size_t pods) {
   report("newest", static_cast<double>(newest) / static_cast<double>(pods));
   rest(kSettle);
   report("afterwards", resident() / settled);
+}
+
+void delivery(const Server& server) {
+  constexpr std::size_t kEvents = 2200;
+  constexpr std::size_t kWarmUp = 200;
+  const Client client = server.client(fmt::format("/stamped/{}", kEvents));
+  std::vector<double> until_told;  // written by the handler alone, read once it was told of all
+  until_told.reserve(kEvents);
+  std::latch all{kEvents};
+  const auto see = [&](const Pod&, const Pod& pod) {
+    const std::chrono::nanoseconds now = std::chrono::system_clock::now().time_since_epoch();
+    const std::string stamp = pod.metadata.annotations.find(Recording::kStampAnnotation)->str();
+    until_told.push_back(static_cast<double>(now.count() - std::stoll(stamp)) / 1e3);
+    all.count_down();
+  };
+  const Rig rig{client, true, {}, {.on_update = see}};
+  rig.wait_until_synced();
+  rest(kSettle);
+  const double start = process_cpu();
+  (void)client.raw().get("/go");
+  all.wait();
+  report("cpu", microseconds(process_cpu() - start, kEvents));
+  until_told.erase(until_told.begin(), until_told.begin() + kWarmUp);
+  report("median", quantile(until_told, 0.5));
+  report("p99", quantile(until_told, 0.99));
 }
 
 }  // namespace kube::bench

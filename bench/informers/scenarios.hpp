@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string_view>
+#include <vector>
 
 /// The measured scenarios, each run in a separate process. They print one "name value" per line,
 /// and throw on errors. Times are CPU time in us, memory is in MB (of a million bytes). `pods` is
@@ -12,6 +13,8 @@
 namespace kube::bench {
 
 void report(std::string_view name, double value);
+/// The value below which `part` of them are.
+[[nodiscard]] double quantile(std::vector<double> values, double part);
 
 /// Reads the bytes of the initial state, and of the same number of updates, with the transport
 /// alone.
@@ -26,6 +29,8 @@ void relist(const Server& server, std::size_t pods, bool watch_list);
 void reads(const Server& server, std::size_t pods);
 /// Receives a storm of updates while the handler is blocked.
 void stall(const Server& server, std::size_t pods);
+/// From the server's write of an event to the call of the handler; events come one at a time.
+void delivery(const Server& server);
 
 // Against the in-process API server:
 

@@ -9,21 +9,12 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <stdexcept>
 #include <vector>
 
 namespace kube::bench {
-namespace {
-
-double quantile(std::vector<double> values, double part) {
-  std::ranges::sort(values);
-  return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))] * 1e6;
-}
-
-}  // namespace
 
 void latency(const Server& server, bool small) {
   const Client client = server.client();
@@ -56,8 +47,8 @@ void latency(const Server& server, bool small) {
     const double answered = now();
     told.wait(0);
     if (n <= 200) continue;  // warm-up
-    until_answer.push_back(answered - start);
-    until_told.push_back(told - start);
+    until_answer.push_back((answered - start) * 1e6);
+    until_told.push_back((told - start) * 1e6);
   }
   report("median", quantile(until_told, 0.5));
   report("p99", quantile(until_told, 0.99));
