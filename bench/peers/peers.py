@@ -143,7 +143,7 @@ class Cluster:
             raise
 
     def fill(self, server, pods):
-        """Writes the pods to etcd as the API server stores them: it would take minutes to create them."""
+        """Writes the pods to etcd as the API server stores them: a POST would drop their status."""
         url = f"http://127.0.0.1:{self.ports['etcd_port']}/v3/kv/txn"
         with subprocess.Popen([server, "etcd", str(pods)], stdout=subprocess.PIPE) as printing:
             for transaction in printing.stdout:
