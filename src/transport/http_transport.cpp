@@ -120,6 +120,10 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
     check_request(request);
     detail::require_may_wait(fmt::format("{} {}", request.method, request.target),
                              "use the asynchronous form of the call");
+    if (stop.stop_requested()) {  // do not even connect
+      throw TransportError(TransportError::Kind::kCanceled,
+                           dispatcher_.origin().name + ": canceled");
+    }
     std::unique_ptr<HttpStream> stream = send(std::move(request), material(stop), {});
     // From here on the transport may be destroyed.
     // A pointer, because the return statement empties `stream` before the callback is destroyed.

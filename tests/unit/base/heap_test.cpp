@@ -199,7 +199,7 @@ TEST(HeapDeathTest, EndsTheProgramWhenNoPieceIsReleased) {
         Heap heap{kReserved};
         heap.release(static_cast<std::byte*>(heap.allocate(100)) + 16);
       },
-      "what is no object");
+      "not an allocated object");
 }
 
 TEST(Heap, TellsAFreePieceFromOneWithOldContent) {
