@@ -22,10 +22,11 @@
 namespace kube::detail {
 namespace {
 
-const std::vector<double> kReconcileSeconds{
-    0.005, 0.01, 0.025, 0.05, 0.1,  0.15, 0.2,  0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6,
-    0.7,   0.8,  0.9,   1,    1.25, 1.5,  1.75, 2,    2.5, 3,    3.5, 4,    4.5, 5,
-    6,     7,    8,     9,    10,   15,   20,   25,   30,  40,   50,  60};
+std::vector<double> reconcile_seconds_bounds() {
+  return {0.005, 0.01, 0.025, 0.05, 0.1,  0.15, 0.2,  0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6,
+          0.7,   0.8,  0.9,   1,    1.25, 1.5,  1.75, 2,    2.5, 3,    3.5, 4,    4.5, 5,
+          6,     7,    8,     9,    10,   15,   20,   25,   30,  40,   50,  60};
+}
 
 /// Fills the members of the plan that are not set from the manager's options.
 ControllerPlan completed(ControllerPlan plan, const ManagerOptions& manager) {
@@ -98,7 +99,7 @@ ControllerMetrics::ControllerMetrics(const std::shared_ptr<Metrics>& metrics,
   timeouts = metrics->counter("controller_runtime_reconcile_timeouts_total",
                               "Reconciles that exceeded reconcile_timeout", labels);
   time = metrics->histogram("controller_runtime_reconcile_time_seconds", "Duration of reconciles",
-                            kReconcileSeconds, labels);
+                            reconcile_seconds_bounds(), labels);
   max_concurrent = metrics->gauge("controller_runtime_max_concurrent_reconciles",
                                   "Maximum number of concurrent reconciles", labels);
   active =
