@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Prints what a benchmark ran on: the head of every file in bench/results.
+# Prints the environment of a benchmark: the head of every file in bench/results.
 #   bench/facts.sh BUILD
 set -eu
 

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs a benchmark and writes what it ran on, and what it printed, to bench/results/NAME.txt.
+# Runs a benchmark and writes its environment and its output to bench/results/NAME.txt.
 #   bench/record.sh NAME BUILD PROGRAM [ARGUMENT]...
-# A result is replaced only by a whole one.
+# A result is replaced only by a complete one.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Finds nghttp2 and defines the target nghttp2::nghttp2, as the CMake package of newer versions does. Debian 12 ships
-# none. Installed beside the package configuration, so that no path of the build machine ends up in it.
+# Finds nghttp2 and defines the target nghttp2::nghttp2, like the CMake package of newer versions,
+# which Debian 12 does not ship. Installed next to the package configuration, so that no path of the
+# build machine is recorded in it.
 include(FindPackageHandleStandardArgs)
 
 find_package(nghttp2 CONFIG QUIET)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Warnings and sanitizers for the project's own targets. Nothing of it reaches those who link to us.
+# Warnings and sanitizers for the project's own targets. They do not propagate to consumers of the
+# libraries.
 
 add_library(kubecxx_compiler INTERFACE)
 # Headers that are not installed: #include "<folder>/<name>.hpp" from src/, "testkit/<folder>/<name>.hpp" from testkit/.
@@ -8,12 +9,12 @@ target_include_directories(kubecxx_compiler INTERFACE
 target_compile_options(kubecxx_compiler INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # g++ 12 reports these falsely in inlined standard library code.
+  # g++ 12 reports false positives of these in inlined standard library code.
   target_compile_options(kubecxx_compiler INTERFACE
     -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_INTERPROCEDURAL_OPTIMIZATION)
-  # Installed archives must be of use to other compilers, too.
+  # Installed archives must also be usable with other compilers.
   target_compile_options(kubecxx_compiler INTERFACE -ffat-lto-objects)
 endif()
 if(KUBECXX_WERROR)
@@ -28,13 +29,13 @@ if(KUBECXX_BUILD_FUZZERS)
   target_compile_options(kubecxx_compiler INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# ccache, where it is there, makes a second build of the same sources cheap.
+# Uses ccache, if it is installed, to speed up rebuilds of the same sources.
 find_program(KUBECXX_CCACHE ccache)
 if(KUBECXX_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${KUBECXX_CCACHE})
 endif()
 
-# kubecxx_c_program(<target>): a program in C that knows nothing but libkubecxx.so and its header.
+# kubecxx_c_program(<target>): a C program that only depends on libkubecxx.so and its header.
 function(kubecxx_c_program target)
   set_target_properties(${target} PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
   target_compile_options(${target} PRIVATE -Wall -Wextra -pedantic)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the library needs, all of it packaged by Debian 12: `make deps` installs it.
+# Dependencies of the library, all packaged by Debian 12: `make deps` installs them.
 
 function(kubecxx_require_header header package out)
   find_path(${out} ${header})

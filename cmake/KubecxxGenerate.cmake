@@ -1,39 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Running kubegen as part of a build.
+# Runs kubegen as part of a build.
 #
 #   kubecxx_generate(<target> CRDS <file>... [NAMESPACE <ns>] [HEADER <name>])
 #
 # Generates one header from CustomResourceDefinitions and adds its folder to the include path of
-# <target>. HEADER defaults to the name of the first file, with .hpp; NAMESPACE to one made from the
-# API group. The header is made again when a file or kubegen itself changes.
+# <target>. HEADER defaults to the name of the first file, with .hpp; NAMESPACE to one derived from
+# the API group. The header is regenerated when a file or kubegen itself changes.
 #
 #   kubecxx_generate(my-controller CRDS crds/foo.yaml NAMESPACE acme HEADER foo.hpp)
 #   // in my-controller: #include "foo.hpp", then acme::v1alpha1::Foo
 
 include_guard(GLOBAL)
 
-# The program: built here, or imported with the package.
+# Finds the program: built by this project, or imported with the package.
 function(_kubecxx_find_kubegen variable)
   if(TARGET kubegen)
     set(${variable} kubegen PARENT_SCOPE)
   elseif(TARGET kube::kubegen)
     set(${variable} kube::kubegen PARENT_SCOPE)
   else()
-    message(FATAL_ERROR "kubecxx: there is no target kubegen or kube::kubegen")
+    message(FATAL_ERROR "kubecxx: the target kubegen or kube::kubegen is missing")
   endif()
 endfunction()
 
 function(kubecxx_generate target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;HEADER" "CRDS")
   if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "kubecxx_generate: what is \"${arg_UNPARSED_ARGUMENTS}\"?")
+    message(FATAL_ERROR "kubecxx_generate: unknown arguments \"${arg_UNPARSED_ARGUMENTS}\"")
   endif()
   if(NOT TARGET ${target})
     message(FATAL_ERROR "kubecxx_generate: \"${target}\" is not a target")
   endif()
   if(NOT arg_CRDS)
-    message(FATAL_ERROR "kubecxx_generate: CRDS names no file")
+    message(FATAL_ERROR "kubecxx_generate: CRDS needs at least one file")
   endif()
   _kubecxx_find_kubegen(kubegen)
 
@@ -56,8 +56,8 @@ function(kubecxx_generate target)
   set(header "${folder}/${arg_HEADER}")
   string(MAKE_C_IDENTIFIER "${arg_HEADER}" id)
   set(stamp "${folder}/${id}.stamp")
-  # kubegen leaves a header alone that would not change, so that nothing is compiled again for it.
-  # The stamp is what tells the build that it has run.
+  # kubegen does not touch a header whose content is unchanged, so that nothing is recompiled. The
+  # stamp records that kubegen has run.
   add_custom_command(
     OUTPUT "${stamp}"
     BYPRODUCTS "${header}"
@@ -77,21 +77,22 @@ function(kubecxx_generate target)
   endif()
 endfunction()
 
-# The built-in API; this project's own build uses it, users have no need to.
+# Generates the built-in API. Only used by this project's own build.
 #
 #   kubecxx_generated_api(<headers> <sources>)
 #
-# Sets the two variables to the files that kubegen makes from the schema, in KUBECXX_GENERATED_DIR,
-# and adds the target kubecxx_api_files that makes them. A target that compiles or includes them
-# must depend on it. The names have to be known before there is a kubegen to ask, so they are read
-# from the schema; `kubegen --list-outputs` tells the same, and a test compares the two.
+# Sets the two variables to the files that kubegen generates from the schema in
+# KUBECXX_GENERATED_DIR, and adds the target kubecxx_api_files, which generates them. A target that
+# compiles or includes them must depend on it. The names are needed before kubegen is built, so they
+# are read from the schema; `kubegen --list-outputs` prints the same list, and a test compares the
+# two.
 if(EXISTS "${CMAKE_CURRENT_LIST_DIR}/../schema")
   get_filename_component(KUBECXX_SCHEMA
     "${CMAKE_CURRENT_LIST_DIR}/../schema/kubernetes-1.36.json" ABSOLUTE)
   set(KUBECXX_GENERATED_DIR "${PROJECT_BINARY_DIR}/generated")
 endif()
 
-# The names alone.
+# Determines only the names of the files.
 function(kubecxx_generated_api_files headers_variable sources_variable)
   file(READ "${KUBECXX_SCHEMA}" schema)
   # Not string(JSON): it would parse the whole document for each of some hundred values.
@@ -116,7 +117,7 @@ endfunction()
 function(kubecxx_generated_api headers_variable sources_variable)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${KUBECXX_SCHEMA}")
   kubecxx_generated_api_files(headers sources)
-  # kubegen leaves files alone that would not change; the stamp tells the build that it has run.
+  # kubegen does not touch files whose content is unchanged; the stamp records that it has run.
   set(stamp "${KUBECXX_GENERATED_DIR}/api.stamp")
   add_custom_command(
     OUTPUT "${stamp}"

@@ -19,7 +19,7 @@ if(KUBECXX_BUILD_TESTKIT)
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 endif()
 if(KUBECXX_BUILD_C)
-  # An export of its own: programs in C need none of the packages that the C++ libraries need.
+  # A separate export: C programs need none of the packages that the C++ libraries need.
   install(TARGETS kube_c EXPORT kubecxx-c-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT kubecxx-c-targets NAMESPACE kube:: DESTINATION ${package_dir})
   install(FILES ${PROJECT_SOURCE_DIR}/include/kube/c/kubecxx.h
@@ -47,7 +47,7 @@ install(FILES
   ${PROJECT_SOURCE_DIR}/cmake/KubecxxGenerate.cmake
   DESTINATION ${package_dir})
 
-# Found from where the file is, so that the installed tree may be moved.
+# Relative to the location of the file, so that the installed tree can be moved.
 file(RELATIVE_PATH KUBECXX_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 set(packages kubecxx)
 if(KUBECXX_BUILD_TESTKIT)

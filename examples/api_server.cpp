@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A test of client code against the API server of the testkit, with a few things going wrong. Prints what it
-// checked and fails if something is not as it should be.
+// Tests client code against the API server of the testkit, with some faults injected. Prints each
+// check and fails if one fails.
 #include <kube/api/core/v1.hpp>
 #include <kube/api/errors.hpp>
 #include <kube/client/client.hpp>
@@ -34,7 +34,7 @@ Pod pod(std::string_view namespace_, std::string_view name) {
 
 void read_and_write() {
   ApiServer server;
-  server.create(pod("default", "web-0"));  // as it is, status included
+  server.create(pod("default", "web-0"));  // stored verbatim, including status
   server.load_yaml("{apiVersion: v1, kind: Pod, metadata: {name: web-1, namespace: default}}");
 
   kube::Client client{server.config()};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client can do with objects, on one config map of the namespace that is given: create, read, change,
+// The verbs of a client, applied to one config map of the given namespace: create, read, change,
 // patch, apply, delete. docs/client.md quotes it.
 #include <kube/api/core/v1.hpp>
 #include <kube/client/client.hpp>
@@ -21,7 +21,7 @@ void write(const kube::Client& client, const std::string& namespace_) {
   const auto maps = client.core().v1().configmaps(namespace_);
   maps.create({.metadata = {.name = "example"}, .data = {{"color", "red"}}});
 
-  // Read, change, write; and again if somebody else was faster.
+  // Read, change, write; retried if another client has changed the object in between.
   kube::retry_on_conflict([&] {
     ConfigMap map = *maps.get("example");
     map.data["color"] = "green";
@@ -30,7 +30,7 @@ void write(const kube::Client& client, const std::string& namespace_) {
 
   maps.patch("example", kube::PatchType::kMerge, R"({"data":{"size":"12"}})");
 
-  // Server-side apply: only what this program wants to be so.
+  // Server-side apply: contains only the fields that this program manages.
   ConfigMap wanted{.metadata = {.name = "example", .namespace_ = namespace_}};
   wanted.data["shape"] = "round";
   client.apply(wanted, {.field_manager = "client-verbs"});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hundreds of requests at once on one thread: coroutines, on a loop that the program runs itself. docs/client.md quotes it.
+// Hundreds of concurrent requests on one thread: coroutines, on a loop that the program runs
+// itself. docs/client.md quotes it.
 #include <kube/api/core/v1.hpp>
 #include <kube/client/client.hpp>
 #include <kube/engine/runtime.hpp>
@@ -22,7 +23,7 @@ namespace {
 
 using kube::core::v1::ConfigMap;
 
-/// Makes a config map, then reads and changes it.
+/// Creates a config map, then reads and changes it.
 kube::Task<std::string> make_and_change(kube::Resource<ConfigMap> maps, std::string name) {
   ConfigMap map{.metadata = {.name = name}, .data = {{"color", "red"}}};
   (void)co_await maps.create_async(std::move(map));
@@ -32,7 +33,7 @@ kube::Task<std::string> make_and_change(kube::Resource<ConfigMap> maps, std::str
   co_return changed->data.find("color")->str();
 }
 
-/// Does that for many at once.
+/// Does that for many config maps concurrently.
 kube::Task<void> work(kube::Resource<ConfigMap> maps, std::size_t count) {
   std::vector<kube::Task<std::string>> tasks;
   for (std::size_t i = 0; i < count; ++i) {
@@ -49,14 +50,14 @@ int run() {
   kube::testkit::ApiServer server;
   const auto runtime = std::make_shared<kube::Runtime>(kube::RuntimeOptions{.threads = 0});
   kube::Config config = server.config();
-  config.qps = -1;  // the server of this example minds no rate
+  config.qps = -1;  // the server of this example has no rate limit
   const kube::Client client{std::move(config), {.runtime = runtime}};
 
   std::stop_source stop;
   const kube::DoneSignal done =
       kube::spawn(*runtime, work(client.resource<ConfigMap>("default"), 500));
   done.on_done([stop]() mutable { stop.request_stop(); });
-  runtime->loop().run(stop.get_token());  // this thread does it all
+  runtime->loop().run(stop.get_token());  // this thread does all the work
   fmt::print("threads of the client: {}\n", runtime->threads());
   return 0;
 }

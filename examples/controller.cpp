@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A controller: each namespace with the label "team" gets a ConfigMap that says whom to call. Whoever changes or deletes
-// the ConfigMap gets it back; it goes when its namespace goes, or loses the label.
+// A controller: each namespace with the label "team" gets a ConfigMap with the team's contact. The
+// controller restores the ConfigMap if it is changed or deleted; it is deleted with its namespace,
+// or when the label is removed.
 //   controller          for the cluster of the kubeconfig, until it is interrupted
-//   controller --demo   shows it at a server in this process
+//   controller --demo   shows it with an in-process server
 #include <kube/api/core/v1.hpp>
 #include <kube/config/load.hpp>
 #include <kube/controller/create_or_update.hpp>

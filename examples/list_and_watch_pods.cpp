@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists the pods of a cluster and then shows what happens to them, until it is interrupted. The same as
+// Lists the pods of a cluster and then shows their changes, until it is interrupted. The same as
 // `kubectl get pods --watch`, in a page of code.
 #include <kube/api/core/v1.hpp>
 #include <kube/api/object_key.hpp>
@@ -33,7 +33,7 @@ void show(std::string_view what, const Pod& pod) {
   std::fflush(stdout);
 }
 
-/// Shows all pods, then every change. Returns when the server has forgotten where the watch was, or after a
+/// Shows all pods, then every change. Returns when the version of the watch has expired, or after a
 /// stop.
 void list_and_watch(const kube::Resource<Pod>& pods, const Arguments& arguments,
                     const std::stop_token& stop) {

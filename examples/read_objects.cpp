@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads lists that an API server sent, while they "arrive" in small chunks, and tells what is in them and
-// what they cost in memory. Usage: read_objects FOLDER (with files such as core_v1_pods.pb).
+// Reads lists recorded from an API server as if they arrived in small chunks, and prints their
+// content and their size in memory. Usage: read_objects FOLDER (with files such as
+// core_v1_pods.pb).
 #include <kube/api/apps/v1.hpp>
 #include <kube/api/core/v1.hpp>
 #include <kube/api/object_key.hpp>
@@ -17,7 +18,7 @@
 
 namespace {
 
-/// Reads one recorded list and prints a line per object; returns how many there were.
+/// Reads one recorded list and prints a line per object. Returns the number of objects.
 template <typename T>
 std::size_t show(const std::filesystem::path& folder, const std::shared_ptr<kube::Pool>& pool) {
   const kube::ResourceInfo& resource = T::kube_resource;

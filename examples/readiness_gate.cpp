@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A controller that writes a status by server-side apply: pods with the readiness gate "example.com/warm" become ready
-// when they have the annotation of that name. It owns one condition of each pod; the others are the kubelet's, and
-// neither can overwrite the other or make its write conflict.
+// A controller that writes a status by server-side apply: pods with the readiness gate
+// "example.com/warm" become ready when they have the annotation of that name. It owns one condition
+// of each pod; the kubelet owns the others. Neither can overwrite the other or cause conflicts.
 //   readiness_gate          for the cluster of the kubeconfig, until it is interrupted
-//   readiness_gate --demo   shows it at a server in this process
+//   readiness_gate --demo   shows it with an in-process server
 #include <kube/api/conditions.hpp>
 #include <kube/api/core/v1.hpp>
 #include <kube/config/load.hpp>
@@ -38,10 +38,12 @@ void add_gate_controller(kube::Manager& manager) {
         if (!pod || pod->metadata.deletion_timestamp || !has_gate(*pod)) return kube::done();
         const bool warm = pod->metadata.annotations.find(kGate) != nullptr;
         const std::string_view status = warm ? "True" : "False";
-        // A time of transition that moves with each reconcile would be a change, and bring the next one.
+        // Writing a new transition time on each reconcile would be a change and trigger the next
+        // reconcile.
         if (kube::is_condition(pod->status.conditions, kGate, status)) return kube::done();
 
-        // Built anew and not copied from the pod: what is in it is what this controller claims to own.
+        // Built from scratch and not copied from the pod, because its fields are those that this
+        // controller owns.
         Pod wanted{.metadata = {.name = request.key.name, .namespace_ = request.key.namespace_}};
         wanted.status.conditions = {PodCondition{.type = kGate,
                                                  .status = status,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The code in README.md and docs/architecture.md, as a program that is built and run. A test
-// (tests/docs/readme_test.sh) compares the two: every C++ block of those pages stands here, line by line.
+// The code of README.md and docs/architecture.md, as a program that is built and run. A test
+// (tests/docs/readme_test.sh) checks that every C++ block of those pages occurs here, line by line.
 // That is why each part has its includes right above it.
 
 #include <kube/api/core/v1.hpp>
@@ -91,7 +91,7 @@ constexpr std::string_view kPod = R"({
   "spec": {"nodeName": "node-7", "containers": [{"name": "web", "image": "nginx:1.28"}]}
 })";
 
-/// Says what is wrong and how the program shall end.
+/// Prints the problem and returns the exit code of the program.
 int failed(std::string_view what) {
   std::cerr << "readme: " << what << '\n';
   return 1;

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What takes longer than `make test`: sanitizers, fuzzing, each header alone, format and tidy.
+# The checks that take longer than `make test`: sanitizers, fuzzing, each header alone, format and
+# tidy.
 set -eu
 jobs=${1:-2}
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs those of the named Debian packages that are missing; does nothing, and needs no rights, if all
-# are there.
+# Installs the given Debian packages that are missing. Does nothing, and needs no privileges, if all
+# are installed.
 set -eu
 
 missing=""

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CPU time to decode, drop, encode, copy and compare pods, for this library and for what else one might
-// use, in one run.
+// CPU time to decode, drop, encode, copy and compare pods, for this library and for alternatives,
+// in one run.
 #include "codecs.hpp"
 #include "population.hpp"
 #include "slim_pod.hpp"
@@ -43,7 +43,7 @@ version, in random order, the drop of the old one included. Options of Google Be
 
 PopulationOptions population_options{.pods = 20'000, .templates = 160};
 
-/// The encoded pods; made when first asked for.
+/// Returns the encoded pods, created on first use.
 const std::vector<std::string>& documents(Format format, bool managed_fields, unsigned round = 0) {
   static std::map<std::tuple<Format, bool, unsigned>, std::vector<std::string>> known;
   auto& list = known[{format, managed_fields, round}];
@@ -55,7 +55,7 @@ const std::vector<std::string>& documents(Format format, bool managed_fields, un
   return list;
 }
 
-// Enough of them that a cache of the processor does not hold them all.
+// Enough pods to exceed the processor's caches.
 std::span<const std::string> some_of(const std::vector<std::string>& list) {
   return std::span{list}.first(std::min<std::size_t>(list.size(), 5'000));
 }
@@ -103,7 +103,7 @@ void drop_hot(State& state, const std::vector<std::string>& list, Codec codec) {
   count(state, 0);
 }
 
-/// Replaces 500 of all pods per iteration, here and there.
+/// Replaces 500 random pods of the cache per iteration.
 template <typename Codec>
 void update(State& state, Format format, Codec codec) {
   const std::vector<std::string>* versions[] = {&documents(format, true),
@@ -129,7 +129,7 @@ void update(State& state, Format format, Codec codec) {
   count(state, bytes);
 }
 
-/// Runs `work` on 500 cached pods per iteration; it returns how many bytes it made.
+/// Runs `work` on 500 cached pods per iteration; it returns the number of bytes produced.
 template <typename Codec>
 void on_cached(State& state, const std::vector<std::string>& list, Codec codec,
                const std::function<std::size_t(const typename Codec::Object&)>& work) {
@@ -146,7 +146,7 @@ void on_cached(State& state, const std::vector<std::string>& list, Codec codec,
   count(state, bytes);
 }
 
-/// Compares 500 cached pods per iteration with equal ones that were decoded apart from them.
+/// Compares 500 cached pods per iteration with equal ones that were decoded separately.
 template <typename Codec>
 void compare(State& state, const std::vector<std::string>& list, Codec codec, Codec other,
              const std::function<bool(const typename Codec::Object&,
@@ -165,8 +165,9 @@ void compare(State& state, const std::vector<std::string>& list, Codec codec, Co
   count(state, 0);
 }
 
-// `passes` is how often to go through `pods`; 0 lets Google Benchmark decide, which starts several times
-// over to find out, and with a large cache the preparation would take longer than the work.
+// `passes` is the number of passes over `pods`; 0 lets Google Benchmark decide, which starts
+// several times to find a number, and with a large cache the preparation would take longer than the
+// measurement.
 void add(const std::string& name, const std::function<void(State&)>& run, std::size_t pods = 0,
          std::size_t passes = 0) {
   auto* registered = benchmark::RegisterBenchmark(name.c_str(), run)->Unit(benchmark::kMicrosecond);
@@ -180,7 +181,7 @@ void add_update(const std::string& name, const std::function<void(State&)>& run)
   add(name, run, population_options.pods, 2);
 }
 
-// Also for drops: what they need to be prepared takes much longer than they do.
+// Also for drops, whose preparation takes much longer than they do.
 void add_on_cached(const std::string& name, const std::function<void(State&)>& run) {
   add(name, run, 5'000, 4);
 }
@@ -367,14 +368,14 @@ void add_comparisons() {
 }  // namespace
 
 int main(int count, char** arguments) {
-  // Freed memory would go back to the system and be faulted in again, page by page, for every model.
+  // Keeps freed memory from being returned to the system and faulted in again for every model.
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_MMAP_THRESHOLD, 64 << 20);
   CLI::App app{kDescription};
   app.add_option("--pods", population_options.pods, "How many pods")->capture_default_str();
   app.add_option("--templates", population_options.templates, "How many ReplicaSets they belong to")
       ->capture_default_str();
-  app.allow_extras();  // those of Google Benchmark, which would print its own help
+  app.allow_extras();  // passed to Google Benchmark, which would print its own help
   CLI11_PARSE(app, count, arguments);
   benchmark::Initialize(&count, arguments);
 

@@ -23,8 +23,8 @@
 #include <string_view>
 #include <utility>
 
-/// One way each to turn a document into an object that can be kept: a type `Object`, which frees what it
-/// keeps, and `decode`.
+/// Codecs under test. Each turns a document into an object that can be kept: it has a type
+/// `Object`, which frees its memory, and `decode`.
 namespace kube::bench {
 
 enum class Sharing { kPool, kNone };
@@ -66,7 +66,8 @@ struct HeapProtobuf {
   }
 };
 
-/// A message with few fields. libprotobuf keeps those that it does not know, until told not to.
+/// A message with few fields. libprotobuf keeps unknown fields, unless they are discarded
+/// explicitly.
 struct SlimProtobuf {
   using Object = std::unique_ptr<wire::SlimPod>;
   static Object decode(std::string_view document) {
@@ -79,7 +80,7 @@ struct SlimProtobuf {
   }
 };
 
-/// An arena for each object, as each is replaced and freed on its own in a cache.
+/// One arena per object, because objects of a cache are replaced and freed individually.
 struct ArenaProtobuf {
   struct Object {
     std::unique_ptr<google::protobuf::Arena> arena;
@@ -95,7 +96,7 @@ struct ArenaProtobuf {
   }
 };
 
-/// Only a tree: no field of a pod has a type yet.
+/// An untyped tree: no field of a pod is typed yet.
 struct NlohmannTree {
   using Object = plain::Json;
   static Object decode(std::string_view document) { return plain::Json::parse(document); }

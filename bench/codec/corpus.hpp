@@ -9,8 +9,8 @@
 
 namespace kube::bench {
 
-/// The encoded pods of a population, outside of the heap: in memory shared with the process that made
-/// them. So neither they nor the making of them show in the measured process.
+/// The encoded pods of a population in memory shared with the process that created them. They are
+/// not on the heap, so neither they nor their creation affect the measured process.
 class Corpus {
  public:
   Corpus(const PopulationOptions& population, Format format);
@@ -18,7 +18,7 @@ class Corpus {
   Corpus& operator=(const Corpus&) = delete;
   ~Corpus();
 
-  /// Replaces the documents by those after `round` updates. Throws std::runtime_error.
+  /// Replaces the documents with those after `round` updates. Throws std::runtime_error.
   void fill(unsigned round);
 
   [[nodiscard]] std::size_t size() const noexcept { return population_.pods; }

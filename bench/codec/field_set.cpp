@@ -29,7 +29,7 @@ constexpr KeyedList kKeyedLists[] = {
     {"volumes", {"name"}},
 };
 
-// Structs and maps that are set and owned as a whole.
+// Structs and maps that are set and owned atomically.
 constexpr std::string_view kAtomicStructs[] = {"fieldRef", "secretKeyRef", "configMapKeyRef",
                                                "resourceFieldRef"};
 
@@ -84,7 +84,7 @@ void write_field(std::string_view name, const Value& value, std::string& out) {
     }
   } else if (value.is_object() &&
              std::ranges::find(kAtomicStructs, name) == std::end(kAtomicStructs)) {
-    // Optional structs and maps are owned themselves, too; the three parts of an object are not.
+    // Optional structs and maps are members themselves, too; metadata, spec and status are not.
     const bool is_part = name == "metadata" || name == "spec" || name == "status";
     write_fields(value, !is_part, out);
     return;

@@ -7,8 +7,9 @@
 
 namespace kube::bench {
 
-/// What an API server writes into managedFields for a manager that set all of `object`: every field,
-/// and the elements of lists that have a merge key by that key. Knows the lists of pods.
+/// Returns the managedFields content that an API server writes for a manager that set all of
+/// `object`: every field, and elements of lists with a merge key by that key. Supports the lists of
+/// pods.
 [[nodiscard]] std::string field_set(const Value& object);
 
 }  // namespace kube::bench

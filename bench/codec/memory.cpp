@@ -57,18 +57,17 @@ struct Options {
 struct Scenario {
   std::size_t templates = 400;
   bool managed_fields = true;
-  bool ours_only =
-      false;             ///< the others do not share, so the number of templates is nothing to them
-  bool partial = false;  ///< also the models that hold only some fields
+  bool ours_only = false;  ///< models without sharing do not depend on the number of templates
+  bool partial = false;    ///< includes models that hold only some fields
 };
 
-/// What a child process tells its parent.
+/// The result that a child process sends to its parent.
 struct Measured {
   double listed = 0;
   double updated = 0;
   double trimmed = 0;
   double wire = 0;
-  char note[160] = {};  ///< what the model knows of it after the list, and after the updates
+  char note[160] = {};  ///< the model's own statistics after the list and after the updates
   bool complete = false;
 };
 
@@ -121,7 +120,7 @@ Measured measure_apart(const ModelInfo& info, const PopulationOptions& populatio
     } catch (const std::exception& error) {
       fmt::print(stderr, "{}: {}\n", info.name, error.what());
     }
-    _exit(0);  // without freeing a gigabyte of small pieces first
+    _exit(0);  // without freeing a gigabyte of small objects first
   }
   int status = 0;
   waitpid(child, &status, 0);
@@ -181,7 +180,7 @@ int main(int count, char** arguments) try {
   CLI11_PARSE(app, count, arguments);
   if (options.quick) options.pods = 5'000;
 
-  // As many pods per template whatever the number of pods.
+  // Keeps the number of pods per template constant.
   const std::size_t hundred = std::max<std::size_t>(1, options.pods / 125);
   const std::size_t five = std::max<std::size_t>(1, options.pods / 5);
   for (const bool managed_fields : {true, false}) {

@@ -12,7 +12,8 @@
 
 namespace kube::bench {
 
-/// A cache of pods in one object model: a place for each pod, which a new version replaces.
+/// A cache of pods in one object model: a slot for each pod, in which new versions replace old
+/// ones.
 class Model {
  public:
   Model() = default;
@@ -21,13 +22,13 @@ class Model {
   virtual ~Model() = default;
 
   virtual void put(std::size_t index, std::string_view document) = 0;
-  /// What the model itself knows about its memory; may be empty.
+  /// The model's own statistics about its memory; may be empty.
   [[nodiscard]] virtual std::string note() const { return {}; }
 };
 
 struct ModelInfo {
   std::string_view name;
-  Format format = Format::kProtobuf;  ///< what it is filled from
+  Format format = Format::kProtobuf;  ///< input format
   bool is_whole = true;               ///< holds all of a pod, not only some fields
   bool is_ours = false;
   std::function<std::unique_ptr<Model>(std::size_t pods)> make;

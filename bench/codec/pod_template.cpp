@@ -290,7 +290,7 @@ void fill_spec(PodSpec& spec, const std::string& app, Random& random) {
   if (random.chance(40)) spec.image_pull_secrets.emplace_back().name = "registry-credentials";
 }
 
-// What defaulting and admission add, which no manager owns.
+// Fields that defaulting and admission add, which no manager owns.
 void add_admitted(PodSpec& spec) {
   spec.volumes.push_back(token_volume());
   for (Container& container : spec.containers) {
@@ -337,7 +337,7 @@ void fill_status(Pod& pod, Random& random) {
   status.qos_class = "Burstable";
 }
 
-// The field sets, made from what each manager set.
+// Sets the field sets, derived from the fields of each manager.
 void fill_managers(PodTemplate& result, bool has_network_annotations) {
   Value spec = *decode_json<Value>(encode_json(result.pod));
   for (const std::string_view other : {"apiVersion"sv, "kind"sv, "status"sv}) spec.erase(other);
@@ -370,7 +370,7 @@ void fill_kubelet_fields(PodTemplate& result) {
   result.status_fields = field_set(document);
 }
 
-// Short, as most are; the number keeps it apart from the others.
+// Short like most names; the number makes it unique.
 std::string app_of(std::size_t index, Random& random) {
   return fmt::format("{}-{}", random.pick(kApps), index);
 }

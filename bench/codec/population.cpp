@@ -44,7 +44,7 @@ void add_manager(Pod& pod, std::string_view manager, std::string_view subresourc
   entry.subresource = subresource;
 }
 
-// The end of a container that ran before the present one.
+// Adds the termination of a container's previous run.
 void add_last_state(ContainerStatus& status, std::int64_t started, std::int64_t finished,
                     Random& random) {
   auto& last = status.last_state.terminated.emplace();
@@ -71,7 +71,7 @@ void fill_token_volume(Pod& pod, const std::string& volume) {
   }
 }
 
-// The moments of a pod's start, a few seconds apart, and the ids of its containers.
+// Sets the times of a pod's start, a few seconds apart, and the ids of its containers.
 std::int64_t fill_history(Pod& pod, std::int64_t created, Random& random) {
   auto& status = pod.status;
   const std::int64_t network = created + random.between(1, 3);
@@ -131,7 +131,7 @@ Pod Population::pod(std::size_t index) const {
   const std::size_t on_node = identity.number / options_.nodes;
   Random node_random{options_.seed, kNodeStream + node};
   Random random{options_.seed, kPodStream + identity.number};
-  // A /24 per node, as clusters are set up; beyond 250 pods per node the next network.
+  // A /24 per node, as in typical clusters; beyond 250 pods per node the next network.
   const std::string address = fmt::format("10.{}.{}.{}", 244 - 16 * (on_node / 250) + node / 256,
                                           node % 256, 2 + on_node % 250);
   const std::string host_address = fmt::format("10.0.{}.{}", node / 250, 4 + node % 250);
@@ -178,7 +178,8 @@ Pod Population::pod(std::size_t index, unsigned round) const {
 void advance(Pod& next, unsigned round) {
   const std::uint64_t version = std::stoull(next.metadata.resource_version.str());
   Random random{version, round};
-  // Farther than any two pods of a population are apart, so that all versions differ.
+  // The increment exceeds the distance of any two pods of a population, so that all versions
+  // differ.
   next.metadata.resource_version = std::to_string(version + 1'000'000'000);
   const std::int64_t now =
       next.status.conditions[2].last_transition_time.unix_seconds() + random.between(600, 90'000);

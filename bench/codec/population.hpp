@@ -23,10 +23,10 @@ struct PopulationOptions {
 /// The pods of a cluster, in the order in which an API server lists them. The same options give the
 /// same pods, bit for bit.
 ///
-/// What is unique in a cluster is unique here: uid, resourceVersion, times, addresses, container ids,
-/// and the random suffixes of names and of the service account volume. The rest repeats as it would:
-/// within a ReplicaSet, and some of it (default tolerations, the service account volume's sources)
-/// everywhere.
+/// Values that are unique in a cluster are unique here: uid, resourceVersion, times, addresses,
+/// container ids, and the random suffixes of names and of the service account volume. Other values
+/// repeat as in a real cluster: within a ReplicaSet, and some of them (default tolerations, the
+/// service account volume's sources) everywhere.
 /// Thread safety: none.
 class Population {
  public:
@@ -34,9 +34,9 @@ class Population {
 
   [[nodiscard]] std::size_t size() const noexcept { return identities_.size(); }
   [[nodiscard]] const PopulationOptions& options() const noexcept { return options_; }
-  /// Pod number `index`, made on request. Cheap if its template is that of the last one.
+  /// Creates pod number `index`. Cheap if it has the same template as the previous one.
   [[nodiscard]] core::v1::Pod pod(std::size_t index) const;
-  /// Pod number `index` after `round` status updates.
+  /// Creates pod number `index` after `round` status updates.
   [[nodiscard]] core::v1::Pod pod(std::size_t index, unsigned round) const;
 
  private:
@@ -53,24 +53,24 @@ class Population {
   mutable std::size_t last_template_index_ = SIZE_MAX;
 };
 
-/// A status update by the kubelet: a new resourceVersion and new times; containers that have restarted
-/// before restart once more. The pod's size stays about the same.
+/// Applies a status update of the kubelet: a new resourceVersion and new times; containers that
+/// have restarted before restart once more. The pod's size stays about the same.
 void advance(core::v1::Pod& pod, unsigned round);
 [[nodiscard]] core::v1::Pod next_version(const core::v1::Pod& pod, unsigned round);
 
 enum class Format { kProtobuf, kJson };
 
-/// The pod as a server would send it in a list: a bare protobuf message, or JSON.
+/// Encodes the pod as in a list of a server: a bare protobuf message, or JSON.
 [[nodiscard]] std::string encode(const core::v1::Pod& pod, Format format);
 
-/// All pods, encoded. `round` 0 is the initial list, others are all pods after so many updates.
+/// Encodes all pods. `round` 0 is the initial list, others are all pods after that many updates.
 [[nodiscard]] std::vector<std::string> encode_all(const Population& population, Format format,
                                                   unsigned round = 0);
 
-/// 0 to count - 1, shuffled.
+/// Returns 0 to count - 1, shuffled.
 [[nodiscard]] std::vector<std::size_t> shuffled(std::size_t count, std::uint64_t seed);
 
-/// Mean size in bytes.
+/// Returns the mean size in bytes.
 [[nodiscard]] double mean_size(const std::vector<std::string>& documents);
 
 }  // namespace kube::bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One decoding job and nothing else, for a profiler to look at. Prints CPU time per pod.
+// Runs a single decoding job, for a profiler. Prints CPU time per pod.
 #include "population.hpp"
 
 #include <kube/codec/decoder.hpp>
@@ -74,7 +74,7 @@ DecoderOptions options_of(const Job& job) {
 
 using Cache = std::vector<Ref<core::v1::Pod>>;
 
-// Not inlined, so that a profiler can start here.
+// Not inlined, so that a profiler can attach to it.
 [[gnu::noinline]] void run_job(const Job& job, Decoder<core::v1::Pod>& decoder, Cache& cache,
                                const std::vector<std::string>& documents,
                                const std::vector<std::size_t>& order) {
@@ -153,7 +153,7 @@ Job parse(int count, char** arguments) {
 
 int main(int count, char** arguments) {
   const Job job = parse(count, arguments);
-  // Freed memory goes back to the system otherwise, and is faulted in again page by page.
+  // Keeps freed memory from being returned to the system and faulted in again.
   mallopt(M_TRIM_THRESHOLD, 512 << 20);
   mallopt(M_MMAP_THRESHOLD, 64 << 20);
 

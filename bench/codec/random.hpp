@@ -9,12 +9,12 @@
 
 namespace kube::bench {
 
-/// A small generator (splitmix64) whose numbers are the same with every standard library, so that a
+/// A small generator (splitmix64) with the same numbers in every standard library, so that a
 /// population is the same everywhere.
 class Random {
  public:
   explicit Random(std::uint64_t seed) noexcept : state_(seed) {}
-  /// A generator for one thing among many, independent of the order in which they are asked for.
+  /// Creates the generator of one stream, independent of the order in which streams are used.
   Random(std::uint64_t seed, std::uint64_t stream) noexcept : state_(seed) {
     state_ = next() ^ (stream * 0x9e3779b97f4a7c15U);
     state_ = next();
@@ -27,9 +27,9 @@ class Random {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
     return z ^ (z >> 31);
   }
-  /// From 0 up to, not including, `bound`.
+  /// Returns a number from 0 up to, not including, `bound`.
   std::size_t below(std::size_t bound) noexcept { return static_cast<std::size_t>(next() % bound); }
-  /// From `low` to `high`, both included.
+  /// Returns a number from `low` to `high`, both included.
   std::int64_t between(std::int64_t low, std::int64_t high) noexcept {
     return low + static_cast<std::int64_t>(below(static_cast<std::size_t>(high - low + 1)));
   }
@@ -44,7 +44,7 @@ class Random {
     return result;
   }
   std::string hex(std::size_t length) { return text("0123456789abcdef", length); }
-  /// As Kubernetes makes the random part of a name: no vowels, no digits that look like them.
+  /// Returns a random suffix of a name like Kubernetes: no vowels, no digits that look like them.
   std::string suffix(std::size_t length) { return text("bcdfghjklmnpqrstvwxz2456789", length); }
   std::string uuid() {
     return hex(8) + '-' + hex(4) + "-4" + hex(3) + '-' + text("89ab", 1) + hex(3) + '-' + hex(12);

@@ -9,8 +9,8 @@
 
 #include <kube/api/core/v1.hpp>
 
-/// Two ways to keep only what a program needs of each pod: name, namespace, labels, node, address and
-/// phase. A projection leaves the other fields of Pod empty; a slim type does not have them.
+/// Two ways to keep only the required fields of each pod: name, namespace, labels, node, address
+/// and phase. A projection leaves the other fields of Pod empty; a slim type does not have them.
 namespace kube::bench {
 
 inline Projection slim_projection() {

@@ -9,9 +9,9 @@
 
 namespace kube::bench {
 
-/// Prints benchmarks called "group/name" as one table per group, with CPU time per pod: of several
-/// repetitions the least, as noise only ever adds. The first of a group is what the others are
-/// compared with.
+/// Prints benchmarks called "group/name" as one table per group, with CPU time per pod: the minimum
+/// of several repetitions, because noise only adds time. The first benchmark of a group is the
+/// baseline.
 class TableReporter : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context& context) override;
@@ -22,7 +22,7 @@ class TableReporter : public benchmark::BenchmarkReporter {
   struct Row {
     std::string name;
     double micros = 0;
-    double megabytes = 0;  ///< per second; 0 if it has no meaning
+    double megabytes = 0;  ///< per second; 0 if not applicable
   };
   struct Group {
     std::string name;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks that the benchmarks compare like with like: that the population is what it says, and that every
-// model really holds all of a pod. Prints what differs, and fails.
+// Checks that the benchmarks are comparable: that the population is as specified, and that every
+// model holds
+// all of a pod. Prints differences, and fails if there are any.
 #include "codecs.hpp"
 #include "population.hpp"
 #include "slim_pod.hpp"
@@ -57,7 +58,7 @@ void check_uniqueness(const Population& population, Checks& checks) {
   }
 }
 
-// Deterministic: maps in the order of their keys, as Kubernetes writes them.
+// Deterministic: maps sorted by key, like Kubernetes.
 std::string serialise(const wire::Pod& message) {
   std::string bytes;
   google::protobuf::io::StringOutputStream stream{&bytes};

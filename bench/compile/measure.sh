@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Prints how long a compiler takes for one file that includes a header: the least user CPU time of five runs, beside
+# Prints how long a compiler takes for one file that includes a header: the minimum user CPU time of five runs, beside
 # that of the standard headers which such a file includes anyway.
 #   bench/compile/measure.sh BUILD
 # BUILD is a folder with the generated headers.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Measures what our headers cost a compiler and writes bench/results/compile.txt; takes two minutes.
+# Measures the compile time of our headers and writes bench/results/compile.txt; takes two minutes.
 #   bench/compile/run.sh [build folder]
 set -eu
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What informers of 50,000 realistic pods cost, beside what they should. Servers and measured clients are
-// processes of their own.
+// The cost of informers of 50,000 realistic pods, compared with the targets. Servers and measured
+// clients
+// are separate processes.
 #include "processes.hpp"
 #include "scenarios.hpp"
 
@@ -34,14 +35,14 @@ the whole process (of a million bytes), CPU time is user and system time of all 
 
 std::string own_path() { return std::filesystem::read_symlink("/proc/self/exe"); }
 
-/// Beside this program.
+/// Returns the path of the server program, which is in the same folder.
 std::string server_path() {
   return std::filesystem::path{own_path()}.replace_filename("informers_server");
 }
 
 using Numbers = std::map<std::string, double>;
 
-/// Runs a scenario in a process of its own.
+/// Runs a scenario in a separate process.
 Numbers measure(const std::string& arguments) {
   std::fflush(stdout);
   std::FILE* output = ::popen((own_path() + ' ' + arguments).c_str(), "r");
@@ -54,7 +55,8 @@ Numbers measure(const std::string& arguments) {
   return numbers;
 }
 
-/// The least of each number; but of memory the most, which other work on the machine does not excuse.
+/// Returns the minimum of each number; of memory the maximum, because other load on the machine
+/// does not affect it.
 Numbers least(const std::string& arguments, int repetitions) {
   Numbers best;
   for (int i = 0; i < repetitions; ++i) {
@@ -234,6 +236,7 @@ int main_of(int count, char** arguments) {
   Options options;
   std::string url;
   std::string ca;
+  std::string kubeconfig;
   bool list = false;
   bool reader = false;
   bool small = false;
@@ -245,7 +248,7 @@ int main_of(int count, char** arguments) {
   app.add_flag("--tls", options.tls, "Replay over TLS");
   app.add_option("--only", options.only, "sync, storm, relist, reads, stall or server");
 
-  // The parts, each a process.
+  // The scenarios; each runs in its own process.
   std::map<std::string, std::function<void(const Server&)>> scenarios{
       {"transport", [&](const Server& server) { transport(server, options.pods); }},
       {"sync", [&](const Server& server) { sync(server, options.pods, !list); }},
@@ -253,6 +256,7 @@ int main_of(int count, char** arguments) {
       {"relist", [&](const Server& server) { relist(server, options.pods, !list); }},
       {"reads", [&](const Server& server) { reads(server, options.pods); }},
       {"stall", [&](const Server& server) { stall(server, options.pods); }},
+      {"delivery", [&](const Server& server) { delivery(server); }},
       {"latency", [&](const Server& server) { latency(server, small); }},
       {"idle", [&](const Server& server) { idle(server, informers); }}};
   const auto add_part = [&](const std::string& name) {
@@ -260,6 +264,7 @@ int main_of(int count, char** arguments) {
     part->add_option("--pods", options.pods);
     part->add_option("--url", url);
     part->add_option("ca", ca);
+    part->add_option("--kubeconfig", kubeconfig);
     part->add_flag("--list", list);
     part->add_flag("--reader", reader);
     part->add_flag("--small", small);
@@ -271,7 +276,7 @@ int main_of(int count, char** arguments) {
 
   for (const auto& [name, run] : scenarios) {
     if (!app.got_subcommand(name)) continue;
-    run({url, ca.empty() ? "" : read_file(ca), json});
+    run({url, ca.empty() ? "" : read_file(ca), json, kubeconfig});
     std::fflush(stdout);
     ::_exit(0);  // without freeing 50,000 pods first
   }

@@ -1,27 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The servers that informers are measured against, as a process of its own:
+// The servers that informers are measured against, in a separate process:
 //   informers_server replay PODS [CA_FILE]
-// plays back recorded lists and watches of so many pods, as fast as they are read. The first parts of a path
-// say what happens:
-//   /plain/api/v1/pods       lists, and watches that stay silent behind the initial events
-//   /storm/N/api/v1/pods     N updates and a bookmark follow, once somebody has asked for /storm/N/go
+// replays recorded lists and watches of that many pods at full speed. The prefix of a path selects
+// the behaviour:
+//   /plain/api/v1/pods       lists, and watches that are idle after the initial events
+//   /storm/N/api/v1/pods     N updates and a bookmark follow after a request for /storm/N/go
 //   /once/N/api/v1/pods      N updates follow at once, then the watch ends
-//   /expire/api/v1/pods      the error 410 follows, once somebody has asked for /expire/go
-// With a CA_FILE, to which it writes a certificate, it speaks TLS.
+//   /expire/api/v1/pods      the error 410 follows after a request for /expire/go
+//   /stamped/N/api/v1/pods   N updates follow, one every two milliseconds, after a request for
+//                            /stamped/N/go; an annotation has the time at which each is written
+// A watch is in JSON if the client does not accept protobuf. With a CA_FILE, to which it writes a
+// certificate, the server uses TLS.
 //   informers_server serve PODS
-// is the in-process API server with so many pods, and as many small ones in the namespace "small". The token of the administrator is "bench".
-// Both print their URL, and end with their input.
+// is the in-process API server with that many pods, and as many small ones in the namespace
+// "small". The token of the administrator is "bench".
+// Both print their URL, and exit at the end of their input.
+//   informers_server etcd PODS
+// prints the pods as an API server stores them: a transaction for etcd's JSON gateway on each line.
 #include "population.hpp"
 #include "recording.hpp"
 #include "support/scripted_server.hpp"
 
+#include <kube/codec/base64.hpp>
+#include <kube/codec/protobuf.hpp>
 #include <kube/testkit/api_server.hpp>
 
 #include <fmt/format.h>
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <condition_variable>
 #include <fstream>
 #include <iostream>
@@ -30,14 +43,17 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace kube::bench {
 namespace {
 
 constexpr std::string_view kMedia = "application/vnd.kubernetes.protobuf";
+/// Between stamped events: long enough for each program to have handled one before the next.
+constexpr auto kPace = std::chrono::milliseconds{2};
 
-/// "limit=500" in a query; 0 if it is not there.
+/// Returns the value of a parameter such as "limit=500"; 0 if it is missing.
 std::size_t number_of(std::string_view query, std::string_view name) {
   std::size_t value = 0;
   if (const auto at = query.find(name); at != std::string_view::npos) {
@@ -47,7 +63,7 @@ std::size_t number_of(std::string_view query, std::string_view name) {
   return value;
 }
 
-/// Lets those who wait for a path go on, once for each time that it is opened.
+/// Blocks requests until a path is opened; each opening lets them pass once.
 class Gates {
  public:
   void open(const std::string& path) {
@@ -55,7 +71,7 @@ class Gates {
     ++open_[path];
     changed_.notify_all();
   }
-  /// False if the peer has gone before.
+  /// Returns false if the peer disconnects before.
   bool pass(const std::string& path, const test::Peer& peer) {
     std::unique_lock lock{mutex_};
     while (open_[path] == 0) {
@@ -72,7 +88,7 @@ class Gates {
   std::map<std::string, int> open_;
 };
 
-/// Sends frames, many at a time.
+/// Sends frames in large chunks.
 class Chunks {
  public:
   explicit Chunks(test::Peer& peer) : peer_(peer) {}
@@ -92,17 +108,32 @@ class Chunks {
   bool sound_ = true;
 };
 
+/// Writes updates one at a time, each with the time at which it is written.
+void write_stamped(test::Peer& peer, const Recording& recording, std::size_t events,
+                   Format format) {
+  const int enabled = 1;  // without it, an event could wait for the receipt of the one before
+  ::setsockopt(peer.socket(), IPPROTO_TCP, TCP_NODELAY, &enabled, sizeof enabled);
+  for (std::size_t n = 0; n < events; ++n) {
+    std::string bytes = test::chunk(recording.stamped(n, format));
+    const std::size_t stamp = bytes.find(Recording::kNoStamp);
+    std::this_thread::sleep_for(kPace);
+    const std::chrono::nanoseconds now = std::chrono::system_clock::now().time_since_epoch();
+    bytes.replace(stamp, Recording::kNoStamp.size(), fmt::format("{:019}", now.count()));
+    if (!peer.write(bytes)) return;
+  }
+}
+
 void watch(test::Peer& peer, const Recording& recording, Gates& gates, std::string_view path,
-           std::string_view query) {
+           std::string_view query, Format format) {
   peer.write(fmt::format(
-      "HTTP/1.1 200 OK\r\nContent-Type: {};stream=watch\r\nTransfer-Encoding: chunked\r\n\r\n",
-      kMedia));
+      "HTTP/1.1 200 OK\r\nContent-Type: {}\r\nTransfer-Encoding: chunked\r\n\r\n",
+      format == Format::kJson ? "application/json" : fmt::format("{};stream=watch", kMedia)));
   Chunks chunks{peer};
   if (query.find("sendInitialEvents=true") != std::string_view::npos) {
     for (std::size_t i = 0; i < recording.size() && chunks.sound(); ++i) {
-      chunks.add(recording.added(i));
+      chunks.add(recording.added(i, format));
     }
-    chunks.add(Recording::bookmark(true));
+    chunks.add(Recording::bookmark(true, format));
     chunks.flush();
   }
   const auto update = [&](std::string_view prefix) {
@@ -112,12 +143,14 @@ void watch(test::Peer& peer, const Recording& recording, Gates& gates, std::stri
   const std::string gate = std::string{path.substr(0, path.find("/api/"))} + "/go";
   if (path.starts_with("/storm/") && gates.pass(gate, peer)) {
     update("/storm/");
-    chunks.add(Recording::bookmark(false));
+    chunks.add(Recording::bookmark(false, format));
   } else if (path.starts_with("/once/")) {
     update("/once/");
     chunks.flush();
     peer.write("0\r\n\r\n");
     return;
+  } else if (path.starts_with("/stamped/") && gates.pass(gate, peer)) {
+    write_stamped(peer, recording, number_of(path, "/stamped/"), format);
   } else if (path.starts_with("/expire/") && gates.pass(gate, peer)) {
     chunks.add(Recording::expired());
   }
@@ -125,7 +158,7 @@ void watch(test::Peer& peer, const Recording& recording, Gates& gates, std::stri
   peer.wait_for_end();
 }
 
-/// Answers one request; false if the connection is of no more use.
+/// Answers one request. Returns false if the connection cannot be used again.
 bool answer(test::Peer& peer, const Recording& recording, Gates& gates) {
   const std::string head = peer.read_request();
   const auto begin = head.find(' ') + 1;
@@ -139,7 +172,8 @@ bool answer(test::Peer& peer, const Recording& recording, Gates& gates) {
     return peer.respond("200 OK", "");
   }
   if (query.find("watch=") != std::string_view::npos) {
-    watch(peer, recording, gates, path, query);
+    const bool protobuf = head.find(kMedia) != std::string::npos;
+    watch(peer, recording, gates, path, query, protobuf ? Format::kProtobuf : Format::kJson);
     return false;
   }
   std::size_t next = 0;
@@ -167,8 +201,28 @@ int replay(std::size_t pods, const std::string& ca_file) {
   return 0;
 }
 
+/// Prints what an API server stores for its pods. Their versions are those that etcd gives them.
+int print_stored(std::size_t pods) {
+  constexpr std::size_t kPodsPerTransaction = 64;  // etcd accepts 128 operations and 1.5 MB
+  const Population population{{.pods = pods, .templates = std::max<std::size_t>(1, pods / 125)}};
+  for (std::size_t i = 0; i < pods; ++i) {
+    core::v1::Pod pod = population.pod(i);
+    pod.metadata.resource_version = "";
+    const std::string key = fmt::format("/registry/pods/{}/{}", pod.metadata.namespace_.view(),
+                                        pod.metadata.name.view());
+    const bool first = i % kPodsPerTransaction == 0;
+    const bool last = (i + 1) % kPodsPerTransaction == 0 || i + 1 == pods;
+    std::cout << (first ? R"({"success":[)" : ",")
+              << fmt::format(R"({{"requestPut":{{"key":"{}","value":"{}"}}}})", base64_encode(key),
+                             base64_encode(encode_protobuf(pod)))
+              << (last ? "]}\n" : "");
+  }
+  return 0;
+}
+
 int serve(std::size_t pods) {
-  // Without a collector, who would delete the pods: their owners do not exist here.
+  // Without garbage collection, which would delete the pods, because their owners do not exist
+  // here.
   testkit::ApiServer server{{.token = "bench", .garbage_collection = false}};
   const Population population{{.pods = pods, .templates = std::max<std::size_t>(1, pods / 125)}};
   for (std::size_t i = 0; i < pods; ++i) server.create(population.pod(i));
@@ -196,6 +250,9 @@ int main(int count, char** arguments) {
       return kube::bench::replay(std::stoul(words[1]), words.size() > 2 ? words[2] : "");
     }
     if (words.size() == 2 && words[0] == "serve") return kube::bench::serve(std::stoul(words[1]));
+    if (words.size() == 2 && words[0] == "etcd") {
+      return kube::bench::print_stored(std::stoul(words[1]));
+    }
   } catch (const std::exception& error) {
     std::cerr << "informers_server: " << error.what() << '\n';
     return 1;

@@ -4,14 +4,17 @@
 #include "population.hpp"
 
 #include <kube/api/meta/v1.hpp>
+#include <kube/codec/json.hpp>
 #include <kube/codec/protobuf.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
 namespace kube::bench {
 namespace {
 
-/// A field of a protobuf message that holds bytes.
+/// Appends a bytes field to a protobuf message.
 void put(std::string& message, int number, std::string_view bytes) {
   message += static_cast<char>(number << 3 | 2);
   std::size_t size = bytes.size();
@@ -30,7 +33,7 @@ std::string envelope(std::string_view kind, std::string_view object) {
   return bytes;
 }
 
-/// An event; the object has its envelope.
+/// Encodes an event; the object is in its envelope.
 std::string frame(std::string_view type, std::string_view object) {
   std::string raw;
   put(raw, 1, object);
@@ -42,6 +45,11 @@ std::string frame(std::string_view type, std::string_view object) {
     bytes += static_cast<char>(event.size() >> static_cast<unsigned>(shift));
   }
   return bytes += event;
+}
+
+std::string frame(std::string_view type, const core::v1::Pod& pod, Format format) {
+  if (format == Format::kProtobuf) return frame(type, encode_protobuf(pod));
+  return fmt::format("{{\"type\":\"{}\",\"object\":{}}}\n", type, encode_json(pod));
 }
 
 }  // namespace
@@ -68,20 +76,33 @@ std::string Recording::page(std::size_t first, std::size_t limit, std::size_t& n
   return envelope("PodList", list);
 }
 
-std::string Recording::added(std::size_t pod) const {
+std::string Recording::added(std::size_t pod, Format format) const {
+  if (format == Format::kJson) {
+    return frame("ADDED", *decode_protobuf_message<core::v1::Pod>(states_[0][pod]), format);
+  }
   return frame("ADDED", envelope("Pod", states_[0][pod]));
 }
 
-std::string Recording::modified(std::size_t n) const {
+const std::string& Recording::update(std::size_t n) const {
   const std::size_t round = n / size() % orders_.size();
-  return frame("MODIFIED", envelope("Pod", states_[1 + round][orders_[round][n % size()]]));
+  return states_[1 + round][orders_[round][n % size()]];
 }
 
-std::string Recording::bookmark(bool initial_events_end) {
+std::string Recording::modified(std::size_t n) const {
+  return frame("MODIFIED", envelope("Pod", update(n)));
+}
+
+std::string Recording::stamped(std::size_t n, Format format) const {
+  core::v1::Pod pod = *decode_protobuf_message<core::v1::Pod>(update(n));
+  pod.metadata.annotations[kStampAnnotation] = kNoStamp;
+  return frame("MODIFIED", pod, format);
+}
+
+std::string Recording::bookmark(bool initial_events_end, Format format) {
   core::v1::Pod pod;
   pod.metadata.resource_version = initial_events_end ? kFirstVersion : kLastVersion;
   if (initial_events_end) pod.metadata.annotations = {{"k8s.io/initial-events-end", "true"}};
-  return frame("BOOKMARK", encode_protobuf(pod));
+  return frame("BOOKMARK", pod, format);
 }
 
 std::string Recording::expired() {

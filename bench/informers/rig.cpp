@@ -4,6 +4,7 @@
 #include "recording.hpp"
 #include "usage.hpp"
 
+#include <kube/config/load.hpp>
 #include <kube/object/pool.hpp>
 
 #include <chrono>
@@ -27,9 +28,13 @@ void rest(double seconds) { std::this_thread::sleep_for(std::chrono::duration<do
 
 Client Server::client(std::string_view path) const {
   Config config;
-  config.host = url + std::string{path};
-  config.tls.ca_data = ca;
-  config.bearer_token = "bench";
+  if (kubeconfig.empty()) {
+    config.host = url + std::string{path};
+    config.tls.ca_data = ca;
+    config.bearer_token = "bench";
+  } else {
+    config = build_config_from_flags("", kubeconfig);
+  }
   config.qps = -1;
   if (json) config.content_type = "application/json";
   return Client{config};

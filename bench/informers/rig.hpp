@@ -15,42 +15,45 @@ namespace kube::bench {
 
 using core::v1::Pod;
 
-/// Which server a measured process talks to.
+/// The server of a measured process.
 struct Server {
   std::string url;
   std::string ca = {};  ///< PEM, if it speaks TLS
-  bool json = false;    ///< ask for JSON; for the API server
+  bool json = false;    ///< request JSON
+  /// The kubeconfig of a real cluster, used instead of `url` and `ca`.
+  std::string kubeconfig = {};
 
-  /// The replaying server has protobuf only.
-  [[nodiscard]] bool replays() const noexcept { return !json; }
+  /// Returns whether this is the replaying server, which has protobuf only, apart from stamped events.
+  [[nodiscard]] bool replays() const noexcept { return !json && kubeconfig.empty(); }
 
-  /// `path` goes in front of all others: which recording a replaying server plays.
+  /// Creates a client. `path` is a prefix of all paths that selects the recording of a replaying
+  /// server.
   [[nodiscard]] Client client(std::string_view path = {}) const;
 };
 
-/// An informer of all pods, set up as a program would do it, that runs as long as this lives.
+/// An informer of all pods, set up like in a program; it runs during the lifetime of this object.
 class Rig {
  public:
-  /// Pods that the handler was told of.
+  /// Notifications that the handler has received.
   struct Counts {
     std::atomic<std::size_t> added = 0;
     std::atomic<std::size_t> updated = 0;
     std::atomic<std::size_t> deleted = 0;
-    std::atomic<int> listed = 0;  ///< how often the reflector had the whole state
+    std::atomic<int> listed = 0;  ///< number of complete lists
   };
 
-  /// `watch_list` says how to get the initial state. A `handler` replaces the one that counts.
+  /// `watch_list` selects how to get the initial state. `handler` replaces the counting handler.
   Rig(const Client& client, bool watch_list, HandlerOptions options = {},
       EventHandler<Pod> handler = {}, std::string_view space = {});
 
   [[nodiscard]] const IndexerView<Pod>& pods() const { return informer_->indexer(); }
   [[nodiscard]] const Counts& counts() const noexcept { return *counts_; }
   [[nodiscard]] const HandlerRegistration& registration() const noexcept { return registration_; }
-  /// Until the handler was told of all pods. Throws std::runtime_error after two minutes.
+  /// Waits until the handler has received all pods. Throws std::runtime_error after two minutes.
   void wait_until_synced() const;
-  /// Until the initial state was had so many times.
+  /// Waits until the initial state was received that many times.
   void wait_until_listed(int times) const;
-  /// Until the bookmark at the end of a storm has come, and the handler has nothing left to do.
+  /// Waits until the bookmark at the end of a storm has arrived, and the handler is idle.
   void wait_until_quiet() const;
 
  private:

@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <cstdio>
+#include <latch>
 #include <map>
 #include <mutex>
 #include <random>
@@ -18,7 +20,7 @@
 namespace kube::bench {
 namespace {
 
-/// Long enough for buffers of a watch at rest to shrink.
+/// Time for the buffers of an idle watch to shrink.
 constexpr double kSettle = 1.5;
 
 double microseconds(double seconds, std::size_t count) {
@@ -38,7 +40,7 @@ void read_watch(const Client& client, const char* initial, std::size_t count,
   report(fmt::format("{}_bytes", name), static_cast<double>(bytes) / static_cast<double>(count));
 }
 
-/// A handler's door.
+/// A gate that blocks a handler.
 class Door {
  public:
   void open() {
@@ -57,7 +59,7 @@ class Door {
   bool open_ = false;
 };
 
-/// The least CPU time in ns of one of `count` calls of `work(i)`.
+/// Returns the minimum CPU time in ns of `count` calls of `work(i)`.
 template <typename Work>
 double nanoseconds(std::size_t count, Work work) {
   double least = 1e9;
@@ -74,6 +76,11 @@ double nanoseconds(std::size_t count, Work work) {
 void report(std::string_view name, double value) {
   fmt::print("{} {}\n", name, value);
   std::fflush(stdout);
+}
+
+double quantile(std::vector<double> values, double part) {
+  std::ranges::sort(values);
+  return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
 }
 
 void transport(const Server& server, std::size_t pods) {
@@ -132,7 +139,7 @@ void relist(const Server& server, std::size_t pods, bool watch_list) {
   rest(kSettle);
   std::set<const Pod*> before;
   rig.pods().snapshot().for_each([&](const Pod& pod) { before.insert(&pod); });
-  const auto kept = rig.pods().list();  // so that no address can be used again
+  const auto kept = rig.pods().list();  // so that no address is reused
   const std::size_t calls = rig.counts().added + rig.counts().updated;
   const double settled = resident();
   forget_peak();
@@ -164,9 +171,8 @@ void reads(const Server& server, std::size_t pods) {
     ++apps[pod.metadata.labels.find("pod-template-hash")->str()];
   });
   std::shuffle(keys.begin(), keys.end(), std::minstd_rand{7});
-  keys = std::vector(
-      keys.begin(),
-      keys.end());  // one after the other in memory: what counts is the cache, not these
+  keys = std::vector(keys.begin(),
+                     keys.end());  // contiguous, so that only the cache is measured, not these
   for (const auto& [space, name] : keys) whole.push_back(space + '/' + name);
 
   const auto check = [](bool good) {
@@ -179,7 +185,7 @@ void reads(const Server& server, std::size_t pods) {
   report("find", nanoseconds(keys.size(), find));
   report("find_hot", nanoseconds(keys.size(), [&](std::size_t i) { find(i % 1000); }));
   {
-    // Other pods: what is shared is the cache, not the count of references of a pod.
+    // Reads other pods: only the cache is shared, not the reference count of a pod.
     std::jthread other{[&](const std::stop_token& stop) {
       for (std::size_t i = 0; !stop.stop_requested(); ++i) find(1000 + i % 1000);
     }};
@@ -192,7 +198,7 @@ void reads(const Server& server, std::size_t pods) {
   report("snapshot_find", nanoseconds(keys.size(), [&](std::size_t i) {
            check(snapshot.find(keys[i].first, keys[i].second) != nullptr);
          }));
-  // What no look-up can do without: one look at the pod. Each waits for the one before, as it needs its result.
+  // The lower bound of a look-up: one access to the pod. Each access depends on the previous one.
   std::vector<Ref<Pod>> objects;
   for (const auto& [space, name] : keys) objects.push_back(snapshot.find(space, name));
   std::size_t zero = 0;
@@ -264,6 +270,31 @@ void stall(const Server& server, std::size_t pods) {
   report("newest", static_cast<double>(newest) / static_cast<double>(pods));
   rest(kSettle);
   report("afterwards", resident() / settled);
+}
+
+void delivery(const Server& server) {
+  constexpr std::size_t kEvents = 2200;
+  constexpr std::size_t kWarmUp = 200;
+  const Client client = server.client(fmt::format("/stamped/{}", kEvents));
+  std::vector<double> until_told;  // written by the handler alone, read once it was told of all
+  until_told.reserve(kEvents);
+  std::latch all{kEvents};
+  const auto see = [&](const Pod&, const Pod& pod) {
+    const std::chrono::nanoseconds now = std::chrono::system_clock::now().time_since_epoch();
+    const std::string stamp = pod.metadata.annotations.find(Recording::kStampAnnotation)->str();
+    until_told.push_back(static_cast<double>(now.count() - std::stoll(stamp)) / 1e3);
+    all.count_down();
+  };
+  const Rig rig{client, true, {}, {.on_update = see}};
+  rig.wait_until_synced();
+  rest(kSettle);
+  const double start = process_cpu();
+  (void)client.raw().get("/go");
+  all.wait();
+  report("cpu", microseconds(process_cpu() - start, kEvents));
+  until_told.erase(until_told.begin(), until_told.begin() + kWarmUp);
+  report("median", quantile(until_told, 0.5));
+  report("p99", quantile(until_told, 0.99));
 }
 
 }  // namespace kube::bench

@@ -9,25 +9,17 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <stdexcept>
 #include <vector>
 
 namespace kube::bench {
-namespace {
-
-double quantile(std::vector<double> values, double part) {
-  std::ranges::sort(values);
-  return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))] * 1e6;
-}
-
-}  // namespace
 
 void latency(const Server& server, bool small) {
   const Client client = server.client();
-  // Of this process: what another has left must change, too, or there is no event.
+  // Unique to this process: a value left by another process would not be a change, and cause no
+  // event.
   const auto message = [](std::size_t n) { return fmt::format("{} of {}", n, ::getpid()); };
   std::atomic<std::size_t> expected = 0;
   std::atomic<double> told = 0;
@@ -54,9 +46,9 @@ void latency(const Server& server, bool small) {
     (void)resource.patch(pod.metadata.name.view(), PatchType::kMerge, body, {}, "status");
     const double answered = now();
     told.wait(0);
-    if (n <= 200) continue;  // to get warm
-    until_answer.push_back(answered - start);
-    until_told.push_back(told - start);
+    if (n <= 200) continue;  // warm-up
+    until_answer.push_back((answered - start) * 1e6);
+    until_told.push_back((told - start) * 1e6);
   }
   report("median", quantile(until_told, 0.5));
   report("p99", quantile(until_told, 0.99));
@@ -73,8 +65,10 @@ void idle(const Server& server, int informers) {
   for (int i = 0; i < informers; ++i) {
     factories.push_back(std::make_unique<DynamicInformerFactory>(
         client, FactoryOptions{.namespace_ = fmt::format("empty-{}", i)}));
-    factories.back()->for_resource({"", "v1", "pods"}).informer().add_event_handler(
-        {.on_add = [&](const Value&) { ++calls; }});
+    factories.back()
+        ->for_resource({"", "v1", "pods"})
+        .informer()
+        .add_event_handler({.on_add = [&](const Value&) { ++calls; }});
     factories.back()->start();
   }
   for (const auto& factory : factories) factory->wait_for_cache_sync().or_throw();
@@ -86,7 +80,7 @@ void idle(const Server& server, int informers) {
   const double cpu = process_cpu();
   rest(10);
   const double used = process_cpu() - cpu;
-  report("sleeps", static_cast<double>(sleeps() - slept - 1));  // one is that of this thread
+  report("sleeps", static_cast<double>(sleeps() - slept - 1));  // one belongs to this thread
   report("cpu", used * 1e6);
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Measures kubecxx beside client-go and kube-rs; writes bench/results/peers.txt and charts. Takes ten minutes.
+# Measures kubecxx beside client-go and kube-rs; writes bench/results/peers.txt and charts. Takes half an hour or more.
 #   bench/peers/run.sh [build folder] [options of peers.py]
 # The build folder (build/release if not given) has to be a release build with the target benchmarks. Needs Go for
 # client-go, Rust for kube-rs; says what it leaves out.

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Measures what the sample controller takes on an idle API server and writes bench/results/sample_controller.txt; takes
+# Measures the resource usage of the sample controller on an idle API server and writes bench/results/sample_controller.txt; takes
 # less than a minute.
 #   bench/sample_controller/run.sh [build folder]
 # The build folder (build/release if not given) has to be a release build with the targets sample_controller,
-# sample_controller_builder and kubecxx. The controllers are processes of their own, stripped as they would be in an
+# sample_controller_builder and kubecxx. The controllers are separate processes, stripped as they would be in an
 # image.
 set -eu
 
@@ -27,7 +27,7 @@ running=
 trap 'for one in $running; do kill "$one" 2>/dev/null || true; done; rm -rf "$work" "$partial"' EXIT
 trap 'exit 1' INT TERM
 
-# wait_for_line FILE TEXT: until the file has that text.
+# wait_for_line FILE TEXT: waits until the file contains that text.
 wait_for_line() {
   for _ in $(seq 100); do
     grep -q "$2" "$1" && return
@@ -38,7 +38,7 @@ wait_for_line() {
   exit 1
 }
 
-# serve NAME FLAG...: a server with the definition of Foos, and $work/NAME.config for its clients.
+# serve NAME FLAG...: starts a server with the definition of Foos, and writes $work/NAME.config for its clients.
 serve() {
   name=$1
   shift
@@ -48,10 +48,10 @@ serve() {
   wait_for_line "$work/$name.log" 'listening on'
 }
 
-# memory PID FIELD: from smaps_rollup, in kB.
+# memory PID FIELD: prints a field of smaps_rollup, in kB.
 memory() { awk -v field="$2:" '$1 == field { print $2 }' "/proc/$1/smaps_rollup"; }
 
-# measure LABEL READY COMMAND...: one line about a process, from when it has written READY on.
+# measure LABEL READY COMMAND...: prints one line about a process, measured after it has written READY.
 measure() {
   label=$1
   ready=$2
@@ -90,6 +90,6 @@ mkdir -p "$results"
   measure 'sample_controller, TLS' workers "$work/sample_controller" --kubeconfig "$work/tls.config"
   measure 'sample_controller, TLS, election' workers "$work/sample_controller" --kubeconfig "$work/tls.config" \
     --leader-elect
-} >"$partial"  # no pipe: in a subshell, the trap would not know what runs
+} >"$partial"  # no pipe: in a subshell, the trap would not know the running processes
 mv "$partial" "$results/sample_controller.txt"
 cat "$results/sample_controller.txt"

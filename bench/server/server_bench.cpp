@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Server and clients share the machine; the clients are as simple as can be.
+// Server and clients share the machine; the clients are minimal.
 #include <kube/testkit/api_server.hpp>
 
 #include <arpa/inet.h>
@@ -32,7 +32,7 @@ double seconds_since(Timer::time_point start) {
   return std::chrono::duration<double>(Timer::now() - start).count();
 }
 
-/// CPU time of the whole process, which other work on the machine spoils less than the clock.
+/// CPU time of the whole process, which is less sensitive to other load than wall-clock time.
 double cpu_seconds() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
@@ -71,7 +71,7 @@ class Socket {
     if (size <= 0) throw std::runtime_error("the connection has ended");
     return {into.data(), static_cast<std::size_t>(size)};
   }
-  /// One answer with Content-Length, of which only the status matters.
+  /// Reads one answer with Content-Length and returns its status.
   int exchange(std::string_view request, std::vector<char>& buffer) const {
     send(request);
     std::string head;
@@ -166,7 +166,7 @@ void watches(int watchers, int events) {
     for (int i = 0; i < events; ++i) server.create_json(config_map(fmt::format("e-{}", i % 100)));
   }};
   std::vector<char> buffer(1 << 20);
-  // Each event is an object whose `data` stands there once.
+  // Each event is an object that contains `data` once.
   const std::int64_t wanted = std::int64_t{watchers} * events;
   std::int64_t seen = 0;
   std::int64_t bytes = 0;
@@ -178,7 +178,9 @@ void watches(int watchers, int events) {
       const std::string_view got = sockets[i]->receive(buffer);
       bytes += static_cast<std::int64_t>(got.size());
       seen += std::ranges::count(got, '\n');
-      // Lines of the head and of the chunks end in \r\n, events in \n alone.
+      // Lines of the head and of the chunks end in \r
+      // , events in
+      //  alone.
       seen -= std::ranges::count(got, '\r');
     }
   }

@@ -14,7 +14,7 @@ namespace kube::bench {
 
 namespace {
 
-/// Starts the program; its standard input and output are those given, where they are.
+/// Starts the program with the given standard input and output, if set.
 int spawn(const std::vector<std::string>& command, int input, int output) {
   const int pid = ::fork();
   if (pid != 0) return pid;
@@ -59,7 +59,7 @@ Background::Background(const std::vector<std::string>& command) {
 }
 
 Background::~Background() {
-  ::close(input_);  // the end of its input is what it waits for
+  ::close(input_);  // the end of its input makes it exit
   ::waitpid(pid_, nullptr, 0);
 }
 

@@ -6,16 +6,16 @@
 
 namespace kube::bench {
 
-/// What a process has used, all of it.
+/// The total resource usage of a process.
 struct Usage {
   double cpu_ms = 0;  ///< user and system
-  double rss_mb = 0;  ///< at its peak
+  double rss_mb = 0;  ///< peak
 };
 
-/// Runs a program to its end. Throws std::runtime_error if it fails.
+/// Runs a program and waits for it. Throws std::runtime_error if it fails.
 Usage run(const std::vector<std::string>& command);
 
-/// A program that runs as long as this lives, and prints one line when it is ready.
+/// A program that runs during the lifetime of this object, and prints one line when it is ready.
 class Background {
  public:
   explicit Background(const std::vector<std::string>& command);
@@ -31,7 +31,7 @@ class Background {
   std::string line_;
 };
 
-/// The memory of this process now.
+/// Current resident memory of this process.
 [[nodiscard]] double resident_mb();
 
 }  // namespace kube::bench

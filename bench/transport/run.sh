@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Measures the transport beside curl and writes bench/results/transport.txt.
+# Compares the transport with curl and writes bench/results/transport.txt.
 #   bench/transport/run.sh [build folder]
 # The build folder (build/release if not given) has to be a release build with the target transport_bench, and curl has
 # to be installed.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it costs to receive a large body over TLS, beside curl, and what many watches at rest cost. Server,
-// curl and our client are processes of their own, so that each one's usage is known.
+// The cost of receiving a large body over TLS, compared with curl, and of many idle watches.
+// Server, curl and our client are separate processes, so that the usage of each one is known.
 #include <kube/transport/http_transport.hpp>
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-/// "/200000000" asks for so many bytes; "/watch" for an answer without end.
+/// Parses a path: "/200000000" requests that many bytes; "/watch" an endless answer.
 std::uint64_t size_asked_for(std::string_view path) {
   return std::strtoull(std::string{path}.c_str() + 1, nullptr, 10);
 }
@@ -93,7 +93,7 @@ int receive(const std::string& url, const std::string& target, const std::string
   return total == size_asked_for(target) ? 0 : 1;
 }
 
-/// Prints the memory before and with watches.
+/// Prints the memory before and with the watches.
 int watch(const std::string& url, const std::string& ca_file) {
   const auto transport = connect(url, ca_file);
   std::vector<std::unique_ptr<ResponseStream>> streams;

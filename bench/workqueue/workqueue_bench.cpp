@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one item costs on its way through a queue, and what many that wait cost.
+// The cost of one item on its way through a queue, and of many waiting items.
 #include <kube/api/object_key.hpp>
 #include <kube/workqueue/priority_queue.hpp>
 #include <kube/workqueue/rate_limiting_queue.hpp>
@@ -29,7 +29,8 @@ T make_key(int number) {
   }
 }
 
-/// With a second thread in the process, as in any program that has a queue: locks cost less without one.
+/// A second thread in the process, as in any program that has a queue: locks are cheaper without
+/// one.
 class Company {
  public:
   Company()
@@ -66,7 +67,7 @@ void one_item_with_metrics(benchmark::State& state) {
 }
 BENCHMARK(one_item_with_metrics);
 
-/// All keys in, then all out: the table does not fit into the cache.
+/// Adds all keys, then takes all: the table does not fit into the processor's cache.
 void many_items(benchmark::State& state) {
   std::vector<std::string> keys;
   for (int i = 0; i < state.range(0); ++i) keys.push_back(make_key<std::string>(i));
@@ -102,7 +103,7 @@ BENCHMARK(delayed_items<RateLimitingQueue<std::string>>)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(delayed_items<PriorityQueue<std::string>>)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
 
-/// Every thread adds, takes and finishes, each time a new item: the lock is the bottleneck.
+/// Every thread adds, takes and finishes a new item each time: the lock is the bottleneck.
 void contended(benchmark::State& state) {
   static WorkQueue<std::uint64_t> queue;
   static std::atomic<std::uint64_t> next = 0;

@@ -93,7 +93,7 @@ class RealCluster final : public Cluster {
     }
     if (made_definition_) {
       attempt(kDefinitionName, [&] {
-        // Somebody may have begun to use it; their Foos would go with it.
+        // Another user may have created Foos meanwhile; they would be deleted with the definition.
         for (const auto& foo : client_.resource<Foo>().list_all().items) {
           if (foo->metadata.namespace_ != namespace_name_) return;
         }

@@ -10,28 +10,28 @@
 
 namespace demo {
 
-/// Where the demo plays: a namespace on a server that knows Foos.
+/// The cluster of the demo: a namespace on a server that has the resource Foo.
 class Cluster {
  public:
   virtual ~Cluster() = default;
 
   [[nodiscard]] virtual kube::Config config() const = 0;
   [[nodiscard]] virtual std::string namespace_() const = 0;
-  /// For people: "an API server in this process".
+  /// A description for display: "an API server in this process".
   [[nodiscard]] virtual std::string where() const = 0;
-  /// The server, if it is ours to break.
+  /// The server, if the demo may inject faults into it; else null.
   [[nodiscard]] virtual kube::testkit::ApiServer* server() { return nullptr; }
-  /// Deletes what the demo has made, and says so. Call it when nobody makes anything any more.
+  /// Deletes the objects of the demo and returns a summary. Call it after all writers have stopped.
   [[nodiscard]] virtual std::string clean_up() = 0;
 };
 
-/// An API server in this process that plays a cluster.
+/// Starts an in-process API server with a simulated cluster.
 [[nodiscard]] std::unique_ptr<Cluster> make_simulated_cluster();
 
-/// What the demo would create on a real cluster, for somebody who has to agree first.
+/// Describes the objects that the demo would create on a real cluster, for the user's consent.
 [[nodiscard]] std::string announcement(const kube::Config& config);
-/// A namespace of its own on a real cluster. Throws kube::Error if the cluster does not let us, with nothing left
-/// behind.
+/// Creates a namespace on a real cluster. Throws kube::Error if permissions are missing; nothing
+/// remains then.
 [[nodiscard]] std::unique_ptr<Cluster> make_real_cluster(const kube::Config& config,
                                                          const std::stop_token& stop);
 

@@ -7,7 +7,8 @@
 namespace demo {
 namespace {
 
-/// Names and messages may come from anywhere; nothing of them may reach the terminal as a command.
+/// Removes control characters: names and messages are untrusted and must not reach the terminal as
+/// escape sequences.
 std::string printable(std::string text) {
   for (char& c : text) {
     if (c < ' ' || c > '~') c = '?';

@@ -10,7 +10,7 @@ namespace demo {
 
 enum class Style { kPlain, kDim, kBold, kGood, kBad, kTitle };
 
-/// A piece of a line. ASCII only, so that a byte is a column.
+/// A styled piece of a line. ASCII only, so that a byte is a column.
 struct Span {
   std::string text;
   Style style = Style::kPlain;
@@ -25,12 +25,12 @@ class Line {
   Line(std::string text, Style style = Style::kPlain) { add(std::move(text), style); }  // NOLINT
 
   Line& add(std::string text, Style style = Style::kPlain);
-  /// The same, filled up to (or cut at) `width` columns.
+  /// Appends text padded or truncated to `width` columns.
   Line& cell(std::string_view text, std::size_t width, Style style = Style::kPlain);
 
   [[nodiscard]] std::size_t width() const noexcept;
   [[nodiscard]] const std::vector<Span>& spans() const noexcept { return spans_; }
-  /// What fits into so many columns.
+  /// Returns the line truncated to `columns`.
   [[nodiscard]] Line cut(std::size_t columns) const;
 
   friend bool operator==(const Line&, const Line&) = default;
@@ -39,10 +39,10 @@ class Line {
   std::vector<Span> spans_;
 };
 
-/// What the screen shows at one moment, from top to bottom.
+/// The content of the screen, from top to bottom.
 using Frame = std::vector<Line>;
 
-/// `text` in lines of at most `columns`, broken at spaces.
+/// Wraps `text` into lines of at most `columns`, broken at spaces.
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
 
 }  // namespace demo

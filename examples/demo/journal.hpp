@@ -14,14 +14,15 @@
 
 namespace demo {
 
-/// What happened so far, in order. Thread safety: all methods, from any thread.
+/// The log of the demo, in order.
+/// Thread safety: all methods, from any thread.
 class Journal {
  public:
   enum class Kind {
-    kCaption,  ///< what the story does
+    kCaption,  ///< a step of the story
     kObject,   ///< an object changed
     kInformer,
-    kTrouble,  ///< something failed, on purpose or not
+    kTrouble,  ///< a failure, injected or not
   };
   struct Entry {
     kube::Clock::Duration at{};
@@ -29,17 +30,18 @@ class Journal {
     std::string text;
   };
 
-  /// `hear` gets each entry as it comes, one after the other; null: nobody.
+  /// `hear` is called with each new entry, one call at a time; may be null.
   explicit Journal(std::function<void(const Entry&)> hear = nullptr);
 
   void add(Kind kind, std::string text);
-  /// Warnings and errors of the library and of the controller become entries.
+  /// Returns a logger that adds warnings and errors of the library and of the controller as
+  /// entries.
   [[nodiscard]] kube::Logger logger();
 
-  /// The last `count` entries without captions, oldest first.
+  /// Returns the last `count` entries without captions, oldest first.
   [[nodiscard]] std::vector<Entry> last(std::size_t count) const;
   [[nodiscard]] std::string caption() const;
-  /// Since the journal was begun.
+  /// The time since the journal was created.
   [[nodiscard]] kube::Clock::Duration time() const;
 
  private:
@@ -53,9 +55,9 @@ class Journal {
   std::string caption_;
 };
 
-/// "1:02.345"
+/// Formats a time like "1:02.345".
 [[nodiscard]] std::string time_text(kube::Clock::Duration time);
-/// "   1:02.345  Deployment shop has 3 replicas"
+/// Formats an entry like " 1:02.345 Deployment shop has 3 replicas".
 [[nodiscard]] std::string line_text(const Journal::Entry& entry);
 
 }  // namespace demo

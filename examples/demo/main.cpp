@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `make run` shows: the sample controller at work, on an API server in this process or on a real cluster, with
-// things happening to its objects and to the server.
+// The demo of `make run`: the sample controller at work, on an in-process API server or on a real
+// cluster, while its objects change and the server fails.
 #include "cluster.hpp"
 #include "journal.hpp"
 #include "pipeline.hpp"
@@ -52,7 +52,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--record", arguments.record, "Draw into this SVG file, not on the terminal");
 }
 
-/// How the demo is shown: drawn, recorded, or line by line.
+/// The output mode: drawn, recorded, or line by line.
 enum class Mode { kScreen, kRecording, kLines };
 
 void print_line(const std::string& line) {
@@ -60,13 +60,13 @@ void print_line(const std::string& line) {
   std::fflush(stdout);
 }
 
-/// Whether the user agrees to what is said. Without somebody to ask, --yes is needed.
+/// Asks for the user's consent. Without a terminal, --yes is required.
 bool confirmed(const Arguments& arguments, const std::string& what) {
   fmt::print("{}", what);
   std::fflush(stdout);
   if (arguments.yes) return true;
   if (::isatty(STDIN_FILENO) != 1) {
-    throw std::runtime_error{"there is nobody to ask; say YES=1 (or --yes) to go on"};
+    throw std::runtime_error{"standard input is not a terminal; confirm with YES=1 (or --yes)"};
   }
   fmt::print("Go on? [y/N] ");
   std::fflush(stdout);
@@ -86,7 +86,8 @@ class Demo {
                      : std::function<void(const Journal::Entry&)>{}),
         pipeline_(cluster.config(), cluster.namespace_(), journal_) {}
 
-  /// Plays until the story ends, the time is over or a stop comes. Returns how many steps failed.
+  /// Runs until the story ends, the time is over or a stop is requested. Returns the number of
+  /// failed steps.
   int run(const std::stop_token& stop) {
     std::stop_source end;
     const std::stop_callback forward{stop, [&] { end.request_stop(); }};
@@ -117,7 +118,7 @@ class Demo {
     return failures_;
   }
 
-  /// What there was to see, in a few lines.
+  /// Returns a summary in a few lines.
   [[nodiscard]] std::string summary() {
     const ControllerStatus done = pipeline_.controller();
     std::size_t lists = 0;
@@ -140,7 +141,7 @@ class Demo {
     if (mode_ == Mode::kRecording) return 2500ms;
     return mode_ == Mode::kScreen || arguments_.seconds > 0 ? 3000ms : 100ms;
   }
-  /// Until somebody, or the clock, ends it.
+  /// Returns whether the story repeats until it is stopped or the time is over.
   [[nodiscard]] bool repeats() const {
     return mode_ == Mode::kScreen || (mode_ == Mode::kLines && arguments_.seconds > 0);
   }
@@ -148,7 +149,7 @@ class Demo {
   void view(const std::stop_token& end, const std::stop_token& stop_viewing) {
     if (mode_ == Mode::kRecording) return record(stop_viewing);
     Screen screen;
-    // At once, since a second Ctrl-C ends the process on the spot.
+    // The screen is restored at once, because a second Ctrl-C ends the process immediately.
     const std::stop_callback leave{end, [&] { screen.leave(); }};
     do {
       screen.show(draw(pipeline_, journal_, cluster_.where(), Screen::size()));
@@ -193,7 +194,7 @@ int run(const Arguments& arguments) {
     failures = demo.run(stop);
     summary = demo.summary();
   } catch (...) {
-    failure = std::current_exception();  // what was created must go in any case
+    failure = std::current_exception();  // the created objects must be deleted in any case
   }
   if (real) print_line("deleting what was created; Ctrl-C would leave it behind");
   fmt::print("{}   {}\n", summary, cluster->clean_up());

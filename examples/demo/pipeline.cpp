@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using What = kube::ReflectorEvent::Kind;
 
-// One line about an object; whether an update is worth a line is told by comparing the two.
+// One line about an object. An update is worth a line if the texts before and after differ.
 std::string describe(const Foo& foo) {
   return fmt::format("Foo {}: {} of {} available", foo.metadata.name.view(),
                      foo.status.available_replicas.value_or(0),
@@ -38,7 +38,7 @@ kube::SharedIndexInformer<T> informer_in(const kube::SharedInformerFactory& kube
   return (std::same_as<T, Foo> ? samples : kubernetes).template informer<T>();
 }
 
-/// "apps/v1 Deployment" is about Deployments.
+/// Returns the kind in the name of an informer, such as "apps/v1 Deployment".
 std::string_view kind_of(std::string_view informer) {
   for (const std::string_view kind : {"Deployment", "Pod", "Foo"}) {
     if (informer.find(kind) != std::string_view::npos) return kind;

@@ -26,7 +26,7 @@ using kube::apps::v1::Deployment;
 using kube::core::v1::Pod;
 using sample::Foo;
 
-/// One informer at one moment.
+/// A snapshot of one informer.
 struct InformerStatus {
   std::string resource;
   std::string state{};  ///< of its reflector
@@ -47,7 +47,7 @@ struct ControllerStatus {
   std::uint64_t failed = 0;
 };
 
-/// A Foo and what became of it.
+/// A Foo with the state of its Deployment and pods.
 struct FooRow {
   std::string name;
   std::optional<std::int32_t> wanted;
@@ -56,23 +56,24 @@ struct FooRow {
   bool owned = false;
   std::int32_t replicas = 0;
   std::int32_t ready = 0;
-  std::string pods{};  ///< a character each: # ready, o not yet, x on its way out
+  std::string pods{};  ///< one character each: # ready, o not ready, x terminating
 };
 
-/// The sample controller with its informers, and one more for pods. Tells the journal what they see.
+/// The sample controller with its informers, and one more for pods. Writes their events to the
+/// journal.
 ///
 /// Thread safety: run() once; the other methods, from any thread.
 class Pipeline {
  public:
   Pipeline(const kube::Config& config, std::string space, Journal& journal);
 
-  /// Works until a stop is requested.
+  /// Runs until a stop is requested.
   void run(const std::stop_token& stop);
 
   [[nodiscard]] std::vector<InformerStatus> informers() const;
   [[nodiscard]] ControllerStatus controller();
   [[nodiscard]] std::vector<FooRow> foos() const;
-  /// Whether all informers have a watch that is open.
+  /// Returns whether all informers have an open watch.
   [[nodiscard]] bool watching() const;
 
   static constexpr int kWorkers = 2;

@@ -13,7 +13,7 @@ namespace {
 constexpr double kColumnWidth = 7.8;
 constexpr double kRowHeight = 17;
 constexpr double kMargin = 12;
-/// What viewers show that cannot animate: the moment after so many percent of the time.
+/// The frame for viewers that cannot animate, in percent of the time.
 constexpr double kStill = 45;
 
 std::string_view class_of(Style style) {

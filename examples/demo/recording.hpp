@@ -12,15 +12,15 @@
 
 namespace demo {
 
-/// Frames over time, as a moving picture in SVG. Each line of text is written once, with the times at which it is
-/// to be seen.
+/// Records frames over time as an animated SVG. Each line of text is written once, with the times
+/// at which it is visible.
 class Recording {
  public:
   explicit Recording(Size size) : size_(size), rows_(size.rows) {}
 
-  /// What is shown from `time` on.
+  /// Adds the frame that is shown from `time` on.
   void add(kube::Clock::Duration time, const Frame& frame);
-  /// The picture, which begins again after `end`.
+  /// Returns the picture, which repeats after `end`.
   [[nodiscard]] std::string svg(kube::Clock::Duration end) const;
 
  private:

@@ -12,7 +12,8 @@
 namespace demo {
 namespace {
 
-constexpr std::string_view kEnter = "\033[?1049h\033[?25l\033[2J";  // other screen, no cursor
+// Alternate screen, no cursor, cleared.
+constexpr std::string_view kEnter = "\033[?1049h\033[?25l\033[2J";
 constexpr std::string_view kLeave = "\033[0m\033[?25h\033[?1049l";
 
 std::string_view code_of(Style style) {
@@ -37,7 +38,7 @@ void write_all(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // the terminal is gone
+    if (written <= 0) return;  // the terminal is closed
     text.remove_prefix(static_cast<std::size_t>(written));
   }
 }

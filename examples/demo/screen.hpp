@@ -8,11 +8,11 @@
 
 namespace demo {
 
-/// Whether the standard output is a terminal that can be drawn on, and its owner wants that.
+/// Returns whether standard output is a terminal that supports drawing and drawing is not disabled.
 [[nodiscard]] bool can_draw();
 
-/// The terminal behind the standard output, as long as the demo draws on it. What was on it before is there again
-/// after leave(). Thread safety: all methods, from any thread.
+/// Draws on the terminal of standard output. leave() restores its previous content.
+/// Thread safety: all methods, from any thread.
 class Screen {
  public:
   Screen();
@@ -21,9 +21,9 @@ class Screen {
   ~Screen() { leave(); }
 
   [[nodiscard]] static Size size();
-  /// Does nothing after leave(), nor if the frame is what is shown already.
+  /// Draws the frame. Does nothing after leave() or if the frame is unchanged.
   void show(const Frame& frame);
-  /// Puts the terminal back as it was.
+  /// Restores the terminal.
   void leave();
 
  private:

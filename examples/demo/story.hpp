@@ -17,22 +17,22 @@ namespace demo {
 
 struct StoryOptions {
   std::string namespace_{};
-  /// For the parts in which it breaks; null leaves them out.
+  /// For the parts with server faults; null skips them.
   kube::testkit::ApiServer* server = nullptr;
-  /// How long to look at each step after it has succeeded.
+  /// Pause after each successful step.
   kube::Clock::Duration pace{};
-  /// How long a step may take before the story goes on without it.
+  /// Time limit of a step; after it the story continues without the step.
   kube::Clock::Duration patience = std::chrono::seconds{20};
 };
 
-/// What happens to the Foos, step by step. Each step waits until the controller has done its part.
+/// The sequence of changes to the Foos. Each step waits until the controller has reacted.
 class Story {
  public:
   Story(const kube::Config& config, Pipeline& pipeline, Journal& journal, StoryOptions options);
 
-  /// From the first Foo to the last. Ends early, without a word, on a stop.
+  /// Plays all steps. Returns early on a stop.
   void play(std::stop_token stop);
-  /// How many steps did not come to their end in time.
+  /// The number of steps that timed out.
   [[nodiscard]] int failures() const noexcept { return failures_; }
 
  private:
@@ -46,15 +46,15 @@ class Story {
   void delete_foos();
 
   void say(std::string caption) { journal_.add(Journal::Kind::kCaption, std::move(caption)); }
-  /// Does something to the cluster, again if it cannot be reached.
+  /// Changes the cluster; retries while it is unreachable.
   void act(const std::function<void()>& action);
-  /// Waits for the controller, then lets the audience look.
+  /// Waits for the controller, then pauses for the viewer.
   void await(std::string_view what, const std::function<bool()>& condition);
   void pause(kube::Clock::Duration time) const;
 
   void create_foo(std::string_view name, std::int32_t replicas);
   void scale_foo(std::string_view name, std::int32_t replicas);
-  /// Whether the Foo has its own Deployment and all pods.
+  /// Returns whether the Foo has its own Deployment and all pods.
   [[nodiscard]] bool settled(std::string_view name, std::int32_t replicas) const;
 
   const kube::Client client_;

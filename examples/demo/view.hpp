@@ -15,7 +15,7 @@ struct Size {
   std::size_t rows = 32;
 };
 
-/// The whole screen, of exactly `size`. `where` says which cluster it is about.
+/// Draws the whole screen, of exactly `size`. `where` describes the cluster.
 [[nodiscard]] Frame draw(Pipeline& pipeline, const Journal& journal, const std::string& where,
                          Size size);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shared factory: informers and listers of as many types as a program needs, filled by one list and watch
-// each. It shows the deployments of a namespace with the pods that belong to them, from the caches, and then
-// what happens to deployments, until it is interrupted.
+// A shared factory: informers and listers of several types, each filled by one list and watch.
+// Shows the deployments of a namespace with their pods, from the caches, and then changes of
+// deployments, until it is interrupted.
 //
 // Usage: deployments_from_cache [NAMESPACE]
 #include <kube/api/apps/v1.hpp>
@@ -41,7 +41,7 @@ void run(std::string_view namespace_) {
                    bool in_initial_list) { say(in_initial_list ? "exists" : "created", now); },
       .on_update =
           [](const Deployment& before, const Deployment& now) {
-            // A resync shows what has not changed, too.
+            // A resync delivers unchanged objects, too.
             if (before.metadata.resource_version != now.metadata.resource_version) {
               say("changed", now);
             }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An informer of a resource that the program knows by name only, such as a custom resource: objects are JSON
-// documents. It shows each one and how it changes, until it is interrupted.
+// An informer of a resource that is known only by name at run time, such as a custom resource:
+// objects are JSON documents. Shows each object and its changes, until it is interrupted.
 //
 // Usage: dynamic_informer GROUP VERSION RESOURCE    (the group of pods is "")
 #include <kube/api/object_key.hpp>
@@ -35,7 +35,7 @@ void run(const kube::GroupVersionResource& resource) {
           },
   });
   factory.start(stop);
-  // A resource that does not exist is found out by asking the server, and may come into being later.
+  // Only the server knows whether a resource exists, and it may be defined later.
   const kube::CacheSync sync = factory.wait_for_cache_sync(stop, std::chrono::seconds{30});
   if (!sync) fmt::print(stderr, "{}\n", sync.message());
   stop.wait();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What README.md shows first: deployments, from a cache that follows the server.
+// The first example of README.md: deployments, from a cache that follows the server.
 #include <kube/api/apps/v1.hpp>
 #include <kube/kube.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Informers that keep only the metadata of objects: names, labels, owners. The server sends no more than that,
-// so that a garbage collector, say, can watch everything there is. It counts the objects of several resources
-// by owner, whenever one comes or goes, until it is interrupted.
+// Informers that keep only the metadata of objects: names, labels, owners. The server sends nothing
+// else, so that, for example, a garbage collector can watch all resources. Counts the objects of
+// several resources by owner, whenever one is added or deleted, until it is interrupted.
 #include <kube/api/meta/v1.hpp>
 #include <kube/config/load.hpp>
 #include <kube/controller/signals.hpp>
@@ -42,7 +42,7 @@ void run() {
   for (const kube::GroupVersionResource& resource : kResources) {
     auto informer = factory.for_resource(resource).informer();
     const auto changed = [resource, objects = informer.indexer()] {
-      show(resource.resource, objects.snapshot());  // one state of the cache for all numbers
+      show(resource.resource, objects.snapshot());  // one snapshot of the cache for all numbers
     };
     informer.add_event_handler({
         .on_add =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a controller, put together by hand as in client-go: an informer with an index, a handler that
-// puts keys into a queue, and a worker that takes them out and looks into the cache. It prints how many pods
-// each node has, whenever that changes, until it is interrupted.
+// The parts of a controller, assembled by hand as in client-go: an informer with an index, a
+// handler that enqueues keys, and a worker that processes them and reads the cache. Prints the
+// number of pods of each node, whenever it changes, until it is interrupted.
 #include <kube/api/core/v1.hpp>
 #include <kube/cache/resource_list_watch.hpp>
 #include <kube/cache/shared_informer.hpp>
@@ -29,7 +29,8 @@ Informer make_informer(const kube::Client& client) {
                                  }}}}};
 }
 
-/// The queue has names of nodes; each is there once, however many of its pods changed meanwhile.
+/// Enqueues the names of nodes. The queue contains a name once, however many of its pods have
+/// changed.
 void fill_queue(Informer& informer, Queue& queue) {
   informer.add_event_handler({
       .on_add = [&](const Pod& pod) { queue.add(pod.spec.node_name.str()); },
@@ -72,9 +73,9 @@ void run() {
   fill_queue(informer, queue);
 
   std::jthread running{[&] { informer.run(stop); }};
-  if (!informer.synced().wait(stop)) return;  // no worker sees half a cache
+  if (!informer.synced().wait(stop)) return;  // workers start with a complete cache
   std::jthread worker{[&] { work(informer, queue); }};
-  running.join();  // ends with the signal
+  running.join();  // returns after the signal
   queue.shut_down();
 }
 

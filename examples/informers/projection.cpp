@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cache that keeps a few fields of each object. What is not named is skipped while the bytes arrive, before
-// anything is allocated. It keeps all pods twice, whole and in part, and compares the memory.
+// A cache that keeps a few fields of each object. Other fields are skipped while the bytes arrive,
+// before anything is allocated. Caches all pods twice, whole and projected, and compares the
+// memory.
 #include <kube/api/core/v1.hpp>
 #include <kube/config/load.hpp>
 #include <kube/controller/signals.hpp>
@@ -13,7 +14,7 @@ namespace {
 
 using kube::core::v1::Pod;
 
-/// All pods, with what the factory was told to keep of them.
+/// Returns the size of all cached pods, with the fields that the factory's projection keeps.
 std::size_t bytes_of_pods(const kube::SharedInformerFactory& factory) {
   std::size_t bytes = 0;
   for (const kube::Ref<Pod>& pod : factory.lister<Pod>().list()) {

@@ -20,7 +20,8 @@ int main() try {
     descriptor.async_wait(asio::posix::stream_descriptor::wait_read,
                           [&](const boost::system::error_code& error) {
                             if (error) return;
-                            // Asio waits for edges, so nothing may be left when it waits again.
+                            // Asio is edge-triggered, so all ready work must be done before it
+                            // waits again.
                             while (runtime->loop().run_ready()) {
                             }
                             wait();
@@ -31,7 +32,7 @@ int main() try {
   asio::signal_set signals{context, SIGINT, SIGTERM};
   signals.async_wait([&](const boost::system::error_code&, int) { context.stop(); });
   context.run();
-  descriptor.release();  // it belongs to the Runtime
+  descriptor.release();  // owned by the Runtime
 } catch (const std::exception& error) {
   std::cerr << error.what() << std::endl;
   return 1;

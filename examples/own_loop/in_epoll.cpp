@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kubecxx inside a loop of epoll, in one thread.
+// kubecxx inside an epoll loop, in one thread.
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 

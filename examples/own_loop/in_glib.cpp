@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kubecxx inside a main loop of GLib, in one thread.
+// kubecxx inside a GLib main loop, in one thread.
 #include <glib-unix.h>
 #include <glib.h>
 

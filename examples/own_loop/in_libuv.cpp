@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kubecxx inside a loop of libuv, in one thread.
+// kubecxx inside a libuv loop, in one thread.
 #include <uv.h>
 
 #include <csignal>

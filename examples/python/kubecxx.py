@@ -142,7 +142,7 @@ class Client(Handle):
         check(library.kubecxx_client_delete(self._pointer, byref(resource), string(name), None))
 
 
-# Callbacks of handlers, until the library releases them.
+# Keeps callbacks of handlers alive until the library releases them.
 _callbacks = {}
 
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// All of kubecxx but the testkit and the types of the API, whose headers are large: include those that a
-/// program uses, as in <kube/api/apps/v1.hpp>, or <kube/api/all.hpp>.
+/// Umbrella header: all of kubecxx except the testkit and the generated API types, whose headers
+/// are large. Include those that the program uses, such as <kube/api/apps/v1.hpp>, or
+/// <kube/api/all.hpp>.
 
 #include <kube/api/conditions.hpp>
 #include <kube/api/errors.hpp>
@@ -36,6 +37,11 @@
 #include <kube/controller/reconcile.hpp>
 #include <kube/controller/signals.hpp>
 #include <kube/engine/runtime.hpp>
+#include <kube/engine/serial_queue.hpp>
+#include <kube/engine/sleep.hpp>
+#include <kube/engine/spawn.hpp>
+#include <kube/engine/when_all.hpp>
+#include <kube/engine/when_any.hpp>
 #include <kube/informers/resource_informer_factory.hpp>
 #include <kube/informers/shared_informer_factory.hpp>
 #include <kube/workqueue/priority_queue.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command extract writes the Kubernetes API as data: which kinds there are, what
-// their fields are called, what types and protobuf numbers they have. It reads
-// the sources of the Go modules that define the API; see ../README.md.
+// Command extract writes the Kubernetes API as data: its kinds, and the names,
+// types and protobuf numbers of their fields. It reads the sources of the Go
+// modules that define the API; see ../README.md.
 package main
 
 import (
@@ -28,21 +28,21 @@ var modulePaths = []string{
 	"k8s.io/kube-aggregator",
 }
 
-// sourceTree is the module of Kubernetes itself. Only one file of it is read, and
-// it would bring hundreds of modules into go.mod, so it is not among the others
-// and its sum is noted here instead of in go.sum.
+// sourceTree is the module of Kubernetes itself. Only one of its files is read,
+// and it would add hundreds of modules to go.mod; therefore it is not among
+// modulePaths, and its checksum is recorded here instead of in go.sum.
 const (
 	sourceTree    = "k8s.io/kubernetes"
 	sourceTreeSum = "h1:08GT0ZOMtyCcRnslyvnpWurf1wm20KHbC/aRS+0LxSo="
 )
 
-// download makes modules available, each given as a path or path@version.
+// download fetches modules, each given as a path or path@version.
 func download(queries ...string) ([]module, error) {
 	cmd := exec.Command("go", append([]string{"mod", "download", "-json"}, queries...)...)
 	cmd.Stderr = os.Stderr
 	data, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("go mod download: %w\n%s", err, data) // it tells why on standard output
+		return nil, fmt.Errorf("go mod download: %w\n%s", err, data) // the reason is on standard output
 	}
 	var out []module
 	for dec := json.NewDecoder(bytes.NewReader(data)); ; {
@@ -58,7 +58,7 @@ func download(queries ...string) ([]module, error) {
 	return out, nil
 }
 
-// kubernetesVersion is the release that the modules belong to: 1.36.4.
+// kubernetesVersion returns the release that the modules belong to: 1.36.4.
 func kubernetesVersion(mods []module) string {
 	for _, m := range mods {
 		if m.Path == "k8s.io/api" {
@@ -68,22 +68,22 @@ func kubernetesVersion(mods []module) string {
 	return ""
 }
 
-// discoveryOfSources gives the discovery document that the source tree of a
-// release keeps: that of an API server on which everything is enabled.
+// discoveryOfSources returns the discovery document in the source tree of a
+// release: that of an API server with everything enabled.
 func discoveryOfSources(version string) ([]byte, error) {
 	mods, err := download(sourceTree + "@v" + version)
 	if err != nil {
 		return nil, err
 	}
 	if len(mods) != 1 || mods[0].Sum != sourceTreeSum {
-		return nil, fmt.Errorf("%s@v%s does not have the sum that is noted: %+v", sourceTree, version, mods)
+		return nil, fmt.Errorf("%s@v%s does not have the recorded checksum: %+v", sourceTree, version, mods)
 	}
 	return os.ReadFile(filepath.Join(mods[0].Dir, "api", "discovery", "aggregated_v2.json"))
 }
 
 // packages finds the API packages of the modules.
 func packages(mods []module) ([]*goPackage, error) {
-	roots := map[string][]string{ // directories that hold <version> directories
+	roots := map[string][]string{ // directories that contain <version> directories
 		"k8s.io/apiextensions-apiserver": {"pkg/apis/apiextensions"},
 		"k8s.io/apimachinery":            {"pkg/apis/meta"},
 		"k8s.io/kube-aggregator":         {"pkg/apis/apiregistration"},
@@ -111,7 +111,7 @@ func packages(mods []module) ([]*goPackage, error) {
 				v = filepath.Dir(v)
 				version, name := filepath.Base(v), filepath.Base(dir)
 				if name == "meta" && version != "v1" {
-					continue // other names for the types of v1
+					continue // aliases of the types of v1
 				}
 				p, err := loadPackage(m.Path+"/"+dir+"/"+version, v, name, version)
 				if err != nil {
@@ -121,7 +121,7 @@ func packages(mods []module) ([]*goPackage, error) {
 			}
 		}
 	}
-	// meta first, then core: what others are made of.
+	// meta first, then core: the other packages depend on them.
 	rank := func(p *goPackage) int { return slices.Index([]string{"core", "meta"}, p.name) }
 	sort.Slice(out, func(i, j int) bool {
 		a, b := out[i], out[j]
@@ -136,7 +136,7 @@ func packages(mods []module) ([]*goPackage, error) {
 	return out, nil
 }
 
-// versionLess puts v2 before v1 before v1beta2 before v1alpha1.
+// versionLess orders v2 before v1 before v1beta2 before v1alpha1.
 func versionLess(a, b string) bool {
 	key := func(v string) (stage, major, minor int) {
 		if n, _ := fmt.Sscanf(v, "v%dalpha%d", &major, &minor); n == 2 {
@@ -230,7 +230,7 @@ func run() error {
 	return nil
 }
 
-// checkReferences looks for fields whose type is not in the output.
+// checkReferences reports fields whose type is not in the output.
 func checkReferences(x *extractor, groups []groupOut) {
 	known := map[*typeDecl]bool{}
 	for _, g := range groups {
@@ -289,7 +289,7 @@ func summary(x *extractor, srv *server, groups []groupOut) {
 	fmt.Fprintf(os.Stderr, "resources:           %d with %d subresources; %d served by default, %d served on demand, %d no longer served\n",
 		resources, subresources, byDefault, resources-byDefault-removed, removed)
 	fmt.Fprintf(os.Stderr, "in the discovery:    %d recorded, %d in all\n", len(srv.recorded), len(srv.all))
-	fmt.Fprintf(os.Stderr, "wire types:          %d tags were wrong, the messages are right\n", x.wires)
+	fmt.Fprintf(os.Stderr, "wire types:          %d wrong tags, corrected from the messages\n", x.wires)
 	fmt.Fprintf(os.Stderr, "mismatches:          %d\n", len(x.mismatches))
 }
 

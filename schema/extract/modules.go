@@ -4,7 +4,7 @@
 
 package main
 
-// Nothing of these packages is compiled: their sources are read. The imports
+// These packages are not compiled, only their sources are read. The imports
 // keep the modules in go.mod when "go mod tidy" runs.
 import (
 	_ "k8s.io/api/core/v1"

@@ -24,8 +24,8 @@ type goPackage struct {
 
 	types    map[string]*typeDecl
 	consts   map[string]*constDecl
-	order    []string // names of types, in order of declaration
-	corder   []string // names of constants, in order of declaration
+	order    []string // names of types, in declaration order
+	corder   []string // names of constants, in declaration order
 	marshals map[string]bool
 	messages map[string]*message
 }
@@ -87,7 +87,7 @@ func markersOf(groups ...*ast.CommentGroup) markers {
 			}
 			name, value, _ := strings.Cut(line[1:], "=")
 			if strings.ContainsAny(name, " (") {
-				continue // prose, or a marker that only holds under a condition
+				continue // prose, or a marker with a condition
 			}
 			m[name] = append(m[name], strings.TrimSpace(value))
 		}
@@ -95,7 +95,7 @@ func markersOf(groups ...*ast.CommentGroup) markers {
 	return m
 }
 
-// skipFile tells whether a file of an API package declares no API.
+// skipFile reports whether a file of an API package declares no API.
 func skipFile(name string) bool {
 	return strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "zz_generated.") ||
 		strings.HasSuffix(name, ".pb.go") || strings.HasSuffix(name, "_swagger_doc_generated.go") ||
@@ -112,7 +112,7 @@ func loadPackage(path, dir, name, version string) (*goPackage, error) {
 		return nil, err
 	}
 	fset := token.NewFileSet()
-	// types.go first: declaration order is kept, and this is where it counts.
+	// types.go first: the declaration order is kept, and matters for this file.
 	sort.SliceStable(entries, func(i, j int) bool {
 		return entries[i].Name() == "types.go" && entries[j].Name() != "types.go"
 	})
@@ -157,7 +157,7 @@ func (p *goPackage) addFile(f *ast.File) {
 	}
 	end := f.Name.End()
 	for _, d := range f.Decls {
-		// The markers of a type may stand in comments of their own above it.
+		// The markers of a type may be in separate comments above it.
 		var above []*ast.CommentGroup
 		for _, c := range f.Comments {
 			if c.Pos() >= end && c.End() <= d.Pos() {
@@ -212,7 +212,7 @@ func receiver(e ast.Expr) string {
 	return ""
 }
 
-// fieldTag is what the struct tag of a field says.
+// fieldTag is the parsed struct tag of a field.
 type fieldTag struct {
 	json                                  string
 	hasJSON, omitempty, omitzero, inlined bool
@@ -316,7 +316,7 @@ func loadProto(file string) (map[string]*message, error) {
 		default:
 			g := fieldLine.FindStringSubmatch(line)
 			if g == nil {
-				return nil, fmt.Errorf("%s: not understood: %s", file, line)
+				return nil, fmt.Errorf("%s: cannot parse: %s", file, line)
 			}
 			n, _ := strconv.Atoi(g[4])
 			m.fields = append(m.fields, protoField{g[1], g[2], g[3], n})

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// leafs are types which have a form of their own in JSON or protobuf and which
-// every consumer of the schema knows by name.
+// leafs are types with their own form in JSON or protobuf, which every consumer
+// of the schema knows by name.
 var leafs = map[string]string{
 	"k8s.io/apimachinery/pkg/apis/meta/v1.Time":                          "time",
 	"k8s.io/apimachinery/pkg/apis/meta/v1.MicroTime":                     "microtime",
@@ -26,8 +26,8 @@ var leafs = map[string]string{
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1.JSON": "json",
 }
 
-// unlisted are declared in an API package but are no types of the API: what
-// leafs are encoded with, and what never leaves a Go process.
+// unlisted are types in an API package that are not part of the API: encodings
+// of leafs, and types that are never serialised.
 var unlisted = map[string]bool{
 	"k8s.io/apimachinery/pkg/apis/meta/v1.TypeMeta":      true, // "type_meta" of a type
 	"k8s.io/apimachinery/pkg/apis/meta/v1.Timestamp":     true, // protobuf form of time and microtime
@@ -48,19 +48,19 @@ const (
 	pointer
 )
 
-// typ is a resolved type. Names of strings, lists and maps are gone, what they
-// stood for is kept beside.
+// typ is a resolved type. Names of strings, lists and maps are resolved; the
+// information that they carried is kept in the other fields.
 type typ struct {
 	kind    kind
 	name    string    // scalar, leaf
 	decl    *typeDecl // structure
 	elem    *typ      // list, dict, pointer
-	wrapped bool      // list or dict that protobuf puts into a message
-	wrapper string    // that message
+	wrapped bool      // list or dict that protobuf wraps in a message
+	wrapper string    // name of that message
 	wrapPkg *goPackage
 	enum    *typeDecl // scalar: the named string type
 	keyEnum *typeDecl // dict: the named string type of its keys
-	markers markers   // of the names that were resolved
+	markers markers   // markers of the resolved names
 }
 
 func (t *typ) String() string {
@@ -77,7 +77,7 @@ func (t *typ) String() string {
 	return t.name
 }
 
-// strip gives the type below pointers, lists and maps.
+// strip returns the type below pointers, lists and maps.
 func (t *typ) strip() *typ {
 	for t.elem != nil {
 		t = t.elem
@@ -170,7 +170,7 @@ func (u *universe) named(path, name string) (*typ, error) {
 	}
 	c := *t
 	switch c.kind {
-	case structure: // "type A other.B": a type of its own with the fields of B
+	case structure: // "type A other.B": a distinct type with the fields of B
 		c.decl = d
 	case scalar:
 		if c.name == "string" {
@@ -185,7 +185,8 @@ func (u *universe) named(path, name string) (*typ, error) {
 	return &c, nil
 }
 
-// structOf gives the struct a type is declared with, and where it is declared.
+// structOf returns the struct that a type is declared with, and its
+// declaration.
 func (u *universe) structOf(d *typeDecl) (*ast.StructType, *typeDecl, error) {
 	switch e := d.expr.(type) {
 	case *ast.StructType:
@@ -240,7 +241,7 @@ func (u *universe) evaluate(e ast.Expr, p *goPackage, imports map[string]string)
 	return "", fmt.Errorf("not a constant string")
 }
 
-// constType gives the named string type of a constant, nil when it has none.
+// constType returns the named string type of a constant, or nil.
 func (u *universe) constType(c *constDecl) *typeDecl {
 	e := c.typ
 	if e == nil {

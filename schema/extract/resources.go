@@ -80,7 +80,7 @@ func discovery(data []byte) (map[gvk]resourceOut, error) {
 				}
 				for _, s := range r.Subresources {
 					so := subresourceOut{s.Subresource, s.ResponseKind.Group, s.ResponseKind.Version, s.ResponseKind.Kind, sorted(s.Verbs)}
-					if so.Version == "" { // the group and version that are asked
+					if so.Version == "" { // defaults to the requested group and version
 						so.Group, so.Version = item.Metadata.Name, v.Version
 					}
 					ro.Subresources = append(ro.Subresources, so)
@@ -108,8 +108,8 @@ type server struct {
 	used          map[gvk]bool
 }
 
-// loadServer reads what the recorded server serves and, from a discovery document,
-// everything that a server of this release can serve.
+// loadServer reads the resources that the recorded server serves and, from a
+// discovery document, everything that a server of this release can serve.
 func loadServer(x *extractor, everything []byte) (*server, error) {
 	s := &server{recorded: map[gvk]resourceOut{}, used: map[gvk]bool{}}
 	for _, data := range [][]byte{recordedCore, recordedGroups} {
@@ -137,7 +137,7 @@ func loadServer(x *extractor, everything []byte) (*server, error) {
 	return s, nil
 }
 
-// pluralize is the guess Kubernetes makes for the resource of a kind.
+// pluralize guesses the resource of a kind, as Kubernetes does.
 func pluralize(kind string) string {
 	s := strings.ToLower(kind)
 	switch {
@@ -153,7 +153,7 @@ func pluralize(kind string) string {
 
 var allVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 
-// derive makes a resource of the markers of a kind.
+// derive creates a resource from the markers of a kind.
 func derive(t *typeOut) resourceOut {
 	p, m := t.decl.pkg, t.decl.markers
 	r := resourceOut{
@@ -230,8 +230,8 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// inherited finds the same kind in a version that is served: of its own group,
-// or, for the group extensions, of the group the kind has moved to.
+// inherited finds the same kind in a served version: of its own group or, for
+// the group extensions, of the group that the kind was moved to.
 func (s *server) inherited(p *goPackage, kind string) (gvk, resourceOut, bool) {
 	var keys []gvk
 	for k := range s.all {
@@ -249,7 +249,7 @@ func (s *server) inherited(p *goPackage, kind string) (gvk, resourceOut, bool) {
 	return keys[0], s.all[keys[0]], true
 }
 
-// resourcesOf gives the resources of a package.
+// resourcesOf returns the resources of a package.
 func (s *server) resourcesOf(x *extractor, p *goPackage, types []typeOut) []resourceOut {
 	var out []resourceOut
 	for i := range types {
@@ -282,7 +282,7 @@ func (s *server) resourcesOf(x *extractor, p *goPackage, types []typeOut) []reso
 				r.ShortNames, r.Categories, r.Singular = o.ShortNames, o.Categories, o.Singular
 				for _, so := range o.Subresources {
 					if !slices.ContainsFunc(r.Subresources, func(h subresourceOut) bool { return h.Name == so.Name }) {
-						// Its kind was of the version that was asked.
+						// In discovery, the kind has the requested version.
 						if p.types[so.Kind] == nil {
 							x.mismatch("%v: subresource %s of %v needs a kind %s", key, so.Name, from, so.Kind)
 						}
@@ -292,7 +292,7 @@ func (s *server) resourcesOf(x *extractor, p *goPackage, types []typeOut) []reso
 				}
 				sort.Slice(r.Subresources, func(i, j int) bool { return r.Subresources[i].Name < r.Subresources[j].Name })
 			} else {
-				x.note("%v: not served and like no kind that is", key)
+				x.note("%v: neither served nor similar to a served kind", key)
 			}
 		default:
 			continue
@@ -309,7 +309,7 @@ func (s *server) resourcesOf(x *extractor, p *goPackage, types []typeOut) []reso
 	return out
 }
 
-// checkUsed looks for resources of the discovery that have no type.
+// checkUsed reports resources of the discovery that have no type.
 func (s *server) checkUsed(x *extractor) {
 	var left []string
 	for k, r := range s.all {
@@ -325,7 +325,7 @@ func (s *server) checkUsed(x *extractor) {
 		}
 		x.mismatch("%s: in the discovery only", l)
 	}
-	// Every kind a subresource answers with must be there.
+	// Every kind that a subresource returns must have a type.
 	for _, k := range s.all {
 		for _, so := range k.Subresources {
 			found := strings.Contains(so.Group, "samplecontroller")
@@ -341,7 +341,7 @@ func (s *server) checkUsed(x *extractor) {
 	}
 }
 
-// plainList tells whether a type is the list of a kind and nothing else.
+// plainList reports whether a type is only the list of a kind.
 func plainList(t *typeOut, kind string) bool {
 	if t.Name != kind+"List" || !t.TypeMeta || len(t.fields) != 2 {
 		return false

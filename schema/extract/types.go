@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// The file is made of these. The order of the members is the order of output.
+// The output file consists of these types. The order of the members is the
+// order of the output.
 
 type groupOut struct {
 	Group        string
@@ -33,7 +34,7 @@ type enumOut struct {
 type valueOut struct {
 	Name       string `json:"name"`
 	Value      string `json:"value"`
-	DeclaredIn string `json:"declared_in,omitempty"` // when not where the type is
+	DeclaredIn string `json:"declared_in,omitempty"` // if not in the package of the type
 }
 
 type aliasOut struct{ Name, Target string }
@@ -75,8 +76,8 @@ type fieldOut struct {
 	tag fieldTag
 }
 
-// shapes name the JSON of types that encode themselves. A type which has a
-// MarshalJSON or UnmarshalJSON and is neither here nor a leaf is a mismatch.
+// shapes contains the JSON form of types that encode themselves. A type with
+// MarshalJSON or UnmarshalJSON that is neither here nor a leaf is a mismatch.
 var shapes = map[string]string{
 	"JSONSchemaPropsOrBool":        "by_token",
 	"JSONSchemaPropsOrArray":       "by_token",
@@ -84,7 +85,7 @@ var shapes = map[string]string{
 	"GroupVersion":                 "group_version_string",
 }
 
-// extractor gathers the groups, and what does not fit.
+// extractor collects the groups, and the mismatches.
 type extractor struct {
 	*universe
 	enums      map[*typeDecl][]valueOut
@@ -117,7 +118,7 @@ func (x *extractor) findEnums() {
 				x.mismatch("%s: constant %s: %v", p.path, name, err)
 				continue
 			}
-			if d.pkg != p { // a constant for a type of another package: known there already?
+			if d.pkg != p { // a constant for a type of another package; skipped if known there
 				if !slices.ContainsFunc(x.enums[d], func(v valueOut) bool { return v.Value == value }) {
 					x.enums[d] = append(x.enums[d], valueOut{name, value, p.name + "/" + p.version})
 				}
@@ -128,7 +129,7 @@ func (x *extractor) findEnums() {
 	}
 }
 
-// typesOf gives the struct types of a package.
+// typesOf returns the struct types of a package.
 func (x *extractor) typesOf(p *goPackage) []typeOut {
 	var out []typeOut
 	for _, name := range p.order {
@@ -142,7 +143,7 @@ func (x *extractor) typesOf(p *goPackage) []typeOut {
 		}
 		st, from, err := x.structOf(d)
 		if err != nil {
-			continue // a string, a list, a map, an interface
+			continue // a string, a list, a map or an interface
 		}
 		t := typeOut{Name: name, decl: d, StructType: d.markers.first("structType", "k8s:structType")}
 		_, t.Proto = p.messages[name]
@@ -168,7 +169,7 @@ func (x *extractor) typesOf(p *goPackage) []typeOut {
 	return out
 }
 
-// field gives the facts of a field, or fields ("A, B string").
+// field returns the description of a field, or of several ("A, B string").
 func (x *extractor) field(t *typeOut, from *typeDecl, f *ast.Field) []fieldOut {
 	at := t.decl.pkg.ref(t.Name)
 	tag, err := parseTag(f.Tag)
@@ -208,7 +209,7 @@ func (x *extractor) field(t *typeOut, from *typeDecl, f *ast.Field) []fieldOut {
 		PatchStrategy: tag.patchStrategy, PatchMergeKey: tag.patchMergeKey,
 		typ: rt, tag: tag,
 	}
-	// A named list or map may say it of itself.
+	// A named list or map may have the markers itself.
 	if fo.ListType == "" && rt.kind == list {
 		fo.ListType = rt.markers.first("listType", "k8s:listType")
 	}
@@ -264,8 +265,8 @@ func (x *extractor) field(t *typeOut, from *typeDecl, f *ast.Field) []fieldOut {
 			continue
 		}
 		if !tag.hasJSON {
-			// Only types with a JSON of their own leave the name out; theirs is
-			// the one protobuf has.
+			// Only types with their own JSON form omit the name; they use the name in
+			// protobuf.
 			fo.JSON = tag.protoName
 			if t.JSONShape == "" {
 				x.mismatch("%s.%s: no json tag", at, n)
@@ -276,7 +277,7 @@ func (x *extractor) field(t *typeOut, from *typeDecl, f *ast.Field) []fieldOut {
 	return out
 }
 
-// defaultValue is what a +default= marker says: JSON, or a reference to a
+// defaultValue evaluates a +default= marker: JSON, or a reference to a
 // constant.
 func (x *extractor) defaultValue(at, text string, from *typeDecl) json.RawMessage {
 	if name, ok := strings.CutPrefix(text, "ref("); ok {
@@ -296,8 +297,8 @@ func (x *extractor) defaultValue(at, text string, from *typeDecl) json.RawMessag
 	return json.RawMessage(text)
 }
 
-// protoName is the name a field has in its message: that of its tag, else that
-// in JSON, else that of the Go type it embeds.
+// protoName is the name of a field in its message: that of its tag, else that
+// in JSON, else that of the embedded Go type.
 func (f *fieldOut) protoName() string {
 	switch {
 	case f.tag.protoName != "":
@@ -308,7 +309,7 @@ func (f *fieldOut) protoName() string {
 	return strings.ToLower(f.Go[:1]) + f.Go[1:]
 }
 
-var protoScalars = map[string][2]string{ // of a scalar: its name in a .proto, its wire type
+var protoScalars = map[string][2]string{ // by scalar: its name in a .proto, its wire type
 	"string": {"string", "bytes"}, "bool": {"bool", "varint"}, "bytes": {"bytes", "bytes"},
 	"int32": {"int32", "varint"}, "int64": {"int64", "varint"},
 	"uint32": {"uint32", "varint"}, "uint64": {"uint64", "varint"}, "float64": {"double", "fixed64"},
@@ -324,8 +325,8 @@ var protoLeafs = map[string]string{
 	"raw_extension": ".k8s.io.apimachinery.pkg.runtime.RawExtension",
 }
 
-// protoType gives the type a field of this Go type has in a .proto of package p,
-// without its label, and whether it is repeated.
+// protoType returns the type of a field of this Go type in a .proto of package
+// p, without its label, and whether it is repeated.
 func protoType(t *typ, p *goPackage) (string, bool) {
 	for t.kind == pointer {
 		t = t.elem
@@ -410,7 +411,7 @@ func (x *extractor) checkProto(t *typeOut) {
 			}
 		}
 		if f.Wire != wire {
-			x.wires++ // the tags are not always right about this, the messages are
+			x.wires++ // the tags are sometimes wrong, the messages are not
 			f.Wire = wire
 		}
 	}
@@ -421,7 +422,7 @@ func (x *extractor) checkProto(t *typeOut) {
 	}
 }
 
-// checkMessages looks for messages that have no type.
+// checkMessages reports messages that have no type.
 func (x *extractor) checkMessages(p *goPackage, types []typeOut) {
 	known := map[string]bool{}
 	for _, t := range types {
@@ -451,7 +452,8 @@ func (x *extractor) checkMessages(p *goPackage, types []typeOut) {
 	}
 }
 
-// markRecursive marks the types that contain themselves, directly or not.
+// markRecursive marks the types that contain themselves, directly or
+// indirectly.
 func markRecursive(groups []groupOut) {
 	edges := map[*typeDecl][]*typeDecl{}
 	for _, g := range groups {

@@ -21,7 +21,7 @@ func line(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// block writes a list or an object of which every member has a line.
+// block writes a list or an object with one line per member.
 func block(w io.Writer, indent, key, open, end string, members []string, last bool) {
 	comma := ","
 	if last {

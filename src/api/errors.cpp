@@ -48,7 +48,7 @@ bool is_known(std::string_view text) noexcept {
   return std::find(kKnown.begin(), kKnown.end(), text) != kKnown.end();
 }
 
-/// The reason decides; the code only where the reason says nothing.
+/// The reason decides; the code only counts if the reason is unknown.
 bool matches(const ApiError& error, std::string_view wanted, int code) noexcept {
   return error.reason() == wanted || (error.code() == code && !is_known(error.reason()));
 }
@@ -62,7 +62,7 @@ ApiError::ApiError(int code, std::string_view message) : ApiError(status_of(code
 std::optional<std::chrono::seconds> ApiError::retry_after() const noexcept {
   if (!status_.details) return std::nullopt;
   const std::chrono::seconds wait{status_.details->retry_after_seconds};
-  // A server timeout may be tried again at once.
+  // A server timeout may be retried at once.
   if (wait.count() > 0 || reason() == reason::kServerTimeout) return wait;
   return std::nullopt;
 }

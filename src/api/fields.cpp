@@ -14,11 +14,12 @@ namespace {
 
 constexpr std::string_view kSpecial = "\\,=";
 
-/// The end of the term that starts at `start`: the next ',' that no '\' precedes, or the end.
+/// Returns the end of the term that starts at `start`: the next unescaped ',', or the end of the
+/// text.
 std::size_t end_of_term(std::string_view text, std::size_t start) {
   for (std::size_t i = start; i < text.size(); ++i) {
     if (text[i] == '\\') {
-      ++i;  // whatever follows is part of the term
+      ++i;  // the escaped character is part of the term
     } else if (text[i] == ',') {
       return i;
     }
@@ -26,7 +27,7 @@ std::size_t end_of_term(std::string_view text, std::size_t start) {
   return text.size();
 }
 
-/// What is wrong with an escaped value, or an empty view; if nothing is, `out` has it unescaped.
+/// Unescapes a value into `out`. Returns the problem, or an empty view if there is none.
 std::string_view unescape_to(std::string_view text, std::string& out) {
   out.reserve(text.size());
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -50,7 +51,7 @@ Requirement parse_term(std::string_view text, std::string_view term) {
                                             detail::quoted(term), problem));
   };
   Requirement requirement;
-  // The first operator divides. A '!' that is not one is part of the field's name.
+  // Split at the first operator. A '!' that is not part of one belongs to the field's name.
   const std::size_t at = std::min(term.find("!="), term.find('='));
   if (at == std::string_view::npos) fail("has none of =, ==, !=");
   requirement.op = term[at] == '!' ? Operator::kNotEquals : Operator::kEquals;

@@ -17,7 +17,7 @@ namespace {
 
 enum class Stage : std::uint8_t { kAlpha, kBeta, kStable };
 
-/// A version of the form v1, v1beta2 or v1alpha3, in the order of preference.
+/// A version of the form v1, v1beta2 or v1alpha3, ordered by preference.
 struct KubeVersion {
   Stage stage = Stage::kStable;
   std::int64_t major = 0;
@@ -26,7 +26,7 @@ struct KubeVersion {
   auto operator<=>(const KubeVersion&) const = default;
 };
 
-/// Takes a number off the front of `text`.
+/// Removes a number from the front of `text`.
 std::optional<std::int64_t> take_number(std::string_view& text) noexcept {
   if (text.empty() || text.front() < '0' || text.front() > '9') return std::nullopt;
   std::int64_t number = 0;
@@ -57,7 +57,7 @@ std::optional<KubeVersion> parse_kube_version(std::string_view text) noexcept {
   return std::nullopt;
 }
 
-/// Divides at the first '.': what comes before it, and the group after it.
+/// Splits at the first '.': the text before it, and the group after it.
 std::pair<std::string_view, std::string_view> split_at_dot(std::string_view text) {
   const std::size_t dot = text.find('.');
   if (dot == std::string_view::npos) return {text, {}};
@@ -142,7 +142,8 @@ std::size_t detail::hash_names(std::string_view a, std::string_view b,
   const std::hash<std::string_view> hash;
   std::size_t result = hash(a);
   for (const std::string_view name : {b, c}) {
-    // The odd multiplier spreads the bits of the names before them, and makes the order count.
+    // The odd multiplier mixes the bits of the previous names, and makes the result depend on the
+    // order.
     result = result * 0x9E3779B97F4A7C15U + hash(name);
   }
   return result;

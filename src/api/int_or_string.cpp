@@ -116,7 +116,7 @@ std::int64_t IntOrString::scaled(std::int64_t total, bool round_up) const {
       std::string_view{result.ptr, content.data() + content.size()} != "%") {
     throw std::invalid_argument("expected a percentage, found \"" + std::string{content} + '"');
   }
-  // Whole hundreds first, so that the product does not overflow.
+  // Splits off whole hundreds first, so that the product does not overflow.
   const std::int64_t rest = percent * (total % 100);
   std::int64_t part = percent * (total / 100) + rest / 100;
   if (round_up && rest % 100 > 0) ++part;

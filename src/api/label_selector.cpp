@@ -43,7 +43,7 @@ labels::Selector to_selector(const Box<meta::v1::LabelSelector>& selector) {
 
 meta::v1::LabelSelector to_label_selector(const labels::Selector& selector) {
   if (selector.matches_nothing()) {
-    throw std::invalid_argument("a label selector cannot say that it matches nothing");
+    throw std::invalid_argument("a LabelSelector cannot express a selector that matches nothing");
   }
   meta::v1::LabelSelector result;
   for (const labels::Requirement& requirement : selector.requirements()) {

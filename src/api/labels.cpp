@@ -14,7 +14,7 @@
 namespace kube::labels {
 namespace {
 
-/// The whole of `text` as an integer, with an optional sign.
+/// Parses the whole of `text` as an integer with an optional sign.
 std::optional<std::int64_t> parse_integer(std::string_view text) noexcept {
   if (text.starts_with('+')) {
     text.remove_prefix(1);
@@ -27,7 +27,7 @@ std::optional<std::int64_t> parse_integer(std::string_view text) noexcept {
   return number;
 }
 
-/// What is wrong with a value, or an empty view.
+/// Returns the problem of a value, or an empty view.
 std::string_view value_problem(Operator op, std::string_view value) noexcept {
   if ((op == Operator::kGreaterThan || op == Operator::kLessThan) && !parse_integer(value)) {
     return "must be an integer";
@@ -35,7 +35,7 @@ std::string_view value_problem(Operator op, std::string_view value) noexcept {
   return validation::label_value_problem(value);
 }
 
-/// What is wrong with the number of values, or an empty view.
+/// Returns the problem of the number of values, or an empty view.
 std::string_view count_problem(Operator op, std::size_t count) noexcept {
   switch (op) {
     case Operator::kIn:
@@ -73,7 +73,7 @@ struct Token {
   [[nodiscard]] bool is_end() const { return kind == Kind::kEnd; }
 };
 
-/// Reads a selector from left to right, one token ahead.
+/// Recursive descent parser of a selector, with one token of look-ahead.
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) { advance(); }
@@ -96,7 +96,6 @@ class Parser {
     return c == '=' || c == '!' || c == '(' || c == ')' || c == ',' || c == '>' || c == '<';
   }
 
-  /// Moves on to the next token.
   void advance() {
     while (offset_ < text_.size() && is_space(text_[offset_])) ++offset_;
     const std::size_t start = offset_;
@@ -149,7 +148,7 @@ class Parser {
     fail_expecting("one of =, ==, !=, <, >, in, notin, or ','");
   }
 
-  /// The value after an operator; the empty one if the requirement ends here.
+  /// Parses the value after an operator; empty if the requirement ends here.
   std::string parse_value(Operator op) {
     std::string_view value;
     if (!token_.is_word() && !token_.is_end() && !token_.is(",")) fail_expecting("a value");
@@ -159,8 +158,8 @@ class Parser {
     return std::string(value);
   }
 
-  /// A list in parentheses, sorted and without repetitions. Wherever a value could stand and none
-  /// does, the empty value is meant.
+  /// Parses a list in parentheses; sorts it and removes duplicates. A missing value is the empty
+  /// value.
   std::vector<std::string> parse_set(Operator op) {
     if (!token_.is("(")) fail_expecting("'('");
     advance();
@@ -314,7 +313,7 @@ Selector Selector::with(Requirement requirement) const {
   validate(requirement);
   Selector result = *this;
   if (result.nothing_) return result;
-  // After those with the same key, so that requires_exact() keeps answering from the first.
+  // Inserted after those with the same key, because requires_exact() uses the first one.
   const auto place =
       std::ranges::upper_bound(result.requirements_, requirement.key, {}, &Requirement::key);
   result.requirements_.insert(place, std::move(requirement));

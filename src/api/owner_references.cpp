@@ -12,7 +12,7 @@ std::string_view group_of(std::string_view api_version) {
   return slash == std::string_view::npos ? std::string_view{} : api_version.substr(0, slash);
 }
 
-/// The version does not matter: an owner stays the same when its API moves on.
+/// Ignores the version: an owner remains the same when its API version changes.
 bool same_owner(const meta::v1::OwnerReference& a, const meta::v1::OwnerReference& b) {
   return group_of(a.api_version) == group_of(b.api_version) && a.kind == b.kind && a.name == b.name;
 }

@@ -7,8 +7,8 @@
 
 namespace kube::detail {
 
-/// The text or bytes of field 1, the only one of many leaf messages; empty if it is not there. Sets the
-/// input's problem if the message is malformed.
+/// Returns the text or bytes of field 1, the only field of many leaf messages; empty if it is
+/// absent. Sets the input's problem if the message is malformed.
 [[nodiscard]] std::string_view only_text_field(LeafOperations::Input& input,
                                                std::string_view message);
 

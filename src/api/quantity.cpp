@@ -56,7 +56,7 @@ constinit const LeafOperations detail::kQuantityOperations{
 };
 
 Quantity::Quantity(std::string_view text) : text_(text) {
-  // canonical() throws the message that says what is wrong.
+  // canonical() throws an error with the reason.
   if (!quantity::valid(text)) static_cast<void>(quantity::canonical(text));
 }
 

@@ -20,10 +20,10 @@ namespace {
 
 // ---- Scanning -----------------------------------------------------------------------------------
 
-/// The finest power of ten that a quantity can hold.
+/// The smallest power of ten that a quantity can represent.
 constexpr std::int64_t kNano = -9;
 
-/// Most digits that surely fit an int64.
+/// The largest number of digits that always fit an int64.
 constexpr std::size_t kSmallDigits = 18;
 
 enum class Fault : std::uint8_t { kNone, kEmpty, kForm, kNoDigits, kSuffix };
@@ -41,13 +41,13 @@ struct Scanned {
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// The suffixes from the smallest to the largest, each a step of 10^3 or 2^10 from its neighbour.
-// The binary ones take an 'i' after the letter.
+// The suffixes in ascending order, each a step of 10^3 or 2^10 from the previous one. The binary
+// suffixes have an 'i' after the letter.
 constexpr std::string_view kSmallSuffixes = "num";
 constexpr std::string_view kLargeSuffixes = "kMGTPE";
 constexpr std::string_view kBinarySuffixes = "KMGTPE";
 
-/// Reads the suffix that `s.suffix` holds into family and exponent; false if there is no such one.
+/// Parses `s.suffix` into family and exponent. Returns false if the suffix does not exist.
 bool read_suffix(Scanned& s) noexcept {
   const auto set = [&s](Family family, std::size_t size, int sign) {
     s.family = family;
@@ -76,15 +76,15 @@ bool read_suffix(Scanned& s) noexcept {
   const char* const end = number.data() + number.size();
   const auto [stop, error] = std::from_chars(number.data(), end, power);
   if (error != std::errc{} || stop != end) return false;
-  // An exponent is 64 bits wide in the grammar but 32 in the value: the server drops the rest, and
-  // a client that did not would see another number in the same text.
+  // The grammar allows 64-bit exponents, but the server truncates them to 32 bits. A client that
+  // did not would read another number from the same text.
   s.family = Family::kDecimalExponent;
   s.exponent = static_cast<std::int32_t>(power);
   return true;
 }
 
-/// True where the server reads the number in a machine word. Its result differs from the general
-/// way in two points, and only for these: see scan() and round_trip().
+/// True if the server parses the number in a machine word. Its result then differs from the general
+/// case in two points: see scan() and round_trip().
 bool read_in_one_word(const Scanned& s) noexcept {
   const std::size_t integer = std::max<std::size_t>(s.integer.size(), 1);
   if (s.family == Family::kBinarySi) {
@@ -125,7 +125,7 @@ Scanned scan(std::string_view text) noexcept {
 
   s.suffix = text.substr(at);
   if (!read_suffix(s)) {
-    // Tell a suffix that does not exist from text that is no suffix at all.
+    // Distinguishes a suffix that does not exist from text that is not a suffix at all.
     constexpr std::string_view kSuffixLetters = "eEinumkKMGTP";
     while (at < size && kSuffixLetters.find(text[at]) != std::string_view::npos) ++at;
     if (at < size && (text[at] == '-' || text[at] == '+')) ++at;
@@ -165,7 +165,7 @@ constexpr std::array<std::int64_t, kSmallDigits + 1> kPowersOfTen = [] {
   return powers;
 }();
 
-/// 10^power for a power from 0 to 18.
+/// Returns 10^power for a power from 0 to 18.
 constexpr std::int64_t power_of_ten(std::int64_t power) {
   return kPowersOfTen[static_cast<std::size_t>(power)];
 }
@@ -178,8 +178,8 @@ struct Small {
 };
 
 /// A number of any size: digits * 10^exponent, with exponent >= kNano. The digits neither start nor
-/// end with '0'; zero has none, and is not negative. Every operation takes time in proportion to
-/// the digits, never to the exponent.
+/// end with '0'; zero has none, and is not negative. The time of every operation is proportional to
+/// the number of digits, not to the exponent.
 struct Decimal {
   bool negative = false;
   std::string digits;
@@ -192,7 +192,7 @@ constexpr std::uint64_t magnitude(std::int64_t number) {
   return number < 0 ? 0 - bits : bits;
 }
 
-/// number * 10^power, or nothing on overflow.
+/// Returns number * 10^power, or nullopt on overflow.
 std::optional<std::int64_t> scaled(std::int64_t number, std::int64_t power) {
   std::int64_t result = 0;
   if (number == 0) return 0;
@@ -203,7 +203,7 @@ std::optional<std::int64_t> scaled(std::int64_t number, std::int64_t power) {
   return result;
 }
 
-/// Strips the zeros at both ends, so that equal numbers have equal digits.
+/// Strips zeros at both ends, so that equal numbers have equal digits.
 void normalize(Decimal& number) {
   const std::size_t last = number.digits.find_last_not_of('0');
   if (last == std::string::npos) {
@@ -229,7 +229,7 @@ void increment(std::string& digits) {
   digits.insert(digits.begin(), '1');
 }
 
-/// Brings the exponent up to `floor`; a non-zero rest is rounded away from zero.
+/// Raises the exponent to `floor`; a non-zero remainder is rounded away from zero.
 void round_up_to(Decimal& number, std::int64_t floor) {
   if (number.exponent >= floor) return;
   const auto dropped = static_cast<std::uint64_t>(floor - number.exponent);
@@ -240,7 +240,7 @@ void round_up_to(Decimal& number, std::int64_t floor) {
   if (rest) increment(number.digits);
 }
 
-/// Product of two digit strings, in time proportional to the product of their lengths.
+/// Returns the product of two digit strings, in time proportional to the product of their lengths.
 std::string product(std::string_view a, std::string_view b) {
   std::string result(a.size() + b.size(), '0');
   std::uint64_t carry = 0;
@@ -257,7 +257,7 @@ std::string product(std::string_view a, std::string_view b) {
   return result;
 }
 
-/// Sum of two digit strings aligned at the right.
+/// Returns the sum of two right-aligned digit strings.
 std::string sum(std::string a, std::string_view b) {
   if (a.size() < b.size()) a.insert(0, b.size() - a.size(), '0');
   int carry = 0;
@@ -271,7 +271,7 @@ std::string sum(std::string a, std::string_view b) {
   return a;
 }
 
-/// a - b for two digit strings aligned at the right, with a >= b.
+/// Returns a - b for two right-aligned digit strings, with a >= b.
 std::string difference(std::string a, std::string_view b) {
   int borrow = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -283,7 +283,7 @@ std::string difference(std::string a, std::string_view b) {
   return a;
 }
 
-/// Divides a digit string by 1024 if nothing is left over; otherwise leaves it alone.
+/// Divides a digit string by 1024 if there is no remainder; otherwise leaves it unchanged.
 bool divide_by_1024(std::string& digits) {
   std::string quotient(digits.size(), '0');
   int rest = 0;
@@ -339,8 +339,8 @@ Decimal binary_to_decimal(const Scanned& s) {
     number.digits = kCap;
     return number;
   }
-  // A multiple of 1n divided by 2^60 has at most 69 fraction digits, so of what comes after those
-  // it only matters whether it is zero.
+  // A multiple of 1n divided by 2^60 has at most 69 fraction digits; of further digits it only
+  // matters whether they are all zero.
   constexpr std::size_t kFractionDigits = 69;
   number.digits.append(s.integer).append(s.fraction.substr(0, kFractionDigits));
   if (s.fraction.size() > kFractionDigits &&
@@ -387,7 +387,7 @@ Decimal decimal_of(const Scanned& s) {
   return small ? to_decimal(*small) : to_decimal(s);
 }
 
-/// Calls `function` with the number that `text` says, as a Small where it fits.
+/// Calls `function` with the number in `text`, as a Small if it fits.
 template <typename Function>
 auto with_number(std::string_view text, Function function) {
   const Scanned s = scan_or_throw(text);
@@ -397,11 +397,11 @@ auto with_number(std::string_view text, Function function) {
 
 // ---- Spelling -----------------------------------------------------------------------------------
 
-/// Writes a non-zero number in one of the decimal families. `digits` does not end with '0'.
+/// Formats a non-zero number in one of the decimal families. `digits` does not end with '0'.
 std::string spell_decimal(bool negative, std::string_view digits, std::int64_t exponent,
                           Family family) {
   constexpr std::int64_t kExa = 18;
-  // The largest multiple of three that can be read back.
+  // The largest multiple of three that can be parsed again.
   constexpr std::int64_t kMaxPower = std::int64_t{std::numeric_limits<std::int32_t>::max()} / 3 * 3;
   const std::int64_t below = (exponent % 3 + 3) % 3;
   const std::int64_t power =
@@ -437,7 +437,7 @@ std::string spell(const Decimal& number) {
   Family family = number.family;
   if (family == Family::kBinarySi) {
     static const Decimal kKibi{.digits = "1024"};
-    // Digits end with a non-zero one, so a negative exponent means a fraction.
+    // The last digit is not zero, so a negative exponent means a fraction.
     if (number.exponent >= 0 && compare_magnitudes(number, kKibi) >= 0) {
       std::string digits = number.digits;
       digits.append(static_cast<std::size_t>(number.exponent), '0');
@@ -493,8 +493,8 @@ std::optional<Small> add_small(const Small& a, const Small& b) {
 Decimal add_decimal(Decimal a, Decimal b) {
   if (a.digits.empty()) return b;
   if (b.digits.empty()) return a;
-  // Both are written out to the lower exponent. A gap that the digits do not fill must be filled
-  // with zeros, so an enormous one would make a small text cost gigabytes.
+  // Both are expanded to the lower exponent. A gap between the digits is filled with zeros, so a
+  // huge gap would make a small text cost gigabytes.
   constexpr std::int64_t kMaxZeros = 4096;
   Decimal result{.digits = {}, .exponent = std::min(a.exponent, b.exponent), .family = a.family};
   for (Decimal* const number : {&a, &b}) {
@@ -544,7 +544,7 @@ constexpr std::int64_t saturated(bool negative, std::uint64_t size) {
                   : std::numeric_limits<std::int64_t>::max();
 }
 
-/// number / 10^power, rounded away from zero, for a power of 0 or less.
+/// Returns number / 10^power, rounded away from zero, for a power of 0 or less.
 std::int64_t in_units_of(const Small& number, std::int64_t power) {
   const std::int64_t shift = number.exponent - power;
   if (shift >= 0) {
@@ -571,7 +571,7 @@ std::int64_t in_units_of(const Decimal& number, std::int64_t power) {
     const char digit = at < number.digits.size() ? number.digits[at] : '0';
     size = size * 10 + static_cast<std::uint64_t>(digit - '0');
   }
-  if (shift < 0) ++size;  // what was left out is not zero
+  if (shift < 0) ++size;  // the dropped digits are not all zero
   return saturated(number.negative, size);
 }
 
@@ -580,13 +580,13 @@ double to_double(const Decimal& number) {
   const std::string text = fmt::format("{}e{}", number.digits, number.exponent);
   double result = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), result);
-  // Nothing is finer than 1n, so out of range can only mean too large.
+  // No quantity is finer than 1n, so out of range always means too large.
   if (error == std::errc::result_out_of_range) result = std::numeric_limits<double>::infinity();
   return number.negative ? -result : result;
 }
 
 double to_double(const Small& number) {
-  // One correctly rounded operation on two exact operands gives the nearest double.
+  // One correctly rounded operation on two exact operands returns the nearest double.
   constexpr std::uint64_t kExactIntegers = std::uint64_t{1} << 53U;
   constexpr auto kExactPowers = static_cast<std::int64_t>(kSmallDigits);
   if (magnitude(number.digits) <= kExactIntegers && number.exponent <= kExactPowers) {
@@ -616,7 +616,7 @@ std::string round_trip(std::string_view text) {
   if (read_in_one_word(s) && !s.integer.empty()) {
     const std::int64_t power = s.exponent - static_cast<std::int64_t>(s.fraction.size());
     const std::string digits = std::string(s.integer).append(s.fraction);
-    // The server's test for canonical form, which is not quite right.
+    // The server's check for canonical form, including its inaccuracies.
     const bool kept = s.family == Family::kBinarySi ? std::stoll(digits) % 8 != 0
                                                     : power % 3 == 0 && !digits.ends_with("000");
     if (kept) return std::string(text);

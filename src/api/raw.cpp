@@ -22,10 +22,11 @@ using detail::Pending;
 using Input = LeafOperations::Input;
 using Token = LeafOperations::Token;
 
-/// Deep enough for anything that an API server accepts.
+/// Deeper than any document that an API server accepts.
 constexpr int kMaxDepth = 1000;
 
-/// Writes `json`, which may have come from protobuf and be anything. Throws CodecError if it is no JSON.
+/// Writes `json`, which may come from protobuf and contain anything. Throws CodecError if it is not
+/// JSON.
 void write_checked(std::string_view json, JsonWriter& out) {
   detail::JsonScanner scanner{json, 0, kMaxDepth};
   if (!detail::is_utf8(json)) scanner.fail(nullptr, "embedded JSON is not valid UTF-8");
@@ -59,8 +60,8 @@ void raw_to_protobuf(const std::byte* value, std::string& out) {
   if (!text.empty()) protozero::pbf_writer{out}.add_bytes(1, text.data(), text.size());
 }
 
-/// Cuts the fields of a kubelet around the addresses in them: `"k:{\"ip\":\"10.0.0.7\"}"`. The sibling's pieces, if
-/// it has any, tell where to look first.
+/// Splits the fields of a kubelet around the IP addresses in them: `"k:{\"ip\":\"10.0.0.7\"}"`. The
+/// sibling's pieces, if any, indicate where to look first.
 void split(std::string_view json, detail::View like, std::vector<std::string_view>& pieces) {
   constexpr std::string_view kBefore = R"("k:{\"ip\":\")";
   pieces.clear();
@@ -75,7 +76,7 @@ void split(std::string_view json, detail::View like, std::vector<std::string_vie
     } else if (pieces.size() + 1 == like.count && json == same) {
       break;
     } else {
-      // Not json.find(): it stops at every quote, and JSON is full of them.
+      // Not json.find(), which stops at every quote, and JSON has many of them.
       const void* found = ::memmem(json.data(), json.size(), kBefore.data(), kBefore.size());
       if (found == nullptr) break;
       start =

@@ -33,13 +33,14 @@ std::int64_t bits_at(const std::byte* value) {
   return *reinterpret_cast<const std::int64_t*>(value);
 }
 
-/// Seconds and nanoseconds since 1970, as protobuf has them; nothing for the zero time.
+/// Seconds and nanoseconds since 1970, as in protobuf; empty for the zero time.
 struct Stamp {
   std::int64_t seconds = 0;
   std::int32_t nanos = 0;
 };
 
-/// Reads what servers write: five bytes of seconds, which last from 1978 to 3058, and no nanoseconds.
+/// Fast path for the form that servers write: five bytes of seconds, enough for 1978 to 3058, and
+/// no nanoseconds.
 bool read_usual_stamp(std::string_view message, Stamp& stamp) {
   if (message.size() != 8 || message[0] != 0x08 || message[6] != 0x10 || message[7] != 0 ||
       message[5] <= 0) {

@@ -15,12 +15,12 @@ constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // ---- Calendar -----------------------------------------------------------------------------------
 
-// Years are counted from 1 March, so that the leap day comes last, and from 400 years before year
-// 0, so that no number is negative.
+// Years start on 1 March, so that the leap day is the last day, and are counted from 400 years
+// before year 0, so that no number is negative.
 constexpr std::uint32_t kDaysPerEra = 146'097;               // 400 years
-constexpr std::uint32_t kDaysToYearOne = kDaysPerEra + 306;  // up to 0001-01-01
+constexpr std::uint32_t kDaysToYearOne = kDaysPerEra + 306;  // until 0001-01-01
 
-/// Days from 0001-01-01 to the given day of the proleptic Gregorian calendar.
+/// Returns the days from 0001-01-01 to the given day of the proleptic Gregorian calendar.
 constexpr std::int64_t days_from_date(std::uint32_t year, std::uint32_t month, std::uint32_t day) {
   const std::uint32_t y = year + 400 - (month <= 2 ? 1 : 0);
   const std::uint32_t months = month > 2 ? month - 3 : month + 9;
@@ -35,7 +35,7 @@ struct Date {
   std::uint32_t day = 0;
 };
 
-/// The inverse, for the days of years 0000 to 9999.
+/// Inverse of days_from_date(), for the years 0000 to 9999.
 constexpr Date date_from_days(std::int64_t days) {
   const auto counted = static_cast<std::uint32_t>(days + kDaysToYearOne);
   const std::uint32_t era = counted / kDaysPerEra;
@@ -63,7 +63,7 @@ constexpr std::uint32_t days_in_month(std::uint32_t year, std::uint32_t month) {
 
 // ---- Reading instants ---------------------------------------------------------------------------
 
-/// An answer of two_digits() that no field accepts.
+/// Result of two_digits() for non-digits; out of range for every field.
 constexpr std::uint32_t kNoNumber = 100;
 
 constexpr std::uint32_t two_digits(const char* text) {
@@ -77,7 +77,7 @@ struct Instant {
   std::int64_t micros = 0;  // 0 to 999'999
 };
 
-/// Puts fields together, after checking all of them.
+/// Combines the fields after validating all of them.
 std::optional<std::int64_t> seconds_of(const char* date, std::uint32_t hour, std::uint32_t minute,
                                        std::uint32_t second) {
   const std::uint32_t century = two_digits(date);
@@ -95,7 +95,7 @@ std::optional<std::int64_t> seconds_of(const char* date, std::uint32_t hour, std
          std::int64_t{minute} * 60 + second;
 }
 
-/// Reads "Z" or "+hh:mm", the whole of `text`, as seconds east of Greenwich.
+/// Parses the whole of `text`, "Z" or "+hh:mm", as seconds east of Greenwich.
 std::optional<std::int64_t> parse_offset(std::string_view text) {
   if (text == "Z") return 0;
   if (text.size() != 6 || (text[0] != '+' && text[0] != '-') || text[3] != ':') return std::nullopt;
@@ -106,7 +106,7 @@ std::optional<std::int64_t> parse_offset(std::string_view text) {
   return text[0] == '-' ? -offset : offset;
 }
 
-/// Reads any accepted form. `text` is cut from the front as it is understood.
+/// Parses any accepted form. Parsed parts are removed from the front of `text`.
 std::optional<Instant> parse_instant(std::string_view text) {
   constexpr std::size_t kDateSize = 11;  // 2006-01-02T
   constexpr std::size_t kClockSize = 6;  // :04:05, after the hour
@@ -145,7 +145,7 @@ std::optional<Instant> parse_instant(std::string_view text) {
   return instant;
 }
 
-/// The form that servers write, "2006-01-02T15:04:05Z", without the steps that only others need.
+/// Fast path for the form that servers write, "2006-01-02T15:04:05Z".
 std::optional<std::int64_t> parse_usual(std::string_view text) {
   if (text.size() != kSecondsTextSize) return std::nullopt;
   const char* const p = text.data();
@@ -155,14 +155,14 @@ std::optional<std::int64_t> parse_usual(std::string_view text) {
 
 // ---- Writing instants ---------------------------------------------------------------------------
 
-/// Writes a number below 100 in two digits and returns the end.
+/// Writes a number below 100 as two digits. Returns the end.
 char* write_two_digits(char* out, std::uint32_t number) {
   out[0] = static_cast<char>('0' + number / 10);
   out[1] = static_cast<char>('0' + number % 10);
   return out + 2;
 }
 
-/// Writes "2006-01-02T15:04:05" and returns the end.
+/// Writes "2006-01-02T15:04:05". Returns the end.
 char* write_date_and_clock(char* out, std::int64_t seconds) {
   // Counted from year 0, so that the division rounds down.
   const std::int64_t since_year_zero = seconds - kMinSeconds;
@@ -188,7 +188,7 @@ constexpr std::int64_t floor_divide(std::int64_t number, std::int64_t divisor) {
   return number / divisor - (number % divisor < 0 ? 1 : 0);
 }
 
-/// The clock's point at a count of `Unit` since 1970, or the nearest one that the clock has.
+/// Returns the clock's point at a count of `Unit` since 1970, clamped to the range of the clock.
 template <typename Unit>
 std::chrono::system_clock::time_point nearest_point(Unit since_epoch) {
   using Point = std::chrono::system_clock::time_point;
@@ -199,10 +199,10 @@ std::chrono::system_clock::time_point nearest_point(Unit since_epoch) {
 
 // ---- Durations ----------------------------------------------------------------------------------
 
-/// The size of the smallest duration, which is one more than that of the largest.
+/// The magnitude of the most negative duration, which is one more than that of the largest.
 constexpr std::uint64_t kMaxMagnitude = std::uint64_t{1} << 63U;
 
-/// Nanoseconds in a unit, or 0 if there is no such unit.
+/// Returns the nanoseconds in a unit, or 0 for an unknown unit.
 constexpr std::uint64_t unit_size(std::string_view unit) {
   if (unit == "ns") return 1;
   // The micro sign, U+00B5, and the Greek letter mu, U+03BC, in UTF-8.
@@ -214,7 +214,7 @@ constexpr std::uint64_t unit_size(std::string_view unit) {
   return 0;
 }
 
-/// The digits after a decimal point, as number / scale. Digits that no longer fit are passed over.
+/// The digits after a decimal point, as number / scale. Digits that do not fit are ignored.
 struct Fraction {
   std::uint64_t number = 0;
   double scale = 1;
@@ -241,7 +241,7 @@ Fraction take_fraction(std::string_view& text) {
   return fraction;
 }
 
-/// Takes one number with its unit off the front, as nanoseconds.
+/// Removes one number with its unit from the front. Returns it in nanoseconds.
 std::optional<std::uint64_t> take_term(std::string_view& text) {
   std::uint64_t whole = 0;
   bool has_digits = false;
@@ -264,7 +264,7 @@ std::optional<std::uint64_t> take_term(std::string_view& text) {
   const std::uint64_t unit = unit_size(text.substr(0, end));
   if (unit == 0 || whole > kMaxMagnitude / unit) return std::nullopt;
   text.remove_prefix(std::min(end, text.size()));
-  // Go computes the fraction in floating point, in this order; another order would give other
+  // Go computes the fraction in floating point in this order; another order would result in other
   // nanoseconds for the same text.
   const double rest =
       static_cast<double>(fraction.number) * (static_cast<double>(unit) / fraction.scale);
@@ -273,7 +273,7 @@ std::optional<std::uint64_t> take_term(std::string_view& text) {
   return total;
 }
 
-/// Writes a number backwards, before `end`, and returns its start.
+/// Writes a number so that it ends at `end`. Returns its start.
 char* write_number_before(char* end, std::uint64_t number) {
   do {
     *--end = static_cast<char>('0' + number % 10);
@@ -282,7 +282,7 @@ char* write_number_before(char* end, std::uint64_t number) {
   return end;
 }
 
-/// Writes number / 10^places backwards, without zeros at the end of the fraction.
+/// Writes number / 10^places so that it ends at `end`, without trailing zeros of the fraction.
 char* write_decimal_before(char* end, std::uint64_t number, int places) {
   bool written = false;
   for (int i = 0; i < places; ++i, number /= 10) {

@@ -12,7 +12,7 @@ constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_lower_alnum(char c) { return is_lower(c) || is_digit(c); }
 constexpr bool is_alnum(char c) { return is_lower_alnum(c) || is_upper(c); }
 
-/// Lower-case letters and digits, with '-' inside. Says nothing about the length.
+/// True for lower-case letters and digits with '-' inside. Does not check the length.
 bool has_label_shape(std::string_view text) {
   return !text.empty() && is_lower_alnum(text.front()) && is_lower_alnum(text.back()) &&
          std::ranges::all_of(text, [](char c) { return is_lower_alnum(c) || c == '-'; });
@@ -27,7 +27,7 @@ bool has_subdomain_shape(std::string_view text) {
   }
 }
 
-/// Letters and digits of either case, with '-', '_' and '.' inside.
+/// True for letters and digits of either case with '-', '_' and '.' inside.
 bool has_name_shape(std::string_view text) {
   return !text.empty() && is_alnum(text.front()) && is_alnum(text.back()) &&
          std::ranges::all_of(

@@ -12,7 +12,7 @@ namespace {
 
 using Seconds = std::chrono::duration<double>;
 
-/// A quarter of what fits, about 73 years: it can be doubled or added to a time.
+/// A quarter of the range, about 73 years: doubling it or adding it to a time cannot overflow.
 constexpr Clock::Duration kLongest = Clock::Duration::max() / 4;
 
 Clock::Duration to_duration(double seconds) {
@@ -46,7 +46,7 @@ Clock::Duration Backoff::next(Clock::TimePoint now) {
   if (delays_ < std::numeric_limits<int>::max()) ++delays_;
   const double seconds = std::min(seconds_, Seconds{options_.cap}.count());
   seconds_ = seconds * options_.factor;
-  // Without jitter the delay is exact, so it is not taken through a random number.
+  // Without jitter the delay is exact; no random number is drawn.
   return to_duration(options_.jitter > 0 ? seconds * (1 + options_.jitter * options_.random())
                                          : seconds);
 }

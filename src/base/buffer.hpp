@@ -5,8 +5,8 @@
 
 namespace kube::detail {
 
-/// Empties a string or vector that is to be filled again, and releases its memory if that is more than `kept` bytes:
-/// one large document must not cost memory for as long as its reader lives.
+/// Empties a reusable string or vector. Releases its memory if it is more than `kept` bytes, so
+/// that one large document does not cost memory for the lifetime of its reader.
 template <typename Buffer>
 void clear_buffer(Buffer& buffer, std::size_t kept = std::size_t{256} << 10) noexcept {
   if (buffer.capacity() * sizeof(typename Buffer::value_type) > kept) {

@@ -12,7 +12,8 @@ namespace kube {
 
 namespace {
 
-/// Most objects are smaller. So however many streams there are, they do not fail for the sake of ordinary objects.
+/// Larger than most objects: however many streams there are, ordinary objects do not exceed the
+/// share.
 constexpr std::size_t kLeastShare = std::size_t{64} << 10;
 
 }  // namespace
@@ -24,7 +25,8 @@ std::size_t ByteBudget::share() const noexcept {
 
 void ByteBudget::remove(std::size_t bytes) noexcept {
   used_.fetch_sub(bytes);
-  // In this order with wait() and add_waiter(): either they see the new number, or this sees them waiting.
+  // Sequentially consistent with wait() and add_waiter(): either they see the new number, or this
+  // load sees them waiting.
   if (waiting_.load() == 0 || is_exhausted()) return;
   std::vector<Waiter> relieved;
   {

@@ -22,8 +22,9 @@ class SystemClock final : public Clock {
   }
 };
 
-/// A futex waits by the monotonic clock, which stops during a suspend; so a wait looks up as often as this.
-constexpr std::chrono::milliseconds kLookUp{250};
+/// A futex waits on the monotonic clock, which stops during a suspend, so a wait rechecks the boot
+/// time at this interval.
+constexpr std::chrono::milliseconds kRecheckInterval{250};
 
 Clock::TimePoint boot_time() {
   timespec time{};
@@ -42,7 +43,7 @@ bool detail::BootClock::wait_until(std::unique_lock<std::mutex>& lock, Condition
     const TimePoint now = this->now();
     if (now >= deadline) break;
     const TimePoint next =
-        std::chrono::steady_clock::now() + std::min<Duration>(deadline - now, kLookUp);
+        std::chrono::steady_clock::now() + std::min<Duration>(deadline - now, kRecheckInterval);
     if (condition.wait_until(lock, stop, next, ready)) return true;
   }
   return ready();

@@ -18,14 +18,16 @@ void Condition::wake(int count) noexcept {
 
 bool Condition::sleep(std::unique_lock<std::mutex>& lock, std::uint32_t seen, TimePoint deadline) {
 #ifdef __SANITIZE_THREAD__
-  // It keeps signals back while a thread is in a call that it does not know, so this one ends now and then.
+  // ThreadSanitizer defers signals while a thread is inside a system call that it does not
+  // intercept, so the call is limited to a short time.
   const TimePoint wanted = deadline;
   deadline = std::min(wanted, std::chrono::steady_clock::now() + std::chrono::milliseconds{50});
 #endif
   timespec until{};
   const timespec* limit = nullptr;
   if (deadline != TimePoint::max()) {
-    // The steady clock is the kernel's monotonic one, which this operation takes as an absolute time.
+    // std::chrono::steady_clock is CLOCK_MONOTONIC, which FUTEX_WAIT_BITSET takes as an absolute
+    // time.
     const auto since = std::max(deadline.time_since_epoch(), TimePoint::duration::zero());
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since);
     until.tv_sec = seconds.count();

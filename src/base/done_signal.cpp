@@ -51,7 +51,7 @@ bool DoneSignal::wait_until(Clock& clock, Clock::TimePoint deadline, std::stop_t
 
 void DoneSignal::fire() const noexcept {
   if (state_->process.is_of_parent()) return;
-  const std::shared_ptr<State> state = state_;  // a thread that waits may destroy the signal
+  const std::shared_ptr<State> state = state_;  // a waiting thread may destroy the signal
   std::map<std::uint64_t, std::function<void()>> then;
   {
     const std::lock_guard guard{state->mutex};
@@ -63,7 +63,7 @@ void DoneSignal::fire() const noexcept {
   for (const auto& [number, call] : then) {
     try {
       call();
-    } catch (...) {  // NOLINT(bugprone-empty-catch): the others are called nevertheless
+    } catch (...) {  // NOLINT(bugprone-empty-catch): the other callbacks are still called
     }
   }
 }
@@ -97,8 +97,8 @@ bool wait_for(const std::vector<DoneSignal>& signals, std::stop_token stop, std:
   detail::require_may_wait("wait_for()", "use DoneSignal::on_done() instead");
   const auto shared = std::make_shared<Shared>();
   if (!what.empty()) log.info("Waiting for {}", what);
-  shared->fired.reserve(
-      signals.size());  // a signal that cannot be noted would be waited for in vain
+  // Reserved, so that recording a signal cannot fail: an unrecorded one would never end the wait.
+  shared->fired.reserve(signals.size());
   std::vector<std::uint64_t> registered;
   registered.reserve(signals.size());
   for (std::size_t i = 0; i < signals.size(); ++i) {

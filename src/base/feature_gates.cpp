@@ -33,7 +33,7 @@ static_assert(static_cast<std::size_t>(Feature::kWatchListClient) + 1 == kFeatur
 
 constexpr std::size_t index(Feature feature) { return static_cast<std::size_t>(feature); }
 
-/// The texts that Go's flags take for a boolean.
+/// Accepts the same texts as Go's strconv.ParseBool.
 std::optional<bool> parse_bool(std::string_view text) {
   constexpr std::string_view kTrue[] = {"1", "t", "T", "true", "TRUE", "True"};
   constexpr std::string_view kFalse[] = {"0", "f", "F", "false", "FALSE", "False"};
@@ -93,7 +93,7 @@ void FeatureGates::read_environment() {
     if (!text) continue;
     const std::optional<bool> on = parse_bool(*text);
     if (!on) {
-      log_.warning("{} is \"{}\", which is no boolean; it is ignored", variable, *text);
+      log_.warning("{} is \"{}\", which is not a boolean; it is ignored", variable, *text);
     } else if (!may_be(entry, *on)) {
       log_.warning("{} is ignored: the gate is always {}", variable, entry.on);
     } else {

@@ -7,7 +7,7 @@
 
 namespace kube::detail {
 
-/// Closes what it holds. Move only.
+/// Owns a file descriptor and closes it. Move only.
 class FileDescriptor {
  public:
   FileDescriptor() = default;

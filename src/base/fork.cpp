@@ -13,14 +13,14 @@ namespace kube::detail {
 
 namespace {
 
-// Constant initialised: others may use them before the initialisers of this file have run.
+// Constant-initialised: they may be used before the dynamic initialisers of this file have run.
 std::atomic<std::uint64_t> generation = 0;
 std::atomic<std::uint64_t> live_runtimes = 0;
-/// A thread of a Runtime was there when this process, or a parent of it, was forked.
+/// True if a Runtime existed when this process, or an ancestor, was forked.
 std::atomic<bool> forked_beside_runtime = false;
 
-/// Which descriptors are those of loops. Higher ones stay open in a child until it ends or calls exec. Only the pages that are
-/// used take memory.
+/// Marks the descriptors that belong to event loops. Descriptors beyond the array stay open in a
+/// child until it ends or calls exec. Only the pages in use take memory.
 std::array<std::atomic<bool>, 65536> is_of_loop;
 std::atomic<int> highest_of_loop = -1;
 

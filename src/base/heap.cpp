@@ -17,7 +17,7 @@
 #include <cstring>
 #include <new>
 
-// There in programs that are built with AddressSanitizer, whether the library is or not.
+// Defined in programs that are built with AddressSanitizer, even if the library is not.
 extern "C" {
 [[gnu::weak]] void __asan_poison_memory_region(const volatile void* memory, std::size_t size);
 [[gnu::weak]] void __asan_unpoison_memory_region(const volatile void* memory, std::size_t size);
@@ -27,9 +27,9 @@ namespace kube::detail {
 
 namespace {
 
-/// With fewer addresses the heap is not worth it.
+/// With a smaller address range the heap is not worth using.
 constexpr std::size_t kFewestChunks = 8;
-/// The part of limited addresses that the heap takes: threads and other allocators need some, too.
+/// The heap takes 1/8 of a limited address space: threads and other allocators need the rest.
 constexpr std::size_t kPartOfLimit = 8;
 
 void poison(const void* memory, std::size_t size) noexcept {
@@ -40,7 +40,7 @@ void unpoison(const void* memory, std::size_t size) noexcept {
   if (&__asan_unpoison_memory_region != nullptr) __asan_unpoison_memory_region(memory, size);
 }
 
-/// Differs from process to process, so that nobody can forge a released piece.
+/// Random per process, so that the checksum of a released piece cannot be forged.
 std::uint64_t random_key() noexcept {
   std::uint64_t key = 0;
   const auto* const bytes = reinterpret_cast<const void*>(::getauxval(AT_RANDOM));
@@ -70,7 +70,7 @@ Heap::Heap(std::size_t reserved) noexcept : key_(random_key()) {
     size = std::min(size, limit.rlim_cur / kPartOfLimit / kChunk * kChunk);
   }
   if (size == 0) return;
-  // A chunk more, so that they can begin where huge pages do.
+  // One chunk more, to align the chunks to huge pages.
   void* memory = reserve(size + kChunk, PROT_NONE);
   if (memory == nullptr) {
     while (memory == nullptr) {
@@ -78,7 +78,7 @@ Heap::Heap(std::size_t reserved) noexcept : key_(random_key()) {
       if (size < kFewestChunks * kChunk) return;
       memory = reserve(size + kChunk, PROT_NONE);
     }
-    // That is about all that is left.
+    // This size is about all that the limit leaves.
     ::munmap(memory, size + kChunk);
     size = std::max(kFewestChunks * kChunk, size / kPartOfLimit / kChunk * kChunk);
     memory = reserve(size + kChunk, PROT_NONE);
@@ -86,7 +86,7 @@ Heap::Heap(std::size_t reserved) noexcept : key_(random_key()) {
   }
   const std::size_t spans = size / kSpan;
   const std::size_t chunks = size / kChunk;
-  // Only what is used of these gets memory.
+  // Pages of the tables get memory on first use.
   void* const tables =
       reserve(spans * sizeof(Span) + chunks * sizeof(std::uint32_t), PROT_READ | PROT_WRITE);
   if (tables == nullptr) {
@@ -125,12 +125,13 @@ Heap::FreePiece* Heap::take_free(FreePiece& piece) const noexcept {
   if (piece.check != check_of(piece)) {
     report_corruption("a released object was written to", &piece);
   }
-  piece.check = 0;  // or a piece in use would look like a free one
+  piece.check = 0;  // otherwise a piece in use would look like a free one
   return reinterpret_cast<FreePiece*>(piece.next ^ key_);
 }
 
 std::uint64_t Heap::index_of(const void* memory, const Span& span) noexcept {
-  // Multiplies by the inverse, as a division would take longer than all the rest; exact for offsets in a span.
+  // Multiplies by the inverse: a division would take longer than the rest of release(). Exact for
+  // offsets within a span.
   static constexpr auto kInverses = [] {
     std::array<std::uint64_t, kClasses> inverses{};
     for (std::size_t i = 0; i < kClasses; ++i) {
@@ -138,7 +139,7 @@ std::uint64_t Heap::index_of(const void* memory, const Span& span) noexcept {
     }
     return inverses;
   }();
-  // Spans begin at multiples of their size.
+  // Spans are aligned to their size.
   return reinterpret_cast<std::uintptr_t>(memory) % kSpan * kInverses[span.size_class] >> 32;
 }
 
@@ -147,7 +148,7 @@ void Heap::check_release(const void* memory, Span& span) const noexcept {
   const std::uint64_t index = index_of(memory, span);
   if (span.live == 0 || offset >= kSpan - span.fresh ||
       index * size_of_class(span.size_class) != offset) {
-    report_corruption("release of what is no object", memory);
+    report_corruption("release of a pointer that is not an allocated object", memory);
   }
   bool is_free = false;
   if (has_bits(span)) {
@@ -164,18 +165,18 @@ void Heap::check_release(const void* memory, Span& span) const noexcept {
 void Heap::link(SizeClass& owner, std::uint32_t number) noexcept {
   Span& span = spans_[number];
   span.previous = kNone;
-  span.next = owner.roomy;
-  if (owner.roomy != kNone) spans_[owner.roomy].previous = number;
-  owner.roomy = number;
+  span.next = owner.first_with_room;
+  if (owner.first_with_room != kNone) spans_[owner.first_with_room].previous = number;
+  owner.first_with_room = number;
 }
 
 void Heap::unlink(SizeClass& owner, std::uint32_t number) noexcept {
   const Span& span = spans_[number];
   if (span.next != kNone) spans_[span.next].previous = span.previous;
-  (span.previous != kNone ? spans_[span.previous].next : owner.roomy) = span.next;
+  (span.previous != kNone ? spans_[span.previous].next : owner.first_with_room) = span.next;
 }
 
-/// The lowest that is free, or kNone.
+/// Returns the lowest free span, or kNone.
 std::uint32_t Heap::take_span() noexcept {
   const std::lock_guard lock{mutex_};
   std::size_t chunk = first_with_room_;
@@ -185,7 +186,7 @@ std::uint32_t Heap::take_span() noexcept {
     if (chunk == size_ / kChunk) return kNone;
     std::byte* const memory = begin_ + chunk * kChunk;
     if (::mprotect(memory, kChunk, PROT_READ | PROT_WRITE) != 0) return kNone;
-    // An advice: where there are no huge pages, there are small ones.
+    // Only advisory: without huge pages, small ones are used.
     if (chunk >= kSmallChunks) ::madvise(memory, kChunk, MADV_HUGEPAGE);
     ++chunks_;
     free_spans_[chunk] = UINT32_MAX;
@@ -222,7 +223,7 @@ void* Heap::allocate(std::size_t size) {
     const std::size_t rounded = size_of_class(number);
     SizeClass& owner = classes_[number];
     const std::lock_guard lock{owner.mutex};
-    if (owner.roomy == kNone) {
+    if (owner.first_with_room == kNone) {
       if (const std::uint32_t fresh = take_span(); fresh != kNone) {
         spans_[fresh] = {.free = nullptr,
                          .next = kNone,
@@ -234,23 +235,24 @@ void* Heap::allocate(std::size_t size) {
         link(owner, fresh);
       }
     }
-    if (owner.roomy != kNone) {
-      Span& span = spans_[owner.roomy];
+    if (owner.first_with_room != kNone) {
+      Span& span = spans_[owner.first_with_room];
       void* piece = span.free;
       if (piece != nullptr) {
         span.free = take_free(*span.free);
       } else {
-        piece = begin_ + owner.roomy * kSpan + (kSpan - span.fresh);
+        piece = begin_ + owner.first_with_room * kSpan + (kSpan - span.fresh);
         span.fresh -= static_cast<std::uint32_t>(rounded);
         unpoison(piece, sizeof(FreePiece));
-        new (piece) FreePiece{};  // a released piece of another size may have stood here
+        // Removes the checksum that a released piece of another size may have left.
+        new (piece) FreePiece{};
       }
       ++span.live;
       if (has_bits(span)) {
         const std::uint64_t index = index_of(piece, span);
         span.in_use[index / 64] |= std::uint64_t{1} << (index % 64);
       }
-      if (!has_room(span, rounded)) unlink(owner, owner.roomy);
+      if (!has_room(span, rounded)) unlink(owner, owner.first_with_room);
       unpoison(piece, std::max(size, sizeof(FreePiece)));
       return piece;
     }
@@ -278,7 +280,7 @@ void Heap::release(void* memory) noexcept {
   poison(memory, size);
   --span.live;
   if (!had_room) link(owner, number);
-  // The only one with room is kept, or the next piece would take it again.
+  // Keeps the only span with room: the next allocation would take it again at once.
   if (span.live == 0 && (span.next != kNone || span.previous != kNone)) {
     unlink(owner, number);
     give_span(number);
@@ -314,8 +316,8 @@ struct ForkHandlers {
 constinit std::array<ForkHandlers, 4> fork_handlers{};
 constinit std::size_t fork_handler_count = 0;
 
-/// Guards the making of the heap. Not a function's static variable: a child that is forked while another thread makes
-/// that would wait for ever.
+/// Guards the creation of the heap. Not a function-local static: a child that is forked while
+/// another thread initialises one would wait forever.
 constinit std::mutex making;
 constinit std::atomic<Heap*> made{nullptr};
 
@@ -343,7 +345,7 @@ bool add_fork_handlers(void (*before)() noexcept, void (*after)() noexcept) noex
 
 #ifdef KUBECXX_SANITIZED
 
-// Sanitizers see what happens to each piece only if it is malloc's.
+// Plain malloc, so that sanitizers track each allocation.
 void* heap_allocate(std::size_t size) {
   void* const memory = std::malloc(size);
   if (memory == nullptr) throw std::bad_alloc{};
@@ -361,7 +363,7 @@ namespace {
 Heap& make_process_heap() noexcept {
   const std::lock_guard lock{making};
   if (made.load() == nullptr) {
-    // Never destroyed: objects that are may still release memory.
+    // Never destroyed: static destructors may still release objects.
     alignas(Heap) static std::byte memory[sizeof(Heap)];
     made.store(new (memory) Heap{std::size_t{64} << 30}, std::memory_order_release);
   }

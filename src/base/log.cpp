@@ -48,7 +48,7 @@ void write_to_stderr(LogLevel level, std::string_view component, std::string_vie
 }  // namespace
 
 Logger stderr_logger(LogLevel least) {
-  // Never destroyed: threads may log while the process ends.
+  // Never destroyed: threads may log while the process exits.
   static const auto& sink = *new std::shared_ptr<const Logger::Sink>(
       std::make_shared<const Logger::Sink>(write_to_stderr));
   return Logger{sink, least};

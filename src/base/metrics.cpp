@@ -20,10 +20,10 @@ bool is_name(std::string_view name, bool colons) {
   return !name.empty() && (name[0] < '0' || name[0] > '9') && std::ranges::all_of(name, allowed);
 }
 
-/// Labels in order, each once; throws for names that Prometheus refuses.
+/// Returns the labels sorted. Throws for names that Prometheus rejects, and for duplicates.
 MetricLabels checked(std::string_view metric, MetricLabels labels) {
   if (!is_name(metric, true)) {
-    throw std::invalid_argument{fmt::format("metrics: \"{}\" is not a name of a metric", metric)};
+    throw std::invalid_argument{fmt::format("metrics: \"{}\" is not a valid metric name", metric)};
   }
   std::ranges::sort(labels);
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -31,7 +31,7 @@ MetricLabels checked(std::string_view metric, MetricLabels labels) {
     if (!is_name(name, false) || name.starts_with("__") || name == "le" ||
         (i > 0 && labels[i - 1].first == name)) {
       throw std::invalid_argument{fmt::format(
-          "metrics: {}: \"{}\" is no label name, reserved or twice there", metric, name)};
+          "metrics: {}: label name \"{}\" is invalid, reserved or used twice", metric, name)};
     }
   }
   return labels;
@@ -80,7 +80,8 @@ struct Histogram::Cell {
       : bounds(std::move(upper_bounds)), counts(bounds.size() + 1) {}
 
   const std::vector<double> bounds;
-  std::vector<std::atomic<std::uint64_t>> counts;  // of each bound alone; the last one: above all
+  // Per bucket, not cumulative; the last one counts values above all bounds.
+  std::vector<std::atomic<std::uint64_t>> counts;
   std::atomic<double> sum{0};
 };
 
@@ -155,7 +156,7 @@ Gauge Metrics::gauge(std::string_view name, std::string_view help, MetricLabels 
 
 Histogram Metrics::histogram(std::string_view name, std::string_view help,
                              std::vector<double> bounds, MetricLabels labels) {
-  // An infinite last bound says what is there anyway; without it, all must be numbers that ascend.
+  // An infinite last bound is implied and therefore dropped; the others must be finite and ascend.
   if (!bounds.empty() && bounds.back() == HUGE_VAL) bounds.pop_back();
   if (std::ranges::adjacent_find(bounds, std::not_fn(std::less<>{})) != bounds.end() ||
       !std::ranges::all_of(bounds, [](double bound) { return std::isfinite(bound); })) {
@@ -240,7 +241,7 @@ void Metrics::State::run_collectors() {
   for (const auto& one : registered) {
     const auto entry = one.lock();
     if (!entry) continue;
-    const std::lock_guard guard{entry->mutex};  // holds the destructor back, nothing else
+    const std::lock_guard guard{entry->mutex};  // only blocks the destructor
     if (entry->collect) entry->collect();
   }
 }

@@ -7,8 +7,8 @@
 
 namespace kube::detail {
 
-/// Lets the processor fetch memory that will be read soon, or its first 32 KiB, so that its lines arrive side by side
-/// and not one after the other. A guess may be wrong: nothing is read, wherever `memory` points.
+/// Prefetches memory that will be read soon (at most its first 32 KiB), so that the cache misses
+/// overlap. `memory` may be any address: nothing is dereferenced.
 inline void prefetch(const void* memory, std::size_t size) noexcept {
   constexpr std::size_t kLine = 64;
   constexpr std::size_t kMost = std::size_t{32} << 10;

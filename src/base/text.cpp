@@ -15,7 +15,8 @@ bool is_continuation(std::string_view text, std::size_t at) noexcept {
   return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
 }
 
-/// The length of the UTF-8 character at the front of `text`, which is not empty; 0 if it is malformed.
+/// The length of the UTF-8 character at the start of `text`, which is not empty; 0 if it is
+/// malformed.
 std::size_t character_length(std::string_view text) noexcept {
   const auto first = static_cast<unsigned char>(text[0]);
   if (first < 0x80) return 1;
@@ -31,7 +32,7 @@ std::size_t character_length(std::string_view text) noexcept {
   return is_overlong || is_surrogate || is_too_large ? 0 : length;
 }
 
-/// Whether the well-formed character moves the cursor, ends a line or begins an escape sequence.
+/// True if the well-formed character moves the cursor, ends a line or starts an escape sequence.
 bool is_control(std::string_view character) noexcept {
   const auto first = static_cast<unsigned char>(character[0]);
   if (character.size() == 1) return first < 0x20 || first == 0x7F;
@@ -40,7 +41,7 @@ bool is_control(std::string_view character) noexcept {
   return character == "\u2028" || character == "\u2029";
 }
 
-/// The length of the character at the front of `text`, and whether it has to be escaped.
+/// The length of the character at the start of a text, and whether it must be escaped.
 struct Character {
   std::size_t length = 0;
   bool is_harmful = false;

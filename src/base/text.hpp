@@ -6,7 +6,8 @@
 #include <string>
 #include <string_view>
 
-/// ASCII only, and whatever the locale is: names, headers and media types are like that.
+/// Text helpers. ASCII only and independent of the locale, as needed for names, headers and media
+/// types.
 namespace kube::detail {
 
 [[nodiscard]] inline std::string lower_case(std::string_view text) {
@@ -23,10 +24,10 @@ namespace kube::detail {
                     [&](char x, char y) { return lower(x) == lower(y); });
 }
 
-/// What HTTP calls white space around a value.
+/// Optional white space around a value in HTTP.
 inline constexpr std::string_view kBlank = " \t";
 
-/// Without `space` at both ends.
+/// Returns `text` without the characters of `space` at both ends.
 [[nodiscard]] inline std::string_view trimmed(std::string_view text,
                                               std::string_view space = " \t\r\n\v\f") noexcept {
   const std::size_t first = text.find_first_not_of(space);
@@ -34,14 +35,14 @@ inline constexpr std::string_view kBlank = " \t";
   return text.substr(first, text.find_last_not_of(space) - first + 1);
 }
 
-/// Decodes %XX, and '+' as a space if asked for; nothing if it is malformed.
+/// Decodes %XX and, if asked for, '+' as a space. Returns nullopt if the text is malformed.
 [[nodiscard]] std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space);
 
-/// `text` as it may be written to a terminal or a log: control characters (C0 but those in `kept`, DEL, C1), line
-/// separators of Unicode and bytes that are not UTF-8 become \xNN. So no text from a file or from the network can
-/// forge a line or send an escape sequence.
+/// Escapes `text` for a terminal or a log: control characters (C0 except those in `kept`, DEL, C1),
+/// line separators of Unicode and bytes that are not UTF-8 become \xNN. Text from a file or the
+/// network can then neither forge a line nor send an escape sequence.
 [[nodiscard]] std::string escape_control(std::string_view text, std::string_view kept = "\t");
-/// Whether escape_control() would change anything.
+/// True if escape_control() would change anything.
 [[nodiscard]] bool has_control(std::string_view text, std::string_view kept = "\t") noexcept;
 
 }  // namespace kube::detail

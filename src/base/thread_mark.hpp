@@ -3,8 +3,8 @@
 
 namespace kube::detail {
 
-/// Marks the calling thread, as long as it lives, as one that works for `owner`; so an owner that is told to wait for
-/// its threads can refuse if it is one of these who asks. Marks nest.
+/// Marks the calling thread as working for `owner` while the mark exists. An owner that would wait
+/// for its own threads can thus detect that it is called from one of them, and refuse. Marks nest.
 class ThreadMark {
  public:
   explicit ThreadMark(const void* owner) noexcept : owner_(owner), outer_(innermost()) {
@@ -14,7 +14,7 @@ class ThreadMark {
   ThreadMark& operator=(const ThreadMark&) = delete;
   ~ThreadMark() { innermost() = outer_; }
 
-  /// Whether the calling thread works for `owner`.
+  /// True if the calling thread works for `owner`.
   [[nodiscard]] static bool is_set(const void* owner) noexcept {
     for (const ThreadMark* mark = innermost(); mark != nullptr; mark = mark->outer_) {
       if (mark->owner_ == owner) return true;

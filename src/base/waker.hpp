@@ -3,10 +3,11 @@
 
 namespace kube::detail {
 
-/// Called when an operation that could not go on ("pending") can be tried again. A call too many does no harm: the
-/// operation is tried and says again that it is pending.
+/// Called when a pending operation can be polled again. Spurious wake-ups are harmless: the
+/// operation is polled and is still pending.
 ///
-/// Thread safety: from any thread, and with any lock held, so an implementation must neither block nor call back.
+/// Thread safety: called from any thread and possibly with locks held, so an implementation must
+/// neither block nor call back.
 class Waker {
  public:
   virtual ~Waker() = default;

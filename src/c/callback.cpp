@@ -60,7 +60,7 @@ void CallbackGate::release_if_over() noexcept {
         ...) {  // NOLINT(bugprone-empty-catch): of a C++ program; there is nobody to report it to
     }
   }
-  // Notified with the lock: close_and_wait() may destroy the gate as soon as it has it.
+  // Notified under the lock: close_and_wait() may destroy the gate as soon as it holds the lock.
   const std::lock_guard guard{mutex_};
   released_ = true;
   changed_.notify_all();

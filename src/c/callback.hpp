@@ -9,10 +9,10 @@
 
 namespace kube::c {
 
-/// Whether functions that wait may be called in a callback.
+/// Whether a callback may call functions that wait.
 enum class Waiting : std::uint8_t { kAllowed, kForbidden };
 
-/// Marks the calling thread, as long as it lives, as one that is inside a callback of the caller's. Marks nest.
+/// While it lives, marks the calling thread as being inside a user callback. Marks nest.
 class CallbackScope {
  public:
   CallbackScope(const void* owner, Waiting waiting) noexcept;
@@ -20,7 +20,7 @@ class CallbackScope {
   CallbackScope(const CallbackScope&) = delete;
   CallbackScope& operator=(const CallbackScope&) = delete;
 
-  /// Whether the calling thread is inside any callback.
+  /// Returns whether the calling thread is inside any callback.
   [[nodiscard]] static bool is_inside() noexcept;
   [[nodiscard]] static bool is_inside_of(const void* owner) noexcept;
 
@@ -30,8 +30,8 @@ class CallbackScope {
   const detail::NoWaitCode no_wait_;
 };
 
-/// The callbacks that a handle makes with the same user data. Once it is closed, no callback begins any more; after the last
-/// one has returned, the user data is released.
+/// The callbacks of a handle that share the same user data. Once it is closed, no further callback
+/// begins. After the last one has returned, the user data is released.
 ///
 /// Thread safety: all methods may be called from any thread.
 class CallbackGate {
@@ -43,7 +43,7 @@ class CallbackGate {
   CallbackGate(const CallbackGate&) = delete;
   CallbackGate& operator=(const CallbackGate&) = delete;
 
-  /// Calls `function(user_data)` unless the gate is closed. Throws what it throws.
+  /// Calls `function(user_data)` unless the gate is closed. Its exceptions propagate.
   template <typename Function>
   void call(const Function& function) {
     if (!enter()) return;
@@ -51,11 +51,12 @@ class CallbackGate {
     const CallbackScope scope{this, waiting_};
     function(user_data_);
   }
-  /// Does not wait.
+  /// Closes the gate, without waiting for running callbacks.
   void close() noexcept;
-  /// Returns when the user data has been released. Not to be called inside a callback.
+  /// Closes the gate, and returns when the user data has been released. Must not be called inside a
+  /// callback.
   void close_and_wait() noexcept;
-  /// The user data stays with the caller. Before the first call().
+  /// Leaves the user data to the caller, who releases it. Call before the first call().
   void keep_user_data() noexcept { release_ = nullptr; }
 
  private:
@@ -66,7 +67,7 @@ class CallbackGate {
 
   [[nodiscard]] bool enter() noexcept;
   void leave() noexcept;
-  /// Releases the user data if it is time for it.
+  /// Releases the user data if the gate is closed and no callback runs.
   void release_if_over() noexcept;
 
   void* const user_data_;

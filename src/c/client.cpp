@@ -25,12 +25,13 @@ ResourceName read_resource(const kubecxx_resource* given) {
 
 namespace {
 
-/// Sets an output that may be null to null.
+/// Sets an optional output to null.
 void clear(kubecxx_object** object) noexcept {
   if (object != nullptr) *object = nullptr;
 }
 
-/// Ends the handles that callbacks free during a request, which runs the loop if the program has to.
+/// At the end of a request, which may have run the program's loop, finishes the handles that
+/// callbacks have freed.
 struct FreedHandles {
   const std::shared_ptr<OwnLoop>& loop;
   ~FreedHandles() {
@@ -38,8 +39,8 @@ struct FreedHandles {
   }
 };
 
-/// Makes one request: checks that the caller may wait, calls `verb(resource, stop)`, which returns an object, and stores that in
-/// `object`, if it is not null.
+/// Makes one request: checks that the caller may wait, calls `verb(resource, stop)`, which returns
+/// an object, and stores it in `object`, unless that is null.
 template <typename Verb>
 void request(const char* function, kubecxx_client* client, const kubecxx_resource* resource,
              std::int64_t timeout_ms, const kubecxx_cancel* cancel, kubecxx_object** object,
@@ -47,7 +48,7 @@ void request(const char* function, kubecxx_client* client, const kubecxx_resourc
   kubecxx_client& handle = alive(client, "client");
   const ResourceName name = read_resource(resource);
   check_may_wait(function);
-  // Copies, as a callback that runs meanwhile may free the handle.
+  // Copies, because a callback that runs meanwhile may free the handle.
   const std::shared_ptr<RuntimeState> runtime = handle.runtime;
   const Client copied = *handle.client;
   const FreedHandles freed{runtime->own_loop};
@@ -67,10 +68,10 @@ CreateOptions create_options(const kubecxx_write_options& given) {
           .field_validation = copy(given.field_validation, "field_validation")};
 }
 
-/// An object to send. Throws CodecError, std::invalid_argument.
+/// Parses an object to send. Throws CodecError, std::invalid_argument.
 Ref<Value> parse_object(kubecxx_string json) {
   Ref<Value> object = decode_json<Value>(view(json, "json"));
-  if (!object->is_object()) throw std::invalid_argument("json is no object");
+  if (!object->is_object()) throw std::invalid_argument("json is not an object");
   return object;
 }
 
@@ -83,7 +84,7 @@ PatchType patch_type(int type) {
     case KUBECXX_PATCH_STRATEGIC_MERGE:
       return PatchType::kStrategicMerge;
     default:
-      throw std::invalid_argument("type is none of KUBECXX_PATCH_...");
+      throw std::invalid_argument("type is not one of KUBECXX_PATCH_...");
   }
 }
 
@@ -181,7 +182,7 @@ int kubecxx_client_apply(kubecxx_client* client, const kubecxx_resource* resourc
     const auto body = parse_object(json);
     const std::string_view subresource = view(given.subresource, "subresource");
     if (!subresource.empty() && subresource != "status") {
-      throw std::invalid_argument("apply knows no subresource but \"status\"");
+      throw std::invalid_argument("apply supports no subresource except \"status\"");
     }
     request("kubecxx_client_apply", client, resource, given.timeout_ms, given.cancel, stored,
             [&](const Objects& objects, std::stop_token stop) {

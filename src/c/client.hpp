@@ -16,25 +16,25 @@
 
 namespace kube::c {
 
-/// A Runtime, and its loop if the program runs that.
+/// A Runtime, and its loop if the program runs it.
 struct RuntimeState {
   explicit RuntimeState(const RuntimeOptions& options)
       : runtime(std::make_shared<Runtime>(options)),
         own_loop(options.threads == 0U ? std::make_shared<OwnLoop>(runtime) : nullptr) {}
 
   const std::shared_ptr<Runtime> runtime;
-  const std::shared_ptr<OwnLoop> own_loop;  // or null
+  const std::shared_ptr<OwnLoop> own_loop;  // null if the Runtime has threads
 };
 
-/// A resource that a caller named.
+/// A resource named by the caller.
 struct ResourceName {
   GroupVersionResource resource;
   std::string namespace_;
 };
 /// Throws std::invalid_argument.
-[[nodiscard]] ResourceName read_resource(const kubecxx_resource* resource);
+[[nodiscard]] ResourceName read_resource(const kubecxx_resource* given);
 
-/// A handle that a caller gave. Throws std::invalid_argument, ForkedError.
+/// Checks a handle given by the caller. Throws std::invalid_argument, ForkedError.
 template <typename T>
 [[nodiscard]] T& alive(T* handle, const char* name) {
   T& result = required(handle, name);

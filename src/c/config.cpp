@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kDefaultBurst = 10;
 
-/// Calls `load(options, log)`, and adds to what it returns what the options say.
+/// Calls `load(options, log)`, and applies the options to the result.
 template <typename Load>
 int load_into(const kubecxx_config_options* given, kubecxx_config** config, const Load& load) {
   return guarded([&] {
@@ -36,7 +36,7 @@ int load_into(const kubecxx_config_options* given, kubecxx_config** config, cons
     if (options.user_agent.size > 0) loaded.user_agent = copy(options.user_agent, "user_agent");
     if (options.qps != 0) loaded.qps = options.qps;
     if (options.burst != 0) loaded.burst = options.burst;
-    // A limit of requests per second needs both.
+    // A rate limit needs both values.
     if (loaded.qps > 0 && loaded.burst <= 0) loaded.burst = kDefaultBurst;
     if (options.timeout_ms > 0) loaded.timeout = std::chrono::milliseconds{options.timeout_ms};
     result = made.release();

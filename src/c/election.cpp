@@ -31,8 +31,8 @@ struct kubecxx_election final : Handle {
   void finish() noexcept override;
 
   void start();
-  void request_stop() noexcept { (void)stop.request_stop(); }
-  /// Whether the work of the leader has to end, at the deadline at the latest.
+  void request_stop() const noexcept { (void)stop.request_stop(); }
+  /// Waits until the leader's work has to end, or the deadline. Returns whether it has to end.
   [[nodiscard]] bool must_stop(kube::Clock::TimePoint deadline);
   void run() noexcept;
 
@@ -49,12 +49,12 @@ struct kubecxx_election final : Handle {
   const kube::Logger log;
   std::stop_source stop;
   const kube::DoneSignal ended{"leader election"};
-  std::exception_ptr failure;  // what ended it, once it has ended
+  std::exception_ptr failure;  // the exception that ended it
 
   std::mutex mutex;
   kube::Condition changed;
   // Guarded by mutex:
-  std::stop_token work_stop;  // of the leader's work, while it leads
+  std::stop_token work_stop;  // stop token of the leader's work, while it leads
   bool leads = false;
 
   std::unique_ptr<kube::LeaderElector> elector;
@@ -92,7 +92,7 @@ kubecxx_election::kubecxx_election(const kube::Config& config,
       log(logger_of(options.log)) {
   kube::LeaseLockOptions lock = lock_options(options);
   kube::LeaderElectionOptions how = elector_options(options);
-  // A client of its own: other requests do not hold up the renewals.
+  // A separate client: other requests do not delay renewals.
   const kube::Client client{kube::election_config(config, how.renew_deadline), {.log = log}};
   elector = std::make_unique<kube::LeaderElector>(
       std::make_shared<kube::LeaseLock>(client, std::move(lock)), std::move(how));
@@ -216,7 +216,7 @@ int kubecxx_election_wait(kubecxx_election* election, int64_t timeout_ms, kubecx
     kubecxx_election& given = alive(election, "election");
     if (CallbackScope::is_inside_of(given.gate.get())) {
       throw std::logic_error(
-          "a callback of the election waits for the end of the election, which waits for it; call "
+          "a callback of the election cannot wait for the end of the same election; call "
           "kubecxx_election_stop and return");
     }
     wait_for_signal("kubecxx_election_wait", nullptr, given.ended, timeout_ms, cancel,

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "handle.hpp"
 
+#include <array>
+#include <cstddef>
 #include <mutex>
+#include <new>
 #include <thread>
 
 #include "callback.hpp"
@@ -11,13 +14,15 @@ namespace kube::c {
 
 namespace {
 
-/// Ends handles that were freed inside callbacks, in a thread that exists while there are any.
+/// Finishes handles that were freed inside callbacks, in a thread that exists only while there are
+/// any.
 class Reaper {
  public:
-  /// Never destroyed, as its thread may outlive main().
+  /// Never destroyed, because its thread may outlive main().
   static Reaper& instance() noexcept {
-    static Reaper* const reaper = new Reaper;
-    return *reaper;
+    alignas(Reaper) static std::array<std::byte, sizeof(Reaper)> storage;
+    static Reaper& reaper = *::new (storage.data()) Reaper;
+    return reaper;
   }
 
   void push(Handle& handle) noexcept {
@@ -30,7 +35,7 @@ class Reaper {
     } catch (...) {  // NOLINT(bugprone-empty-catch): help() does it
     }
   }
-  /// Does the work of a thread that could not be made.
+  /// Finishes the handles itself, if the thread could not be started.
   void help() noexcept {
     HandleList handles;
     {
@@ -72,7 +77,7 @@ void finish_all(HandleList& handles) noexcept {
 }
 
 void free_handle(Handle* handle) noexcept {
-  // In a child of fork() its threads do not exist, and its locks may never be free: it stays.
+  // In a child of fork() its threads do not exist, and its locks may be held for ever: leak it.
   if (handle == nullptr || handle->is_of_parent()) return;
   const std::shared_ptr<OwnLoop> own_loop = handle->own_loop();
   if (CallbackScope::is_inside()) {

@@ -9,7 +9,7 @@ namespace kube::c {
 
 class OwnLoop;
 
-/// The part behind a handle whose end may take time, because threads or callbacks have to end first.
+/// Base of handles that take time to end, because threads or callbacks have to end first.
 class Handle {
  public:
   Handle() = default;
@@ -25,23 +25,24 @@ class Handle {
   friend void free_handle(Handle* handle) noexcept;
   friend void finish_all(class HandleList& handles) noexcept;
 
-  /// The destructor waits for nothing once finish() has returned.
+  /// Does not wait once finish() has returned.
   virtual ~Handle() = default;
-  /// Sees to it that no further callback begins, and requests the end of everything. Does not wait. Called inside a
+  /// Prevents further callbacks, and requests the end of all work. Does not wait. Called inside a
   /// callback; finish() follows later, on another thread.
   virtual void close() noexcept = 0;
   /// Returns after the last callback.
   virtual void finish() noexcept = 0;
-  /// The loop that the program runs, if finish() needs it; else null.
+  /// Returns the loop that the program runs, if finish() needs it; else null.
   [[nodiscard]] virtual std::shared_ptr<OwnLoop> own_loop() const noexcept { return nullptr; }
 
  private:
-  const detail::ProcessMark process_;
+  const detail::ProcessMark process_{};
   Handle* next_ = nullptr;  // for HandleList
 };
 
-/// Handles that were freed inside a callback and have not ended yet; linked through themselves, so that freeing needs no
-/// memory. Thread safety: none.
+/// Handles that were freed inside a callback and have not ended yet. An intrusive list, so that
+/// freeing needs no memory.
+/// Thread safety: none.
 class HandleList {
  public:
   HandleList() = default;
@@ -53,7 +54,7 @@ class HandleList {
     handle.next_ = first_;
     first_ = &handle;
   }
-  /// Null if there is none.
+  /// Returns null if it is empty.
   [[nodiscard]] Handle* pop() noexcept {
     Handle* const handle = first_;
     if (handle != nullptr) first_ = handle->next_;
@@ -65,10 +66,11 @@ class HandleList {
   Handle* first_ = nullptr;
 };
 
-/// The _free of all such handles: ends it now, or, inside a callback, returns at once and leaves the end to another thread,
-/// or to the program's loop if the handle needs that. Accepts null.
+/// Implements _free of all such handles: finishes the handle now. Inside a callback it returns
+/// immediately, and another thread, or the program's loop if the handle needs it, finishes the
+/// handle. Accepts null.
 void free_handle(Handle* handle) noexcept;
-/// Ends those that have been freed. Not inside a callback.
+/// Finishes freed handles. Must not be called inside a callback.
 void finish_all(HandleList& handles) noexcept;
 
 }  // namespace kube::c

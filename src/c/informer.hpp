@@ -27,9 +27,10 @@ class InformerState {
 
   /// Throws std::logic_error if it was called before.
   void start();
-  /// Stops it. Does not wait.
+  /// Stops the informer. Does not wait.
   void stop() noexcept;
-  /// Stops it, and returns after the last callback of all handlers. Not inside a callback.
+  /// Stops the informer, and returns after the last callback of all handlers. Must not be called
+  /// inside a callback.
   void stop_and_wait() noexcept;
   /// Waits until the first list is in the cache.
   void wait_for_sync(std::int64_t timeout_ms, const kubecxx_cancel* cancel);
@@ -49,7 +50,7 @@ class InformerState {
   void close_gates(bool wait) noexcept;
 
   const std::shared_ptr<RuntimeState> runtime_;
-  std::optional<DynamicInformerFactory> factory_;  // until it has been stopped
+  std::optional<DynamicInformerFactory> factory_;  // reset when it has been stopped
   SharedIndexInformer<Value> informer_;
   const Lister<Value> lister_;
   std::atomic<bool> started_ = false;

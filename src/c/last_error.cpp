@@ -95,7 +95,7 @@ int note_current_exception() noexcept {
   } catch (...) {
     clear_last_error();
     error.code = KUBECXX_ERROR_NO_MEMORY;
-    error.message = "out of memory";  // short enough to need none
+    error.message = "out of memory";  // fits the small-string buffer: no allocation
   }
   return error.code;
 }

@@ -10,7 +10,7 @@
 
 namespace kube::c {
 
-/// An error with a code that no exception of the library stands for.
+/// An error with a code that corresponds to no exception of the library.
 class Failure : public std::runtime_error {
  public:
   Failure(int code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -21,12 +21,12 @@ class Failure : public std::runtime_error {
   int code_;
 };
 
-/// Notes that the call of this thread succeeded.
+/// Records that this thread's call succeeded.
 void clear_last_error() noexcept;
-/// Notes the exception that is being handled as the error of this thread, and returns its code.
+/// Records the exception being handled as this thread's error, and returns its code.
 int note_current_exception() noexcept;
 
-/// Calls `function`, and turns what it throws into a code and a message.
+/// Calls `function`, and converts exceptions into a code and a message.
 template <typename Function>
 int guarded(Function&& function) noexcept {
   try {
@@ -38,14 +38,14 @@ int guarded(Function&& function) noexcept {
   return KUBECXX_OK;
 }
 
-/// An argument that must not be null.
+/// Checks an argument that must not be null.
 template <typename T>
 [[nodiscard]] T& required(T* argument, const char* name) {
   if (argument == nullptr) throw std::invalid_argument(std::string{name} + " is null");
   return *argument;
 }
 
-/// An output that must not be null; it is set to null first.
+/// Checks an output that must not be null, and sets it to null.
 template <typename T>
 [[nodiscard]] T*& output(T** argument, const char* name) {
   T*& result = required(argument, name);
@@ -53,7 +53,7 @@ template <typename T>
   return result;
 }
 
-/// Throws std::invalid_argument if there is a size, but no text.
+/// Throws std::invalid_argument if the size is not 0 but the data is null.
 [[nodiscard]] inline std::string_view view(kubecxx_string string, const char* name) {
   if (string.data == nullptr && string.size > 0) {
     throw std::invalid_argument(std::string{name} + " has a size, but its data is null");

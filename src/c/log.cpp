@@ -14,7 +14,7 @@ static_assert(static_cast<int>(LogLevel::kError) == KUBECXX_LOG_ERROR);
 
 Logger::Sink sink_of(const std::shared_ptr<CallbackGate>& gate, kubecxx_log_function function) {
   return [gate, function](LogLevel level, std::string_view component, std::string_view message) {
-    // A sink whose own calls are logged would call itself for ever.
+    // Prevents infinite recursion by a sink whose own calls are logged.
     if (CallbackScope::is_inside_of(gate.get())) return;
     gate->call([&](void* user_data) {
       function(user_data, static_cast<int>(level), lend(component), lend(message));
@@ -31,7 +31,7 @@ int kubecxx_log_new(kubecxx_log_function function, void* user_data, void (*relea
   return guarded([&] {
     auto& result = output(log, "log");
     if (least_level < KUBECXX_LOG_DEBUG || least_level > KUBECXX_LOG_ERROR) {
-      throw std::invalid_argument("least_level is none of the levels KUBECXX_LOG_...");
+      throw std::invalid_argument("least_level is not one of KUBECXX_LOG_...");
     }
     const auto gate = std::make_shared<CallbackGate>(user_data, release, Waiting::kForbidden);
     auto made = std::make_unique<kubecxx_log>();

@@ -17,7 +17,8 @@ struct kubecxx_log {
 
 namespace kube::c {
 
-/// The log of some options: warnings and errors on standard error if it is null.
+/// Returns the logger of the options; if `log` is null, one that writes warnings and errors to
+/// standard error.
 [[nodiscard]] inline Logger logger_of(const kubecxx_log* log) {
   return log != nullptr ? log->logger : stderr_logger();
 }

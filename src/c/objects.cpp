@@ -17,7 +17,7 @@ const std::string& json_of(const kubecxx_object& object) {
   if (const std::string* const made = object.json.load(std::memory_order_acquire)) return *made;
   auto text = std::make_unique<const std::string>(encode_json(*object.object));
   const std::string* first = nullptr;
-  // Another thread may have been faster.
+  // Another thread may have stored its text first.
   if (object.json.compare_exchange_strong(first, text.get())) return *text.release();
   return *first;
 }

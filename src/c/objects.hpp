@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-/// An object and, once somebody has asked for it, its text. Has no lock, so it can be read in a child of fork().
+/// An object and, once requested, its JSON text. Has no lock, so it can be read in a child of
+/// fork().
 struct kubecxx_object {
   kubecxx_object() = default;
   explicit kubecxx_object(kube::Ref<kube::Value> given) : object(std::move(given)) {}

@@ -11,7 +11,7 @@ namespace kube::c {
 
 namespace {
 
-/// Does nothing, but makes the loop look at its condition again.
+/// Does nothing, but makes the loop check its condition again.
 struct Wakeup final : detail::Job {
   explicit Wakeup(const std::shared_ptr<detail::Scheduler>& scheduler)
       : Job(detail::Placement::kLoop) {

@@ -13,7 +13,8 @@
 
 namespace kube::c {
 
-/// The loop of a Runtime without threads, which the program runs, and the handles that were freed inside of it.
+/// The loop of a Runtime without threads, which the program runs, and the handles that were freed
+/// inside its callbacks.
 ///
 /// Thread safety: all methods may be called from any thread.
 class OwnLoop {
@@ -25,14 +26,14 @@ class OwnLoop {
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
   /// Throws std::logic_error inside a callback.
   bool run_ready(std::chrono::milliseconds budget);
-  /// Runs the loop until `done()`, as a call that waits does; until the deadline at the latest, or until another thread runs it.
-  /// A stop ends it soon.
+  /// Runs the loop inside a blocking call until `done()` returns true, the deadline has passed, or
+  /// another thread runs it. A stop ends it soon.
   void drive(const std::function<bool()>& done, std::chrono::steady_clock::time_point deadline,
              const std::stop_token& stop);
 
   /// Takes over a handle that was freed inside a callback.
   void finish_later(Handle& handle) noexcept;
-  /// Ends those handles. Does nothing inside a callback.
+  /// Finishes those handles. Does nothing inside a callback.
   void finish_freed() noexcept;
 
  private:

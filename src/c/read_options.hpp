@@ -10,9 +10,10 @@
 
 namespace kube::c {
 
-/// The options that a caller gave, compiled with this header, an older or a newer one: members that the caller does not know
-/// are zero, which is their default. Throws std::invalid_argument if the size was not set, or if members are set that this
-/// library does not know.
+/// Copies the caller's options, which may have been compiled with this header, an older or a newer
+/// one. Members that the caller does not know are zero, which is their default. Throws
+/// std::invalid_argument if the size was not set, or if members are set that this library does not
+/// know.
 template <typename Options>
 [[nodiscard]] Options read_options(const Options* given, const char* name) {
   static_assert(std::is_trivially_copyable_v<Options>);

@@ -29,7 +29,7 @@ kube::RuntimeOptions runtime_options(const kubecxx_runtime_options& given) {
   return options;
 }
 
-/// Throws std::logic_error if the runtime has a thread for it.
+/// Throws std::logic_error if the runtime runs its loop itself.
 OwnLoop& own_loop_of(kubecxx_runtime* runtime) {
   const auto& state = alive(runtime, "runtime").state;
   if (state->own_loop == nullptr) {

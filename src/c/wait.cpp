@@ -17,7 +17,7 @@ namespace kube::c {
 
 namespace {
 
-/// Longer times are none: a century, which no clock overflows with.
+/// Longer times are clamped to a century, which overflows no clock.
 constexpr std::int64_t kForeverMs = std::int64_t{100} * 365 * 24 * 3600 * 1000;
 
 [[noreturn]] void throw_canceled() {
@@ -56,7 +56,7 @@ void wait_for_signal(const char* function, OwnLoop* own_loop, const DoneSignal& 
   throw Failure(KUBECXX_ERROR_TIMEOUT, timeout_message());
 }
 
-/// Requests a stop when the time has come.
+/// Requests a stop at the deadline.
 class CallDeadline::Alarm final : public detail::Job {
  public:
   Alarm(const std::shared_ptr<detail::Scheduler>& scheduler, std::stop_source source)

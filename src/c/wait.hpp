@@ -19,39 +19,40 @@ struct kubecxx_cancel {
 
 namespace kube::c {
 
-/// The deadline of a wait that lasts `timeout_ms`, or for ever if that is negative.
+/// Returns the deadline of a wait of `timeout_ms`; a negative timeout means no limit.
 [[nodiscard]] Clock::TimePoint deadline_after(std::int64_t timeout_ms);
 
-/// Throws std::logic_error if the calling thread must not wait: inside a log sink or a release function, or on the loop of a
-/// Runtime without threads. `function` begins the message.
+/// Throws std::logic_error if the calling thread must not wait: inside a log sink or a release
+/// function, or on the loop of a Runtime without threads. `function` begins the message.
 void check_may_wait(const char* function);
 
-/// Returns when the signal fires; runs the loop meanwhile if the program has to (`own_loop`, may be null). Throws Failure
-/// (timeout, canceled), and as check_may_wait(). `cancel` may be null. `timeout_message` is called for the message of a timeout.
+/// Returns when the signal fires. Runs the loop meanwhile if the program has to (`own_loop`, may be
+/// null). Throws Failure (timeout, canceled), and as check_may_wait(). `cancel` may be null.
+/// `timeout_message` is called for the message of a timeout.
 void wait_for_signal(const char* function, OwnLoop* own_loop, const DoneSignal& signal,
                      std::int64_t timeout_ms, const kubecxx_cancel* cancel,
                      const std::function<std::string()>& timeout_message);
 
-/// The stop token of a request that the caller may cancel, and that ends after a time.
+/// The stop token of a request that the caller may cancel, and that has a timeout.
 class CallDeadline {
  public:
-  /// `timeout_ms` of 0 is none. The loop of the runtime keeps the time. Throws std::bad_alloc, and std::invalid_argument if the
-  /// time is negative.
+  /// A `timeout_ms` of 0 means none. The timer runs on the loop of the runtime. Throws
+  /// std::bad_alloc, and std::invalid_argument if the time is negative.
   CallDeadline(const Runtime& runtime, std::int64_t timeout_ms, const kubecxx_cancel* cancel);
   ~CallDeadline();
   CallDeadline(const CallDeadline&) = delete;
   CallDeadline& operator=(const CallDeadline&) = delete;
 
   [[nodiscard]] std::stop_token token() const noexcept;
-  /// Throws Failure in place of the exception that is being handled if the time or the caller has ended the call; else throws
-  /// that.
+  /// Throws Failure in place of the exception being handled if the timeout or the caller has ended
+  /// the call; otherwise rethrows.
   [[noreturn]] void rethrow() const;
 
  private:
   class Alarm;
   struct Forward {
     std::stop_source source;
-    void operator()() noexcept { (void)source.request_stop(); }
+    void operator()() const noexcept { (void)source.request_stop(); }
   };
 
   const std::stop_token canceled_;

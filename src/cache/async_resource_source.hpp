@@ -10,7 +10,7 @@
 
 namespace kube::detail {
 
-/// The form of ResourceSource that is polled.
+/// The polled (non-blocking) form of ResourceSource.
 class AsyncResourceSource final : public AsyncListWatch {
  public:
   AsyncResourceSource(ResourceCore resource, ResourceSource::Tweak tweak)

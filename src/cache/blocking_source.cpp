@@ -20,9 +20,9 @@ namespace kube::detail {
 
 namespace {
 
-/// How many objects of a list may wait to be taken.
+/// Maximum number of listed objects waiting to be taken.
 constexpr std::size_t kMostItems = 256;
-/// How many events are handed over at once, if they are there already.
+/// Maximum number of available events handed over as one batch.
 constexpr std::size_t kMostEvents = 64;
 
 }  // namespace
@@ -36,7 +36,7 @@ struct BlockingSource::State {
   std::deque<std::shared_ptr<Call>> wanted;  // guarded by mutex
 
   explicit State(std::shared_ptr<AnyListWatch> from) : source(std::move(from)) {}
-  /// Has the thread call run() of `call`. Throws std::bad_alloc.
+  /// Makes the thread call run() of `call`. Throws std::bad_alloc.
   void want(std::shared_ptr<Call> call) {
     {
       const std::lock_guard guard{mutex};
@@ -47,7 +47,7 @@ struct BlockingSource::State {
   void run() noexcept;
 };
 
-/// Calls of functions of the user, between the thread that makes them and the one that polls.
+/// A call of user functions, shared by the thread that makes it and the one that polls.
 class BlockingSource::Call : public std::enable_shared_from_this<Call> {
  public:
   Call(std::shared_ptr<State> state, std::weak_ptr<Waker> waker)
@@ -56,13 +56,13 @@ class BlockingSource::Call : public std::enable_shared_from_this<Call> {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  /// Makes a call, in the thread of the source.
+  /// Makes the call, in the thread of the source.
   virtual void run(AnyListWatch& source) = 0;
 
-  /// The side that polls does not want it any more.
+  /// Called by the polling side when it no longer needs the result.
   void cancel() noexcept { stop_.request_stop(); }
   [[nodiscard]] bool is_canceled() const noexcept { return stop_.stop_requested(); }
-  /// run() has thrown.
+  /// Records the exception of run().
   void fail(std::exception_ptr error) noexcept {
     {
       const std::lock_guard guard{mutex_};
@@ -126,7 +126,7 @@ class BlockingSource::ListCall final : public Call {
       on_item(std::move(item));
     }
   }
-  /// Once take() has returned Poll::kReady.
+  /// Valid once take() has returned Poll::kReady.
   [[nodiscard]] const ListMetadata& metadata() const noexcept { return metadata_; }
 
  private:
@@ -155,7 +155,8 @@ class BlockingSource::WatchCall final : public Call {
   void run(AnyListWatch& source) override {
     if (!opened_) return open(source);
     bool has_ended = false;
-    // The next event is not asked for before this one was processed, unless it is there already.
+    // The next event is requested only after this one was processed, unless it is available
+    // already.
     for (std::size_t count = 0;; ++count) {
       std::optional<AnyWatchEvent> event = stream_->next(token());
       has_ended = !event;
@@ -164,7 +165,7 @@ class BlockingSource::WatchCall final : public Call {
       events_.push_back(std::move(*event));
       if (count == kMostEvents || !stream_->has_next()) break;
     }
-    if (has_ended) stream_.reset();  // before the next one is opened
+    if (has_ended) stream_.reset();  // before the next stream is opened
     {
       const std::lock_guard guard{mutex_};
       done_ = has_ended;
@@ -213,11 +214,11 @@ class BlockingSource::WatchCall final : public Call {
   }
 
   const ListOptions options_;
-  std::unique_ptr<AnyWatchStream> stream_;  // for the thread of the source
-  // Guarded by mutex_, and written by the thread of the source:
+  std::unique_ptr<AnyWatchStream> stream_;  // used only by the thread of the source
+  // Written by the thread of the source, under mutex_:
   std::atomic<bool> opened_ = false;
   // Guarded by mutex_:
-  bool wanted_ = false;  // the thread was asked for more
+  bool wanted_ = false;  // the thread was asked for more events
   std::deque<AnyWatchEvent> events_;
 };
 
@@ -294,8 +295,7 @@ void BlockingSource::start(std::shared_ptr<Call> call) {
   try {
     thread_ = make_thread("kube-source", [state = state_] { state->run(); });
   } catch (const std::system_error& error) {
-    throw Error(std::string{"the thread for a source that blocks could not be created: "} +
-                error.what());
+    throw Error(std::string{"cannot create the thread of a blocking source: "} + error.what());
   }
 }
 

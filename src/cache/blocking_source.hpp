@@ -10,8 +10,8 @@
 
 namespace kube::detail {
 
-/// Lets a source whose functions block be polled: a thread of its own (`kube-source`) makes the calls. The thread is
-/// created with the first request, and ends with the object.
+/// Makes a source with blocking functions pollable: a thread of its own (`kube-source`) makes the
+/// calls. The thread is created by the first request, and ends with the object.
 ///
 /// Thread safety: one list or watch at a time, as an informer uses it.
 class BlockingSource final : public AsyncListWatch {
@@ -26,7 +26,7 @@ class BlockingSource final : public AsyncListWatch {
   [[nodiscard]] std::unique_ptr<AsyncWatch> start_watch(const ListOptions& options,
                                                         Poller poller) override;
   [[nodiscard]] bool supports_watch_list() const override;
-  /// Ends the thread, and waits until the call of the user that is under way has returned.
+  /// Ends the thread, and waits until a user call that is under way has returned.
   void join() noexcept override;
 
  private:
@@ -44,7 +44,7 @@ class BlockingSource final : public AsyncListWatch {
   std::thread thread_;
 };
 
-/// The form of `source` that can be polled: its own, or with a thread.
+/// Returns the pollable form of `source`: its own, or one with a thread.
 [[nodiscard]] std::shared_ptr<AsyncListWatch> polled_form(std::shared_ptr<AnyListWatch> source);
 
 }  // namespace kube::detail

@@ -25,15 +25,15 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Between two tries of what has failed here: a lack of memory or threads mostly, which may be over soon.
+/// First pause between two tries after a failure here: usually a short lack of memory or threads.
 constexpr Clock::Duration kFirstPause = 10ms;
 constexpr Clock::Duration kLongestPause = 1s;
-/// After this time it is the turn of others.
+/// Time slice: after it the job yields to others.
 constexpr auto kSlice = 1ms;
-/// A batch with more objects than that is not applied by the thread of the loop, which has sockets to look after.
+/// A larger batch is not applied on the loop's thread, which must serve sockets.
 constexpr std::size_t kMostInLoop = 1000;
 
-/// The queue is filled by the one who empties it.
+/// Holds the queue while one job both fills and empties it; see DeltaQueueCore::hold().
 class Held {
  public:
   explicit Held(DeltaQueueCore& queue) : queue_(queue) { queue_.hold(true); }
@@ -94,11 +94,11 @@ class CacheController::Worker final : public Job {
 
  private:
   void run() noexcept override;
-  /// Does one thing after the other until nothing is left to do now (kDone), a handler is behind, or it is the turn of
-  /// others (kMore).
+  /// Works until there is nothing left to do now (kDone), a handler's backlog is full (kBlocked),
+  /// or the time slice is over (kMore).
   [[nodiscard]] Progress work();
   [[nodiscard]] Progress process_taken();
-  /// Reports the exception that is being handled, and has the work tried again after a pause.
+  /// Reports the exception being handled, and schedules a retry after a pause.
   void pause_after_failure() noexcept;
   void end() noexcept;
   void measure() const;
@@ -113,9 +113,9 @@ class CacheController::Worker final : public Job {
   std::atomic<bool> stopping_ = false;
   std::optional<Timer> timer_;
 
-  // For run():
-  std::optional<DeltaQueueCore::Taken> taken_;  // and not processed yet
-  Clock::Duration pause_{};                     // the last one after a failure
+  // Used only by run():
+  std::optional<DeltaQueueCore::Taken> taken_;  // not processed yet
+  Clock::Duration pause_{};                     // length of the last pause after a failure
   Clock::TimePoint retry_at_ = Clock::TimePoint::min();
   bool has_ended_ = false;
 
@@ -139,7 +139,7 @@ void CacheController::Worker::set_failure(const char* text) noexcept {
   try {
     failure_ = text;
   } catch (const std::bad_alloc&) {
-    failure_ = "out of memory";  // short enough to need none
+    failure_ = "out of memory";  // fits the small-string buffer: no allocation
   }
 }
 
@@ -152,7 +152,7 @@ void CacheController::Worker::pause_after_failure() noexcept {
   retry_at_ = clock_.now() + pause_;
 }
 
-/// Fills in what is computed when somebody looks.
+/// Updates the metrics that are computed on demand.
 void CacheController::Worker::measure() const {
   reflector_.measure();
   if (hooks_.store == nullptr) return;
@@ -242,7 +242,7 @@ void CacheController::Worker::end() noexcept {
   if (metrics_.probe) {
     try {
       metrics_.probe->set(nullptr);
-      measure();  // how it ended
+      measure();  // final values
     } catch (...) {
       with_current_exception([&](const std::exception& error) { report(error); });
     }
@@ -284,7 +284,8 @@ std::string CacheController::last_error() const { return worker_->last_error(); 
 void CacheController::report(const std::exception& error) const noexcept { worker_->report(error); }
 void CacheController::set_failure(const char* text) noexcept { worker_->set_failure(text); }
 
-/// Reports the exception that is being handled, and waits for longer than the last time. False if stopped.
+/// Reports the exception being handled, and waits longer than the last time. Returns false if
+/// stopped.
 bool CacheController::pause_after_failure(Clock::Duration& pause,
                                           const std::stop_token& stop) noexcept {
   with_current_exception([&](const std::exception& error) {
@@ -294,7 +295,7 @@ bool CacheController::pause_after_failure(Clock::Duration& pause,
   pause = std::clamp(2 * pause, kFirstPause, kLongestPause);
   try {
     return worker_->clock().sleep_for(pause, stop);
-  } catch (...) {  // the clock needs memory, too
+  } catch (...) {  // the clock may need memory, too
     std::this_thread::yield();
     return !stop.stop_requested();
   }

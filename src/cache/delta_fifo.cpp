@@ -11,9 +11,9 @@ namespace kube::detail {
 struct DeltaFifoCore::Items {
   std::unordered_map<std::string, std::vector<AnyDelta>> deltas;
   std::deque<std::string> order;  ///< each key of `deltas`, once
-  std::size_t count = 0;          ///< of all deltas
-  /// The key whose deltas are being processed, and its newest object. The store may not have it yet, but it
-  /// must not look unknown meanwhile.
+  std::size_t count = 0;          ///< number of deltas of all keys
+  /// The key whose deltas are being processed, and its newest object. The store may not have it
+  /// yet, but it must count as known meanwhile.
   std::string current;
   ObjectRef current_object;
 };
@@ -42,12 +42,12 @@ std::vector<ObjectRef> DeltaFifoCore::list() const {
   return newest;
 }
 
-/// What it throws has changed nothing: a key has deltas if and only if it has a place in the order.
+/// Strong exception guarantee: a key has deltas if and only if it is in the order.
 void DeltaFifoCore::push_locked(std::string key, AnyDelta delta) {
   const auto [place, is_new] = queued_->deltas.try_emplace(key);
   std::vector<AnyDelta>& deltas = place->second;
   if (!is_new && delta.type == DeltaType::kDeleted && deltas.back().type == DeltaType::kDeleted) {
-    // Of two deletions, the one that knows the last state says more.
+    // The deletion with the final state replaces the tombstone.
     if (deltas.back().tombstone) deltas.back() = std::move(delta);
     return;
   }
@@ -128,11 +128,12 @@ void DeltaFifoCore::replace(std::vector<ObjectRef> objects, std::string /*versio
 }
 
 void DeltaFifoCore::resync(std::shared_ptr<const ResyncRequest> request) {
-  std::unique_lock lock{mutex_};  // the consumer may ask for it, who must not wait for itself
+  // does not wait for room: the consumer may call this, and would wait for itself
+  std::unique_lock lock{mutex_};
   if (known_ != nullptr) {
     known_->snapshot().for_each([&](const ObjectRef& object) {
       std::string key = access_.key(object.get());
-      // What is queued or being processed is newer than what is known.
+      // Objects that are queued or being processed are newer than those in the store.
       if (!queued_->deltas.contains(key) && queued_->current != key) {
         push_locked(std::move(key),
                     {.type = DeltaType::kSync, .object = object, .resync = request});

@@ -15,7 +15,7 @@ DeltaProcessor::DeltaProcessor(IndexerCore& store, DeltaProcessorOptions options
     : store_(store), options_(std::move(options)), emit_(std::move(emit)) {}
 
 bool DeltaProcessor::process(std::vector<AnyDelta>& deltas, bool in_initial_list) {
-  if (!applied_ && !emit()) return false;  // of a resync
+  if (!applied_ && !emit()) return false;  // notifications of a resync
   if (deltas.empty()) return true;
   const Clock::TimePoint start = options_.clock->now();
   std::string errors;
@@ -43,7 +43,7 @@ bool DeltaProcessor::process(std::vector<AnyDelta>& deltas, bool in_initial_list
   return true;
 }
 
-/// Why some changes were not carried out; empty if all were.
+/// Returns why some changes failed; empty if all succeeded.
 std::string DeltaProcessor::errors_of(const Applied& applied) {
   std::string errors;
   std::size_t failed = 0;
@@ -58,7 +58,7 @@ std::string DeltaProcessor::errors_of(const Applied& applied) {
                      applied.results.size(), errors);
 }
 
-/// Changes the store. What it throws has changed nothing.
+/// Changes the store. Strong exception guarantee.
 void DeltaProcessor::apply(const std::vector<AnyDelta>& deltas) {
   Applied applied;
   NotificationBatch batch;
@@ -82,7 +82,7 @@ void DeltaProcessor::apply(const std::vector<AnyDelta>& deltas) {
   batch_ = std::move(batch);
 }
 
-/// Makes notifications of what was applied.
+/// Makes the notifications of the applied changes.
 void DeltaProcessor::note_all(std::vector<AnyDelta>& deltas, bool in_initial_list) {
   Applied& applied = *applied_;
   batch_.notifications.reserve(applied.removed.size() + applied.results.size());
@@ -103,7 +103,7 @@ void DeltaProcessor::note_all(std::vector<AnyDelta>& deltas, bool in_initial_lis
   }
 }
 
-/// What to tell of one change. What it throws has changed nothing.
+/// Makes the notification of one change. Strong exception guarantee.
 void DeltaProcessor::note(StoreResult& result, const AnyDelta& delta, bool in_initial_list) {
   using Kind = Notification::Kind;
   Notification note;
@@ -131,10 +131,10 @@ void DeltaProcessor::note(StoreResult& result, const AnyDelta& delta, bool in_in
       note.audience = Notification::Audience::kFlagged;
     }
   }
-  batch_.notifications.push_back(std::move(note));  // there is room
+  batch_.notifications.push_back(std::move(note));  // capacity was reserved
 }
 
-/// Hands over what has been made. False if not all of it could be.
+/// Passes the notifications on. Returns false if not all were accepted.
 bool DeltaProcessor::emit() {
   if (batch_.notifications.empty() || (applied_ && applied_->noted < applied_->results.size())) {
     return true;
@@ -151,7 +151,7 @@ DeltaProcessor::Progress DeltaProcessor::go_on() {
   NotificationBatch batch;
   batch.number = ++batches_;
   batch.resync = resync.request;
-  // Of the newest state: what changed since the resync began has been told already.
+  // Reads the newest state: changes since the resync began have already been reported.
   const StoreSnapshot snapshot = store_.snapshot();
   batch.sequence = UINT64_MAX;
   resync.next = snapshot.for_some(resync.next, options_.resync_chunk, [&](const ObjectRef& object) {

@@ -20,35 +20,36 @@
 namespace kube::detail {
 
 struct DeltaProcessorOptions {
-  /// Tell of objects that a new list brought unchanged.
+  /// Reports objects that a new list contains unchanged.
   bool notify_unchanged = false;
-  /// Tell of the deletion of what was never stored.
+  /// Reports the deletion of objects that were never stored.
   bool notify_unknown_deletes = false;
-  /// Objects that a resync shows at once, before other deltas have their turn.
+  /// Number of objects that a resync delivers before other deltas have their turn.
   std::size_t resync_chunk = 500;
   Clock* clock = &system_clock();
   InformerMetrics metrics = {};
-  /// Hears of deltas that could not be applied; all others have been.
+  /// Receives the errors of deltas that could not be applied; all others were.
   std::function<void(const std::exception& error)> on_error = nullptr;
 };
 
-/// Applies deltas to a store and says what handlers are to be told: always after the store has changed.
+/// Applies deltas to a store, then emits the notifications for handlers.
 ///
-/// What it throws (std::bad_alloc, mostly) ends a step, not the work, and so does a handler that is behind: the same call,
-/// made again, goes on where the last one stopped. So each change is applied once and each notification emitted once, whatever fails between.
-/// Used by one thread.
+/// It is restartable: after an exception (mostly std::bad_alloc), or when a handler's backlog is
+/// full, the same call, made again, continues where the last one stopped. Each change is applied
+/// once, and each notification emitted once.
+/// Thread safety: used by one thread.
 class DeltaProcessor {
  public:
-  /// Returns false if not all of the batch could be passed on. Then, and when it has thrown, it is called again with the
-  /// same batch, and leaves out what it has done already.
+  /// Returns false if not all of the batch was accepted. After that, or an exception, it is called
+  /// again with the same batch, and must skip the part that it has accepted already.
   using Emit = std::function<bool(const NotificationBatch& batch)>;
   using Progress = CacheControllerHooks::Progress;
 
   DeltaProcessor(IndexerCore& store, DeltaProcessorOptions options, Emit emit);
 
-  /// Empties `deltas` when they have been processed. Returns false if a handler is behind.
+  /// Processes and then clears `deltas`. Returns false if a handler's backlog is full.
   [[nodiscard]] bool process(std::vector<AnyDelta>& deltas, bool in_initial_list);
-  /// Does a part of what is left of resyncs.
+  /// Processes a chunk of the pending resyncs.
   [[nodiscard]] Progress go_on();
 
  private:
@@ -57,11 +58,11 @@ class DeltaProcessor {
     std::shared_ptr<const ResyncRequest> request;
   };
 
-  /// A change of the store of which handlers have not been told.
+  /// A change of the store for which notifications are still to be made.
   struct Applied {
-    std::vector<StoreResult> results;  ///< of each delta, or each object of a list
-    std::vector<ObjectRef> removed;    ///< by a list
-    std::size_t noted = 0;             ///< results that are in `batch_`
+    std::vector<StoreResult> results;  ///< one per delta, or per object of a list
+    std::vector<ObjectRef> removed;    ///< objects removed by a list
+    std::size_t noted = 0;             ///< number of results whose notifications are in `batch_`
   };
 
   void apply(const std::vector<AnyDelta>& deltas);
@@ -75,7 +76,7 @@ class DeltaProcessor {
   const Emit emit_;
   std::list<Resync> resyncs_;
   std::optional<Applied> applied_;
-  NotificationBatch batch_;  // made, and not emitted yet
+  NotificationBatch batch_;  // notifications not emitted yet
   std::uint64_t batches_ = 0;
 };
 

@@ -40,7 +40,7 @@ std::string_view to_string(PopResult result) noexcept {
     case PopResult::kEmpty:
       return "empty";
     case PopResult::kClosed:
-      return "DeltaFIFO: manipulating with closed queue";
+      return "the queue is closed";
   }
   return "?";
 }
@@ -86,7 +86,7 @@ bool DeltaQueueCore::is_full() const {
 
 std::unique_lock<std::mutex> DeltaQueueCore::lock_for_producer() {
   std::unique_lock lock{mutex_};
-  // The consumer itself would wait for ever.
+  // While held, producer and consumer are the same job: waiting would deadlock.
   space_.wait(lock, [&] { return held_ || has_room_locked(); });
   return lock;
 }
@@ -138,9 +138,9 @@ void DeltaQueueCore::processed(const Taken& taken, bool failed) noexcept {
   {
     std::unique_lock lock{mutex_};
     processed_locked();
-    // A list that was not applied, or not all of it, must not count as the state to begin with.
+    // A list that was not fully applied must not count as the initial state.
     list_failed_ = list_failed_ || (failed && taken.in_initial_list);
-    if (!list_failed_) {  // otherwise not before the next list comes
+    if (!list_failed_) {  // otherwise the next list decides
       initial_ -= std::min(initial_, taken.initial_items);
       fire_if_synced(std::move(lock));
     }
@@ -153,9 +153,10 @@ void DeltaQueueCore::processed(const Taken& taken, bool failed) noexcept {
   const auto took = end - taken.start;
   if (taken.left > 10 &&
       took > std::min<Clock::Duration>(100ms * taken.count, taken.count == 1 ? 100ms : 1s)) {
-    options_.log.warning(
-        "{}: slow processing of {} items took {} ms, {} wait", options_.name, taken.count,
-        std::chrono::duration_cast<std::chrono::milliseconds>(took).count(), taken.left);
+    options_.log.warning("{}: slow processing of {} items took {} ms, {} items are waiting",
+                         options_.name, taken.count,
+                         std::chrono::duration_cast<std::chrono::milliseconds>(took).count(),
+                         taken.left);
   }
 }
 

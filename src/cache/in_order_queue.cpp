@@ -24,11 +24,12 @@ bool is_about_all(DeltaType type) noexcept {
 struct InOrderQueueCore::Items {
   struct Item {
     AnyDelta delta;
-    bool dropped = false;  ///< a newer delta of the same object follows
+    bool dropped = false;  ///< superseded by a newer delta of the same object
   };
-  boost::container::deque<Item> deltas;  // of std, an empty one takes half a kilobyte
+  boost::container::deque<Item> deltas;  // an empty std::deque takes half a kilobyte
   std::size_t live = 0;
-  /// Where the last update of an object waits, counted from the first item ever, or kNowhere. Only used to compress.
+  /// Position of the last queued update of an object, counted from the first item ever, or
+  /// kNowhere. Used only with `compress`.
   std::unordered_map<std::uint64_t, std::uint64_t> last_update;
   static constexpr std::uint64_t kNowhere = UINT64_MAX;
   std::uint64_t taken = 0;
@@ -38,11 +39,11 @@ struct InOrderQueueCore::Items {
     return hash_key(access.namespace_(object), access.name(object));
   }
 
-  /// Appends `newer`, and drops the update that it makes superfluous. What it throws has changed nothing.
+  /// Appends `newer`, and drops the update that it supersedes. Strong exception guarantee.
   void append_compressed(const ObjectAccess& access, AnyDelta newer) {
     if (is_about_all(newer.type)) {
       deltas.push_back({std::move(newer)});
-      last_update.clear();  // nothing moves past a list
+      last_update.clear();  // deltas must not move past a list
       return;
     }
     const std::uint64_t key = hash(access, newer);
@@ -100,7 +101,7 @@ void InOrderQueueCore::push(AnyDelta delta, bool populates) {
     throw KeyError("object has no meta: metadata.name is empty");
   }
   if (!is_about_all(delta.type)) stamp(delta);
-  // A resync may be asked for by the consumer, who must not wait for itself.
+  // A resync does not wait for room: the consumer may request it, and would wait for itself.
   auto lock = delta.type == DeltaType::kSyncAll ? std::unique_lock{mutex_} : lock_for_producer();
   if (options_.compress) {
     queued_->append_compressed(access_, std::move(delta));
@@ -135,7 +136,7 @@ void InOrderQueueCore::bookmark(std::string version) {
   push({.type = DeltaType::kBookmark, .version = std::move(version)}, false);
 }
 
-/// How many deltas at the front make a batch. Those that were dropped count, too.
+/// Returns the number of deltas at the front that form a batch, dropped ones included.
 std::size_t InOrderQueueCore::batch_end_locked(std::size_t initial) const {
   std::size_t limit = std::max<std::size_t>(options_.batch_size, 1);
   if (initial > 0) limit = std::min(limit, initial);
@@ -147,7 +148,7 @@ std::size_t InOrderQueueCore::batch_end_locked(std::size_t initial) const {
   for (std::size_t live = 0; live < limit; ++end) {
     const Items::Item& item = queued_->deltas[end];
     if (item.dropped) continue;
-    // Equal hashes of two objects end the batch early, which does no harm.
+    // A hash collision ends the batch early, which is harmless.
     if (is_about_all(item.delta.type) || !keys.insert(Items::hash(access_, item.delta)).second)
       break;
     ++live;
@@ -156,7 +157,7 @@ std::size_t InOrderQueueCore::batch_end_locked(std::size_t initial) const {
 }
 
 std::size_t InOrderQueueCore::take_locked(std::vector<AnyDelta>& batch, std::size_t initial) {
-  // All that can fail comes first: what has been taken out must not be lost.
+  // Everything that can throw comes first: deltas that were taken out must not be lost.
   const std::size_t end = batch_end_locked(initial);
   batch.reserve(end);
   const std::uint64_t last = queued_->taken + end;

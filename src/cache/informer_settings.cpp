@@ -32,9 +32,9 @@ InformerSettings completed(InformerSettings settings, const ObjectAccess& access
   queue.queued = reflector.metrics.queued_items;
   if (reflector.metrics.probe) queue.lag = reflector.metrics.event_lag;
   if (queue.name.empty()) {
-    queue.name =
-        fmt::format("{} {}", settings.queue_kind == QueueKind::kInOrder ? "RealFIFO" : "DeltaFIFO",
-                    reflector.type_description);
+    queue.name = fmt::format(
+        "{} {}", settings.queue_kind == QueueKind::kInOrder ? "InOrderQueue" : "DeltaFifo",
+        reflector.type_description);
   }
   settings.indexer.clock = reflector.clock;
   settings.indexer.on_error = settings.on_error;

@@ -12,28 +12,29 @@
 #include <memory>
 #include <string_view>
 
-/// Functions that both kinds of informers need for their settings.
+/// Completes the settings of both kinds of informers.
 namespace kube::detail {
 
 using OnCacheError = std::function<void(const CacheError& error)>;
 
-/// Calls `on_error`, if there is one. Its exceptions are swallowed, and so is a lack of memory for the CacheError.
+/// Calls `on_error`, if set. Swallows its exceptions, and a lack of memory for the CacheError.
 void tell_error(const OnCacheError& on_error, CacheError::Place place, std::string_view name,
                 std::string_view key, const std::exception& error) noexcept;
 
-/// Fills in the parts that follow from others: the names, the clock, log and metrics of all parts, and who hears of
-/// errors of index functions.
+/// Fills in derived settings: names, the clock, log and metrics of all parts, and the error
+/// callback of the index.
 [[nodiscard]] InformerSettings completed(InformerSettings settings, const ObjectAccess& access);
 
 [[nodiscard]] std::shared_ptr<DeltaQueueCore> make_queue(const InformerSettings& settings,
                                                          const ObjectAccess& access,
                                                          std::shared_ptr<IndexerCore> store);
 
-/// Hands errors of processing, and of lists and watches, to `settings.on_error`; empty if that is.
+/// Returns a callback that passes errors of processing, lists and watches to `settings.on_error`;
+/// empty if that is empty.
 [[nodiscard]] std::function<void(const std::exception& error)> error_teller(
     const InformerSettings& settings, CacheError::Place place);
 
-/// Parts of CacheControllerHooks. `processor` must outlive what they return.
+/// Parts of CacheControllerHooks. `processor` must outlive the returned functions.
 [[nodiscard]] decltype(CacheControllerHooks::process) process_hook(DeltaProcessor& processor);
 [[nodiscard]] decltype(CacheControllerHooks::go_on) go_on_hook(DeltaProcessor& processor);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "listener.hpp"
 
-#include "processor.hpp"
 #include "cache/store/state.hpp"
+#include "processor.hpp"
 #include "thrown.hpp"
 
 #include "base/thread_mark.hpp"
@@ -29,9 +29,9 @@ namespace detail {
 
 namespace {
 
-/// An inline call that takes longer is a mistake.
+/// An inline call that takes longer is reported, and moves the handler to workers.
 constexpr auto kSlowInline = 10ms;
-/// How often that is logged.
+/// Minimum time between two such reports.
 constexpr auto kSlowReports = 1min;
 
 }  // namespace
@@ -86,7 +86,8 @@ bool Listener::push(const NotificationBatch& batch, bool flagged,
   }
   if (started_) schedule();
   if (crossed > 0) {
-    context_.log.warning("{}: {} notifications wait for their handler", synced_.name(), crossed);
+    context_.log.warning("{}: {} notifications are waiting for their handler", synced_.name(),
+                         crossed);
     if (options_.on_high_water) {
       try {
         options_.on_high_water(crossed);
@@ -99,7 +100,7 @@ bool Listener::push(const NotificationBatch& batch, bool flagged,
   return queued == Queued::kAll;
 }
 
-/// Sets `crossed` to the number of notifications that wait if there are too many for the first time.
+/// Sets `crossed` to the backlog if it has just risen above the high-water mark.
 Listener::Queued Listener::append_all(const NotificationBatch& batch, bool flagged,
                                       const std::shared_ptr<Waker>& room, std::size_t& crossed) {
   using Audience = Notification::Audience;
@@ -133,7 +134,7 @@ Listener::Queued Listener::append_all(const NotificationBatch& batch, bool flagg
   return queued;
 }
 
-/// What it throws has queued nothing.
+/// Strong exception guarantee.
 void Listener::append_locked(Notification note) {
   const bool initial = note.kind == Notification::Kind::kAdd && note.initial;
   if (options_.backlog == BacklogPolicy::kCoalesce &&
@@ -146,12 +147,12 @@ void Listener::append_locked(Notification note) {
   context_.metrics.listener_backlog.add(1);
 }
 
-/// True if `note` went into one that waits already.
+/// Returns true if `note` was merged into a waiting notification.
 bool Listener::coalesce_locked(Notification& note) {
-  // First, as nothing may fail when the notification has been merged.
+  // Comes first, because nothing may fail once the notification has been merged.
   if (!indexed_ || (void_ > 64 && void_ > waiting_.size() / 2)) compact_locked();
   const std::uint64_t hashed = hash(note);
-  // Beyond the end: of a notification that could not be queued.
+  // A position beyond the end belongs to a notification that could not be queued.
   if (const auto found = last_.find(hashed);
       found != last_.end() && found->second >= left_ && found->second - left_ < waiting_.size()) {
     Notification& last = waiting_[found->second - left_];
@@ -168,7 +169,7 @@ bool Listener::coalesce_locked(Notification& note) {
   return false;
 }
 
-/// Drops what was merged away and finds out where the last notification of each object waits.
+/// Drops notifications that were merged away, and indexes the last notification of each object.
 void Listener::compact_locked() {
   indexed_ = false;
   waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(),
@@ -182,26 +183,26 @@ void Listener::compact_locked() {
   indexed_ = true;
 }
 
-/// Makes one of two notifications that follow each other. False if nothing is left to tell.
+/// Merges two consecutive notifications of one object. Returns false if they cancel out.
 bool Listener::merge_locked(Notification& waiting, Notification& note) {
   using Kind = Notification::Kind;
   switch (note.kind) {
     case Kind::kUpdate:
-      waiting.object = std::move(note.object);  // of an addition or an update
+      waiting.object = std::move(note.object);  // an addition or an update
       return true;
     case Kind::kDelete:
       if (waiting.kind == Kind::kAdd) {
-        // The handler has never heard of it.
+        // The handler has never seen the object.
         if (waiting.initial) --initial_;
         waiting = {};
         return false;
       }
-      note.before = std::move(waiting.before);  // what the handler knows
+      note.before = std::move(waiting.before);  // the state that the handler has seen
       waiting = std::move(note);
       return true;
     case Kind::kAdd:
       if (waiting.kind == Kind::kDelete && waiting.before) {
-        // Deleted and made again: for the handler, which knows the old one, a change.
+        // Deleted and created again: an update for the handler, which has seen the old object.
         waiting.kind = Kind::kUpdate;
         waiting.tombstone = false;
       } else {
@@ -307,7 +308,8 @@ bool Listener::deliver_some() noexcept {
   return !pausing_;
 }
 
-/// Calls the handler for some of the objects that existed when it was added. True if there may be more of them.
+/// Calls the handler for some of the objects that existed when it was added. Returns true if there
+/// may be more of them.
 bool Listener::deliver_existing() noexcept {
   constexpr std::size_t kAtOnce = 32;
   if (walked_to_ == 0) {
@@ -360,16 +362,16 @@ void Listener::end() noexcept {
     waiting_.clear();
     last_.clear();
     void_ = 0;
-    draining_ = true;  // nothing more is queued
+    draining_ = true;  // nothing is queued from now on
     existing_ = {};
   }
   walked_ = {};
   taken_ = {};
   ended_.fire();
-  owner_->listener_ended();  // the owner may be gone afterwards
+  owner_->listener_ended();  // the owner may be destroyed by this call
 }
 
-/// Notes that user code has failed.
+/// Records a failure of user code.
 void Listener::failed(std::string_view what, const std::exception& error,
                       const Notification* note) noexcept {
   context_.metrics.handler_failures.add();
@@ -384,7 +386,7 @@ void Listener::failed(std::string_view what, const std::exception& error,
   try {
     last_failure_ = error.what();
   } catch (const std::bad_alloc&) {
-    last_failure_ = "out of memory";  // short enough to need none
+    last_failure_ = "out of memory";  // fits the small-string buffer: no allocation
   }
 }
 
@@ -435,13 +437,13 @@ void Listener::deliver(const Notification& note) noexcept {
   if (took > kSlowInline && placement() == Placement::kLibrary) slow_inline(note, took);
   if (took > 100ms && context_.log.enabled(LogLevel::kInfo)) {
     if (const std::size_t wait = backlog(); wait > 1024) {
-      context_.log.info("{}: slow handler: a call took {} ms, {} notifications wait",
+      context_.log.info("{}: slow handler: a call took {} ms, {} notifications are waiting",
                         synced_.name(), took / 1ms, wait);
     }
   }
 }
 
-/// An inline handler took so long that everything else on its thread had to wait.
+/// Reports an inline handler that blocked its thread for too long.
 void Listener::slow_inline(const Notification& note, Clock::Duration took) noexcept {
   context_.metrics.slow_inline_calls.add();
   leave_loop();
@@ -450,9 +452,8 @@ void Listener::slow_inline(const Notification& note, Clock::Duration took) noexc
   slow_reported_ = now;
   try {
     context_.log.warning(
-        "{}: the inline handler took {} ms for {}, and is called by workers from now on; what "
-        "takes "
-        "longer than 10 ms needs Delivery::kQueued",
+        "{}: the inline handler took {} ms for {}; workers call it from now on. Use "
+        "Delivery::kQueued for a handler that takes longer than 10 ms",
         synced_.name(), took / 1ms, key(note));
   } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): a line of the log is lost
   }

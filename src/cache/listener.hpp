@@ -18,11 +18,12 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 namespace kube::detail {
 
-/// What all listeners of an informer share.
+/// State shared by all listeners of an informer.
 struct ListenerContext {
   const ObjectAccess& access;
   Clock& clock;
@@ -34,39 +35,44 @@ struct ListenerContext {
 
 class Processor;
 
-/// The way to one handler: the notifications that wait for it, and the job that calls it.
+/// Delivers notifications to one handler: the queue of waiting notifications, and the job that
+/// calls the handler.
 ///
-/// A handler that is added late gets the objects that exist from a snapshot, which its own job walks
-/// through; only later changes are queued here.
+/// A handler that is added late receives the existing objects from a snapshot, which its own job
+/// walks through. Only later changes are queued here.
 class Listener final : public Job {
  public:
   Listener(std::shared_ptr<const ListenerContext> context, std::uint64_t number, AnyHandler handler,
            HandlerOptions options, StoreSnapshot existing, bool upstream_synced);
 
-  /// Lets the job run. `owner` hears when it has ended, and must outlive that. Throws std::bad_alloc.
+  /// Starts the job. `owner` is notified when it has ended, and must outlive that. Throws
+  /// std::bad_alloc.
   void start(const std::shared_ptr<Scheduler>& scheduler, Processor& owner);
-  /// Whether start() was called.
+  /// Returns whether start() was called.
   [[nodiscard]] bool has_started() const noexcept { return started_; }
 
-  /// Queues what concerns this listener. Returns false if its backlog is full and its policy is to wait: then `room` is
-  /// woken when there is room, and the same batch is pushed again. So it is after an exception (std::bad_alloc). Only what
-  /// is missing is queued then.
+  /// Queues the notifications that are for this listener. Returns false if its backlog is full and
+  /// its policy is kBlock: `room` is woken when there is room, and the same batch is pushed again.
+  /// The same holds after an exception (std::bad_alloc). Only notifications that are missing are
+  /// queued then.
   [[nodiscard]] bool push(const NotificationBatch& batch, bool flagged,
                           const std::shared_ptr<Waker>& room);
-  /// From now on every object that existed has been pushed.
+  /// Called when every object that existed has been pushed.
   void upstream_synced();
-  /// push() queues everything from now on.
+  /// Disables back-pressure: push() queues everything from now on.
   void do_not_wait();
 
-  /// Ends when the handler has been called for all that waits.
+  /// Ends when the handler has been called for all waiting notifications.
   void drain() noexcept;
-  /// Ends after the call that is under way; what waits is dropped.
+  /// Ends after the call that is under way; drops waiting notifications.
   void stop() noexcept;
-  /// Waits until no call is under way and none will be, unless the handler itself asks for it.
+  /// Waits until no call is under way and none will be made. Does not wait when called by the
+  /// handler itself.
   void wait_until_ended() const;
   [[nodiscard]] bool has_ended() const { return ended_.done(); }
 
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+  [[nodiscard]] std::string_view name() const noexcept override { return synced_.name(); }
   [[nodiscard]] const HandlerOptions& options() const noexcept { return options_; }
   [[nodiscard]] const DoneSignal& synced() const noexcept { return synced_; }
   [[nodiscard]] std::size_t backlog() const;
@@ -77,12 +83,12 @@ class Listener final : public Job {
   enum class Queued { kAll, kFull };
 
   void run() noexcept override;
-  /// The handler is called for some of what waits. True if there may be more.
+  /// Calls the handler for some of the waiting notifications. Returns true if there may be more.
   [[nodiscard]] bool deliver_some() noexcept;
   [[nodiscard]] bool deliver_existing() noexcept;
   void deliver_taken() noexcept;
   void take_locked() noexcept;
-  /// False while a pause after a failure lasts.
+  /// Returns false during the pause after a failure.
   [[nodiscard]] bool may_call() noexcept;
   void end() noexcept;
 
@@ -108,7 +114,7 @@ class Listener final : public Job {
   const HandlerOptions options_;
   const DoneSignal synced_;
   const DoneSignal ended_;
-  const std::uint64_t start_;  // changes up to this one are in the snapshot
+  const std::uint64_t start_;  // the snapshot contains the changes up to this sequence number
 
   // Constant after start():
   std::atomic<bool> started_ = false;
@@ -116,14 +122,15 @@ class Listener final : public Job {
   std::optional<Timer> timer_;
 
   std::atomic<bool> stopping_ = false;
-  // Used by run() only:
-  StoreSnapshot walked_;  // objects that existed, while the handler is called for them
+  // Used only by run():
+  StoreSnapshot walked_;  // existing objects, while the handler is called for them
   std::uint32_t walked_to_ = 0;
   bool walking_ = true;
-  /// Notifications from waiting_: a few, so that the lock is not taken for each, and the rest can still be merged.
+  /// Notifications taken from waiting_: several, so that the lock is not taken for each; few, so
+  /// that the rest can still be merged.
   std::array<Notification, 16> taken_;
   std::size_t taken_count_ = 0;
-  std::size_t called_ = 0;  // of these, the handler has been called for
+  std::size_t called_ = 0;  // number of these that the handler has been called for
   Clock::TimePoint pause_until_{};
   bool pausing_ = false;
   std::optional<Clock::TimePoint> slow_reported_;
@@ -131,13 +138,14 @@ class Listener final : public Job {
   mutable std::mutex mutex_;
   // Guarded by mutex_:
   StoreSnapshot existing_;
-  boost::container::deque<Notification> waiting_;  // of std, an empty one takes half a kilobyte
-  std::shared_ptr<Waker> room_;                    // waits for room
-  std::uint64_t batch_ = 0;       // the number of the batch that is or was pushed last
-  std::size_t batch_queued_ = 0;  // of that batch, notifications that need not be looked at again
-  std::uint64_t left_ = 0;        // notifications that have left `waiting_`
-  std::size_t void_ = 0;          // of `waiting_`, those that were merged away
-  /// Where the last notification of an object waits, counted from the first ever. Kept above the mark only.
+  boost::container::deque<Notification> waiting_;  // an empty std::deque takes half a kilobyte
+  std::shared_ptr<Waker> room_;                    // woken when there is room
+  std::uint64_t batch_ = 0;                        // number of the batch pushed last
+  std::size_t batch_queued_ = 0;  // how many notifications of that batch have been handled
+  std::uint64_t left_ = 0;        // number of notifications that have left `waiting_`
+  std::size_t void_ = 0;          // entries of `waiting_` that were merged away
+  /// Position of the last waiting notification of an object, counted from the first ever.
+  /// Maintained only above the high-water mark.
   std::unordered_map<std::uint64_t, std::uint64_t> last_;
   bool indexed_ = false;
   bool above_ = false;

@@ -87,12 +87,12 @@ void MutationCacheCore::on_delete(const ObjectRef& object) {
   std::string key = access_.key(object.get());
   if (const Entry* entry = find_locked(key);
       entry != nullptr && !same_or_not_newer(entry->object, object)) {
-    return;  // an older object of that name has gone
+    return;  // a deletion of an older object of that name
   }
   put_locked(std::move(key), object, true);
 }
 
-/// What to show for a key of which the store has `stored`, or null.
+/// Returns the object to show for a key: the own write, or `stored` (may be null) if that is newer.
 ObjectRef MutationCacheCore::newer_locked(const std::string& key, ObjectRef stored) {
   const Entry* entry = find_locked(key);
   if (entry == nullptr || entry->deleted) return stored;

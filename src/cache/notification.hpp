@@ -11,29 +11,27 @@
 
 namespace kube::detail {
 
-/// What a handler is told.
+/// One notification for handlers.
 struct Notification {
   enum class Kind : std::uint8_t { kNone, kAdd, kUpdate, kDelete };
-  /// Who is told: everybody; those who are due at the last resync check (only for compatibility); those who
-  /// a resync was made for.
+  /// The receivers: all handlers; those that were due at the last resync check (only for
+  /// compatibility); those that a resync was made for.
   enum class Audience : std::uint8_t { kAll, kFlagged, kReceivers };
 
   Kind kind = Kind::kNone;
   Audience audience = Audience::kAll;
-  bool initial = false;    ///< of an addition: part of the state to begin with
-  bool tombstone = false;  ///< of a deletion: `object` may be older than the last state
-  ObjectRef before = {};   ///< what was stored until then
-  ObjectRef object =
-      {};  ///< null only for the deletion of something of which just the key is known
+  bool initial = false;    ///< for an addition: the object existed before
+  bool tombstone = false;  ///< for a deletion: `object` may be older than the final state
+  ObjectRef before = {};   ///< the state stored until then
+  ObjectRef object = {};   ///< null only for a deletion with only a key
   std::shared_ptr<const std::string> key = nullptr;
 };
 
 /// Notifications of one change of the store.
 struct NotificationBatch {
-  std::uint64_t number =
-      0;  ///< tells it from others: a batch may be distributed in several attempts
+  std::uint64_t number = 0;  ///< identifies the batch: it may be distributed in several attempts
   std::vector<Notification> notifications;
-  std::uint64_t sequence = 0;  ///< of the store after the change
+  std::uint64_t sequence = 0;  ///< sequence number of the store after the change
   std::shared_ptr<const ResyncRequest> resync;
 };
 

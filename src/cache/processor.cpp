@@ -49,7 +49,7 @@ std::shared_ptr<Listener> Processor::add(AnyHandler handler, HandlerOptions opti
         requested = 1s;
       }
       if (check_period_ == Clock::Duration::zero()) {
-        warning = "no resync, as the informer has none";
+        warning = "no resync, because the informer has no resync period";
       } else if (requested < check_period_ && informer_started) {
         warning = "resync period raised to that of the informer, which has started";
         requested = check_period_;
@@ -91,7 +91,7 @@ void Processor::remove(const std::shared_ptr<Listener>& listener, Removal how) {
     });
     if (found == members_.end()) return;
     forget_ended_locked();
-    leaving_.push_back(listener);  // there is room
+    leaving_.push_back(listener);  // capacity was reserved
     members_.erase(found);
   }
   if (how == Removal::kDrainAndWait) {
@@ -137,7 +137,7 @@ void Processor::request_stop() noexcept {
 }
 
 void Processor::listener_ended() noexcept {
-  const DoneSignal stopped = stopped_;  // the processor may be gone when the lock is
+  const DoneSignal stopped = stopped_;  // the processor may be destroyed once the lock is released
   {
     const std::lock_guard guard{mutex_};
     --alive_;
@@ -196,7 +196,7 @@ std::shared_ptr<const ResyncRequest> Processor::due_for_resync() {
   const Clock::TimePoint now = context_.clock.now();
   auto request = std::make_shared<ResyncRequest>();
   const std::lock_guard guard{mutex_};
-  request->receivers.reserve(members_.size());  // nobody is missed because of a lack of memory
+  request->receivers.reserve(members_.size());  // so that a lack of memory cannot skip a receiver
   for (const auto& member : members_) {
     member->flagged = member->effective > Clock::Duration::zero() && now >= member->next;
     if (!member->flagged) continue;

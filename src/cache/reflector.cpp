@@ -74,7 +74,7 @@ void default_watch_error_handler(const ReflectorOptions& options, const Reflecto
     }
   } catch (...) {
   }
-  log.error("{}: Failed to watch {}, tries again: {}", options.name, options.type_description,
+  log.error("{}: Failed to watch {}, retrying: {}", options.name, options.type_description,
             error.what());
 }
 
@@ -108,7 +108,7 @@ ReflectorCore::ReflectorCore(const ObjectAccess& access, std::shared_ptr<AsyncLi
       options_(complete(std::move(options), *access.type)),
       hooks_(std::move(hooks)),
       backoff_(options_.backoff) {
-  received(true);  // so that ages begin with this
+  received(true);  // ages are measured from now on
 }
 
 ReflectorCore::~ReflectorCore() = default;
@@ -178,7 +178,7 @@ void ReflectorCore::set_last_error(const char* text) noexcept {
   try {
     last_error_ = text;
   } catch (const std::bad_alloc&) {
-    last_error_ = "out of memory";  // short enough to need none
+    last_error_ = "out of memory";  // fits the small-string buffer: no allocation
   }
 }
 
@@ -261,7 +261,7 @@ Poll ReflectorCore::step(const Poller& poller) {
 }
 
 void ReflectorCore::start_round() {
-  // The end of a streamed state is told by an annotation.
+  // The end of a streamed state is marked by an annotation, so the type must have annotations.
   if (options_.watch_list &&
       call_user("supports_watch_list", [&] { return source_->supports_watch_list(); }) &&
       has_metadata(*access_.type, "annotations")) {
@@ -286,7 +286,8 @@ void ReflectorCore::end_round() noexcept {
 
 void ReflectorCore::end() noexcept {
   drop_operations();
-  // The reflector may be destroyed by a thread of the client that the source keeps, which could not end then.
+  // Released here: the source may own the client whose thread destroys the reflector later, and
+  // that thread could not join itself.
   source_.reset();
   state_ = State::kStopped;
   try {
@@ -301,7 +302,7 @@ void ReflectorCore::list_again() noexcept {
   list_again_ = true;
 }
 
-/// Reports the exception that is being handled.
+/// Reports the exception being handled.
 void ReflectorCore::round_failed() noexcept {
   try {
     throw;
@@ -322,7 +323,7 @@ void ReflectorCore::round_failed() noexcept {
       });
     }
   } catch (...) {
-    // Mostly a lack of memory.
+    // Usually a lack of memory.
     with_current_exception([&](const std::exception& error) {
       set_last_error(error.what());
       try {
@@ -346,7 +347,7 @@ void ReflectorCore::pause_until(Clock::TimePoint time, State then) noexcept {
   state_ = State::kPausing;
 }
 
-/// Pauses for longer than the last time.
+/// Pauses with exponential back-off.
 void ReflectorCore::back_off(State then) noexcept {
   Clock::Duration delay = std::min<Clock::Duration>(options_.backoff.cap, 1s);
   try {
@@ -360,10 +361,11 @@ void ReflectorCore::back_off(State then) noexcept {
   pause_until(options_.clock->now() + delay, then);
 }
 
-/// After a watch that has ended without a reason to list again.
+/// Pauses after a watch that ended without a reason to list again.
 void ReflectorCore::pause_before_reconnect(Clock::Duration lived, std::size_t events, State then) {
   if (lived >= options_.backoff.cap) backoff_.reset();
-  // A watch that brought something was of use, however short: escalating would leave the cache behind for nothing.
+  // A watch that delivered something was useful, however short: a longer pause would only delay the
+  // cache.
   if (lived >= options_.healthy_watch || events > 0) quick_ends_ = 0;
   state_ = then;
   if (lived >= options_.healthy_watch) return;
@@ -404,7 +406,7 @@ void ReflectorCore::tick() {
   const Clock::TimePoint now = options_.clock->now();
   if (now >= warn_at_) {
     if (streaming_ != nullptr && now - streaming_->last_event >= kSlow) {
-      options_.log->warning("{}: {} of the initial state of {} for 10 s or more", options_.name,
+      options_.log->warning("{}: {} of the initial state of {} for at least 10 s", options_.name,
                             streaming_->any_event ? "no further event" : "not a single event",
                             options_.type_description);
     }
@@ -420,7 +422,7 @@ void ReflectorCore::tick() {
   resync_at_ = options_.clock->now() + hooks_.resync_period;
 }
 
-/// Why an object cannot be stored; empty if it can.
+/// Returns why an object cannot be stored; empty if it can.
 std::string ReflectorCore::unusable(const ObjectRef& object) const {
   if (!object) return "an event without an object";
   const std::string_view kind = access_.kind(object.get());
@@ -435,7 +437,8 @@ std::string ReflectorCore::unusable(const ObjectRef& object) const {
   return {};
 }
 
-/// What to store for an object: the stored block if it is the same version, else the transformed object.
+/// Returns the object to store: the stored block if the version is the same, else the transformed
+/// object.
 ObjectRef ReflectorCore::prepare(ObjectRef object) {
   if (ObjectRef known = target_.known(object.get());
       known && access_.same_version(known.get(), object.get())) {
@@ -455,7 +458,7 @@ ObjectRef ReflectorCore::transformed(ObjectRef object) const {
     });
   }
   if (!result || access_.name(result.get()).empty()) {
-    throw KeyError("transforming: " + access_.key(object.get()) + ": nothing with a name is left");
+    throw KeyError("transforming: " + access_.key(object.get()) + ": the result has no name");
   }
   return result;
 }

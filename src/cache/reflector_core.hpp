@@ -19,73 +19,86 @@
 
 namespace kube::detail {
 
-/// Additional tasks of a Reflector, for its owner.
+/// Additional functions that the owner of a Reflector provides.
 struct ReflectorHooks {
-  /// Changes each object before anything else sees it; throws to refuse.
+  /// Changes each object before it is used further. Throws to reject it.
   std::function<ObjectRef(const ObjectRef& object)> transform = nullptr;
   Clock::Duration resync_period = {};
-  /// Returns the handlers that are due for a resync, or null if none is. Absent: always all.
+  /// Returns the handlers that are due for a resync, or null if none is. If absent, all are.
   std::function<std::shared_ptr<const ResyncRequest>()> due_for_resync = nullptr;
-  /// Hears of each round that failed, besides ReflectorOptions::on_error. May be absent.
+  /// Receives the error of each failed round, in addition to ReflectorOptions::on_error. May be
+  /// absent.
   std::function<void(const std::exception& error)> on_error = nullptr;
 };
 
-/// The states of a reflector. A *round* begins with kStarting and ends, after a failure or an expired watch, with a pause
-/// that grows from round to round.
+/// The states of a reflector.
 ///
-///               ┌──────────────────────────────── pause (back-off) ◄────────────── failure, in any state
-///               ▼                                                                  or a list is needed
-///          kStarting ──► kOpeningState ──► kStreamingState ─┬─► kChecking ─┐              ▲
-///               │              │  ▲               │         │              │              │
-///               │   fall back  │  └─── pause ◄────┘ cut off └──────────────┤              │
-///               ▼              ▼                                           ▼              │
-///           kListing ◄─────────┘                  ┌────────────────► kWatching ───────────┤
-///               │                                 │                        │              │
-///               └──────────────────────────► kOpeningWatch ◄─── pause ◄────┘ ended        │
-///                                                 └────────────────────────────────────── ┘
+///       ┌────────── kStarting ◄───────────── kPausing ◄────── end of the round,
+///       │               │                   (back-off)        from any state
+///       │ no WatchList  │ WatchList
+///       │               ▼             opened                    complete
+///       │         kOpeningState ─────────────► kStreamingState ──────────┬──────────┐
+///       │            │    ▲                       │        │             │ to be    │
+///       │     failed │    └────── kPausing ◄──────┘        │ failed      │ checked  │
+///       ▼            ▼                       cut off       │             ▼          │
+///    kListing ◄──────┴─────────────────────────────────────┴──────── kChecking      │
+///       │                                                    differs     │ equal    │
+///       │ complete                                                       ▼          │
+///       └──────────► kOpeningWatch ───────────────────────────────► kWatching ◄─────┘
+///                          ▲                opened                       │
+///                          └────────────── kPausing ◄────────────────────┘
+///                                                         ended
+///
+/// A *round* begins with kStarting. It ends when a list or watch fails, or when the server no
+/// longer has the version (410 Gone). The next one begins after a pause that grows from round to
+/// round.
+/// Not drawn: a request that the server refuses for now (overload, connection refused) is repeated
+/// in the same state after a pause; stop() leads from any state to kStopped.
 enum class ReflectorState : std::uint8_t {
-  kStarting,        ///< decides how to get the existing objects
-  kOpeningState,    ///< asks for a watch that begins with the existing objects
-  kStreamingState,  ///< reads these, up to the bookmark that ends them
-  kChecking,        ///< lists the same version, to compare it with what was streamed
-  kListing,         ///< reads the pages of a list
-  kOpeningWatch,    ///< asks for a watch from the last version on
-  kWatching,        ///< reads events
-  kPausing,         ///< waits for a time, then goes on with another state
-  kStopped,         ///< nothing happens any more
+  kStarting,        ///< Decides how to get the existing objects: WatchList or a plain list.
+  kOpeningState,    ///< Opens a watch that begins with the existing objects (sendInitialEvents).
+  kStreamingState,  ///< Reads the existing objects, up to the bookmark that ends them.
+  kChecking,        ///< Lists the streamed version and compares; only with check_consistency.
+  kListing,         ///< Reads the pages of a list.
+  kOpeningWatch,    ///< Opens a watch that begins at the last version read.
+  kWatching,        ///< Reads events; a streamed state continues here with the same watch.
+  kPausing,         ///< Waits for a time, then continues with the state `after_pause_`.
+  kStopped,         ///< Does nothing any more; the final state.
 };
 
-/// The state machine behind Reflector and behind informers: keeps a target equal to a source, without ever waiting.
+/// The state machine behind Reflector and behind informers: keeps a target equal to a source. It is
+/// polled, and never blocks.
 ///
 /// Thread safety: poll(), tick() and wake_at() from one thread at a time; the rest from any.
 class ReflectorCore {
  public:
-  /// All references must outlive it.
+  /// All referenced objects must outlive it.
   ReflectorCore(const ObjectAccess& access, std::shared_ptr<AsyncListWatch> source,
                 ReflectorTarget& target, ReflectorOptions options, ReflectorHooks hooks = {});
   ~ReflectorCore();
   ReflectorCore(const ReflectorCore&) = delete;
   ReflectorCore& operator=(const ReflectorCore&) = delete;
 
-  /// Goes on as far as it can. Poll::kMore: the target is full, or it is the turn of others. Poll::kReady: it has stopped.
+  /// Makes as much progress as possible. Poll::kMore: the target is full, or the work limit of one
+  /// call is reached. Poll::kReady: it has stopped.
   [[nodiscard]] Poll poll(const Poller& poller) noexcept;
-  /// Has the next poll() stop. The waker is not woken.
+  /// Makes the next poll() stop. Does not wake the waker.
   void stop() noexcept { stopping_ = true; }
-  /// Ends the list or watch that is under way, and lists after a pause: what came of it has been lost. The waker is not
-  /// woken.
+  /// Ends the current list or watch, whose results were lost, and lists again after a pause. Does
+  /// not wake the waker.
   void list_again() noexcept;
-  /// Does what is due: a resync, a warning about a state that does not arrive. Called again after it has thrown, it goes
-  /// on where it stopped.
+  /// Does timed work: a resync, a warning about an initial state that does not arrive. After an
+  /// exception it can be called again, and continues where it stopped.
   void tick();
-  /// When tick() has something to do; TimePoint::max(): never.
+  /// Returns when tick() has something to do; TimePoint::max(): never.
   [[nodiscard]] Clock::TimePoint tick_at() const noexcept;
-  /// When to poll although the waker was not woken.
+  /// Returns when to poll even if the waker was not woken.
   [[nodiscard]] Clock::TimePoint wake_at() const noexcept;
 
   [[nodiscard]] const std::string& name() const noexcept { return options_.name; }
   [[nodiscard]] std::string last_version() const;
   [[nodiscard]] std::string last_error() const;
-  /// Fills in the ages of InformerMetrics.
+  /// Updates the ages in InformerMetrics.
   void measure() const;
 
  private:
@@ -95,7 +108,8 @@ class ReflectorCore {
   struct Checking;
   struct Watching;
 
-  /// One step of the state. Poll::kReady: go on with what is the state now.
+  /// Does one step in the current state. Poll::kReady: continue with the state that is current
+  /// then.
   Poll step(const Poller& poller);
   void start_round();
   void end_round() noexcept;
@@ -147,14 +161,14 @@ class ReflectorCore {
   void report(const ReflectorEvent& event) noexcept;
 
   const ObjectAccess& access_;
-  std::shared_ptr<AsyncListWatch> source_;  // until it has stopped
+  std::shared_ptr<AsyncListWatch> source_;  // reset when it has stopped
   ReflectorTarget& target_;
   const ReflectorOptions options_;
   const ReflectorHooks hooks_;
   std::atomic<bool> stopping_ = false;
   std::atomic<bool> list_again_ = false;
 
-  // For whoever polls:
+  // Used only by the polling thread:
   State state_ = State::kStarting;
   State after_pause_ = State::kStarting;
   Clock::TimePoint pause_until_{};
@@ -170,14 +184,14 @@ class ReflectorCore {
   Clock::TimePoint internal_error_last_{};
   Clock::TimePoint resync_at_ = Clock::TimePoint::max();
   Clock::TimePoint warn_at_ = Clock::TimePoint::max();
-  std::shared_ptr<const ResyncRequest> due_;  // found by tick(), and not handed over yet
+  std::shared_ptr<const ResyncRequest> due_;  // found by tick(), and not yet passed on
 
   mutable std::mutex mutex_;
   // Guarded by mutex_:
   std::string last_version_;
   std::string last_error_;
-  Clock::TimePoint received_{};    // when anything came
-  Clock::TimePoint up_to_date_{};  // when the last bookmark or list came
+  Clock::TimePoint received_{};    // when data arrived last
+  Clock::TimePoint up_to_date_{};  // when the last bookmark or list arrived
 };
 
 }  // namespace kube::detail

@@ -20,7 +20,7 @@ namespace {
 constexpr auto kSlow = 10s;
 constexpr std::int64_t kDefaultPageSize = 500;
 constexpr std::string_view kNoVersion;
-/// Decoded in one go, about a millisecond's worth.
+/// Bytes decoded per call: about a millisecond of work.
 constexpr std::size_t kBytesAtOnce = std::size_t{256} << 10;
 
 }  // namespace
@@ -83,7 +83,8 @@ void ReflectorCore::take_item(ObjectRef object) {
   }
 }
 
-/// Returns whether it was the last page; otherwise the next one is asked for.
+/// Handles the end of a page. Returns whether it was the last one; otherwise prepares the request
+/// of the next.
 bool ReflectorCore::page_read(const ListMetadata& page) {
   Listing& listing = *listing_;
   if (listing.is_whole) {
@@ -99,7 +100,7 @@ bool ReflectorCore::page_read(const ListMetadata& page) {
   ListOptions& options = listing.options;
   if (listing.items.size() == listing.items_before &&
       page.continue_token == options.continue_token) {
-    throw Error("the server answers with an empty page that goes on at itself");
+    throw Error("the server returned an empty page whose continue token repeats");
   }
   ++listing.page;
   options.resource_version.clear();
@@ -108,7 +109,7 @@ bool ReflectorCore::page_read(const ListMetadata& page) {
   return false;
 }
 
-/// Begins anew where that may help. Called while `error` is being handled.
+/// Restarts the list if that may help, else throws. Called while `error` is being handled.
 void ReflectorCore::list_failed(const std::exception& error) {
   Listing& listing = *listing_;
   listing.operation.reset();
@@ -120,7 +121,7 @@ void ReflectorCore::list_failed(const std::exception& error) {
   const auto* refusal = dynamic_cast<const ApiError*>(&error);
   if (refusal != nullptr && listing.page > 1 && !listing.is_whole &&
       is_resource_expired(*refusal)) {
-    // The server has forgotten where the list went on: all at once then.
+    // The continue token has expired: list again, all at once.
     begin_anew();
     listing.options.limit = 0;
     listing.is_whole = true;

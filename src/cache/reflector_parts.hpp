@@ -5,20 +5,20 @@
 
 #include <kube/cache/indexer_core.hpp>
 
-/// The data of a ReflectorCore, by the state that needs it.
+/// The data of a ReflectorCore, grouped by the state that needs it.
 namespace kube::detail {
 
 struct ReflectorCore::Listing {
-  ListOptions wanted;   ///< for the first page
-  ListOptions options;  ///< for this page
+  ListOptions wanted;   ///< options of the first page
+  ListOptions options;  ///< options of this page
   std::vector<ObjectRef> items;
-  ListMetadata first;  ///< of the first page, which decides which version it is
+  ListMetadata first;  ///< metadata of the first page, which has the version of the list
   int page = 1;
-  std::size_t items_before = 0;  ///< of earlier pages
-  bool is_restarted = false;     ///< the version asked for was not available
-  bool is_whole = false;         ///< the server forgot where the list went on: all at once
+  std::size_t items_before = 0;  ///< number of items of earlier pages
+  bool is_restarted = false;     ///< restarted because the requested version was not available
+  bool is_whole = false;         ///< the continue token expired: all objects at once
   Clock::TimePoint start{};
-  std::unique_ptr<AsyncList> operation;  ///< null before a page is asked for
+  std::unique_ptr<AsyncList> operation;  ///< null before a page is requested
 };
 
 struct ReflectorCore::Streaming {
@@ -33,7 +33,7 @@ struct ReflectorCore::Streaming {
   bool any_event = false;
   bool is_complete = false;
   std::string version;
-  /// The objects that have arrived. Changes are applied in bunches.
+  /// The objects that have arrived. Changes are applied in batches.
   IndexerCore arriving;
   std::vector<StoreChange> changes;
 
@@ -43,7 +43,7 @@ struct ReflectorCore::Streaming {
 };
 
 struct ReflectorCore::Checking {
-  std::vector<ObjectRef> items;  ///< that were streamed
+  std::vector<ObjectRef> items;  ///< objects that were streamed
   std::vector<ObjectRef> listed;
   std::unique_ptr<AsyncList> operation;
 };
@@ -52,7 +52,7 @@ struct ReflectorCore::Watching {
   ListOptions options;
   std::unique_ptr<AsyncWatch> operation;
   std::size_t events = 0;
-  /// Before the first change, events tell what exists, in any order.
+  /// True until the first change: initial events describe existing objects, in any order.
   bool is_synthetic = false;
   Clock::TimePoint start{};
 };

@@ -60,7 +60,7 @@ std::vector<ObjectRef> ReflectorCore::Streaming::objects() {
   return all;
 }
 
-/// Asks for the existing objects through a watch, which then goes on.
+/// Opens a watch that begins with the existing objects (WatchList) and continues as a normal watch.
 Poll ReflectorCore::open_state(const Poller& poller) {
   if (streaming_ == nullptr) {
     auto streaming = std::make_unique<Streaming>(access_);
@@ -150,7 +150,7 @@ void ReflectorCore::take_state(AnyWatchEvent& event) {
   }
 }
 
-/// The stream has ended before the state was complete.
+/// Handles a stream that ended before the state was complete.
 void ReflectorCore::state_cut_off() {
   const Clock::Duration lived = options_.clock->now() - streaming_->start;
   const std::size_t events = streaming_->events;
@@ -162,14 +162,14 @@ void ReflectorCore::state_cut_off() {
         options_.name));
   }
   report({.kind = What::kStateRestarted, .items = events, .duration = lived});
-  options_.log->warning("{}: the stream of the state of {} ended after {} events, tries again",
+  options_.log->warning("{}: the stream of the initial state of {} ended after {} events, retrying",
                         options_.name, options_.type_description, events);
   streaming_.reset();
   warn_at_ = Clock::TimePoint::max();
-  pause_before_reconnect(lived, 0, State::kOpeningState);  // all that came has to come again
+  pause_before_reconnect(lived, 0, State::kOpeningState);  // all objects have to be sent again
 }
 
-/// Decides what to do after a failure: the same again, or a list after all.
+/// Decides what to do after a failure: repeat the request, or fall back to a list.
 void ReflectorCore::state_failed(const std::exception& error) {
   const std::string version = streaming_->options.resource_version;
   streaming_.reset();
@@ -186,10 +186,10 @@ void ReflectorCore::state_failed(const std::exception& error) {
   if (unavailable) {
     version_unavailable_ = true;
   } else {
-    options_.log->warning("{}: cannot list and watch {}, tries again: {}", options_.name,
+    options_.log->warning("{}: cannot list and watch {}, retrying: {}", options_.name,
                           options_.type_description, error.what());
   }
-  // At once if the next request is another one.
+  // No pause if the next request is a different one.
   if (unavailable && !version.empty()) {
     state_ = State::kOpeningState;
   } else {
@@ -255,7 +255,7 @@ Poll ReflectorCore::check(const Poller& poller) {
     accept_state(std::move(checked->items));
   } else {
     streaming_.reset();
-    start_list();  // which repairs it
+    start_list();  // stores the correct state
   }
   return Poll::kReady;
 }

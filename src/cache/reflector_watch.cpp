@@ -17,10 +17,10 @@ using What = ReflectorEvent::Kind;
 
 namespace {
 
-/// Taken in one go, before they are passed on.
+/// Maximum number of events taken before they are passed on.
 constexpr std::size_t kEventsAtOnce = 256;
 
-/// An ERROR event as something to throw.
+/// Converts an ERROR event into an exception.
 std::exception_ptr error_of(const AnyWatchEvent& event) {
   if (event.status) return std::make_exception_ptr(ApiError{*event.status});
   return std::make_exception_ptr(Error("unexpected object in an ERROR event"));
@@ -59,7 +59,7 @@ ListOptions ReflectorCore::watch_options() {
   return options;
 }
 
-/// After a list or a streamed state, whose watch goes on if it is given.
+/// Called after a list, or after a streamed state, whose open watch is passed in.
 void ReflectorCore::begin_watching(std::unique_ptr<AsyncWatch> watch) {
   clear_last_error();
   if (hooks_.resync_period > Clock::Duration::zero()) {
@@ -115,7 +115,7 @@ void ReflectorCore::open_failed(const std::exception& error) {
   back_off(State::kOpeningWatch);
 }
 
-/// Takes events until there are none, or the stream ends.
+/// Takes events until none is available, or the stream ends.
 Poll ReflectorCore::watch() {
   Watching& watching = *watching_;
   std::exception_ptr failure;
@@ -146,7 +146,7 @@ Poll ReflectorCore::watch() {
   return Poll::kReady;
 }
 
-/// Returns false if the change would be lost: a new list brings it again.
+/// Applies an event. Returns false if the change would be lost: a new list delivers it again.
 bool ReflectorCore::take_event(AnyWatchEvent& event) {
   const bool bookmark = event.type == EventType::kBookmark;
   if (const std::string why = bookmark && event.object ? std::string{} : unusable(event.object);
@@ -170,7 +170,7 @@ bool ReflectorCore::take_event(AnyWatchEvent& event) {
   return true;
 }
 
-/// Puts an event into the store. Throws what the transform or the store throws.
+/// Puts an event into the store. Throws the exceptions of the transform and the store.
 void ReflectorCore::put(const AnyWatchEvent& event) {
   switch (event.type) {
     case EventType::kAdded:
@@ -190,7 +190,7 @@ void ReflectorCore::put(const AnyWatchEvent& event) {
   }
 }
 
-/// Decides what to do after a watch that ended, with an error or without.
+/// Decides what to do after a watch that ended, with or without an error.
 void ReflectorCore::watch_ended(const std::exception_ptr& error) {
   const Clock::Duration lived = options_.clock->now() - watching_->start;
   const std::size_t events = watching_->events;

@@ -19,7 +19,7 @@ namespace kube::detail {
 
 namespace {
 
-/// How soon a start is tried again that failed for want of memory or threads.
+/// Pause before a start is retried that failed for lack of memory or threads.
 constexpr std::chrono::milliseconds kAfterFailedStart{100};
 
 class ReflectorJob final : public Job {
@@ -53,7 +53,7 @@ class ReflectorJob final : public Job {
 
   ReflectorCore& reflector_;
   Clock& clock_;
-  std::optional<Timer> timer_;  // until it has ended: the clock may go then
+  std::optional<Timer> timer_;  // until the reflector has ended: the clock may be destroyed then
   const DoneSignal ended_;
 };
 

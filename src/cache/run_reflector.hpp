@@ -7,8 +7,9 @@
 
 namespace kube::detail {
 
-/// Polls a reflector that belongs to no informer, in the threads of the client's Runtime or of the shared one, until a stop is requested. Returns
-/// when it has stopped and no call of `source`, which it reads from, is under way.
+/// Polls a reflector that belongs to no informer until a stop is requested, on the threads of the
+/// client's Runtime or of the shared one. Returns when it has stopped and no call into `source` is
+/// under way.
 void run_reflector(ReflectorCore& reflector, AsyncListWatch& source, Clock& clock,
                    std::stop_token stop) noexcept;
 

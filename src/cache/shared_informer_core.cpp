@@ -48,7 +48,8 @@ std::shared_ptr<SharedInformerCore> make_shared_informer(const ObjectAccess& acc
   return make_shared_in_process<SharedInformerCore>(access, std::move(source), std::move(settings));
 }
 
-/// Null if the informer has been started before. What it throws leaves the informer not started.
+/// Returns null if the informer has been started before. An exception leaves the informer not
+/// started.
 std::shared_ptr<SharedInformerCore::Running> SharedInformerCore::prepare() {
   processor_->process().check("the informer");
   const std::lock_guard guard{mutex_};
@@ -119,7 +120,7 @@ void SharedInformerCore::request_stop() noexcept {
   running->controller->stop();
 }
 
-/// The last act of the controller.
+/// Called by the controller when it has ended.
 void SharedInformerCore::controller_ended() noexcept {
   {
     const std::lock_guard guard{mutex_};

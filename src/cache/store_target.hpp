@@ -11,7 +11,7 @@
 
 namespace kube::detail {
 
-/// Writes the objects and changes of a reflector straight into a store.
+/// Writes the objects and changes of a reflector directly into a store.
 class StoreTarget final : public ReflectorTarget {
  public:
   explicit StoreTarget(std::shared_ptr<IndexerCore> store) : store_(std::move(store)) {}

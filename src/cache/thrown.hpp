@@ -7,11 +7,12 @@
 #include <string>
 #include <string_view>
 
-/// What user code may throw: anything. The cache calls it through these, so that each caller needs to know
-/// std::exception only.
+/// User code may throw anything. The cache calls it through these functions, so that callers only
+/// need to handle std::exception.
 namespace kube::detail {
 
-/// Stands for a thrown value that is no std::exception. Needs no memory, so that it can be reported when there is none.
+/// Represents a thrown value that is not a std::exception. Needs no memory, so it can be reported
+/// even without any.
 class ForeignException final : public std::exception {
  public:
   [[nodiscard]] const char* what() const noexcept override {
@@ -19,7 +20,7 @@ class ForeignException final : public std::exception {
   }
 };
 
-/// For a catch (...) block: calls `handle(const std::exception&)` with the exception that is being handled.
+/// For a catch (...) block: calls `handle(const std::exception&)` with the exception being handled.
 template <typename Handle>
 void with_current_exception(const Handle& handle) {
   try {
@@ -31,7 +32,8 @@ void with_current_exception(const Handle& handle) {
   }
 }
 
-/// Calls user code. What it throws that is no std::exception becomes an Error, which names what was called.
+/// Calls user code. Converts a thrown value that is not a std::exception into an Error with the
+/// name of the function.
 template <typename Call>
 decltype(auto) call_user(std::string_view name, const Call& call) {
   try {

@@ -8,8 +8,9 @@
 
 namespace kube::detail {
 
-/// Waits for a signal that jobs of the scheduler fire, without regard to a stop. If its loop has no thread, and nobody
-/// else runs it, the calling thread does meanwhile.
+/// Waits for a signal that jobs of the scheduler fire; a stop does not interrupt it. If the
+/// scheduler's loop has no thread, and no other thread runs it, the calling thread runs it
+/// meanwhile.
 inline void wait_for_end(const DoneSignal& signal, Scheduler& scheduler) {
   if (!scheduler.is_without_threads()) {
     (void)signal.wait({});

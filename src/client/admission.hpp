@@ -9,7 +9,7 @@
 
 namespace kube::detail {
 
-/// ByteAccount::admit() in the form that is polled.
+/// Polled form of ByteAccount::admit().
 ///
 /// Thread safety: that of its account.
 class Admission {
@@ -20,9 +20,9 @@ class Admission {
   Admission& operator=(const Admission&) = delete;
   ~Admission();
 
-  /// False while the stream has to wait for others to give bytes back. Throws as admit().
+  /// Returns false while the stream has to wait until others release bytes. Throws like admit().
   [[nodiscard]] bool poll(std::size_t incomplete, const Poller& poller);
-  /// When it gives up; TimePoint::max() if it does not wait.
+  /// When the wait times out; TimePoint::max() if it does not wait.
   [[nodiscard]] Clock::TimePoint wake_at() const noexcept { return until_; }
 
  private:

@@ -21,7 +21,7 @@ namespace reason = meta::v1::status_reason;
 
 namespace {
 
-/// How much of an unexpected body an error quotes.
+/// Maximum length of the quotation of an unexpected body in an error.
 constexpr std::size_t kMostQuoted = 2048;
 
 std::string_view header(const Headers& headers, std::string_view name) {
@@ -38,7 +38,8 @@ struct Meaning {
   std::string message = {};
 };
 
-/// What a code stands for when the body does not say; each message tells what can be done about it.
+/// Returns reason and message for a status code if the body does not provide them. Each message
+/// says what can be done.
 Meaning meaning_of(int code, const Request& request, const Headers& headers,
                    std::string_view text) {
   switch (code) {
@@ -47,11 +48,11 @@ Meaning meaning_of(int code, const Request& request, const Headers& headers,
     case 401:
       return {
           reason::kUnauthorized,
-          "the server does not know who is asking; check the token, certificate or login plugin "
+          "the server did not accept the credentials; check the token, certificate or login plugin "
           "of the user in the configuration"};
     case 403:
       return {reason::kForbidden,
-              fmt::format("the server does not allow it to this user ({})", text)};
+              fmt::format("the server does not allow this user to do that ({})", text)};
     case 404:
       return {
           reason::kNotFound,
@@ -76,7 +77,7 @@ Meaning meaning_of(int code, const Request& request, const Headers& headers,
     case 422:
       return {reason::kInvalid, "the server found the content of the request to be invalid"};
     case 429:
-      return {reason::kTooManyRequests, "the server has too much to do; try again later"};
+      return {reason::kTooManyRequests, "the server is overloaded; try again later"};
     case 503:
       return {reason::kServiceUnavailable,
               "the server cannot answer at the moment; try again later"};
@@ -95,7 +96,7 @@ Meaning meaning_of(int code, const Request& request, const Headers& headers,
         reason::kUnknown,
         fmt::format("the server redirects to {} (code {}), which is not followed; if that is where "
                     "the API is, use it as the server address",
-                    location.empty() ? "an unnamed place" : quoted(location), code)};
+                    location.empty() ? "an unnamed location" : quoted(location), code)};
   }
   return {reason::kUnknown,
           fmt::format("the server answered with code {} and no explanation", code)};
@@ -144,7 +145,7 @@ Ref<meta::v1::Status> find_status(std::string_view body, Format format) {
 
 bool begins_status(std::string_view body, Format format) {
   if (format == Format::kJson) return trimmed(body).starts_with(R"({"kind":"Status")");
-  // The envelope: magic, then the type meta with apiVersion and kind.
+  // Beginning of the protobuf envelope: magic, then the TypeMeta with apiVersion and kind.
   constexpr std::string_view kBegin{"k8s\0\x0a\x0c\x0a\x02v1\x12\x06Status", 18};
   return body.starts_with(kBegin);
 }

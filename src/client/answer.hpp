@@ -13,37 +13,37 @@
 #include <string>
 #include <string_view>
 
-/// What an answer of a server means.
+/// Interpretation of server responses.
 namespace kube::detail {
 
 inline constexpr std::string_view kJsonMedia = "application/json";
 inline constexpr std::string_view kProtobufMedia = "application/vnd.kubernetes.protobuf";
 
-/// The cause in the Status of a watch that could not be decoded.
+/// Cause in the Status of a watch that could not be decoded.
 inline constexpr std::string_view kWatchDecodingCause = "ClientWatchDecoding";
 
-/// How the body of that Content-Type is read; nothing if it is neither JSON nor protobuf. An empty one
-/// means `assumed`.
+/// Returns the format of a body with that Content-Type; nothing if it is neither JSON nor protobuf.
+/// If it is empty, `assumed`.
 [[nodiscard]] std::optional<Format> format_of(std::string_view content_type, Format assumed);
 
-/// The Status that `body` is; null if it is something else.
+/// Decodes `body` as a Status; null if it is something else.
 [[nodiscard]] Ref<meta::v1::Status> find_status(std::string_view body, Format format);
-/// Whether a body that begins like this is a Status.
+/// Returns whether a body that begins like this is a Status.
 [[nodiscard]] bool begins_status(std::string_view body, Format format);
 
-/// The seconds of a Retry-After header; nothing if there is none, or a date.
+/// Returns the seconds of a Retry-After header; nothing if it is absent or a date.
 [[nodiscard]] std::optional<int> retry_after_of(const Headers& headers);
 
-/// The error that an answer without success stands for, whether or not its body is a Status. `body` is as
-/// much of it as was read.
+/// Returns the error for a response that is not a success, whether or not its body is a Status.
+/// `body` is the part of it that was read.
 [[nodiscard]] ApiError error_of(const Request& request, const HttpResponseHead& head,
                                 std::string_view body);
-/// The error of a success that cannot be used: `problem` tells what is wrong with it.
+/// Returns the error for a successful response that cannot be used; `problem` describes the reason.
 [[nodiscard]] ApiError unexpected_answer(const Request& request, const HttpResponseHead& head,
                                          std::string_view problem);
-/// The Status of WA-9.
+/// Returns the Status of WA-9.
 [[nodiscard]] Ref<meta::v1::Status> watch_decoding_status(std::string_view problem);
-/// The Status of a watch that ended for a reason on this side.
+/// Returns the Status of a watch that ended for a reason on the client's side.
 [[nodiscard]] Ref<meta::v1::Status> watch_failure_status(std::string_view problem);
 
 }  // namespace kube::detail

@@ -14,7 +14,7 @@ namespace kube::detail {
 
 namespace {
 
-/// The first wait is for the answer, each other one for a line.
+/// The first await opens the log; each later one yields a line.
 class AwaitedLog final : public Awaited<std::optional<std::string>> {
  public:
   AwaitedLog(std::shared_ptr<RestClient> rest, Request request)

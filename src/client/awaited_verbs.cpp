@@ -16,7 +16,7 @@ namespace kube::detail {
 
 namespace {
 
-/// How much of a list is decoded before others on the queue get their turn.
+/// Bytes of a list that are decoded before other work on the queue gets its turn.
 constexpr std::size_t kBytesAtOnce = std::size_t{128} << 10;
 
 class AwaitedObject final : public Awaited<AnyRef> {
@@ -42,7 +42,8 @@ class AwaitedObject final : public Awaited<AnyRef> {
   ObjectOperation operation_;
 };
 
-/// One answer of a list, or all pages. `Operation` is made by the first poll, which knows whom to wake.
+/// Awaits one page of a list, or all pages. The first poll makes `Operation`, when the waker is
+/// known.
 template <typename Operation>
 class AwaitedList final : public Awaited<ListMetadata> {
  public:
@@ -62,7 +63,7 @@ class AwaitedList final : public Awaited<ListMetadata> {
     return result == Poll::kReady;
   }
   void stopped() override {
-    if (!operation_) operation_ = start_({});  // it knows what was asked
+    if (!operation_) operation_ = start_({});  // provides the message with the request
     throw operation_->canceled();
   }
   [[nodiscard]] Clock::TimePoint wake_at() const noexcept override { return operation_->wake_at(); }

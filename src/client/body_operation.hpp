@@ -16,17 +16,17 @@ namespace kube::detail {
 
 class RestClient;
 
-/// Reads the whole body of an answer. See RestClient::read_body() and engine/polling.hpp.
+/// Reads the whole body of a response. See RestClient::read_body() and engine/polling.hpp.
 class BodyOperation {
  public:
-  /// All of them must outlive it.
+  /// All references must outlive it.
   BodyOperation(const RestClient& rest, const Request& request, PolledStream& stream,
                 Poller poller);
 
-  /// Throws as RestClient::read_body().
+  /// Throws like RestClient::read_body().
   [[nodiscard]] Poll poll();
   [[nodiscard]] Clock::TimePoint wake_at() const noexcept { return admission_.wake_at(); }
-  /// The body, once it is ready.
+  /// Returns the body, once ready.
   [[nodiscard]] std::string take() { return body_.take(); }
   [[nodiscard]] TransportError canceled() const;
 

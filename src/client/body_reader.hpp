@@ -11,18 +11,18 @@
 
 namespace kube::detail {
 
-/// Collects the rest of a body, up to a number of bytes.
+/// Collects the rest of a body, up to a limit of bytes.
 class BodyReader {
  public:
   explicit BodyReader(std::size_t limit) noexcept : limit_(limit) {}
 
-  /// Adds what a stream gave, empty for its end. False if nothing more is wanted.
+  /// Adds bytes of a stream, empty at its end. Returns false if no more are needed.
   bool add(std::string_view chunk) {
     if (chunk.empty()) return false;
     body_ += chunk.substr(0, limit_ + 1 - body_.size());
     return body_.size() <= limit_;
   }
-  /// Reads what has arrived. False while more is to come. Throws TransportError.
+  /// Reads what has arrived. Returns false while more is to come. Throws TransportError.
   [[nodiscard]] bool poll(PolledStream& stream) {
     for (;;) {
       const auto chunk = stream.poll_read();
@@ -32,7 +32,7 @@ class BodyReader {
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return body_.size(); }
-  /// False if there is more than fits.
+  /// False if the body exceeds the limit.
   [[nodiscard]] bool is_complete() const noexcept { return body_.size() <= limit_; }
   [[nodiscard]] std::string take() {
     body_.resize(std::min(body_.size(), limit_));

@@ -8,8 +8,9 @@
 
 namespace kube::detail {
 
-/// Polls an operation until it is ready, in the caller's thread. The Poller of the operation has no scheduler, so it makes
-/// blocking calls itself and is pending only until wake_at(). Throws Operation::canceled() if a stop ends that wait.
+/// Polls an operation in the caller's thread until it is ready. The operation's Poller has no
+/// scheduler, so it makes blocking calls itself and is pending only until wake_at(). Throws
+/// Operation::canceled() if a stop ends that wait.
 template <typename Operation, typename PollOnce>
 void complete(const Operation& operation, Clock& clock, const std::stop_token& stop,
               const PollOnce& poll) {

@@ -42,7 +42,7 @@ void require_protected(const ServerUrl& server, const ClientOptions& options) {
     return;
   throw ConfigError(
       "the server address " + quoted(server.str()) +
-      " has no TLS, so that anybody on the way could read the credentials; use https, or set "
+      " has no TLS, so the credentials could be read on the network; use https, or set "
       "ClientOptions::allow_insecure_credentials");
 }
 
@@ -59,7 +59,7 @@ std::shared_ptr<Credentials> connect_credentials(const Config& config, const Cli
 
 namespace {
 
-/// A budget for few bytes is not used up by the first stream.
+/// Limits the buffer of a stream, so that the first one does not use up a small budget.
 std::size_t stream_buffer_bytes(std::size_t budget) {
   constexpr std::size_t kLeast = std::size_t{64} << 10;
   constexpr std::size_t kMost = std::size_t{1} << 20;
@@ -67,7 +67,7 @@ std::size_t stream_buffer_bytes(std::size_t budget) {
   return budget == 0 ? kMost : std::clamp(budget / kStreams, kLeast, kMost);
 }
 
-/// Counts how long names took to resolve; the rest is counted where requests are sent.
+/// Records the duration of name resolution. All other metrics are recorded where requests are sent.
 std::function<void(const ExchangeReport&)> resolution_counter(std::shared_ptr<Metrics> metrics) {
   if (!metrics) return nullptr;
   return [metrics = std::move(metrics)](const ExchangeReport& report) {
@@ -96,6 +96,7 @@ std::shared_ptr<Transport> connect_transport(const Config& config, const ClientO
                         .budget = std::move(budget),
                         .log = options.log,
                         .runtime = options.runtime,
+                        .metrics = options.metrics,
                         .on_exchange = resolution_counter(options.metrics)}));
 }
 

@@ -9,18 +9,19 @@
 
 #include <memory>
 
-/// What a client is made of.
+/// The parts that a client is made of.
 namespace kube::detail {
 
-/// The configuration with CBOR replaced by JSON, as it is not implemented. Throws ConfigError for a content
-/// type that bodies cannot be written in.
+/// Returns the configuration with CBOR, which is not implemented, replaced by JSON. Throws
+/// ConfigError for a content type in which bodies cannot be encoded.
 [[nodiscard]] Config with_known_content_types(Config config);
 
-/// Throws ConfigError.
+/// Returns the credentials of the options, or makes those of the Config. Throws ConfigError.
 [[nodiscard]] std::shared_ptr<Credentials> connect_credentials(const Config& config,
                                                                const ClientOptions& options,
                                                                const ServerUrl& server);
-/// Throws ConfigError if credentials would cross a network in the clear, unless the options allow it.
+/// Throws ConfigError if credentials would be sent over a network without TLS, unless the options
+/// allow it.
 void require_protected(const ServerUrl& server, const ClientOptions& options);
 [[nodiscard]] std::shared_ptr<Transport> connect_transport(
     const Config& config, const ClientOptions& options, const ServerUrl& server,

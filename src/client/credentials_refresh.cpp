@@ -6,6 +6,7 @@
 
 #include <exception>
 #include <stop_token>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,7 +19,7 @@ class Run final : public Job {
   explicit Run(std::shared_ptr<Credentials> credentials)
       : Job(Placement::kBlocking), credentials_(std::move(credentials)) {}
 
-  /// False if it has ended.
+  /// Returns false if the call has ended.
   [[nodiscard]] bool add(const std::weak_ptr<Waker>& waker) {
     const std::lock_guard guard{mutex_};
     if (!is_done_) wakers_.push_back(waker);
@@ -30,6 +31,7 @@ class Run final : public Job {
     return is_done_ ? std::optional<std::string>{authorization_} : std::nullopt;
   }
   void stop() noexcept { stop_.request_stop(); }
+  [[nodiscard]] std::string_view name() const noexcept override { return "credentials"; }
 
  private:
   void run() noexcept override {

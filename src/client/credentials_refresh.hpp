@@ -11,20 +11,20 @@
 
 namespace kube::detail {
 
-/// Has credentials renewed by a worker, in one call for all requests that wait for it meanwhile.
+/// Lets a worker renew credentials, with one call for all requests that wait for it.
 ///
 /// Thread safety: all methods may be called from any thread.
 class CredentialsRefresh {
  public:
-  /// A call of Credentials::authorization(), stopped when nobody holds it any more.
+  /// A call of Credentials::authorization(). It is stopped when the last reference is dropped.
   class Call;
 
   explicit CredentialsRefresh(std::shared_ptr<Credentials> credentials) noexcept
       : credentials_(std::move(credentials)) {}
 
-  /// The call that is under way, or a new one; wakes `poller` when it has ended.
+  /// Returns the running call, or starts one. Wakes `poller` when it has ended.
   [[nodiscard]] std::shared_ptr<Call> join(const Poller& poller);
-  /// The result of the call; nothing while it is pending. Throws what the call has thrown.
+  /// Returns the result of the call; nothing while pending. Rethrows the exception of the call.
   [[nodiscard]] static std::optional<std::string> poll(const Call& call);
 
  private:

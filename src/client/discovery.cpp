@@ -27,7 +27,7 @@ std::vector<std::string> texts(const List<String>& list) {
   return result;
 }
 
-/// Whether a Content-Type says that the body is in the aggregated form; the order of parameters is free.
+/// Returns whether a Content-Type denotes aggregated discovery; the order of parameters is free.
 bool is_aggregated(std::string_view content_type) {
   bool has_group = false;
   bool has_kind = false;
@@ -48,7 +48,7 @@ GroupVersionKind kind_of(const Box<meta::v1::GroupVersionKind>& kind, const Grou
           kind->version.empty() ? in.version : kind->version.str(), kind->kind.str()};
 }
 
-/// Where the answers of a sweep are put together.
+/// Collects the responses of one discovery.
 class Sweep {
  public:
   Sweep(std::shared_ptr<detail::RestClient> rest, std::stop_token stop)
@@ -58,7 +58,7 @@ class Sweep {
     try {
       root("/api");
     } catch (const ApiError& error) {
-      // A server of extensions only has no core group.
+      // An extension API server has no core group.
       if (!is_not_found(error)) throw;
     }
     root("/apis");
@@ -115,7 +115,7 @@ class Sweep {
         }
         group.versions.push_back({name.version, {}});
         for (const apidiscovery::v2::APIResourceDiscovery& resource : version.resources) {
-          // Without a kind it only stands above subresources.
+          // Without a kind, it is only the parent of subresources.
           if (!resource.response_kind) continue;
           group.versions.back().resources.push_back(resource_of(resource, name));
         }

@@ -9,17 +9,17 @@
 
 namespace kube::detail {
 
-/// Holds back requests to a server that is overloaded or failing, if the environment asks for it
-/// (KUBE_CLIENT_BACKOFF_BASE and KUBE_CLIENT_BACKOFF_DURATION, in seconds); otherwise never.
+/// Delays requests to an overloaded or failing server, if the environment enables it
+/// (KUBE_CLIENT_BACKOFF_BASE and KUBE_CLIENT_BACKOFF_DURATION, in seconds).
 ///
 /// Thread safety: all methods may be called from any thread.
 class HostBackoff {
  public:
   explicit HostBackoff(const Environment& environment);
 
-  /// How long the next request has to wait.
+  /// Returns how long the next request has to wait.
   [[nodiscard]] Clock::Duration delay() const;
-  /// A request was answered with `code`, or not at all (0).
+  /// Records the status of a response, or 0 if there was none.
   void answered(int code, Clock::TimePoint now);
 
  private:

@@ -57,7 +57,8 @@ bool ListAllOperation::finish_page(ListMetadata head) {
     return true;
   }
   options_.continue_token = head.continue_token;
-  // A continued list is of the version that it began with; asking for one is an error.
+  // A continue token implies the resource version of the first page; setting one as well is an
+  // error.
   options_.resource_version.clear();
   options_.resource_version_match.clear();
   if (!metadata_) {

@@ -16,7 +16,7 @@
 
 namespace kube::detail {
 
-/// All pages of a LIST, one after the other. See ResourceCore::list_all() and engine/polling.hpp.
+/// Fetches all pages of a LIST. See ResourceCore::list_all() and engine/polling.hpp.
 class ListAllOperation {
  public:
   using OnItem = ResourceCore::OnItem;
@@ -25,27 +25,27 @@ class ListAllOperation {
   ListAllOperation(const ListAllOperation&) = delete;
   ListAllOperation& operator=(const ListAllOperation&) = delete;
 
-  /// See ListOperation::poll(). Throws as ResourceCore::list_all().
+  /// See ListOperation::poll(). Throws like ResourceCore::list_all().
   [[nodiscard]] Poll poll(const OnItem& on_item, const std::function<void()>& on_restart,
                           std::size_t budget);
   [[nodiscard]] Clock::TimePoint wake_at() const noexcept {
     return page_ ? page_->wake_at() : Clock::TimePoint::max();
   }
-  /// Once it is ready.
+  /// Valid once ready.
   [[nodiscard]] const ListMetadata& metadata() const noexcept { return *metadata_; }
   [[nodiscard]] TransportError canceled() const;
 
  private:
-  /// Begins again with one answer for all, if that is allowed after `error`.
+  /// Starts again with one unpaged request, if that is allowed after `error`.
   [[nodiscard]] bool restart(const ApiError& error, const std::function<void()>& on_restart);
-  /// A page is complete. True if it was the last.
+  /// Handles the end of a page. Returns true if it was the last.
   [[nodiscard]] bool finish_page(ListMetadata head);
 
   const ResourceCore resource_;
   const ListOptions asked_;
   const PagerOptions pager_;
   const Poller poller_;
-  ListOptions options_;  // of the next page
+  ListOptions options_;  // for the next page
   bool is_restarted_ = false;
   std::unique_ptr<ListOperation> page_;
   std::optional<ListMetadata> metadata_;  // of the first page

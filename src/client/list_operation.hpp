@@ -26,33 +26,33 @@ class ListOperation {
  public:
   using OnItem = ResourceCore::OnItem;
 
-  /// ResourceCore::start_list() makes it.
+  /// Use ResourceCore::start_list().
   ListOperation(ResourceCore resource, Request request, Poller poller);
   ListOperation(const ListOperation&) = delete;
   ListOperation& operator=(const ListOperation&) = delete;
 
-  /// Decodes what has arrived, at most `budget` bytes of it (at least one), and calls `on_item` for each object. Throws as
-  /// ResourceCore::list().
+  /// Decodes at most `budget` (at least one) of the received bytes and calls `on_item` for each
+  /// object. Throws like ResourceCore::list().
   [[nodiscard]] Poll poll(const OnItem& on_item, std::size_t budget);
   [[nodiscard]] Clock::TimePoint wake_at() const noexcept;
-  /// Once it is ready.
+  /// Valid once ready.
   [[nodiscard]] const ListMetadata& metadata() const noexcept { return metadata_; }
   [[nodiscard]] TransportError canceled() const;
 
  private:
   enum class State : std::uint8_t {
-    kSending,   ///< the answer has not begun
-    kAnswered,  ///< its body has not
+    kSending,   ///< no response yet
+    kAnswered,  ///< head received, no body yet
     kStatus,    ///< the body is a Status, which is read as a whole
     kItems,     ///< the body is a list
-    kDone,      ///< all items have been handed out
+    kDone,      ///< all items have been delivered
   };
 
   void take_answer();
   [[nodiscard]] Poll poll_first();
   [[nodiscard]] Poll poll_status();
   [[nodiscard]] Poll poll_items(const OnItem& on_item, std::size_t& budget);
-  /// The next bytes, with errors that say what was asked.
+  /// Returns the next bytes. Errors name the request.
   [[nodiscard]] std::optional<std::string_view> read();
 
   const ResourceCore resource_;
@@ -61,13 +61,13 @@ class ListOperation {
   State state_ = State::kSending;
   std::optional<NegotiatedSend> sending_;
   Answer answer_;
-  std::string_view unread_;  // what the stream gave last and was not looked at yet
+  std::string_view unread_;  // bytes of the last read that have not been processed
 
-  // Of a Status:
+  // If the body is a Status:
   std::string begin_;
   std::optional<BodyOperation> rest_of_status_;
 
-  // Of a list:
+  // If the body is a list:
   std::optional<ListReaderCore> items_;
   std::optional<ByteAccount> account_;
   std::optional<Admission> admission_;

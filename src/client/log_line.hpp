@@ -8,11 +8,11 @@
 
 namespace kube::detail {
 
-/// A longer line of a log is handed out in pieces.
+/// A longer line of a log is split into pieces.
 inline constexpr std::size_t kLongestLogLine = std::size_t{1} << 20;
 
-/// Moves the beginning of `bytes` to `line`, up to and without the next line break. True if the line is complete, or as
-/// long as it may be.
+/// Moves the beginning of `bytes`, up to the next line break, to `line`, and removes the line
+/// break. Returns true if the line is complete or has the maximum length.
 [[nodiscard]] inline bool take_log_line(std::string_view& bytes, std::string& line) {
   const std::size_t end = std::min(bytes.find('\n'), bytes.size());
   const std::size_t taken = std::min(end, kLongestLogLine - line.size());

@@ -17,40 +17,40 @@
 
 namespace kube::detail {
 
-/// Whether an answer holds one object, or many.
+/// Whether a response holds one object or many.
 enum class Many : bool { kNo, kYes };
 
-/// An answer that is a success.
+/// A successful response.
 struct Answer {
   std::unique_ptr<PolledStream> stream;  ///< null only for a watch: see RestClient::send()
   Format format = Format::kJson;
 };
 
-/// The objects of a request and of its answer.
+/// The objects of a request and of its response.
 struct Payload {
   const Sendable* body = nullptr;  ///< null if there is none
   const Type* wanted = nullptr;
   Many many = Many::kNo;
 };
 
-/// Sends a request in the format that the server prefers, and again as JSON if it does not like protobuf. See
-/// engine/polling.hpp.
+/// Sends a request in the format that the server prefers, and again as JSON if it does not support
+/// protobuf. See engine/polling.hpp.
 class NegotiatedSend {
  public:
-  /// All of them must outlive it; it completes `request`.
+  /// All references must outlive it. Completes `request`.
   NegotiatedSend(RestClient& rest, const ResourceTarget& target, Request& request, Payload payload,
                  Poller poller);
 
-  /// Throws as RestClient::send().
+  /// Throws like RestClient::send().
   [[nodiscard]] Poll poll();
   [[nodiscard]] Clock::TimePoint wake_at() const noexcept { return sending_->wake_at(); }
-  /// Once it is ready.
+  /// Returns the response, once ready.
   [[nodiscard]] Answer take() noexcept { return std::move(answer_); }
   [[nodiscard]] TransportError canceled() const { return sending_->canceled(); }
 
  private:
   void begin();
-  /// Whether the error says that the server does not speak protobuf.
+  /// Returns whether the error means that the server does not support protobuf.
   [[nodiscard]] bool can_fall_back(const ApiError& error) const;
   void accept(std::unique_ptr<PolledStream> stream);
 

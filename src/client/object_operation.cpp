@@ -16,7 +16,7 @@ namespace kube::detail {
 
 namespace {
 
-/// Whether a decoded Value is a Status that tells of a failure.
+/// Returns whether a decoded Value is a Status of a failure.
 bool is_failure(const Value& document) {
   const Value& kind = document["kind"];
   const Value& version = document["apiVersion"];
@@ -46,7 +46,8 @@ Poll ObjectOperation::poll(const Poller& poller) {
   try {
     return poll_answer(poller);
   } catch (const ApiError& error) {
-    // A proxy's page or a resource that is not served is no answer to the question.
+    // The error page of a proxy, or of a resource that is not served, does not mean that the object
+    // is absent.
     if (!request_.may_be_missing || !is_not_found(error) || is_unexpected_server_error(error)) {
       throw;
     }

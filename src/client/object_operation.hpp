@@ -13,25 +13,26 @@
 
 namespace kube::detail {
 
-/// A request whose answer is one object, or of no interest.
+/// A request whose response is one object, or is ignored.
 struct ObjectRequest {
   Request request = {};
   std::optional<Sendable> body = std::nullopt;
-  const Type* wanted = nullptr;  ///< null: the answer only tells whether it worked
-  bool may_be_missing = false;   ///< an object that is not there is null, and no error
+  const Type* wanted = nullptr;  ///< null: only success or failure matters
+  bool may_be_missing = false;   ///< not found yields null instead of an error
 };
 
-/// Sends such a request and decodes the answer. See ResourceCore::send() and engine/polling.hpp.
+/// Sends an ObjectRequest and decodes the response. See ResourceCore::send() and
+/// engine/polling.hpp.
 class ObjectOperation {
  public:
   ObjectOperation(ResourceCore resource, ObjectRequest request);
   ObjectOperation(const ObjectOperation&) = delete;
   ObjectOperation& operator=(const ObjectOperation&) = delete;
 
-  /// `poller` is the same each time. Throws as ResourceCore::send().
+  /// `poller` must be the same for each call. Throws like ResourceCore::send().
   [[nodiscard]] Poll poll(const Poller& poller);
   [[nodiscard]] Clock::TimePoint wake_at() const noexcept;
-  /// Once it is ready.
+  /// Returns the object, once ready.
   [[nodiscard]] AnyRef take() noexcept { return std::move(object_); }
   [[nodiscard]] TransportError canceled() const;
   [[nodiscard]] const ResourceCore& resource() const noexcept { return resource_; }

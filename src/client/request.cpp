@@ -14,7 +14,7 @@ namespace kube::detail {
 
 namespace {
 
-/// What may stand in a path segment as it is, besides letters and digits (RFC 3986).
+/// Characters allowed unencoded in a path segment besides letters and digits (RFC 3986).
 constexpr std::string_view kSegment = "!$&'()*+,;=:@";
 
 void append_segment(std::string& path, const char* what, std::string_view segment) {

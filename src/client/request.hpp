@@ -13,11 +13,11 @@
 
 namespace kube::detail {
 
-/// The part of a URL behind the question mark, in the order of the keys.
+/// The query of a URL, sorted by key.
 class Query {
  public:
   void add(std::string_view key, std::string_view value) { values_.emplace(key, value); }
-  /// Only if there is something to say.
+  /// Adds a parameter unless its value is empty.
   void add_text(std::string_view key, std::string_view value) {
     if (!value.empty()) add(key, value);
   }
@@ -39,10 +39,10 @@ class Query {
   std::multimap<std::string, std::string, std::less<>> values_;
 };
 
-/// Whether objects of a resource live in namespaces.
+/// Whether objects of a resource are namespaced.
 enum class Scope : std::uint8_t { kCluster, kNamespaced, kUnknown };
 
-/// Which object or collection a URL names.
+/// The object or collection that a URL names.
 struct Place {
   GroupVersionResource resource = {};
   Scope scope = Scope::kUnknown;
@@ -51,8 +51,8 @@ struct Place {
   std::string subresource = {};
 };
 
-/// The path of `place`. Throws std::invalid_argument for what no server can answer: a part that is no
-/// path segment, or an object of a namespaced kind without a namespace.
+/// Returns the path of `place`. Throws std::invalid_argument if a part is not a valid path segment,
+/// or if an object of a namespaced kind has no namespace.
 [[nodiscard]] std::string path_of(const Place& place, std::string_view method);
 
 /// Throws std::invalid_argument if the name is empty.
@@ -63,7 +63,7 @@ struct Request {
   enum class Kind : std::uint8_t { kOrdinary, kWatch };
 
   std::string method = "GET";
-  /// Behind the prefix of the server, encoded.
+  /// Path without the server's prefix, percent-encoded.
   std::string path = {};
   Query query = {};
   std::string accept = {};
@@ -72,9 +72,9 @@ struct Request {
   Headers headers = {};
   Kind kind = Kind::kOrdinary;
   std::optional<std::chrono::milliseconds> timeout = std::nullopt;
-  /// When to give up a try that the server should have ended before.
+  /// Timeout for an attempt that the server itself should end earlier.
   std::optional<std::chrono::milliseconds> ends_within = std::nullopt;
-  /// Which token bucket it draws from, if each group version has its own.
+  /// Key of the token bucket, if each group version has its own.
   std::string limiter = {};
   /// For messages.
   GroupResource resource = {};

@@ -9,14 +9,12 @@ namespace kube::detail {
 
 namespace {
 
-const std::vector<double>& seconds_bounds() {
-  static const std::vector<double> kBounds{0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60};
-  return kBounds;
+// Functions, because threads of the library may still send requests while exit() destroys statics.
+std::vector<double> seconds_bounds() {
+  return {0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60};
 }
-const std::vector<double>& bytes_bounds() {
-  static const std::vector<double> kBounds{64,    256,    512,     1024,    4096,    16384,
-                                           65536, 262144, 1048576, 4194304, 16777216};
-  return kBounds;
+std::vector<double> bytes_bounds() {
+  return {64, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216};
 }
 
 double seconds(Clock::Duration duration) { return std::chrono::duration<double>(duration).count(); }
@@ -48,7 +46,7 @@ class MeasuredStream final : public PolledStream {
   void cancel() noexcept override { stream_->cancel(); }
 
  private:
-  std::shared_ptr<Transport> transport_;  // before the stream, which needs it
+  std::shared_ptr<Transport> transport_;  // declared before the stream, which needs it
   std::unique_ptr<PolledStream> stream_;
   Histogram sizes_;
   std::size_t bytes_ = 0;

@@ -14,7 +14,7 @@
 
 namespace kube::detail {
 
-/// What a client counts, under the names of client-go (RC-70). Costs nothing without a registry.
+/// The metrics of a client, with the names of client-go (RC-70). No cost without a registry.
 ///
 /// Thread safety: all methods may be called from any thread.
 class RequestMetrics {
@@ -22,11 +22,11 @@ class RequestMetrics {
   RequestMetrics(std::shared_ptr<Metrics> metrics, std::string host)
       : metrics_(std::move(metrics)), host_(std::move(host)) {}
 
-  /// One attempt: `status` is 0 if there was no answer, `attempt` 0 for the first.
+  /// Records one attempt: `status` is 0 if there was no response, `attempt` is 0 for the first.
   void sent(const std::string& method, int status, int attempt, Clock::Duration took,
             std::size_t body) const;
   void limited(const std::string& method, Clock::Duration waited) const;
-  /// The same stream, which now keeps `transport` alive; how many bytes are read from it is counted.
+  /// Wraps the stream: it keeps `transport` alive and counts the bytes read.
   [[nodiscard]] std::unique_ptr<PolledStream> measure(const std::string& method,
                                                       std::unique_ptr<PolledStream> stream,
                                                       std::shared_ptr<Transport> transport) const;
@@ -36,7 +36,7 @@ class RequestMetrics {
   std::string host_;
 };
 
-/// What a client's budget has, summed over the clients of one server that count in one registry.
+/// Metrics of the byte budget, summed over all clients of one server that use the same registry.
 class BudgetMetrics {
  public:
   BudgetMetrics(const std::shared_ptr<Metrics>& metrics, const std::string& host,
@@ -46,16 +46,16 @@ class BudgetMetrics {
   ~BudgetMetrics();
 
  private:
-  /// Brings the metrics to the state of the budget.
+  /// Updates the metrics from the budget.
   void update();
 
   const std::shared_ptr<ByteBudget> budget_;
   Gauge used_;
   Gauge limit_;
   Counter refusals_;
-  double shown_ = 0;  // of used_, by this client
+  double shown_ = 0;  // this client's share of used_
   std::uint64_t shown_refusals_ = 0;
-  MetricsCollector collector_;  // the last member: it uses the others
+  MetricsCollector collector_;  // last member: it uses the others
 };
 
 }  // namespace kube::detail

@@ -29,7 +29,7 @@ namespace kube::detail {
 
 namespace {
 
-/// The metadata of an object of any kind: not only of those that say they are PartialObjectMetadata.
+/// The type for the metadata of any kind of object, not only of PartialObjectMetadata.
 const Type kAnyMetadata = [] {
   Type type = type_of<meta::v1::PartialObjectMetadata>();
   type.flags &= static_cast<std::uint8_t>(~Type::kHasTypeMeta);
@@ -47,7 +47,7 @@ void check_selectors(const ListOptions& options) {
 
 ResourceCore::ResourceCore(std::shared_ptr<RestClient> rest, ResourceTarget target)
     : rest_(std::move(rest)), target_(std::move(target)) {
-  decoding_.sibling_bytes = 0;  // of use only where a pool is shared, by set_decoding()
+  decoding_.sibling_bytes = 0;  // useful only with a shared pool; see set_decoding()
 }
 
 const Type& ResourceCore::wire_type(const Type& wanted) const noexcept {
@@ -158,7 +158,7 @@ std::unique_ptr<WatchOperation> ResourceCore::start_watch(const ListOptions& opt
   Request request = this->request("GET", {}, {});
   request.kind = Request::Kind::kWatch;
   request.query.add(options);
-  // HTTP/1.1 has no means to notice that a server which keeps its connection has fallen silent.
+  // HTTP/1.1 cannot detect a server that keeps the connection open but no longer responds.
   if (options.timeout && options.timeout->count() > 0) {
     request.ends_within = *options.timeout + kWatchGrace;
   }

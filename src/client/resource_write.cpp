@@ -43,7 +43,7 @@ void check_field_manager(std::string_view manager) {
   }
 }
 
-/// Removes what is null: a client's struct has fields that it says nothing about.
+/// Removes null members: fields of a struct that the client does not set.
 void remove_nulls(Value& value) {
   if (value.is_array()) {
     Value cleaned = Value::array();
@@ -65,11 +65,11 @@ void remove_nulls(Value& value) {
   }
 }
 
-/// What apply sends: the object without what only servers write.
+/// Returns the body of an apply: the object without the fields that only servers write.
 std::string apply_body(const Sendable& object, bool is_status) {
   Value document = *kube::decode_json<Value>(encode_json(*object.type, object.object));
   remove_nulls(document);
-  // Reading through a constant: a document that can be changed would get what it does not have.
+  // Read through a const reference: operator[] of a mutable document would add missing members.
   const Value& read = document;
   if (read["metadata"].is_object()) document["metadata"].erase("managedFields");
   if (!is_status && object.type->kind == Kind::kStruct && read["status"].is_object() &&

@@ -28,7 +28,7 @@ namespace {
 
 constexpr double kDefaultQps = 5;
 constexpr int kDefaultBurst = 10;
-/// Discovery asks many questions at once, and then none for long.
+/// Discovery sends many requests at once, and then none for a long time.
 constexpr int kDiscoveryBurst = 300;
 
 std::shared_ptr<RateLimiter> limiter_of(const Config& config, const ClientOptions& options) {
@@ -81,7 +81,7 @@ void RestClient::add_impersonation(Headers& headers) const {
   if (!as.uid.empty()) headers.push_back({"Impersonate-Uid", as.uid});
   for (const std::string& group : as.groups) headers.push_back({"Impersonate-Group", group});
   for (const auto& [key, values] : as.extra) {
-    // What HTTP allows in the name of a header, without '%'.
+    // Characters that HTTP allows in a header name, without '%'.
     const std::string name = "Impersonate-Extra-" + percent_encode(key, "!#$&'*+^`|");
     for (const std::string& value : values) headers.push_back({name, value});
   }
@@ -109,7 +109,7 @@ void RestClient::report_wait(const Request& request, Clock::Duration waited) {
   log_.debug("{}: waited {:.3f} s for the client's own rate limit", describe(request), seconds);
   if (waited <= 1s) return;
   {
-    // A program that logs little gets few of these lines.
+    // At most one line in ten seconds; at debug level, one per second.
     const std::lock_guard guard{mutex_};
     const Clock::TimePoint now = clock().now();
     const Clock::Duration pause = log_.enabled(LogLevel::kDebug) ? 1s : 10s;
@@ -122,7 +122,7 @@ void RestClient::report_wait(const Request& request, Clock::Duration waited) {
       describe(request), seconds);
 }
 
-void RestClient::hand_on_warnings(const Headers& headers) const {
+void RestClient::report_warnings(const Headers& headers) const {
   for (const Header& header : headers) {
     if (::strcasecmp(header.name.c_str(), "Warning") != 0) continue;
     for (const Warning& warning : parse_warnings(header.value)) {

@@ -8,9 +8,9 @@
 #include "request_metrics.hpp"
 #include "server_url.hpp"
 
+#include "base/fork.hpp"
 #include "config/non_blocking_credentials.hpp"
 #include "transport/polled_stream.hpp"
-#include "base/fork.hpp"
 #include <kube/base/byte_budget.hpp>
 #include <kube/client/client_options.hpp>
 #include <kube/config/config.hpp>
@@ -26,19 +26,19 @@
 
 namespace kube::detail {
 
-/// How a request and its answer are encoded.
+/// How a request and its response are encoded.
 struct Negotiated {
   Format body = Format::kJson;
   std::string content_type = {};
   std::string accept = {};
-  /// What an answer without Content-Type is taken for.
+  /// The format assumed for a response without Content-Type.
   Format assumed = Format::kJson;
-  /// The server may be asked again with JSON only.
+  /// True if the request may be repeated with JSON only.
   bool can_fall_back = false;
 };
 
-/// Sends requests to one API server: headers, rate limit, retries, warnings, errors and metrics. It knows
-/// nothing of objects.
+/// Sends requests to one API server: headers, rate limit, retries, warnings, errors and metrics.
+/// Independent of object types.
 ///
 /// Thread safety: all methods may be called from any thread.
 class RestClient {
@@ -46,23 +46,25 @@ class RestClient {
   /// Throws ConfigError.
   RestClient(Config config, ClientOptions options);
 
-  /// The answer, if it is a success (200 to 206; 200 only for a watch). Throws ApiError, TransportError or
-  /// ConfigError, and TransportError kCanceled after a stop. For a watch it may be null: the server could not be
-  /// reached, again and again, for reasons that pass.
+  /// Returns a successful response (200 to 206; 200 only for a watch). Throws ApiError,
+  /// TransportError or ConfigError; TransportError kCanceled after a stop. For a watch it may be
+  /// null: repeated attempts to reach the server failed for transient reasons.
   [[nodiscard]] std::unique_ptr<PolledStream> send(const Request& request, std::stop_token stop);
 
-  /// The whole body of an answer. Throws ApiError if it is longer than ClientOptions::max_body.
+  /// Returns the whole body of a response. Throws ApiError if it is longer than
+  /// ClientOptions::max_body.
   [[nodiscard]] std::string read_body(const Request& request, PolledStream& stream,
                                       std::stop_token stop) const;
 
-  /// The same error, which says what was asked.
+  /// Returns the same error with the request added to its message.
   [[nodiscard]] TransportError in_context(const Request& request,
                                           const TransportError& error) const;
 
-  /// For a body of type `sent` (null if there is none) and an answer of type `wanted`.
+  /// Chooses the formats for a body of type `sent` (null if there is none) and a response of type
+  /// `wanted`.
   [[nodiscard]] Negotiated negotiate(const std::string& group_version, const Type* sent,
                                      const Type& wanted) const;
-  /// The server does not speak protobuf for that group version.
+  /// Records that the server does not support protobuf for that group version.
   void use_json(const std::string& group_version);
   [[nodiscard]] bool uses_json(const std::string& group_version) const;
 
@@ -70,28 +72,28 @@ class RestClient {
   [[nodiscard]] const ClientOptions& options() const noexcept { return options_; }
   [[nodiscard]] const ServerUrl& server() const noexcept { return server_; }
   [[nodiscard]] Clock& clock() const noexcept { return *options_.clock; }
-  /// What the answer to `request` may hold of the client's budget.
+  /// Makes the account of the response to `request` in the client's byte budget.
   [[nodiscard]] ByteAccount account(const Request& request) const {
     return {budget_, clock(), describe(request)};
   }
   [[nodiscard]] const std::shared_ptr<ByteBudget>& budget() const noexcept { return budget_; }
   [[nodiscard]] std::string describe(const Request& request) const;
-  /// That of the options or of the connections; with a transport of the user, the one that all such clients share. Throws
-  /// as the constructor of Runtime.
+  /// Returns the Runtime of the options or of the connections; with a user's transport, the one
+  /// that all such clients share. Throws like the constructor of Runtime.
   [[nodiscard]] std::shared_ptr<Runtime> runtime() const;
 
  private:
   friend class SendOperation;
 
   [[nodiscard]] std::shared_ptr<RateLimiter> limiter_for(const std::string& key);
-  /// A request waited for the rate limit.
+  /// Records that a request waited for the rate limit.
   void count_limited(const Request& request, Clock::Duration waited);
   void report_wait(const Request& request, Clock::Duration waited);
-  /// An attempt was answered, or not (status 0).
+  /// Records an attempt; `status` is 0 if there was no response.
   void count_attempt(const Request& request, int status, int attempt, Clock::Duration took,
                      std::size_t body_size);
   void add_impersonation(Headers& headers) const;
-  void hand_on_warnings(const Headers& headers) const;
+  void report_warnings(const Headers& headers) const;
 
   const Config config_;
   const ClientOptions options_;

@@ -12,7 +12,7 @@ namespace {
 
 using Found = std::optional<RestMapping>;
 
-/// The first resource of the API, group by group and the preferred versions first, that `is_it` accepts.
+/// Returns the first resource that `is_it` accepts, by group, with preferred versions first.
 template <typename IsIt>
 Found find_first(const DiscoveredApi& api, IsIt is_it) {
   for (const DiscoveredGroup& group : api.groups) {
@@ -25,8 +25,8 @@ Found find_first(const DiscoveredApi& api, IsIt is_it) {
   return std::nullopt;
 }
 
-/// Whether people call the resource so.
-bool is_called(const DiscoveredResource& one, std::string_view name) {
+/// Returns whether `name` is the plural, singular or a short name of the resource.
+bool matches_name(const DiscoveredResource& one, std::string_view name) {
   return one.resource.resource == name || one.singular == name ||
          std::ranges::find(one.short_names, name) != one.short_names.end();
 }
@@ -50,7 +50,7 @@ RestMapping RestMapper::look_up(const std::string& what, std::stop_token stop, F
   }
   if (found) return *found;
   std::string message = "the server has no " + what;
-  if (!known->failures.empty()) message += "; it could not tell about " + known->failure_text();
+  if (!known->failures.empty()) message += "; discovery failed for " + known->failure_text();
   throw NoMatchError(message);
 }
 
@@ -68,7 +68,7 @@ RestMapping RestMapper::for_resource(const GroupVersionResource& resource, std::
   const bool any_group = resource.group.empty() && resource.version.empty();
   return look_up("resource " + to_string(resource), std::move(stop), [&](const DiscoveredApi& api) {
     return find_first(api, [&](const DiscoveredResource& one) {
-      return is_called(one, name) && (any_group || one.resource.group == resource.group) &&
+      return matches_name(one, name) && (any_group || one.resource.group == resource.group) &&
              (resource.version.empty() || one.resource.version == resource.version);
     });
   });
@@ -84,14 +84,15 @@ RestMapping RestMapper::for_text(std::string_view text, std::stop_token stop) {
   const std::string group = second < rest.size() ? rest.substr(second + 1) : std::string{};
   return look_up("resource " + detail::quoted(text), std::move(stop),
                  [&](const DiscoveredApi& api) {
-                   // "deployments.v1.apps" first, as a group may look like a version and another group.
+                   // "deployments.v1.apps" first: a group may look like a version followed by
+                   // another group.
                    Found found = find_first(api, [&](const DiscoveredResource& one) {
-                     return !rest.empty() && is_called(one, name) &&
+                     return !rest.empty() && matches_name(one, name) &&
                             one.resource.version == version && one.resource.group == group;
                    });
                    if (found) return found;
                    return find_first(api, [&](const DiscoveredResource& one) {
-                     return is_called(one, name) && (rest.empty() || one.resource.group == rest);
+                     return matches_name(one, name) && (rest.empty() || one.resource.group == rest);
                    });
                  });
 }

@@ -106,7 +106,7 @@ std::optional<AnyWatchEvent> RetryWatchCore::poll_next(const Poller& poller) {
       if (event) return event;
     }
   } catch (...) {
-    close();  // the next one begins behind the last event that was handed out
+    close();  // the next watch starts after the last delivered event
     throw;
   }
   return std::nullopt;
@@ -148,7 +148,7 @@ std::optional<AnyWatchEvent> RetryWatchCore::next(std::stop_token stop) {
         close();
       }
     } catch (...) {
-      close();  // the next one begins behind the last event that was handed out
+      close();  // the next watch starts after the last delivered event
       throw;
     }
     if (event) return event;

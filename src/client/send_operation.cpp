@@ -15,9 +15,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// The most that is read of an unwanted answer, so that its connection can be used again.
+/// Maximum number of bytes read from a discarded response, to reuse its connection.
 constexpr std::size_t kMostDrained = 2048;
-/// A Status with thousands of causes still fits.
+/// Large enough for a Status with thousands of causes.
 constexpr std::size_t kMostErrorBody = std::size_t{1} << 20;
 
 bool is_success(const Request& request, int status) {
@@ -30,7 +30,7 @@ bool is_passing(const Request& request, TransportError::Kind kind) {
          (request.kind == Request::Kind::kWatch && kind == TransportError::Kind::kTimeout);
 }
 
-/// Whatever a server asks for.
+/// Caps a delay that the server asks for.
 Clock::Duration at_most_a_day(std::chrono::seconds wait) {
   return std::min<std::chrono::seconds>(wait, 24h);
 }
@@ -100,7 +100,7 @@ void SendOperation::begin_rate_limit() {
     until_ = bucket->reserve();
     reserved_ = bucket;
   } else {
-    limiting_.emplace(poller_, [limiter = limiter_](std::stop_token stop) {
+    limiting_.emplace(poller_, "RateLimiter", [limiter = limiter_](std::stop_token stop) {
       return limiter->wait(std::move(stop));
     });
   }
@@ -221,7 +221,7 @@ bool SendOperation::poll_credentials() {
     if (refresh_) authorization = CredentialsRefresh::poll(*refresh_);
   } else {
     if (!authorizing_) {
-      authorizing_.emplace(poller_, [credentials](std::stop_token stop) {
+      authorizing_.emplace(poller_, "Credentials", [credentials](std::stop_token stop) {
         return credentials->authorization(std::move(stop));
       });
     }
@@ -235,7 +235,7 @@ bool SendOperation::poll_credentials() {
   return true;
 }
 
-/// Completes the request.
+/// Adds the Authorization header, which completes the request.
 void SendOperation::authorize(std::string authorization) {
   add_header(http_.headers, "Authorization", std::move(authorization));
   rest_.add_impersonation(http_.headers);
@@ -261,7 +261,7 @@ std::optional<std::chrono::milliseconds> SendOperation::timeout() const {
   return timeout;
 }
 
-/// Begins the exchange and waits for its head.
+/// Starts the exchange and waits for its head.
 bool SendOperation::poll_exchange() {
   try {
     if (state_ == State::kStart && !poll_start()) return false;
@@ -284,10 +284,11 @@ bool SendOperation::poll_start() {
   if (!starting_) {
     stream_ = transport->try_start(http_, poller_.waker);
     if (stream_ != nullptr) return true;
-    starting_.emplace(poller_, [transport, keep = rest_.transport_, http = std::move(http_),
-                                waker = poller_.waker](std::stop_token stop) mutable {
-      return transport->start(std::move(http), std::move(waker), std::move(stop));
-    });
+    starting_.emplace(poller_, "Transport",
+                      [transport, keep = rest_.transport_, http = std::move(http_),
+                       waker = poller_.waker](std::stop_token stop) mutable {
+                        return transport->start(std::move(http), std::move(waker), std::move(stop));
+                      });
   }
   std::optional<std::unique_ptr<PolledStream>> stream = starting_->poll();
   if (!stream) return false;
@@ -300,13 +301,13 @@ void SendOperation::count(int status) {
   rest_.count_attempt(request_, status, attempt_, rest_.clock().now() - started_, body_size_);
 }
 
-/// Decides what the head of the answer means.
+/// Handles the head of the response.
 void SendOperation::answered() {
   const HttpResponseHead& head = stream_->head();
   count(head.status);
   if (head.status == 401 && rest_.credentials_) rest_.credentials_->refused(shown_);
   if (is_success(request_, head.status)) {
-    rest_.hand_on_warnings(head.headers);
+    rest_.report_warnings(head.headers);
     stream_ = rest_.metrics_.measure(request_.method, std::move(stream_), rest_.transport_);
     state_ = State::kDone;
     return;
@@ -314,7 +315,7 @@ void SendOperation::answered() {
   const std::optional<int> seconds = retry_after_of(head.headers);
   if (attempt_ >= rest_.options().max_retries || !seconds ||
       (head.status != 429 && head.status < 500)) {
-    rest_.hand_on_warnings(head.headers);
+    rest_.report_warnings(head.headers);
     body_.emplace(kMostErrorBody);
     state_ = State::kErrorBody;
     return;
@@ -330,7 +331,7 @@ bool SendOperation::poll_drain() {
   try {
     if (!body_->poll(*stream_)) return false;
   } catch (const TransportError&) {
-    // Then the connection cannot be used again.
+    // The connection cannot be reused then.
   }
   body_.reset();
   try_again(delay_);
@@ -343,7 +344,7 @@ bool SendOperation::poll_error_body() {
     if (!body_->poll(*stream_)) return false;
     body = body_->take();
   } catch (const TransportError&) {
-    // The code says enough, unless somebody wants to stop.
+    // The status code is sufficient, unless the caller wants to stop.
     if (poller_.stop.stop_requested()) throw;
   }
   throw error_of(request_, stream_->head(), body);

@@ -22,36 +22,36 @@ namespace kube::detail {
 
 class RestClient;
 
-/// A request on its way to the answer, with all its attempts. See RestClient::send() and engine/polling.hpp. Without a
-/// scheduler it is pending only to wait for wake_at().
+/// Sends a request, with all its attempts. See RestClient::send() and engine/polling.hpp. Without a
+/// scheduler it is pending only until wake_at().
 class SendOperation {
  public:
-  /// `rest` and `request` must outlive it. Nothing happens before the first poll.
+  /// `rest` and `request` must outlive it. Nothing is sent before the first poll.
   SendOperation(RestClient& rest, const Request& request, Poller poller);
   SendOperation(const SendOperation&) = delete;
   SendOperation& operator=(const SendOperation&) = delete;
   ~SendOperation();
 
-  /// Throws as RestClient::send().
+  /// Throws like RestClient::send().
   [[nodiscard]] Poll poll();
   [[nodiscard]] Clock::TimePoint wake_at() const noexcept { return until_; }
-  /// The answer, once it is ready.
+  /// Returns the response, once ready.
   [[nodiscard]] std::unique_ptr<PolledStream> take() noexcept { return std::move(stream_); }
-  /// The error of a caller that does not want to wait any longer.
+  /// Returns the error for a caller that stops waiting.
   [[nodiscard]] TransportError canceled() const;
 
  private:
   enum class State : std::uint8_t {
-    kNew,        ///< nothing has been done
-    kRateLimit,  ///< waits for its turn by the client's own rate limit
-    kDelay,    ///< waits before an attempt: the host's back-off, or what the last attempt asked for
-    kPrepare,  ///< an attempt begins: the headers that are known
-    kCredentials,  ///< asks who the client is, for which a plugin may have to run
-    kStart,        ///< has the transport begin, which may need credentials as well
-    kHead,         ///< the request is under way, the answer has not begun
-    kDrain,  ///< reads a little of an answer that asks for another attempt: its connection can be used again
-    kErrorBody,  ///< reads the answer that is the error
-    kDone,       ///< the answer is a success, and at its body
+    kNew,          ///< initial
+    kRateLimit,    ///< waits for the client-side rate limit
+    kDelay,        ///< waits before an attempt: host back-off, or Retry-After
+    kPrepare,      ///< builds the headers of an attempt
+    kCredentials,  ///< waits for credentials, for which a plugin may have to run
+    kStart,        ///< starts the exchange, which may need credentials as well
+    kHead,         ///< request sent, waiting for the head of the response
+    kDrain,        ///< reads a small rest of a response to be retried, to reuse its connection
+    kErrorBody,    ///< reads the body of an error response
+    kDone,         ///< successful head received
   };
 
   void begin();
@@ -60,7 +60,7 @@ class SendOperation {
   void passed_rate_limit();
   void begin_delay(Clock::Duration delay) noexcept;
   [[nodiscard]] bool poll_delay();
-  // One attempt; of these, TransportError may lead to another one:
+  // Steps of one attempt. A TransportError in these may lead to another attempt:
   [[nodiscard]] bool poll_attempt();
   void prepare();
   [[nodiscard]] bool poll_credentials();
@@ -81,21 +81,21 @@ class SendOperation {
   const Poller poller_;
   State state_ = State::kNew;
   int attempt_ = 0;
-  std::optional<Clock::TimePoint> deadline_;  // of all attempts
+  std::optional<Clock::TimePoint> deadline_;  // for all attempts together
   Clock::TimePoint until_ = Clock::TimePoint::max();
 
-  // Of the rate limit:
+  // Rate limit:
   std::shared_ptr<RateLimiter> limiter_;
-  TokenBucket* reserved_ = nullptr;  // limiter_, while it keeps a turn for this
+  TokenBucket* reserved_ = nullptr;  // limiter_, while it holds a token reserved for this
   std::optional<BlockingCall<bool>> limiting_;
   Clock::TimePoint limited_since_{};
   Clock::Duration delay_{};
 
-  // Of the attempt:
+  // Current attempt:
   HttpRequest http_;
   std::shared_ptr<CredentialsRefresh::Call> refresh_;
   std::optional<BlockingCall<std::string>> authorizing_;
-  SecretText shown_;  // the Authorization that was sent
+  SecretText shown_;  // the Authorization header that was sent
   std::optional<BlockingCall<std::unique_ptr<PolledStream>>> starting_;
   Clock::TimePoint started_{};
   std::size_t body_size_ = 0;

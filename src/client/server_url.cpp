@@ -18,7 +18,7 @@ bool is_plain(char c) noexcept {
 }
 
 [[noreturn]] void fail(const std::string& host, const char* problem) {
-  // Whatever stands before an @ may be a password.
+  // The part before an @ may contain a password.
   const std::size_t at = host.rfind('@');
   const std::string shown = at == std::string::npos ? host : "[redacted]" + host.substr(at);
   throw ConfigError("server address " + quoted(shown) + ": " + problem +

@@ -8,22 +8,22 @@
 
 namespace kube::detail {
 
-/// Where an API server is.
+/// The address of an API server.
 struct ServerUrl {
   std::string scheme;     ///< "http" or "https"
   std::string authority;  ///< host, and port if there is one
-  std::string prefix;     ///< path in front of all others, without a slash at its end; often empty
+  std::string prefix;     ///< path before all others, without trailing slash; often empty
 
   [[nodiscard]] std::string str() const { return scheme + "://" + authority + prefix; }
-  /// Whether requests do not leave this machine: localhost, 127.0.0.0/8 or ::1.
+  /// True if requests stay on this machine: localhost, 127.0.0.0/8 or ::1.
   [[nodiscard]] bool is_loopback() const;
 };
 
-/// Reads Config::host: a host, host:port or URL; empty is localhost. Without a scheme it is https if
-/// anything of TLS is configured. Throws ConfigError that quotes it.
+/// Parses Config::host: a host, host:port or URL; empty means localhost. Without a scheme it is
+/// https if any TLS field is set. Throws a ConfigError that quotes it.
 [[nodiscard]] ServerUrl parse_server_url(const Config& config);
 
-/// `text` with everything percent-encoded but letters, digits, `-._~` and the characters in `kept`.
+/// Percent-encodes `text`, except letters, digits, `-._~` and the characters in `kept`.
 [[nodiscard]] std::string percent_encode(std::string_view text, std::string_view kept = {});
 
 }  // namespace kube::detail

@@ -16,7 +16,7 @@ std::string_view known(std::string_view text) { return text.empty() ? "unknown" 
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-/// Operating system and processor under the names that Go gives them.
+/// Returns operating system and processor with Go's names.
 std::string platform() {
   utsname names{};
   if (::uname(&names) != 0) return "unknown/unknown";

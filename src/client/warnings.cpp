@@ -13,7 +13,7 @@ void skip_spaces(std::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
 }
 
-/// A string in quotes at the beginning of `text`, which is moved behind it.
+/// Takes a quoted string from the beginning of `text`.
 std::optional<std::string> take_quoted(std::string_view& text) {
   if (!text.starts_with('"')) return std::nullopt;
   std::string result;
@@ -67,7 +67,7 @@ std::vector<Warning> parse_warnings(std::string_view header) {
 void WarningWriter::operator()(const Warning& warning) {
   {
     const std::lock_guard guard{mutex_};
-    // A server that invents texts without end does not fill the memory: they are only written more often.
+    // Bounds the memory: texts beyond the limit are not deduplicated.
     constexpr std::size_t kMostRemembered = 10'000;
     if (deduplicate_ && seen_.contains(warning.text)) return;
     if (deduplicate_ && seen_.size() < kMostRemembered) seen_.insert(warning.text);

@@ -15,27 +15,27 @@
 
 namespace kube::detail {
 
-/// A watch that is being opened, and then read. See ResourceCore::watch() and engine/polling.hpp.
+/// Opens a watch and reads its events. See ResourceCore::watch() and engine/polling.hpp.
 class WatchOperation {
  public:
-  /// ResourceCore::start_watch() makes it.
+  /// Use ResourceCore::start_watch().
   WatchOperation(ResourceCore resource, Request request, Poller poller);
   WatchOperation(const WatchOperation&) = delete;
   WatchOperation& operator=(const WatchOperation&) = delete;
 
-  /// Poll::kReady once the watch is open. Throws as ResourceCore::watch().
+  /// Returns Poll::kReady once the watch is open. Throws like ResourceCore::watch().
   [[nodiscard]] Poll poll_open();
   /// See WatchOfStream::poll_next().
   [[nodiscard]] std::optional<AnyWatchEvent> poll_next() { return watch_->poll_next(); }
   [[nodiscard]] bool has_next() const noexcept { return watch_ && watch_->has_next(); }
   [[nodiscard]] bool has_ended() const noexcept { return watch_ && watch_->has_ended(); }
   [[nodiscard]] Clock::TimePoint wake_at() const noexcept;
-  /// The watch, once it is open, for one who reads it with blocking calls.
+  /// Returns the open watch, to be read with blocking calls.
   [[nodiscard]] std::unique_ptr<WatchCore> take() noexcept { return std::move(watch_); }
   [[nodiscard]] TransportError canceled() const { return opening_->sending.canceled(); }
 
  private:
-  /// Needed until the watch is open.
+  /// State needed until the watch is open.
   struct Opening {
     ResourceCore resource;
     Request request;

@@ -11,10 +11,10 @@ namespace kube::detail {
 
 namespace {
 
-/// How many events are decoded, if they are there, before they are handed out: so that those who pass them on
-/// can do so with several at a time.
+/// Maximum number of events that are decoded ahead, if they have arrived, so that they can be
+/// passed on in batches.
 constexpr std::size_t kAhead = 64;
-/// And of how many bytes, so that large objects do not wait by the dozen.
+/// Maximum number of bytes decoded ahead, so that few large objects are held.
 constexpr std::size_t kAheadBytes = std::size_t{512} << 10;
 
 constexpr std::size_t kMostFrame = std::size_t{16} << 20;
@@ -78,7 +78,7 @@ void WatchOfStream::wait_for_more(const std::stop_token& stop) {
   });
 }
 
-/// The event that was decoded first, if there is one.
+/// Returns the oldest decoded event, if there is one.
 std::optional<AnyWatchEvent> WatchOfStream::take(const std::stop_token& stop) {
   if (stop.stop_requested()) this->stop();
   if (stopped_ || ready_.empty()) return std::nullopt;
@@ -129,12 +129,13 @@ bool WatchOfStream::read_more(const Read& read) {
       log_.debug("a watch was cut off: {}", error.what());
     }
   } catch (...) {
-    // An event may be lost, such as for want of memory: what comes behind it must not be handed out.
+    // An event may be lost, for example because memory is exhausted. Later events must not be
+    // delivered.
     ended_ = true;
     stream_->cancel();
     throw;
   }
-  // The connection is free again, whatever the server still wants to say.
+  // Release the connection, whatever the server still sends.
   if (ended_) stream_->cancel();
   return true;
 }
@@ -147,7 +148,7 @@ void WatchOfStream::decode(const WatchFrame& frame) {
     ready_.push_back({frame.type, nullptr, std::move(status)});
     return;
   }
-  // What a bookmark says stands in annotations, which a projection may leave out.
+  // A bookmark carries its content in annotations, which a projection may drop.
   std::optional<DecoderCore> whole;
   if (frame.type == EventType::kBookmark && projected_)
     whole.emplace(decoder_.type(), DecoderOptions{});

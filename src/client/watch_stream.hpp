@@ -28,7 +28,7 @@
 
 namespace kube::detail {
 
-/// The surroundings of a watch.
+/// Dependencies of a watch.
 struct WatchContext {
   Logger log = {};
   std::shared_ptr<ByteBudget> budget = nullptr;
@@ -37,19 +37,20 @@ struct WatchContext {
   Poller poller = {};     ///< for poll_next()
 };
 
-/// Reads the events of a watch from the answer of a server.
+/// Reads the events of a watch from a response.
 class WatchOfStream final : public WatchCore {
  public:
-  /// `stream` may be null: such a watch has ended already.
+  /// If `stream` is null, the watch has already ended.
   WatchOfStream(std::unique_ptr<PolledStream> stream, Format format, const Type& type,
                 const DecoderOptions& decoding, WatchContext context);
 
   [[nodiscard]] std::optional<AnyWatchEvent> next(std::stop_token stop) override;
   [[nodiscard]] std::optional<AnyWatchEvent> next_for(std::chrono::nanoseconds timeout,
                                                       std::stop_token stop) override;
-  /// next() without waiting (engine/polling.hpp). Nothing: it is pending, unless has_ended().
+  /// Non-blocking next() (engine/polling.hpp). Returns nothing while pending, and after the end
+  /// (has_ended()).
   [[nodiscard]] std::optional<AnyWatchEvent> poll_next();
-  /// When to poll although the waker has not been woken.
+  /// When to poll even if the waker has not been called.
   [[nodiscard]] Clock::TimePoint wake_at() const noexcept { return admission_.wake_at(); }
   void stop() noexcept override;
   [[nodiscard]] bool has_next() const noexcept override { return !ready_.empty(); }
@@ -59,13 +60,13 @@ class WatchOfStream final : public WatchCore {
 
  private:
   [[nodiscard]] std::optional<AnyWatchEvent> take(const std::stop_token& stop);
-  /// Reads if nothing is left of the last read, and decodes what is complete. `read()` returns bytes of the stream, empty
-  /// at its end, or nothing if it has to wait. False in the last case.
+  /// Reads if the last read has been processed, and decodes complete events. `read()` returns bytes
+  /// of the stream, empty at its end, or nothing while pending. Returns false in the last case.
   template <typename Read>
   bool read_more(const Read& read);
   template <typename Read>
   bool read_and_decode(const Read& read);
-  /// For next() and next_for().
+  /// Used by next() and next_for().
   void wait_for_more(const std::stop_token& stop);
   void decode(const WatchFrame& frame);
   void end_with(Ref<meta::v1::Status> error);
@@ -79,8 +80,8 @@ class WatchOfStream final : public WatchCore {
   const Poller poller_;
   ByteAccount account_;
   Admission admission_{account_};
-  std::string_view unread_;  // what the stream gave last and was not looked at yet
-  boost::container::deque<AnyWatchEvent> ready_;  // of std, an empty one takes half a kilobyte
+  std::string_view unread_;  // bytes of the last read that have not been processed
+  boost::container::deque<AnyWatchEvent> ready_;  // an empty std::deque takes half a kilobyte
   bool ended_ = false;
   std::atomic<bool> stopped_ = false;
 };

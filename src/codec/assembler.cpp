@@ -13,17 +13,17 @@ namespace kube::detail {
 
 namespace {
 
-/// Shorter text costs less in the block than a reference to a node.
+/// Shorter text takes less memory in the block than a reference to a node.
 constexpr std::size_t kShortestShared = 16;
-/// Smaller sub-trees likewise.
+/// Likewise for smaller sub-trees.
 constexpr std::size_t kSmallestTree = 16;
-/// Places for fingerprints of texts: few at first, as most decoders see few texts.
+/// Slots for fingerprints of texts: few at first, because most decoders see few texts.
 constexpr std::size_t kFewestSightings = std::size_t{1} << 6;
 constexpr std::size_t kMostSightings = std::size_t{1} << 14;
-/// How many places a fingerprint may stand at.
+/// How many slots are probed for a fingerprint.
 constexpr std::size_t kProbes = 4;
 
-/// Bytes of the struct or array itself, without what hangs on it.
+/// Bytes of the struct or array itself, without the content that it refers to.
 std::size_t array_size(const Type& type, const Word& word) noexcept {
   switch (type.kind) {
     case Kind::kStruct:
@@ -54,8 +54,8 @@ bool has_time_inside(const Type& container, const View& content) noexcept {
   return false;
 }
 
-/// Whether a time is set anywhere in `value`; two objects then agree only by chance, and a node would
-/// soon be referred to by one of them alone.
+/// True if `value` contains a timestamp. Such content is equal in two objects only by coincidence,
+/// and soon only one of them would refer to the node.
 bool has_time(const Type& type, const std::byte* value) noexcept {
   switch (type.kind) {
     case Kind::kLeaf:
@@ -91,12 +91,12 @@ bool Assembler::seen_elsewhere(std::uint64_t hash) {
     const std::vector<Sighting> before = std::exchange(
         sightings_, std::vector<Sighting>(std::max(kFewestSightings, 2 * sightings_.size())));
     for (const Sighting& sighting : before) {
-      if (sighting.text != 0) place_of_sighting(sighting.text) = sighting;
+      if (sighting.text != 0) sighting_slot(sighting.text) = sighting;
     }
     new_sightings_ = 0;
   }
   const std::uint32_t text = static_cast<std::uint32_t>(hash >> 32) | 1U;
-  Sighting& last = place_of_sighting(text);
+  Sighting& last = sighting_slot(text);
   if (last.text == text) {
     if (last.owner != 0 && last.owner == owner_) return false;
     last.owner = 0;
@@ -107,8 +107,8 @@ bool Assembler::seen_elsewhere(std::uint64_t hash) {
   return false;
 }
 
-Assembler::Sighting& Assembler::place_of_sighting(std::uint32_t text) noexcept {
-  const std::size_t mask = sightings_.size() - 1;  // of a power of two
+Assembler::Sighting& Assembler::sighting_slot(std::uint32_t text) noexcept {
+  const std::size_t mask = sightings_.size() - 1;  // the size is a power of two
   const std::size_t first = text >> 1;
   for (std::size_t probe = 0; probe < kProbes; ++probe) {
     Sighting& place = sightings_[(first + probe) & mask];
@@ -201,7 +201,7 @@ std::optional<Pending> Assembler::share(const Type& described, const Word& sibli
   if (encoded_size < kSmallestTree && array_size(type, sibling) < kSmallestTree) {
     return std::nullopt;
   }
-  // The sibling's own copy becomes a node; from the third object on there is nothing left to do here.
+  // The sibling's own copy becomes a node. From the third object on, it already is one.
   const std::optional<Pending> shared =
       node_arena_.with_room(encoded_size, [&] { return intern_copy(type, sibling); });
   node_arena_.clear();

@@ -16,10 +16,10 @@
 
 namespace kube::detail {
 
-/// Content that has no place yet: what a slot will hold once it stands where it belongs.
+/// Decoded content that is not yet stored in a slot.
 struct Pending {
-  Word word;                          ///< complete unless relative; then it gives count and content
-  const std::byte* target = nullptr;  ///< of relative content, in the arena
+  Word word;  ///< complete unless relative; then it only has count and content
+  const std::byte* target = nullptr;  ///< target of relative content, in the arena
   bool is_raw = false;                ///< the bits are a number, not a word
 
   static Pending raw(std::uint64_t bits) { return {Word{bits}, nullptr, true}; }
@@ -32,43 +32,45 @@ struct Pending {
   }
 };
 
-/// Whether a word of `type` is text or bytes.
+/// True if a word of `type` is text or bytes.
 [[nodiscard]] inline bool is_text(const Type& type) noexcept {
   return type.kind == Kind::kString || type.kind == Kind::kOptionalString ||
          type.kind == Kind::kBytes;
 }
 
-/// Puts decoded content into the arena and decides what is shared through the pool.
+/// Stores decoded content in the arena, and decides which content is shared through the pool.
 ///
-/// Text of some length that two objects have in common, and sub-trees that are byte for byte those of a
-/// sibling, become nodes of the pool; all else becomes part of the object's own block.
+/// Longer text that two objects have in common, and sub-trees that are byte for byte equal to those
+/// of a sibling, become nodes of the pool. All other content becomes part of the object's own
+/// block.
 /// Thread safety: none; belongs to one decoder.
 class Assembler {
  public:
-  /// `pool` may be null: nothing is shared then.
+  /// `pool` may be null; then nothing is shared.
   explicit Assembler(std::shared_ptr<Pool> pool);
 
   [[nodiscard]] Arena& arena() noexcept { return arena_; }
   [[nodiscard]] bool shares() const noexcept { return pool_ != nullptr; }
   [[nodiscard]] const std::shared_ptr<Pool>& pool() const noexcept { return pool_; }
 
-  /// Text copied from `text`, shared if another object has been seen to have it. `sibling` is what a similar object
-  /// has at the same place, or null.
+  /// Returns a copy of `text`, shared if another object is known to have the same text. `sibling`
+  /// is the word of a similar object at the same place, or null.
   Pending text(std::string_view text, const Word* sibling = nullptr);
-  /// The same for text that already stands at the bottom of the arena (from allocate_text).
+  /// As above, for text that is already at the bottom of the arena (from allocate_text).
   Pending text_in_place(char* text, std::size_t size, const Word* sibling = nullptr);
-  /// Text known to be equal to the sibling's.
+  /// Returns text that is known to be equal to the sibling's.
   Pending same_text(const Word& sibling) {
     return sibling.form() == Form::kRelative ? copy_same_text(sibling) : same_word(sibling);
   }
-  /// A list of texts, for leaves that are stored in pieces.
+  /// Returns a list of texts, for leaves that are stored in pieces.
   Pending pieces(std::span<const std::string_view> texts, const Word* sibling);
-  /// The content of `sibling`, a word of `described` (or of a boxed struct, if that is one), whose
-  /// encoding of `encoded_size` bytes was found equal; nothing if it is better decoded again.
+  /// Returns the content of `sibling`, a word of `described` (or of a boxed struct, if that is
+  /// one), whose encoding of `encoded_size` bytes is equal. Returns nullopt if decoding it again is
+  /// better.
   std::optional<Pending> share(const Type& described, const Word& sibling,
                                std::size_t encoded_size);
 
-  /// Gives `pending` its place.
+  /// Stores `pending` in its final slot.
   void place(Word& at, const Pending& pending) {
     if (pending.word.form() == Form::kRelative) {
       at.set_relative(pending.target, pending.word.relative_count(),
@@ -79,40 +81,42 @@ class Assembler {
       at = pending.word;
     }
   }
-  /// The same for a slot of a list or map of `type`, or a member of that type.
+  /// As above, for a slot of a list or map of `type`, or a member of that type.
   void place(const Type& type, std::byte* at, const Pending& pending);
-  /// Gives `word` (of `type`, or of a boxed struct) a copy of its own in the arena if it refers to a node,
-  /// so that it can be added to.
+  /// Replaces a node that `word` (of `type`, or of a boxed struct) refers to by a copy in the
+  /// arena, so that content can be added to it.
   void thaw(const Type& type, Word& word);
-  /// Gives back what `pending` may refer to.
+  /// Releases the node that `pending` may refer to.
   static void discard(const Pending& pending) noexcept;
 
-  /// Nodes made from a sibling's own content since the last call of start(); tells whether the new
+  /// Number of nodes made from a sibling's own content since start(). If there are any, the new
   /// object is a better sibling than the old one.
   [[nodiscard]] std::size_t promoted() const noexcept { return promoted_; }
-  /// Begins an object that may take `budget` bytes, in an empty arena. `owner` tells it from others, or is 0 if nothing does: what it
-  /// has in common with its own earlier version alone, as its uid, is not worth a node.
+  /// Starts an object that may take `budget` bytes, in an empty arena. `owner` is a fingerprint
+  /// that identifies the object, or 0 if it is unknown: text that an object only shares with its
+  /// own earlier version, such as its uid, is not worth a node.
   void start(std::size_t budget, std::uint32_t owner);
-  /// Gives back what only the next object needs.
+  /// Releases memory that is only needed for the next object.
   void rest() noexcept {
     arena_.rest();
     node_arena_.rest();
   }
 
  private:
-  /// Where a text was seen last, by fingerprints.
+  /// Fingerprints of a text and of the object that it was last seen in.
   struct Sighting {
-    std::uint32_t text = 0;   ///< 0: none
-    std::uint32_t owner = 0;  ///< 0: of several objects, or unknown
+    std::uint32_t text = 0;   ///< 0: empty
+    std::uint32_t owner = 0;  ///< 0: several objects, or unknown
   };
-  /// Whether another object had this text lately, as far as is known.
+  /// True if another object is known to have had this text recently.
   [[nodiscard]] bool seen_elsewhere(std::uint64_t hash);
-  /// The place of this text: with its last sighting, or with none, or with one to be forgotten for it.
-  [[nodiscard]] Sighting& place_of_sighting(std::uint32_t text) noexcept;
+  /// Returns the slot for this text: the one with its last sighting, an empty one, or one to be
+  /// replaced.
+  [[nodiscard]] Sighting& sighting_slot(std::uint32_t text) noexcept;
   Pending copy_same_text(const Word& sibling);
-  /// A node with the content of `sibling`; nothing if that needs no memory of its own.
+  /// Returns a node with the content of `sibling`, or nullopt if that needs no memory of its own.
   std::optional<Pending> intern_copy(const Type& type, const Word& sibling);
-  /// The sibling's word itself: its content is in it, or in a node.
+  /// Returns the sibling's word itself, whose content is inline or in a node.
   static Pending same_word(const Word& sibling) noexcept {
     if (sibling.form() == Form::kNode && !sibling.is_held()) sibling.node()->retain();
     return {sibling};
@@ -121,10 +125,10 @@ class Assembler {
   std::shared_ptr<Pool> pool_;
   Arena arena_;
   Arena node_arena_;
-  /// Texts seen lately: one becomes a node when a second object has it.
+  /// Recently seen texts: a text becomes a node when a second object has it.
   std::vector<Sighting> sightings_;
   std::uint32_t owner_ = 0;
-  std::size_t new_sightings_ = 0;  // since it has its size
+  std::size_t new_sightings_ = 0;  // since the table was resized
   std::size_t promoted_ = 0;
 };
 

@@ -54,7 +54,7 @@ std::optional<std::size_t> base64_decode(std::string_view text, char* to) {
       ++padding;
       continue;
     }
-    const int value{kValues[static_cast<unsigned char>(c)]};  // -1 if it is no digit
+    const int value{kValues[static_cast<unsigned char>(c)]};  // -1 if it is not a base64 digit
     if (value < 0 || padding > 0) return std::nullopt;
     bits = (bits << 6) | static_cast<std::uint32_t>(value);
     if (++digits == 4) {

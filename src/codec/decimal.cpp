@@ -12,8 +12,9 @@ namespace kube::detail {
 
 namespace {
 
-/// Whether a number that no double can hold is too large; otherwise it is too small. Both the length of the mantissa
-/// and the exponent count: "1" with 800 zeros and "e-400" is large.
+/// Distinguishes overflow (true) from underflow (false) for a number outside the range of double.
+/// Both the length of the mantissa and the exponent matter: "1" with 800 zeros and "e-400" is
+/// large.
 bool is_too_large(std::string_view digits) noexcept {
   const std::size_t exponent_at = std::min(digits.find_first_of("eE"), digits.size());
   const std::string_view mantissa = digits.substr(0, exponent_at);
@@ -30,7 +31,7 @@ bool is_too_large(std::string_view digits) noexcept {
   if (is_negative || exponent.starts_with('+')) exponent.remove_prefix(1);
   std::int64_t power = 0;
   const auto result = std::from_chars(exponent.data(), exponent.data() + exponent.size(), power);
-  // No mantissa that fits into memory makes up for an exponent of 19 digits.
+  // No mantissa that fits into memory compensates an exponent of 19 digits.
   if (result.ec != std::errc{} || power > std::numeric_limits<std::int64_t>::max() / 2) {
     return !is_negative;
   }

@@ -21,14 +21,16 @@ namespace kube::detail {
 
 namespace {
 
-/// What an object may take that is not in proportion to its input: one struct can be a kilobyte.
+/// Memory that an object may take regardless of the size of its input: one struct can be a
+/// kilobyte.
 constexpr std::size_t kFreeBytes = std::size_t{64} << 10;
-/// A sibling that has served this often gives way to a newer object.
+/// A sibling that has served this often is replaced by a newer object.
 constexpr unsigned kMostUses = 16;
-/// How much larger than the object a message has to be for the rest of it to be forgotten.
+/// If the message is this many times larger than the object, the sibling keeps a re-encoding of the
+/// object instead.
 constexpr std::size_t kMostlyDropped = 8;
 
-/// An encoding of more bytes than these is not kept as a buffer for the next one.
+/// A larger encoding buffer is not kept for the next object.
 constexpr std::size_t kKeptEncoding = std::size_t{64} << 10;
 
 Ref<std::byte> share_block(Block* block) {
@@ -36,7 +38,7 @@ Ref<std::byte> share_block(Block* block) {
   return ref_to_root<std::byte>(block);
 }
 
-/// Finds the name in the metadata of decoded objects.
+/// Finds metadata.name in decoded objects.
 class NameFinder {
  public:
   explicit NameFinder(const Type& type) noexcept : is_value_(type.kind == Kind::kValue) {
@@ -46,7 +48,7 @@ class NameFinder {
     const Field* const name = find(*metadata->type, "name", Kind::kString);
     if (name != nullptr) offset_ = metadata->offset + name->offset;
   }
-  /// Empty if there is none.
+  /// Returns an empty text if the object has no name.
   [[nodiscard]] std::string_view of(const Block& block) const noexcept {
     if (is_value_) {
       const Value& name = (*reinterpret_cast<const Value*>(block.root()))["metadata"]["name"];
@@ -79,8 +81,8 @@ struct DecoderCore::State {
   [[nodiscard]] bool compares() const noexcept {
     return assembler.shares() && options.sibling_bytes > 0;
   }
-  /// Runs `read`, so that a failure leaves nothing behind and is a CodecError. It says whether the object is to be
-  /// the sibling of the next ones.
+  /// Runs `read`, which returns true if the object shall become the sibling of later ones. Converts
+  /// failures to CodecError and leaves no partial state behind.
   template <typename Read>
   Block* decode(std::string_view input, std::size_t offset, const Siblings::Found& sibling,
                 Read read) {
@@ -99,23 +101,25 @@ struct DecoderCore::State {
       throw CodecError("", error.what(), offset);
     }
   }
-  /// Whether the object just decoded is to be the sibling of the next ones.
-  [[nodiscard]] bool gives_way(const Siblings::Found& sibling) const {
+  /// True if the object just decoded shall replace `sibling`.
+  [[nodiscard]] bool replaces(const Siblings::Found& sibling) const {
     return !sibling.is_family || assembler.promoted() > 0 || sibling.entry == nullptr ||
            ++sibling.entry->uses >= kMostUses;
   }
 
-  /// What of `message` to compare the next ones with. A projection or a slim type drops nearly all of it;
-  /// the encoding of what was kept serves as well and takes a fraction of the memory.
-  [[nodiscard]] std::string_view memorable(const Type& type, std::string_view message,
-                                           const Block& block) {
+  /// Returns the bytes to compare later messages with. A projection or a slim type drops most of
+  /// the message; then an encoding of the decoded object serves as well and takes a fraction of the
+  /// memory.
+  [[nodiscard]] std::string_view bytes_to_remember(const Type& type, std::string_view message,
+                                                   const Block& block) {
     if (message.size() < kMostlyDropped * block.image_size()) return message;
     writer.clear();
     writer.message(type, block.root());
     return writer.view();
   }
 
-  /// Makes the object the sibling of the next ones. Without memory for that it is none, which costs only speed.
+  /// Makes the object the sibling of later ones. Does nothing if memory is exhausted, which only
+  /// costs speed.
   template <typename Remember>
   void remember(Block& block, Remember remember) noexcept {
     try {
@@ -124,7 +128,8 @@ struct DecoderCore::State {
       siblings.forget(identity_of(block));
     }
   }
-  /// By the name that was decoded, which is certain, or by the one that the document seems to have.
+  /// Identifies the object by its decoded name or, if it has none, by the name found in the
+  /// document without decoding.
   [[nodiscard]] Siblings::Identity identity_of(const Block& block) const noexcept {
     const std::string_view name = names.of(block);
     return name.empty() ? apparent : Siblings::identity_of(name);
@@ -164,11 +169,11 @@ Block* DecoderCore::protobuf(std::string_view message, std::size_t offset) {
   bool remember = false;
   Block* block = state.decode(message, offset, found, [&] {
     state.protobuf.read(type_, message, state.options.projection, sibling, offset);
-    return remember = state.compares() && state.protobuf.is_regular() && state.gives_way(found);
+    return remember = state.compares() && state.protobuf.is_regular() && state.replaces(found);
   });
   if (remember) {
     state.remember(*block, [&](const Siblings::Identity& identity, Ref<std::byte> object) {
-      state.siblings.remember(identity, state.memorable(type_, message, *block), {},
+      state.siblings.remember(identity, state.bytes_to_remember(type_, message, *block), {},
                               std::move(object));
     });
     if (state.writer.size() > kKeptEncoding) state.writer = {};
@@ -194,7 +199,7 @@ Block* DecoderCore::json(std::string_view text, std::size_t offset) {
   Block* block = state.decode(text, offset, found, [&] {
     state.json.read(type_, text, state.options.projection, sibling,
                     state.compares() ? &tape : nullptr, offset);
-    return remember = state.compares() && state.json.is_regular() && state.gives_way(found);
+    return remember = state.compares() && state.json.is_regular() && state.replaces(found);
   });
   if (remember) {
     state.remember(*block, [&](const Siblings::Identity& identity, Ref<std::byte> object) {
@@ -210,7 +215,7 @@ void DecoderCore::prepare(std::string_view bytes) noexcept {
     const std::string_view name = Siblings::name_in_protobuf(open_envelope(bytes).raw);
     state_->siblings.prefetch(Siblings::identity_of(name));
   } catch (const std::exception&) {
-    // enveloped() will say so.
+    // enveloped() will report it.
   }
 }
 

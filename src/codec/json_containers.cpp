@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists, maps and documents of no type.
+// JsonReader: lists, maps and untyped documents.
 #include "json_reader_parts.hpp"
 
 #include "codec/leaf.hpp"
@@ -16,7 +16,7 @@ namespace kube::detail {
 
 namespace {
 
-/// Whether null stands for the empty element in a list or map, as Go reads it. Otherwise null is content.
+/// True if null is an empty element of a list or map, as in Go. Otherwise null is a value.
 bool null_is_empty(const Type& element) {
   return element.kind != Kind::kValue &&
          !(element.kind == Kind::kLeaf && element.leaf->takes_any_json);
@@ -30,16 +30,17 @@ Pending empty_element(Arena& arena, const Type& element) {
   return is_plain_scalar(stored(element)) ? Pending::raw(0) : Pending{};
 }
 
-/// The text of a key that is not placed yet, until it moves.
+/// The text of a key that is not stored in its slot yet. Valid until the key is moved.
 std::string_view text_of(const Pending& key) noexcept {
   if (key.word.form() != Form::kRelative) return key.word.text();
   return {reinterpret_cast<const char*>(key.target), key.word.relative_count()};
 }
 
-/// Puts names and their values, which follow them, in order: structs of the API are not written in that of their
-/// names. Sorted later, the entries of the map would take memory twice.
+/// Sorts keys together with the values that follow them: servers do not write the members of
+/// structs in alphabetical order. Sorting the stored entries of the map later would take memory
+/// twice.
 void sort_pending(std::span<Pending> entries) {
-  constexpr std::size_t kMany = 64;  // those sort_entries() sorts in less time
+  constexpr std::size_t kMany = 64;  // sort_entries() is faster for more
   if (entries.size() > kMany) return;
   for (std::size_t next = 2; next < entries.size(); next += 2) {
     const std::array entry{entries[next], entries[next + 1]};

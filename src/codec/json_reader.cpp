@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Documents, structs and their members.
+// JsonReader: documents, structs and their members.
 #include "json_reader_parts.hpp"
 
 #include "base/buffer.hpp"
@@ -23,12 +23,12 @@ bool is_optional_scalar(const Type& type) {
   return type.kind >= Kind::kOptionalBool && type.kind <= Kind::kOptionalDouble;
 }
 
-/// Enough for every struct of the API; in a larger one two names may be taken for one, which only keeps
-/// the document from being a sibling.
+/// Enough for every struct of the API. In a larger one, two names may be mistaken for a duplicate,
+/// which only prevents the document from being a sibling.
 constexpr std::size_t kMostFields = 128;
 
-/// Servers write members in the order of the table and leave out many, so the one wanted is at or a
-/// little behind `next`.
+/// Servers write members in the order of the table and omit many, so the wanted field is at `next`
+/// or shortly after it.
 std::size_t find_field_of(const Type& type, std::size_t& next, std::string_view name) {
   const std::uint64_t prefix = Field::prefix_of(name);
   const std::size_t count = type.fields.size();
@@ -90,14 +90,14 @@ bool JsonReader::equals(std::uint32_t entry) const noexcept {
   if (size > left || std::memcmp(scan_.at(), sibling_.text.data() + same.start, size) != 0) {
     return false;
   }
-  // "12" must not be taken for the beginning of "123".
+  // "12" must not match the start of "123".
   return size == left || std::strchr(",}] \n\r\t", scan_.at()[size]) != nullptr;
 }
 
 void JsonReader::jump(std::uint32_t entry) {
   const JsonTape::Entry same = sibling_.tape->entries[entry];
   if (tape_ != nullptr) {
-    // The value itself is being recorded; what is inside follows.
+    // The entry of the value itself is being recorded; its content follows.
     const std::uint32_t shift = scan_.position() - same.start;
     const auto index_shift = static_cast<std::uint32_t>(tape_->entries.size()) - (entry + 1);
     for (std::uint32_t i = entry + 1; i < same.next; ++i) {
@@ -245,7 +245,8 @@ void JsonReader::member(const Field& field, std::byte* place, Like like, const C
     return;
   }
   if (was_set) {
-    // The name stands in the document twice: structs and maps take up the second, all else gives way.
+    // Duplicate name: structs and maps are merged with the second value, all other values are
+    // replaced.
     if (type.kind == Kind::kBox && !type.element->is(Type::kByToken)) {
       assembler_.thaw(type, word);
       object(*type.element, const_cast<std::byte*>(word.relative_target()), {}, context);
@@ -302,7 +303,7 @@ void JsonReader::by_token(const Type& type, std::byte* out, const Context& conte
   }
   if (field == nullptr) scan_.fail_expected(context.path, expected);
   if (field->type->kind == Kind::kBox && flag != nullptr) {
-    *reinterpret_cast<bool*>(out + flag->offset) = true;  // an object allows what it describes
+    *reinterpret_cast<bool*>(out + flag->offset) = true;  // an object implies true
   }
   member(*field, out + field->offset, {}, {nullptr, context.path, context.depth + 1});
 }

@@ -7,12 +7,12 @@ namespace kube::detail {
 
 inline bool is_plain_scalar(const Type& type) { return type.kind <= Kind::kDouble; }
 
-/// The type of what stands in memory.
+/// The type of the representation in memory.
 inline const Type& stored(const Type& type) {
   return type.kind == Kind::kLeaf ? *type.element : type;
 }
 
-/// Notes one value on the tape while it is read.
+/// Records one value on the tape while it is read.
 class JsonReader::Recording {
  public:
   Recording(JsonReader& reader, std::size_t tag) : reader_(reader) {

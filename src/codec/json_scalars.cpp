@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text, numbers and leaves.
+// JsonReader: text, numbers and leaves.
 #include "decimal.hpp"
 #include "json_reader_parts.hpp"
 

@@ -15,7 +15,7 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// The first quote, backslash or control character in [at, end), or end.
+/// Returns the first quote, backslash or control character in [at, end), or end.
 const char* find_special(const char* at, const char* end) {
 #ifdef __SSE2__
   const __m128i quote = _mm_set1_epi8('"');
@@ -41,7 +41,7 @@ int hex_digit(char c) {
   return -1;
 }
 
-/// The code unit of the four digits behind "\u"; negative if they are not hexadecimal.
+/// Returns the code unit of the four digits after "\u"; negative if they are not hexadecimal.
 int code_unit(std::string_view raw, std::size_t at) {
   if (at + 4 > raw.size()) return -1;
   int unit = 0;
@@ -137,11 +137,11 @@ bool JsonScanner::string(std::string_view& text, const PathFrame* path) {
   bool has_escapes = false;
   for (;;) {
     at_ = find_special(at_, end_);
-    if (at_ == end_) fail_at(first, path, "string without an end");
+    if (at_ == end_) fail_at(first, path, "unterminated string");
     if (*at_ == '"') break;
     if (*at_ != '\\') fail(path, "control character in a string");
     has_escapes = true;
-    if (end_ - at_ < 2) fail_at(first, path, "string without an end");
+    if (end_ - at_ < 2) fail_at(first, path, "unterminated string");
     at_ += 2;
   }
   text = {first, static_cast<std::size_t>(at_ - first)};
@@ -237,7 +237,7 @@ void JsonScanner::skip_value(const PathFrame* path, int depth) {
     case '"': {
       ++at_;
       if (string(text, path)) {
-        // Only looked at, so that what is skipped is as well-formed as what is kept.
+        // Validates the escapes, so that skipped text is checked like kept text.
         std::string scratch(text.size(), '\0');
         unescape(text, scratch.data(), path);
       }

@@ -10,13 +10,14 @@
 
 namespace kube::detail {
 
-/// Reads the tokens of one JSON text (RFC 8259), which is known to be valid UTF-8.
+/// Reads the tokens of one JSON text (RFC 8259) that is known to be valid UTF-8.
 ///
-/// Every method that finds something else than it wants throws CodecError with `path` and the byte.
+/// Every method that does not find the expected token throws CodecError with `path` and the byte
+/// offset.
 class JsonScanner {
  public:
   JsonScanner() = default;
-  /// `offset` is where `text` starts in the whole document, for messages.
+  /// `offset` is the position of `text` in the whole document, for messages.
   JsonScanner(std::string_view text, std::size_t offset, int max_depth)
       : start_(text.data()),
         at_(text.data()),
@@ -36,7 +37,7 @@ class JsonScanner {
   void white_space() noexcept {
     while (at_ < end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) ++at_;
   }
-  /// Moves behind `c` if it is next.
+  /// Skips `c` if it is next.
   bool consume(char c) noexcept {
     if (at_ < end_ && *at_ == c) {
       ++at_;
@@ -48,24 +49,24 @@ class JsonScanner {
     white_space();
     if (!consume(c)) fail_expected(path, what);
   }
-  /// Moves behind `null` if it is next.
+  /// Skips `null` if it is next.
   bool consume_null(const PathFrame* path);
 
-  /// Behind an opening quote: finds the end of the string and moves behind the closing quote. `text` is
-  /// what stands between the quotes; true if it contains escapes.
+  /// Called after an opening quote. Skips the string and its closing quote, and sets `text` to the
+  /// content between the quotes. Returns true if it contains escapes.
   bool string(std::string_view& text, const PathFrame* path);
-  /// Resolves the escapes in `raw` into `to`, which has room for raw.size() bytes; returns the size.
-  /// Unpaired surrogates become U+FFFD.
+  /// Resolves the escapes in `raw` into `to`, which has room for raw.size() bytes. Returns the
+  /// size. Unpaired surrogates become U+FFFD.
   std::size_t unescape(std::string_view raw, char* to, const PathFrame* path) const;
-  /// A number as it is written; `is_integer` if it has neither fraction nor exponent.
+  /// Returns a number as written. `is_integer` is set if it has neither fraction nor exponent.
   std::string_view number(bool& is_integer, const PathFrame* path);
   bool boolean(const PathFrame* path);
-  /// Any value, checked and ignored.
+  /// Skips any value, after validating it.
   void skip_value(const PathFrame* path, int depth);
 
   [[noreturn]] void fail(const PathFrame* path, std::string_view problem) const;
   [[noreturn]] void fail_at(const char* at, const PathFrame* path, std::string_view problem) const;
-  /// "expected X, found Y"
+  /// Fails with "expected X, found Y".
   [[noreturn]] void fail_expected(const PathFrame* path, std::string_view expected) const;
 
  private:

@@ -6,16 +6,16 @@
 
 namespace kube::detail {
 
-/// Finds where JSON values end in a stream that arrives in pieces, looking at each byte once.
+/// Finds the ends of JSON values in a stream that arrives in chunks, inspecting each byte once.
 ///
-/// It only counts brackets and skips strings; whether a value is well-formed is for its decoder to say.
+/// It only counts brackets and skips strings; the decoder of a value validates it.
 class JsonExtent {
  public:
-  /// Forgets everything; the next byte begins a value.
+  /// Resets the state; the next byte starts a value.
   void start() noexcept { *this = {}; }
 
-  /// Looks at more bytes of the value. Returns how many belong to it and sets `complete` once it has
-  /// ended. A number or literal ends before the next bracket, comma or white space.
+  /// Inspects more bytes of the value. Returns how many belong to it, and sets `complete` once it
+  /// has ended. A number or literal ends before the next bracket, comma or white space.
   std::size_t advance(std::string_view bytes, bool& complete) noexcept;
   [[nodiscard]] int depth() const noexcept { return depth_; }
 

@@ -41,7 +41,7 @@ bool is_zero(const Type& type, const std::byte* value) {
   return std::all_of(value, value + type.size, [](std::byte byte) { return byte == std::byte{0}; });
 }
 
-/// Whether Go's omitempty leaves the field out.
+/// True if Go's omitempty omits the field.
 bool is_empty(const Field& field, const std::byte* value) {
   switch (field.type->kind) {
     case Kind::kBool:
@@ -82,7 +82,7 @@ bool is_left_out(const Field& field, const std::byte* value) {
          (field.is(Field::kOmitZero) && is_zero(*field.type, value));
 }
 
-/// Characters that cannot stand in a string as they are. 0xe2 may begin U+2028 or U+2029.
+/// Characters that must be escaped in a string. 0xe2 may start U+2028 or U+2029.
 constexpr std::array<bool, 256> kSpecial = [] {
   std::array<bool, 256> special{};
   for (std::size_t c = 0; c < 0x20; ++c) special[c] = true;
@@ -93,7 +93,7 @@ constexpr std::array<bool, 256> kSpecial = [] {
 
 const char* find_special(const char* at, const char* end) {
 #ifdef __SSE2__
-  // One look tells whether anything below '?' that matters, or a byte above ASCII, is there.
+  // One comparison per 16 bytes detects the special characters below '?' and all non-ASCII bytes.
   const __m128i last_control = _mm_set1_epi8(0x1f);
   for (; end - at >= 16; at += 16) {
     const __m128i chunk = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
@@ -171,7 +171,7 @@ void JsonWriter::integer(std::int64_t number) {
 }
 
 void JsonWriter::number(double number) {
-  if (!std::isfinite(number)) {  // JSON has no such number; Go refuses to write it
+  if (!std::isfinite(number)) {  // not representable in JSON; Go refuses to encode it
     null();
     return;
   }
@@ -183,7 +183,7 @@ void JsonWriter::number(double number) {
       std::to_chars(buffer.data(), buffer.data() + buffer.size(), number,
                     is_scientific ? std::chars_format::scientific : std::chars_format::fixed);
   std::string_view digits{buffer.data(), static_cast<std::size_t>(result.ptr - buffer.data())};
-  if (is_large) {  // as many digits as it takes, then zeros: 123456789012345680000
+  if (is_large) {  // the significant digits, then zeros: 123456789012345680000
     const std::size_t exponent = digits.find('e');
     const std::size_t before = out_.size() + (number < 0 ? 2 : 1);
     for (const char c : digits.substr(0, exponent)) {
@@ -195,7 +195,7 @@ void JsonWriter::number(double number) {
     return;
   }
   const std::size_t small = digits.find("e-0");
-  if (small != std::string_view::npos) {  // 1e-07 is written 1e-7
+  if (small != std::string_view::npos) {  // 1e-07 is written as 1e-7
     out_.append(digits.substr(0, small + 2));
     digits.remove_prefix(small + 3);
   }

@@ -28,12 +28,12 @@ struct ListReaderCore::State {
   const Format format;
   const Type& type;
   DecoderCore decoder;
-  bool items_lack_type = false;  // the last one did, so the next one probably does
+  bool items_lack_type = false;  // predicts the next item: the last one had no type
   std::size_t waiting_bytes = 0;
-  std::vector<std::string> waiting;  // items that came before the kind of the list
+  std::vector<std::string> waiting;  // items received before the kind of the list
 };
 
-/// Adds the kind of the list to an item that does not say what it is (RC-36).
+/// Adds the kind of the list to an item that has none (RC-36).
 std::string ListReaderCore::State::with_type_meta(std::string_view item) const {
   constexpr std::string_view kSuffix = "List";
   const ListMetadata& list = splitter.metadata();
@@ -41,7 +41,8 @@ std::string ListReaderCore::State::with_type_meta(std::string_view item) const {
   if (kind.ends_with(kSuffix)) kind.remove_suffix(kSuffix.size());
   std::string text = R"({"apiVersion":)" + kube::encode_json(Value{list.api_version}) +
                      R"(,"kind":)" + kube::encode_json(Value{kind});
-  // Behind the brace of the item; a member of the same name in it would win.
+  // Inserted after the opening brace of the item, so that a member of the same name in it overrides
+  // it.
   const std::string_view rest = item.substr(item.find('{') + 1);
   if (rest.find_first_not_of(" \t\r\n") != rest.find('}')) text += ',';
   return text.append(rest);
@@ -90,8 +91,8 @@ const ListMetadata& ListReaderCore::finish(const OnItem& on_item) {
   state_->splitter.finish();
   const ListMetadata& list = state_->splitter.metadata();
   const Type& type = state_->type;
-  // A proxy may answer "{}", which is not the same as a list without items.
-  if (list.kind.empty()) throw CodecError("kind", "the answer does not say that it is a list", 0);
+  // A proxy may answer "{}", which differs from a list without items.
+  if (list.kind.empty()) throw CodecError("kind", "missing, so the response is not a list", 0);
   const std::string expected = std::string{type.name} + "List";
   if (type.is(Type::kHasTypeMeta) &&
       (list.kind != expected || list.api_version != type.api_version)) {

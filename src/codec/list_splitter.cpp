@@ -17,7 +17,7 @@ namespace {
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
-/// Reads a varint at `at`, moving behind it; nothing if it goes beyond the end.
+/// Reads a varint at `at` and moves `at` past it. Returns nullopt if the varint is incomplete.
 std::optional<std::uint64_t> take_varint(std::string_view bytes, std::size_t& at, bool& malformed) {
   std::uint64_t number = 0;
   for (unsigned shift = 0; at < bytes.size(); shift += 7) {
@@ -86,7 +86,7 @@ void ListSplitter::feed_json(std::string_view chunk, const OnItem& on_item) {
       case JsonState::kItems:
         if (is_space(c)) break;
         if (c == 'n') {
-          json_state_ = JsonState::kMember;  // null: no items
+          json_state_ = JsonState::kMember;  // null means no items
           continue;
         }
         if (c != '[') fail("items: expected list");
@@ -123,7 +123,7 @@ void ListSplitter::feed_json(std::string_view chunk, const OnItem& on_item) {
         }
         break;
       case JsonState::kDone:
-        if (!is_space(c)) fail("more after the end of the list");
+        if (!is_space(c)) fail("unexpected data after the end of the list");
         break;
       case JsonState::kKey:
       case JsonState::kMember:
@@ -191,7 +191,7 @@ void ListSplitter::feed_protobuf(std::string_view chunk, const OnItem& on_item) 
       consumed_ += size;
       continue;
     }
-    // Complete the piece that an earlier chunk began, with as little copying as possible.
+    // Completes the piece that an earlier chunk started, with as little copying as possible.
     const std::size_t had = partial_.size();
     const std::size_t wanted = std::max<std::size_t>(had < 32 ? 32 : had, 1);
     const std::size_t taken = std::min(chunk.size(), wanted);
@@ -225,13 +225,13 @@ std::size_t ListSplitter::proto_step(std::string_view bytes, const OnItem& on_it
   if (malformed) fail("malformed field tag");
   if (!tag) return 0;
   if ((*tag & 7) != 2) {
-    // Nothing else is ever sent here, but a newer server may add a number.
+    // Servers send only length-delimited fields here, but a newer one may add a number.
     if ((*tag & 7) != 0) fail("unknown wire type " + std::to_string(*tag & 7));
     const std::optional<std::uint64_t> number = take_varint(bytes, at, malformed);
     if (malformed) fail("malformed number");
     if (!number) return 0;
     if (in_list) {
-      if (at > list_left_) fail("field goes beyond the end of the list");
+      if (at > list_left_) fail("field extends beyond the end of the list");
       list_left_ -= at;
       if (list_left_ == 0) proto_state_ = ProtoState::kEnvelopeField;
     }
@@ -242,7 +242,7 @@ std::size_t ListSplitter::proto_step(std::string_view bytes, const OnItem& on_it
   if (!size) return 0;
   const std::uint64_t number = *tag >> 3;
 
-  if (!in_list && number == 2) {  // the list begins; its content is taken field by field
+  if (!in_list && number == 2) {  // the list starts; its content is read field by field
     list_left_ = *size;
     saw_list_ = true;
     if (list_left_ > 0) proto_state_ = ProtoState::kListField;
@@ -252,12 +252,12 @@ std::size_t ListSplitter::proto_step(std::string_view bytes, const OnItem& on_it
     fail("object larger than the limit of " + std::to_string(limits_.max_frame) + " bytes");
   }
   const std::size_t total = at + static_cast<std::size_t>(*size);
-  if (in_list && total > list_left_) fail("field goes beyond the end of the list");
+  if (in_list && total > list_left_) fail("field extends beyond the end of the list");
   if (bytes.size() < total) return 0;
   const std::string_view payload = bytes.substr(at, static_cast<std::size_t>(*size));
   if (!in_list) {
     if (number == 1) {
-      // The same reading as for a single object.
+      // Parsed in the same way as the envelope of a single object.
       std::string envelope{kEnvelopeMagic};
       envelope.append(bytes.substr(0, total));
       const Envelope opened = open_envelope(envelope, consumed_);

@@ -16,21 +16,21 @@ namespace kube {
 
 namespace detail {
 
-/// Cuts the body of a LIST, as it arrives, into its items. Keeps no more than one item.
+/// Splits the body of a LIST into its items while it arrives. Buffers at most one item.
 class ListSplitter {
  public:
-  /// Called with the bytes of each item, valid during the call, and where in the body they start.
+  /// Called with the bytes of each item, valid during the call, and their position in the body.
   using OnItem = std::function<void(std::string_view item, std::size_t offset)>;
 
   ListSplitter(Format format, const DecodeLimits& limits) : format_(format), limits_(limits) {}
 
-  /// Throws CodecError if the body is no list; what `on_item` throws passes through.
+  /// Throws CodecError if the body is not a list. Exceptions of `on_item` are passed through.
   void feed(std::string_view chunk, const OnItem& on_item);
-  /// Throws CodecError if the body is not complete.
+  /// Throws CodecError if the body is incomplete.
   void finish() const;
-  /// How many bytes of an incomplete item it keeps.
+  /// Number of buffered bytes of an incomplete item.
   [[nodiscard]] std::size_t held() const noexcept { return partial_.size(); }
-  /// Complete once finish() returns; in JSON the metadata may stand behind the items.
+  /// Complete once finish() has returned: in JSON, the metadata may follow the items.
   [[nodiscard]] const ListMetadata& metadata() const noexcept { return metadata_; }
 
  private:
@@ -52,7 +52,8 @@ class ListSplitter {
   void feed_json(std::string_view chunk, const OnItem& on_item);
   void json_member(std::string_view value);
   void feed_protobuf(std::string_view chunk, const OnItem& on_item);
-  /// Takes one whole field or header from the front of `bytes`; 0 if more is needed.
+  /// Consumes one complete field or header at the start of `bytes`. Returns 0 if more bytes are
+  /// needed.
   std::size_t proto_step(std::string_view bytes, const OnItem& on_item);
   void proto_list_meta(std::string_view message);
   [[noreturn]] void fail(std::string_view problem, std::size_t ahead = 0) const;
@@ -60,15 +61,15 @@ class ListSplitter {
   Format format_;
   DecodeLimits limits_;
   ListMetadata metadata_;
-  std::size_t consumed_ = 0;  // bytes of the body before what is looked at
-  std::string partial_;       // the beginning of a piece that is not complete
+  std::size_t consumed_ = 0;  // bytes of the body before the current position
+  std::string partial_;       // the start of an incomplete piece
 
   JsonState json_state_ = JsonState::kStart;
   JsonExtent extent_;
   std::string key_;
 
   ProtoState proto_state_ = ProtoState::kMagic;
-  std::size_t list_left_ = 0;  // bytes of the list message still to come
+  std::size_t list_left_ = 0;  // remaining bytes of the list message
   bool saw_list_ = false;
 };
 

@@ -6,7 +6,7 @@
 namespace kube::detail {
 
 namespace {
-// Messages stay readable when a hostile document has a megabyte for a key, or hundreds of levels.
+// Keeps messages readable if a hostile document has a key of a megabyte, or hundreds of levels.
 constexpr std::size_t kLongestName = 80;
 constexpr std::size_t kMostLevels = 24;
 

@@ -7,8 +7,8 @@
 
 namespace kube::detail {
 
-/// Where a decoder is in the object: one frame per level, on the stack, turned into text only when
-/// something is wrong.
+/// The decoder's current position in the object: a linked list of stack frames, one per level,
+/// which is only converted to text for an error.
 struct PathFrame {
   const PathFrame* above = nullptr;
   std::string_view name = {};  ///< a field or map key; data() is null for a list element
@@ -18,7 +18,7 @@ struct PathFrame {
   [[nodiscard]] std::string text() const;
 };
 
-/// The path of `name` below `above`.
+/// Returns the path of `name` below `above`.
 [[nodiscard]] std::string path_text(const PathFrame* above, std::string_view name);
 
 }  // namespace kube::detail

@@ -10,7 +10,7 @@ namespace kube {
 
 namespace {
 
-/// The struct, map or Value that a path goes on in: boxes and lists are looked through.
+/// The struct, map or Value in which a path continues: boxes and lists are transparent.
 const Type& inside(const Type& type) {
   const Type* inner = &type;
   while (inner->kind == Kind::kBox || inner->kind == Kind::kList) inner = inner->element;
@@ -22,7 +22,7 @@ const Type& inside(const Type& type) {
                               " has no field \"" + std::string{step} + '"');
 }
 
-/// What `step` of a path leads to from `type`.
+/// Returns the type that `step` leads to from `type`.
 const Type& below(const Type& type, const PathStep& step, const std::string& path) {
   if (!step.is_index && type.kind == Kind::kMap) return inside(*type.element);
   if (!step.is_index && type.kind == Kind::kValue) return type;
@@ -40,7 +40,7 @@ std::vector<PathStep> steps_of(const Type& type, const std::string& path) {
     throw std::invalid_argument("projection: " + std::string{error.what()});
   }
   if (steps.empty()) throw std::invalid_argument("projection: empty path");
-  // All of it, even where another path names a whole of which this is a part.
+  // Checks the whole path, even if another path already covers a part of it.
   const Type* reached = &type;
   for (const PathStep& step : steps) reached = &below(*reached, step, path);
   return steps;
@@ -73,7 +73,7 @@ void Projection::Node::name(const Type& type, const std::string& path, std::size
   if (is_last) {
     *entry = {keeps_named, nullptr};
   } else if (!already_whole || !keeps_named) {
-    if (!keeps_named && !entry->kept) return;  // already left out as a whole
+    if (!keeps_named && !entry->kept) return;  // already dropped as a whole
     entry->kept = true;
     if (entry->below == nullptr) entry->below = make(next, keeps_named);
     entry->below->name(next, path, step + 1, steps, keeps_named);

@@ -15,13 +15,13 @@ namespace kube {
 
 struct PathStep;
 
-/// The decision for one struct, map or Value. What a decoder asks.
+/// The selection for one struct, map or Value, as queried by a decoder.
 class Projection::Node {
  public:
-  /// Whether one field or key is kept, and which parts of it.
+  /// Selects one field or key, and parts of it.
   struct Choice {
     bool kept = false;
-    const Node* below = nullptr;  ///< null: all of it
+    const Node* below = nullptr;  ///< null: all of its content
   };
 
   [[nodiscard]] Choice field(std::size_t index) const noexcept { return choose(fields_[index]); }
@@ -41,9 +41,9 @@ class Projection::Node {
   void name(const Type& type, const std::string& path, std::size_t step,
             const std::vector<PathStep>& steps, bool keeps_named);
 
-  std::vector<Entry> fields_;  // of a struct, by index
+  std::vector<Entry> fields_;  // fields of a struct, by index
   std::map<std::string, Entry, std::less<>> keys_;
-  bool others_kept_ = false;  // of a map
+  bool others_kept_ = false;  // default for the other keys of a map
 };
 
 }  // namespace kube

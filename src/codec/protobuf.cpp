@@ -17,7 +17,7 @@ std::string encode_protobuf(const Type& type, const std::byte* value, Wrapping w
     out.message(type, value);
     return out.str();
   }
-  // From the end: content type, content encoding, the object, its type, the magic bytes.
+  // Written back to front: content type, content encoding, the object, its type, the magic bytes.
   out.text_field(4, "");
   out.text_field(3, "");
   const std::size_t before_object = out.size();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How ProtobufReader reads lists and maps.
+// ProtobufReader: lists and maps.
 #include "codec/protobuf_reader.hpp"
 
 #include "codec/relocate.hpp"
@@ -107,7 +107,7 @@ const char* ProtobufReader::list(const Type& type, Word& word, const Run& run, F
 
 void ProtobufReader::wrapped_list(const Type& type, Word& word, std::string_view payload, Keep keep,
                                   int depth) {
-  // A message whose only field, number 1, holds the elements.
+  // A message whose only field, number 1, contains the elements.
   if (word.is_none()) word = Word::set_but_empty();
   const char* at = payload.data();
   const char* const end = at + payload.size();
@@ -158,7 +158,7 @@ const char* ProtobufReader::map(const Type& type, Word& word, const Run& run, Fo
 bool ProtobufReader::map_entry(const Type& value_type, std::byte* slot, std::string_view entry,
                                View siblings, std::size_t index, Keep keep, int depth) {
   const char* const end = entry.data() + entry.size();
-  // The key may stand behind the value.
+  // The key may follow the value.
   std::string_view key;
   for (const char* at = entry.data(); at < end;) {
     const std::uint32_t tag = read_tag(at, end);

@@ -24,23 +24,23 @@ std::optional<std::uint64_t> varint(const char*& at, const char* end) {
   }
 }
 
-/// One field of a message as far as it is sound.
+/// One field of a message, as far as it is well-formed.
 struct Piece {
   std::uint32_t number = 0;
-  const char* start = nullptr;   ///< of the tag
-  const char* behind = nullptr;  ///< the tag
-  std::string_view payload =
-      {};  ///< of a length-delimited field; all that is left if the length is bad
-  const char* end = nullptr;  ///< null if it cannot be told
+  const char* start = nullptr;   ///< start of the tag
+  const char* behind = nullptr;  ///< end of the tag
+  /// Payload of a length-delimited field; the rest of the message if the length is malformed.
+  std::string_view payload = {};
+  const char* end = nullptr;  ///< null if unknown
 };
 
-/// Reads one field behind the other.
+/// Iterates over the fields of a message.
 class Pieces {
  public:
   explicit Pieces(std::string_view message)
       : at_(message.data()), end_(message.data() + message.size()) {}
 
-  /// Nothing at the end, and at a tag that is not sound.
+  /// Returns nullopt at the end, and at a malformed tag.
   std::optional<Piece> next() {
     if (at_ == nullptr || at_ >= end_) return std::nullopt;
     Piece piece;
@@ -73,7 +73,7 @@ class Pieces {
       case 5:
         return fixed(4);
       default:
-        return nullptr;  // groups are in no message of ours; what is wrong is in there or behind it
+        return nullptr;  // no API message has groups; the error is in the group or after it
     }
   }
 
@@ -113,7 +113,7 @@ class Search {
     return is_tag_ ? is_inside(piece)
                    : at_ >= piece.behind && (piece.end == nullptr || at_ <= piece.end);
   }
-  /// Whether the byte is in the payload, not only in what stands before it.
+  /// True if the byte is in the payload, not in the tag or length before it.
   [[nodiscard]] bool is_inside(const Piece& piece) const {
     const char* begin = piece.payload.data();
     return begin != nullptr && at_ >= begin && (at_ < piece.end || (!is_tag_ && at_ == piece.end));

@@ -20,8 +20,9 @@ namespace kube::detail {
 
 namespace {
 
-/// Finds an entry at or behind `next`, where it nearly always is, as fields come in ascending order, and moves `next`
-/// behind it. Null if there is none. `is_back` becomes true if it was before `next`.
+/// Finds an entry, starting at `next`, where it nearly always is, because fields are sent in
+/// ascending order. Moves `next` behind it. Returns null if there is none. Sets `is_back` if the
+/// entry was before `next`.
 const ProtoField* find(std::span<const ProtoField> table, const ProtoField*& next,
                        std::uint32_t number, bool& is_back) {
   const ProtoField* const end = table.data() + table.size();
@@ -47,7 +48,7 @@ void ProtobufReader::read(const Type& type, std::string_view message, const Proj
   message_ = message;
   offset_ = offset;
   is_regular_ = true;
-  // Reading jumps from length to length, which the processor cannot foresee.
+  // Decoding jumps from length to length, which the hardware prefetcher cannot predict.
   prefetch(message.data(), message.size());
   std::byte* root = arena_.allocate_root(type.size);
   Follower follower;
@@ -70,12 +71,12 @@ void ProtobufReader::message(const Type& type, std::span<const ProtoField> table
     const std::uint32_t tag = read_tag(at, end);
     const ProtoField* const entry = find(table, next, number_of(tag), is_back);
     if (entry == nullptr) {
-      if (wire_of(tag) == kEndGroup) fail_tag(start, "end of a group that never began");
+      if (wire_of(tag) == kEndGroup) fail_tag(start, "unexpected end of a group");
       at = skip(tag, at, end, depth);
       continue;
     }
     if (keep != nullptr && !entry->is_part && !keep->field(entry->field).kept) {
-      next = entry;  // for the next element, if this is one of a list
+      next = entry;  // the next field may be another element of the same list
       at = skip(tag, at, end, depth);
       continue;
     }
@@ -97,7 +98,7 @@ void ProtobufReader::message(const Type& type, std::span<const ProtoField> table
       if (entry->is_part) fail_wire(type, wire_of(tag), at);
       at = is_scalar(inner) ? scalar(inner, place, wire_of(tag), at, end)
                             : unpacked_list(inner, word_at(place), tag, at, end);
-      // Keeps the sibling in step; whether its number is the same does not matter.
+      // Keeps the sibling in step; it does not matter whether its number is the same.
       if (is_next(start, at, sibling)) sibling.at += at - start;
     } else {
       const Step step = structured(type, *entry, out, start, at, end, sibling, keep, depth + 1);
@@ -105,7 +106,7 @@ void ProtobufReader::message(const Type& type, std::span<const ProtoField> table
       sibling.at = step.sibling;
     }
   }
-  // Elements of a list come one after the other and are read at once, so none comes back.
+  // Elements of a list are adjacent and are read at once, so a regular message never goes back.
   if (is_back) is_regular_ = false;
 }
 
@@ -206,7 +207,7 @@ void ProtobufReader::box(const Type& element, Word& word, std::string_view paylo
   }
   std::byte* content = nullptr;
   if (!word.is_none()) {
-    // The message came in two pieces: the second adds to the first.
+    // The message was split in two: the second part is merged into the first.
     assembler_.thaw(element, word);
     content = const_cast<std::byte*>(word.relative_target());
   } else {
@@ -315,10 +316,10 @@ const char* ProtobufReader::skip(std::uint32_t tag, const char* at, const char* 
     case kStartGroup: {
       if (depth >= limits_.max_depth) fail(start, "nested too deeply");
       for (;;) {
-        if (at >= end) fail(start, "group without an end");
+        if (at >= end) fail(start, "unterminated group");
         const std::uint32_t inner = read_tag(at, end);
         if (wire_of(inner) == kEndGroup) {
-          if (number_of(inner) != number_of(tag)) fail(start, "group without an end");
+          if (number_of(inner) != number_of(tag)) fail(start, "unterminated group");
           break;
         }
         at = skip(inner, at, end, depth + 1);
@@ -332,7 +333,7 @@ const char* ProtobufReader::skip(std::uint32_t tag, const char* at, const char* 
 }
 
 bool ProtobufReader::seek(std::uint32_t tag, Follower& sibling) {
-  // The sibling was decoded before, so its bytes are known to be sound.
+  // The sibling was decoded before, so its bytes are known to be well-formed.
   while (sibling.at < sibling.end) {
     const char* at = sibling.at;
     const std::uint32_t found = read_tag(at, sibling.end);
@@ -372,7 +373,7 @@ void ProtobufReader::fail_wire(const Type& type, std::uint32_t wire, const char*
 }
 
 void ProtobufReader::fail_length(const char* at, std::uint64_t size) const {
-  fail(at, "length of " + std::to_string(size) + " goes beyond the end");
+  fail(at, "length of " + std::to_string(size) + " extends beyond the end");
 }
 
 }  // namespace kube::detail

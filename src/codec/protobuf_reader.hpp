@@ -12,15 +12,15 @@
 #include <span>
 #include <string_view>
 
-/// For the few small functions that everything is made of: what a compiler leaves out of line here shows.
+/// Forces inlining of the few small functions on the hot path, where a call is measurable.
 #define KUBE_HOT [[gnu::always_inline]] inline
 
 namespace kube::detail {
 
 /// Decodes one protobuf message of any described type into an assembler's arena.
 ///
-/// With a sibling (the message and decoded form of a similar object) it walks both messages side by
-/// side: what is equal byte for byte is shared or copied, not parsed.
+/// With a sibling (the message and decoded form of a similar object), it walks both messages side
+/// by side: fields that are equal byte for byte are shared or copied instead of parsed.
 class ProtobufReader {
  public:
   struct Sibling {
@@ -31,12 +31,13 @@ class ProtobufReader {
   ProtobufReader(Assembler& assembler, const DecodeLimits& limits)
       : assembler_(assembler), arena_(assembler.arena()), limits_(limits) {}
 
-  /// Leaves the decoded object in the arena, to be finished. Throws CodecError; the arena is then to be cleared.
-  /// `offset` is where `message` starts in the whole document, for error messages.
+  /// Leaves the decoded object in the arena, ready for Arena::finish(). Throws CodecError; the
+  /// caller must then clear the arena. `offset` is the position of `message` in the whole document,
+  /// for error messages.
   void read(const Type& type, std::string_view message, const Projection& projection,
             const Sibling& sibling, std::size_t offset);
-  /// Whether the last message had each field once and in order. Only then may it be a sibling: otherwise
-  /// equal bytes of one field do not mean equal content.
+  /// True if the last message had each field once and in order. Only such a message may be a
+  /// sibling: otherwise equal bytes of one field do not imply equal content.
   [[nodiscard]] bool is_regular() const noexcept { return is_regular_; }
 
  private:
@@ -54,27 +55,27 @@ class ProtobufReader {
   static constexpr std::uint32_t wire_of(std::uint32_t tag) { return tag & 7U; }
   static bool is_scalar(const Type& type) noexcept { return type.kind <= Kind::kOptionalDouble; }
 
-  /// What is left of the sibling's message, and its decoded struct; null without a sibling.
+  /// The rest of the sibling's message, and its decoded struct; null without a sibling.
   struct Follower {
     const char* at = nullptr;
     const char* end = nullptr;
     const std::byte* object = nullptr;
   };
-  /// The sibling's content at the same place: its word (null if it has none), its payload, and whether that
-  /// equals the one being read.
+  /// The sibling's content at the same place: its word (null if there is none), its payload, and
+  /// whether that equals the current one.
   struct Like {
     const Word* word = nullptr;
     std::string_view payload = {};
     bool equal = false;
 
-    /// For reading on inside of it.
+    /// A follower for the content of this field.
     [[nodiscard]] Follower inside(const std::byte* object) const noexcept {
       return {payload.data(), payload.data() + payload.size(), object};
     }
   };
-  /// Length-delimited fields of one kind that follow each other.
+  /// Consecutive length-delimited fields with the same tag.
   struct Run {
-    const char* start = nullptr;  ///< the tag of the first
+    const char* start = nullptr;  ///< the tag of the first field
     const char* end = nullptr;
     std::size_t tag_size = 0;
     std::size_t count = 0;
@@ -85,49 +86,50 @@ class ProtobufReader {
 
   void message(const Type& type, std::span<const ProtoField> table, std::byte* out,
                std::string_view content, Follower sibling, Keep keep, int depth);
-  /// Where the next field stands, of the message and of the sibling's.
+  /// Positions of the next field, in the message and in the sibling's message.
   struct Step {
     const char* at = nullptr;
     const char* sibling = nullptr;
   };
-  /// A field that is neither text nor number. Not in line, nor is the next one: both would take the registers that
-  /// the loop over all fields needs.
+  /// Reads a field that is neither text nor number. Not inlined, like new_text(): both would take
+  /// registers that the loop over all fields needs.
   [[gnu::noinline]] Step structured(const Type& type, const ProtoField& entry, std::byte* out,
                                     const char* start, const char* at, const char* end,
                                     Follower sibling, Keep keep, int depth);
-  /// A text that is not the sibling's next field. Returns where that stands.
+  /// Reads a text that is not the sibling's next field. Returns the position of the sibling's next
+  /// field.
   [[gnu::noinline]] const char* new_text(const Type& type, Word& word, std::uint32_t tag,
                                          std::string_view payload, Follower sibling,
                                          std::size_t offset);
-  /// One field that is neither text nor number, list nor map.
+  /// Reads one field that is neither text nor number, list nor map.
   void field(const Field& field, std::byte* out, std::string_view payload, const Like& like,
              Keep keep, int depth);
   void box(const Type& element, Word& word, std::string_view payload, const Like& like, Keep keep,
            int depth);
-  /// Lists and maps return where the sibling's next field stands.
+  /// Lists and maps return the position of the sibling's next field.
   const char* list(const Type& type, Word& word, const Run& run, Follower sibling,
                    const Word* sibling_word, Keep keep, int depth);
   void wrapped_list(const Type& type, Word& word, std::string_view payload, Keep keep, int depth);
   void packed_list(const Type& type, Word& word, std::string_view payload);
-  /// Numbers that have a tag each. Returns where the next field stands.
+  /// Reads numbers that have a tag each. Returns the position of the next field.
   const char* unpacked_list(const Type& type, Word& word, std::uint32_t tag, const char* at,
                             const char* end);
   const char* map(const Type& type, Word& word, const Run& run, Follower sibling,
                   const Word* sibling_word, Keep keep, int depth);
-  /// False if the projection drops the entry.
+  /// Returns false if the projection drops the entry.
   bool map_entry(const Type& value_type, std::byte* slot, std::string_view entry, View siblings,
                  std::size_t index, Keep keep, int depth);
-  /// One value of a list or map, neither a number nor a struct, into its final place.
+  /// Reads one value of a list or map, neither a number nor a struct, into its final slot.
   void single(const Type& type, std::byte* slot, std::string_view payload, const Word* sibling,
               Keep keep, int depth);
-  /// Returns where the next field stands.
+  /// Returns the position of the next field.
   const char* scalar(const Type& type, std::byte* out, std::uint32_t wire, const char* at,
                      const char* end);
   void leaf(const Type& type, std::byte* out, std::string_view payload, const Word* sibling);
   Pending text(const Type& type, std::string_view bytes, const Word* sibling);
   std::byte* grow_array(const Type& container, Word& word, std::size_t more);
 
-  /// Takes over the sibling's equal text.
+  /// Takes the sibling's equal text.
   KUBE_HOT void take_text(Word& word, const Word& sibling) {
     if (sibling.form() == Form::kRelative) {
       assembler_.place(word, assembler_.same_text(sibling));
@@ -135,7 +137,7 @@ class ProtobufReader {
       take_word(word, sibling);
     }
   }
-  /// A word whose content is in itself or in a node.
+  /// Takes a word whose content is inline or in a node.
   KUBE_HOT void take_word(Word& word, const Word& sibling) {
     if (sibling.form() == Form::kNode) {
       arena_.share_node(word, sibling);
@@ -143,9 +145,10 @@ class ProtobufReader {
       word = sibling;
     }
   }
-  /// Takes over the sibling's equal content, if that is better than decoding it again.
+  /// Takes the sibling's equal content, if that is better than decoding it again.
   KUBE_HOT bool share(const Type& type, Word& word, const Like& like) {
-    if (!word.is_none()) return false;  // something came before; it is added to
+    // An earlier part of the same field; this one is merged into it.
+    if (!word.is_none()) return false;
     if (like.word->form() == Form::kNode) {
       take_word(word, *like.word);
       return true;
@@ -154,7 +157,7 @@ class ProtobufReader {
   }
   bool share_new(const Type& type, Word& word, const Like& like);
 
-  // The short forms, which nearly all tags and lengths have, are read in line.
+  // One and two bytes, which nearly all tags and lengths have, are read inline.
   KUBE_HOT std::uint64_t varint(const char*& at, const char* end) {
     const std::ptrdiff_t left = end - at;
     if (left > 0 && at[0] >= 0) return static_cast<unsigned char>(*at++);
@@ -164,7 +167,7 @@ class ProtobufReader {
       at += 2;
       return number;
     }
-    // A copy has its address taken, so that `at` itself can stay in a register.
+    // Takes the address of a copy, so that `at` itself can stay in a register.
     const char* copy = at;
     const std::uint64_t number = long_varint(copy, end);
     at = copy;
@@ -185,9 +188,9 @@ class ProtobufReader {
     at += size;
     return payload;
   }
-  /// Returns where the next field stands.
+  /// Returns the position of the next field.
   [[nodiscard]] const char* skip(std::uint32_t tag, const char* at, const char* end, int depth);
-  /// The fields with the same tag as the one at `start`, which is behind its tag at `at`.
+  /// Returns the consecutive fields with the tag at `start`; `at` is the position after that tag.
   KUBE_HOT Run run(const char* start, const char* at, const char* end) {
     Run found{start, nullptr, static_cast<std::size_t>(at - start), 0};
     for (;;) {
@@ -206,7 +209,7 @@ class ProtobufReader {
                          std::memcmp(at + 1, tag + 1, size - 1) == 0);
   }
 
-  /// memcmp() == 0 that looks at short pieces, and at the first bytes of long ones, in line.
+  /// memcmp() == 0 with an inline path for short pieces and for the first bytes of long ones.
   KUBE_HOT static bool same_bytes(const char* a, const char* b, std::size_t size) noexcept {
     const auto word = [](const char* at) {
       std::uint64_t bits = 0;
@@ -227,18 +230,18 @@ class ProtobufReader {
     if (size >= 4) return half(a) == half(b) && half(a + size - 4) == half(b + size - 4);
     return size == 0 || (a[0] == b[0] && a[size / 2] == b[size / 2] && a[size - 1] == b[size - 1]);
   }
-  /// Whether the sibling's next field is the one from `start` to `end`, tag and all.
+  /// True if the sibling's next field, including its tag, equals the one from `start` to `end`.
   KUBE_HOT static bool is_next(const char* start, const char* end,
                                const Follower& sibling) noexcept {
     const auto size = static_cast<std::size_t>(end - start);
     return static_cast<std::size_t>(sibling.end - sibling.at) >= size &&
            same_bytes(sibling.at, start, size);
   }
-  /// Finds the sibling's field with this tag. The word of what is found is for the caller to set.
+  /// Finds the sibling's field with this tag. The caller sets the word of the result.
   Like follow(std::uint32_t tag, std::string_view payload, Follower& sibling);
-  /// Moves the sibling to its next field of this kind, if it has one before any higher number.
+  /// Moves the sibling to its next field with this tag, if there is one before any higher number.
   bool seek(std::uint32_t tag, Follower& sibling);
-  /// Whether the sibling's fields of this kind, which come next, are the same as `run`.
+  /// True if the sibling's next fields with this tag equal `run`.
   KUBE_HOT static bool is_next_run(const Run& run, const Follower& sibling) noexcept {
     if (!is_next(run.start, run.end, sibling)) return false;
     const char* const behind = sibling.at + (run.end - run.start);

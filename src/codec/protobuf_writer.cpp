@@ -84,7 +84,7 @@ void ProtobufWriter::message(const Type& type, const std::byte* value) {
 
 void ProtobufWriter::table(const Type& type, std::span<const ProtoField> table,
                            const std::byte* value) {
-  // No std::views::reverse: clang 14 cannot compile that of g++ 12's library.
+  // Not std::views::reverse, which clang 14 cannot compile with the library of g++ 12.
   for (std::size_t i = table.size(); i-- > 0;) {
     const ProtoField& entry = table[i];
     if (entry.is_part) {

@@ -12,25 +12,24 @@
 
 namespace kube::detail {
 
-/// Writes protobuf from the end to the beginning, so that the length of a message is known when it is to
-/// be written and nothing is measured twice. Fields and map entries end up in ascending order, and plain
-/// fields are written even when zero, as the API server does.
+/// Writes protobuf back to front, so that the length of a message is known when it is written and
+/// nothing is measured twice. Fields and map entries end up in ascending order, and plain fields
+/// are written even when zero, as the API server does.
 class ProtobufWriter {
  public:
   ProtobufWriter() = default;
 
-  /// Puts the message of `value` in front of what was written before. Throws std::logic_error if the type
-  /// has no protobuf form.
+  /// Prepends the message of `value`. Throws std::logic_error if the type has no protobuf form.
   void message(const Type& type, const std::byte* value);
 
-  /// Put in front, in the order opposite to reading.
+  /// These prepend, so they are called in the reverse of the reading order.
   void bytes(std::string_view bytes);
   void varint(std::uint64_t number);
   void tag(std::uint32_t number, std::uint32_t wire) {
     varint((std::uint64_t{number} << 3) | wire);
   }
   void text_field(std::uint32_t number, std::string_view text);
-  /// Length and tag for all that was written since the size was `size_before`.
+  /// Prepends length and tag for everything that was written since the size was `size_before`.
   void close(std::uint32_t number, std::size_t size_before);
 
   [[nodiscard]] std::size_t size() const noexcept { return capacity_ - start_; }

@@ -8,8 +8,8 @@
 
 namespace kube::detail {
 
-/// Puts the entries of a map in order, the last of equal keys winning. Returns how many remain; if the
-/// order was right already, nothing moves.
+/// Sorts the entries of a map; the last of several equal keys wins. Returns the number of entries
+/// that remain. Moves nothing if the entries are already sorted.
 std::size_t sort_entries(Arena& arena, std::byte*& entries, std::size_t count, std::size_t stride,
                          const Type& value_type);
 

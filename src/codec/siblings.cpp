@@ -10,7 +10,7 @@ namespace kube::detail {
 
 namespace {
 
-/// The payload of field 1 at the start of a message; empty if something else stands there.
+/// Returns the payload of field 1 if the message starts with it, else an empty text.
 std::string_view first_field(std::string_view message) noexcept {
   if (message.size() < 2 || message[0] != 0x0a) return {};
   std::size_t size = 0;
@@ -26,7 +26,7 @@ std::string_view first_field(std::string_view message) noexcept {
 }  // namespace
 
 std::string_view Siblings::name_in_protobuf(std::string_view message) noexcept {
-  // Every object has its metadata first, and the metadata its name.
+  // Every object starts with its metadata, and the metadata with its name.
   return first_field(first_field(message));
 }
 
@@ -81,11 +81,11 @@ void Siblings::erase(Entry& entry) noexcept {
 
 void Siblings::remember(const Identity& identity, std::string_view bytes, JsonTape tape,
                         Ref<std::byte> object) {
-  // One that takes the place of many others is not worth it.
+  // An object that would displace many others is not kept.
   constexpr std::size_t kFewestEntries = 4;
   const std::size_t needed = cost(bytes.size(), tape, object);
   if (needed > max_bytes_ / kFewestEntries) {
-    forget(identity);  // an older version of the same object
+    forget(identity);  // drops an older version of the same object
     return;
   }
   std::string copy{bytes};
@@ -108,7 +108,7 @@ void Siblings::remember(const Identity& identity, std::string_view bytes, JsonTa
   bytes_ += needed;
   last_ = &entry;
   while (bytes_ > max_bytes_ && oldest_ != newest_) {
-    if (oldest_ == &entry) {  // the one just stored goes to the end of the line
+    if (oldest_ == &entry) {  // moves the entry just stored to the end of the list
       unlink(entry);
       link(entry);
     }

@@ -5,7 +5,7 @@
 
 namespace kube::detail {
 
-/// Whether `text` is well-formed UTF-8; quick for ASCII.
+/// True if `text` is well-formed UTF-8. Fast for ASCII.
 [[nodiscard]] bool is_utf8(std::string_view text) noexcept;
 
 }  // namespace kube::detail

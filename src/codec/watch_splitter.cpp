@@ -30,7 +30,7 @@ EventType event_type(std::string_view text, std::size_t offset) {
   throw CodecError("type", "unknown event type \"" + std::string{text.substr(0, 80)} + '"', offset);
 }
 
-/// Bytes of the length in front of a protobuf frame.
+/// Size of the length prefix of a protobuf frame, in bytes.
 constexpr std::size_t kLengthSize = 4;
 
 std::size_t frame_length(std::string_view bytes) {
@@ -84,7 +84,7 @@ std::string_view WatchSplitter::cut(std::string_view& chunk, std::size_t size, b
 
 std::optional<WatchFrame> WatchSplitter::next_json(std::string_view& chunk) {
   if (partial_.empty()) {
-    // White space between events.
+    // Skips white space between events.
     const std::size_t start = std::min(chunk.find_first_not_of(" \n\r\t"), chunk.size());
     chunk.remove_prefix(start);
     consumed_ += start;
@@ -103,8 +103,8 @@ std::optional<WatchFrame> WatchSplitter::next_json(std::string_view& chunk) {
 
 WatchFrame WatchSplitter::open_json(std::string_view frame, std::size_t offset) const {
   WatchFrame opened;
-  // Nearly every event is written like this, and its object then reaches to the last brace; should
-  // anything stand behind the object, decoding it says so.
+  // Nearly every event has this form, and its object then ends before the last brace. Anything
+  // after the object is detected when the object is decoded.
   constexpr std::string_view kType = R"({"type":")";
   constexpr std::string_view kObject = R"(","object":)";
   if (frame.starts_with(kType) && frame.ends_with('}')) {
@@ -154,7 +154,7 @@ WatchFrame WatchSplitter::open_json(std::string_view frame, std::size_t offset) 
 }
 
 std::optional<WatchFrame> WatchSplitter::next_protobuf(std::string_view& chunk) {
-  // The length first, then exactly as much as it says.
+  // Reads the length first, then exactly that many bytes.
   if (partial_.size() < kLengthSize && (!partial_.empty() || chunk.size() < kLengthSize)) {
     const std::size_t taken = std::min(kLengthSize - partial_.size(), chunk.size());
     (void)cut(chunk, taken, false);
@@ -177,7 +177,7 @@ std::string_view WatchSplitter::upcoming(std::string_view chunk) const noexcept 
   try {
     return open_protobuf(chunk.substr(kLengthSize, length), 0).object;
   } catch (const std::exception&) {
-    return {};  // next() will say so
+    return {};  // next() will report it
   }
 }
 

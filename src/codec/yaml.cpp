@@ -14,7 +14,7 @@ using detail::bool_word;
 using detail::is_null_word;
 using detail::number_word;
 
-/// Whether a plain scalar would be read back as something else.
+/// True if a plain scalar would be parsed as something else than this text.
 bool needs_quotes(std::string_view text) {
   if (is_null_word(text) || bool_word(text) || number_word(text)) return true;
   constexpr std::string_view kPlainFirst = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_/";
@@ -24,7 +24,7 @@ bool needs_quotes(std::string_view text) {
          text.find_first_not_of(kPlain) != std::string_view::npos || text.back() == ' ';
 }
 
-/// YAML wants the colon within 1024 characters; what is longer is written with a question mark.
+/// YAML requires the colon within 1024 characters; longer keys are written with a question mark.
 constexpr std::size_t kLongestSimpleKey = 128;
 
 class YamlWriter {
@@ -81,7 +81,7 @@ class YamlWriter {
   }
   void scalar_text(std::string_view text) {
     if (needs_quotes(text)) {
-      detail::JsonWriter{out_}.text(text);  // a JSON string is a YAML string
+      detail::JsonWriter{out_}.text(text);  // a JSON string is also a YAML string
     } else {
       out_ += text;
     }

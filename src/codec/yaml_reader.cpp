@@ -22,21 +22,21 @@ namespace kube::detail {
 
 namespace {
 
-/// Deep enough for any manifest; below the depth at which yaml-cpp gives up by itself.
+/// Deep enough for any manifest, and below the limit of yaml-cpp.
 constexpr int kMaxDepth = 200;
-/// Without aliases a text has fewer values than bytes; with them it may repeat some, but not without end.
+/// Limit of values that aliases may add. (Without aliases, a text has fewer values than bytes.)
 constexpr std::size_t kRepeatedNodes = 10'000;
-/// Bytes that aliases may add to any text, and for each byte of it.
+/// Bytes that aliases may add: a constant, plus a multiple of the size of the text.
 constexpr std::size_t kRepeatedBytes = std::size_t{1} << 20;
 constexpr std::size_t kRepeatedPerByte = 16;
-/// What a value takes without its text: a word, the header of its allocation, an entry of a map.
+/// Memory of a value without its text: a word, the header of its allocation, an entry of a map.
 constexpr std::size_t kValueBytes = 64;
-/// Positions in the text are 32 bits wide, with a sign, in yaml-cpp.
+/// yaml-cpp stores positions in the text as signed 32-bit integers.
 constexpr std::size_t kLongestText = std::size_t{1} << 30;
 
 using Members = std::map<std::string, Value>;
 
-/// Makes values of the documents of one stream.
+/// Converts the documents of one stream to values.
 class Converter {
  public:
   Converter(const YamlTape& tape, std::size_t text_size)
@@ -67,7 +67,7 @@ class Converter {
       }
       case YamlTape::Kind::kMap: {
         Value object = Value::object();
-        // In order, so that each goes to the end and none has to make room for another.
+        // In sorted order, so that each insertion is at the end.
         for (auto& [key, member] : members(item, path, depth)) object[key] = std::move(member);
         return object;
       }
@@ -77,7 +77,7 @@ class Converter {
   }
 
  private:
-  /// Counts a value that is about to be made.
+  /// Counts a value that is about to be created.
   void charge(const YamlTape::Item& item, const PathFrame* path, int depth) {
     if (depth > kMaxDepth) fail(item, path, "nested too deeply");
     if (++nodes_ > max_nodes_) fail(item, path, "too many values (repeated aliases?)");
@@ -97,14 +97,14 @@ class Converter {
 
   Members members(const YamlTape::Item& map, const PathFrame* path, int depth) {
     Members named;
-    Members merged;  // what is named here counts more
+    Members merged;  // members of merge keys; `named` has precedence
     const YamlTape::Range inside = tape_.inside(map);
     for (auto at = inside.begin(); at != inside.end(); ++at) {
       const YamlTape::Item& given = *at;
       const YamlTape::Item& value = *++at;
       const YamlTape::Item& key_item =
           given.kind == YamlTape::Kind::kAlias ? tape_.target(given) : given;
-      if (key_item.kind != YamlTape::Kind::kScalar) fail(given, path, "key is not a text");
+      if (key_item.kind != YamlTape::Kind::kScalar) fail(given, path, "key is not a string");
       if (tape_.text(key_item) == "<<" && key_item.is_plain) {
         Members last;
         merge(last, value, path, depth + 1);
@@ -125,7 +125,8 @@ class Converter {
     return named;
   }
 
-  /// `<<: *base`: the members of another map, or of several, of which the first counts most.
+  /// Implements `<<: *base`: merges the members of another map, or of several, of which the first
+  /// has precedence.
   void merge(Members& into, const YamlTape::Item& given, const PathFrame* path, int depth) {
     const bool is_alias = given.kind == YamlTape::Kind::kAlias;
     const YamlTape::Item& from = is_alias ? tape_.target(given) : given;
@@ -139,7 +140,7 @@ class Converter {
         merge(into, element, path, depth + 1);
       }
     } else if (from.kind == YamlTape::Kind::kMap) {
-      into.merge(members(from, path, depth));  // those that are there stay
+      into.merge(members(from, path, depth));  // existing members are kept
     } else {
       fail(given, path, "<<: expected a map or a list of maps");
     }
@@ -149,10 +150,11 @@ class Converter {
   [[noreturn]] static void fail_twice(const YamlTape::Item& item, const PathFrame* path,
                                       std::string_view key) {
     constexpr std::size_t kQuoted = 80;
-    fail(item, path, "key \"" + std::string{key.substr(0, kQuoted)} + "\" stands here twice");
+    fail(item, path, "key \"" + std::string{key.substr(0, kQuoted)} + "\" is set twice");
   }
 
-  /// JSON has only text for keys; Kubernetes writes `yes: 1` and `0x10: 1` as "true" and "16".
+  /// JSON keys are strings; Kubernetes converts the keys of `yes: 1` and `0x10: 1` to "true" and
+  /// "16".
   [[nodiscard]] std::string key_text(const YamlTape::Item& item) const {
     const std::string_view text = tape_.text(item);
     if (!item.is_plain) return std::string{text};
@@ -183,7 +185,7 @@ class Converter {
   const std::size_t max_repeated_;
   std::size_t nodes_ = 0;
   std::size_t repeated_ = 0;
-  int aliases_ = 0;  ///< through which the current value was reached
+  int aliases_ = 0;  ///< number of aliases around the current value
 };
 
 }  // namespace
@@ -191,7 +193,8 @@ class Converter {
 std::vector<Value> read_yaml(std::string_view text) {
   if (text.size() > kLongestText) throw CodecError("", "YAML of more than 1 GiB", 0);
   std::string input{text};
-  // Without it, yaml-cpp takes a quoted text that has no end to end with the input.
+  // Without this marker, yaml-cpp accepts a quoted text that is not terminated before the end of
+  // the input.
   if (input.ends_with('\n')) input += "...\n";
   std::vector<Value> values;
   try {

@@ -8,10 +8,10 @@
 
 namespace kube::detail {
 
-/// The documents of a YAML stream that are not empty. Throws CodecError that names line and column.
+/// Returns the non-empty documents of a YAML stream. Throws CodecError with line and column.
 ///
-/// Memory is in proportion to `text`: what aliases and merge keys repeat is limited in values and in bytes, for all
-/// documents of the stream together.
+/// Memory is proportional to `text`: the content that aliases and merge keys repeat is limited in
+/// values and in bytes, for all documents of the stream together.
 [[nodiscard]] std::vector<Value> read_yaml(std::string_view text);
 
 }  // namespace kube::detail

@@ -7,7 +7,8 @@ namespace kube::detail {
 
 namespace {
 
-/// The parser writes a tag out for each value that has it, so a long prefix (%TAG) would be copied without end.
+/// The parser expands a tag for each value that has it, so a long prefix (%TAG) would be copied
+/// many times.
 constexpr std::size_t kLongestTag = 1024;
 
 void check_tag(const YAML::Mark& mark, const std::string& tag) {
@@ -25,8 +26,8 @@ void fail_yaml(const YAML::Mark& mark, const std::string& path, std::string_view
 }
 
 void YamlTape::OnDocumentStart(const YAML::Mark& mark) {
-  // yaml-cpp does not move beyond some tokens that cannot stand where they stand, such as a comma between documents,
-  // and would deliver empty documents without end.
+  // yaml-cpp does not skip some misplaced tokens, such as a comma between documents, and would emit
+  // empty documents forever.
   if (mark.pos == last_start_) fail_yaml(mark, "", "expected a document");
   last_start_ = mark.pos;
   items_.clear();
@@ -54,7 +55,7 @@ void YamlTape::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
 
 void YamlTape::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {
   const std::uint32_t target = anchors_.at(anchor);
-  if (items_[target].next == 0) fail_yaml(mark, "", "alias of a value that it is part of");
+  if (items_[target].next == 0) fail_yaml(mark, "", "alias to a value that contains it");
   add(Kind::kAlias, mark, YAML::NullAnchor).at = target;
 }
 
@@ -62,7 +63,7 @@ void YamlTape::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::an
                         const std::string& text) {
   check_tag(mark, tag);
   Item& item = add(Kind::kScalar, mark, anchor);
-  // "!" marks a quoted scalar; "?" and no tag a plain one.
+  // yaml-cpp passes the tag "!" for a quoted scalar, and "?" or none for a plain one.
   item.is_plain = tag == "?" || tag.empty();
   item.is_text = tag == "!" || tag == "tag:yaml.org,2002:str" || tag == "tag:yaml.org,2002:binary";
   item.at = static_cast<std::uint32_t>(texts_.size());

@@ -12,29 +12,29 @@
 
 namespace kube::detail {
 
-/// Throws CodecError that names line and column.
+/// Throws CodecError with line and column.
 [[noreturn]] void fail_yaml(const YAML::Mark& mark, const std::string& path,
                             std::string_view problem);
 
-/// One YAML document as the parser tells it, value after value, with aliases that are not resolved yet. It takes 32
-/// bytes for a value, where yaml-cpp's own tree takes several hundred.
+/// One YAML document as a flat sequence of parser events, with unresolved aliases. It takes 32
+/// bytes per value; yaml-cpp's own tree takes several hundred.
 class YamlTape final : public YAML::EventHandler {
  public:
   enum class Kind : std::uint8_t { kNull, kScalar, kSequence, kMap, kAlias };
 
   struct Item {
     Kind kind = Kind::kNull;
-    bool is_plain = false;  ///< a scalar without quotes and without a tag that says what it is
-    bool is_text = false;   ///< a scalar with quotes, or a tag that makes it text
-    std::uint32_t next =
-        0;  ///< index of the item behind this one and everything in it; 0 while it is open
-    std::uint32_t at =
-        0;  ///< where the text of a scalar starts; of an alias, the item that it stands for
-    std::uint32_t length = 0;  ///< of the text
+    bool is_plain = false;  ///< a scalar without quotes and without an explicit tag
+    bool is_text = false;   ///< a scalar with quotes, or with a tag that makes it text
+    /// Index of the item after this one and its content; 0 while it is open.
+    std::uint32_t next = 0;
+    /// Start of the text of a scalar; index of the item that an alias refers to.
+    std::uint32_t at = 0;
+    std::uint32_t length = 0;  ///< length of the text
     YAML::Mark mark;
   };
 
-  /// The items directly inside of a sequence, or the keys and values of a map by turns.
+  /// The direct children of a sequence, or the alternating keys and values of a map.
   class Range {
    public:
     class Iterator {
@@ -61,7 +61,7 @@ class YamlTape final : public YAML::EventHandler {
     Iterator end_;
   };
 
-  /// Whether the document has no value, or null.
+  /// True if the document has no value, or null.
   [[nodiscard]] bool is_empty() const {
     return items_.empty() || items_.front().kind == Kind::kNull;
   }
@@ -96,8 +96,8 @@ class YamlTape final : public YAML::EventHandler {
 
   std::vector<Item> items_;
   std::string texts_;
-  std::vector<std::uint32_t> open_;     // sequences and maps around the next item
-  std::vector<std::uint32_t> anchors_;  // the item of each
+  std::vector<std::uint32_t> open_;     // sequences and maps that are still open
+  std::vector<std::uint32_t> anchors_;  // the item of each anchor
   int last_start_ = -1;
 };
 

@@ -13,7 +13,7 @@ namespace kube::detail {
 
 namespace {
 
-/// The base that the first characters of `digits` tell, which are removed.
+/// Determines the number base by the prefix of `digits`, and removes the prefix.
 int take_base(std::string_view& digits) {
   if (digits.size() < 2 || digits[0] != '0') return 10;
   int base = 10;

@@ -6,12 +6,12 @@
 #include <optional>
 #include <string_view>
 
-/// Plain scalars that YAML 1.1, and with it Kubernetes, takes for something else than text.
+/// Recognises plain scalars that YAML 1.1, and therefore Kubernetes, does not read as text.
 namespace kube::detail {
 
 [[nodiscard]] bool is_null_word(std::string_view text) noexcept;
 [[nodiscard]] std::optional<bool> bool_word(std::string_view text) noexcept;
-/// Infinity and "not a number", which JSON does not have.
+/// True for infinity and "not a number", which JSON does not have.
 [[nodiscard]] bool is_not_finite(std::string_view text) noexcept;
 [[nodiscard]] std::optional<Value> number_word(std::string_view text);
 

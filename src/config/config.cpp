@@ -51,7 +51,7 @@ std::string to_string(const Impersonation& who) {
                      fmt::join(who.groups, " "), fmt::join(extra, " "));
 }
 
-/// RFC 7230; '%' is legal there, but begins an escape here.
+/// The characters of RFC 7230, except '%', which starts an escape here.
 bool is_plain_in_header_name(char c) {
   constexpr std::string_view kMarks = "!#$&'*+-.^_`|~";
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -136,7 +136,7 @@ std::chrono::milliseconds parse_timeout(std::string_view text) {
     throw ConfigError("invalid timeout " + detail::quoted(text) +
                       ": expected whole seconds (30) or a duration (30s, 2m, 1h30m)");
   }
-  // Rounded up, since zero would be no timeout at all.
+  // Rounded up: zero would disable the timeout.
   return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::nanoseconds{*nanoseconds});
 }
 

@@ -8,12 +8,17 @@
 #include "tls_source.hpp"
 #include "token_file.hpp"
 
+#include "engine/job.hpp"
+#include "engine/timer.hpp"
 #include <kube/api/validation.hpp>
 #include <kube/codec/base64.hpp>
 
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 namespace kube {
 
@@ -29,10 +34,9 @@ SecretText bearer(const SecretText& token) {
   return "Bearer " + token;
 }
 
-/// Where plugins meet that are not told where. It is what clients have in common that know nothing of each
-/// other, so it belongs to the process; it holds no plugin alive, only finds those that somebody uses, and
-/// has no effect but that a program runs once instead of twice.
-ExecPlugins& plugins_of_process() {
+/// Process-wide default registry of exec plugins, so that unrelated clients run a plugin once
+/// instead of twice. It does not keep plugins alive and has no other effect.
+ExecPlugins& default_plugins() {
   static ExecPlugins plugins;
   return plugins;
 }
@@ -43,14 +47,56 @@ bool is_identified(const Config& config) {
          !config.tls.certificate_file.empty() || !config.tls.certificate_data.empty();
 }
 
+/// Calls a function every five minutes, without a thread.
+class CertificateCheck final : public detail::Job {
+ public:
+  CertificateCheck(const std::shared_ptr<detail::Scheduler>& scheduler, Clock& clock,
+                   std::function<void()> check)
+      : Job(detail::Placement::kLibrary),
+        clock_(clock),
+        check_(std::move(check)),
+        timer_(std::in_place, scheduler, clock) {
+    bind(scheduler);
+  }
+
+  void start() {
+    const std::lock_guard guard{mutex_};
+    set_timer_locked();
+  }
+  /// Waits for a call that is under way. The clock is not used afterwards.
+  void end() noexcept {
+    const std::lock_guard guard{mutex_};
+    timer_.reset();
+  }
+
+ private:
+  void run() noexcept override {
+    const std::lock_guard guard{mutex_};
+    if (!timer_ || clock_.now() < next_) return;
+    check_();
+    set_timer_locked();
+  }
+  void set_timer_locked() noexcept {
+    next_ = clock_.now() + kCertificateCheck;
+    timer_->set(next_, weak_from_this());
+  }
+
+  Clock& clock_;
+  const std::function<void()> check_;
+  std::mutex mutex_;
+  // Guarded by mutex_:
+  std::optional<detail::Timer> timer_;  // none after the end
+  Clock::TimePoint next_{};
+};
+
 class ConfiguredCredentials final : public Credentials,
                                     public detail::NonBlockingCredentials,
                                     public std::enable_shared_from_this<ConfiguredCredentials> {
  public:
   ConfiguredCredentials(const Config& config, CredentialsOptions options)
       : options_(std::move(options)), tls_(config.tls, *options_.clock, options_.log) {
-    if (config.exec && !is_identified(config)) {  // who has something else needs no plugin
-      ExecPlugins& plugins = options_.exec.plugins ? *options_.exec.plugins : plugins_of_process();
+    if (config.exec && !is_identified(config)) {  // other credentials need no plugin
+      ExecPlugins& plugins = options_.exec.plugins ? *options_.exec.plugins : default_plugins();
       plugin_ =
           detail::Inside::core(plugins)->find_or_make(*config.exec, detail::exec_cluster(config));
     } else if (!config.username.empty() || !config.password.empty()) {
@@ -65,7 +111,7 @@ class ConfiguredCredentials final : public Credentials,
     }
   }
 
-  /// Tells listeners also when others make the plugin change its mind.
+  /// Notifies listeners also when another user of the plugin renews its certificate.
   void follow_plugin() {
     if (!plugin_) return;
     plugin_changes_ = plugin_->on_certificate_change([self = weak_from_this()] {
@@ -95,12 +141,12 @@ class ConfiguredCredentials final : public Credentials,
   }
 
   void refused(const std::string& authorization) override {
-    if (plugin_) plugin_->refused(authorization);  // a file is read again when its time has come
+    if (plugin_) plugin_->refused(authorization);  // a file is read again when due
   }
 
   std::shared_ptr<void> on_identity_change(std::function<void()> changed) override {
-    // The thread belongs to the listener and not to the credentials: `changed` may hold their last reference
-    // for a moment, and they must be able to go on any thread.
+    // The thread belongs to the listener, not to the credentials: `changed` may briefly hold their
+    // last reference, so they must be destructible on any thread.
     struct Handle {
       std::shared_ptr<void> listener;
       std::jthread checker;
@@ -114,6 +160,30 @@ class ConfiguredCredentials final : public Credentials,
             if (const auto alive = self.lock()) alive->check_certificate();
           }
         }};
+    return handle;
+  }
+
+  std::shared_ptr<void> on_identity_change(
+      std::function<void()> changed, const std::shared_ptr<detail::Scheduler>& scheduler) override {
+    struct Handle {
+      Handle() = default;
+      Handle(const Handle&) = delete;
+      Handle& operator=(const Handle&) = delete;
+      ~Handle() {
+        if (check) check->end();
+      }
+
+      std::shared_ptr<void> listener;
+      std::shared_ptr<CertificateCheck> check;
+    };
+    auto handle = std::make_shared<Handle>();
+    handle->listener = changed_.add(std::move(changed));
+    if (!tls_.has_certificate_files()) return handle;
+    handle->check =
+        std::make_shared<CertificateCheck>(scheduler, *options_.clock, [self = weak_from_this()] {
+          if (const auto alive = self.lock()) alive->check_certificate();
+        });
+    handle->check->start();
     return handle;
   }
 
@@ -135,7 +205,7 @@ class ConfiguredCredentials final : public Credentials,
     } catch (const std::exception& error) {
       options_.log.error("cannot check the client certificate: {}", error.what());
     } catch (...) {
-      options_.log.error("a listener of client certificates threw what is no std::exception");
+      options_.log.error("a listener of client certificates threw an exception of unknown type");
     }
   }
 

@@ -29,7 +29,7 @@ std::string text_of(const Value& value, const std::string& path) {
   return std::string{value.as_string()};
 }
 
-/// The document is constant for everybody else; here it is about to go.
+/// Casts const away: the document is about to be destroyed, and no other reference exists.
 void wipe_texts(const Value& value) noexcept {
   if (value.is_string()) {
     const std::string_view text = value.as_string();
@@ -41,7 +41,8 @@ void wipe_texts(const Value& value) noexcept {
   }
 }
 
-/// Arenas of a decoder leave their memory, with what it held, to the next one.
+/// Frees the idle arena memory of the decoder, which would otherwise keep its content for the next
+/// decoder.
 struct ArenaWiper {
   ~ArenaWiper() { Arena::drop_idle_memory(); }
 };

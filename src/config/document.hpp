@@ -14,9 +14,9 @@
 
 namespace kube::detail {
 
-/// The one document in a text of JSON or YAML; null if there is none. Throws CodecError.
+/// Decodes a text with one JSON or YAML document; null if there is none. Throws CodecError.
 [[nodiscard]] Ref<Value> decode_document(std::string_view text);
-/// Overwrites the texts of a document that nobody else refers to, before its memory is given back.
+/// Owns a document and overwrites its texts before the memory is freed.
 class WipedDocument {
  public:
   explicit WipedDocument(Ref<Value> document) noexcept : document_(std::move(document)) {}
@@ -31,22 +31,23 @@ class WipedDocument {
   Ref<Value> document_;
 };
 
-/// An object in a document that people write: what is absent or null is empty, what is of another type is a
-/// ConfigError that names the place, and what nobody asks for is ignored. No message quotes content.
+/// Reads an object of a hand-written document. Absent and null members are empty, members of a
+/// wrong type throw a ConfigError with their path, and unknown members are ignored. No message
+/// quotes content.
 class ObjectReader {
  public:
-  /// `path` is where `value` stands, for messages. Throws ConfigError if it is not an object.
+  /// `path` is the position of `value`, for messages. Throws ConfigError if it is not an object.
   ObjectReader(const Value& value, std::string path);
 
   [[nodiscard]] bool has(std::string_view key) const;
   [[nodiscard]] std::string text(std::string_view key) const;
   [[nodiscard]] bool flag(std::string_view key) const;
-  /// Base64, decoded.
+  /// Returns a base64 member, decoded.
   [[nodiscard]] SecretText data(std::string_view key) const;
   [[nodiscard]] std::vector<std::string> texts(std::string_view key) const;
   [[nodiscard]] ObjectReader object(std::string_view key) const;
   [[nodiscard]] std::vector<ObjectReader> objects(std::string_view key) const;
-  /// The names of the members.
+  /// Returns the names of the members.
   [[nodiscard]] std::vector<std::string> keys() const;
   [[nodiscard]] const Value& value(std::string_view key) const;
   [[nodiscard]] const std::string& path() const noexcept { return path_; }

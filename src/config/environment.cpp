@@ -13,7 +13,7 @@ std::map<std::string, std::string> process_variables() {
     const std::string_view text{*entry};
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos || equals == 0) continue;
-    // The first of two with one name counts, as for getenv().
+    // If a name occurs twice, the first one counts, as with getenv().
     variables.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
   return variables;

@@ -46,7 +46,7 @@ ExecCredential parse_exec_credential(std::string_view output, const std::string&
     try {
       return decode_document(output);
     } catch (const Error&) {
-      throw ConfigError("it printed neither JSON nor YAML");  // and nobody shall read what instead
+      throw ConfigError("it printed neither JSON nor YAML");  // the output may be secret
     }
   }()};
   if (!document) throw ConfigError("it printed nothing");

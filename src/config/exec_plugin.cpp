@@ -22,7 +22,7 @@ namespace {
 constexpr int kHelpPerWindow = 10;
 constexpr std::chrono::hours kHelpWindow{1};
 
-/// The wish of the caller, not a problem of the plugin.
+/// Thrown on a stop, which is not an error of the plugin.
 class Stopped : public ConfigError {
  public:
   using ConfigError::ConfigError;
@@ -78,10 +78,10 @@ void ExecPlugin::run_into(Run& run, const CredentialsOptions& caller,
       run.problem = stopped.what();
     } catch (const std::exception& error) {
       run.problem = "exec plugin " + quoted(config_.command) + ": " + error.what();
-    } catch (...) {  // of a hook; those who wait must not wait for ever
+    } catch (...) {  // thrown by a hook; waiting callers must be released
       run.problem = "exec plugin " + quoted(config_.command) + ": unknown error";
     }
-  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory for a problem; get() knows what to say
+  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory for a message; get() has a fixed one
   }
 }
 
@@ -93,7 +93,7 @@ std::shared_ptr<const ExecCredential> ExecPlugin::run_shared(std::unique_lock<st
   lock.unlock();
   run_into(*run, caller, std::move(stop));
   lock.lock();
-  // Nothing throws from here until the run is done, or others would wait for ever.
+  // Nothing may throw from here until the run is done: the waiting callers would block for ever.
   bool has_new_certificate = false;
   bool is_hidden = false;
   if (run->answer) {
@@ -102,7 +102,8 @@ std::shared_ptr<const ExecCredential> ExecPlugin::run_shared(std::unique_lock<st
     latest_ = run->answer;
     is_refused_ = false;
   } else if (!run->was_stopped && latest_ && !has_expired_locked(caller)) {
-    // It was refused, but may be good elsewhere; the next refusal brings the next try.
+    // The credential was refused, but other servers may accept it; the next refusal causes the next
+    // run.
     run->answer = latest_;
     is_refused_ = false;
     is_hidden = true;
@@ -158,8 +159,7 @@ std::string ExecPlugin::help(Clock& clock) const {
   if (help_count_ >= kHelpPerWindow) return {};
   ++help_count_;
   std::string text =
-      "\n\nThe kubeconfig wants this program to say who you are. It has to be installed, and its "
-      "folder to be on "
+      "\n\nThe kubeconfig uses this program to authenticate. Install it, and add its folder to "
       "PATH.\nSee "
       "https://kubernetes.io/docs/reference/access-authn-authz/authentication/"
       "#client-go-credential-plugins";

@@ -17,28 +17,31 @@
 
 namespace kube::detail {
 
-/// A program that says who the user is, and what it said last. Whoever finds the answer missing, expired or refused
-/// runs it, with its own clock, log and environment; those who ask meanwhile wait and share the answer,
-/// be it an error. If the one who runs it is stopped, one of the others begins anew.
+/// An exec credential plugin and its cached credential. If the credential is missing, expired or
+/// refused, the calling thread runs the program with its own clock, log and environment. Concurrent
+/// callers wait and share the result, also if it is an error. If the running caller is stopped, one
+/// of the waiting ones starts again.
 ///
 /// Thread safety: all methods, from any thread.
 class ExecPlugin {
  public:
-  /// `cluster` is JSON. Throws ConfigError if the configuration is not complete.
+  /// `cluster` is JSON. Throws ConfigError if the configuration is incomplete.
   ExecPlugin(ExecConfig config, std::string cluster);
 
   [[nodiscard]] bool serves(const ExecConfig& config, const std::string& cluster) const {
     return config_ == config && cluster_ == cluster;
   }
-  /// Throws ConfigError if the program fails, or on a stop.
+  /// Returns a valid credential; runs the program if necessary. Throws ConfigError if the program
+  /// fails, or on a stop.
   [[nodiscard]] std::shared_ptr<const ExecCredential> get(const CredentialsOptions& caller,
                                                           std::stop_token stop);
   /// Returns the same as get(), or null if that would run the program or wait for it.
   [[nodiscard]] std::shared_ptr<const ExecCredential> find_usable(
       const CredentialsOptions& caller) const;
-  /// What get() gave last, or null.
+  /// Returns the last result of get(), or null.
   [[nodiscard]] std::shared_ptr<const ExecCredential> latest() const;
-  /// A server did not accept `authorization`: unless it is an older one, the next get() runs the program.
+  /// Reports that a server refused `authorization`. Unless it is an outdated one, the next get()
+  /// runs the program.
   void refused(const std::string& authorization);
   [[nodiscard]] std::shared_ptr<void> on_certificate_change(std::function<void()> changed) {
     return certificate_changed_.add(std::move(changed));
@@ -55,7 +58,7 @@ class ExecPlugin {
   [[nodiscard]] std::shared_ptr<const ExecCredential> run_shared(std::unique_lock<std::mutex>& lock,
                                                                  const CredentialsOptions& caller,
                                                                  std::stop_token stop);
-  /// Runs the program; `run` gets the answer or the problem.
+  /// Runs the program and stores the credential or the error in `run`.
   void run_into(Run& run, const CredentialsOptions& caller, std::stop_token stop) const noexcept;
   [[nodiscard]] ExecCredential run(const CredentialsOptions& caller, std::stop_token stop) const;
   [[noreturn]] void throw_problem(const Run& run) const;
@@ -74,15 +77,15 @@ class ExecPlugin {
   // Guarded by mutex_:
   std::shared_ptr<const ExecCredential> latest_;
   bool is_refused_ = false;
-  std::shared_ptr<Run> run_;  // null while nobody runs it
+  std::shared_ptr<Run> run_;  // null while the program does not run
   mutable Clock::TimePoint help_since_{};
   mutable int help_count_ = 0;
 };
 
-/// See ExecPlugins.
+/// The plugins of an ExecPlugins.
 class ExecPluginTable {
  public:
-  /// The plugin for that configuration and cluster, of which `cluster` is the JSON.
+  /// Returns the plugin for that configuration and cluster (JSON).
   [[nodiscard]] std::shared_ptr<ExecPlugin> find_or_make(const ExecConfig& config,
                                                          const std::string& cluster);
 

@@ -51,7 +51,7 @@ void replace_file(const std::string& path, std::string_view content) {
   const auto fail = [&](int code) {
     throw FileError(code, "cannot write " + path + ": " + error_text(code));
   };
-  // The target of a link is what is meant, not the link.
+  // Replace the target of a symbolic link, not the link.
   std::error_code ignored;
   const std::filesystem::path resolved = std::filesystem::weakly_canonical(path, ignored);
   const std::string target = ignored ? path : resolved.string();

@@ -12,7 +12,7 @@
 
 namespace kube::detail {
 
-/// A file that cannot be read; `code()` is the errno, or 0 for a file that is too large.
+/// Thrown when a file cannot be read. `code()` is the errno, or 0 if the file is too large.
 class FileError : public ConfigError {
  public:
   FileError(int code, const std::string& message) : ConfigError(message), code_(code) {}
@@ -23,24 +23,26 @@ class FileError : public ConfigError {
   int code_;
 };
 
-/// The text of an errno.
+/// Returns the text of an errno.
 [[nodiscard]] std::string error_text(int code);
 
-/// Tokens, certificates and keys are smaller.
+/// Limit for the files of tokens, certificates and keys.
 inline constexpr std::size_t kMaxSecretFileSize = std::size_t{4} << 20;
 
-/// The whole content, which may be a secret. Throws FileError ("cannot read <path>: ..."), also if there are more than `limit` bytes.
+/// Reads a whole file, which may be a secret. Throws FileError ("cannot read <path>: ..."), also if
+/// it has more than `limit` bytes.
 [[nodiscard]] SecretText read_file(const std::string& path, std::size_t limit = kMaxSecretFileSize);
-/// "KUBECONFIG names /a, /b, which do not exist".
+/// Returns "KUBECONFIG names /a, /b, which do not exist".
 [[nodiscard]] std::string missing_files_text(const std::vector<std::string>& missing);
-/// Writes a file that only its owner can read; one that exists keeps its mode, and readers see the old
-/// content or the new one. Throws FileError.
+/// Replaces a file atomically. A new file is readable only by its owner; an existing one keeps its
+/// mode. Throws FileError.
 void replace_file(const std::string& path, std::string_view content);
 
-/// Whether it can be sent in a header without becoming two.
+/// Returns whether `text` is a valid header value: it has no control characters.
 [[nodiscard]] bool is_header_value(std::string_view text) noexcept;
 
-/// The token that a file holds, trimmed. Throws ConfigError if it cannot be read or has none.
+/// Reads a token from a file and trims it. Throws ConfigError if the file cannot be read or is
+/// empty.
 [[nodiscard]] SecretText read_token(const std::string& path);
 
 }  // namespace kube::detail

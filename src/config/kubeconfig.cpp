@@ -24,7 +24,7 @@ std::filesystem::path folder_of(const std::string& origin) {
   return (no_current_folder ? std::filesystem::path{origin} : file).parent_path();
 }
 
-/// KUBECONFIG, or the file in the home folder if that is not set.
+/// Returns the files in KUBECONFIG, or the one in the home folder if it is not set.
 std::vector<std::string> default_files(const Environment& environment) {
   std::vector<std::string> files;
   const std::string list = environment.variable("KUBECONFIG");
@@ -69,7 +69,7 @@ void resolve_paths(Kubeconfig& kubeconfig) {
     resolve(user.client_certificate, folder);
     resolve(user.client_key, folder);
     resolve(user.token_file, folder);
-    // A bare name is looked for on PATH.
+    // A bare name is searched for on PATH.
     if (user.exec && user.exec->command.find('/') != std::string::npos) {
       resolve(user.exec->command, folder);
     }

@@ -32,13 +32,13 @@ void make_folders(const std::filesystem::path& folder) {
   }
 }
 
-/// The files that an edit works on, each with its own content.
+/// The files of an edit, each with its own content.
 class Files {
  public:
   Files(std::map<std::string, Kubeconfig> contents, std::string for_new)
       : contents_(std::move(contents)), for_new_(std::move(for_new)) {}
 
-  /// Brings each entry that differs to the file that it came from, or to the one for new entries.
+  /// Writes each entry that differs to the file that defines it, or to the file for new entries.
   template <typename T>
   void apply(std::map<std::string, T> Kubeconfig::*member, const Kubeconfig& before,
              const Kubeconfig& after) {
@@ -54,7 +54,7 @@ class Files {
   }
   void apply_rest(const Kubeconfig& before, const Kubeconfig& after) {
     if (before.current_context != after.current_context) {
-      // An older value elsewhere would be seen again if this one is empty.
+      // Clear it in all files first: if the new value is empty, an older one would become visible.
       for (auto& [file, content] : contents_) {
         if (!content.current_context.empty()) to_change(file).current_context.clear();
       }

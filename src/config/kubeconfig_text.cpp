@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text form of a kubeconfig, in both directions.
+// Parses and formats the text form of a kubeconfig.
 #include "document.hpp"
 #include "files.hpp"
 
@@ -23,7 +23,7 @@ constexpr std::array<std::pair<std::string_view, ExecInteractiveMode>, 3> kInter
     {"Always", ExecInteractiveMode::kAlways},
 }};
 
-/// A list of entries with a name each, as a map; what stands under `body` is read by `read`.
+/// Reads a list of named entries into a map. `read` reads the object under the key `body`.
 template <typename T, typename Read>
 std::map<std::string, T> read_named(const ObjectReader& parent, std::string_view list,
                                     std::string_view body, Read&& read) {

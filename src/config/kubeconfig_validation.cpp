@@ -12,7 +12,7 @@ namespace kube {
 
 namespace {
 
-/// Collects sentences that begin with the place of one entry.
+/// Collects problems; each begins with file and entry.
 class Problems {
  public:
   Problems(std::string_view kind, const std::string& name, const std::string& origin)

@@ -8,9 +8,9 @@
 
 namespace kube::detail {
 
-/// Functions to call when something has changed; each is forgotten when its handle is gone.
+/// A list of callbacks for a change. A callback is removed when its handle is destroyed.
 ///
-/// Thread safety: all methods, from any thread. Functions are called without a lock.
+/// Thread safety: all methods, from any thread. Callbacks are called without a lock.
 class Listeners {
  public:
   using Function = std::function<void()>;

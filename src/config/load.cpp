@@ -24,7 +24,7 @@ void override_field(T& field, const T& value) {
 void override_with(KubeconfigCluster& cluster, const KubeconfigCluster& over) {
   if (over.insecure_skip_tls_verify || !over.certificate_authority.empty() ||
       !over.certificate_authority_data.empty()) {
-    // Three ways to say whom to trust: one replaces them all.
+    // Trust is configured in one of three ways; an override of one replaces all of them.
     cluster.insecure_skip_tls_verify = over.insecure_skip_tls_verify;
     cluster.certificate_authority = over.certificate_authority;
     cluster.certificate_authority_data = over.certificate_authority_data;
@@ -61,7 +61,8 @@ void override_with(KubeconfigUser& user, const KubeconfigUser& over) {
   override_field(user.exec, over.exec);
 }
 
-/// The entry of that name, or an empty one if there is none. An override must name one that exists.
+/// Returns the entry with that name, or an empty one if there is none. Throws if an override names
+/// an entry that does not exist.
 template <typename T>
 T find_entry(const std::map<std::string, T>& entries, const std::string& name,
              std::string_view kind, bool is_override) {
@@ -143,8 +144,7 @@ Config config_from_kubeconfig(const Kubeconfig& kubeconfig, const ConfigOptions&
   const std::vector<std::string> of_cluster = validate(cluster, context.cluster);
   problems.insert(problems.end(), of_cluster.begin(), of_cluster.end());
   if (is_user_valid && problems.size() == 1 && cluster.server.empty()) {
-    throw EmptyConfigError("the configuration is empty: nothing says where the server is (" +
-                           problems.front() +
+    throw EmptyConfigError("the configuration is empty: it names no server (" + problems.front() +
                            "); set KUBECONFIG to a file that does, or put one at ~/.kube/config");
   }
   if (!problems.empty()) throw ConfigError(problems);
@@ -156,8 +156,7 @@ Config config_from_kubeconfig(const Kubeconfig& kubeconfig, const ConfigOptions&
                 .namespace_overridden = !over.context.namespace_.empty()};
   override_field(config.default_namespace, context.namespace_);
   if (!over.timeout.empty()) config.timeout = parse_timeout(over.timeout);
-  if (detail::url_scheme(cluster.server) != "https")
-    return config;  // secrets are not for everybody
+  if (detail::url_scheme(cluster.server) != "https") return config;  // no credentials without TLS
   add_user(config, user, cluster, context.user);
   config.tls.insecure_skip_verify = cluster.insecure_skip_tls_verify;
   config.tls.server_name = cluster.tls_server_name;
@@ -235,7 +234,7 @@ Config in_cluster_config(const Environment& environment, const Logger& log) {
   if (!config.default_namespace.empty()) return config;
   try {
     config.default_namespace = detail::trimmed(detail::read_file(folder + "/namespace"));
-  } catch (const ConfigError&) {  // a pod may go without
+  } catch (const ConfigError&) {  // optional in a pod
   }
   if (config.default_namespace.empty()) config.default_namespace = "default";
   return config;

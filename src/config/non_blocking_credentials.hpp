@@ -3,14 +3,17 @@
 
 #include <kube/config/credentials.hpp>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 namespace kube::detail {
 
-/// What Credentials can do besides if they know when they would block: those that make_credentials() makes. A small file
-/// may be read, but no plugin is run or waited for.
+class Scheduler;
+
+/// Implemented by Credentials that know when they would block: those of make_credentials(). These
+/// calls may read a small file, but neither run a plugin nor wait for one.
 ///
 /// Thread safety: all methods may be called from any thread.
 class NonBlockingCredentials {
@@ -21,6 +24,10 @@ class NonBlockingCredentials {
   [[nodiscard]] virtual std::optional<std::string> try_authorization() = 0;
   /// Returns the same as tls(), or null if that would block. Throws ConfigError.
   [[nodiscard]] virtual std::shared_ptr<const TlsMaterial> try_tls() = 0;
+  /// The same as Credentials::on_identity_change(), but a job of `scheduler` checks the files, without
+  /// a thread.
+  [[nodiscard]] virtual std::shared_ptr<void> on_identity_change(
+      std::function<void()> changed, const std::shared_ptr<Scheduler>& scheduler) = 0;
 };
 
 }  // namespace kube::detail

@@ -14,7 +14,7 @@ namespace kube::detail {
 
 namespace {
 
-/// OpenSSL would ask at the terminal for the password of an encrypted key.
+/// Prevents OpenSSL from prompting for the password of an encrypted key.
 int no_password(char* /*to*/, int /*size*/, int /*writes*/, void* /*data*/) { return -1; }
 
 OpensslPtr<X509> first_certificate(const std::string& pem) {
@@ -60,7 +60,7 @@ std::chrono::system_clock::time_point expiry_of(const std::string& certificate) 
   if (!parsed || ASN1_TIME_to_tm(X509_get0_notAfter(parsed.get()), &time) != 1) {
     return std::chrono::system_clock::time_point::max();
   }
-  // Certificates that never expire say 9999, which the clock cannot.
+  // The expiry of certificates that never expire, in the year 9999, is out of the clock's range.
   return time_text::time_point_from_seconds(time_text::kUnixEpochSeconds + timegm(&time));
 }
 

@@ -19,14 +19,14 @@ struct OpensslFree {
 template <typename T>
 using OpensslPtr = std::unique_ptr<T, OpensslFree>;
 
-/// Reads what stands in a PEM text, one after the other. Why something could not be read is in OpenSSL's queue of
-/// errors. A key with a password is not read; nobody is asked for it.
+/// Reads the entries of a PEM text in order. The reason of a failure is in OpenSSL's error queue.
+/// An encrypted key is not read, and there is no prompt for its password.
 class PemReader {
  public:
   /// `pem` must outlive it.
   explicit PemReader(const std::string& pem);
 
-  /// Null if there is no further one.
+  /// Return null if there is no further one.
   [[nodiscard]] OpensslPtr<X509> certificate();
   [[nodiscard]] OpensslPtr<EVP_PKEY> key();
 
@@ -34,12 +34,12 @@ class PemReader {
   OpensslPtr<BIO> bio_;
 };
 
-/// Throws ConfigError, naming `source`, unless there is a certificate in the PEM text.
+/// Throws ConfigError, naming `source`, unless the PEM text contains a certificate.
 void check_ca(const std::string& pem, const std::string& source);
-/// Throws ConfigError, naming `source`, unless both are PEM and belong together. The message has nothing of
+/// Throws ConfigError, naming `source`, unless both are PEM and match. The message does not quote
 /// the key.
 void check_pair(const std::string& certificate, const std::string& key, const std::string& source);
-/// When the first certificate, which has been checked, expires.
+/// Returns when the first certificate, which has been checked, expires.
 [[nodiscard]] std::chrono::system_clock::time_point expiry_of(const std::string& certificate);
 
 }  // namespace kube::detail

@@ -3,12 +3,15 @@
 
 #include "files.hpp"
 
+#include "base/deadline.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <functional>
 #include <system_error>
-#include <thread>
+#include <utility>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -20,6 +23,8 @@
 #include <unistd.h>
 
 namespace kube::detail {
+
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -45,7 +50,8 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-/// Throws if a function that returns an errno failed: a child without its pipe would print to our standard output.
+/// Throws if `code`, an errno, is not 0: a child without its pipe would print to our standard
+/// output.
 void check(int code) {
   if (code != 0) fail(code, "cannot prepare the program");
 }
@@ -66,7 +72,7 @@ struct Attributes {
   posix_spawnattr_t value{};
 };
 
-/// What the child is to do before it becomes the program.
+/// The actions and attributes of posix_spawn().
 class SpawnPlan {
  public:
   SpawnPlan(int output, bool inherits_stdin, bool has_own_group) {
@@ -76,7 +82,8 @@ class SpawnPlan {
                                              0));
     }
     check(posix_spawn_file_actions_addclosefrom_np(&actions_.value, STDERR_FILENO + 1));
-    // Whatever this thread blocks or this process ignores is nothing that the program knows of.
+    // Reset the signal mask and ignored signals: the program must not inherit those of this
+    // process.
     sigset_t signals;
     sigemptyset(&signals);
     check(posix_spawnattr_setsigmask(&attributes_.value, &signals));
@@ -102,11 +109,11 @@ class SpawnPlan {
   Attributes attributes_;
 };
 
-/// A child that is killed, if need be, and reaped by the destructor.
+/// A child process. The destructor kills it if necessary, and reaps it.
 class Child {
  public:
   Child(pid_t pid, bool has_own_group) : pid_(pid), has_own_group_(has_own_group) {
-    // The C library's own function does not link from C++ everywhere.
+    // pidfd_open() of the C library does not link from C++ everywhere.
     exited_ = FileDescriptor{static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0))};
     if (exited_) return;
     const int code = errno;
@@ -122,10 +129,10 @@ class Child {
     static_cast<void>(reap());
   }
 
-  /// Readable once the child has ended.
+  /// Readable once the child has exited.
   [[nodiscard]] int exited() const noexcept { return exited_.get(); }
   void kill() const noexcept { ::kill(has_own_group_ ? -pid_ : pid_, SIGKILL); }
-  /// Waits for the end; the status is that of waitpid(), or 0 if somebody else took it.
+  /// Waits for the exit. Returns the status of waitpid(), or 0 if the child was reaped elsewhere.
   int reap() noexcept {
     int status = 0;
     while (::waitpid(pid_, &status, 0) < 0) {
@@ -144,7 +151,51 @@ class Child {
   FileDescriptor exited_;
 };
 
-/// Appends all that can be read now; the pipe is closed at its end. False if it is more than `limit`.
+/// The deadline of a program, for a thread that waits in poll(). A clock that is moved by hand wakes
+/// that thread.
+class KillTime final : public ClockTimers {
+ public:
+  KillTime(Clock& clock, Clock::Duration limit, std::function<void()> wake)
+      : clock_(clock),
+        time_(time_after(clock, limit)),
+        wake_(std::move(wake)),
+        by_hand_(clock.attach(*this)) {
+    clock_.timers_changed();
+  }
+  ~KillTime() override {
+    clock_.detach(*this);
+    clock_.timers_changed();
+  }
+  KillTime(const KillTime&) = delete;
+  KillTime& operator=(const KillTime&) = delete;
+
+  [[nodiscard]] bool has_come() const { return clock_.now() >= time_; }
+  /// Returns the timeout for poll(), in milliseconds. It may end before the deadline.
+  [[nodiscard]] int timeout() const {
+    if (by_hand_) return -1;
+    // Other clocks may run faster than the clock of poll().
+    const Clock::Duration most = &clock_ == &system_clock() ? 1h : 250ms;
+    const auto left = std::clamp(time_ - clock_.now(), Clock::Duration{}, most);
+    return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count());
+  }
+
+  void time_moved() noexcept override { wake_(); }
+  [[nodiscard]] std::size_t pending(Clock::TimePoint now) const noexcept override {
+    return time_ > now ? 1 : 0;
+  }
+  [[nodiscard]] Clock::TimePoint next_after(Clock::TimePoint now) const noexcept override {
+    return time_ > now ? time_ : Clock::TimePoint::max();
+  }
+
+ private:
+  Clock& clock_;
+  const Clock::TimePoint time_;
+  const std::function<void()> wake_;
+  const bool by_hand_;  // the last member: the clock calls this object from here on
+};
+
+/// Appends everything that can be read now, and closes the pipe at its end. Returns false if the
+/// output exceeds `limit`.
 bool drain(FileDescriptor& pipe, SecretText& output, std::size_t limit) {
   SecretText chunk{std::string(16384, '\0')};
   while (pipe) {
@@ -194,25 +245,25 @@ ProcessResult run_process(const ProcessOptions& options, Clock& clock, std::stop
   child_end.reset();
   const auto wake_up = [&] { ::eventfd_write(wake.get(), 1); };
   const std::stop_callback on_stop{stop, wake_up};
-  const std::jthread timer{[&](std::stop_token enough) {
-    if (clock.sleep_for(options.deadline, enough)) wake_up();
-  }};
+  const KillTime kill_time{clock, options.deadline, wake_up};
 
   ProcessResult result;
   for (;;) {
     std::array<pollfd, 3> events{{{.fd = pipe.get(), .events = POLLIN, .revents = 0},
                                   {.fd = child.exited(), .events = POLLIN, .revents = 0},
                                   {.fd = wake.get(), .events = POLLIN, .revents = 0}}};
-    if (::poll(events.data(), events.size(), -1) < 0 && errno != EINTR) {
+    if (::poll(events.data(), events.size(), kill_time.timeout()) < 0 && errno != EINTR) {
       fail(errno, "cannot wait for the program");
     }
-    const bool has_ended = events[1].revents != 0;  // all that it printed is in the pipe by now
+    const bool has_ended = events[1].revents != 0;  // the pipe then contains all of its output
     if (!drain(pipe, result.output, options.max_output)) {
       result.end = End::kTooMuchOutput;
       return result;
     }
     if (has_ended) break;
-    if (events[2].revents != 0) {
+    eventfd_t wakes = 0;
+    (void)::eventfd_read(wake.get(), &wakes);  // before the look at what it may tell of
+    if (stop.stop_requested() || kill_time.has_come()) {
       result.end = stop.stop_requested() ? End::kStopped : End::kTimedOut;
       return result;
     }

@@ -13,11 +13,11 @@ namespace kube::detail {
 
 struct ProcessOptions {
   std::string program = {};
-  /// The first is the name that the program sees.
+  /// argv; the first is the program name.
   std::vector<std::string> arguments = {};
   /// "NAME=value".
   std::vector<std::string> environment = {};
-  /// False: there is nothing to read there.
+  /// If false, standard input is empty.
   bool inherits_stdin = false;
   std::size_t max_output = 0;
   Clock::Duration deadline = {};
@@ -26,21 +26,21 @@ struct ProcessOptions {
 struct ProcessResult {
   enum class End { kExited, kSignaled, kTimedOut, kStopped, kTooMuchOutput };
   End end = End::kExited;
-  /// The exit code or the signal.
+  /// The exit code or the signal number.
   int code = 0;
   SecretText output = {};
 };
 
-/// The program that a name means: itself if it has a slash, else the first on `search_path`, whose relative
-/// folders are left out. Empty if there is none that can be run.
+/// Resolves a program name: a name with a slash is returned as it is, any other is searched for on
+/// `search_path`, ignoring relative folders. Returns empty if there is no executable file.
 [[nodiscard]] std::string find_program(const std::string& name, const std::string& search_path);
 
-/// Runs a program without a shell and collects what it prints; its errors go where those of this process go. The
-/// child inherits nothing else, and is killed and reaped before this returns, whatever happens. What it started
-/// itself is killed with it only where there is no terminal: a process group of its own could not ask the
-/// user there. Output of children that outlive it is not waited for.
+/// Runs a program without a shell and collects its standard output; standard error is inherited.
+/// The child inherits nothing else, and is always killed and reaped before this returns. Its own
+/// children are killed with it only if there is no terminal: a process group of its own could not
+/// read from the terminal. Output of children that outlive it is ignored.
 ///
-/// Throws std::system_error if it cannot be started.
+/// Throws std::system_error if the program cannot be started.
 [[nodiscard]] ProcessResult run_process(const ProcessOptions& options, Clock& clock,
                                         std::stop_token stop);
 

@@ -24,7 +24,7 @@ std::string source_of(const std::string& file, const char* otherwise) {
 
 TlsSource::TlsSource(TlsConfig config, Clock& clock, Logger log)
     : config_(std::move(config)), clock_(clock), log_(std::move(log)) {
-  // Data beats a file, which is then not looked at any more.
+  // Data takes precedence over a file, which is then ignored.
   if (!config_.ca_data.empty()) config_.ca_file.clear();
   if (!config_.certificate_data.empty()) config_.certificate_file.clear();
   if (!config_.key_data.empty()) config_.key_file.clear();
@@ -110,9 +110,9 @@ TlsSource::Current TlsSource::current(const std::function<Pair()>& latest) {
       next.ca = ca_;
       material_ = std::make_shared<const TlsMaterial>(std::move(next));
     }
-    // Nobody has connections yet when it is given out for the first time.
-    current = {.material = material_, .has_new_identity = !is_same_pair && is_given_out_};
-    is_given_out_ = true;
+    // The first material does not count as a change: there are no connections yet.
+    current = {.material = material_, .has_new_identity = !is_same_pair && was_returned_};
+    was_returned_ = true;
   }
   if (!pair_problem.empty()) {
     log_.warning("the older client certificate stays in use: {}", pair_problem);

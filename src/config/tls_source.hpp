@@ -13,9 +13,9 @@
 
 namespace kube::detail {
 
-/// What a TlsConfig stands for at this moment. A certificate and key in files are read again if the last time is
-/// more than a second ago, a CA in a file after five minutes; what cannot be used then leaves the older
-/// content in place, as somebody may be in the middle of replacing it.
+/// Provides the current TlsMaterial of a TlsConfig. Certificate and key files are read again if the
+/// last read was more than a second ago, a CA file after five minutes. If the new content is not
+/// usable, the old one is kept, as the files may be in the middle of being replaced.
 ///
 /// Thread safety: all methods, from any thread.
 class TlsSource {
@@ -31,12 +31,12 @@ class TlsSource {
   };
   struct Current {
     std::shared_ptr<const TlsMaterial> material;
-    /// Certificate or key are not what they were at the last call.
+    /// Certificate or key have changed since the last call.
     bool has_new_identity = false;
   };
   [[nodiscard]] Current current();
-  /// The same with a certificate and key from elsewhere, PEM that has been checked. `latest` is called under the
-  /// lock, so that an older pair cannot replace a newer one.
+  /// current() with a certificate and key from another source, as validated PEM. `latest` is called
+  /// under the lock, so that an older pair cannot replace a newer one.
   [[nodiscard]] Current current(const std::function<Pair()>& latest);
 
   [[nodiscard]] bool has_certificate_files() const noexcept {
@@ -54,7 +54,7 @@ class TlsSource {
   std::mutex mutex_;
   // Guarded by mutex_:
   std::shared_ptr<const TlsMaterial> material_;
-  bool is_given_out_ = false;
+  bool was_returned_ = false;
   Pair pair_;
   std::string ca_;
   Clock::TimePoint pair_read_at_;

@@ -10,14 +10,15 @@
 
 namespace kube::detail {
 
-/// A token in a file that somebody else renews. It is read again by whoever asks 50 seconds or more after the last
-/// time: it counts for a minute, less ten seconds for the request to arrive.
+/// A token in a file that is renewed by others. A call reads it again if the last read was 50 or
+/// more seconds ago: it is considered valid for a minute, minus ten seconds for the request to
+/// arrive.
 ///
 /// Thread safety: all methods, from any thread.
 class TokenFile {
  public:
-  /// `fallback` is the token until the file has been read. Throws ConfigError if it is empty and the file
-  /// cannot be read.
+  /// `fallback` is the token until the file has been read. Throws ConfigError if `fallback` is
+  /// empty and the file cannot be read.
   TokenFile(std::string path, SecretText fallback, Clock& clock, Logger log);
 
   [[nodiscard]] SecretText token();

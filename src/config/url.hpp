@@ -6,11 +6,11 @@
 
 namespace kube::detail {
 
-/// What stands before "://", in lower case; empty if there is nothing of that kind.
+/// Returns the part before "://" in lower case; empty if there is none.
 [[nodiscard]] std::string url_scheme(std::string_view url);
-/// The URL of a server without query and fragment, if it has a path longer than "/"; else as it is.
+/// Returns a server URL without query and fragment, if its path is longer than "/"; else unchanged.
 [[nodiscard]] std::string server_url(std::string_view url);
-/// For messages: a password in the URL is redacted.
+/// Returns the URL for messages, with its password redacted.
 [[nodiscard]] std::string redacted_url(std::string_view url);
 
 }  // namespace kube::detail

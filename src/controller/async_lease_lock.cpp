@@ -19,7 +19,8 @@ namespace {
 
 using coordination::v1::Lease;
 
-/// That of leases; but a client that creates no threads has its leases renewed by the program's loop, too.
+/// Returns the Runtime of leases. A client without threads, however, has its leases renewed on the
+/// program's loop.
 std::shared_ptr<Runtime> runtime_for(const ClientOptions& options) {
   const bool is_without_threads =
       options.runtime && Inside::core(*options.runtime)->workers().is_without_threads();
@@ -31,7 +32,7 @@ Config unlimited(Config config) {
   return config;
 }
 
-/// The options with all that calls the user, except on_request, left to workers.
+/// Returns the options with all user callbacks, except on_request, moved to workers.
 ClientOptions on_lease_loop(ClientOptions options, std::shared_ptr<Runtime> runtime,
                             const std::shared_ptr<DeferredCalls>& calls) {
   options.runtime = std::move(runtime);
@@ -118,7 +119,8 @@ class AsyncLeaseLock::Operation final : public LockOperation {
     try {
       if (request_->poll(poller_) != Poll::kReady) return pending();
     } catch (const ApiError& error) {
-      // A proxy's page or a resource that is not served is no answer to the question.
+      // A 404 from a proxy, or for a resource that is not served, does not mean that the lease is
+      // missing.
       if (verb_ == Verb::kGet && is_not_found(error) && !is_unexpected_server_error(error)) {
         return Poll::kReady;
       }
@@ -146,7 +148,7 @@ class AsyncLeaseLock::Operation final : public LockOperation {
 
   AsyncLeaseLock& lock_;
   const Verb verb_;
-  const Lease lease_;  // what is sent
+  const Lease lease_;  // the Lease to send
   const Clock::Duration timeout_;
   const Clock::TimePoint deadline_;
   const Poller poller_;

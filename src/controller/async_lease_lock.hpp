@@ -13,11 +13,12 @@
 
 namespace kube::detail {
 
-/// The polled form of LeaseLock: a client of its own, whose connections are on the loop of leases. Of the user's code only
-/// ClientOptions::on_request is called by that loop. Renewals are not held back by the client's rate limit.
+/// The polled form of LeaseLock: it has a client of its own, whose connections run on the loop of
+/// leases. The only user code that this loop calls is ClientOptions::on_request. The client's rate
+/// limit does not delay renewals.
 class AsyncLeaseLock final : public AsyncLock {
  public:
-  /// For a lease of the server of `client`. Throws as the constructors of Client and Runtime.
+  /// For a lease on the server of `client`. Throws as the constructors of Client and Runtime.
   AsyncLeaseLock(const Client& client, LeaseLockOptions options);
 
   [[nodiscard]] std::unique_ptr<LockOperation> start_get(Clock::Duration timeout,
@@ -41,13 +42,13 @@ class AsyncLeaseLock final : public AsyncLock {
   std::optional<coordination::v1::Lease> seen_;  // the version that an update replaces
 };
 
-/// The lease to create, and the one that takes the place of `seen`.
+/// Return the lease to create, and the one that replaces `seen`.
 [[nodiscard]] coordination::v1::Lease new_lease(const LeaseLockOptions& options,
                                                 const LeaderElectionRecord& record);
 [[nodiscard]] coordination::v1::Lease changed_lease(
     const LeaseLockOptions& options, const std::optional<coordination::v1::Lease>& seen,
     const LeaderElectionRecord& record);
-/// The object of events about the lease.
+/// Returns the reference to the lease for events.
 [[nodiscard]] core::v1::ObjectReference lease_reference(
     const LeaseLockOptions& options, const std::optional<coordination::v1::Lease>& seen);
 

@@ -21,17 +21,18 @@ class LockOperation {
 
   /// Throws as the method of ResourceLock.
   [[nodiscard]] virtual Poll poll() = 0;
-  /// A time of AsyncLock::clock().
+  /// Measured by AsyncLock::clock().
   [[nodiscard]] virtual Clock::TimePoint wake_at() const noexcept {
     return Clock::TimePoint::max();
   }
-  /// When it gives up, by the clock of the election; TimePoint::max() if it has to end by itself.
+  /// Returns when it times out, by the clock of the election; TimePoint::max() if it ends by
+  /// itself.
   [[nodiscard]] virtual Clock::TimePoint deadline() const noexcept {
     return Clock::TimePoint::max();
   }
-  /// Ends it soon, mostly with an error. It is still polled until it has ended.
+  /// Ends it soon, usually with an error. It must still be polled until it has ended.
   virtual void cancel() noexcept = 0;
-  /// The record that get() has read, once it is ready.
+  /// Returns the record that get() has read, once it is ready.
   [[nodiscard]] virtual std::optional<LeaderElectionRecord> take_record() { return std::nullopt; }
 };
 
@@ -47,7 +48,7 @@ class AsyncLock {
   AsyncLock(const AsyncLock&) = delete;
   AsyncLock& operator=(const AsyncLock&) = delete;
 
-  /// Each gives up after `timeout`. Throws std::bad_alloc.
+  /// Each times out after `timeout`. Throws std::bad_alloc.
   [[nodiscard]] virtual std::unique_ptr<LockOperation> start_get(Clock::Duration timeout,
                                                                  Poller poller) = 0;
   [[nodiscard]] virtual std::unique_ptr<LockOperation> start_create(
@@ -58,12 +59,13 @@ class AsyncLock {
   virtual void record_event(std::string message) noexcept = 0;
   /// The clock of LockOperation::wake_at().
   [[nodiscard]] virtual Clock& clock() const noexcept = 0;
-  /// Returns when nothing of the lock is called any more. Once, by a thread that may block, after the last operation.
+  /// Waits until the lock makes no more calls. Called once, by a thread that may block, after the
+  /// last operation.
   virtual void join() noexcept {}
 
-  /// The Runtime whose loop polls the election.
+  /// Returns the Runtime whose loop polls the election.
   [[nodiscard]] const std::shared_ptr<Runtime>& runtime() const noexcept { return runtime_; }
-  /// Calls logs and other code of the user, which that loop must not.
+  /// Returns the queue for log lines and other user code, which that loop must not call.
   [[nodiscard]] const std::shared_ptr<DeferredCalls>& calls() const noexcept { return calls_; }
 
  private:

@@ -16,7 +16,7 @@
 
 namespace kube::detail {
 
-/// A request to the thread.
+/// State shared with the thread.
 struct BlockingLock::State {
   std::mutex mutex;
   Condition changed;
@@ -46,7 +46,7 @@ struct BlockingLock::State {
   }
 };
 
-/// A call of a function of the user, between the thread that makes it and the one that polls.
+/// A call of a user function, shared by the thread that makes it and the one that polls.
 class BlockingLock::Call {
  public:
   using Record = std::optional<LeaderElectionRecord>;

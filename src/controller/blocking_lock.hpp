@@ -8,10 +8,11 @@
 
 namespace kube::detail {
 
-/// Lets a lock that a user wrote be polled: a thread of its own (`kube-lock`) calls its functions, which block.
+/// Makes a lock that a user wrote pollable: a thread of its own (`kube-lock`) calls its blocking
+/// functions.
 class BlockingLock final : public AsyncLock {
  public:
-  /// Throws std::system_error if there is no thread for it.
+  /// Throws std::system_error if no thread can be started.
   BlockingLock(std::shared_ptr<ResourceLock> lock);
   ~BlockingLock() override { join(); }
 
@@ -25,7 +26,7 @@ class BlockingLock final : public AsyncLock {
                                                             Poller poller) override;
   void record_event(std::string message) noexcept override;
   [[nodiscard]] Clock& clock() const noexcept override { return system_clock(); }
-  /// Makes the calls that were asked for, and ends the thread.
+  /// Completes the requested calls, and ends the thread.
   void join() noexcept override;
 
  private:
@@ -41,7 +42,8 @@ class BlockingLock final : public AsyncLock {
   std::thread thread_;
 };
 
-/// The form of `lock` that can be polled: its own, or with a thread. Throws as lease_runtime() and BlockingLock.
+/// Returns the pollable form of `lock`: its own, or one with a thread. Throws as lease_runtime()
+/// and BlockingLock.
 [[nodiscard]] std::shared_ptr<AsyncLock> polled_form(const std::shared_ptr<ResourceLock>& lock);
 
 }  // namespace kube::detail

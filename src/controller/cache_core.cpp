@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache_core.hpp"
 
+#include "client/rest_client.hpp"
 #include <kube/api/fields.hpp>
 #include <kube/cache/lister.hpp>
 
@@ -13,7 +14,7 @@
 namespace kube::detail {
 namespace {
 
-/// What is not set in `scope` is as in `from`.
+/// Fills the members of `scope` that are not set from `from`.
 CacheScope inherit(CacheScope scope, const CacheScope& from) {
   if (!scope.label_selector) scope.label_selector = from.label_selector;
   if (!scope.field_selector) scope.field_selector = from.field_selector;
@@ -21,7 +22,7 @@ CacheScope inherit(CacheScope scope, const CacheScope& from) {
   return scope;
 }
 
-/// Everything but what the other parts hold.
+/// Returns a field selector for all namespaces except those that have their own entry.
 std::string without_namespaces(const CacheNamespaces& others, const std::string& selector) {
   std::vector<field_selectors::Requirement> requirements =
       field_selectors::Selector::parse(selector).requirements();
@@ -38,7 +39,7 @@ void check_scope(const CacheScope& scope) {
 }
 
 std::string index_name(std::string_view field) { return fmt::format("field:{}", field); }
-/// Each value of a field is filed twice: in its namespace, and without one.
+/// Each value of a field is indexed twice: with its namespace, and without.
 std::string index_value(std::string_view space, std::string_view value) {
   return fmt::format("{}/{}", space, value);
 }
@@ -58,8 +59,8 @@ CacheCore::CacheCore(Client client, CacheOptions options, FactoryOptions informe
       check_scope(scope);
     }
     if (own.namespaces && !own.kind.names.namespaced) {
-      throw std::invalid_argument(
-          fmt::format("{} has no namespaces, but its cache is to hold some", describe(own.kind)));
+      throw std::invalid_argument(fmt::format(
+          "{} is cluster-scoped, but its cache options name namespaces", describe(own.kind)));
     }
   }
 }
@@ -164,6 +165,10 @@ void CacheCore::add_index(const WatchedKind& kind, const std::string& field,
   }
 }
 
+std::shared_ptr<Runtime> CacheCore::runtime() const {
+  return Inside::core(factory_.client())->runtime();
+}
+
 void CacheCore::start() {
   const std::lock_guard guard{mutex_};
   started_ = true;
@@ -249,14 +254,14 @@ ListMetadata CacheCore::list(const WatchedKind& kind, const CacheListOptions& op
     return head;
   }
   if (!options.continue_token.empty()) {
-    throw std::invalid_argument("a list from the cache cannot go on where another one ended");
+    throw std::invalid_argument("a list from the cache does not support continue_token");
   }
   const auto labels = labels::Selector::parse(options.label_selector);
   const auto fields = field_selectors::Selector::parse(options.field_selector);
   for (const auto& requirement : fields.requirements()) {
     if (requirement.op != field_selectors::Operator::kEquals) {
       throw std::invalid_argument(fmt::format(
-          "field selector \"{}\": a cache knows only field=value", options.field_selector));
+          "field selector \"{}\": a cache supports only field=value", options.field_selector));
     }
   }
   const auto cached = ready(kind, std::move(stop));

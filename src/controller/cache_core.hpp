@@ -18,7 +18,7 @@
 
 namespace kube::detail {
 
-/// The caches of a manager: for each kind one informer, or one for each of its namespaces.
+/// The caches of a manager: for each kind one informer, or one per configured namespace.
 ///
 /// Thread safety: any method from any thread.
 class CacheCore {
@@ -26,19 +26,22 @@ class CacheCore {
   using Informer = FactoryCore::Informer;
   using See = std::function<void(const ObjectRef& object)>;
 
-  /// Throws std::invalid_argument if a kind without namespaces has some in its options, or a selector is malformed.
+  /// Throws std::invalid_argument if a cluster-scoped kind has namespaces in its options, or a
+  /// selector is malformed.
   CacheCore(Client client, CacheOptions options, FactoryOptions informers, Random random);
 
-  /// The informers of a kind, which run if the caches do.
+  /// Returns the informers of a kind. They run if the caches do.
   [[nodiscard]] std::vector<Informer> informers(const WatchedKind& kind);
   void add_index(const WatchedKind& kind, const std::string& field,
                  IndexerCore::IndexFunction values);
 
   void start();
   void shutdown();
+  /// That of the client. Throws as its constructor.
+  [[nodiscard]] std::shared_ptr<Runtime> runtime() const;
   [[nodiscard]] CacheSync wait_for_sync(std::stop_token stop,
                                         std::optional<Clock::Duration> timeout) {
-    // Somebody who reads may be about to start one of their own.
+    // A concurrent reader may be about to start another informer.
     return factory_.wait_for_cache_sync(std::move(stop), timeout, FactoryCore::Unstarted::kIgnore);
   }
 
@@ -58,7 +61,7 @@ class CacheCore {
   [[nodiscard]] const KindCacheOptions* own_options(const WatchedKind& kind) const;
   [[nodiscard]] Kind plan(const WatchedKind& kind) const;
   [[nodiscard]] std::shared_ptr<const Kind> find_or_make(const WatchedKind& kind);
-  /// The same, for somebody who reads: it is started and filled.
+  /// Like kind(), for readers: the informers are started and filled.
   [[nodiscard]] std::shared_ptr<const Kind> ready(const WatchedKind& kind, std::stop_token stop);
   [[nodiscard]] static const Part& part_of(const WatchedKind& kind, const Kind& cached,
                                            const std::string& space);

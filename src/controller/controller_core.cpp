@@ -5,8 +5,10 @@
 
 #include "base/deadline.hpp"
 #include "base/text.hpp"
+#include "engine/timed_stop.hpp"
 #include <kube/api/errors.hpp>
 #include <kube/controller/detail/insist.hpp>
+#include <kube/engine/runtime.hpp>
 #include <kube/transport/error.hpp>
 
 #include <fmt/format.h>
@@ -20,19 +22,20 @@
 namespace kube::detail {
 namespace {
 
-const std::vector<double> kReconcileSeconds{
-    0.005, 0.01, 0.025, 0.05, 0.1,  0.15, 0.2,  0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6,
-    0.7,   0.8,  0.9,   1,    1.25, 1.5,  1.75, 2,    2.5, 3,    3.5, 4,    4.5, 5,
-    6,     7,    8,     9,    10,   15,   20,   25,   30,  40,   50,  60};
+std::vector<double> reconcile_seconds_bounds() {
+  return {0.005, 0.01, 0.025, 0.05, 0.1,  0.15, 0.2,  0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6,
+          0.7,   0.8,  0.9,   1,    1.25, 1.5,  1.75, 2,    2.5, 3,    3.5, 4,    4.5, 5,
+          6,     7,    8,     9,    10,   15,   20,   25,   30,  40,   50,  60};
+}
 
-/// What the plan leaves open is as the manager says.
+/// Fills the members of the plan that are not set from the manager's options.
 ControllerPlan completed(ControllerPlan plan, const ManagerOptions& manager) {
   if (plan.name.empty() && plan.kind) plan.name = lower_case(plan.kind->names.kind);
   if (plan.name.empty()) throw std::logic_error("a controller without for_() needs a name");
   const auto refuse = [&](const char* why) {
     throw std::logic_error(fmt::format("controller {}: {}", plan.name, why));
   };
-  if (plan.sources.empty()) refuse("it listens to nothing; use for_(), owns() or watches()");
+  if (plan.sources.empty()) refuse("it has no source of events; use for_(), owns() or watches()");
   ControllerOptions& options = plan.options;
   if (!options.max_concurrent_reconciles) {
     options.max_concurrent_reconciles = manager.max_concurrent_reconciles;
@@ -53,7 +56,7 @@ ControllerPlan completed(ControllerPlan plan, const ManagerOptions& manager) {
       if (!plan.kind) refuse("owns() needs for_(), the kind of the owners");
       source.map = owners_of_kind(*source.kind, plan.kind->names, source.every_owner);
     }
-    // Filters for all sources come first.
+    // Global filters come first.
     std::vector<EventFilter> filters;
     for (const auto& predicate : plan.filters) {
       filters.push_back(erase_predicate(predicate, source.metadata));
@@ -66,7 +69,7 @@ ControllerPlan completed(ControllerPlan plan, const ManagerOptions& manager) {
 std::shared_ptr<const void> claim(const ControllerPlan& plan, const ManagerOptions& manager) {
   auto claimed = manager.metrics->claim("controller " + plan.name);
   if (!claimed && !plan.options.skip_name_validation) {
-    throw std::logic_error(fmt::format("there are two controllers with the name {}", plan.name));
+    throw std::logic_error(fmt::format("the name {} is used by another controller", plan.name));
   }
   return claimed;
 }
@@ -89,16 +92,18 @@ ControllerMetrics::ControllerMetrics(const std::shared_ptr<Metrics>& metrics,
   errors = metrics->counter("controller_runtime_reconcile_errors_total", "Reconciles that failed",
                             labels);
   terminal_errors = metrics->counter("controller_runtime_terminal_reconcile_errors_total",
-                                     "Reconciles that failed for good", labels);
-  panics = metrics->counter("controller_runtime_reconcile_panics_total",
-                            "Reconciles that threw what is no error of the world outside", labels);
+                                     "Reconciles that failed with a terminal error", labels);
+  panics =
+      metrics->counter("controller_runtime_reconcile_panics_total",
+                       "Reconciles that threw an exception other than std::runtime_error", labels);
   timeouts = metrics->counter("controller_runtime_reconcile_timeouts_total",
-                              "Reconciles that took longer than they may", labels);
-  time = metrics->histogram("controller_runtime_reconcile_time_seconds", "How long reconciles take",
-                            kReconcileSeconds, labels);
+                              "Reconciles that exceeded reconcile_timeout", labels);
+  time = metrics->histogram("controller_runtime_reconcile_time_seconds", "Duration of reconciles",
+                            reconcile_seconds_bounds(), labels);
   max_concurrent = metrics->gauge("controller_runtime_max_concurrent_reconciles",
-                                  "How many reconciles may run at once", labels);
-  active = metrics->gauge("controller_runtime_active_workers", "How many reconciles run", labels);
+                                  "Maximum number of concurrent reconciles", labels);
+  active =
+      metrics->gauge("controller_runtime_active_workers", "Number of running reconciles", labels);
 }
 
 void ControllerMetrics::count(ReconcileOutcome outcome, Clock::Duration took) const {
@@ -119,7 +124,7 @@ void ControllerMetrics::count(ReconcileOutcome outcome, Clock::Duration took) co
   }
 }
 
-/// A source of the plan, and what it has registered.
+/// A source of the plan, and its registrations.
 struct ControllerCore::Source {
   SourcePlan plan;
   std::vector<std::pair<CacheCore::Informer, HandlerRegistration>> registrations;
@@ -155,14 +160,14 @@ void ControllerCore::start_sources() {
       if (source->plan.kind) start_kind(*source);
     }
   }
-  // These call predicates and map functions at once, so not with the lock.
+  // These call predicates and map functions immediately, so the lock must not be held.
   for (const auto& source : sources_) {
     if (source->plan.channel) start_channel(*source);
   }
 }
 
 void ControllerCore::start_channel(Source& source) {
-  // Somebody may be sending while the manager is being destroyed.
+  // An event may be sent while the manager is being destroyed.
   source.connection =
       source.plan.channel->connect([weak = weak_from_this(), &source](const ObjectRef& object) {
         const auto self = weak.lock();
@@ -203,7 +208,7 @@ void ControllerCore::start_kind(Source& source) {
   };
   HandlerOptions options{
       .name = fmt::format("{} of controller {}", describe(*source.plan.kind), plan_.name)};
-  // Nothing that a user wrote stands between the event and the queue.
+  // Inline delivery: no user code runs between the event and the queue.
   if (source.plan.filters.empty() && (source.plan.map == nullptr || source.plan.of_owners)) {
     options.delivery = Delivery::kInline;
   }
@@ -227,12 +232,12 @@ void ControllerCore::handle(const Source& source, const ObjectEvent& event) {
     } catch (const std::bad_alloc&) {
       throw;
     } catch (const std::exception& error) {
-      return log_.error("the map function threw for {}, whose event reconciles nothing: {}",
-                        event.key.str(), error.what());
+      return log_.error("the map function threw for {}; the event is dropped: {}", event.key.str(),
+                        error.what());
     } catch (...) {
       return log_.error(
-          "the map function threw something that is no std::exception for {}, whose event "
-          "reconciles nothing",
+          "the map function threw something that is no std::exception for {}; the event is "
+          "dropped",
           event.key.str());
     }
     for (const kube::Request& request : requests) queue_->add(request, priority);
@@ -244,10 +249,12 @@ bool ControllerCore::passes(const Source& source, const ObjectEvent& event) cons
     try {
       return filter(event);
     } catch (const std::exception& error) {
-      log_.error("a predicate threw for {}, whose event passes: {}", event.key.str(), error.what());
+      log_.error("a predicate threw for {}; the event is accepted: {}", event.key.str(),
+                 error.what());
     } catch (...) {
-      log_.error("a predicate threw something that is no std::exception for {}, whose event passes",
-                 event.key.str());
+      log_.error(
+          "a predicate threw something that is no std::exception for {}; the event is accepted",
+          event.key.str());
     }
     return true;
   });
@@ -286,7 +293,7 @@ void ControllerCore::run(std::stop_token stop) {
         });
       }
     } catch (...) {
-      queue_->shut_down();  // those that have started end, too
+      queue_->shut_down();  // workers that have started end, too
       throw;
     }
   }
@@ -328,9 +335,9 @@ void ControllerCore::work(const std::stop_token& stop) {
     try {
       if (!queue_->process(reconcile, done, stop)) return;
     } catch (const std::exception& failure) {
-      log_.error("a worker goes on after a failure: {}", failure.what());
+      log_.error("a worker continues after a failure: {}", failure.what());
     } catch (...) {
-      log_.error("a worker goes on after a failure that is no std::exception");
+      log_.error("a worker continues after an exception that is no std::exception");
     }
   }
 }
@@ -342,7 +349,7 @@ void ControllerCore::report(const kube::Request& request, ReconcileOutcome outco
   if (outcome != ReconcileOutcome::kError && !for_good) {
     log_.debug("reconciled {} in {:.3f} s", request.key.str(), seconds);
   } else if (!for_good && level == LogLevel::kInfo) {
-    log_.info("reconciling {} met a conflict after {:.3f} s and tries again: {}", request.key.str(),
+    log_.info("reconciling {} met a conflict after {:.3f} s, retrying: {}", request.key.str(),
               seconds, error);
   } else if (!for_good && level == LogLevel::kDebug) {
     log_.debug("reconciling {} was stopped after {:.3f} s: {}", request.key.str(), seconds, error);
@@ -363,9 +370,10 @@ void ControllerCore::report(const kube::Request& request, ReconcileOutcome outco
 Result ControllerCore::call(const kube::Request& request, const std::stop_token& stop,
                             std::string& error) {
   const Clock::Duration limit = *plan_.options.reconcile_timeout;
-  const Deadline deadline{
-      clock_, limit > Clock::Duration{} ? time_after(clock_, limit) : Clock::TimePoint::max(),
-      stop};
+  const std::shared_ptr<Runtime> runtime = cache_.runtime();
+  const TimedStop deadline{
+      Inside::core(*runtime), clock_,
+      limit > Clock::Duration{} ? time_after(clock_, limit) : Clock::TimePoint::max(), stop};
   const auto count_timeout = [&] {
     if (deadline.passed()) metrics_.timeouts.add();
   };
@@ -378,7 +386,7 @@ Result ControllerCore::call(const kube::Request& request, const std::stop_token&
     count_timeout();
     throw;
   } catch (const std::exception& thrown) {
-    // Not an error of the world outside but of the program: what would be a panic in Go.
+    // A program error rather than one of the environment: the equivalent of a panic in Go.
     error = thrown.what();
     metrics_.panics.add();
     throw;

@@ -22,7 +22,7 @@ namespace kube::detail {
 
 class RequestQueue;
 
-/// What a controller counts.
+/// Metrics of a controller.
 struct ControllerMetrics {
   ControllerMetrics(const std::shared_ptr<Metrics>& metrics, const std::string& controller);
   void count(ReconcileOutcome outcome, Clock::Duration took) const;
@@ -33,7 +33,7 @@ struct ControllerMetrics {
   Gauge max_concurrent, active;
 };
 
-/// All that a ControllerBuilder was told.
+/// The complete configuration collected by a ControllerBuilder.
 struct ControllerPlan {
   std::string name = {};
   std::optional<WatchedKind> kind = std::nullopt;
@@ -46,7 +46,7 @@ struct ControllerPlan {
 /// A controller: sources fill its queue, workers empty it.
 class ControllerCore : public std::enable_shared_from_this<ControllerCore> {
  public:
-  /// Throws std::logic_error if the plan makes no sense, or the name is taken.
+  /// Throws std::logic_error if the plan is invalid, or the name is taken.
   ControllerCore(ControllerPlan plan, const ManagerOptions& manager, CacheCore& cache);
   ControllerCore(const ControllerCore&) = delete;
   ControllerCore& operator=(const ControllerCore&) = delete;
@@ -57,13 +57,14 @@ class ControllerCore : public std::enable_shared_from_this<ControllerCore> {
     return plan_.options.needs_leader_election;
   }
   [[nodiscard]] bool warms_up() const noexcept { return *plan_.options.warm_up; }
-  /// Whether the calling thread is one of its workers.
+  /// Returns whether the calling thread is one of its workers.
   [[nodiscard]] bool runs_here() const noexcept { return ThreadMark::is_set(this); }
 
-  /// Begins to listen, without waiting. Later calls do nothing.
+  /// Starts the sources, without waiting. Later calls do nothing.
   void start_sources();
-  /// Waits until the caches of the sources are filled, works until a stop, and finishes what is begun. Throws
-  /// CacheSyncError if they are not filled in time, and std::logic_error the second time.
+  /// Waits until the caches of the sources are filled, reconciles until a stop, and finishes
+  /// reconciles that have begun. Throws CacheSyncError if the caches are not filled in time, and
+  /// std::logic_error when called twice.
   void run(std::stop_token stop);
 
  private:
@@ -71,7 +72,8 @@ class ControllerCore : public std::enable_shared_from_this<ControllerCore> {
 
   void start_kind(Source& source);
   void start_channel(Source& source);
-  /// Enqueues what has to be reconciled. What a predicate throws counts as "yes": a reconcile too many does no harm.
+  /// Enqueues the requests for an event. A predicate that throws accepts the event: a superfluous
+  /// reconcile does no harm.
   void handle(const Source& source, const ObjectEvent& event);
   [[nodiscard]] bool passes(const Source& source, const ObjectEvent& event) const;
   void wait_for_sources(const std::stop_token& stop);

@@ -25,7 +25,7 @@ Election::Election(ElectionContext context, std::shared_ptr<DeferredCalls> annou
       context_(std::move(context)),
       announcements_(std::move(announcements)),
       clock_(context_.clock()),
-      // With jitter, so that candidates that were started together do not go on together.
+      // With jitter, so that candidates started together do not retry together.
       acquire_retry_({.initial = context_.options.retry_period,
                       .jitter = kJitter,
                       .random = context_.options.random}),
@@ -61,7 +61,7 @@ void Election::run() noexcept {
     while (advance()) {
     }
   } catch (...) {
-    // Only a lack of memory gets here: what a lock throws ends its try.
+    // Only a lack of memory gets here: an exception of the lock ends its try.
     report_failure();
     if (state_ != State::kEnded) wait_until(state_, clock_.now() + context_.options.retry_period);
   }
@@ -159,11 +159,11 @@ std::optional<Outcome> Election::poll_try(Clock::TimePoint deadline, bool cancel
   } catch (...) {
     report_failure();
   }
-  // An answer after the deadline comes too late.
+  // A response after the deadline is too late.
   return outcome == Outcome::kHeld && clock_.now() > deadline ? Outcome::kFailed : outcome;
 }
 
-/// Logs the exception that is being handled.
+/// Logs the exception being handled.
 void Election::report_failure() noexcept {
   try {
     throw;
@@ -197,7 +197,7 @@ void Election::announce_leader() {
 }
 
 void Election::acquired() noexcept {
-  // The state first: whatever fails below, the lease is held.
+  // The state is set first: even if something below fails, the lease is held.
   wait_until(State::kLead, clock_.now() + context_.options.retry_period);
   context_.master_status.set(1);
   acquired_ = true;
@@ -218,14 +218,15 @@ bool Election::poll_lead() {
 
 void Election::begin_renewal() {
   const LeaderElectionOptions& options = context_.options;
-  // Others count from the last write, and not from when its answer came: had that been fast, this would have been one
-  // retry period after it.
+  // Other candidates count from the last write, not from the arrival of its response. With a fast
+  // response, this call would have come one retry period after the write.
   const Clock::TimePoint written = context_.lease->written_at();
   deadline_ = std::min({clock_.now() + options.renew_deadline,
                         written + options.retry_period + options.renew_deadline,
                         written + options.lease_duration});
   if (clock_.now() >= deadline_) {
-    // The machine was suspended, or this thread did not run. Another candidate may lead by now.
+    // The machine was suspended, or this thread was not scheduled. Another candidate may lead by
+    // now.
     return lost("it was not renewed in time");
   }
   wait_until(State::kRenew, Clock::TimePoint::max());
@@ -250,7 +251,7 @@ void Election::lost(const char* how) noexcept {
   context_.log.error("{} lost {}: {}", context_.identity, context_.lock_name, how);
 }
 
-/// The leadership is over; the work has to stop, unless it has.
+/// Ends the leadership, and requests the stop of the work if it still runs.
 void Election::leave() noexcept {
   wait_until(State::kStopWork, Clock::TimePoint::max());
   leaving_ = true;
@@ -277,7 +278,7 @@ void Election::record_event(const char* what) noexcept {
   }
 }
 
-/// Reads the lease and writes it without a holder, until no other writer comes in between.
+/// Reads the lease and writes it without a holder; repeated after a conflict with another writer.
 bool Election::poll_release() {
   try {
     if (!call_) {

@@ -75,7 +75,8 @@ void ElectionRun::begin_work() noexcept {
 }
 
 void ElectionRun::work() noexcept {
-  const std::weak_ptr<Waker> waker = waker_;  // this object may go as soon as the work has returned
+  // this object may be destroyed as soon as the work has returned
+  const std::weak_ptr<Waker> waker = waker_;
   try {
     options_.on_started_leading(stop_work_.get_token());
   } catch (...) {
@@ -91,7 +92,7 @@ bool ElectionRun::finish() noexcept {
     if (!announcements_->is_idle()) return false;
   }
   if (lock_) {
-    // Lines that it logs at its end are still heard.
+    // Joined first, so that its last log lines are still delivered.
     lock_->join();
     election_->drop_lock();
     lock_.reset();

@@ -81,7 +81,7 @@ void ElectionTry::begin() {
   }
 }
 
-/// Called while `error` is handled.
+/// Called while `error` is being handled.
 void ElectionTry::renewal_failed(const std::exception& error) {
   if (canceled_) throw;
   context_.log.info("cannot renew {} without reading it: {}", context_.lock_name, error.what());
@@ -135,7 +135,7 @@ std::optional<ElectionTry::Outcome> ElectionTry::decide_coordinated(
     const LeaderElectionRecord& found) {
   if (!context_.lease->is_named() || !context_.lease->is_valid()) return Outcome::kLost;
   if (!found.preferred_holder.empty()) {
-    context_.log.info("{} shall lead in our place", found.preferred_holder);
+    context_.log.info("the server prefers {} as the leader", found.preferred_holder);
     return Outcome::kLost;
   }
   write(context_.continued(found));

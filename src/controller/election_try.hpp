@@ -17,7 +17,7 @@
 
 namespace kube::detail {
 
-/// All steps of one election share this.
+/// Shared by all steps of one election.
 struct ElectionContext {
   const LeaderElectionOptions& options;
   std::shared_ptr<AsyncLock> lock;
@@ -29,30 +29,31 @@ struct ElectionContext {
   Counter slow_path;
 
   [[nodiscard]] Clock& clock() const noexcept { return *options.clock; }
-  /// How long a call may take that has to end at `deadline`.
+  /// Returns the timeout of a call that has to end at `deadline`.
   [[nodiscard]] Clock::Duration call_timeout(Clock::TimePoint deadline) const;
-  /// The candidate leads from now on.
+  /// Returns a record in which the candidate leads from now on.
   [[nodiscard]] LeaderElectionRecord own_record() const;
-  /// The same leadership as in `term`, renewed now.
+  /// Returns the record of the same leadership as in `term`, renewed now.
   [[nodiscard]] LeaderElectionRecord continued(const LeaderElectionRecord& term) const;
 };
 
-/// One try to acquire or renew the lease: reads it if need be, and writes it if nobody else holds it. See
-/// engine/polling.hpp.
+/// One try to acquire or renew the lease: reads it if necessary, and writes it if no other
+/// candidate holds it. See engine/polling.hpp.
 class ElectionTry {
  public:
   enum class Outcome : std::uint8_t {
     kHeld,    ///< the candidate holds the lease
-    kFailed,  ///< try again
-    kLost,    ///< another candidate leads, or shall lead
+    kFailed,  ///< to be tried again
+    kLost,    ///< another candidate leads, or is preferred by the server
   };
 
-  /// `context` must outlive it. Nothing happens before the first poll.
+  /// `context` must outlive it. Does nothing before the first poll.
   ElectionTry(const ElectionContext& context, Clock::TimePoint deadline, Poller poller);
   ElectionTry(const ElectionTry&) = delete;
   ElectionTry& operator=(const ElectionTry&) = delete;
 
-  /// Nothing while it is pending. Throws what the lock throws; then the try has failed.
+  /// Returns nothing while it is pending. Throws the exceptions of the lock; the try has failed
+  /// then.
   [[nodiscard]] std::optional<Outcome> poll();
   [[nodiscard]] Clock::TimePoint wake_at() const noexcept;
   [[nodiscard]] Clock::TimePoint call_deadline() const noexcept;
@@ -60,8 +61,8 @@ class ElectionTry {
 
  private:
   enum class Step : std::uint8_t {
-    kNew,    ///< nothing has been done
-    kRenew,  ///< writes the version of the lease that was seen last, without reading it again
+    kNew,    ///< nothing has been sent
+    kRenew,  ///< writes over the version of the lease seen last, without reading it again
     kRead,   ///< reads the lease
     kWrite,  ///< creates or updates it
   };
@@ -69,7 +70,7 @@ class ElectionTry {
   void begin();
   void read();
   [[nodiscard]] Outcome written();
-  /// The outcome for the lease that was read; nothing if it is written now.
+  /// Returns the outcome for the lease that was read; nothing if it is being written now.
   [[nodiscard]] std::optional<Outcome> decide(const std::optional<LeaderElectionRecord>& found);
   [[nodiscard]] std::optional<Outcome> decide_coordinated(const LeaderElectionRecord& found);
   void write(LeaderElectionRecord record);

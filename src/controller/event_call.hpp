@@ -16,8 +16,9 @@
 
 namespace kube::detail {
 
-/// One call of a sink: creates an event, or patches one. A worker calls the sink that a user wrote, which blocks; to a
-/// client the request is sent without a thread that waits. See engine/polling.hpp.
+/// One call of a sink: creates an event, or patches one. A sink that a user wrote blocks, so a
+/// worker calls it; with a client, the request is sent without a waiting thread. See
+/// engine/polling.hpp.
 template <typename Event>
 class EventCall {
  public:
@@ -28,7 +29,7 @@ class EventCall {
             const std::string& patch, const Poller& poller)
       : event_(event), poller_(poller) {
     if (client == nullptr) {
-      call_.emplace(poller, [sink, event, patch](std::stop_token stop) {
+      call_.emplace(poller, "EventSink", [sink, event, patch](std::stop_token stop) {
         return patch.empty() ? sink->create(event, std::move(stop))
                              : sink->patch(event, patch, std::move(stop));
       });
@@ -44,25 +45,25 @@ class EventCall {
   EventCall(const EventCall&) = delete;
   EventCall& operator=(const EventCall&) = delete;
 
-  /// The event as stored; nothing while it is pending. Throws what the sink throws.
+  /// Returns the event as stored; nothing while it is pending. Throws the exceptions of the sink.
   [[nodiscard]] std::optional<Event> poll() {
     if (call_) return call_->poll();
     if (request_->poll(poller_) != Poll::kReady) return std::nullopt;
     return *cast<Event>(request_->take());
   }
-  /// A time of the client's clock.
+  /// Measured by the client's clock.
   [[nodiscard]] Clock::TimePoint wake_at() const noexcept {
     return request_ ? request_->wake_at() : Clock::TimePoint::max();
   }
-  /// Ends it soon. False if it may be destroyed at once; otherwise code of the user is being called until poll() has a
-  /// result.
+  /// Ends it soon. Returns false if it may be destroyed immediately; otherwise user code is being
+  /// called until poll() has a result.
   [[nodiscard]] bool cancel() noexcept {
     if (call_) call_->cancel();
     return call_.has_value();
   }
 
  private:
-  const Event event_;  // what is sent
+  const Event event_;  // the event to send
   const Poller poller_;
   std::optional<BlockingCall<Event>> call_;
   std::unique_ptr<ObjectOperation> request_;

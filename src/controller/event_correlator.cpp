@@ -57,7 +57,8 @@ std::string EventCorrelator::aggregate(core::v1::Event& event) {
   if (similar->messages.size() < options_.max_similar) {
     return key + join({event.message, event.involved_object.field_path});
   }
-  similar->messages.erase(similar->messages.begin());  // one below the limit is enough to know
+  // the set needs only enough entries to stay at the limit
+  similar->messages.erase(similar->messages.begin());
   const Clock::WallTime wall = clock_.wall_now();
   event.metadata.name = detail::event_name(event.involved_object.name, wall);
   event.message = "(combined from similar events): " + event.message.str();

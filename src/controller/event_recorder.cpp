@@ -28,7 +28,8 @@ class EventRecorder::Writer final : public detail::EventWriter<core::v1::Event> 
   }
   bool is_passing(const Outgoing& /*sent*/, const ApiError& /*error*/) override { return false; }
   Clock::Duration delay(int tries) override {
-    // At first a part of the period, so that programs that were cut off together do not come back together.
+    // The first pause is a random part of the period, so that programs that lost the server
+    // together do not retry together.
     if (tries > 1) return detail::kEventRetryPeriod;
     return std::chrono::duration_cast<Clock::Duration>(detail::kEventRetryPeriod * random_());
   }
@@ -61,7 +62,7 @@ void EventRecorder::record(const core::v1::ObjectReference& object, std::string_
   event.metadata.name = detail::event_name(object.name, now);
   event.metadata.namespace_ = object.namespace_.empty() ? "default" : object.namespace_.view();
   if (!writer_->push(std::move(event))) {
-    writer_->log().warning("too many events wait; {} of {} {} is dropped", reason,
+    writer_->log().warning("too many events are waiting; {} of {} {} is dropped", reason,
                            object.kind.view(), object.name.view());
   }
 }

@@ -65,7 +65,7 @@ struct EventChannelCore::State {
   // Guarded by mutex:
   std::map<std::uint64_t, std::shared_ptr<const Receive>> receivers;
   std::uint64_t next = 0;
-  std::deque<ObjectRef> waiting;  // until the first receiver comes
+  std::deque<ObjectRef> waiting;  // until the first receiver connects
 };
 
 EventChannelCore::EventChannelCore() : state_(std::make_shared<State>()) {}

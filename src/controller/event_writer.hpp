@@ -35,23 +35,24 @@ inline constexpr Clock::Duration kEventRetryPeriod = std::chrono::seconds{10};
 
 struct EventWriterOptions {
   std::size_t queue_size = 1000;
-  std::size_t writers = 1;  ///< how many events are sent at once
+  std::size_t writers = 1;  ///< maximum number of events sent concurrently
   Clock* clock = &system_clock();
   Logger log = {};
 };
 
-/// Sends the events of a recorder to its sink, in the order of push() as far as one writer does it: a job in the threads of
-/// the client that the sink belongs to, else of the Runtime that everything without a client shares. What is not
-/// answered is tried again, up to twelve times.
+/// Sends the events of a recorder to its sink; with one writer in the order of push(). It is a job
+/// on the threads of the sink's client, or of the shared Runtime if there is no client. Events
+/// without a response are retried, up to twelve times.
 ///
-/// Thread safety: push(), flush() and stop() from any thread. The virtual functions are called by one thread at a time.
+/// Thread safety: push(), flush() and stop() from any thread. The virtual functions are called by
+/// one thread at a time.
 template <typename Event>
 class EventWriter : public Job {
  public:
-  /// An event on its way.
+  /// An event to be sent.
   struct Outgoing {
     Event event;
-    std::string patch = {};  ///< how to change an event that was sent before; empty: create it
+    std::string patch = {};  ///< patch of an event that was sent before; empty: create it
     std::string key = {};    ///< for stored()
   };
 
@@ -69,7 +70,7 @@ class EventWriter : public Job {
     bind(scheduler);
   }
 
-  /// Returns false, and keeps nothing, if too many wait.
+  /// Returns false, and drops the event, if the queue is full.
   [[nodiscard]] bool push(Event event) {
     {
       const std::lock_guard guard{mutex_};
@@ -79,14 +80,15 @@ class EventWriter : public Job {
     schedule();
     return true;
   }
-  /// Waits until all events are sent or given up; false if they are not after `limit`.
+  /// Waits until all events are sent or given up. Returns false if that takes longer than `limit`.
   [[nodiscard]] bool flush(Clock::Duration limit) {
     std::unique_lock lock{mutex_};
     return clock_.wait_until(lock, changed_, clock_.now() + limit, {},
                              [this] { return waiting_.empty() && in_work_ == 0; });
   }
-  /// Once. Drops what has not been sent, and returns when neither the sink nor the clock is used any more. On a thread of the
-  /// Runtime, which that might need, it does not wait for a call of the sink.
+  /// Call once. Drops unsent events, and returns when neither the sink nor the clock is used any
+  /// more. On a thread of the Runtime, which the sink might need, it does not wait for a call of
+  /// the sink.
   void stop() noexcept {
     stopping_ = true;
     schedule();
@@ -99,20 +101,20 @@ class EventWriter : public Job {
       timer_.reset();
       call_timer_.reset();
     }
-    runtime_.reset();  // else a job in its queue would keep it
+    runtime_.reset();  // otherwise a job in its own queue would keep it alive
   }
 
   [[nodiscard]] const Logger& log() const noexcept { return log_; }
   [[nodiscard]] Clock& clock() const noexcept { return clock_; }
 
  protected:
-  /// The call to make for `event`, if any.
+  /// Returns the call to make for `event`, if any.
   [[nodiscard]] virtual std::optional<Outgoing> prepare(Event event) = 0;
   virtual void stored(const Outgoing& sent, const Event& stored) = 0;
-  /// Whether to try again what the server refuses.
+  /// Returns whether an event that the server rejected is to be retried.
   [[nodiscard]] virtual bool is_passing(const Outgoing& sent, const ApiError& error) = 0;
   [[nodiscard]] virtual Clock::Duration delay(int tries) = 0;
-  /// Does what is due, and returns when the next is.
+  /// Does periodic work, and returns when it is due next.
   [[nodiscard]] virtual Clock::TimePoint tick() { return Clock::TimePoint::max(); }
 
  private:
@@ -157,7 +159,7 @@ class EventWriter : public Job {
     if (call_timer_) call_timer_->set(call, weak_from_this());
   }
 
-  /// Calls `work`; logs what it throws, and returns nothing then.
+  /// Calls `work`. If it throws, logs the exception and returns nothing.
   template <typename Work>
   auto attempt(const char* what, const Work& work) noexcept -> std::optional<decltype(work())> {
     try {
@@ -170,7 +172,7 @@ class EventWriter : public Job {
     return std::nullopt;
   }
 
-  /// False if no event waits.
+  /// Returns false if no event is waiting.
   bool begin_next() noexcept {
     std::optional<Event> event;
     {
@@ -196,7 +198,7 @@ class EventWriter : public Job {
     changed_.notify_all();
   }
 
-  /// Goes on with an event. True if it has been sent or given up.
+  /// Continues with an event. Returns true if it has been sent or given up.
   bool poll(Sending& sending) noexcept {
     if (!sending.call && clock_.now() < sending.retry_at) return false;
     try {
@@ -242,7 +244,8 @@ class EventWriter : public Job {
     const Poller poller{.waker = this->weak_from_this(), .scheduler = scheduler()};
     sending.call.emplace(sink_, client_, sending.what.event, patch, poller);
   }
-  /// The event to patch is gone: creates it, in the same try. False if that is not possible.
+  /// The event to patch does not exist any more: creates it, in the same try. Returns false if that
+  /// is not possible.
   bool restart(Sending& sending) noexcept {
     return attempt("an event is lost",
                    [&] {
@@ -275,7 +278,7 @@ class EventWriter : public Job {
 
   const EventWriterOptions options_;
   const std::shared_ptr<EventSinkFor<Event>> sink_;
-  const Client* const client_;        // of the sink, or null
+  const Client* const client_;        // client of the sink, or null
   std::shared_ptr<Runtime> runtime_;  // until stop()
   const Logger log_;
   Clock& clock_;
@@ -286,7 +289,7 @@ class EventWriter : public Job {
   // Guarded by running_:
   std::list<Sending> sending_;
   std::optional<Timer> timer_;       // by the clock of the recorder
-  std::optional<Timer> call_timer_;  // by that of the client
+  std::optional<Timer> call_timer_;  // by the clock of the client
 
   std::mutex mutex_;
   Condition changed_;

@@ -18,7 +18,7 @@ constexpr std::size_t kMaxWord = 128;
 constexpr Clock::Duration kRefreshPeriod = std::chrono::minutes{30};
 constexpr Clock::Duration kSweepPeriod = std::chrono::minutes{6};
 
-/// At most `size` bytes of `text`, without a part of a character at the end.
+/// Truncates `text` to at most `size` bytes, without splitting a UTF-8 character.
 std::string_view cut(std::string_view text, std::size_t size) {
   if (text.size() <= size) return text;
   while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0U) == 0x80U) --size;
@@ -40,7 +40,7 @@ class EventsV1Recorder::Writer final : public detail::EventWriter<events::v1::Ev
         refresh_at_(clock().now() + kRefreshPeriod),
         sweep_at_(clock().now() + kSweepPeriod) {}
 
-  /// Sends `event` now or, as a part of its series, later.
+  /// Sends `event` now or, as part of its series, later.
   void observe(events::v1::Event event) {
     std::optional<events::v1::Event> to_send;
     {
@@ -59,7 +59,7 @@ class EventsV1Recorder::Writer final : public detail::EventWriter<events::v1::Ev
     const std::lock_guard guard{mutex_};
     tracker_.stored(sent.event, stored);
   }
-  /// A series that was created by somebody else in between can be patched the next time.
+  /// A series that another process created in between can be patched by the next try.
   bool is_passing(const Outgoing& sent, const ApiError& error) override {
     return sent.event.series.has_value() && is_already_exists(error);
   }
@@ -74,7 +74,7 @@ class EventsV1Recorder::Writer final : public detail::EventWriter<events::v1::Ev
     if (sweeps || refreshes) write_series(sweeps, refreshes);
     return std::min(refresh_at_, sweep_at_);
   }
-  /// Enqueues what is known of series: of those that have ended, and of those that go on.
+  /// Enqueues the current counts of series: of those that have ended, and of those that continue.
   void write_series(bool ended, bool running) {
     std::vector<events::v1::Event> to_send;
     {
@@ -88,7 +88,7 @@ class EventsV1Recorder::Writer final : public detail::EventWriter<events::v1::Ev
   }
   void enqueue(events::v1::Event event) {
     const std::string name = event.metadata.name.str();
-    if (!push(std::move(event))) log().warning("too many events wait; {} is dropped", name);
+    if (!push(std::move(event))) log().warning("too many events are waiting; {} is dropped", name);
   }
 
   Backoff delay_;
@@ -103,7 +103,7 @@ EventsV1Recorder::EventsV1Recorder(std::shared_ptr<EventsV1Sink> sink,
     : options_(std::move(options)),
       instance_(cut(options_.controller + "-" + options_.host, kMaxWord)),
       writer_(std::make_shared<Writer>(std::move(sink), options_)) {
-  writer_->schedule();  // sets its timer
+  writer_->schedule();  // sets the writer's timer
 }
 
 EventsV1Recorder::~EventsV1Recorder() { writer_->stop(); }
@@ -112,8 +112,9 @@ void EventsV1Recorder::record(const core::v1::ObjectReference& regarding, const 
                               const core::v1::ObjectReference* related) {
   if (!detail::is_event_type(note.type) || !is_word(note.reason) || !is_word(note.action)) {
     return writer_->log().error(
-        "an event of type \"{}\" with reason \"{}\" and action \"{}\" would be refused", note.type,
-        cut(note.reason, kMaxWord), cut(note.action, kMaxWord));
+        "an event of type \"{}\" with reason \"{}\" and action \"{}\" is dropped: the server would "
+        "reject it",
+        note.type, cut(note.reason, kMaxWord), cut(note.action, kMaxWord));
   }
   const Clock::WallTime now = writer_->clock().wall_now();
   events::v1::Event event{.event_time = now,

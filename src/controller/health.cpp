@@ -34,7 +34,7 @@ void HealthChecks::add(std::string name, HealthCheck check) {
     throw std::invalid_argument(fmt::format("\"{}\" cannot be the name of a check", name));
   }
   if (!checks_.emplace(name, std::move(check)).second) {
-    throw std::invalid_argument(fmt::format("there are two checks with the name {}", name));
+    throw std::invalid_argument(fmt::format("a check with the name {} exists already", name));
   }
 }
 

@@ -58,21 +58,21 @@ std::variant<HttpQuestion, HttpRefusal> parse_request(std::string_view head) {
   const std::size_t first = line.find(' ');
   const std::size_t last = line.rfind(' ');
   if (first == std::string_view::npos || first == last || line.find(' ', first + 1) != last) {
-    return refuse(400, "this is no HTTP request\n");
+    return refuse(400, "malformed HTTP request\n");
   }
   const std::string_view method = line.substr(0, first);
   const std::string_view target = line.substr(first + 1, last - first - 1);
   const std::string_view version = line.substr(last + 1);
   if (version != "HTTP/1.1" && version != "HTTP/1.0") {
-    return refuse(505, "only HTTP/1.1 is spoken here\n");
+    return refuse(505, "only HTTP/1.1 and HTTP/1.0 are supported\n");
   }
   const bool head_only = method == "HEAD";
-  if (method != "GET" && !head_only) return refuse(405, "only GET and HEAD are possible\n");
+  if (method != "GET" && !head_only) return refuse(405, "only GET and HEAD are supported\n");
   if (target.empty() || target.front() != '/') {
     return refuse(400, "the target must be a path\n", head_only);
   }
   if (!std::ranges::all_of(target, is_visible)) {
-    return refuse(400, "the target has control characters or bytes above 127 in it\n", head_only);
+    return refuse(400, "the target contains control characters or bytes above 127\n", head_only);
   }
   const std::size_t mark = target.find('?');
   return HttpQuestion{target.substr(0, mark),
@@ -111,15 +111,15 @@ std::string encode_reply(const HttpReply& reply, bool head_only) {
 
 ListenAddress parse_listen_address(const std::string& address) {
   const std::size_t colon = address.rfind(':');
-  if (colon == std::string::npos) fail(address, "there is no port in it");
+  if (colon == std::string::npos) fail(address, "the port is missing");
   ListenAddress parsed{address.substr(0, colon), address.substr(colon + 1)};
   std::string& host = parsed.host;
   if (host.size() >= 2 && host.front() == '[' && host.back() == ']') {
     host = host.substr(1, host.size() - 2);
   } else if (host.find(':') != std::string::npos) {
-    fail(address, "an IPv6 address stands in brackets");
+    fail(address, "an IPv6 address must be in brackets");
   }
-  // Strictly: what getaddrinfo() makes of other texts is another port.
+  // Parsed strictly: getaddrinfo() would turn other texts into a different port.
   std::uint16_t port = 0;
   const char* const end = parsed.port.data() + parsed.port.size();
   const auto [stopped, problem] = std::from_chars(parsed.port.data(), end, port);

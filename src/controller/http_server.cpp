@@ -34,11 +34,12 @@
 namespace kube::detail {
 namespace {
 
-/// How long nobody is accepted after a lack of memory or descriptors.
+/// How long no connection is accepted after a lack of memory or descriptors.
 constexpr std::chrono::milliseconds kRest{100};
-/// How often a loop that the program runs is looked at.
+/// Interval at which a loop that the program runs is checked.
 constexpr std::chrono::milliseconds kLookAgain{1};
-/// What is read and dropped after the answer, so that closing does not reset the connection too early.
+/// Bytes read and dropped after the response, so that closing does not reset the connection too
+/// early.
 constexpr std::size_t kMaxDrained = 65536;
 
 FileDescriptor listen_on(const std::string& address) {
@@ -54,7 +55,7 @@ FileDescriptor listen_on(const std::string& address) {
   }
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owned{found, &freeaddrinfo};
   int error = 0;
-  // Without a host, IPv6 first: its socket serves IPv4 as well.
+  // Without a host, try IPv6 first: its socket serves IPv4 as well.
   for (const int family : {AF_INET6, AF_INET}) {
     for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
       if (one->ai_family != family) continue;
@@ -93,7 +94,7 @@ std::string address_of(const FileDescriptor& socket) {
                                     : fmt::format("{}:{}", host.data(), port.data());
 }
 
-/// A job that holds its own Runtime would keep it for ever.
+/// A job that owns its own Runtime would keep it alive for ever.
 HttpServerOptions without_runtime(HttpServerOptions options) {
   options.runtime = nullptr;
   return options;
@@ -101,7 +102,7 @@ HttpServerOptions without_runtime(HttpServerOptions options) {
 
 }  // namespace
 
-/// Serves the connections, whenever a socket, an answer or the time says so.
+/// Serves the connections, whenever a socket, an answer or a timer is ready.
 class HttpServer::Service final : public Job {
  public:
   Service(HttpServerOptions options, Answer answer, const std::shared_ptr<Scheduler>& scheduler)
@@ -115,14 +116,14 @@ class HttpServer::Service final : public Job {
   }
   [[nodiscard]] std::string address() const { return address_of(listener_); }
 
-  /// Closes all connections, and returns when no answer is being worked on.
+  /// Closes all connections, and returns when no answer is being computed.
   void stop() noexcept {
     stopping_ = true;
     schedule();
     EventLoop& loop = scheduler()->loop();
     if (loop.is_here()) shut_down();
     while (!has_ended_within(kLookAgain)) {
-      // Perhaps the program does not run its loop any more.
+      // The program may have stopped running its loop.
       if (scheduler()->workers().is_without_threads()) {
         (void)loop.call_if_idle([this] { shut_down(); });
       }
@@ -131,12 +132,13 @@ class HttpServer::Service final : public Job {
   }
 
  private:
-  /// The work for workers: shared with them, as a connection may go before its answer is there.
+  /// Answers being computed: shared with workers, because a connection may be closed before its
+  /// answer is ready.
   class Answers {
    public:
     Answers(Answer answer, Logger log) : answer_(std::move(answer)), log_(std::move(log)) {}
 
-    /// Counts an answer that is being worked on.
+    /// Counts an answer that is being computed.
     class Open {
      public:
       explicit Open(std::shared_ptr<Answers> answers) : answers_(std::move(answers)) {
@@ -172,7 +174,7 @@ class HttpServer::Service final : public Job {
       } catch (const std::exception& error) {
         log_.error("GET {}: {}", path, error.what());
       } catch (...) {
-        log_.error("GET {}: the handler has thrown what is no exception", path);
+        log_.error("GET {}: the handler threw something that is no std::exception", path);
       }
       return {.status = 500, .body = "internal server error\n"};
     }
@@ -186,9 +188,9 @@ class HttpServer::Service final : public Job {
 
   struct Connection {
     enum class State {
-      kReading,    // the head of the request
-      kAnswering,  // a worker makes the answer
-      kWriting,    // the answer
+      kReading,    // reads the head of the request
+      kAnswering,  // a worker computes the answer
+      kWriting,    // writes the response
       kDraining,   // waits for the client to close
     };
     Connection(FileDescriptor accepted, EventLoop& loop, const std::weak_ptr<Job>& job,
@@ -211,7 +213,7 @@ class HttpServer::Service final : public Job {
     try {
       turn();
     } catch (const std::exception& error) {
-      // No memory, mostly: the oldest makes room, and the others have to wait a little.
+      // Usually a lack of memory: drop the oldest connection, and let the others wait a little.
       options_.log.error("the endpoint {} has dropped a connection: {}", options_.address,
                          error.what());
       if (!connections_.empty()) connections_.pop_front();
@@ -248,7 +250,7 @@ class HttpServer::Service final : public Job {
     if (asked && !is_resting()) accept_some();
   }
 
-  /// Has the loop call run() again when there is something to do.
+  /// Makes the loop call run() again when there is something to do.
   void wait() noexcept {
     Clock::TimePoint next = Clock::TimePoint::max();
     for (Connection& connection : connections_) {
@@ -274,7 +276,7 @@ class HttpServer::Service final : public Job {
   void rest() noexcept { rest_until_ = system_clock().now() + kRest; }
   [[nodiscard]] bool is_resting() const noexcept { return system_clock().now() < rest_until_; }
 
-  /// False if the connection has ended, be it for want of memory.
+  /// Returns false if the connection has ended, also for lack of memory.
   bool attempt(Connection& connection, Clock::TimePoint now) noexcept {
     try {
       const bool is_ready = connection.watched.take_events() != 0 || connection.answer;
@@ -293,13 +295,14 @@ class HttpServer::Service final : public Job {
   }
 
   void accept_some() {
-    // A few at a time, so that those that are there have their turn.
+    // Accepts a few at a time, so that existing connections have their turn.
     for (int i = 0; i < 16; ++i) {
       FileDescriptor socket{
           accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
       if (socket.get() < 0) {
         if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
-          // No descriptors, mostly: the oldest makes room, and the next one has to wait a little.
+          // Usually a lack of descriptors: drop the oldest connection, and let the next one wait a
+          // little.
           if (!connections_.empty()) drop_oldest();
           rest();
         }
@@ -314,11 +317,12 @@ class HttpServer::Service final : public Job {
   void drop_oldest() {
     options_.crowded.add();
     tell(connections_.front(),
-         {.status = 503, .body = "there are too many connections, and this was the oldest\n"});
+         {.status = 503, .body = "too many connections; the oldest was closed\n"});
     connections_.pop_front();
   }
 
-  /// Says why a connection ends, if it has asked, or begun to, and would listen.
+  /// Sends a reason before a connection is closed, if the client has sent at least part of a
+  /// request.
   static void tell(const Connection& connection, const HttpReply& reply) {
     const bool listens = connection.state == Connection::State::kReading ||
                          connection.state == Connection::State::kAnswering;
@@ -329,7 +333,7 @@ class HttpServer::Service final : public Job {
     }
   }
 
-  /// Does what can be done now; false if the connection has ended.
+  /// Makes as much progress as possible. Returns false if the connection has ended.
   bool serve(Connection& connection) {
     switch (connection.state) {
       case Connection::State::kReading:
@@ -370,7 +374,7 @@ class HttpServer::Service final : public Job {
     const auto& question = std::get<HttpQuestion>(parsed);
     connection.state = Connection::State::kAnswering;
     connection.answer.emplace(
-        Poller{.waker = weak_from_this(), .scheduler = scheduler()},
+        Poller{.waker = weak_from_this(), .scheduler = scheduler()}, "endpoint",
         [open = std::make_shared<Answers::Open>(answers_), path = std::string{question.path},
          query = std::string{question.query}, head_only = question.head_only](std::stop_token) {
           return encode_reply(open->reply(path, query), head_only);
@@ -417,12 +421,12 @@ class HttpServer::Service final : public Job {
   const std::shared_ptr<Answers> answers_;
   const FileDescriptor listener_;
   std::atomic<bool> stopping_ = false;
-  // For the loop's thread:
+  // Used only by the loop's thread:
   std::optional<Descriptor> listening_;
-  std::list<Connection> connections_;  // the oldest first
-  std::optional<Timer> timer_;         // of the first deadline
+  std::list<Connection> connections_;  // oldest first
+  std::optional<Timer> timer_;         // fires at the first deadline
   std::optional<Timer> rest_timer_;
-  Clock::TimePoint rest_until_{};  // accepts nobody before
+  Clock::TimePoint rest_until_{};  // no connection is accepted before
 
   std::mutex mutex_;
   Condition ended_changed_;

@@ -19,35 +19,37 @@ namespace kube::detail {
 struct HttpServerOptions {
   std::string address{};  ///< "127.0.0.1:8080", "[::1]:8080", ":8080"
   std::size_t max_head = 8192;
-  std::size_t max_connections = 64;  ///< a new one replaces the oldest
+  std::size_t max_connections = 64;  ///< a new connection replaces the oldest
   Clock::Duration timeout =
-      std::chrono::seconds{10};  ///< from the connection to the last byte of the answer
+      std::chrono::seconds{10};  ///< from the connection to the last byte of the response
   Clock* clock = &system_clock();
   Logger log{};
-  /// Connections that took too long, that sent too much, and that made room for others.
+  /// Connections that were too slow, sent too much, or were dropped for newer ones.
   Counter slow{};
   Counter large{};
   Counter crowded{};
-  /// Its loop has the connections, its workers give the answers. Null shares one with others that name none.
+  /// Runtime whose loop serves the connections and whose workers compute the answers. If null, a
+  /// shared one is used.
   std::shared_ptr<Runtime> runtime = nullptr;
 };
 
-/// A small HTTP server for health checks and metrics: GET and HEAD, one request per connection. Nothing that a client
-/// sends, or does not send, can hold it up for others, nor can an answer that takes long or workers that are blocked.
+/// A small HTTP server for health checks and metrics: GET and HEAD, one request per connection.
+/// Slow or malicious clients, slow answers and blocked workers cannot delay other connections.
 class HttpServer {
  public:
-  /// Gets path and query.
+  /// Receives path and query.
   using Answer = std::function<HttpReply(std::string_view path, std::string_view query)>;
 
-  /// Listens; throws kube::Error that names the address if that is not possible. Workers call `answer`, several at once.
-  /// An exception is a 500; a function that does not return within the timeout is a 503.
+  /// Listens on the address. Throws kube::Error that names the address if that is not possible.
+  /// Workers call `answer`, concurrently. An exception becomes a 500; a call that does not return
+  /// within the timeout a 503.
   HttpServer(HttpServerOptions options, Answer answer);
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
   /// Waits until `answer` has returned.
   ~HttpServer();
 
-  /// With the port that it got: "127.0.0.1:41234".
+  /// Returns the address with the actual port: "127.0.0.1:41234".
   [[nodiscard]] const std::string& address() const noexcept { return address_; }
 
  private:

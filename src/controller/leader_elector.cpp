@@ -58,7 +58,7 @@ class ThreadWaker final : public detail::Waker {
   bool woken_ = false;  // guarded by mutex_
 };
 
-/// Logs the exception that is being handled.
+/// Logs the exception being handled.
 void report(const Logger& log, const char* what) noexcept {
   try {
     throw;
@@ -71,7 +71,7 @@ void report(const Logger& log, const char* what) noexcept {
 
 }  // namespace
 
-/// Takes the place of the thread inside run(): a job of workers.
+/// Replaces the thread inside run() for start(): a job of workers.
 class LeaderElector::Background final : public detail::Job {
  public:
   explicit Background(LeaderElector& elector)
@@ -84,7 +84,8 @@ class LeaderElector::Background final : public detail::Job {
   }
   void stop() noexcept { run_->request_stop(); }
   [[nodiscard]] const DoneSignal& ended() const noexcept { return ended_; }
-  /// Ends the threads of the lease if this was the last one. After the end, on a thread that may wait for them.
+  /// Ends the threads of the lease if this was the last election. Called after the end, on a thread
+  /// that may wait for them.
   void close() noexcept { run_.reset(); }
 
  private:
@@ -100,7 +101,7 @@ class LeaderElector::Background final : public detail::Job {
     } catch (...) {
       report(elector_.log_, "on_stopped_leading failed");
     }
-    ended_.fire();  // now the elector may go
+    ended_.fire();  // the elector may be destroyed now
   }
 
   LeaderElector& elector_;
@@ -175,7 +176,8 @@ void LeaderElector::start() {
       const std::lock_guard guard{mutex_};
       background.swap(background_);
     }
-    if (background != nullptr) background->close();  // of the start before, which has ended
+    // left by the previous start(), which has ended
+    if (background != nullptr) background->close();
   } catch (...) {
     running_ = false;
     throw;

@@ -4,8 +4,11 @@
 #include "async_lease_lock.hpp"
 
 #include "base/deadline.hpp"
+#include "client/rest_client.hpp"
+#include "engine/timed_stop.hpp"
 
 #include <kube/controller/leader_elector.hpp>
+#include <kube/engine/runtime.hpp>
 
 #include <chrono>
 #include <utility>
@@ -13,10 +16,12 @@
 namespace kube {
 namespace {
 
-/// Calls `request(stop)` with a token that is stopped with the call's own, and when its time is over.
+/// Calls `request(stop)` with a token that is stopped by the call's own token, or at the timeout.
 template <typename Request>
-auto within(const LockCall& call, Clock& clock, Request request) {
-  const detail::Deadline deadline{clock, detail::time_after(clock, call.timeout), call.stop};
+auto within(const Client& client, const LockCall& call, Clock& clock, Request request) {
+  const std::shared_ptr<Runtime> runtime = detail::Inside::core(client)->runtime();
+  const detail::TimedStop deadline{detail::Inside::core(*runtime), clock,
+                                   detail::time_after(clock, call.timeout), call.stop};
   return request(deadline.token());
 }
 
@@ -32,7 +37,7 @@ std::shared_ptr<detail::AsyncLock> LeaseLock::async_form() const {
 }
 
 std::optional<LeaderElectionRecord> LeaseLock::get(const LockCall& call) {
-  const auto lease = within(call, *options_.clock, [&](std::stop_token stop) {
+  const auto lease = within(client_, call, *options_.clock, [&](std::stop_token stop) {
     return leases_.find(options_.name, {}, std::move(stop));
   });
   if (!lease) return std::nullopt;
@@ -42,13 +47,13 @@ std::optional<LeaderElectionRecord> LeaseLock::get(const LockCall& call) {
 
 void LeaseLock::create(const LeaderElectionRecord& record, const LockCall& call) {
   const coordination::v1::Lease lease = detail::new_lease(options_, record);
-  seen_ = *within(call, *options_.clock,
+  seen_ = *within(client_, call, *options_.clock,
                   [&](std::stop_token stop) { return leases_.create(lease, {}, std::move(stop)); });
 }
 
 void LeaseLock::update(const LeaderElectionRecord& record, const LockCall& call) {
   const coordination::v1::Lease lease = detail::changed_lease(options_, seen_, record);
-  seen_ = *within(call, *options_.clock,
+  seen_ = *within(client_, call, *options_.clock,
                   [&](std::stop_token stop) { return leases_.update(lease, {}, std::move(stop)); });
 }
 

@@ -57,7 +57,7 @@ ControllerBuilder::ControllerBuilder(detail::ManagerCore& manager, std::string n
     : draft_(manager.begin_controller(std::move(name))) {}
 ControllerBuilder::ControllerBuilder(ControllerBuilder&& other) noexcept = default;
 ControllerBuilder::~ControllerBuilder() {
-  // An exception that is under way, or that reconcile() has thrown, tells more.
+  // An exception in flight, or one that reconcile() has thrown, is more informative.
   if (draft_ == nullptr || draft_->asked || std::uncaught_exceptions() > 0) return;
   if (detail::ManagerCore* manager = draft_->manager) manager->drop_controller(*draft_);
 }

@@ -33,12 +33,12 @@ ManagerOptions completed(ManagerOptions options) {
   return options;
 }
 
-/// A lease goes on to expire while the machine is suspended.
+/// The lease expires even while the machine is suspended.
 Clock* election_clock(const ManagerOptions& options) {
   return options.clock == &system_clock() ? &boot_clock() : options.clock;
 }
 
-/// A controller without a function would do nothing, in silence.
+/// Reports a controller without a reconcile function, which would silently do nothing.
 std::string no_function(const ControllerDraft& draft) {
   return fmt::format(
       "controller {} has no reconcile function; end what begins with Manager::controller() with "
@@ -66,7 +66,7 @@ ManagerCore::ManagerCore(Config config, ManagerOptions options)
   informers.clock = options_.clock;
   informers.random = options_.random;
   informers.log = options_.log->named("cache");
-  informers.resync_jitter = 0;  // the period is random enough
+  informers.resync_jitter = 0;  // sync_period has its own jitter
   cache_ =
       std::make_unique<CacheCore>(client_, options_.cache, std::move(informers), options_.random);
   make_elector();
@@ -74,7 +74,7 @@ ManagerCore::ManagerCore(Config config, ManagerOptions options)
 
 ManagerCore::~ManagerCore() {
   if (runs_here()) {
-    // The destructor would wait for its own thread, and run() use what is destroyed.
+    // The destructor would wait for its own thread, and run() would use destroyed members.
     const Logger log = log_.enabled(LogLevel::kError) ? log_ : stderr_logger();
     log.error(
         "a manager was destroyed by one of its own controllers or runnables, for which the "
@@ -94,7 +94,8 @@ void ManagerCore::make_elector() {
   if (election.name.empty()) return;
   const std::string space = election.namespace_.empty() ? pod_namespace() : election.namespace_;
   ClientOptions client = options_.client;
-  // The connections of the election are made by its lock, on a loop of its own; this client makes none.
+  // The lock of the election makes its own connections, on a loop of its own; this client makes
+  // none.
   if (!client.transport) client.runtime = Inside::core(client_)->runtime();
   auto lock = std::make_shared<LeaseLock>(
       Client{election_config(client_.config(), election.renew_deadline), std::move(client)},
@@ -307,7 +308,8 @@ void ManagerCore::lead(const std::stop_token& stop) {
     leaders_.request_stop();
     fail(std::make_exception_ptr(LeadershipLostError("the leadership was lost")));
   }
-  // The elector may give the lease back now; nobody else must begin before all work has ended.
+  // The elector may release the lease now; another process must not begin before all work has
+  // ended.
   leaders_.stop_and_wait();
   if (!failure) return;
   fail(failure);
@@ -351,7 +353,7 @@ void ManagerCore::run(std::stop_token stop) {
   try {
     stopper_ = std::jthread{[this] { stop_all(); }};
   } catch (const std::system_error& error) {
-    // Then what does not end holds up run(), too.
+    // In this case, work that does not end blocks run(), too.
     log_.error("cannot start a thread that stops the others, stopping them here: {}", error.what());
     stop_all();
   }
@@ -368,9 +370,9 @@ void ManagerCore::run(std::stop_token stop) {
       if (stopper_.joinable()) stopper_.join();
       lock.lock();
     } else if (!leadership_lost_ && !failure_) {
-      failure_ = std::make_exception_ptr(
-          ShutdownTimeoutError(fmt::format("something did not end within {} s after the stop",
-                                           std::chrono::duration<double>{grace}.count())));
+      failure_ = std::make_exception_ptr(ShutdownTimeoutError(
+          fmt::format("some controllers or runnables did not end within {} s after the stop",
+                      std::chrono::duration<double>{grace}.count())));
     }
   }
   if (failure_) std::rethrow_exception(failure_);

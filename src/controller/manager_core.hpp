@@ -29,16 +29,16 @@ namespace kube::detail {
 
 class ManagerCore;
 
-/// A controller that is being put together; shared by its builder and its manager.
+/// A controller being configured; shared by its builder and its manager.
 struct ControllerDraft {
-  std::atomic<ManagerCore*> manager;  ///< null once the manager is gone
+  std::atomic<ManagerCore*> manager;  ///< null once the manager has been destroyed
   std::string name = {};              ///< for messages
   ControllerPlan plan = {};
   std::atomic<bool> finished = false;
   bool asked = false;  ///< reconcile() was called; it may have thrown
 };
 
-/// See Manager.
+/// The implementation of Manager.
 class ManagerCore {
  public:
   ManagerCore(Config config, ManagerOptions options);
@@ -52,7 +52,8 @@ class ManagerCore {
   [[nodiscard]] const DoneSignal& elected() const noexcept { return elected_; }
 
   [[nodiscard]] std::shared_ptr<ControllerDraft> begin_controller(std::string name);
-  /// The builder of an unfinished controller is gone. Before run() that is for run() to report.
+  /// Called when the builder of an unfinished controller is destroyed. Before run(), run() reports
+  /// it.
   void drop_controller(const ControllerDraft& draft) noexcept;
   void add_controller(ControllerPlan plan);
   void add(RunnableGroup::Run runnable, const std::string& name, bool needs_leader_election);
@@ -75,8 +76,9 @@ class ManagerCore {
   void start_endpoints();
   void start_leading();
   void lead(const std::stop_token& stop);
-  /// Ends everything, in order. In a thread of its own: what does not end must not keep run() from returning. It waits for
-  /// code of the user, so it is no job: workers that are blocked must not keep the manager from stopping.
+  /// Stops everything, in order. Runs in a thread of its own, so that work that does not end cannot
+  /// keep run() from returning. It waits for user code, so it is not a job: blocked workers must
+  /// not keep the manager from stopping.
   void stop_all() noexcept;
   void fail(std::exception_ptr error) noexcept;
   void runnable_failed(const std::string& name, const std::exception_ptr& error) noexcept;
@@ -98,7 +100,7 @@ class ManagerCore {
   Condition changed_;
   // Guarded by mutex_:
   bool started_ = false;
-  bool warm_ = false;  // what warms up does so now
+  bool warm_ = false;  // warm-up has begun
   std::vector<std::shared_ptr<ControllerDraft>> drafts_;
   std::exception_ptr failure_;
   bool leadership_lost_ = false;

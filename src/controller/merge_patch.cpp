@@ -10,7 +10,7 @@
 namespace kube::detail {
 namespace {
 
-/// What turns `before` into `now`, both objects; an absent value if they are equal.
+/// Returns the merge patch from `before` to `now`, both objects; an absent value if they are equal.
 Value difference(const Value& before, const Value& now) {
   Value patch;
   for (const auto& [key, value] : before.as_object()) {
@@ -47,7 +47,7 @@ MergePatches merge_patches(const std::string& before, const std::string& now) {
 void check_same_object(std::string_view space, std::string_view name, std::string_view new_space,
                        std::string_view new_name) {
   if (space == new_space && name == new_name) return;
-  throw std::logic_error(fmt::format("an object must not be renamed, but {}/{} was made of {}/{}",
+  throw std::logic_error(fmt::format("mutate() must not rename the object: it made {}/{} of {}/{}",
                                      new_space, new_name, space, name));
 }
 

@@ -14,7 +14,7 @@
 
 namespace kube::detail {
 
-/// The queue of a controller, with priorities or without.
+/// The queue of a controller, with or without priorities.
 class RequestQueue {
  public:
   using Reconcile = std::function<Result(const kube::Request& request)>;
@@ -23,7 +23,7 @@ class RequestQueue {
   virtual ~RequestQueue() = default;
 
   virtual void add(const kube::Request& request, int priority) = 0;
-  /// Waits for a request and works on it. False after a stop or a shutdown.
+  /// Waits for a request and processes it. Returns false after a stop or a shutdown.
   virtual bool process(const Reconcile& reconcile, const Done& done, std::stop_token stop) = 0;
   virtual void shut_down() = 0;
 

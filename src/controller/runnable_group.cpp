@@ -41,13 +41,13 @@ void RunnableGroup::request_stop() {
     const std::lock_guard guard{mutex_};
     stopping_ = true;
   }
-  stop_.request_stop();  // without the lock: it calls what runnables have registered
+  stop_.request_stop();  // without the lock: it calls callbacks that runnables have registered
 }
 
 void RunnableGroup::stop_and_wait() {
   request_stop();
   const std::lock_guard one_at_a_time{joining_};
-  std::vector<std::jthread> ending;  // joins
+  std::vector<std::jthread> ending;  // joined by its destructor
   {
     const std::lock_guard guard{mutex_};
     ending.swap(threads_);

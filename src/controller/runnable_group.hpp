@@ -14,13 +14,13 @@
 
 namespace kube::detail {
 
-/// Things that are started together, each on a thread of its own, and stopped together.
+/// Functions that are started together, each on a thread of its own, and stopped together.
 ///
 /// Thread safety: any method from any thread.
 class RunnableGroup {
  public:
   using Run = std::function<void(std::stop_token stop)>;
-  /// Gets what a runnable throws.
+  /// Receives the exception of a runnable.
   using OnFailure = std::function<void(const std::string& name, std::exception_ptr error)>;
 
   explicit RunnableGroup(OnFailure on_failure) : on_failure_(std::move(on_failure)) {}
@@ -28,13 +28,14 @@ class RunnableGroup {
   RunnableGroup& operator=(const RunnableGroup&) = delete;
   ~RunnableGroup() { stop_and_wait(); }
 
-  /// Starts it at once if the group has been started. Throws std::logic_error if it has been stopped.
+  /// Adds a runnable; starts it immediately if the group has been started. Throws std::logic_error
+  /// if it has been stopped.
   void add(std::string name, Run run);
   /// Does nothing after request_stop().
   void start();
   void request_stop();
   void stop_and_wait();
-  /// Whether the calling thread is one of the group's.
+  /// Returns whether the calling thread is one of the group's.
   [[nodiscard]] bool runs_here() const noexcept { return ThreadMark::is_set(this); }
 
  private:

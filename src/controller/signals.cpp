@@ -21,13 +21,13 @@ namespace {
 
 constexpr std::array kSignals{SIGINT, SIGTERM};
 
-// A handler has no argument of its own, so these stand outside of any object. -1: there is no SignalStop.
+// Global, because a signal handler takes no argument of its own. -1: there is no SignalStop.
 std::atomic<int> g_write_end = -1;
 std::atomic<int> g_count = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 
-/// Does only what a handler may do: a write wakes the thread, which does the rest. That is no loop's: a stop calls back
-/// whatever the program has registered, which may block.
+/// Async-signal-safe: a write wakes the thread, which does the rest. That thread is not a loop's: a
+/// stop calls callbacks that the program has registered, and they may block.
 void handle(int /*signal*/) {
   if (g_count.fetch_add(1) > 0) _exit(1);
   const int saved = errno;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string_view>
 #include <utility>
 
 #include "job.hpp"
@@ -14,21 +15,23 @@
 
 namespace kube::detail {
 
-/// A call of code that may block, for one who must not: a worker makes it and wakes who polls. Without a scheduler the
-/// constructor makes it. The destructor requests a stop and does not wait, so the function owns what it uses.
+/// Runs a function that may block on a worker, on behalf of code that must not block, and wakes the
+/// poller when it returns. Without a scheduler, the constructor calls the function itself. The
+/// destructor requests a stop and does not wait, so the function must own what it uses.
 template <typename Result>
 class BlockingCall {
  public:
   using Function = std::function<Result(std::stop_token)>;
 
-  /// Throws std::bad_alloc; without a scheduler also what `function` throws.
-  BlockingCall(const Poller& poller, Function function,
+  /// `name` is a literal that tells whose code is called. Throws std::bad_alloc; without a scheduler,
+  /// also what `function` throws.
+  BlockingCall(const Poller& poller, const char* name, Function function,
                Placement placement = Placement::kBlocking) {
     if (poller.scheduler == nullptr) {
       result_.emplace(function(poller.stop));
       return;
     }
-    run_ = std::make_shared<Run>(std::move(function), poller.waker, placement);
+    run_ = std::make_shared<Run>(name, std::move(function), poller.waker, placement);
     run_->bind(poller.scheduler);
     run_->schedule();
   }
@@ -38,11 +41,12 @@ class BlockingCall {
     if (run_) run_->stop.request_stop();
   }
 
-  /// Requests a stop of the call, which is polled until it has ended.
+  /// Requests a stop of the call. It must still be polled until it ends.
   void cancel() noexcept {
     if (run_) run_->stop.request_stop();
   }
-  /// The result, once; nothing while it is pending. Throws what the function has thrown.
+  /// Returns the result once, nullopt while the call is pending. Rethrows the exception of the
+  /// function.
   [[nodiscard]] std::optional<Result> poll() {
     if (!run_) return std::exchange(result_, std::nullopt);
     if (!run_->is_done.load(std::memory_order_acquire)) return std::nullopt;
@@ -52,8 +56,10 @@ class BlockingCall {
 
  private:
   struct Run final : Job {
-    Run(Function what, std::weak_ptr<Waker> whom, Placement placement)
-        : Job(placement), function(std::move(what)), waker(std::move(whom)) {}
+    Run(const char* whose, Function what, std::weak_ptr<Waker> whom, Placement placement)
+        : Job(placement), called(whose), function(std::move(what)), waker(std::move(whom)) {}
+
+    [[nodiscard]] std::string_view name() const noexcept override { return called; }
 
     void run() noexcept override {
       if (is_done.load(std::memory_order_relaxed)) return;
@@ -67,6 +73,7 @@ class BlockingCall {
       if (const std::shared_ptr<Waker> owner = waker.lock()) owner->wake();
     }
 
+    const char* const called;
     Function function;
     const std::weak_ptr<Waker> waker;
     std::stop_source stop;

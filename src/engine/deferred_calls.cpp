@@ -71,7 +71,7 @@ void DeferredCalls::run() noexcept {
   WorkerPool::note_progress();
   try {
     call();
-  } catch (...) {  // NOLINT(bugprone-empty-catch): the caller reports what it has to
+  } catch (...) {  // NOLINT(bugprone-empty-catch): the caller reports its own errors
   }
   call = nullptr;
   bool more = false;
@@ -96,7 +96,7 @@ Logger deferred(const Logger& to, std::shared_ptr<DeferredCalls> calls) {
           const bool kept = calls->push([to = component.empty() ? to : to.named(component), level,
                                          text = std::string{text}, dropped] {
             if (const std::size_t count = dropped->exchange(0); count > 0) {
-              to.warning("{} lines of the log were dropped", count);
+              to.warning("{} log lines were dropped", count);
             }
             write(to, level, text);
           });

@@ -15,21 +15,22 @@
 
 namespace kube::detail {
 
-/// Has user code called by workers, one call at a time and in order, on behalf of a thread that must not run it.
+/// Calls user code on workers, one call at a time and in order, on behalf of a thread that must not
+/// run it.
 ///
 /// Thread safety: all methods may be called from any thread.
 class DeferredCalls final : public Job {
  public:
   explicit DeferredCalls(const std::shared_ptr<Scheduler>& scheduler);
 
-  /// Returns false, and calls nothing, if too many wait already, there is no memory, or after close(). What `call` throws
-  /// is swallowed.
+  /// Returns false and drops `call` if the queue is full, memory is exhausted, or after close().
+  /// Exceptions of `call` are swallowed.
   bool push(std::function<void()> call) noexcept;
-  /// Refuses further calls; those that wait are still made.
+  /// Refuses further calls. Queued calls are still made.
   void close() noexcept;
-  /// From now on `waker` is woken whenever the last call has returned.
+  /// Sets the waker that is woken whenever the last call has returned.
   void wake_when_idle(std::weak_ptr<Waker> waker) noexcept;
-  /// Whether no call waits or is under way.
+  /// True if no call is queued or running.
   [[nodiscard]] bool is_idle() const noexcept;
 
   static constexpr std::size_t kMostWaiting = 1000;
@@ -45,7 +46,8 @@ class DeferredCalls final : public Job {
   std::weak_ptr<Waker> waker_;
 };
 
-/// A log whose lines `to` receives on a worker. Lines that are too many are dropped, and their number is logged.
+/// Returns a log whose lines are passed to `to` on a worker. Excess lines are dropped, and their
+/// number is logged.
 [[nodiscard]] Logger deferred(const Logger& to, std::shared_ptr<DeferredCalls> calls);
 
 }  // namespace kube::detail

@@ -25,7 +25,7 @@ Descriptor::~Descriptor() {
 void Descriptor::wait_for(short events) noexcept {
   wanted_ = events;
   if (events == registered_) return;
-  // The constants of poll() and epoll are the same.
+  // poll() and epoll use the same values for these constants.
   epoll_event event{.events = static_cast<std::uint32_t>(events), .data = {.ptr = this}};
   const int operation = events == 0        ? EPOLL_CTL_DEL
                         : registered_ == 0 ? EPOLL_CTL_ADD

@@ -12,21 +12,23 @@ namespace kube::detail {
 
 class EventLoop;
 
-/// A file descriptor that a job waits for. Level-triggered.
+/// A file descriptor that a job waits for, level-triggered.
 ///
-/// Thread safety: used by the thread that runs the loop.
+/// Thread safety: only for the thread that runs the loop.
 class Descriptor : public boost::intrusive::list_base_hook<> {
  public:
-  /// `job` is scheduled when the descriptor is ready. `loop` must outlive it; the descriptor is not owned.
+  /// `job` is scheduled when the descriptor is ready. `loop` must outlive this object. The
+  /// descriptor is not owned.
   Descriptor(EventLoop& loop, int fd, std::weak_ptr<Job> job);
   ~Descriptor();
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
 
   [[nodiscard]] int fd() const noexcept { return fd_; }
-  /// POLLIN, POLLOUT or both; 0 takes it out, so that a hang-up does not keep the loop busy.
+  /// Sets the events of interest: POLLIN, POLLOUT or both. 0 removes the descriptor from epoll, so
+  /// that a hang-up does not keep the loop busy.
   void wait_for(short events) noexcept;
-  /// The events since the last call, or POLLIN | POLLOUT if the loop cannot tell.
+  /// Returns the events since the last call, or POLLIN | POLLOUT if the loop does not know them.
   [[nodiscard]] short take_events() noexcept;
 
  private:

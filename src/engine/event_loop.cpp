@@ -23,26 +23,27 @@ namespace kube::detail {
 namespace {
 
 constexpr std::size_t kEventsAtOnce = 64;
-/// Then it is the turn of sockets and jobs: others may set timers that are due faster than the loop fires them.
+/// Timers fired per turn. Bounded, because other threads may set due timers faster than the loop
+/// fires them.
 constexpr int kTimersAtOnce = 1000;
-/// How soon everything is tried again after the system had no memory for a wait.
+/// Delay until all descriptors are retried, after the system had no memory for a wait.
 constexpr std::chrono::milliseconds kAfterFailure{1};
-/// How long the loop runs jobs that workers could run, before it looks at its sockets again.
+/// How long the loop runs jobs that workers could run, before it polls its sockets again.
 constexpr std::chrono::milliseconds kInlineSlice{1};
-/// How many times sockets are read while such jobs wait.
-constexpr int kMostPutOff = 2;
+/// How many turns such jobs are postponed in favour of sockets.
+constexpr int kMaxPostponedTurns = 2;
 
 FileDescriptor checked(int fd) {
   if (fd < 0) throw std::system_error(errno, std::generic_category());
   return FileDescriptor{fd};
 }
 
-/// A number that no other thread has; even.
+/// An even number that identifies the calling thread.
 std::uintptr_t this_thread() noexcept {
   alignas(std::uintptr_t) thread_local const char mark = 0;
   return reinterpret_cast<std::uintptr_t>(&mark);
 }
-/// Added to that of a thread which runs the loop only while it waits for something else.
+/// Flag in the thread's number: it runs the loop only while it waits for something else.
 constexpr std::uintptr_t kDriving = 1;
 
 }  // namespace
@@ -55,14 +56,14 @@ class EventLoop::Running {
     while (!loop_.runner_.compare_exchange_strong(runner, this_thread())) {
       if ((runner & ~kDriving) == this_thread()) {
         throw std::logic_error(
-            "a task of the loop runs the loop that it is called by; return from the task instead");
+            "a task called run() or run_ready() of its own loop; return from the task instead");
       }
       if ((runner & kDriving) == 0) {
         throw std::logic_error(
             "the loop is run by another thread; one thread at a time may call run() or "
             "run_ready()");
       }
-      // By a call that waits, which makes room.
+      // The loop is driven by a waiting call, which yields it.
       loop_.claimed_ = true;
       loop_.ring();
       loop_.runner_.wait(runner);
@@ -145,8 +146,9 @@ void EventLoop::wake() noexcept {
 }
 
 void EventLoop::ring() noexcept {
-  if (process_.is_of_parent()) return;  // the number may be that of another file by now
-  // A wake-up that is lost would leave the loop asleep, hence the retries. EAGAIN: the counter is full, and readable.
+  if (process_.is_of_parent()) return;  // the descriptor may refer to another file in a child
+  // A lost wake-up would leave the loop asleep, hence the retries. EAGAIN: the counter is at its
+  // maximum, and readable.
   for (int tries = 0; tries < 100; ++tries) {
     if (::eventfd_write(wake_.get(), 1) == 0 || errno == EAGAIN) return;
   }
@@ -185,7 +187,7 @@ std::shared_ptr<TimerQueue> EventLoop::timers(Clock& clock) {
   const std::lock_guard guard{timers_mutex_};
   for (const Timers& each : timers_) {
     if (&each.queue->clock() != &clock) continue;
-    if (auto queue = each.owner.lock()) return queue;  // else it is about to go
+    if (auto queue = each.owner.lock()) return queue;  // otherwise it is being destroyed
   }
   timers_.reserve(timers_.size() + 1);
   auto queue = std::make_shared<TimerQueue>(*this, clock);
@@ -215,8 +217,8 @@ EventLoop::TimePoint EventLoop::next_timer() const noexcept {
 void EventLoop::fire_timers() noexcept {
   for (int count = 0; count < kTimersAtOnce; ++count) {
     bool any = false;
-    std::shared_ptr<Waker>
-        waker;  // released without the lock: a job that is destroyed here cancels its timers
+    // Released without the lock: a job that is destroyed here cancels its timers.
+    std::shared_ptr<Waker> waker;
     {
       const std::lock_guard guard{timers_mutex_};
       for (const Timers& each : timers_) {
@@ -231,10 +233,10 @@ void EventLoop::fire_timers() noexcept {
 
 void EventLoop::run(const std::stop_token& stop) {
   const Running running{*this};
-  // Not wake(): the loop may have looked at the token already, and be on its way to a wait.
+  // Not wake(): the loop may have checked the token already and be about to wait.
   const std::stop_callback end_wait{stop, [this]() noexcept { ring(); }};
   while (!stop.stop_requested() && !closed_) turn(TimePoint::max(), TimePoint::max());
-  // Others may go on with run_ready(), and wait for descriptor().
+  // Another thread may continue with run_ready(), and wait for descriptor().
   const TimePoint next = prepare_wait();
   if (timer_) arm(next);
   if (closed_by_other_ && !stop.stop_requested()) {
@@ -270,7 +272,7 @@ int EventLoop::descriptor() {
     timer_ = std::move(timer);
     loop_descriptors::add(timer_->get());
     awake_ = false;
-    wake();  // it is readable until run_ready() has looked
+    wake();  // keeps the descriptor readable until run_ready() has checked
   }
   return epoll_.get();
 }
@@ -278,7 +280,7 @@ int EventLoop::descriptor() {
 void EventLoop::arm(TimePoint next) noexcept {
   if (next == armed_) return;
   armed_ = next;
-  itimerspec time{};  // all zero disarms
+  itimerspec time{};  // all zero: disarmed
   if (next != TimePoint::max()) {
     const auto since = std::max(next.time_since_epoch(), Duration{1});
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since);
@@ -287,7 +289,7 @@ void EventLoop::arm(TimePoint next) noexcept {
   }
   if (::timerfd_settime(timer_->get(), TFD_TIMER_ABSTIME, &time, nullptr) == 0) return;
   armed_ = TimePoint::max();
-  wake();  // without a timer, the program has to look again at once
+  wake();  // without a timer, the program must poll again at once
 }
 
 EventLoop::TimePoint EventLoop::prepare_wait() noexcept {
@@ -339,10 +341,10 @@ bool EventLoop::collect_events(int timeout_ms) noexcept {
   for (const epoll_event& event : events_) {
     void* const what = event.data.ptr;
     if (event.events == 0) {
-      // Its descriptor has been destroyed with the job of one before.
+      // Its descriptor was destroyed by the job of an earlier event.
     } else if (what == nullptr) {
       eventfd_t value = 0;
-      ::eventfd_read(wake_.get(), &value);  // if it fails, the next wait returns at once
+      ::eventfd_read(wake_.get(), &value);  // if this fails, the next wait returns at once
     } else if (what == &timer_) {
       std::uint64_t expirations = 0;
       (void)::read(timer_->get(), &expirations, sizeof expirations);
@@ -362,7 +364,7 @@ void EventLoop::try_all_descriptors() noexcept {
     descriptor.wait_for(descriptor.wanted_);
     if (descriptor.wanted_ != 0) descriptor.ready(EPOLLIN | EPOLLOUT);
     if (descriptors_destroyed_ == destroyed) continue;
-    blind_ = true;  // the list has changed; the others come later
+    blind_ = true;  // the list has changed; the remaining descriptors are tried later
     return;
   }
 }
@@ -392,7 +394,7 @@ void EventLoop::run_pending(TimePoint end) noexcept {
   }
   for (; tasks > 0; --tasks) {
     const std::function<void()> task = take_task();
-    if (task == nullptr) return;  // the loop has been closed
+    if (task == nullptr) return;  // the loop was closed
     call(task);
     if (is_late()) return;
   }
@@ -405,9 +407,9 @@ void EventLoop::run_inline(bool reads_more) noexcept {
   };
   {
     const std::lock_guard guard{mutex_};
-    if (inline_.empty() || (reads_more && ++put_off_ < kMostPutOff)) return;
+    if (inline_.empty() || (reads_more && ++postponed_turns_ < kMaxPostponedTurns)) return;
   }
-  put_off_ = 0;
+  postponed_turns_ = 0;
   const TimePoint end = std::chrono::steady_clock::now() + kInlineSlice;
   while (std::shared_ptr<Job> job = take()) {
     if (reads_more || std::chrono::steady_clock::now() >= end) {

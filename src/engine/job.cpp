@@ -15,7 +15,7 @@ void Job::schedule() noexcept {
     State next = seen;
     if (seen == State::kIdle) next = State::kQueued;
     if (seen == State::kRunning) next = State::kRunningAgain;
-    // Also where nothing changes: the run to come has to see what the caller did before.
+    // Needed even if the state does not change: the next run must see the caller's earlier writes.
     if (state_.compare_exchange_weak(seen, next, std::memory_order_acq_rel,
                                      std::memory_order_relaxed)) {
       break;

@@ -6,39 +6,47 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 namespace kube::detail {
 
 class Scheduler;
 
-/// Which threads may run a job.
+/// The threads that may run a job.
 enum class Placement : std::uint8_t {
-  kLoop,  ///< the Loop's thread only: touches sockets
-  kLibrary,  ///< any thread of the Runtime: never blocks. What the loop itself schedules, it runs if it has time
+  kLoop,  ///< the loop's thread only: uses sockets
+  /// Any thread of the Runtime: never blocks; the loop runs its own ones itself if it has time.
+  kLibrary,
   kBlocking,  ///< workers only: calls user code that may block
-  kUrgent,  ///< workers only: calls user code that should return soon, also while others block (health checks)
+  /// Workers only: calls user code that returns soon, even while others block (health checks).
+  kUrgent,
 };
 
-/// Work that runs whenever it has been scheduled, one run at a time: the state machine of an informer, the deliveries of
-/// a handler (in other words a strand). Scheduling neither allocates nor fails, so no wake-up is lost for want of memory.
+/// Work that runs whenever it is scheduled, one run at a time (a strand): the state machine of an
+/// informer, the deliveries of a handler. Scheduling neither allocates nor fails, so that no
+/// wake-up is lost for lack of memory.
 ///
-/// A job is always owned by a shared_ptr; the scheduler holds one while it is queued or running.
+/// Ownership: always owned by a shared_ptr; the scheduler holds one while the job is queued or
+/// running.
 class Job : public Waker, public std::enable_shared_from_this<Job> {
  public:
   explicit Job(Placement placement) noexcept : placement_(placement) {}
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
-  /// Names the scheduler that runs it. Once, before the first schedule().
+  /// Sets the scheduler. Call once, before the first schedule().
   void bind(std::shared_ptr<Scheduler> scheduler) noexcept { scheduler_ = std::move(scheduler); }
-  /// Has run() called soon, by a thread that sees all that the caller did before. Any number of calls before run()
-  /// begins cause one run; a call during a run causes another run after it. From any thread. After the scheduler has
-  /// been closed it does nothing.
+  /// Requests a call of run(), on a thread that sees all earlier writes of the caller
+  /// (happens-before). Any number of calls before run() starts are coalesced into one run; a call
+  /// during a run causes another run. Does nothing after the scheduler was closed. From any thread.
   void schedule() noexcept;
   void wake() noexcept final { schedule(); }
 
   [[nodiscard]] Placement placement() const noexcept { return placement_; }
-  /// Has it run by workers from now on, if there are any: it takes too long for the loop's thread.
+  /// Names the job in reports of calls that block. Constant, as other threads read it while the job
+  /// runs.
+  [[nodiscard]] virtual std::string_view name() const noexcept { return "a task"; }
+  /// Moves the job from the loop's thread to workers, if there are any, because it takes too long.
   void leave_loop() noexcept { leaves_loop_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool leaves_loop() const noexcept {
     return leaves_loop_.load(std::memory_order_relaxed);
@@ -48,7 +56,8 @@ class Job : public Waker, public std::enable_shared_from_this<Job> {
  protected:
   ~Job() override = default;
 
-  /// Does a limited amount of work. If there is more, it calls schedule() and returns, so that others get their turn.
+  /// Does a bounded amount of work. If there is more, calls schedule() and returns, so that other
+  /// jobs have their turn.
   virtual void run() noexcept = 0;
 
  private:
@@ -63,12 +72,12 @@ class Job : public Waker, public std::enable_shared_from_this<Job> {
   const Placement placement_;
   std::atomic<bool> leaves_loop_ = false;
   std::shared_ptr<Scheduler> scheduler_;
-  // For JobList:
+  // Used by JobList:
   Job* next_ = nullptr;
   std::shared_ptr<Job> self_;  ///< set while it is in a list
 };
 
-/// FIFO of jobs, linked through the jobs themselves. Thread safety: none.
+/// Intrusive FIFO of jobs. Thread safety: none.
 class JobList {
  public:
   JobList() = default;
@@ -78,7 +87,7 @@ class JobList {
 
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
   void push(std::shared_ptr<Job> job) noexcept;
-  /// Null if the list is empty.
+  /// Returns null if the list is empty.
   [[nodiscard]] std::shared_ptr<Job> pop() noexcept;
   /// Moves all jobs of `other` to the end of this list.
   void append(JobList& other) noexcept;

@@ -9,7 +9,7 @@ namespace kube::detail {
 
 namespace {
 
-/// How many Tasks begin before others on the queue get their turn.
+/// How many Tasks are started before other tasks of the queue have their turn.
 constexpr std::size_t kStartsAtOnce = 16;
 
 }  // namespace
@@ -41,7 +41,7 @@ void Join::ended(std::size_t index) noexcept {
   if (first_ == kNone) {
     first_ = index;
     if (until_ == JoinUntil::kFirst) {
-      count_ = started_;  // others need not begin
+      count_ = started_;  // the others need not start
       stop_.request_stop();
     }
   }

@@ -7,19 +7,21 @@
 #include <memory>
 #include <stop_token>
 
-/// Operations inside the library are polled, as futures are in Rust: poll() goes on as far as it can without waiting.
-/// Before it says "pending" it has arranged that the waker is woken when it can go on. Some operations also wait for a
-/// time: wake_at() says for which, after each poll, and whoever polls sees to it. Destroying an operation cancels it.
+/// Operations inside the library are polled, like futures in Rust. poll() makes progress without
+/// waiting. Before it returns kPending, it has arranged that the waker is woken when it can
+/// continue. Some operations also wait for a time: after each poll, the caller polls again at
+/// wake_at(). Destroying an operation cancels it.
 ///
-/// An operation may be polled by different threads, one at a time. After it has thrown or is done it is only destroyed.
+/// An operation may be polled by different threads, one at a time. After it has thrown or is done,
+/// it may only be destroyed.
 namespace kube::detail {
 
 class Scheduler;
 
-/// How far a poll came.
+/// The result of a poll.
 enum class Poll : std::uint8_t {
-  kPending,  ///< it cannot go on; the waker will be woken, or wake_at() comes
-  kMore,     ///< it did as much as it was allowed to: poll again, after others had their turn
+  kPending,  ///< cannot continue until the waker is woken or wake_at() is reached
+  kMore,     ///< has used up its budget: poll again, after other jobs have had their turn
   kReady,    ///< done
 };
 
@@ -27,9 +29,10 @@ enum class Poll : std::uint8_t {
 struct Poller {
   /// Weak, because the waker is mostly the job that owns the operation.
   std::weak_ptr<Waker> waker = {};
-  /// Runs calls that may block: plugins, and what users wrote. Without it, poll() makes these calls itself.
+  /// Runs calls that may block: plugins and user code. Without a scheduler, poll() makes these
+  /// calls itself.
   std::shared_ptr<Scheduler> scheduler = nullptr;
-  /// Ends such calls if there is no scheduler; otherwise destroying the operation does.
+  /// Ends such calls if there is no scheduler; otherwise destroying the operation ends them.
   std::stop_token stop = {};
 };
 

@@ -56,13 +56,13 @@ void QueueRegistry::leave() noexcept {
 void QueueRegistry::end() noexcept {
   std::uint32_t before = 0;
   {
-    const std::lock_guard guard{mutex_};  // whatever is added later sees it
+    const std::lock_guard guard{mutex_};  // a queue that is added later sees kEnded
     before = inside_.fetch_or(kEnded);
   }
   if (before == 0) finish();
 }
 
-/// Calls `visit` for each queue; some may come and go meanwhile.
+/// Calls `visit` for each queue. Queues may be added and removed meanwhile.
 template <typename Visit>
 void QueueRegistry::visit(const Visit& visit) noexcept {
   std::size_t left = [&] {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/engine/runtime.hpp>
 
+#include "blocked_gauges.hpp"
 #include "runtime_access.hpp"
 #include "scheduler.hpp"
 #include "thread.hpp"
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -23,7 +25,7 @@ unsigned thread_count(const RuntimeOptions& options) {
       std::clamp(std::thread::hardware_concurrency(), 1U, kMostByDefault));
 }
 
-/// Throws std::logic_error if the loop has a thread of its own.
+/// Throws std::logic_error if the Runtime runs the loop in a thread of its own.
 void check_is_free(detail::Scheduler& core) {
   core.loop().check_process();
   if (core.workers().is_without_threads()) return;
@@ -58,19 +60,22 @@ struct Runtime::Threads {
   const detail::ProcessMark process{};
   std::stop_source stop;
   std::thread io;
+  std::optional<detail::BlockedGauges> blocked;
 };
 
-/// The threads of a Runtime: how many there are, and their names.
+/// The number and names of a Runtime's threads.
 struct detail::ThreadPlan {
   const char* loop_name = "kube-io";
   WorkerPoolOptions workers = {};
   Logger log = {};
+  std::shared_ptr<Metrics> metrics = nullptr;
 };
 
 Runtime::Runtime(RuntimeOptions options)
     : Runtime(detail::ThreadPlan{
           .workers = {.threads = thread_count(options), .max_threads = options.max_threads},
-          .log = options.log}) {}
+          .log = options.log,
+          .metrics = options.metrics}) {}
 
 Runtime::Runtime(const detail::ThreadPlan& plan)
     : core_(std::make_shared<detail::Scheduler>(plan.workers, plan.log.named("runtime"))),
@@ -79,6 +84,7 @@ Runtime::Runtime(const detail::ThreadPlan& plan)
   if (core_->workers().is_without_threads()) return;
   core_->workers().start(core_);
   try {
+    if (plan.metrics) threads_->blocked.emplace(plan.metrics, core_);
     threads_->io = detail::make_thread(
         plan.loop_name,
         [core = core_, stop = threads_->stop.get_token()] { core->loop().run(stop); });
@@ -93,11 +99,11 @@ Runtime::Runtime(const detail::ThreadPlan& plan)
 
 Runtime::~Runtime() {
   if (threads_->process.is_of_parent()) {
-    (void)threads_.release();  // a thread that does not exist cannot be joined
+    (void)threads_.release();  // the thread does not exist in a child, so it cannot be joined
     detail::keep_for_ever(core_);
     return;
   }
-  // A thread cannot wait for itself, nor the loop for workers that may wait for the loop.
+  // A thread cannot join itself, and the loop cannot wait for workers that may wait for the loop.
   const bool is_own = core_->workers().is_here() || core_->loop().is_here();
   core_->workers().close(is_own ? detail::WorkerPool::Close::kAtOnce
                                 : detail::WorkerPool::Close::kAndWait);
@@ -133,7 +139,7 @@ std::shared_ptr<Runtime> detail::lease_runtime() {
   const std::lock_guard guard{mutex};
   auto runtime = shared.lock();
   if (runtime == nullptr) {
-    // No limit of workers: what the user of one lease blocks does not concern other leases.
+    // No limit of workers: blocking user code of one lease must not delay other leases.
     const ThreadPlan plan{
         .loop_name = "kube-lease",
         .workers = {.threads = 1, .max_threads = 0, .kept = 0, .name = "kube-lease"},

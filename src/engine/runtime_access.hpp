@@ -7,13 +7,13 @@
 
 namespace kube::detail {
 
-/// The Runtime of informers that have neither a client nor an option that names one: made with the first user, ended with
-/// the last. Throws as the constructor of Runtime.
+/// The Runtime of informers that have neither a client nor an option that sets one. Created for the
+/// first user, destroyed with the last. Throws as the constructor of Runtime.
 [[nodiscard]] std::shared_ptr<Runtime> shared_runtime();
 
-/// The Runtime of leases (thread `kube-lease`): no load of other Runtimes delays it. Made with the first lease of the
-/// process, ended with the last; its workers (`kube-lease-N`) exist while something blocks. Throws as the constructor of
-/// Runtime.
+/// The Runtime of leases (thread `kube-lease`), which the load of other Runtimes does not delay.
+/// Created for the first lease of the process, destroyed with the last. Its workers
+/// (`kube-lease-N`) exist only while a call blocks. Throws as the constructor of Runtime.
 [[nodiscard]] std::shared_ptr<Runtime> lease_runtime();
 
 }  // namespace kube::detail

@@ -11,8 +11,8 @@
 
 namespace kube::detail {
 
-/// The event loop and the workers of a Runtime: hands each job to the threads that may run it. Jobs and timers share it,
-/// so it lives as long as they do; its threads belong to the Runtime.
+/// The event loop and the workers of a Runtime; passes each job to a thread that may run it. Jobs
+/// and timers share ownership of it. Its threads belong to the Runtime.
 ///
 /// Thread safety: all methods may be called from any thread.
 class Scheduler : public std::enable_shared_from_this<Scheduler> {
@@ -29,16 +29,17 @@ class Scheduler : public std::enable_shared_from_this<Scheduler> {
   [[nodiscard]] const Logger& log() const noexcept { return log_; }
 
   void push(std::shared_ptr<Job> job) noexcept;
-  /// For a job that had more to do than one run: others have their turn first, and the loop its sockets.
+  /// Queues a job whose run left work to do, behind other jobs and the loop's sockets.
   void push_again(std::shared_ptr<Job> job) noexcept;
   [[nodiscard]] bool is_without_threads() const noexcept { return workers_->is_without_threads(); }
-  /// Whether the calling thread is that of the loop, and workers are there for what takes long.
+  /// True on the loop's thread if there are workers, which should run what takes long.
   [[nodiscard]] bool is_on_busy_loop() const noexcept {
     return loop_.is_here() && !is_without_threads();
   }
-  /// Drops all jobs and tasks, and refuses further ones. Ends the workers; the loop must not run any more.
+  /// Drops all jobs and tasks, and refuses further ones. Ends the workers. The loop must not run
+  /// any more.
   void close() noexcept;
-  /// For those who have taken a job from a list.
+  /// Runs a job that was taken from a list.
   static void execute(Job& job) noexcept { job.execute(); }
 
  private:

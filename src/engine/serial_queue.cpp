@@ -16,7 +16,7 @@ namespace detail {
 
 namespace {
 
-// A queue hands its thread back after the first of these, so that others get their turn.
+// A queue yields its thread when it reaches the first of these limits.
 constexpr int kTasksAtOnce = 64;
 constexpr std::chrono::milliseconds kSlice{1};
 
@@ -82,7 +82,7 @@ SerialQueueCore::~SerialQueueCore() {
   {
     const std::lock_guard guard{mutex_};
     move_functions_locked(functions);
-    ready_.clear();  // steps of coroutines that were destroyed
+    ready_.clear();  // the steps that are left belong to destroyed coroutines
   }
   destroy(functions);
 }
@@ -198,7 +198,7 @@ QueueTask* SerialQueueCore::take(std::shared_ptr<void>& keep) noexcept {
 
 void SerialQueueCore::run() noexcept {
   QueueRegistry& registry = scheduler()->queues();
-  if (!registry.enter()) return;  // what is left is done by the thread that ends the Runtime
+  if (!registry.enter()) return;  // the thread that ends the Runtime does the rest
   {
     const Running here{*this};
     run_slice();
@@ -283,7 +283,7 @@ bool SerialQueue::post(std::function<void()> task) { return core_->post(std::mov
 void SerialQueue::pause() noexcept { core_->pause(); }
 void SerialQueue::resume() noexcept { core_->resume(); }
 void SerialQueue::close(Close how) noexcept {
-  const auto core = core_;  // a task that is destroyed may own this object
+  const auto core = core_;  // a destroyed task may own this object
   core->close(how);
 }
 DoneSignal SerialQueue::closed() const { return core_->closed(); }

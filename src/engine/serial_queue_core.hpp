@@ -11,21 +11,23 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string_view>
 
 #include "job.hpp"
 
 namespace kube::detail {
 
-/// An entry of a SerialQueueCore, linked through itself: enqueueing one neither allocates nor fails.
+/// An intrusive entry of a SerialQueueCore: enqueueing it neither allocates nor fails.
 class QueueTask : public boost::intrusive::list_base_hook<> {
  public:
   QueueTask() = default;
   QueueTask(const QueueTask&) = delete;
   QueueTask& operator=(const QueueTask&) = delete;
 
-  /// Called on the queue, once for each time that it was enqueued. May destroy the entry.
+  /// Called on the queue, once per enqueue(). May destroy the entry.
   virtual void run() noexcept = 0;
-  /// Whether it is a function of the program, which close(kDiscard) destroys, and no step of a coroutine.
+  /// True for a function of the program, which close(kDiscard) destroys; false for a step of a
+  /// coroutine.
   [[nodiscard]] virtual bool is_function() const noexcept { return false; }
 
  protected:
@@ -33,7 +35,7 @@ class QueueTask : public boost::intrusive::list_base_hook<> {
 
  private:
   friend class SerialQueueCore;
-  std::shared_ptr<void> keep_;  // set while it is in a queue; guarded by the queue
+  std::shared_ptr<void> keep_;  // set while the entry is in a queue; guarded by the queue
 };
 
 /// A coroutine that waits on a queue.
@@ -42,16 +44,17 @@ class QueueWaiter : public boost::intrusive::list_base_hook<> {
   QueueWaiter() = default;
   QueueWaiter(const QueueWaiter&) = delete;
   QueueWaiter& operator=(const QueueWaiter&) = delete;
-  /// Has the coroutine go on as after a stop, in a step of the queue.
+  /// Resumes the coroutine as after a stop, in a step of the queue.
   virtual void stop() noexcept = 0;
 
  protected:
   virtual ~QueueWaiter() = default;
 };
 
-/// See SerialQueue. Also runs the steps of coroutines (engine/task.hpp), which no close() refuses.
+/// Implements SerialQueue. Also runs the steps of coroutines (engine/task.hpp), which close() does
+/// not refuse.
 ///
-/// Ownership: functions and coroutines that are in it own it, as well as the SerialQueue.
+/// Ownership: shared by the SerialQueue and by the functions and coroutines that are in the queue.
 class SerialQueueCore final : public Job {
  public:
   [[nodiscard]] static std::shared_ptr<SerialQueueCore> make(std::shared_ptr<Scheduler> scheduler,
@@ -59,32 +62,36 @@ class SerialQueueCore final : public Job {
   SerialQueueCore(std::shared_ptr<Scheduler> scheduler, Delivery delivery) noexcept;
   ~SerialQueueCore() override;
 
-  /// See SerialQueue.
+  /// The methods of SerialQueue.
   bool post(std::function<void()> task);
   void pause() noexcept;
   void resume() noexcept;
   void close(SerialQueue::Close how) noexcept;
   [[nodiscard]] DoneSignal closed();
+  [[nodiscard]] std::string_view name() const noexcept override {
+    return "a serial queue or coroutine";
+  }
 
-  /// Does nothing if `task` is in the queue already. `keep` is released after the run.
+  /// Does nothing if `task` is in the queue already. Releases `keep` after the run.
   void enqueue(QueueTask& task, std::shared_ptr<void> keep = nullptr) noexcept;
-  /// Takes out a task that is in the queue.
+  /// Removes a queued task.
   void withdraw(QueueTask& task) noexcept;
   /// The queue whose task the calling thread runs, or null.
   [[nodiscard]] static SerialQueueCore* current() noexcept;
-  /// Whether a step that need not wait may go on without returning to the queue. For tasks of the queue.
+  /// True if a step that need not wait may continue without returning to the queue. For tasks of
+  /// the queue.
   [[nodiscard]] bool may_go_on() noexcept { return budget_ > 0 && --budget_ > 0; }
   [[nodiscard]] bool is_closing() const noexcept;
-  /// Whether the Runtime has ended: what waits from now on is never woken.
+  /// True if the Runtime has ended: later waits are never woken.
   [[nodiscard]] bool has_ended() const noexcept;
 
-  // For tasks of the queue:
+  // Only for tasks of the queue:
   void add(QueueWaiter& waiter) noexcept { waiters_.push_back(waiter); }
   void remove(QueueWaiter& waiter) noexcept { waiters_.erase(waiters_.iterator_to(waiter)); }
 
-  // For QueueRegistry:
-  /// The Runtime has ended, and no other thread runs the queue: discards functions, stops waiters and runs steps. Returns
-  /// whether there was anything to do.
+  // Only for QueueRegistry:
+  /// Called when the Runtime has ended and no other thread runs the queue: discards functions,
+  /// stops waiters and runs steps. Returns true if there was anything to do.
   bool run_at_end() noexcept;
   void fire_closed() noexcept;
   boost::intrusive::list_member_hook<> registered;
@@ -96,13 +103,13 @@ class SerialQueueCore final : public Job {
 
   void run() noexcept override;
   void run_slice() noexcept;
-  /// The next task, unless the queue is paused.
+  /// Returns the next task, or null if there is none or the queue is paused.
   [[nodiscard]] QueueTask* take(std::shared_ptr<void>& keep) noexcept;
   void stop_waiters() noexcept;
   void move_functions_locked(Tasks& to) noexcept;
   static void destroy(Tasks& functions) noexcept;
 
-  // For tasks of the queue:
+  // Only used by tasks of the queue:
   boost::intrusive::list<QueueWaiter, boost::intrusive::constant_time_size<false>> waiters_;
   int budget_ = 0;
 
@@ -112,7 +119,7 @@ class SerialQueueCore final : public Job {
   State state_ = State::kOpen;
   bool paused_ = false;
   bool ended_ = false;
-  std::optional<DoneSignal> closed_;  // made when it is asked for
+  std::optional<DoneSignal> closed_;  // created on demand
 };
 
 }  // namespace kube::detail

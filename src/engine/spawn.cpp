@@ -17,11 +17,11 @@ namespace detail {
 namespace {
 
 void report(const Logger& log, const std::exception_ptr& error, bool was_stopped) noexcept {
-  const char* what = "an exception that is no std::exception";
+  const char* what = "an exception that is not a std::exception";
   try {
     std::rethrow_exception(error);
   } catch (const std::exception& known) {
-    what = known.what();  // of the exception that `error` holds
+    what = known.what();  // stays valid: `error` holds the exception
   } catch (...) {         // NOLINT(bugprone-empty-catch): reported below
   }
   if (was_stopped) {
@@ -31,7 +31,7 @@ void report(const Logger& log, const std::exception_ptr& error, bool was_stopped
   }
 }
 
-/// A Task that nobody awaits. Owns itself until the Task has ended, or the Runtime.
+/// A Task that is not awaited. Owns itself until the Task or the Runtime has ended.
 class SpawnedTask final : public SpawnedBase, public QueueTask, public TaskCompletion {
  public:
   SpawnedTask(Task<void> task, TaskContext context)
@@ -57,7 +57,7 @@ class SpawnedTask final : public SpawnedBase, public QueueTask, public TaskCompl
   }
 
  private:
-  /// Begins, and destroys itself after the end.
+  /// Starts the Task; after its end, destroys this object.
   void run() noexcept override {
     Scheduler& scheduler = *context_.queue->scheduler();
     if (!TaskAccess::promise(task_).has_begun() && !context_.queue->has_ended()) {
@@ -69,7 +69,7 @@ class SpawnedTask final : public SpawnedBase, public QueueTask, public TaskCompl
     if (scheduler.queues().remove(*this)) destroy();
   }
   void completed() noexcept override {
-    // Not here: the coroutine is about to return to the thread that runs it.
+    // Not destroyed here: the coroutine has yet to return to the thread that runs it.
     context_.queue->enqueue(*this);
   }
 
@@ -85,7 +85,7 @@ DoneSignal spawn_on(std::shared_ptr<SerialQueueCore> queue, Task<void> task, std
   auto spawned = std::make_unique<SpawnedTask>(
       std::move(task),
       TaskContext{.queue = std::move(queue), .stop = std::move(stop), .is_spawned = true});
-  return spawned.release()->start();  // owns itself
+  return spawned.release()->start();  // owns itself from here on
 }
 
 }  // namespace

@@ -17,7 +17,7 @@
 
 namespace kube::detail {
 
-/// The part that other threads know: it outlives the operation while somebody is about to wake it.
+/// The part that other threads refer to. It outlives the operation while a wake-up is in progress.
 class Suspension::Shell final : public Waker,
                                 public QueueTask,
                                 public QueueWaiter,
@@ -26,7 +26,7 @@ class Suspension::Shell final : public Waker,
   explicit Shell(Suspension& owner) noexcept : owner_(&owner) {}
 
   void wake() noexcept override {
-    const std::lock_guard guard{mutex_};  // nothing is enqueued any more when disarm() has had it
+    const std::lock_guard guard{mutex_};  // after disarm(), nothing is enqueued any more
     if (queue_) queue_->enqueue(*this, shared_from_this());
   }
   void stop() noexcept override {
@@ -41,14 +41,14 @@ class Suspension::Shell final : public Waker,
   void rethrow() {
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
   }
-  /// The owner is destroyed.
+  /// Called when the owner is destroyed.
   void abandon() noexcept;
   void poll_again() noexcept { again_ = true; }
   [[nodiscard]] const std::shared_ptr<Scheduler>& scheduler() const noexcept {
     return queue_->scheduler();
   }
 
-  /// For a coroutine that has none, and the Runtime of its queue.
+  /// The context of a coroutine without one, and the Runtime of its queue.
   TaskContext own_context;
   std::shared_ptr<Runtime> own_runtime;
 
@@ -62,14 +62,14 @@ class Suspension::Shell final : public Waker,
   };
 
   void run() noexcept override;
-  /// True if the operation is over.
+  /// Returns true if the operation is over.
   [[nodiscard]] bool poll_once() noexcept;
   void wait() noexcept;
   void stop_waiting() noexcept;
-  /// Nobody wakes it any more.
+  /// Stops all sources of wake-ups.
   void disarm() noexcept;
 
-  // For the queue's thread:
+  // Only used by the thread of the queue:
   Suspension* owner_;
   std::coroutine_handle<> coroutine_;
   std::exception_ptr error_;
@@ -79,8 +79,8 @@ class Suspension::Shell final : public Waker,
 
   std::atomic<bool> is_stopped_ = false;
   std::mutex mutex_;
-  std::shared_ptr<SerialQueueCore> queue_;  // while a coroutine waits; written with mutex_
-  // Last, as they call the shell:
+  std::shared_ptr<SerialQueueCore> queue_;  // set while a coroutine waits; written with mutex_
+  // Last members, because they call the shell:
   std::optional<std::stop_callback<RequestStop>> on_stop_;
   std::optional<std::stop_callback<RequestStop>> on_context_stop_;
 };
@@ -90,7 +90,7 @@ bool Suspension::Shell::begin(std::coroutine_handle<> coroutine, TaskContext& co
   const std::shared_ptr<SerialQueueCore> queue = context.queue;
   const bool is_here = SerialQueueCore::current() == queue.get();
   if (coroutine_)
-    throw std::logic_error("two coroutines wait for the same thing; one at a time may");
+    throw std::logic_error("two coroutines await the same operation; only one at a time may");
   coroutine_ = coroutine;
   error_ = nullptr;
   is_over_ = false;
@@ -102,7 +102,8 @@ bool Suspension::Shell::begin(std::coroutine_handle<> coroutine, TaskContext& co
     queue_ = queue;
   }
   if (queue->has_ended()) {
-    // A spawned coroutine waits until it is destroyed. Others go on, as nobody would destroy them.
+    // A spawned coroutine waits until it is destroyed. Others continue, because they have no other
+    // owner.
     if (context.is_spawned) return true;
     is_over_ = poll_once();
     disarm();
@@ -113,7 +114,7 @@ bool Suspension::Shell::begin(std::coroutine_handle<> coroutine, TaskContext& co
     on_context_stop_.emplace(context.stop, RequestStop{this});
   }
   if (!is_here) {
-    queue->enqueue(*this, shared_from_this());  // it may go on from here
+    queue->enqueue(*this, shared_from_this());  // the coroutine may resume before this returns
     return true;
   }
   is_over_ = poll_once();

@@ -7,7 +7,7 @@
 
 namespace kube::detail {
 
-/// Brings a coroutine to another queue: there by resume_on(), and back when it has ended.
+/// Moves a coroutine to another queue for resume_on(), and back when it has ended.
 class QueueHop final : public QueueTask, public std::enable_shared_from_this<QueueHop> {
  public:
   explicit QueueHop(TaskPromiseBase& promise) noexcept : promise_(&promise) {}
@@ -29,10 +29,11 @@ class QueueHop final : public QueueTask, public std::enable_shared_from_this<Que
   }
 
   TaskPromiseBase* promise_;
-  std::coroutine_handle<> moved_;  // null if it has ended
+  std::coroutine_handle<> moved_;  // null if the coroutine has ended
 };
 
-/// The promises whose coroutines are to go on, in the loop of the calling thread.
+/// Intrusive list of the promises whose coroutines are to be resumed by the loop of the calling
+/// thread.
 struct TaskPromiseBase::Pending {
   TaskPromiseBase* first = nullptr;
   TaskPromiseBase* last = nullptr;
@@ -107,7 +108,7 @@ bool TaskPromiseBase::move_to(std::coroutine_handle<> self,
   if (queue->has_ended()) throw std::logic_error("resume_on: the Runtime of the queue has ended");
   if (!hop_) hop_ = std::make_shared<QueueHop>(*this);
   context_.queue = queue;
-  // The coroutine may go on before this returns.
+  // The coroutine may resume before this returns.
   const std::shared_ptr<SerialQueueCore> target = queue;
   const std::shared_ptr<QueueHop> hop = hop_;
   hop->go_to(*target, self);

@@ -18,7 +18,8 @@ namespace kube::detail {
 
 namespace {
 
-/// Blocks signals of the calling thread, which threads that it creates inherit.
+/// Blocks all signals of the calling thread while it exists; threads that it creates inherit the
+/// mask.
 class BlockedSignals {
  public:
   BlockedSignals() {
@@ -47,7 +48,7 @@ bool is_runnable(pid_t thread) noexcept {
   if (!file) return false;
   std::array<char, 128> text{};
   const ssize_t size = ::read(file.get(), text.data(), text.size());
-  // "17 (kube-work-0) R ..."; the name may have brackets in it.
+  // For example "17 (kube-work-0) R ..."; the name may contain parentheses.
   const std::string_view stat{text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
   const std::size_t name_end = stat.rfind(") ");
   return name_end != std::string_view::npos && stat.substr(name_end + 2).starts_with('R');

@@ -9,12 +9,12 @@
 
 namespace kube::detail {
 
-/// A thread of the library: it has a name for `ps -L` (15 characters at most), and signals of the program are not
-/// handled by it, except for those that a fault raises. Throws std::system_error.
+/// Creates a thread of the library. It has a name for `ps -L` (at most 15 characters), and does not
+/// handle the program's signals, except for those that a fault raises. Throws std::system_error.
 [[nodiscard]] std::thread make_thread(std::string name, std::function<void()> body);
 
-/// Whether the thread of this process runs, or could if it had a processor: it is not blocked. False if the system does
-/// not tell.
+/// True if the thread of this process is running or ready to run, that is, not blocked. False if
+/// the system does not report it.
 [[nodiscard]] bool is_runnable(pid_t thread) noexcept;
 
 }  // namespace kube::detail

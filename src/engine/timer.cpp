@@ -11,9 +11,9 @@ namespace kube::detail {
 
 namespace {
 
-/// A clock that is neither the machine's nor moved by hand may run faster than the machine's (after a suspend, for
-/// instance), so that a long wait is cut.
-constexpr std::chrono::milliseconds kLookUp{250};
+/// A clock that is neither the machine's nor advanced by hand may run faster than the machine's
+/// (after a suspend, for instance), so a long wait rechecks it at this interval.
+constexpr std::chrono::milliseconds kRecheckInterval{250};
 
 }  // namespace
 
@@ -90,7 +90,7 @@ std::chrono::steady_clock::time_point TimerQueue::next_machine_time() const noex
   if (&clock_ == &system_clock()) return next;
   if (next <= now) return MachineTime::min();
   if (by_hand_) return MachineTime::max();
-  return std::chrono::steady_clock::now() + std::min<Clock::Duration>(next - now, kLookUp);
+  return std::chrono::steady_clock::now() + std::min<Clock::Duration>(next - now, kRecheckInterval);
 }
 
 void TimerQueue::time_moved() noexcept { loop_.wake(); }

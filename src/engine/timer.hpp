@@ -15,27 +15,27 @@ namespace kube::detail {
 class EventLoop;
 class Timer;
 
-/// All timers of one event loop that go by one clock.
+/// All timers of one event loop that follow one clock.
 ///
 /// Thread safety: any method from any thread.
 class TimerQueue final : public ClockTimers {
  public:
   using TimePoint = Clock::TimePoint;
 
-  /// Both must outlive it.
+  /// Both must outlive the queue.
   TimerQueue(EventLoop& loop, Clock& clock);
   ~TimerQueue() override;
   TimerQueue(const TimerQueue&) = delete;
   TimerQueue& operator=(const TimerQueue&) = delete;
 
   [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
-  /// Takes the timer that has been due for longest, and returns its waker unless that has gone. False if none is due.
-  /// Called by the loop.
+  /// Removes the timer that has been due for longest, and returns its waker, or null if that is
+  /// destroyed. Returns false if no timer is due. Called by the loop.
   bool take_due(std::shared_ptr<Waker>& waker) noexcept;
-  /// The machine's time at which take_due() has something to do.
+  /// The time of the machine's clock at which take_due() has work to do.
   [[nodiscard]] std::chrono::steady_clock::time_point next_machine_time() const noexcept;
 
-  // For clocks that are moved by hand:
+  // For clocks that are advanced by hand:
   void time_moved() noexcept override;
   [[nodiscard]] std::size_t pending(TimePoint now) const noexcept override;
   [[nodiscard]] TimePoint next_after(TimePoint now) const noexcept override;
@@ -58,29 +58,31 @@ class TimerQueue final : public ClockTimers {
   struct Pending;
   const std::unique_ptr<Pending> pending_;  // guarded by mutex_
 
-  /// The clock calls this queue from now on, hence the last member.
+  /// Last member: its initialisation attaches the queue, which the clock may call from then on.
   const bool by_hand_;
 };
 
-/// Schedules a job, or wakes another Waker, at a point in time. Setting and cancelling it neither allocates nor fails.
+/// Schedules a job, or wakes another Waker, at a point in time. Setting and cancelling neither
+/// allocate nor fail.
 ///
-/// It says only that the time has come: a job that was scheduled for several reasons looks at the clock itself.
-/// Thread safety: as that of its owner; usually it is a member of the job.
+/// A wake-up is only a hint: a job that can be scheduled for several reasons checks the clock
+/// itself.
+/// Thread safety: that of its owner; usually it is a member of a job.
 class Timer : public boost::intrusive::set_base_hook<
                   boost::intrusive::link_mode<boost::intrusive::normal_link>> {
  public:
   using TimePoint = Clock::TimePoint;
 
-  /// Throws std::bad_alloc. `clock` must outlive it.
+  /// Throws std::bad_alloc. `clock` must outlive the timer.
   Timer(const std::shared_ptr<Scheduler>& scheduler, Clock& clock);
   ~Timer() { cancel(); }
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
 
-  /// Wakes `waker` once, at `when` or soon after, never before; replaces the time that was set. TimePoint::max()
-  /// cancels.
+  /// Wakes `waker` once, at `when` or soon after, never before. Replaces an earlier setting.
+  /// TimePoint::max() cancels.
   void set(TimePoint when, std::weak_ptr<Waker> waker) noexcept;
-  /// Returns whether it was in time: a timer that has fired cannot be cancelled.
+  /// Returns true if the timer was set and had not fired.
   bool cancel() noexcept;
 
  private:
@@ -88,7 +90,7 @@ class Timer : public boost::intrusive::set_base_hook<
 
   const std::shared_ptr<Scheduler> scheduler_;  // owns the loop that the queue refers to
   const std::shared_ptr<TimerQueue> queue_;
-  // Guarded by the queue:
+  // Guarded by the mutex of the queue:
   bool set_ = false;
   TimePoint when_{};
   std::weak_ptr<Waker> waker_;

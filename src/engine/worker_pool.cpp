@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 #include <new>
 #include <system_error>
 #include <utility>
@@ -20,11 +21,13 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto kStuckAfter = 10ms;
-/// A worker that used so much of the processor between two looks is busy rather than blocked.
+/// A worker that used this much processor time between two checks is busy, not blocked.
 constexpr auto kComputes = kStuckAfter / 2;
 constexpr auto kRetryRefused = 1s;
-/// How long the loop's thread runs jobs of missing workers before it looks at its sockets again.
+/// How long the loop's thread runs jobs for missing workers before it polls its sockets again.
 constexpr auto kSlice = 1ms;
+/// How many jobs that block a warning names.
+constexpr std::size_t kNamed = 8;
 
 std::atomic<std::uint64_t>*& progress_of_this_thread() noexcept {
   thread_local std::atomic<std::uint64_t>* progress = nullptr;
@@ -39,15 +42,20 @@ std::chrono::nanoseconds cpu_time(clockid_t clock) noexcept {
 
 }  // namespace
 
-/// Looks after the workers while jobs wait, on the loop's thread: the one that never blocks.
+/// Checks the workers while jobs are queued. Runs on the loop's thread, which never blocks.
 class WorkerPool::Watchdog final : public Job {
  public:
-  Watchdog(const std::shared_ptr<Scheduler>& scheduler, std::weak_ptr<WorkerPool> pool)
-      : Job(Placement::kLoop), pool_(std::move(pool)), timer_(scheduler, system_clock()) {
+  using Check = std::optional<std::chrono::nanoseconds> (WorkerPool::*)() noexcept;
+
+  Watchdog(const std::shared_ptr<Scheduler>& scheduler, std::weak_ptr<WorkerPool> pool, Check check)
+      : Job(Placement::kLoop),
+        pool_(std::move(pool)),
+        check_(check),
+        timer_(scheduler, system_clock()) {
     bind(scheduler);
   }
 
-  void look_in(Clock::Duration pause) noexcept {
+  void check_in(Clock::Duration pause) noexcept {
     timer_.set(system_clock().now() + pause, weak_from_this());
   }
 
@@ -55,10 +63,11 @@ class WorkerPool::Watchdog final : public Job {
   void run() noexcept override {
     const auto pool = pool_.lock();
     if (pool == nullptr) return;
-    if (const auto pause = pool->look()) look_in(*pause);
+    if (const auto pause = ((*pool).*check_)()) check_in(*pause);
   }
 
   const std::weak_ptr<WorkerPool> pool_;
+  const Check check_;
   Timer timer_;
 };
 
@@ -68,9 +77,12 @@ WorkerPool::WorkerPool(WorkerPoolOptions options, Logger log)
 WorkerPool::~WorkerPool() { close(Close::kAtOnce); }
 
 void WorkerPool::start(const std::shared_ptr<Scheduler>& scheduler) {
-  auto watchdog = std::make_shared<Watchdog>(scheduler, weak_from_this());
+  auto watchdog =
+      std::make_shared<Watchdog>(scheduler, weak_from_this(), &WorkerPool::check_workers);
+  auto limit = std::make_shared<Watchdog>(scheduler, weak_from_this(), &WorkerPool::check_limit);
   const std::lock_guard guard{mutex_};
   watchdog_ = std::move(watchdog);
+  limit_watchdog_ = std::move(limit);
 }
 
 void WorkerPool::note_progress() noexcept {
@@ -87,24 +99,33 @@ std::size_t WorkerPool::size() const {
 void WorkerPool::push(std::shared_ptr<Job> job) noexcept {
   bool wake = false;
   std::shared_ptr<Watchdog> watchdog;
+  std::shared_ptr<Watchdog> limit;
   {
     const std::lock_guard guard{mutex_};
     if (closed_) return;
     list_of_locked(job->placement()).push(std::move(job));
     ++ready_;
     wake = idle_ > 0;
-    // Idle workers may have been told of other jobs, which perhaps never end.
+    // Idle workers may have been woken for other jobs, which may never end.
     if (idle_ < ready_) {
       const bool may_add = workers_.size() < options_.threads && !refused_;
       if (!may_add || !add_locked()) watchdog = watch_locked();
     }
+    limit = watch_limit_locked();
   }
   if (wake) work_.notify_one();
-  if (watchdog) watchdog->look_in(kStuckAfter);
+  if (watchdog) watchdog->check_in(kStuckAfter);
+  if (limit) limit->check_in(options_.report_after);
 }
 
 std::shared_ptr<WorkerPool::Watchdog> WorkerPool::watch_locked() noexcept {
   return std::exchange(watched_, true) ? nullptr : watchdog_;
+}
+
+std::shared_ptr<WorkerPool::Watchdog> WorkerPool::watch_limit_locked() noexcept {
+  if (!is_limit_reached_locked()) return nullptr;
+  if (!held_since_) held_since_ = std::chrono::steady_clock::now();
+  return std::exchange(limit_watched_, true) ? nullptr : limit_watchdog_;
 }
 
 bool WorkerPool::add_locked() noexcept {
@@ -143,15 +164,19 @@ void WorkerPool::report_refusal() noexcept {
   }
   try {
     log_.warning(
-        "a worker thread could not be created, goes on with {}: {}; raise the limit of "
+        "a worker thread could not be created, continuing with {}: {}; raise the limit of "
         "threads, or lower RuntimeOptions::threads",
         workers, refused.message());
-  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): a line of the log is lost
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): a log line is lost
   }
 }
 
 bool WorkerPool::may_block_locked() const noexcept {
   return options_.max_threads == 0 || in_blocking_ < options_.max_threads;
+}
+
+bool WorkerPool::is_limit_reached_locked() const noexcept {
+  return !blocking_.empty() && !may_block_locked();
 }
 
 bool WorkerPool::has_work_locked() const noexcept {
@@ -172,7 +197,9 @@ std::shared_ptr<Job> WorkerPool::take_locked() noexcept {
   if (may_block && (blocking_next_ || library_.empty())) {
     blocking_next_ = false;
     --ready_;
-    return blocking_.pop();
+    std::shared_ptr<Job> job = blocking_.pop();
+    if (blocking_.empty()) held_since_.reset();
+    return job;
   }
   blocking_next_ = true;
   if (!library_.empty()) --ready_;
@@ -187,11 +214,22 @@ void WorkerPool::work(Worker& worker) noexcept {
     while (std::shared_ptr<Job> job = closed_ ? nullptr : take_locked()) {
       const bool blocking = job->placement() == Placement::kBlocking;
       const bool urgent = job->placement() == Placement::kUrgent;
-      if (blocking) ++in_blocking_;
+      std::shared_ptr<Watchdog> limit;
+      if (blocking) {
+        ++in_blocking_;
+        worker.blocking = job.get();
+        worker.blocking_since = std::chrono::steady_clock::now();
+        limit = watch_limit_locked();
+      }
       if (urgent) ++in_urgent_;
       lock.unlock();
+      if (limit) limit->check_in(options_.report_after);
       note_progress();
       Scheduler::execute(*job);
+      if (blocking) {
+        const std::lock_guard guard{worker.naming};
+        worker.blocking = nullptr;
+      }
       job.reset();  // may be the last owner
       note_progress();
       lock.lock();
@@ -211,7 +249,7 @@ void WorkerPool::work(Worker& worker) noexcept {
     --idle_;
     if (!busy && workers_.size() > options_.kept.value_or(options_.threads)) break;
   }
-  // A thread cannot join itself: the next one that ends, the watchdog or close() does.
+  // A thread cannot join itself: the next worker that ends, the watchdog or close() joins it.
   std::list<Worker> ended;
   ended.swap(ended_);
   const auto self = std::find_if(workers_.begin(), workers_.end(),
@@ -219,13 +257,13 @@ void WorkerPool::work(Worker& worker) noexcept {
   ended_.splice(ended_.end(), workers_, self);
   progress_of_this_thread() = nullptr;
   lock.unlock();
-  work_.notify_all();  // close() may wait for it
+  work_.notify_all();  // close() may be waiting for this
   join(ended);
 }
 
 bool WorkerPool::are_all_stuck_locked() noexcept {
   if (note_seen_progress_locked()) return false;
-  // More threads than processors do not make computations any faster.
+  // More threads than processors do not speed up computations.
   const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());
   std::size_t computing = 0;
   for (Worker& worker : workers_) {
@@ -235,7 +273,7 @@ bool WorkerPool::are_all_stuck_locked() noexcept {
     if (busy || is_runnable(worker.id)) ++computing;
     if (computing == processors) return false;
   }
-  // One that has finished its job meanwhile may wait for this very lock.
+  // A worker that has finished its job meanwhile may be waiting for this lock.
   return !note_seen_progress_locked();
 }
 
@@ -249,14 +287,14 @@ bool WorkerPool::note_seen_progress_locked() noexcept {
   return any;
 }
 
-std::optional<std::chrono::nanoseconds> WorkerPool::look() noexcept {
+std::optional<std::chrono::nanoseconds> WorkerPool::check_workers() noexcept {
   join_ended();
   bool run_here = false;
   {
     const std::lock_guard guard{mutex_};
     watched_ = !closed_ && has_work_locked();
     if (!watched_) return std::nullopt;
-    if (idle_ > 0) return kStuckAfter;  // it has been told, and is on its way
+    if (idle_ > 0) return kStuckAfter;  // it has been woken and is about to take the job
     run_here = help_locked();
   }
   report_refusal();
@@ -271,6 +309,64 @@ bool WorkerPool::help_locked() noexcept {
   const bool wanted = workers_.size() < options_.threads || (stuck && below_limit);
   if (wanted && (!refused_ || std::chrono::steady_clock::now() >= retry_at_)) (void)add_locked();
   return refused_ && stuck;
+}
+
+std::vector<WorkerPool::Blocked> WorkerPool::blocked() const {
+  const std::lock_guard guard{mutex_};
+  return blocked_locked();
+}
+
+std::vector<WorkerPool::Blocked> WorkerPool::blocked_locked() const {
+  std::vector<Blocked> blocked;
+  if (!is_limit_reached_locked()) return blocked;
+  const auto now = std::chrono::steady_clock::now();
+  for (const Worker& worker : workers_) {
+    const std::lock_guard guard{worker.naming};
+    if (worker.blocking == nullptr) continue;
+    const auto time = now - worker.blocking_since;
+    if (time >= kStuckAfter) blocked.push_back({std::string{worker.blocking->name()}, time});
+  }
+  std::ranges::sort(blocked, std::greater{}, &Blocked::time);
+  return blocked;
+}
+
+std::optional<std::chrono::nanoseconds> WorkerPool::check_limit() noexcept {
+  std::vector<Blocked> blocked;
+  {
+    const std::lock_guard guard{mutex_};
+    limit_watched_ = !closed_ && is_limit_reached_locked();
+    if (!limit_watched_) return std::nullopt;
+    const auto now = std::chrono::steady_clock::now();
+    if (!held_since_) held_since_ = now;
+    auto due = *held_since_ + options_.report_after;
+    if (limit_reported_) due = std::max(due, *limit_reported_ + options_.report_every);
+    if (now < due) return due - now;
+    try {
+      blocked = blocked_locked();
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): tried again
+    }
+    if (blocked.empty())
+      return std::max<std::chrono::nanoseconds>(options_.report_after, kStuckAfter);
+    limit_reported_ = now;
+  }
+  report_limit(blocked);
+  return options_.report_every;
+}
+
+void WorkerPool::report_limit(const std::vector<Blocked>& blocked) const noexcept {
+  try {
+    std::string names;
+    for (std::size_t i = 0; i < std::min(blocked.size(), kNamed); ++i) {
+      names += fmt::format("{}{} for {:.1f} s", i == 0 ? "" : ", ", blocked[i].name,
+                           std::chrono::duration<double>(blocked[i].time).count());
+    }
+    if (blocked.size() > kNamed) names += fmt::format(" and {} more", blocked.size() - kNamed);
+    log_.warning(
+        "handlers wait, as all {} threads that may block do so: {}; let these return sooner, or "
+        "raise RuntimeOptions::max_threads",
+        options_.max_threads, names);
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): a line of the log is lost
+  }
 }
 
 bool WorkerPool::run_library_jobs() noexcept {
@@ -308,6 +404,7 @@ void WorkerPool::close(Close how) noexcept {
   JobList library;
   JobList blocking;
   std::shared_ptr<Watchdog> watchdog;
+  std::shared_ptr<Watchdog> limit_watchdog;
   {
     std::unique_lock lock{mutex_};
     closed_ = true;
@@ -316,6 +413,7 @@ void WorkerPool::close(Close how) noexcept {
     blocking.swap(blocking_);
     ready_ = 0;
     watchdog.swap(watchdog_);
+    limit_watchdog.swap(limit_watchdog_);
     work_.notify_all();
     if (how == Close::kAtOnce) {
       for (Worker& worker : workers_) {

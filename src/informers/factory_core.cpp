@@ -29,13 +29,13 @@
 namespace kube::detail {
 namespace {
 
-/// Takes from the client what the options leave open.
+/// Fills options that are not set from the client.
 FactoryOptions completed(FactoryOptions options, const Client& client) {
   if (!options.log) options.log = client.options().log;
   return options;
 }
 
-/// Wakes the loop when a time has come.
+/// Wakes the loop at a given time.
 class Alarm final : public Job {
  public:
   Alarm(const std::shared_ptr<Scheduler>& scheduler, Clock& clock, Clock::TimePoint time)
@@ -64,12 +64,12 @@ std::shared_ptr<const void> claim_name(const FactoryOptions& options) {
   return claimed;
 }
 
-/// Whether objects of all kinds have this type.
+/// Returns whether objects of all kinds share this type.
 bool is_shared(const Type* type) {
   return type == &type_of<Value>() || type == &type_of<meta::v1::PartialObjectMetadata>();
 }
 
-/// Of types of their own the type, else the resource.
+/// Returns the type if it identifies a kind, else the resource.
 std::string describe(const InformerKey& key) {
   std::string text = is_shared(key.type)
                          ? to_string(key.resource)
@@ -78,7 +78,7 @@ std::string describe(const InformerKey& key) {
   return text;
 }
 
-/// What becomes of one member of a struct, or of a document.
+/// Returns how a projection treats one member of a struct or of a document.
 Projection::Node::Choice choice_of(const Projection::Node& node, const Type& type,
                                    std::string_view name) {
   if (type.kind == Kind::kValue) return node.key(name);
@@ -96,7 +96,7 @@ bool keeps_metadata(const Projection& projection, const Type& type, std::string_
   return choice_of(*metadata.below, below, name).kept;
 }
 
-/// Nothing can be cached without a name, nor watched without a version.
+/// Throws if the projection drops the name, namespace or resource version, which every cache needs.
 void check_kept(const InformerKey& key, const Projection& projection) {
   const Type& type = *key.type;
   for (const std::string_view needed : {"name", "namespace", "resourceVersion"}) {
@@ -110,14 +110,14 @@ void check_kept(const InformerKey& key, const Projection& projection) {
 
 }  // namespace
 
-/// One informer.
+/// An informer of the factory and its state.
 struct FactoryCore::Entry {
   Informer informer;
   std::string description;
   std::uint64_t number = 0;
   bool started = false;
   DoneSignal settled;  // synced, or ended without
-  /// Forwards the stop of the token that start() was given.
+  /// Forwards a stop of the token given to start().
   std::optional<std::stop_callback<std::function<void()>>> forward;
 
   [[nodiscard]] std::string reason() const;
@@ -139,10 +139,10 @@ struct FactoryCore::State {
   // Guarded by mutex:
   bool shut_down = false;
   std::uint64_t next_number = 1;
-  std::shared_ptr<const void> name;  // keeps options.name for this factory
+  std::shared_ptr<const void> name;  // reserves options.name for this factory
   std::map<InformerKey, std::shared_ptr<Entry>> entries;
-  std::vector<std::shared_ptr<Entry>> stopped;  // by stop_informer(), and perhaps not ended yet
-  std::shared_ptr<Runtime> runtime;             // from the first start() on
+  std::vector<std::shared_ptr<Entry>> stopped;  // by stop_informer(); may still be ending
+  std::shared_ptr<Runtime> runtime;             // set by the first start()
   std::map<InformerKey, Make> configured;
   struct Counted {
     const Type* type;
@@ -202,7 +202,7 @@ InformerMetrics FactoryCore::metrics_of(const InformerKey& key) {
     const auto [counted, first] =
         state_->counted.try_emplace({resource, key.namespace_}, State::Counted{key.type, labels});
     if (!first) {
-      // Nothing is wrong with objects in one cache and their metadata in another.
+      // A typed and a metadata informer of one resource are not a mistake.
       if (!is_shared(key.type) && !is_shared(counted->second.type)) {
         state_->options.log->error(
             "factory {} has two informers of {}; only the first one is counted",
@@ -251,7 +251,7 @@ FactoryCore::Informer FactoryCore::make(const InformerPlan& plan) {
   return make_shared_informer(*plan.access, std::move(source), std::move(settings));
 }
 
-/// Why it has not synced.
+/// Returns why the informer has not synced.
 std::string FactoryCore::Entry::reason() const {
   std::string text = informer->last_error();
   if (text.empty() && informer->ended().done()) text = "the informer was stopped";
@@ -277,7 +277,7 @@ void FactoryCore::start(const std::stop_token& stop) {
   if (!failures.empty()) throw Error(failures + "; start again to try again");
 }
 
-/// What it throws leaves the informer not started.
+/// If it throws, the informer has not been started.
 void FactoryCore::begin(Entry& entry, const std::stop_token& stop) const {
   if (state_->runtime == nullptr) state_->runtime = Inside::core(state_->client)->runtime();
   const auto settle = [settled = entry.settled] { settled.fire(); };
@@ -340,7 +340,7 @@ void FactoryCore::end(const std::shared_ptr<FactoryCore>& self) noexcept {
   try {
     keep_until_ended(self);
   } catch (...) {
-    // Informers would use what is destroyed.
+    // Informers would use destroyed objects.
     self->state_->options.log->error("there is no memory to end an informer factory with");
     std::terminate();
   }
@@ -352,7 +352,7 @@ void FactoryCore::keep_until_ended(const std::shared_ptr<FactoryCore>& self) {
     const DoneSignal& ended = entry->informer->ended();
     if (ended.done()) continue;
     ended.on_done([self] {
-      // Not here, where code of the informer runs that would be destroyed.
+      // Not here: code of the informer is on the stack, and would be destroyed.
       self->state_->runtime->loop().post([self] { keep_until_ended(self); });
     });
     return;
@@ -394,7 +394,7 @@ void FactoryCore::wait_until_settled(const Entry& entry, Clock::TimePoint deadli
     return state_->runtime;
   }();
   if (runtime != nullptr && Inside::core(*runtime)->is_without_threads()) {
-    // Whatever ends the wait wakes the loop.
+    // Everything that ends the wait wakes the loop.
     const auto alarm = std::make_shared<Alarm>(Inside::core(*runtime), clock, deadline);
     alarm->start();
     const std::stop_callback on_stop{stop, [&]() noexcept { alarm->schedule(); }};
@@ -448,7 +448,7 @@ DoneSignal FactoryCore::stop_informer(const InformerKey& key) {
   std::shared_ptr<Entry> entry;
   {
     const std::lock_guard guard{state_->mutex};
-    // Those that have ended by now need not be kept.
+    // Drop the informers that have ended.
     std::erase_if(state_->stopped,
                   [](const auto& stopped) { return stopped->informer->ended().done(); });
     const auto found = state_->entries.find(key);

@@ -12,7 +12,7 @@
 namespace kube {
 namespace {
 
-/// How every kind of the API that can be cached begins; so one accessor serves them all.
+/// Common prefix of all API kinds that can be cached, so that one accessor serves them all.
 struct AnyKind {
   meta::v1::ObjectMeta metadata;
   static constexpr const Type& kube_type = meta::v1::ObjectMeta::kube_type;
@@ -31,7 +31,7 @@ struct ServedKind {
 };
 using ServedKinds = std::map<GroupVersionResource, ServedKind>;
 
-/// All kinds of the built-in API that can be listed and watched.
+/// Returns all built-in kinds that can be listed and watched.
 const ServedKinds& served_kinds() {
   static const ServedKinds kKinds = [] {
     ServedKinds all;

@@ -19,47 +19,48 @@ namespace kube::detail {
 
 namespace {
 
-/// Memory is made accessible in steps of this size, and given back after an object that needed more.
+/// Memory is committed in steps of this size.
 constexpr std::size_t kStep = std::size_t{256} << 10;
-/// If it took more steps than these.
+/// After an object that needed more steps than these, the excess memory is returned to the system.
 constexpr std::size_t kKeptSteps = 4;
-/// Bytes of the tables of nodes that are kept.
+/// Largest size of the node tables that is kept for the next object, in bytes.
 constexpr std::size_t kKeptTable = std::size_t{64} << 10;
 
 std::size_t round_up(std::size_t size, std::size_t to) { return (size + to - 1) / to * to; }
 
-/// Addresses in each direction that nearly every object can do with.
+/// Address range per direction that suffices for nearly every object.
 constexpr std::size_t kUsualReach = std::size_t{1} << 20;
-/// More than these are not kept for the next object.
+/// A larger range is not kept for the next object.
 constexpr std::size_t kKeptReach = std::size_t{4} << 20;
-/// An object takes about this many times the bytes of its input; what takes more is read twice.
+/// Usual ratio of an object's size to the size of its input. A larger object is decoded twice.
 constexpr std::size_t kUsualExpansion = 4;
 constexpr std::size_t kMoreReach = 4;
 
-/// A few stretches of arenas that are gone, of the usual reach and accessible from the middle for a step or not
-/// at all. Whoever decodes single documents has an arena for each, and to map and unmap it would take longer than
-/// the decoding.
+/// Free list of address ranges of destroyed arenas. They have the usual reach, and at most one step
+/// is committed in each direction. A program that decodes single documents creates an arena for
+/// each; mapping and unmapping its memory would take longer than decoding.
 /// Thread safety: all methods, from any thread.
 class IdleRegions {
  public:
   struct Region {
     std::byte* middle = nullptr;
-    std::size_t up = 0;  // accessible
+    std::size_t up = 0;  // committed bytes above the middle
+    // Committed bytes below the middle.
     std::size_t down = 0;
   };
-  /// One without a middle if there is none.
+  /// Returns a region without a middle if the list is empty.
   Region take() noexcept {
     const std::lock_guard lock{mutex_};
     return count_ == 0 ? Region{} : regions_[--count_];
   }
-  /// False if there are enough.
+  /// Returns false if the list is full.
   bool keep(const Region& region) noexcept {
     const std::lock_guard lock{mutex_};
     if (count_ == regions_.size()) return false;
     regions_[count_++] = region;
     return true;
   }
-  /// Gives the memory of all of them back to the system, which clears it.
+  /// Returns the memory of all regions to the system, which clears it.
   void drop_pages() noexcept {
     const std::lock_guard lock{mutex_};
     for (std::size_t i = 0; i < count_; ++i) {
@@ -69,7 +70,7 @@ class IdleRegions {
       }
     }
   }
-  /// Around fork(): the child must not find it locked.
+  /// Called around fork(), so that the mutex is not locked in the child.
   void lock() noexcept { mutex_.lock(); }
   void unlock() noexcept { mutex_.unlock(); }
 
@@ -106,7 +107,7 @@ bool Arena::map_region(std::size_t wanted, std::size_t least) noexcept {
     }
   }
   for (std::size_t reach = wanted; reach > least; reach = round_up(reach / 2, kStep)) {
-    // Addresses only; pages are made accessible as they are needed.
+    // Reserves addresses only; pages are committed as needed.
     void* const memory =
         ::mmap(nullptr, 2 * reach, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory != MAP_FAILED) {
@@ -221,7 +222,7 @@ std::size_t Arena::list_steps() {
   for_each_node_word([&](const Word& word) {
     if (word.is_held()) return;
     const std::size_t index = word_index(word);
-    // A byte each, with escapes for long ones.
+    // One byte per distance, with escapes for long ones.
     std::size_t distance = index - last;
     for (; distance >= 254; distance -= 254) steps_.push_back(255);
     steps_.push_back(static_cast<std::uint8_t>(distance));
@@ -260,8 +261,9 @@ void Arena::drop(Word& word) noexcept {
 
 void Arena::pad_text() {
   const std::size_t padding = reinterpret_cast<std::uintptr_t>(bottom_) % 8;
-  bottom_ -= padding;                                 // within a page, so accessible
-  if (padding > 0) std::memset(bottom_, 0, padding);  // equal content, equal image
+  bottom_ -= padding;  // within a page, so committed
+  // Zeroed, so that equal content has an equal image.
+  if (padding > 0) std::memset(bottom_, 0, padding);
 }
 
 Arena::Image Arena::image(const std::byte* root) {
@@ -272,7 +274,7 @@ Arena::Image Arena::image(const std::byte* root) {
 Arena::Holding Arena::choose_holding(bool for_others) const {
   const bool suits = held_ > 0 && bundle_->suits(held_);
   if (for_others) {
-    std::size_t small = 0;  // of those that are not held
+    std::size_t small = 0;  // nodes that the lent bundle does not hold
     for_each_node_word([&](const Word& word) {
       if (!word.is_held() && word.node()->size <= Bundle::kLargestNode) ++small;
     });
@@ -338,7 +340,7 @@ Block* Arena::finish(bool for_others) {
                                                static_cast<std::uint32_t>(nodes),
                                                bundle};
   if (!steps_.empty()) std::memcpy(memory + text_size + size, steps_.data(), steps_.size());
-  reset();  // the references are the block's now
+  reset();  // the block owns the references now
   count_block(*block, +1);
   return block;
 }

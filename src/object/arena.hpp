@@ -15,30 +15,32 @@
 
 namespace kube::detail {
 
-/// Scratch memory in which an object takes shape before it becomes one block of exact size.
+/// Scratch memory in which an object is built before it becomes one block of exact size.
 ///
-/// Structs and arrays grow up from the middle of one reserved stretch of addresses, text grows down, so
-/// the finished image is contiguous and is copied once, without any fix-up. Only what was touched is
-/// backed by memory, and a large object's memory and addresses are given back afterwards.
+/// Structs and arrays grow up from the middle of one reserved address range, text grows down. So
+/// the finished image is contiguous and is copied once, without fix-ups. Only touched pages are
+/// backed by memory; the memory and addresses of a large object are released afterwards.
 ///
-/// Addresses are reserved with the first allocation: as many as the limit may need, or, by with_room(), as many as an
-/// object of some size is likely to need. Where the system grants fewer (`ulimit -v`), the arena makes do with them.
+/// Addresses are reserved at the first allocation: as many as the limit may need, or, in
+/// with_room(), as many as an object of the expected size is likely to need. If the system grants
+/// fewer (`ulimit -v`), the arena works with these.
 ///
-/// Ownership: references to pool nodes given to set_node belong to the arena until finish() or clear().
+/// Ownership: references to pool nodes passed to set_node() belong to the arena until finish() or
+/// clear().
 /// Thread safety: none; an arena belongs to one decoder.
 class Arena {
  public:
   static constexpr std::size_t kDefaultLimit = std::size_t{64} << 20;
 
-  /// No image may exceed `limit` bytes of structs or of text.
+  /// `limit` is the maximum size of the structs and of the text of an image, in bytes each.
   explicit Arena(std::size_t limit = kDefaultLimit);
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
   ~Arena();
 
-  /// Runs `build`, which makes an object in this arena, with addresses for one of about `expected` bytes; runs it again
-  /// with more of them if they did not suffice. The arena is empty before each run, and after a failure.
-  /// Throws what `build` throws, and std::bad_alloc.
+  /// Runs `build`, which builds an object in this arena, with addresses for about `expected` bytes.
+  /// Runs it again with more addresses if they do not suffice. The arena is empty before each run,
+  /// and after a failure. Throws what `build` throws, and std::bad_alloc.
   template <typename Build>
   auto with_room(std::size_t expected, Build build) {
     clear();
@@ -57,7 +59,8 @@ class Arena {
     }
   }
 
-  /// Zeroed memory for structs and arrays, aligned to 8. Throws std::length_error beyond the limit.
+  /// Returns zeroed memory for structs and arrays, aligned to 8. Throws std::length_error beyond
+  /// the limit.
   std::byte* allocate(std::size_t size) {
     size = (size + 7) & ~std::size_t{7};
     if (size > static_cast<std::size_t>(committed_top_ - top_) || used() + size > budget_) {
@@ -68,11 +71,11 @@ class Arena {
     std::memset(memory, 0, size);
     return memory;
   }
-  /// The same for an object that finish() is to make a block of. To be asked for before anything else.
+  /// Allocates the root object of the block that finish() will make. Must be the first allocation.
   std::byte* allocate_root(std::size_t size) {
     return allocate(sizeof(Block) + size) + sizeof(Block);
   }
-  /// Memory for text that is yet to be written.
+  /// Returns uninitialised memory for text.
   char* allocate_text(std::size_t size) {
     if (size > static_cast<std::size_t>(bottom_ - committed_bottom_) || used() + size > budget_) {
       make_room(0, size);
@@ -80,15 +83,15 @@ class Arena {
     bottom_ -= size;
     return reinterpret_cast<char*>(bottom_);
   }
-  /// Gives back the last `unused` bytes asked for: the text turned out shorter.
+  /// Returns the unused end of the last allocation of text, which turned out shorter than `asked`.
   void shrink_text(char* text, std::size_t asked, std::size_t used);
 
-  /// Makes `word` (in this arena) hold `text`. Text that is set but empty differs from none.
+  /// Stores `text` in `word`, which is in this arena. Text that is set but empty differs from none.
   void set_text(Word& word, std::string_view text);
   /// Makes `word` refer to `node`, taking over one reference to it.
   void set_node(Word& word, Node* node) { set_node_word(word, Word::of_node(node)); }
-  /// Makes `word` refer to the node of `from`: with a reference of its own, which this takes over, or by the bundle
-  /// that was lent.
+  /// Makes `word` refer to the node of `from`: with a reference of its own, which is taken over, or
+  /// through the lent bundle.
   void set_node_word(Word& word, Word from) {
     const std::size_t index = word_index(word);
     if (index / 64 >= node_words_.size()) make_room_for_node(index, from);
@@ -96,63 +99,70 @@ class Arena {
     held_ += static_cast<std::size_t>(from.is_held());
     word = from;
   }
-  /// Makes `word` refer to the same node as `like`, which is in the arena or in the block whose bundle was lent.
+  /// Makes `word` refer to the same node as `like`, which is in the arena or in the block whose
+  /// bundle was lent.
   void share_node(Word& word, const Word& like) {
     if (!like.is_held()) like.node()->retain();
     set_node_word(word, like);
   }
-  /// Lends the bundle of a similar block, or none: what is taken from that block by share_node() is not counted.
-  /// It must live until finish() or clear().
+  /// Lends the bundle of a similar block, or none: share_node() does not count references to nodes
+  /// of that block. The bundle must live until finish() or clear().
   void lend(Bundle* bundle) noexcept { bundle_ = bundle; }
-  /// Makes `to` what `from` is, both in this arena: distances are adjusted, node references counted.
+  /// Copies `from` to `to`, both in this arena: adjusts distances and counts node references.
   void assign(Word& to, const Word& from);
-  /// Empties `word`, giving back the node it may refer to.
+  /// Empties `word` and releases the node that it may refer to.
   void drop(Word& word) noexcept;
 
-  /// Limits what the current object may take in all.
+  /// Limits the total size of the current object.
   void set_budget(std::size_t bytes) noexcept { budget_ = bytes; }
-  /// Bytes taken since the last finish or clear.
+  /// Bytes used since the last finish() or clear().
   [[nodiscard]] std::size_t used() const noexcept {
     return static_cast<std::size_t>(top_ - bottom_);
   }
 
-  /// The block of the object that allocate_root() began; the arena is empty afterwards. With `for_others` it has a
-  /// bundle that suits similar objects to come.
+  /// Returns the block of the object that allocate_root() started, and empties the arena. With
+  /// `for_others` the block has a bundle for similar objects to come.
   [[nodiscard]] Block* finish(bool for_others = false);
-  /// The finished image as plain bytes and where the root is in it, for making a pool node. The image
-  /// must hold no node. The arena keeps it until clear().
+  /// The finished image as plain bytes, and the offset of its root, for a pool node. The image must
+  /// not refer to nodes. Valid until clear().
   struct Image {
     std::span<const std::byte> bytes;
     std::size_t root = 0;
   };
   [[nodiscard]] Image image(const std::byte* root);
-  /// Forgets everything and gives back all node references.
+  /// Empties the arena and releases all node references.
   void clear() noexcept;
-  /// The same, and leaves its memory to others until it is needed again.
+  /// As clear(), and leaves the memory to other arenas until this one is used again.
   void rest() noexcept;
-  /// Gives back the memory that arenas leave to the next ones, with what it holds: for who decodes secrets.
+  /// Returns the memory in the free list to the system, with its contents. For programs that decode
+  /// secrets.
   static void drop_idle_memory() noexcept;
 
  private:
   static constexpr std::size_t kNoBudget = ~std::size_t{0};
-  /// There are no more addresses, though the limit allows more.
+  /// Thrown when the reserved addresses are used up although the limit allows more.
   struct Full : std::bad_alloc {};
 
-  /// Reserves addresses for an object of about `expected` bytes, if there are fewer. The arena is empty.
+  /// Reserves addresses for an object of about `expected` bytes, if the range is smaller. The arena
+  /// must be empty.
   void reserve(std::size_t expected);
-  /// Reserves several times as many as `reach`. Throws std::bad_alloc if the system does not grant any more than that.
+  /// Reserves a multiple of `reach`. Throws std::bad_alloc if the system does not grant more than
+  /// `reach`.
   void reserve_beyond(std::size_t reach);
-  /// Reserves `wanted` bytes for each direction, or fewer, but more than `least`. False if that is not granted.
+  /// Reserves `wanted` bytes for each direction, or fewer, but more than `least`. Returns false if
+  /// that is not granted.
   bool map_region(std::size_t wanted, std::size_t least) noexcept;
   void unmap_region() noexcept;
-  /// Makes that many more bytes accessible. Throws std::length_error beyond limit or budget, Full without addresses.
+  /// Commits that many more bytes. Throws std::length_error beyond limit or budget, and Full if the
+  /// addresses are used up.
   void make_room(std::size_t up, std::size_t down);
-  /// Makes the word with that index markable; gives back `word`'s reference if there is no memory for it.
+  /// Extends the bitmap to this index. Releases the reference of `word` if memory is exhausted.
   void make_room_for_node(std::size_t index, Word word);
-  /// How the nodes of a block are held.
+  /// How a block holds its nodes.
   enum class Holding { kBundleOfOwn, kLentBundle, kEach };
   [[nodiscard]] Holding choose_holding(bool for_others) const;
-  /// Brings the words in line with it. Returns the bundle of the block, for which `own` is to be filled.
+  /// Adapts the words to `holding`. Returns the bundle of the block; kBundleOfOwn fills `own` for
+  /// it.
   Bundle* hold_nodes(Holding holding, Bundle* own) noexcept;
   [[nodiscard]] std::size_t word_index(const Word& word) const noexcept {
     return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&word) - middle_) / 8;
@@ -160,24 +170,24 @@ class Arena {
   /// Calls `see` for each word that refers to a node.
   template <typename See>
   void for_each_node_word(See see) const;
-  /// Fills steps_. Returns how many words have a reference.
+  /// Fills steps_. Returns the number of words that hold a reference.
   std::size_t list_steps();
-  /// So that text begins at a word.
+  /// Pads the text so that it starts at a word boundary.
   void pad_text();
   void reset() noexcept;
 
   std::size_t limit_;
-  std::size_t reach_ = 0;  // addresses in each direction; 0: none are reserved
+  std::size_t reach_ = 0;  // addresses per direction; 0: none reserved
   std::byte* middle_ = nullptr;
   std::byte* top_ = nullptr;     // structs: [middle_, top_)
   std::byte* bottom_ = nullptr;  // text: [bottom_, middle_)
   std::byte* committed_top_ = nullptr;
   std::byte* committed_bottom_ = nullptr;
   std::size_t budget_ = kNoBudget;
-  Bundle* bundle_ = nullptr;               // lent
-  std::vector<std::uint64_t> node_words_;  // a bit per word from middle_ on: it refers to a node
-  std::size_t held_ = 0;                   // of these, how many a bundle holds
-  std::vector<std::uint8_t> steps_;        // the table of a block; scratch
+  Bundle* bundle_ = nullptr;               // lent; not owned
+  std::vector<std::uint64_t> node_words_;  // one bit per word from middle_ on: it refers to a node
+  std::size_t held_ = 0;                   // how many of these a bundle holds
+  std::vector<std::uint8_t> steps_;        // scratch: the table of node words of a block
 };
 
 }  // namespace kube::detail

@@ -10,20 +10,22 @@
 
 namespace kube::detail {
 
-/// Nodes that many similar blocks refer to, held once for all of them: a block that refers to nearly all of these has
-/// one reference to the bundle in place of one to each node. An object of some size refers to sixty, which are in
-/// no cache of the processor, so counting them up and down would be a good part of the work for an update.
+/// A counted list of nodes that many similar blocks refer to. A block that refers to nearly all of
+/// them holds one reference to the bundle instead of one per node. A typical object refers to sixty
+/// nodes, each a cache miss, so that counting them individually would be a large part of the work
+/// of an update.
 ///
-/// A bundle keeps nodes that a block in it no longer refers to, for as long as the block lives; so large ones
-/// (kLargestNode) stay out of it.
+/// A bundle keeps nodes that one of its blocks no longer refers to, for the lifetime of that block;
+/// large nodes (kLargestNode) are therefore excluded.
 /// Thread safety: as Node.
 class Bundle {
  public:
-  static constexpr std::size_t kLargestNode = 4096;  ///< bytes of its image
-  /// Fewer are not worth it.
+  static constexpr std::size_t kLargestNode = 4096;  ///< bytes of the node's image
+  /// A bundle with fewer nodes is not worth its cost.
   static constexpr std::size_t kFewestNodes = 8;
 
-  /// One with room for `capacity` nodes; the caller has a reference to it. Throws std::bad_alloc.
+  /// Creates a bundle with room for `capacity` nodes; the caller owns one reference. Throws
+  /// std::bad_alloc.
   static Bundle* make(std::size_t capacity);
   /// Takes over one reference to `node`.
   void add(Node* node) noexcept { nodes_begin()[count_++] = node; }
@@ -35,7 +37,7 @@ class Bundle {
   [[nodiscard]] std::span<Node* const> nodes() const noexcept {
     return {const_cast<Bundle*>(this)->nodes_begin(), count_};
   }
-  /// Whether a block that refers to `held` of these should have the bundle.
+  /// True if a block that refers to `held` of these nodes should use the bundle.
   [[nodiscard]] bool suits(std::size_t held) const noexcept {
     return 4 * held >= 3 * std::size_t{count_};
   }

@@ -8,11 +8,11 @@
 
 namespace kube::detail {
 
-/// What freeze_into does with content that stands in a pool node.
+/// How freeze_into() treats content in pool nodes.
 enum class Nodes { kShare, kCopy };
 
-/// Copies the value at `from` to `to`, zeroed memory in `arena`, with everything it holds. Nodes of a
-/// pool are shared, or copied where the result must stand alone.
+/// Copies the value at `from`, with all its content, to `to`, which is zeroed memory in `arena`.
+/// Pool nodes are shared, or copied if the result must be independent of the pool.
 void freeze_into(Arena& arena, const Type& type, std::byte* to, const std::byte* from,
                  Nodes nodes = Nodes::kShare);
 

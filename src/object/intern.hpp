@@ -10,8 +10,8 @@
 
 namespace kube::detail {
 
-/// The node of `pool` with this image, made if there is none yet; the caller owns one reference. Equality is
-/// decided by comparing bytes, never by a hash alone.
+/// Returns the node of `pool` with this image, created if there is none; the caller owns one
+/// reference. Equality is decided by comparing bytes, never by a hash alone.
 [[nodiscard]] Node* intern(Pool& pool, const Arena::Image& image, std::size_t count,
                            Content content);
 [[nodiscard]] Node* intern_text(Pool& pool, std::string_view text);

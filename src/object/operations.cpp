@@ -17,7 +17,7 @@ namespace kube::detail {
 
 namespace {
 
-/// What stands in the array of a list or map of `element`: the element, or a box of it.
+/// Returns the element in a slot of a list or map: the slot itself, or the content of its box.
 const std::byte* slot_content(const Type& element, const std::byte* slot) noexcept {
   return element.is_boxed_in_containers() ? boxed(word_at(slot)) : slot;
 }
@@ -54,7 +54,8 @@ Content content_of(const Word& word) noexcept {
   }
 }
 
-/// The static type behind a Value's word, so that values are handled as what they hold.
+/// The static type of the content of a Value's word, so that values are processed like typed
+/// containers.
 const Type* container_type_of_value(const Word& word) noexcept {
   switch (content_of(word)) {
     case Content::kList:
@@ -82,7 +83,7 @@ Word copy_list(const Type& type, const Word& from) {
   Word copy = Word::of_owned(header);
   try {
     for (std::size_t i = 0; i < content.count; ++i) {
-      ++header->count;  // first, so that a part of an element is freed, too
+      ++header->count;  // first, so that a partially copied element is freed, too
       copy_slot(*type.element, header->data() + i * stride, content.data + i * stride);
     }
   } catch (...) {
@@ -100,7 +101,7 @@ Word copy_map(const Type& type, const Word& from) {
   Word copy = Word::of_owned(header);
   try {
     for (std::size_t i = 0; i < content.count; ++i) {
-      ++header->count;  // first, so that a part of an entry is freed, too
+      ++header->count;  // first, so that a partially copied entry is freed, too
       std::byte* to = header->data() + i * stride;
       const View key = word_at(content.data + i * stride).view();
       word_at(to) = own_text(reinterpret_cast<const char*>(key.data), key.count);
@@ -113,11 +114,12 @@ Word copy_map(const Type& type, const Word& from) {
   return copy;
 }
 
-/// glibc's calloc does without the cache that each thread has for small pieces, which takes longer than to clear them.
+/// Not calloc: glibc's calloc bypasses the per-thread cache, which costs more than clearing small
+/// pieces.
 std::byte* allocate_zeroed(std::size_t size) {
   void* memory = std::malloc(size);
   if (memory == nullptr) throw std::bad_alloc{};
-  asm("" : "+r"(memory));  // or the compiler makes calloc of the two
+  asm("" : "+r"(memory));  // prevents the compiler from merging the two into calloc
   return static_cast<std::byte*>(std::memset(memory, 0, size));
 }
 
@@ -134,14 +136,14 @@ OwnedHeader* allocate_owned(std::size_t capacity, std::size_t stride, Content co
 
 OwnedHeader* grow_owned(Word& word, std::size_t stride, Content content) {
   if (!word.is_owned()) {
-    // Anything else that has elements lives in a block and is const.
+    // Any other non-empty container is inside a block and therefore const.
     word = Word::of_owned(allocate_owned(4, stride, content));
     return word.owned();
   }
   OwnedHeader* header = word.owned();
   if (header->count == header->capacity) {
     const std::size_t capacity = std::max<std::size_t>(std::size_t{header->capacity} * 2, 4);
-    // Elements are owned words and scalars, which may change place bit by bit.
+    // Elements are owned words and scalars, which are trivially relocatable.
     OwnedHeader* larger = allocate_owned(capacity, stride, content);
     std::memcpy(larger->data(), header->data(), header->count * stride);
     larger->count = header->count;
@@ -198,7 +200,7 @@ Word copy_word(const Type& type, const Word& from) {
       if (from.form() == Form::kScalar || from.form() == Form::kInline) return from;
       if (const Type* container = container_type_of_value(from)) {
         Word copy = copy_word(*container, from);
-        if (!copy.is_owned()) {  // an empty array or object must still say which of the two it is
+        if (!copy.is_owned()) {  // keeps the distinction between an empty array and an empty object
           copy = Word::of_owned(allocate_owned(0, 8, content_of(from)));
         }
         return copy;

@@ -90,8 +90,8 @@ class Pool::Core {
     return node;
   }
 
-  /// Called with what may be the last reference. Going from one to none happens under the lock, so
-  /// intern() cannot hand out a node that is on its way out.
+  /// Called with what may be the last reference. The count drops to zero under the lock, so that
+  /// intern() cannot return a node that is being destroyed.
   void release_last(Node* node) noexcept {
     {
       Shard& shard = shard_of(node->hash);
@@ -105,7 +105,7 @@ class Pool::Core {
     disown();
   }
 
-  /// The Pool and each node own the core.
+  /// Releases one share of the core, which is owned by the Pool and by each node.
   void disown() noexcept {
     if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
@@ -115,7 +115,8 @@ class Pool::Core {
   }
 
  private:
-  /// All pools of the process, whose locks a child of fork() must not find locked.
+  /// All pools of the process; their locks are taken around fork(), so that none is locked in the
+  /// child.
   struct Registry {
     std::mutex mutex;
     Core* first = nullptr;
@@ -142,7 +143,7 @@ class Pool::Core {
   std::atomic<std::size_t> nodes_{0};
   std::atomic<std::size_t> bytes_{0};
   std::array<Shard, 16> shards_;
-  Core* previous_ = nullptr;  // in the registry
+  Core* previous_ = nullptr;  // links of the registry
   Core* next_ = nullptr;
 };
 

@@ -49,7 +49,7 @@ ObjectBytes bytes_of_block(const Block* block) noexcept {
 }
 
 Block* freeze_value(const Type& type, const std::byte* object) {
-  // One arena per thread: freezing is common in programs that build objects.
+  // One arena per thread: programs that build objects freeze often.
   thread_local Arena arena;
   return arena.with_room(0, [&] {
     freeze_into(arena, type, arena.allocate_root(type.size), object);

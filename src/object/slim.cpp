@@ -10,16 +10,16 @@
 namespace kube::detail {
 namespace {
 
-/// Tables live as long as the program, as those of all types do.
+/// Copies a table to memory that is never released: descriptors live as long as the program.
 template <typename T>
-std::span<const T> for_ever(const std::vector<T>& table) {
+std::span<const T> copy_to_static(const std::vector<T>& table) {
   if (table.empty()) return {};
   T* const copy = new T[table.size()];
   std::ranges::copy(table, copy);
   return {copy, table.size()};
 }
 
-/// The entries of a message whose fields are kept; `places` says where each field of the full type is now.
+/// The message fields that are kept; `places` maps a field of the full type to its new index.
 std::vector<ProtoField> slim_proto(std::span<const ProtoField> full,
                                    const std::vector<std::optional<std::uint32_t>>& places) {
   std::vector<ProtoField> kept;
@@ -27,7 +27,7 @@ std::vector<ProtoField> slim_proto(std::span<const ProtoField> full,
     if (entry.is_part) {
       const std::vector<ProtoField> part = slim_proto(entry.part, places);
       if (!part.empty()) {
-        kept.push_back(ProtoField::inline_part(entry.number, for_ever(part)));
+        kept.push_back(ProtoField::inline_part(entry.number, copy_to_static(part)));
       }
     } else if (places[entry.field]) {
       kept.push_back({.number = entry.number, .field = *places[entry.field]});
@@ -61,8 +61,8 @@ Type slim_type(const Type& full, std::size_t size, const std::vector<KeptField>&
       if (holds_time(*mine.type)) type.flags |= Type::kVolatile;
     }
   }
-  type.fields = for_ever(kept);
-  type.proto = for_ever(slim_proto(full.proto, places));
+  type.fields = copy_to_static(kept);
+  type.proto = copy_to_static(slim_proto(full.proto, places));
   return type;
 }
 

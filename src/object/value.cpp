@@ -41,7 +41,7 @@ const Value& absent_value() noexcept {
   return kAbsent;
 }
 
-/// Calls `get`, naming `path` in what it throws.
+/// Calls `get` and prefixes the message of a ValueError with `path`.
 template <typename Get>
 auto at(std::string_view path, Get get) {
   try {
@@ -189,7 +189,7 @@ std::string_view Value::as_string() const {
 
 const List<Value>& Value::as_array() const {
   if (kind() != Kind::kArray) wrong_kind("array", kind());
-  // The word of an array reads as the word of a list.
+  // The words of an array and of a list have the same representation.
   return reinterpret_cast<const List<Value>&>(*this);
 }
 

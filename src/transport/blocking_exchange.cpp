@@ -8,7 +8,7 @@ namespace kube::detail {
 BlockingExchange::BlockingExchange(std::shared_ptr<Transport> transport, HttpRequest request,
                                    Poller poller)
     : transport_(std::move(transport)), poller_(std::move(poller)) {
-  opening_.emplace(poller_,
+  opening_.emplace(poller_, "Transport",
                    [transport = transport_,
                     request = std::move(request)](std::stop_token stop) mutable -> Stream {
                      return transport->open(std::move(request), std::move(stop));
@@ -27,9 +27,10 @@ bool BlockingExchange::poll_head() {
 std::optional<std::string_view> BlockingExchange::poll_read() {
   if (poller_.scheduler == nullptr) return stream_->read(poller_.stop);
   if (!reading_) {
-    reading_.emplace(poller_, [transport = transport_, stream = stream_](std::stop_token stop) {
-      return stream->read(std::move(stop));
-    });
+    reading_.emplace(poller_, "Transport",
+                     [transport = transport_, stream = stream_](std::stop_token stop) {
+                       return stream->read(std::move(stop));
+                     });
   }
   std::optional<std::string_view> bytes = reading_->poll();
   if (bytes) reading_.reset();

@@ -13,16 +13,17 @@
 
 namespace kube::detail {
 
-/// An exchange through blocking calls of a Transport, in the form that is polled: workers make the calls, or whoever polls
-/// if there is no scheduler. Once there is a head, it can be read with blocking calls as well.
+/// Polled form of an exchange through the blocking calls of a Transport. Workers make the calls;
+/// without a scheduler, the polling thread does. Once there is a head, blocking calls may be used
+/// as well.
 class BlockingExchange final : public PolledStream {
  public:
-  /// Begins at once.
+  /// Starts the exchange.
   BlockingExchange(std::shared_ptr<Transport> transport, HttpRequest request, Poller poller);
   BlockingExchange(const BlockingExchange&) = delete;
   BlockingExchange& operator=(const BlockingExchange&) = delete;
   ~BlockingExchange() override {
-    if (reading_) cancel();  // ends the call of the worker
+    if (reading_) cancel();  // ends the worker's call
   }
 
   [[nodiscard]] bool poll_head() override;
@@ -35,10 +36,10 @@ class BlockingExchange final : public PolledStream {
  private:
   using Stream = std::shared_ptr<ResponseStream>;
 
-  const std::shared_ptr<Transport> transport_;  // before the stream, which may need it
+  const std::shared_ptr<Transport> transport_;  // declared before the stream, which may use it
   const Poller poller_;
   std::optional<BlockingCall<Stream>> opening_;
-  Stream stream_;  // shared with a worker that reads
+  Stream stream_;  // shared with a reading worker
   std::optional<BlockingCall<std::string_view>> reading_;
 };
 

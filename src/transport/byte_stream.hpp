@@ -11,12 +11,12 @@
 
 namespace kube::detail {
 
-/// Bytes to and from a peer, without ever waiting.
+/// A non-blocking stream of bytes to and from a peer.
 class ByteStream {
  public:
   enum class Result {
     kBytes,
-    kAllBytes,  ///< for the moment: to ask at once for more would be in vain
+    kAllBytes,  ///< all available bytes: reading again at once would yield kAgain
     kAgain,
     kEnd,
   };
@@ -26,23 +26,24 @@ class ByteStream {
   ByteStream(const ByteStream&) = delete;
   ByteStream& operator=(const ByteStream&) = delete;
 
-  /// kEnd: the peer has said that nothing follows. Throws TransportError if the connection is broken.
+  /// Reads available bytes. kEnd: the peer has closed its side. Throws TransportError if the
+  /// connection is broken.
   [[nodiscard]] virtual Result receive(std::span<char> buffer, std::size_t& received) = 0;
-  /// Returns how many bytes were taken, perhaps none; then the same bytes have to come next. Throws
-  /// TransportError.
+  /// Returns how many bytes were accepted, possibly none. The next call must start with the rest of
+  /// the same bytes. Throws TransportError.
   [[nodiscard]] virtual std::size_t send(std::string_view bytes) = 0;
-  /// receive() said kAgain, but what it waits for is room to write.
+  /// True if receive() returned kAgain because it needs to write first.
   [[nodiscard]] virtual bool wants_write() const noexcept { return false; }
-  /// Has the loop tell when the socket below can be read (POLLIN) or written (POLLOUT); 0: nothing.
+  /// Subscribes to readiness of the underlying socket: POLLIN, POLLOUT, both, or 0 for none.
   virtual void wait_for(short events) noexcept = 0;
-  /// Whether the loop has told so since the last call.
+  /// Returns whether the socket has become ready since the last call.
   [[nodiscard]] virtual bool take_ready() noexcept = 0;
 };
 
-/// A socket that is connected and does not block.
+/// A connected, non-blocking socket.
 class SocketStream final : public ByteStream {
  public:
-  /// `place` is for messages.
+  /// `place` names the peer in messages.
   SocketStream(Socket socket, std::string place)
       : socket_(std::move(socket)), place_(std::move(place)) {}
 

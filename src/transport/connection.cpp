@@ -12,8 +12,8 @@ namespace {
 
 using Kind = TransportError::Kind;
 
-// Then it is the turn of others.
-constexpr int kRoundsInARow = 4;
+// Maximum number of rounds per pump(), so that other connections get their turn.
+constexpr int kMaxRounds = 4;
 
 }  // namespace
 
@@ -44,8 +44,9 @@ bool Connection::make(TimePoint now) {
 }
 
 bool Connection::check_input() noexcept {
-  // What a new connection says belongs to its first request: a refusal, or a reason that TLS gives late. Were it closed
-  // instead, the next one would end in the same way, and so on.
+  // The first data on a new connection belongs to its first request: a refusal, or a late TLS
+  // error. If the connection were closed instead, the next one would end in the same way, and so
+  // on.
   if (fresh_ || !session_->only_answers()) return true;
   try {
     char byte = 0;
@@ -70,7 +71,7 @@ void Connection::begin(const std::shared_ptr<Exchange>& exchange) noexcept {
     session_->begin(exchange);
   } catch (...) {
     const TransportError error = current_failure(settings_);
-    exchange->fail(error);  // the session need not have it
+    exchange->fail(error);  // the session may not have it
     fail(error);
   }
 }
@@ -91,7 +92,8 @@ void Connection::pump(std::span<char> buffer) noexcept {
     try {
       write_all();
     } catch (const TransportError& error) {
-      // The peer may have said why before it closed. (kProtocol is of the session, which cannot go on.)
+      // The peer may have sent the reason before it closed. (kProtocol is an error of the session,
+      // which cannot continue.)
       if (buffer.empty() || error.kind() == Kind::kProtocol) throw;
       read_some(buffer);
       throw;
@@ -105,11 +107,12 @@ void Connection::pump(std::span<char> buffer) noexcept {
 }
 
 void Connection::read_some(std::span<char> buffer) {
-  for (int round = 0; round < kRoundsInARow && session_->wants_input(); ++round) {
+  for (int round = 0; round < kMaxRounds && session_->wants_input(); ++round) {
     std::size_t filled = 0;
     std::exception_ptr error;
     auto result = ByteStream::Result::kBytes;
-    // A TLS record at a time is what there is; several make fewer calls, and wake the reader less often.
+    // Each read yields one TLS record. Reading several means fewer calls and fewer wake-ups of the
+    // reader.
     while (result == ByteStream::Result::kBytes && filled < buffer.size()) {
       std::size_t size = 0;
       try {
@@ -160,8 +163,8 @@ void Connection::wait() noexcept {
   stream_->wait_for(static_cast<short>((reads ? POLLIN : 0) | (writes ? POLLOUT : 0)));
 }
 
-void Connection::forgive(Clock::Duration stall) noexcept {
-  if (dial_) return dial_->forgive(stall);
+void Connection::extend_deadlines(Clock::Duration stall) noexcept {
+  if (dial_) return dial_->extend_deadlines(stall);
   last_received_ += stall;
   idle_since_ += stall;
   if (ping_sent_) *ping_sent_ += stall;
@@ -206,7 +209,7 @@ bool Connection::closed() const {
   return session_ && session_->active() == 0 && (retired_ || !session_->reusable()) && !blocked_;
 }
 
-bool Connection::promising() const {
+bool Connection::will_have_room() const {
   if (closed() || retired_) return false;
   return !session_ || !session_->settled() || session_->active() == 0;
 }

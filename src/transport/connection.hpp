@@ -12,64 +12,65 @@
 
 namespace kube::detail {
 
-/// A connection from the lookup of its name to its end: a Dial, and HTTP on what it made. Belongs to the loop's
-/// thread.
+/// A connection, from name resolution to its end: a Dial, then an HTTP Session on the resulting
+/// stream. Used on the loop's thread.
 ///
-/// Whatever goes wrong on it fails its exchanges and closes it: nothing but make() throws. No exchange points at a
-/// connection that is destroyed.
+/// Every error fails its exchanges and closes it; only make() throws. No exchange points to a
+/// destroyed connection.
 class Connection {
  public:
   using TimePoint = Clock::TimePoint;
 
-  /// What is given by reference must outlive it. `returned` gets exchanges that the peer has not looked at.
+  /// References must outlive it. `returned` receives exchanges that the peer has not processed.
   Connection(std::unique_ptr<Dial> dial, const SessionSettings& settings,
              const TransportOptions& options, const Clock& clock, ExchangeQueue& returned);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  /// Null while it is being made.
+  /// Null until the connection is established.
   [[nodiscard]] Session* session() const noexcept { return session_.get(); }
   [[nodiscard]] const TlsMaterial& material() const noexcept { return *material_; }
 
-  /// Goes on with making it; returns true once it stands. Throws TransportError.
+  /// Continues to connect. Returns true once the connection is established. Throws TransportError.
   [[nodiscard]] bool make(TimePoint now);
-  /// Returns whether a request may be sent now. Closes the connection if its peer has already closed it, or said
-  /// something that answers no request.
+  /// Returns whether a request may be sent now. Closes the connection if the peer has closed it, or
+  /// has sent data that is not a response to a request.
   [[nodiscard]] bool check_input() noexcept;
   void begin(const std::shared_ptr<Exchange>& exchange) noexcept;
-  /// The reader of the exchange has made room, or the exchange is done before its answer was complete.
+  /// Called when the reader of the exchange has made room, or when the exchange ends before its
+  /// response is complete.
   void attend(const std::shared_ptr<Exchange>& exchange) noexcept;
-  /// How many exchanges may begin now.
+  /// Returns how many exchanges may start now.
   [[nodiscard]] std::size_t room() const {
     return session_ && !broken_ && !retired_ ? session_->room() : 0;
   }
-  /// Writes, and with a buffer also reads. Non-blocking, with a bounded amount of input, so that one busy peer cannot
-  /// starve the others.
+  /// Writes, and with a buffer also reads. Non-blocking; reads a bounded amount, so that one busy
+  /// peer cannot starve the others.
   void pump(std::span<char> buffer = {}) noexcept;
-  /// Sends PING when it is time to, and gives up a connection whose peer does not answer.
+  /// Sends a PING when it is due, and closes the connection if the peer does not respond.
   void check_peer(TimePoint now) noexcept;
-  /// Fails all exchanges on it.
+  /// Fails all exchanges of the connection.
   void fail(const TransportError& error) noexcept;
-  /// Nothing begins on it any more.
+  /// No further exchange starts on this connection.
   void retire() noexcept { retired_ = true; }
 
-  /// Has the loop tell when one of its sockets is ready.
+  /// Subscribes to readiness of its sockets.
   void wait() noexcept;
-  /// Nobody ran the loop for that long, which is not the peer's fault.
-  void forgive(Clock::Duration stall) noexcept;
-  /// When make() or check_peer() has something to do though no socket is ready.
+  /// Extends the deadlines by the time that the loop did not run, which is not the peer's fault.
+  void extend_deadlines(Clock::Duration stall) noexcept;
+  /// Returns when make() or check_peer() must be called even if no socket is ready.
   [[nodiscard]] TimePoint next_step() const;
 
   [[nodiscard]] bool closed() const;
-  /// It has no room now, but will have: it is being made, or the server has not said yet how many streams it
-  /// allows, or none at all.
-  [[nodiscard]] bool promising() const;
+  /// True if it has no room now but will: it is still connecting, or the server has not yet
+  /// announced how many streams it allows, or allows none.
+  [[nodiscard]] bool will_have_room() const;
   [[nodiscard]] bool idle() const { return session_ && session_->active() == 0; }
   [[nodiscard]] TimePoint idle_since() const noexcept { return idle_since_; }
-  /// Not all that is to be sent has been.
+  /// True if some output has not been sent yet.
   [[nodiscard]] bool blocked() const noexcept { return blocked_; }
-  /// There may be bytes that the socket does not tell of.
+  /// True if there may be data already decrypted by OpenSSL, which poll() does not report.
   [[nodiscard]] bool has_more() const { return more_ && session_->wants_input(); }
 
  private:
@@ -82,7 +83,7 @@ class Connection {
   const Clock& clock_;
   ExchangeQueue& returned_;
   const std::shared_ptr<const TlsMaterial> material_;
-  std::unique_ptr<Dial> dial_;  // until it stands
+  std::unique_ptr<Dial> dial_;  // until the connection is established
   DialTimes times_;
   std::unique_ptr<ByteStream> stream_;
   std::unique_ptr<Session> session_;
@@ -91,7 +92,7 @@ class Connection {
   bool broken_ = false;
   bool blocked_ = false;
   bool more_ = false;
-  bool fresh_ = false;  // it stands since this turn
+  bool fresh_ = false;  // established in this turn
   TimePoint idle_since_{};
   TimePoint last_received_{};
   std::optional<TimePoint> ping_sent_;

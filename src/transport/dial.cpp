@@ -52,7 +52,7 @@ bool SocketDial::advance(TimePoint now) {
       case Step::kProxyTls:
         moves = tls_->handshake();
         if (!moves) break;
-        // That time is not the proxy's for its answer.
+        // The time of the TLS handshake does not count towards the proxy's time to reply.
         if (options_.connect_timeout.count() != 0) connect_deadline_ += now - tls_started_;
         step_ = Step::kTunnel;
         break;
@@ -126,7 +126,7 @@ bool SocketDial::tunnel() {
   return true;
 }
 
-/// The way to the server is free.
+/// Starts TLS or HTTP with the server.
 void SocketDial::begin_server() {
   if (origin_.secure()) {
     begin_tls(Step::kTls);
@@ -157,13 +157,13 @@ void SocketDial::begin_tls(Step step) {
 
 void SocketDial::wait() noexcept {
   if (connect_) return connect_->wait();
-  if (stream_ == nullptr) return;  // the end of a lookup nudges the mailbox
+  if (stream_ == nullptr) return;  // a finished lookup nudges the mailbox
   const bool writes =
       stream_->wants_write() || (tunnel_ && !in_tls() && !tunnel_->output().empty());
   stream_->wait_for(writes ? POLLOUT : POLLIN);
 }
 
-void SocketDial::forgive(Clock::Duration stall) noexcept {
+void SocketDial::extend_deadlines(Clock::Duration stall) noexcept {
   if (connect_deadline_ != TimePoint::max()) connect_deadline_ += stall;
   if (tls_deadline_ != TimePoint::max()) tls_deadline_ += stall;
 }

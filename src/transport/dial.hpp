@@ -16,17 +16,17 @@
 
 namespace kube::detail {
 
-/// Makes one connection over sockets, step by step: name, TCP, proxy, TLS.
+/// Establishes a connection over sockets in steps: name resolution, TCP, proxy, TLS.
 class SocketDial final : public Dial {
  public:
-  /// `context` is only needed where there is TLS. All that is given by reference must outlive it.
+  /// `context` is needed only for TLS. All references must outlive it.
   SocketDial(const Origin& origin, const TransportOptions& options,
              std::shared_ptr<const TlsMaterial> material, std::shared_ptr<SSL_CTX> context,
              Resolver& resolver, const SocketWatcher& watcher);
 
   [[nodiscard]] bool advance(TimePoint now) override;
   void wait() noexcept override;
-  void forgive(Clock::Duration stall) noexcept override;
+  void extend_deadlines(Clock::Duration stall) noexcept override;
   [[nodiscard]] TimePoint next_step() const override;
   [[nodiscard]] const std::shared_ptr<const TlsMaterial>& material() const noexcept override {
     return material_;
@@ -69,7 +69,7 @@ class SocketDial final : public Dial {
   std::optional<TcpConnect> connect_;
   std::unique_ptr<Tunnel> tunnel_;
   std::unique_ptr<ByteStream> stream_;
-  TlsStream* tls_ = nullptr;  // the uppermost layer of stream_, if that is one
+  TlsStream* tls_ = nullptr;  // the top layer of stream_, if that is TLS
   DialTimes times_;
 };
 

@@ -45,7 +45,7 @@ std::string verification_advice(const TlsFailure& failure) {
     case X509_V_ERR_CERT_REVOKED:
       return certificate("is revoked");
     case X509_V_ERR_INVALID_PURPOSE:
-      return certificate("is not one for servers");
+      return certificate("is not a server certificate");
     default:
       return certificate("cannot be trusted");
   }
@@ -72,12 +72,12 @@ TransportError connect_failed(const Origin& origin, int code, std::string_view d
   const auto advice = [code] {
     switch (code) {
       case ECONNREFUSED:
-        return "nobody accepts connections there; does the server run, is the address right?";
+        return "the connection was refused; does the server run, is the address right?";
       case ETIMEDOUT:
-        return "nobody answers; check address, routes and firewalls";
+        return "the host does not respond; check address, routes and firewalls";
       case ENETUNREACH:
       case EHOSTUNREACH:
-        return "there is no way to that address; check address, routes and firewalls";
+        return "the address is unreachable; check address, routes and firewalls";
       case EMFILE:
       case ENFILE:
         return "no connection: too many files are open; close some, or raise the limit";
@@ -119,7 +119,7 @@ TransportError tls_failed(const TlsFailure& failure) {
   }
   if (has(reason, "wrong version number") || has(reason, "http request") ||
       has(reason, "packet length too long") || has(reason, "record layer failure")) {
-    return fail("what answers there does not speak TLS; is it http, or another port?", reason);
+    return fail("the peer does not speak TLS; is it http, or another port?", reason);
   }
   return fail("the TLS handshake failed", reason);
 }

@@ -8,15 +8,16 @@
 
 #include "origin.hpp"
 
-/// What to tell somebody whose connection could not be made: where, what, and what to do next.
+/// Error messages for connections that cannot be established: the peer, the cause, and the next
+/// step.
 namespace kube::detail {
 
 /// The host, or the proxy's host, has no address.
 [[nodiscard]] TransportError lookup_failed(const Origin& origin, std::string_view detail);
-/// No address could be connected to; `code` is an errno.
+/// No address accepted a connection; `code` is an errno.
 [[nodiscard]] TransportError connect_failed(const Origin& origin, int code,
                                             std::string_view detail);
-/// The proxy does not make a tunnel.
+/// The proxy refused to open a tunnel.
 [[nodiscard]] TransportError proxy_refused(const Origin& origin, std::string_view advice,
                                            std::string_view detail);
 
@@ -27,9 +28,9 @@ struct TlsFailure {
   std::string_view role;
   /// X509_V_...
   long verify_result = 0;
-  /// Of the peer, or null.
+  /// The TLS alert of the peer, or null.
   const char* alert = nullptr;
-  /// What OpenSSL says.
+  /// The reason given by OpenSSL.
   std::string_view reason;
   bool has_certificate = false;
 };

@@ -9,9 +9,9 @@ namespace kube::detail {
 
 namespace {
 
-/// A job that runs later than that was not run in time, and peers get as much time again.
+/// A job that is late by more than this was not run in time; peers get the delay as extra time.
 constexpr std::chrono::seconds kLate{1};
-/// How often a loop that the program runs is looked at.
+/// How often stop() checks whether the program still runs its loop.
 constexpr std::chrono::milliseconds kLookAgain{1};
 constexpr std::chrono::hours kLong{24};
 
@@ -28,7 +28,7 @@ bool DispatcherJob::is_here() const noexcept { return scheduler()->loop().is_her
 void DispatcherJob::run() noexcept {
   if (stopping_) return shut_down();
   const TimePoint begin = system_clock().now();
-  if (due_ < begin - kLate) dispatcher_->forgive(begin - due_ + kLate);
+  if (due_ < begin - kLate) dispatcher_->extend_deadlines(begin - due_ + kLate);
   is_running_ = true;
   const TimePoint next = dispatcher_->turn();
   is_running_ = false;
@@ -36,7 +36,8 @@ void DispatcherJob::run() noexcept {
   wait_until(next, system_clock().now());
 }
 
-/// A deadline that moves away with each byte leaves the timer as it is: it looks again when it fires.
+/// A deadline that is postponed with each byte does not reset the timer: it is checked again when
+/// the timer fires.
 void DispatcherJob::wait_until(TimePoint next, TimePoint now) noexcept {
   due_ = std::max(next, now);
   if (next <= now) return schedule();
@@ -70,7 +71,7 @@ void DispatcherJob::stop() noexcept {
   }
   schedule();
   if (scheduler()->workers().is_without_threads()) {
-    // Perhaps the program does not run its loop any more.
+    // The program may no longer run its loop.
     while (!has_ended_within(kLookAgain)) (void)loop.call_if_idle([this] { shut_down(); });
   } else {
     while (!has_ended_within(kLong)) {

@@ -13,7 +13,8 @@
 
 namespace kube::detail {
 
-/// Runs a HttpDispatcher on the loop of a Runtime, whenever a socket, the mailbox or the time says so.
+/// Runs a HttpDispatcher on the loop of a Runtime whenever a socket, the mailbox or a timer
+/// requires it.
 ///
 /// Thread safety: all public methods may be called from any thread.
 class DispatcherJob final : public Job {
@@ -22,11 +23,11 @@ class DispatcherJob final : public Job {
   DispatcherJob(std::unique_ptr<HttpDispatcher> dispatcher,
                 const std::shared_ptr<Scheduler>& scheduler);
 
-  /// Once, before the first post.
+  /// Call once, before the first post.
   void start() noexcept { dispatcher_->attach(shared_from_this()); }
-  /// Cancels everything, and returns when that is done; the thread that runs the loop does not wait for itself.
+  /// Cancels all exchanges and waits until that is done, except on the loop's thread.
   void stop() noexcept;
-  /// Whether the calling thread is the one that it runs on.
+  /// Returns whether the calling thread runs the loop.
   [[nodiscard]] bool is_here() const noexcept;
 
  private:
@@ -39,10 +40,10 @@ class DispatcherJob final : public Job {
 
   const std::unique_ptr<HttpDispatcher> dispatcher_;
   std::atomic<bool> stopping_ = false;
-  // For the loop's thread:
+  // Used on the loop's thread only:
   Timer timer_;
   TimePoint timer_set_ = TimePoint::max();
-  TimePoint due_ = TimePoint::max();  // when run() has to be called
+  TimePoint due_ = TimePoint::max();  // when run() must be called
   bool is_running_ = false;
 
   std::mutex mutex_;

@@ -39,7 +39,7 @@ void Mailbox::nudge() noexcept {
   if (waker != nullptr) waker->wake();
 }
 
-std::size_t Mailbox::collect() noexcept {
+std::size_t Mailbox::posted_count() noexcept {
   const std::lock_guard lock{mutex_};
   return posted_.size();
 }
@@ -116,7 +116,7 @@ bool Exchange::poll_take(std::string& bytes) {
     ask_for_more(lock);
     if (!is_readable_locked()) {
       release_buffers_locked(bytes);
-      // With the lock: whoever makes it readable comes later, and finds it set.
+      // Set under the lock: the thread that makes it readable takes the lock later, and sees it.
       is_pending_ = true;
       return false;
     }
@@ -132,7 +132,8 @@ bool Exchange::take_locked(std::string& bytes) {
   bytes.swap(bytes_);
   const std::size_t before = credit_;
   credit_ += bytes.size();
-  // The window is opened again by the half, so that a fast reader does not wake the loop each time.
+  // The window is reopened when half of it is free, so that a fast reader does not wake the loop
+  // each time.
   const bool tell =
       !ended_ && !failed_ && before < buffer_bytes_ / 2 && credit_ >= buffer_bytes_ / 2;
   if (!tell || !budget_ || !budget_->is_exhausted()) return tell;
@@ -141,15 +142,15 @@ bool Exchange::take_locked(std::string& bytes) {
   return false;
 }
 
-/// A watch at rest should not hold the memory that it needed when it was busy.
+/// An idle watch should not keep the memory that it needed while busy.
 void Exchange::release_buffers_locked(std::string& bytes) {
   bytes.shrink_to_fit();
   bytes_.shrink_to_fit();
 }
 
-/// Has the loop go on where the budget kept it from that.
+/// Lets the loop resume reading after the budget prevented it.
 void Exchange::ask_for_more(std::unique_lock<std::mutex>& lock) {
-  // A reader that holds nothing may always go on, or streams could wait for each other for ever.
+  // A reader that holds no bytes may always continue; otherwise streams could deadlock.
   if (!withheld_ || (!bytes_.empty() && budget_->is_exhausted())) return;
   withheld_ = false;
   lock.unlock();
@@ -160,7 +161,7 @@ void Exchange::ask_for_more(std::unique_lock<std::mutex>& lock) {
 bool Exchange::wait(std::chrono::nanoseconds timeout) {
   std::unique_lock lock{mutex_};
   ask_for_more(lock);
-  // More would not fit into a point in time.
+  // A longer timeout would overflow a time point.
   constexpr std::chrono::hours kMost{24 * 365};
   return changed_.wait_for(lock, std::min<std::chrono::nanoseconds>(timeout, kMost),
                            [this] { return is_readable_locked(); });
@@ -211,8 +212,8 @@ void Exchange::charge_locked(std::size_t bytes) {
 }
 
 void Exchange::flush() noexcept {
-  changed_.notify_all();  // without the lock, for which the reader would only wait again
-  // A reader that waits in a thread is never pending.
+  changed_.notify_all();  // without the lock, on which the reader would block
+  // A reader that blocks in a thread is never pending.
   if (!is_pending_.exchange(false)) return;
   if (const std::shared_ptr<Waker> waker = waker_.lock()) waker->wake();
 }
@@ -269,7 +270,7 @@ void Exchange::throw_locked() const {
   if (!canceled && !message_.empty()) throw TransportError(*failure_, message_);
   throw TransportError(canceled ? TransportError::Kind::kCanceled : *failure_,
                        request.method + " " + request.target.substr(0, request.target.find('?')) +
-                           (canceled ? ": canceled" : ": failed; there is no memory to say why"));
+                           (canceled ? ": canceled" : ": failed; out of memory for the reason"));
 }
 
 }  // namespace kube::detail

@@ -24,27 +24,27 @@ namespace kube::detail {
 
 class Connection;
 
-/// Wakes the dispatcher from another thread for an exchange that needs attention: it is new, its reader made room, or it
-/// was canceled. An exchange is in the queue once, however often it is posted.
+/// Wakes the dispatcher from another thread for an exchange that needs attention: it is new, its
+/// reader has made room, or it was canceled. Posts of one exchange are coalesced.
 ///
 /// Thread safety: all methods may be called from any thread. Outlives the dispatcher.
 class Mailbox {
  public:
-  /// Sets the job that is woken from now on. Before the first post().
+  /// Sets the job to wake. Call before the first post().
   void open(std::weak_ptr<Waker> waker) noexcept;
   /// Returns false if the dispatcher has ended.
   bool post(std::shared_ptr<Exchange> exchange) noexcept;
-  /// Makes the dispatcher look around.
+  /// Wakes the dispatcher without an exchange.
   void nudge() noexcept;
-  /// How many exchanges next() returns.
-  [[nodiscard]] std::size_t collect() noexcept;
-  /// The exchange that was posted first, or null.
+  /// Returns the number of posted exchanges.
+  [[nodiscard]] std::size_t posted_count() noexcept;
+  /// Removes and returns the exchange that was posted first, or null.
   [[nodiscard]] std::shared_ptr<Exchange> next() noexcept;
-  /// Connections are to be made with this from now on.
+  /// Sets the TLS material for new connections.
   void announce(std::shared_ptr<const TlsMaterial> material) noexcept;
-  /// What was announced since the last call, or null.
+  /// Returns the material announced since the last call, or null.
   [[nodiscard]] std::shared_ptr<const TlsMaterial> take_announced() noexcept;
-  /// Nothing is accepted from now on.
+  /// Rejects all further posts.
   void close() noexcept;
 
  private:
@@ -56,7 +56,7 @@ class Mailbox {
   std::shared_ptr<const TlsMaterial> announced_;
 };
 
-/// A request and its answer, between the thread that asked and the loop.
+/// A request and its response, shared by the calling thread and the loop.
 class Exchange : public std::enable_shared_from_this<Exchange> {
  public:
   using TimePoint = Clock::TimePoint;
@@ -78,69 +78,70 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
     if (budget_) budget_->remove(charged_);
   }
 
-  // --- what both sides read -------------------------------------------------------------------------------
+  // --- read by both sides ---------------------------------------------------------------------
   const HttpRequest request;
   const std::shared_ptr<const TlsMaterial> material;
   const TimePoint started;
 
-  // --- the side of the caller: any thread -----------------------------------------------------------------
+  // --- caller's side: any thread --------------------------------------------------------------
   /// Waits for the head. Throws TransportError.
   const HttpResponseHead& wait_head();
-  /// Waits until there are bytes and moves them to `bytes`, whose memory is used for what comes next. Empty
-  /// at the end. Throws TransportError.
+  /// Waits until bytes have arrived and moves them to `bytes`; the old capacity of `bytes` is
+  /// reused for what arrives next. Empty at the end. Throws TransportError.
   void take(std::string& bytes);
-  /// Whether take() would not wait, or would not after `timeout` at the latest.
+  /// Waits at most `timeout`; returns whether take() would not block.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout);
-  /// Whether take() would not wait.
+  /// Returns whether take() would not block.
   [[nodiscard]] bool is_readable() const {
     const std::lock_guard guard{mutex_};
     return is_readable_locked();
   }
-  /// Woken when a poll that was pending should be repeated. To be set before the exchange is posted.
+  /// Sets the waker for pending polls. Call before the exchange is posted.
   void set_waker(std::weak_ptr<Waker> waker) noexcept { waker_ = std::move(waker); }
-  /// wait_head() without waiting: null while it is pending.
+  /// Polled form of wait_head(): null while pending.
   [[nodiscard]] const HttpResponseHead* poll_head();
-  /// take() without waiting: false while it is pending. The buffers are then released, as for a reader at rest.
+  /// Polled form of take(): false while pending. The buffers are then released, as for an idle
+  /// reader.
   [[nodiscard]] bool poll_take(std::string& bytes);
   void cancel() noexcept;
 
-  // --- the side of the loop -------------------------------------------------------------------------------
-  /// Lets less wait for the reader than was said first. To be called before anything arrives.
+  // --- loop's side ----------------------------------------------------------------------------
+  /// Lowers the limit of buffered bytes. Call before anything arrives.
   void limit_buffer(std::size_t bytes);
   void on_head(HttpResponseHead head);
   void on_bytes(std::string_view bytes);
   void on_end() noexcept;
-  /// Wakes the reader: once for all that arrived together.
+  /// Wakes the reader, once for all bytes that arrived together.
   void flush() noexcept;
-  /// Wakes the reader, too. The text of the error is lost if there is no memory for it.
+  /// Fails the exchange and wakes the reader. The error text is lost if memory is exhausted.
   void fail(const TransportError& error) noexcept;
-  /// The reader is behind: no more bytes until it has made room.
+  /// True if the buffer is full: no more bytes until the reader has made room.
   [[nodiscard]] bool full() const;
   [[nodiscard]] bool canceled() const;
-  /// How many bytes the reader took since the last call.
+  /// Returns how many bytes the reader has taken since the last call.
   [[nodiscard]] std::size_t take_credit();
 
-  /// Nothing more will happen.
+  /// True once the exchange has ended.
   [[nodiscard]] bool done() const noexcept { return done_; }
   [[nodiscard]] const std::optional<TransportError::Kind>& failure() const noexcept {
     return failure_;
   }
   [[nodiscard]] bool has_head() const noexcept { return status != 0; }
 
-  // For the loop alone:
-  ExchangeQueue* finished = nullptr;  ///< gets it when it is done
-  /// The connection whose session has it; null before, after, and once it is done.
+  // Used on the loop's thread only:
+  ExchangeQueue* finished = nullptr;  ///< receives the exchange when it is done
+  /// The connection whose session has the exchange; null before, after, and once it is done.
   Connection* connection = nullptr;
   int attempts = 0;        ///< how often it was given to a connection
-  int status = 0;          ///< of the head
-  std::size_t offset = 0;  ///< of the body: sent up to here
+  int status = 0;          ///< status code of the head
+  std::size_t offset = 0;  ///< how much of the body has been sent
   std::int32_t stream_id = 0;
   std::uint64_t received = 0;
   TimePoint head_at{};
   TimePoint last_byte = started;
-  /// How long its connection took, if it was made for it.
+  /// Durations of the connection setup, if a connection was made for this exchange.
   std::optional<std::chrono::microseconds> resolved, connected, secured;
-  /// For ExchangeQueue alone; guarded like the queue.
+  /// Used by ExchangeQueue only; guarded like the queue.
   std::array<std::shared_ptr<Exchange>, kExchangeLinks> next;
 
  private:
@@ -152,7 +153,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   }
   [[nodiscard]] bool knows_head_locked() const { return head_there_ || canceled_ || failed_; }
   [[nodiscard]] const HttpResponseHead& head_locked() const;
-  /// Moves what is readable to `bytes`. True if the loop has to be told that there is room.
+  /// Moves the buffered bytes to `bytes`. Returns true if the loop must be notified that there is
+  /// room.
   [[nodiscard]] bool take_locked(std::string& bytes);
   void release_buffers_locked(std::string& bytes);
   void ask_for_more(std::unique_lock<std::mutex>& lock);
@@ -162,9 +164,9 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   const Clock& clock_;
   const std::shared_ptr<Mailbox> mailbox_;
   const std::shared_ptr<ByteBudget> budget_;
-  std::weak_ptr<Waker> waker_;            // constant once it is posted
-  std::atomic<bool> is_pending_ = false;  // a poll was, and the waker has not been woken since
-  // For the loop alone:
+  std::weak_ptr<Waker> waker_;            // constant once posted
+  std::atomic<bool> is_pending_ = false;  // a poll was pending; the waker has not been called
+  // Used on the loop's thread only:
   bool done_ = false;
   std::optional<TransportError::Kind> failure_;  // constant once failed_
   // Guarded by the mailbox:
@@ -182,9 +184,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   std::string message_;  // copies of an exception would share theirs between threads
   std::string bytes_;
   std::size_t credit_ = 0;
-  std::size_t charged_ = 0;  // to the budget: bytes_, and what the reader took last
-  mutable bool withheld_ =
-      false;  // the budget kept the loop from reading, or from opening the window
+  std::size_t charged_ = 0;        // to the budget: bytes_, and what the reader took last
+  mutable bool withheld_ = false;  // the budget prevented reading, or opening the window
 };
 
 }  // namespace kube::detail

@@ -8,12 +8,13 @@ namespace kube::detail {
 
 class Exchange;
 
-/// The intrusive links of an Exchange, one for each kind of queue that it can be in at the same time.
+/// The intrusive links of an Exchange, one for each kind of queue that it can be in at the same
+/// time.
 enum class ExchangeLink { kPosted, kWaiting, kFinished };
 inline constexpr std::size_t kExchangeLinks = 3;
 
-/// FIFO of exchanges, linked through the exchanges themselves: no operation allocates or throws, so that an exchange
-/// can always be handed on, also when memory is exhausted.
+/// Intrusive FIFO of exchanges: no operation allocates or throws, so that exchanges can be handed
+/// on even when memory is exhausted.
 ///
 /// Thread safety: none. An exchange is in at most one queue of each kind of link.
 class ExchangeQueue {
@@ -29,7 +30,7 @@ class ExchangeQueue {
   void push(std::shared_ptr<Exchange> exchange) noexcept;
   /// Removes and returns the oldest; null if the queue is empty.
   [[nodiscard]] std::shared_ptr<Exchange> pop() noexcept;
-  /// Removes the exchange if it is in the queue. Linear.
+  /// Removes the exchange if it is in the queue. Linear time.
   void erase(const Exchange& exchange) noexcept;
   void clear() noexcept;
 

@@ -18,19 +18,19 @@ namespace {
 
 using Kind = TransportError::Kind;
 
-/// What waits for its reader: more is as well kept by the kernel, which lets the server go on sending, and would fall
-/// out of the processor's cache.
+/// Maximum number of bytes buffered for the reader. The kernel buffers the rest, which lets the
+/// server continue to send; a larger buffer would not fit into the processor's cache.
 constexpr std::size_t kReadAhead = std::size_t{256} << 10;
-/// A body that is no longer goes out with the head: to send twice takes longer than to copy it.
+/// A body up to this size is sent with the head: copying it is faster than a second send.
 constexpr std::size_t kSentWithHead = std::size_t{16} << 10;
-/// Of the lines around chunks, and of a trailer.
+/// Limit for chunk-size lines and for a trailer line.
 constexpr std::size_t kMaxLine = 4096;
 
 bool same_word(std::string_view a, std::string_view b) {
   return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
-/// "close, TE" has the word "close".
+/// Returns whether a comma-separated list contains a word: "close, TE" contains "close".
 bool lists_word(std::string_view list, std::string_view word) {
   while (!list.empty()) {
     const auto comma = list.find(',');
@@ -81,14 +81,14 @@ class Http1Session final : public Session {
     if (exchange != exchange_) return;
     (void)exchange->take_credit();
     if (exchange->done()) {
-      // The rest of the answer is in the way of any other: the connection has to go.
+      // The connection cannot be reused: the rest of the response is still to come.
       exchange_ = nullptr;
       closing_ = true;
     }
   }
 
   void receive(std::string_view bytes) override {
-    if (exchange_ == nullptr) {  // a server that says why it closes an idle connection
+    if (exchange_ == nullptr) {  // a server that explains why it closes an idle connection
       closing_ = true;
       return;
     }
@@ -113,7 +113,7 @@ class Http1Session final : public Session {
       }
     }
     if (exchange_ != nullptr) exchange_->flush();
-    if (!bytes.empty()) closing_ = true;  // more than was asked for
+    if (!bytes.empty()) closing_ = true;  // data beyond the response
   }
 
   void end_of_input() override {
@@ -148,7 +148,7 @@ class Http1Session final : public Session {
     if (exchange_ == nullptr) return;
     std::shared_ptr<Exchange> exchange = std::exchange(exchange_, nullptr);
     const std::string& method = exchange->request.method;
-    // The server closed an idle connection while the request was on its way.
+    // The server closed an idle connection while the request was in flight.
     if (error.kind() == Kind::kConnectionLost && begun_ > 1 && state_ == State::kHead &&
         head_.empty() && informational_ == 0 && (method == "GET" || method == "HEAD") &&
         !exchange->done()) {
@@ -175,7 +175,7 @@ class Http1Session final : public Session {
     const std::size_t before = head_.size();
     head_.append(bytes);
     const auto end = head_.find("\r\n\r\n", before < 3 ? 0 : before - 3);
-    // Without an end, the last three bytes may be the beginning of it.
+    // If the head is incomplete, its last three bytes may belong to the terminator.
     const std::size_t size =
         end != std::string::npos ? end : std::max<std::size_t>(head_.size(), 3) - 3;
     if (size > settings_.max_header_bytes) throw headers_too_large(settings_);
@@ -193,7 +193,7 @@ class Http1Session final : public Session {
     if (head.status == 101) refuse("it switches to another protocol");
     if (head.status < 200) {
       if (++informational_ > kMaxInformational) throw too_many_informational(settings_);
-      head_.clear();  // another one follows
+      head_.clear();  // another head follows
       return;
     }
     choose_body(head);
@@ -201,7 +201,7 @@ class Http1Session final : public Session {
     if (state_ == State::kCounted && left_ == 0) finish();
   }
 
-  /// Returns the size of the name in "Name: value".
+  /// Returns the length of the name in "Name: value".
   std::size_t field_name(std::string_view line) const {
     const auto colon = line.find(':');
     if (colon == std::string_view::npos || colon == 0 ||
@@ -254,7 +254,7 @@ class Http1Session final : public Session {
         const char* end = header.value.data() + header.value.size();
         const auto parsed = std::from_chars(header.value.data(), end, value);
         if (parsed.ec != std::errc{} || parsed.ptr != end || (length && *length != value)) {
-          refuse("its length makes no sense");
+          refuse("its Content-Length is invalid");
         }
         length = value;
       }
@@ -307,7 +307,7 @@ class Http1Session final : public Session {
     }
     if (!is_field_text(line)) refuse("the line before a chunk has control characters in it");
     if (state_ == State::kChunkEnd) {
-      if (!line.empty()) refuse("a chunk is longer than it said");
+      if (!line.empty()) refuse("a chunk is longer than announced");
       state_ = State::kChunkSize;
       return;
     }
@@ -322,7 +322,8 @@ class Http1Session final : public Session {
   }
 
   void finish() {
-    // An answer that came before the request was sent as a whole leaves the connection in the middle.
+    // A response that arrived before the whole request was sent leaves the connection in an
+    // undefined state.
     if (!keep_alive_ || !output().empty()) closing_ = true;
     const std::shared_ptr<Exchange> exchange = std::exchange(exchange_, nullptr);
     exchange->on_end();
@@ -334,9 +335,9 @@ class Http1Session final : public Session {
   bool closing_ = false;
   bool keep_alive_ = true;
   std::size_t begun_ = 0;
-  int informational_ = 0;  ///< answers 1xx to the exchange so far
+  int informational_ = 0;  ///< 1xx responses of the exchange so far
   std::string head_to_send_;
-  std::size_t with_head_ = 0;  ///< bytes of the body that stand behind it
+  std::size_t with_head_ = 0;  ///< bytes of the body that follow the head
   std::string_view pending_;
   std::string head_;
   std::string line_;

@@ -21,9 +21,9 @@ namespace {
 
 using Kind = TransportError::Kind;
 
-// The connection's window is never the limit: each stream has one, and they bound what waits in memory.
+// The connection's window is never the limit: each stream has a window, which bounds its buffer.
 constexpr std::int32_t kConnectionWindow = 1 << 30;
-// As many as servers allow at least, by the recommendation of RFC 9113.
+// The minimum that RFC 9113 recommends servers to allow.
 constexpr std::size_t kUsualStreams = 100;
 
 class Http2Session final : public Session {
@@ -67,7 +67,7 @@ class Http2Session final : public Session {
 
   [[nodiscard]] std::size_t room() const override {
     if (!reusable()) return 0;
-    // How many streams the server allows is known with its first frame. One may begin before.
+    // The server's stream limit is known with its first frame. One stream may start before.
     const std::size_t limit = settled_ ? remote_limit() : 1;
     return limit > streams_.size() ? limit - streams_.size() : 0;
   }
@@ -101,7 +101,7 @@ class Http2Session final : public Session {
     for (Header& header : headers) {
       header.name = lower_case(header.name);
       add(header.name, header.value);
-      // Tokens do not belong into the compressor's table, where their length could be guessed.
+      // Tokens must not enter the compression table, where their length could be guessed.
       if (header.name == "authorization") fields.back().flags = NGHTTP2_NV_FLAG_NO_INDEX;
     }
     nghttp2_data_provider body{};
@@ -126,7 +126,7 @@ class Http2Session final : public Session {
       return;
     }
     if (exchange->done()) {
-      found->second.dropped = true;  // until the stream is closed, what arrives is thrown away
+      found->second.dropped = true;  // data is discarded until the stream is closed
       reset(found->first);
       return;
     }
@@ -137,25 +137,25 @@ class Http2Session final : public Session {
   void receive(std::string_view bytes) override {
     const auto taken = nghttp2_session_mem_recv(
         session_.get(), reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
-    // One frame after the other is most often of one stream, whose reader wakes up once.
+    // Successive frames mostly belong to one stream; its reader is then woken only once.
     touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
     for (const auto& exchange : touched_) exchange->flush();
     touched_.clear();
-    if (taken < 0) refuse("what the server sent is not HTTP/2", static_cast<int>(taken));
+    if (taken < 0) refuse("the server does not speak HTTP/2", static_cast<int>(taken));
   }
 
   void end_of_input() override {
     fail_all({Kind::kConnectionLost, fmt::format("{}: the server closed the connection{}",
-                                                 settings_.authority, goodbye_)});
+                                                 settings_.authority, goaway_text_)});
   }
 
   [[nodiscard]] std::string_view output() override {
     while (pending_.empty()) {
       const std::uint8_t* data = nullptr;
       const auto size = nghttp2_session_mem_send(session_.get(), &data);
-      if (size < 0) refuse("HTTP/2 cannot go on", static_cast<int>(size));
+      if (size < 0) refuse("the HTTP/2 session failed", static_cast<int>(size));
       if (size == 0) break;
-      // Small frames leave together.
+      // Coalesce small frames.
       gathered_.append(reinterpret_cast<const char*>(data), static_cast<std::size_t>(size));
       if (gathered_.size() < kGather) continue;
       break;
@@ -163,10 +163,9 @@ class Http2Session final : public Session {
     if (pending_.empty()) pending_ = gathered_;
     if (pending_.empty() && !streams_.empty() && nghttp2_session_want_read(session_.get()) == 0 &&
         nghttp2_session_want_write(session_.get()) == 0) {
-      // nghttp2 has found an error of the connection, has told the peer so, and has no more to say.
-      throw TransportError(Kind::kProtocol,
-                           fmt::format("{}: what the server sent violates HTTP/2: {}",
-                                       settings_.authority, complaint_));
+      // nghttp2 has detected a connection error, has sent GOAWAY, and has nothing more to send.
+      throw TransportError(Kind::kProtocol, fmt::format("{}: the server violates HTTP/2: {}",
+                                                        settings_.authority, protocol_error_));
     }
     return pending_;
   }
@@ -194,7 +193,7 @@ class Http2Session final : public Session {
     std::shared_ptr<Exchange> exchange;
     HttpResponseHead head = {};
     std::size_t header_bytes = 0;
-    int informational = 0;  // answers 1xx so far
+    int informational = 0;  // 1xx responses so far
     bool dropped = false;   // its exchange is done
   };
 
@@ -207,7 +206,7 @@ class Http2Session final : public Session {
     if (result != 0) throw TransportError(Kind::kProtocol, nghttp2_strerror(result));
   }
 
-  /// A callback that failed ran out of memory: it has no other reason.
+  /// A failed callback means out of memory: callbacks have no other reason to fail.
   [[noreturn]] void refuse(std::string_view what, int error) const {
     if (error == NGHTTP2_ERR_NOMEM || error == NGHTTP2_ERR_CALLBACK_FAILURE) throw std::bad_alloc();
     throw TransportError(Kind::kProtocol, fmt::format("{}: {}: {}", settings_.authority, what,
@@ -218,7 +217,7 @@ class Http2Session final : public Session {
     check(nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL));
   }
 
-  /// Ends the exchange of a stream whose answer is refused.
+  /// Ends the exchange of a stream whose response is refused.
   void drop(std::int32_t id, Stream& stream, const TransportError& error) {
     stream.exchange->fail(error);
     stream.dropped = true;
@@ -235,7 +234,7 @@ class Http2Session final : public Session {
     return found == streams_.end() || found->second.dropped ? nullptr : &found->second;
   }
 
-  /// Nothing may be thrown through nghttp2.
+  /// Calls `function`: no exception may propagate through nghttp2.
   template <typename Function>
   static int guarded(Function function) noexcept {
     try {
@@ -282,7 +281,8 @@ class Http2Session final : public Session {
     });
   }
 
-  /// nghttp2 leaves such fields out. What it objects to may be a blank at the end; control characters are an attack.
+  /// nghttp2 drops such fields. It may object only to a trailing blank, but control characters are
+  /// an attack.
   static int on_invalid_header(nghttp2_session*, const nghttp2_frame* frame,
                                const std::uint8_t* name, std::size_t name_size,
                                const std::uint8_t* value, std::size_t value_size, std::uint8_t,
@@ -312,7 +312,7 @@ class Http2Session final : public Session {
         self->settled_ = true;
       } else if (header.type == NGHTTP2_GOAWAY) {
         self->going_away_ = true;
-        self->goodbye_ =
+        self->goaway_text_ =
             fmt::format(" (GOAWAY, {}{}{})", nghttp2_http2_strerror(frame->goaway.error_code),
                         frame->goaway.opaque_data_len > 0 ? ": " : "",
                         printable({reinterpret_cast<const char*>(frame->goaway.opaque_data),
@@ -334,7 +334,7 @@ class Http2Session final : public Session {
           (header.flags & NGHTTP2_FLAG_END_STREAM) != 0 && exchange.has_head()) {
         self->touched_.push_back(stream->exchange);
         exchange.on_end();
-        // A server that has answered does not want the rest of the request.
+        // A server that has responded does not want the rest of the request.
         if (exchange.offset < exchange.request.body.size()) self->reset(header.stream_id);
       }
       return 0;
@@ -362,12 +362,12 @@ class Http2Session final : public Session {
       const std::shared_ptr<Exchange> exchange = found->second.exchange;
       if (!exchange->done()) self->fail(exchange, code);
       self->streams_.erase(
-          found);  // last: if the failure cannot be told, fail_all() still finds it
+          found);  // last: if reporting the failure throws, fail_all() still finds it
       return 0;
     });
   }
 
-  /// A request that was still in line when GOAWAY came.
+  /// Called for a request that was still queued when GOAWAY was received.
   static int on_not_sent(nghttp2_session*, const nghttp2_frame* frame, int error, void* user) {
     const bool refused = error == NGHTTP2_ERR_START_STREAM_NOT_ALLOWED;
     if (frame->hd.type != NGHTTP2_HEADERS || !refused) return 0;
@@ -376,22 +376,22 @@ class Http2Session final : public Session {
 
   static int on_complaint(nghttp2_session*, int, const char* text, std::size_t size, void* user) {
     return guarded([&] {
-      static_cast<Http2Session*>(user)->complaint_ = printable({text, size});
+      static_cast<Http2Session*>(user)->protocol_error_ = printable({text, size});
       return 0;
     });
   }
 
-  /// The stream was closed before the end of the answer.
+  /// Fails an exchange whose stream was closed before the end of the response.
   void fail(const std::shared_ptr<Exchange>& exchange, std::uint32_t code) {
     if (code == NGHTTP2_REFUSED_STREAM && !exchange->has_head()) {
       give_back(exchange);
     } else if (code == NGHTTP2_PROTOCOL_ERROR || code == NGHTTP2_NO_ERROR) {
       exchange->fail({Kind::kProtocol, fmt::format("{}: the answer violates HTTP/2: {}",
-                                                   settings_.authority, complaint_)});
+                                                   settings_.authority, protocol_error_)});
     } else {
       exchange->fail({Kind::kConnectionLost,
                       fmt::format("{}: the server reset the stream ({}){}", settings_.authority,
-                                  nghttp2_http2_strerror(code), goodbye_)});
+                                  nghttp2_http2_strerror(code), goaway_text_)});
     }
   }
 
@@ -411,11 +411,11 @@ class Http2Session final : public Session {
 
   std::unique_ptr<nghttp2_session, Delete> session_;
   std::unordered_map<std::int32_t, Stream> streams_;
-  std::vector<std::shared_ptr<Exchange>> touched_;  // have bytes that their readers do not know of
+  std::vector<std::shared_ptr<Exchange>> touched_;  // have bytes not reported to readers
   bool settled_ = false;
   bool going_away_ = false;
-  std::string goodbye_;    // what a GOAWAY said
-  std::string complaint_;  // what nghttp2 says of the peer
+  std::string goaway_text_;     // the debug data of a GOAWAY
+  std::string protocol_error_;  // nghttp2's error message about the peer
   std::string gathered_;
   std::string_view pending_;
 };

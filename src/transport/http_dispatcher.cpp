@@ -15,7 +15,7 @@ namespace {
 using Kind = TransportError::Kind;
 using std::chrono::microseconds;
 
-// After that many connections refused it, an exchange is not tried again.
+// After this many connections have refused an exchange, it fails.
 constexpr int kAttempts = 3;
 
 SessionSettings settings_of(const Origin& origin, const TransportOptions& options) {
@@ -59,7 +59,7 @@ void HttpDispatcher::attach(const std::shared_ptr<Job>& job) noexcept {
 
 void HttpDispatcher::shut_down() noexcept {
   mailbox_->close();
-  for (std::size_t count = mailbox_->collect(); count > 0; --count) {
+  for (std::size_t count = mailbox_->posted_count(); count > 0; --count) {
     const std::shared_ptr<Exchange> exchange = mailbox_->next();
     if (exchange->finished == nullptr) exchange->finished = &finished_;
     exchange->fail(shut_down_);
@@ -84,14 +84,14 @@ void HttpDispatcher::work() {
     dispatch(pool);
   }
   move_bytes();
-  look_at_clock();
+  check_deadlines();
   close_connections();
   for (Pool& pool : pools_) collect_returned(pool);
   report_finished();
 }
 
 void HttpDispatcher::read_mail() {
-  const std::size_t count = mailbox_->collect();
+  const std::size_t count = mailbox_->posted_count();
   if (const auto announced = mailbox_->take_announced()) renew(announced);
   for (std::size_t i = 0; i < count; ++i) {
     const std::shared_ptr<Exchange> exchange = mailbox_->next();
@@ -131,7 +131,8 @@ void HttpDispatcher::drop(const std::shared_ptr<Exchange>& exchange,
 void HttpDispatcher::renew(const std::shared_ptr<const TlsMaterial>& material) {
   if (material == material_) return;
   if (material_ != nullptr) {
-    // Two threads may have asked one after the other, and come here in another order.
+    // Two threads may have fetched the material one after the other, and arrive here in the
+    // opposite order.
     if (material->identity < material_->identity || material->trust < material_->trust) return;
     for (Pool& pool : pools_) {
       for (const auto& connection : pool.connections) {
@@ -170,7 +171,7 @@ void HttpDispatcher::make_connections(Pool& pool) noexcept {
 void HttpDispatcher::dial_failed(Pool& pool, const Connection& connection,
                                  const TransportError& error) noexcept {
   options_.log.debug("{}", error.what());
-  if (&connection.material() != material_.get()) return;  // others will be made with what holds now
+  if (&connection.material() != material_.get()) return;  // new ones use the current material
   // Fail the exchanges that were waiting for this connection.
   for (std::size_t count = 0; count < pool.width && !pool.waiting.empty(); ++count) {
     pool.waiting.pop()->fail(error);
@@ -188,11 +189,11 @@ void HttpDispatcher::dispatch(Pool& pool) noexcept {
       }
       connection->begin(pool.waiting.pop());
     }
-    if (connection->promising()) ++coming;
+    if (connection->will_have_room()) ++coming;
   }
   const std::size_t wanted = pool.waiting.empty() ? 0 : (pool.waiting.size() - 1) / pool.width + 1;
   if (wanted == 0) {
-    // Nobody waits any more for what is still being made.
+    // No exchange waits for connections that are still being established.
     std::erase_if(pool.connections, [](const auto& connection) { return !connection->session(); });
   }
   if (coming < wanted) dial(pool, wanted - coming);
@@ -220,7 +221,7 @@ void HttpDispatcher::move_bytes() noexcept {
   }
 }
 
-void HttpDispatcher::look_at_clock() noexcept {
+void HttpDispatcher::check_deadlines() noexcept {
   const TimePoint now = clock_.now();
   for (Pool& pool : pools_) {
     for (const auto& connection : pool.connections) {
@@ -231,7 +232,7 @@ void HttpDispatcher::look_at_clock() noexcept {
   next_deadline_ = TimePoint::max();
   for (const auto& exchange : exchanges_) {
     if (exchange->done()) continue;
-    // It is the reader who is slow, or the bytes have come and are not read yet.
+    // The reader is slow, or the bytes have arrived but have not been read yet.
     const bool unread = exchange->connection != nullptr && exchange->connection->has_more();
     if (unread || exchange->full()) exchange->last_byte = now;
     const TimePoint limit = deadline(*exchange);
@@ -347,7 +348,7 @@ void HttpDispatcher::report_finished() noexcept {
       report.connected = exchange->connected;
       report.secured = exchange->secured;
       options_.on_exchange(report);
-    } catch (...) {  // no measurement is worth a lost answer
+    } catch (...) {  // an error in a metrics hook must not lose the response
     }
   }
 }
@@ -359,7 +360,7 @@ HttpDispatcher::TimePoint HttpDispatcher::wait() noexcept {
     bool coming = false;
     bool room = false;
     for (const auto& connection : pool.connections) {
-      coming |= connection->promising();
+      coming |= connection->will_have_room();
       room |= connection->room() > 0;
       until = std::min(until, connection->next_step());
       if (connection->idle() && options_.idle_connection_timeout.count() > 0) {
@@ -368,14 +369,14 @@ HttpDispatcher::TimePoint HttpDispatcher::wait() noexcept {
       at_once |= connection->session() != nullptr && connection->has_more();
       connection->wait();
     }
-    at_once |= !pool.waiting.empty() && (room || !coming);  // there is something to dispatch
+    at_once |= !pool.waiting.empty() && (room || !coming);  // something to dispatch
   }
   return at_once ? TimePoint::min() : until;
 }
 
-void HttpDispatcher::forgive(Clock::Duration stall) noexcept {
+void HttpDispatcher::extend_deadlines(Clock::Duration stall) noexcept {
   for (Pool& pool : pools_) {
-    for (const auto& connection : pool.connections) connection->forgive(stall);
+    for (const auto& connection : pool.connections) connection->extend_deadlines(stall);
   }
   for (const auto& exchange : exchanges_) exchange->last_byte += stall;
 }

@@ -13,17 +13,18 @@
 
 namespace kube::detail {
 
-/// Gives exchanges to connections, makes connections where there are too few, moves bytes, and looks at the time.
-/// Everything but the constructors and the constant members happens in the loop's thread.
+/// Assigns exchanges to connections, opens connections as needed, transfers data and checks
+/// deadlines. Everything but the constructors and the const members is used on the loop's thread.
 ///
-/// An exception, of whatever type, fails the exchanges that it concerns, or all of them; the dispatcher goes on.
+/// An exception, of whatever type, fails the affected exchanges, or all of them; the dispatcher
+/// continues.
 class HttpDispatcher {
  public:
   using TimePoint = Clock::TimePoint;
 
   /// Throws TransportError.
   explicit HttpDispatcher(TransportOptions options);
-  /// On another network than the machine's.
+  /// Uses another network than the machine's, for tests.
   HttpDispatcher(TransportOptions options, std::unique_ptr<Network> network);
   ~HttpDispatcher();
   HttpDispatcher(const HttpDispatcher&) = delete;
@@ -33,13 +34,15 @@ class HttpDispatcher {
   [[nodiscard]] const TransportOptions& options() const noexcept { return options_; }
   [[nodiscard]] const Origin& origin() const noexcept { return origin_; }
 
-  /// From now on mail and sockets schedule this job, which calls turn(). Before the first post.
+  /// Sets the job that mail and sockets schedule, and that calls turn(). Call before the first
+  /// post.
   void attach(const std::shared_ptr<Job>& job) noexcept;
-  /// Does what there is to do. Returns when it has to be called again though nothing happens: TimePoint::min() at once.
+  /// Does all pending work. Returns when it must be called again even if nothing happens;
+  /// TimePoint::min() means at once.
   [[nodiscard]] TimePoint turn() noexcept;
-  /// Nobody ran the loop for that long: the time does not count against peers.
-  void forgive(Clock::Duration stall) noexcept;
-  /// Fails all exchanges, closes all connections and accepts nothing more.
+  /// Extends the deadlines of peers by the time that the loop did not run.
+  void extend_deadlines(Clock::Duration stall) noexcept;
+  /// Fails all exchanges, closes all connections and rejects new exchanges.
   void shut_down() noexcept;
 
  private:
@@ -50,9 +53,9 @@ class HttpDispatcher {
   /// The connections and exchanges of one lane.
   struct Pool {
     ExchangeQueue waiting{ExchangeLink::kWaiting};
-    /// By connections; they wait again after the turn.
+    /// Returned by connections; they wait again after the turn.
     ExchangeQueue returned{ExchangeLink::kWaiting};
-    /// How many exchanges the last connection was good for: 1 with HTTP/1.1.
+    /// How many exchanges the last connection could carry at once: 1 with HTTP/1.1.
     std::size_t width = 100;
     Connections connections;
   };
@@ -67,17 +70,17 @@ class HttpDispatcher {
   void dispatch(Pool& pool) noexcept;
   void dial(Pool& pool, std::size_t count) noexcept;
   void move_bytes() noexcept;
-  void look_at_clock() noexcept;
-  /// The end of the time that the exchange may take; max() if it has none.
+  void check_deadlines() noexcept;
+  /// Returns the deadline of the exchange; max() if it has none.
   [[nodiscard]] TimePoint deadline(const Exchange& exchange) const;
   [[nodiscard]] TransportError timeout_of(const Exchange& exchange, TimePoint now) const noexcept;
   void close_connections() noexcept;
   void close_longest_idle() noexcept;
   void collect_returned(Pool& pool) noexcept;
   void report_finished() noexcept;
-  /// Has the loop tell of what happens next.
+  /// Subscribes to the next events and returns the next deadline.
   [[nodiscard]] TimePoint wait() noexcept;
-  /// Fails all exchanges that were accepted; those in the mailbox wait for the next turn.
+  /// Fails all accepted exchanges. Those still in the mailbox are handled in the next turn.
   void fail_everything(const TransportError& error) noexcept;
 
   const TransportOptions options_;
@@ -93,9 +96,9 @@ class HttpDispatcher {
   std::shared_ptr<const TlsMaterial> material_;
   std::unordered_set<std::shared_ptr<Exchange>> exchanges_;
   ExchangeQueue finished_{ExchangeLink::kFinished};
-  /// Not initialised: pages that are never needed cost nothing.
+  /// Not initialised, so that unused pages cost no memory.
   const std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(kReadSize);
-  /// No exchange has a deadline before.
+  /// Lower bound of all deadlines.
   TimePoint next_deadline_ = TimePoint::max();
 };
 

@@ -48,7 +48,7 @@ void HttpStream::accept(const HttpResponseHead& head) {
   const std::string* encoding = find_header(head_.headers, "Content-Encoding");
   if (encoding == nullptr || *encoding != "gzip") return;
   inflater_.emplace();
-  // What is said of the compressed body is not true of the bytes that come out here.
+  // These headers describe the compressed body, not the bytes that are returned here.
   std::erase_if(head_.headers, [](const Header& header) {
     return find_header({header}, "Content-Encoding") != nullptr ||
            find_header({header}, "Content-Length") != nullptr;
@@ -65,7 +65,7 @@ std::optional<std::string_view> HttpStream::next(const Take& take) {
       inflater_->run(compressed_, decoded_, limit, host_);
       if (!decoded_.empty()) return decoded_;
     } else {
-      // A watch at rest should not hold what it needed to decode an event.
+      // An idle watch should not keep the memory that it needed to decode an event.
       inflater_->rest();
       std::string{}.swap(decoded_);
       if (!take()) return std::nullopt;

@@ -18,10 +18,10 @@ namespace kube::detail {
 
 class Scheduler;
 
-/// The answer to an exchange, decompressed.
+/// The response of an exchange, decompressed.
 class HttpStream final : public PolledStream {
  public:
-  /// `host` begins messages. `scheduler` has the loop that the exchange is on.
+  /// `host` is the prefix of messages. `scheduler` owns the loop of the exchange.
   HttpStream(std::shared_ptr<Exchange> exchange, std::string host,
              std::shared_ptr<Scheduler> scheduler)
       : exchange_(std::move(exchange)), host_(std::move(host)), scheduler_(std::move(scheduler)) {}
@@ -29,7 +29,7 @@ class HttpStream final : public PolledStream {
   HttpStream& operator=(const HttpStream&) = delete;
   ~HttpStream() override;
 
-  /// Throws TransportError.
+  /// Waits for the head. Throws TransportError.
   void wait_head();
   [[nodiscard]] bool poll_head() override;
   [[nodiscard]] const HttpResponseHead& head() const noexcept override { return head_; }
@@ -41,10 +41,11 @@ class HttpStream final : public PolledStream {
 
  private:
   void accept(const HttpResponseHead& head);
-  /// Runs the loop until `ready()` or the deadline, if it has no thread of its own and nobody else runs it.
+  /// Runs the loop until `ready()` or the deadline, if the loop has no thread and no other thread
+  /// runs it.
   void drive_loop(const std::function<bool()>& ready,
                   std::chrono::steady_clock::time_point deadline) const;
-  /// The next bytes. `take()` refills bytes_, or returns false if there is nothing yet.
+  /// Returns the next bytes. `take()` refills bytes_, or returns false while pending.
   template <typename Take>
   [[nodiscard]] std::optional<std::string_view> next(const Take& take);
   [[nodiscard]] bool has_compressed() const noexcept {
@@ -55,7 +56,7 @@ class HttpStream final : public PolledStream {
   const std::shared_ptr<Exchange> exchange_;
   const std::string host_;
   const std::shared_ptr<Scheduler> scheduler_;
-  HttpResponseHead head_;  // without a status until it has come
+  HttpResponseHead head_;  // status is 0 until it has been received
   std::optional<Inflater> inflater_;
   std::string bytes_;
   std::string_view compressed_;

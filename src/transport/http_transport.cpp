@@ -31,7 +31,7 @@ using detail::HttpDispatcher;
 using detail::HttpStream;
 using detail::Mailbox;
 
-/// Nothing that would end a line, and with it begin another request.
+/// Refuses anything that would end a line and thereby start another request (request smuggling).
 void check_request(const HttpRequest& request) {
   const auto is_line_break = [](unsigned char letter) {
     return letter == '\r' || letter == '\n' || letter == '\0';
@@ -52,13 +52,13 @@ void check_request(const HttpRequest& request) {
   }
 }
 
-/// Connections made with an old certificate end even if nothing but watches runs.
-std::shared_ptr<void> listen_for_identity(const HttpDispatcher& dispatcher) {
+/// Closes connections made with an old certificate even if only watches are running.
+std::shared_ptr<void> listen_for_identity(const HttpDispatcher& dispatcher,
+                                          const std::shared_ptr<detail::Scheduler>& scheduler) {
   const std::shared_ptr<Credentials>& credentials = dispatcher.options().credentials;
   if (credentials == nullptr) return nullptr;
-  return credentials->on_identity_change([mailbox = dispatcher.mailbox(),
-                                          log = dispatcher.options().log,
-                                          weak = std::weak_ptr{credentials}] {
+  auto changed = [mailbox = dispatcher.mailbox(), log = dispatcher.options().log,
+                  weak = std::weak_ptr{credentials}] {
     try {
       if (const auto alive = weak.lock()) mailbox->announce(alive->tls());
     } catch (const std::exception& error) {
@@ -66,15 +66,20 @@ std::shared_ptr<void> listen_for_identity(const HttpDispatcher& dispatcher) {
     } catch (...) {
       log.warning("connections keep the older client certificate");
     }
-  });
+  };
+  if (auto* const ready = dynamic_cast<detail::NonBlockingCredentials*>(credentials.get())) {
+    return ready->on_identity_change(std::move(changed), scheduler);
+  }
+  return credentials->on_identity_change(std::move(changed));
 }
 
-/// That of the options, or one of its own. Throws TransportError.
+/// Returns the Runtime of the options, or a new one. Throws TransportError.
 std::shared_ptr<Runtime> runtime_of(const HttpDispatcher& dispatcher) {
   const TransportOptions& options = dispatcher.options();
   if (options.runtime) return options.runtime;
   try {
-    return std::make_shared<Runtime>(RuntimeOptions{.log = options.log});
+    return std::make_shared<Runtime>(
+        RuntimeOptions{.log = options.log, .metrics = options.metrics});
   } catch (const std::system_error& error) {
     const int code = error.code().value();
     if (code != EAGAIN) throw connect_failed(dispatcher.origin(), code, error.code().message());
@@ -95,7 +100,7 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
             dynamic_cast<detail::NonBlockingCredentials*>(dispatcher_.options().credentials.get())),
         job_(std::make_shared<DispatcherJob>(std::move(dispatcher),
                                              detail::Inside::core(*runtime_))),
-        identity_changes_(listen_for_identity(dispatcher_)) {
+        identity_changes_(listen_for_identity(dispatcher_, detail::Inside::core(*runtime_))) {
     job_->start();
   }
 
@@ -115,9 +120,13 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
     check_request(request);
     detail::require_may_wait(fmt::format("{} {}", request.method, request.target),
                              "use the asynchronous form of the call");
+    if (stop.stop_requested()) {  // do not even connect
+      throw TransportError(TransportError::Kind::kCanceled,
+                           dispatcher_.origin().name + ": canceled");
+    }
     std::unique_ptr<HttpStream> stream = send(std::move(request), material(stop), {});
     // From here on the transport may be destroyed.
-    // A pointer, as the return statement empties `stream` before the callback is gone.
+    // A pointer, because the return statement empties `stream` before the callback is destroyed.
     const std::stop_callback cancel_on_stop{stop, [raw = stream.get()] { raw->cancel(); }};
     stream->wait_head();
     return stream;
@@ -165,7 +174,7 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
   }
 
   const detail::ProcessMark process_;
-  const HttpDispatcher& dispatcher_;  // of the job
+  const HttpDispatcher& dispatcher_;  // owned by the job
   const std::shared_ptr<Runtime> runtime_;
   const std::shared_ptr<const TlsMaterial> no_material_;
   detail::NonBlockingCredentials* const ready_credentials_;  // those of the options, or null

@@ -10,21 +10,23 @@
 
 namespace kube::detail {
 
-/// An address of either family, as the 16 bytes of IPv6.
+/// An IPv4 or IPv6 address, stored as 16 bytes.
 struct IpAddress {
   std::array<unsigned char, 16> bytes{};
   bool v4 = false;
 
-  /// As many bytes as its family has.
+  /// Returns the bytes of its family: 4 or 16.
   [[nodiscard]] std::span<const unsigned char> own_bytes() const noexcept {
     return std::span{bytes}.subspan(v4 ? 12 : 0);
   }
 };
 
-/// Nothing if the text is a name. IPv6 may stand in brackets; a zone ("%eth0") is left out.
+/// Parses an address; nothing if the text is a name. Accepts IPv6 in brackets and drops a zone
+/// ("%eth0").
 [[nodiscard]] std::optional<IpAddress> parse_ip_address(std::string_view text);
 
-/// As it stands before a port: IPv6 in brackets, and without a zone, which means nothing to others.
+/// Formats a host for use before a port: IPv6 in brackets and without its zone, which is local to
+/// this machine.
 [[nodiscard]] std::string bracketed(std::string_view host);
 
 }  // namespace kube::detail

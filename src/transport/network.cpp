@@ -50,7 +50,7 @@ class SocketNetwork final : public Network {
   const TransportOptions& options_;
   const SocketWatcher& watcher_;
   Resolver resolver_;
-  /// Made of tls_material_, once it was needed.
+  /// Made from tls_material_ on first use.
   std::shared_ptr<SSL_CTX> tls_;
   std::shared_ptr<const TlsMaterial> tls_material_;
 };

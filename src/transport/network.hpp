@@ -15,14 +15,15 @@
 
 namespace kube::detail {
 
-/// How long it took from the beginning until a step was done.
+/// Time from the start until each step was done.
 struct DialTimes {
   std::chrono::microseconds resolved{0};
   std::chrono::microseconds connected{0};
   std::chrono::microseconds secured{0};
 };
 
-/// Makes one connection, without ever waiting. Destroying it gives the attempt up. Belongs to the loop's thread.
+/// Establishes one connection without blocking. Destroying it cancels the attempt. Used on the
+/// loop's thread.
 class Dial {
  public:
   using TimePoint = Clock::TimePoint;
@@ -32,26 +33,26 @@ class Dial {
   Dial(const Dial&) = delete;
   Dial& operator=(const Dial&) = delete;
 
-  /// Goes on as far as it can; returns true once the connection stands. Throws TransportError, also when it
-  /// has taken too long.
+  /// Continues as far as possible. Returns true once the connection is established. Throws
+  /// TransportError, also on timeout.
   [[nodiscard]] virtual bool advance(TimePoint now) = 0;
-  /// Has the loop tell when advance() has something to do.
+  /// Subscribes to the events that advance() waits for.
   virtual void wait() noexcept = 0;
-  /// Nobody ran the loop for that long, which is not the peer's fault.
-  virtual void forgive(Clock::Duration stall) noexcept = 0;
-  /// When advance() has something to do though no socket is ready.
+  /// Extends the deadlines by the time that the loop did not run, which is not the peer's fault.
+  virtual void extend_deadlines(Clock::Duration stall) noexcept = 0;
+  /// Returns when advance() must be called even if no socket is ready.
   [[nodiscard]] virtual TimePoint next_step() const = 0;
-  /// The credentials that it connects with.
+  /// The TLS material used for the connection.
   [[nodiscard]] virtual const std::shared_ptr<const TlsMaterial>& material() const noexcept = 0;
 
-  // Once it stands:
+  // Valid once the connection is established:
   [[nodiscard]] virtual bool negotiated_http2() const = 0;
   [[nodiscard]] virtual std::unique_ptr<ByteStream> take_stream() = 0;
   [[nodiscard]] virtual const DialTimes& times() const noexcept = 0;
 };
 
-/// The system as a HttpDispatcher uses it: connections and time. Tests replace it by a script, so that every order of
-/// events can be enumerated in one thread.
+/// Connections and time for a HttpDispatcher. Tests replace it with a script, so that every order
+/// of events can be enumerated in one thread.
 class Network {
  public:
   Network() = default;
@@ -61,14 +62,14 @@ class Network {
 
   /// Throws TransportError.
   [[nodiscard]] virtual std::unique_ptr<Dial> dial(std::shared_ptr<const TlsMaterial> material) = 0;
-  /// Makes the TLS context anew for the next dial: OpenSSL does not say that one which was made while memory was short
-  /// lacks ciphers, or certificates that it trusts.
+  /// Discards the TLS context, so that the next dial makes a new one. A context made while memory
+  /// was short may lack ciphers or trusted certificates, and OpenSSL does not report that.
   virtual void renew_tls() noexcept = 0;
   [[nodiscard]] virtual const Clock& clock() const noexcept = 0;
 };
 
-/// The network of the machine. All that is given by reference must outlive it; the mailbox is nudged when a lookup is
-/// done.
+/// Makes the network of the machine. All references must outlive it. The mailbox is nudged when a
+/// lookup is done.
 [[nodiscard]] std::unique_ptr<Network> make_socket_network(const Origin& origin,
                                                            const TransportOptions& options,
                                                            std::shared_ptr<Mailbox> mailbox,

@@ -14,23 +14,23 @@ namespace {
 
 using Kind = TransportError::Kind;
 
-// A SOCKS5 message has one byte for each of these lengths.
+// SOCKS5 encodes each of these lengths in one byte.
 constexpr std::size_t kMaxSocksText = 255;
 
 Url parse_proxy(const std::string& text, const Origin& origin) {
   Url proxy = parse_url(text, "http", "the address of the proxy");
-  if (proxy.scheme == "socks5h") proxy.scheme = "socks5";  // as in Go, the proxy looks the name up
+  if (proxy.scheme == "socks5h") proxy.scheme = "socks5";  // as in Go, the proxy resolves the name
   if (proxy.scheme == "http" || proxy.scheme == "https") return proxy;
   if (proxy.scheme != "socks5") {
     throw TransportError(
         Kind::kProtocol,
-        fmt::format("proxies of the kind {} are not known; use http, https or socks5",
+        fmt::format("the proxy scheme {} is not supported; use http, https or socks5",
                     proxy.scheme));
   }
   if (std::max({proxy.user.size(), proxy.password.size(), origin.host.size()}) > kMaxSocksText) {
     throw TransportError(Kind::kProtocol,
-                         "the address of the proxy: SOCKS5 knows no users, passwords and hosts of "
-                         "more than 255 bytes");
+                         "the address of the proxy: SOCKS5 allows at most 255 bytes for user, "
+                         "password and host");
   }
   return proxy;
 }

@@ -10,23 +10,23 @@
 
 namespace kube::detail {
 
-/// Where connections go.
+/// The server and the proxy that connections are made to.
 struct Origin {
   std::string scheme;
   std::string host;
   int port = 0;
   std::string path;
-  /// As it stands in Host: without the port if it is the usual one.
+  /// Value of the Host header: without the port if it is the default.
   std::string authority;
   /// "https://10.0.0.1:6443", for messages.
   std::string name;
-  /// Of http, https or socks5.
+  /// A proxy of scheme http, https or socks5.
   std::optional<Url> proxy = std::nullopt;
 
   [[nodiscard]] bool secure() const { return scheme == "https"; }
 };
 
-/// Reads base_url and finds the proxy. Throws TransportError.
+/// Parses base_url and determines the proxy. Throws TransportError.
 [[nodiscard]] Origin parse_origin(const TransportOptions& options);
 
 }  // namespace kube::detail

@@ -18,28 +18,29 @@ namespace kube::detail {
 /// An exchange that can be polled (engine/polling.hpp) as well as read with blocking calls.
 class PolledStream : public ResponseStream {
  public:
-  /// True once head() may be called. Throws as Transport::open().
+  /// Returns true once head() may be called. Throws like Transport::open().
   [[nodiscard]] virtual bool poll_head() = 0;
-  /// read() without waiting: nothing while it is pending. To be called once there is a head.
+  /// Non-blocking read(): nothing while pending. Requires that there is a head.
   [[nodiscard]] virtual std::optional<std::string_view> poll_read() = 0;
 };
 
-/// The form of a Transport that need not block.
+/// Non-blocking form of a Transport.
 ///
 /// Thread safety: all methods may be called from any thread.
 class AsyncTransport {
  public:
   virtual ~AsyncTransport() = default;
 
-  /// Sends the request and does not wait for the answer; `waker` is for all polls of the exchange. It may block all the same:
-  /// credentials may have to run a plugin. Throws TransportError, ConfigError.
+  /// Sends the request without waiting for the response; `waker` is woken for all polls of the
+  /// exchange. May block nevertheless, while credentials run a plugin. Throws TransportError,
+  /// ConfigError.
   [[nodiscard]] virtual std::unique_ptr<PolledStream> start(HttpRequest request,
                                                             std::weak_ptr<Waker> waker,
                                                             std::stop_token stop) = 0;
-  /// The same, or null, with `request` left as it was, if that would block.
+  /// Like start(), but returns null and leaves `request` unchanged if it would block.
   [[nodiscard]] virtual std::unique_ptr<PolledStream> try_start(HttpRequest& request,
                                                                 std::weak_ptr<Waker> waker) = 0;
-  /// The one that it runs on, or null.
+  /// The Runtime that it runs on, or null.
   [[nodiscard]] virtual std::shared_ptr<Runtime> runtime() const noexcept { return nullptr; }
 };
 

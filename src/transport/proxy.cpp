@@ -39,7 +39,7 @@ bool same_text(std::string_view a, std::string_view b) {
   return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
-/// Takes ":443" away; false if there is a port, and it is another one.
+/// Removes a ":port". Returns false if there is one and it differs from `port`.
 bool strip_port(std::string_view& entry, int port) {
   const auto colon = entry.rfind(':');
   if (colon == std::string_view::npos || parse_ip_address(entry)) return true;

@@ -6,13 +6,13 @@
 
 namespace kube::detail {
 
-/// Whether an entry of NO_PROXY covers the host: "*", a domain ("example.com" with all below, ".example.com"
-/// only what is below), an address, a network ("10.0.0.0/8"), each with ":port" if only that is meant.
-/// localhost and loopback addresses are always covered.
+/// Returns whether NO_PROXY covers the host. Entries are "*", a domain ("example.com" includes
+/// subdomains, ".example.com" means only those), an address, or a network ("10.0.0.0/8"), each
+/// optionally limited to a ":port". localhost and loopback addresses are always covered.
 [[nodiscard]] bool excluded_from_proxy(std::string_view no_proxy, std::string_view host, int port);
 
-/// The proxy that the environment names for the scheme and host, or empty: HTTPS_PROXY or HTTP_PROXY, in
-/// capitals or not, unless NO_PROXY covers the host.
+/// Returns the proxy that the environment sets for the scheme and host, or empty: HTTPS_PROXY or
+/// HTTP_PROXY, in upper or lower case, unless NO_PROXY covers the host.
 [[nodiscard]] std::string proxy_from_environment(std::string_view scheme, std::string_view host,
                                                  int port);
 

@@ -17,7 +17,7 @@ namespace kube::detail {
 
 namespace {
 
-// More are not tried.
+// Further addresses are ignored.
 constexpr std::size_t kMaxAddresses = 16;
 
 void ask_system(const char* host, const std::string& port, int flags, Lookup& lookup) {
@@ -78,9 +78,9 @@ Resolver::~Resolver() {
 
 std::shared_ptr<const Lookup> Resolver::look_up() {
   if (running_ != nullptr && !running_->done) return running_;
-  if (thread_.joinable()) thread_.join();  // it has nothing left to do
+  if (thread_.joinable()) thread_.join();  // it has already finished
 
-  // Becomes running_ only once it is sure to be done one day.
+  // Stored in running_ only once its completion is certain.
   auto lookup = std::make_shared<Lookup>();
   if (is_localhost(host_)) {
     for (const char* address : {"::1", "127.0.0.1"}) {
@@ -95,7 +95,7 @@ std::shared_ptr<const Lookup> Resolver::look_up() {
   }
   if (threads_ == Threads::kNone) {
     if (!std::exchange(reported_, true)) {
-      log_.info("{} is looked up on the thread that runs the loop, which waits meanwhile", host_);
+      log_.info("{} is looked up on the thread that runs the loop, which blocks meanwhile", host_);
     }
     ask_system(host_.c_str(), port_, 0, *lookup);
     lookup->done = true;
@@ -111,7 +111,7 @@ std::shared_ptr<const Lookup> Resolver::look_up() {
       lookup->done = true;
       mailbox->nudge();
     });
-  } catch (const std::system_error& error) {  // no thread to be had
+  } catch (const std::system_error& error) {  // no thread available
     lookup->error = EAI_SYSTEM;
     lookup->system_error = error.code().value();
     lookup->done = true;

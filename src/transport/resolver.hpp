@@ -15,7 +15,7 @@
 
 namespace kube::detail {
 
-/// Where a socket can connect to.
+/// An address to connect to.
 struct SocketAddress {
   sockaddr_storage storage{};
   socklen_t size = 0;
@@ -24,25 +24,25 @@ struct SocketAddress {
   [[nodiscard]] std::string str() const;
 };
 
-/// What became of looking a name up.
+/// The state and result of a name lookup.
 struct Lookup {
   std::atomic<bool> done = false;
   // Constant once done:
   std::vector<SocketAddress> addresses = {};
-  /// EAI_..., 0 if there are addresses.
+  /// An EAI_... code; 0 if there are addresses.
   int error = 0;
-  /// If that is EAI_SYSTEM.
+  /// The errno if `error` is EAI_SYSTEM.
   int system_error = 0;
 
   [[nodiscard]] std::string error_text() const;
 };
 
-/// Finds the addresses of one host. getaddrinfo() may take as long as it likes and cannot be interrupted, hence
-/// it runs in a thread of its own, one at a time. That thread shares nothing with the Resolver but the Lookup
-/// and the mailbox, so that nobody has to wait for it: it is the one thread that may outlive its owner. Where no thread may
-/// be made, the loop's thread waits for the system.
+/// Resolves one host name. getaddrinfo() can take arbitrarily long and cannot be interrupted, so it
+/// runs in a thread of its own, one at a time. That thread shares only the Lookup and the mailbox
+/// with the Resolver, so it can be abandoned: it is the only thread that may outlive its owner. If
+/// no thread can be created, the loop's thread blocks instead.
 ///
-/// Belongs to the loop's thread.
+/// Used on the loop's thread.
 class Resolver {
  public:
   enum class Threads : std::uint8_t { kAllowed, kNone };
@@ -53,8 +53,8 @@ class Resolver {
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
 
-  /// The lookup that runs, or a new one; the mailbox is nudged when it is done. Addresses and "localhost" are
-  /// known at once.
+  /// Returns the running lookup, or starts one. The mailbox is nudged when it is done. Addresses
+  /// and "localhost" are resolved at once.
   [[nodiscard]] std::shared_ptr<const Lookup> look_up();
 
  private:

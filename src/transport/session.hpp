@@ -11,33 +11,33 @@
 
 namespace kube::detail {
 
-/// What both versions of HTTP need to know to write requests and to limit answers.
+/// Settings for writing requests and limiting responses, for both versions of HTTP.
 struct SessionSettings {
   std::string scheme;
-  /// Host and port as they stand in Host and :authority.
+  /// Host and port as sent in Host and :authority.
   std::string authority;
-  /// Put before each target.
+  /// Prepended to each target.
   std::string path_prefix;
   std::size_t max_header_bytes = 0;
   std::size_t stream_buffer_bytes = 0;
   bool ask_for_gzip = true;
-  // What exchanges fail with where nothing may be allocated or thrown, hence made beforehand:
+  // Preallocated errors, for code that may neither allocate nor throw:
   TransportError out_of_memory{TransportError::Kind::kConnectionLost, "out of memory"};
   TransportError connection_closed{TransportError::Kind::kConnectionLost, "connection closed"};
 };
 
-/// The current exception as an exchange fails with it. To be called in a catch block.
+/// Returns the current exception as the error of an exchange. Call only in a catch block.
 [[nodiscard]] TransportError current_failure(const SessionSettings& settings) noexcept;
 
-/// HTTP on one connection, without the connection: bytes go in and come out, exchanges make progress. Belongs to the
-/// loop's thread.
+/// HTTP on one connection, independent of the connection itself: consumes and produces bytes and
+/// advances exchanges. Used on the loop's thread.
 ///
-/// An exchange that has begun leaves the session done (answered or failed) or through `returned`. After a method threw,
-/// fail_all() is the only one that may be called.
+/// A started exchange leaves the session when it is done (completed or failed) or through
+/// `returned`. After a method has thrown, only fail_all() may be called.
 class Session {
  public:
-  /// Exchanges that the peer surely has not looked at go to `returned`, to begin again elsewhere. Both arguments must
-  /// outlive the session.
+  /// `returned` receives exchanges that the peer has certainly not processed, to be started on
+  /// another connection. Both arguments must outlive the session.
   Session(const SessionSettings& settings, ExchangeQueue& returned) noexcept
       : settings_(settings), returned_(returned) {}
   virtual ~Session() = default;
@@ -46,34 +46,36 @@ class Session {
 
   /// "HTTP/2"
   [[nodiscard]] virtual const char* protocol() const noexcept = 0;
-  /// How many exchanges may begin now.
+  /// Returns how many exchanges may start now.
   [[nodiscard]] virtual std::size_t room() const = 0;
-  /// False: how many exchanges fit is not known yet.
+  /// False while the maximum number of exchanges is not known yet.
   [[nodiscard]] virtual bool settled() const = 0;
-  /// How many are expected to fit at once.
+  /// Returns how many exchanges are expected to fit at once.
   [[nodiscard]] virtual std::size_t width() const = 0;
   [[nodiscard]] virtual std::size_t active() const = 0;
-  /// False: no exchange may begin any more; the connection is closed once none is active.
+  /// False if no further exchange may start. The connection is closed once none is active.
   [[nodiscard]] virtual bool reusable() const = 0;
-  /// False: the reader is behind, leave the bytes in the socket.
+  /// False if the reader is behind: leave the bytes in the socket.
   [[nodiscard]] virtual bool wants_input() const = 0;
-  /// True: the peer sends nothing but answers, so input that is there before a request was sent belongs to none, and
-  /// would be taken for its answer.
+  /// True if the peer sends only responses. Input received before a request was sent must then not
+  /// be taken for its response.
   [[nodiscard]] virtual bool only_answers() const noexcept = 0;
 
   virtual void begin(const std::shared_ptr<Exchange>& exchange) = 0;
-  /// The reader has made room, or the exchange is done before its answer was complete.
+  /// Called when the reader has made room, or when the exchange ends before its response is
+  /// complete.
   virtual void attend(const std::shared_ptr<Exchange>& exchange) = 0;
-  /// Throws TransportError if that is not HTTP; the connection is useless then.
+  /// Consumes input. Throws TransportError if it is not valid HTTP; the connection is unusable
+  /// then.
   virtual void receive(std::string_view bytes) = 0;
-  /// The peer has closed its side, properly.
+  /// Called when the peer has closed its side properly.
   virtual void end_of_input() = 0;
-  /// What is to be sent next; valid until sent().
+  /// Returns the bytes to send next; valid until sent().
   [[nodiscard]] virtual std::string_view output() = 0;
   virtual void sent(std::size_t bytes) = 0;
-  /// Asks the peer to say something. Returns false if the protocol cannot.
+  /// Sends a PING. Returns false if the protocol has none.
   virtual bool ping() = 0;
-  /// The connection is gone.
+  /// Fails all exchanges, because the connection is lost.
   virtual void fail_all(const TransportError& error) noexcept = 0;
 
  protected:
@@ -93,13 +95,12 @@ class Session {
 [[nodiscard]] std::unique_ptr<Session> make_http2_session(const SessionSettings& settings,
                                                           ExchangeQueue& returned);
 
-/// The request's headers as they are sent: without those that belong to the connection, and with
-/// Accept-Encoding where it is wanted.
+/// Returns the headers to send: without connection headers, and with Accept-Encoding if wanted.
 [[nodiscard]] Headers headers_to_send(const HttpRequest& request, const SessionSettings& settings);
 
-/// Added to the size of each header field, as HTTP/2 does: it bounds the number of fields, too.
+/// Added to the size of each header field, as in HTTP/2, to bound the number of fields as well.
 inline constexpr std::size_t kHeaderOverhead = 32;
-/// How many 1xx answers may come before the answer itself.
+/// Maximum number of 1xx responses before the final response.
 inline constexpr int kMaxInformational = 10;
 
 [[nodiscard]] TransportError headers_too_large(const SessionSettings& settings);

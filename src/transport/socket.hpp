@@ -9,13 +9,14 @@
 
 namespace kube::detail {
 
-/// The job that is scheduled when a socket is ready.
+/// The job to schedule when a socket is ready.
 struct SocketWatcher {
   EventLoop* loop = nullptr;
   std::weak_ptr<Job> job = {};
 };
 
-/// A socket of the loop. The loop forgets it before it is closed: a number that is used again would be mistaken for it.
+/// A socket registered with the loop. It is unregistered before it is closed: a reused descriptor
+/// number would be mistaken for it.
 class Socket {
  public:
   Socket() = default;
@@ -26,14 +27,14 @@ class Socket {
 
   [[nodiscard]] int get() const noexcept { return socket_.get(); }
   explicit operator bool() const noexcept { return watch_ != nullptr; }
-  /// POLLIN, POLLOUT, both or nothing.
+  /// Subscribes to POLLIN, POLLOUT, both or nothing.
   void wait_for(short events) const noexcept { watch_->wait_for(events); }
-  /// Whether something has happened that it waited for, since the last call.
+  /// Returns whether a subscribed event has occurred since the last call.
   [[nodiscard]] bool take_ready() const noexcept { return watch_->take_events() != 0; }
 
  private:
   FileDescriptor socket_;
-  std::unique_ptr<Descriptor> watch_;  // goes before the socket
+  std::unique_ptr<Descriptor> watch_;  // destroyed before the socket
 };
 
 }  // namespace kube::detail

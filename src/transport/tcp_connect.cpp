@@ -21,7 +21,7 @@ void set(int socket, int level, int option, int value) {
   ::setsockopt(socket, level, option, &value, sizeof value);
 }
 
-/// Empty, with errno, if there is none.
+/// Returns an empty socket, with errno set, on failure.
 Socket open_socket(int family, const TransportOptions& options, const SocketWatcher& watcher) {
   FileDescriptor socket{::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP)};
   if (!socket) return {};
@@ -29,7 +29,7 @@ Socket open_socket(int family, const TransportOptions& options, const SocketWatc
   if (options.tcp_keep_alive.count() > 0) {
     const int seconds = static_cast<int>(std::clamp<std::int64_t>(
         std::chrono::duration_cast<std::chrono::seconds>(options.tcp_keep_alive).count(), 1,
-        0x7fff));  // more is not allowed
+        0x7fff));  // the maximum
     set(socket.get(), SOL_SOCKET, SO_KEEPALIVE, 1);
     set(socket.get(), IPPROTO_TCP, TCP_KEEPIDLE, seconds);
     set(socket.get(), IPPROTO_TCP, TCP_KEEPINTVL, seconds);
@@ -61,7 +61,7 @@ Socket TcpConnect::advance(TimePoint now) {
   return {};
 }
 
-/// The first connect() begins, later ones tell how far it is.
+/// The first connect() starts the attempt; later calls report its progress.
 TcpConnect::State TcpConnect::check(const Attempt& attempt) {
   const SocketAddress& address = addresses_[attempt.address];
   if (::connect(attempt.socket.get(), reinterpret_cast<const sockaddr*>(&address.storage),
@@ -74,7 +74,7 @@ TcpConnect::State TcpConnect::check(const Attempt& attempt) {
 }
 
 TcpConnect::State TcpConnect::failed_with(std::size_t address, int code) {
-  // A host that refuses is there; a family without a route is only not in use.
+  // Prefer ECONNREFUSED, which shows that the host is up, to an address family without a route.
   if (error_ != ECONNREFUSED) error_ = code;
   failures_ += fmt::format("{}{}: {}", failures_.empty() ? "" : ", ", addresses_[address].str(),
                            std::generic_category().message(code));

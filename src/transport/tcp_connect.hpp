@@ -14,31 +14,32 @@
 
 namespace kube::detail {
 
-/// Connects to the first of several addresses that answers. The next one is tried when one fails, or has not
-/// answered for a moment; those before it stay in the race.
+/// Connects to the first of several addresses that accepts (happy eyeballs). The next address is
+/// tried when one fails, or has not responded for a moment; the earlier attempts continue.
 class TcpConnect {
  public:
   using TimePoint = Clock::TimePoint;
 
-  /// What is given by reference must outlive it.
+  /// References must outlive it.
   TcpConnect(std::vector<SocketAddress> addresses, const TransportOptions& options,
              const SocketWatcher& watcher)
       : options_(options), watcher_(watcher), addresses_(std::move(addresses)) {}
 
-  /// Goes on without waiting. Returns the socket once one is connected; it does not block and is not inherited.
+  /// Continues without blocking. Returns the socket once one is connected; it is non-blocking and
+  /// close-on-exec.
   [[nodiscard]] Socket advance(TimePoint now);
-  /// All addresses have failed.
+  /// True if all addresses have failed.
   [[nodiscard]] bool failed() const noexcept {
     return attempts_.empty() && next_ == addresses_.size();
   }
-  /// Of the failures the one that says most: an errno.
+  /// Returns the errno of the most informative failure.
   [[nodiscard]] int error() const noexcept { return error_; }
-  /// All failures: "[::1]:6443: Connection refused, ...".
+  /// Describes all failures: "[::1]:6443: Connection refused, ...".
   [[nodiscard]] const std::string& failures() const noexcept { return failures_; }
 
-  /// Has the loop tell when a socket is connected or refused.
+  /// Subscribes to the outcome of the pending attempts.
   void wait() const noexcept;
-  /// When advance() has something to do though no socket is ready.
+  /// Returns when advance() must be called even if no socket is ready.
   [[nodiscard]] TimePoint next_step() const noexcept {
     return next_ < addresses_.size() ? next_start_ : TimePoint::max();
   }

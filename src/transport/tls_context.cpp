@@ -13,7 +13,7 @@ namespace kube::detail {
 
 namespace {
 
-/// Whether reading ended because there is no more, not because something is damaged.
+/// Returns whether reading ended at the end of the text, and not at a damaged entry.
 bool at_end() {
   const unsigned long error = ERR_peek_last_error();
   return ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
@@ -68,10 +68,10 @@ std::shared_ptr<SSL_CTX> make_tls_context(const TlsMaterial& material, std::stri
   SSL_CTX_set_options(tls, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_mode(tls, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                             SSL_MODE_RELEASE_BUFFERS);
-  SSL_CTX_set_read_ahead(tls, 1);  // fewer system calls: the reader always empties it
+  SSL_CTX_set_read_ahead(tls, 1);  // fewer system calls: the reader always drains it
   SSL_CTX_set_verify(tls, material.insecure_skip_verify ? SSL_VERIFY_NONE : SSL_VERIFY_PEER,
                      nullptr);
-  // As in Go, whatever stands in the bundle is trusted, though it be no root.
+  // As in Go, every certificate of the bundle is trusted, even if it is not a root.
   X509_STORE_set_flags(SSL_CTX_get_cert_store(tls), X509_V_FLAG_PARTIAL_CHAIN);
   if (!material.has_ca) {
     SSL_CTX_set_default_verify_paths(tls);
@@ -80,8 +80,8 @@ std::shared_ptr<SSL_CTX> make_tls_context(const TlsMaterial& material, std::stri
   }
   if (!material.certificate.empty() && !show(tls, material)) {
     refuse(
-        "the client certificate or its key cannot be used: both have to be PEM, the key without "
-        "password, and of each other");
+        "the client certificate or its key cannot be used: both must be PEM and match, "
+        "and the key must have no password");
   }
   ERR_clear_error();
   return context;

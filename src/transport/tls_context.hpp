@@ -11,14 +11,15 @@
 
 namespace kube::detail {
 
-/// What all TLS connections with the same material share: trust, certificate and key. TLS 1.2 and later, no
-/// resumption: a resumed session is not verified again.
+/// Makes the context shared by all TLS connections with the same material: trust, certificate and
+/// key. TLS 1.2 or later, without resumption: a resumed session is not verified again.
 ///
-/// Throws TransportError (kTls) that begins with `place` if the material is of no use.
+/// Throws TransportError (kTls) that begins with `place` if the material is not usable.
 [[nodiscard]] std::shared_ptr<SSL_CTX> make_tls_context(const TlsMaterial& material,
                                                         std::string_view place);
 
-/// The last reason that OpenSSL gives in this thread, which is that of TLS itself, or empty; forgets all of them.
+/// Returns the last OpenSSL error of this thread, which is that of TLS itself, or empty; clears the
+/// error queue.
 [[nodiscard]] std::string take_tls_reason();
 
 }  // namespace kube::detail

@@ -58,7 +58,7 @@ TlsStream::~TlsStream() {
   ERR_clear_error();
 }
 
-/// The name for SNI, and the name or address that is looked for in the certificate.
+/// Sets the SNI name, and the name or address that the certificate must contain.
 void TlsStream::expect_peer() {
   X509_VERIFY_PARAM* const verify = SSL_get0_param(ssl_.get());
   if (const auto address = parse_ip_address(peer_.host)) {
@@ -68,14 +68,14 @@ void TlsStream::expect_peer() {
   }
   std::string name = peer_.host;
   if (name.ends_with('.')) name.pop_back();
-  // As in Go, a name that only stands in the subject does not count.
+  // As in Go, a name in the subject only does not count.
   X509_VERIFY_PARAM_set_hostflags(
       verify, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
   if (X509_VERIFY_PARAM_set1_host(verify, name.data(), name.size()) != 1 ||
       SSL_set_tlsext_host_name(ssl_.get(), name.c_str()) != 1) {
     ERR_clear_error();
     throw TransportError(Kind::kTls,
-                         fmt::format("{}: the {}'s name cannot be asked for with TLS; check the "
+                         fmt::format("{}: the {}'s name cannot be used with TLS; check the "
                                      "address and tls-server-name",
                                      peer_.place, peer_.role));
   }
@@ -120,7 +120,7 @@ bool TlsStream::check(int result) {
   if (lost_ == nullptr && reason == SSL_ERROR_WANT_READ) return false;
   if (lost_ == nullptr && reason == SSL_ERROR_WANT_WRITE) return true;
   broken_ = true;
-  // With TLS 1.3 the server says only after the handshake what it thinks of our certificate.
+  // With TLS 1.3, the server reports a problem with our certificate only after the handshake.
   if (alert_ != nullptr) throw tls_error();
   if (lost_ != nullptr) {
     ERR_clear_error();
@@ -133,11 +133,11 @@ bool TlsStream::check(int result) {
   }
   if (ended_) {
     ERR_clear_error();
-    // Without the goodbye of TLS, somebody may have cut the line.
+    // Without close_notify, the data may have been truncated by an attacker.
     throw TransportError(
         Kind::kConnectionLost,
         fmt::format("{}: the connection was closed {}", peer_.place,
-                    stands_ ? "without the end of TLS"
+                    stands_ ? "without a TLS close_notify"
                             : "during the TLS handshake; does that port speak TLS?"));
   }
   throw tls_error();

@@ -13,33 +13,34 @@
 
 namespace kube::detail {
 
-/// Who is expected at the other end.
+/// The expected peer of a TLS connection.
 struct TlsPeer {
   /// "https://10.0.0.1:6443", for messages.
   std::string place;
   /// "server" or "proxy", for messages.
   const char* role = "server";
-  /// The name or address that the certificate has to be for.
+  /// The name or address that the certificate must be valid for.
   std::string host;
   bool offer_http2 = true;
-  /// Otherwise the client certificate of the context is not for this peer.
+  /// If false, the client certificate of the context is not sent to this peer.
   bool show_certificate = true;
 };
 
-/// TLS on top of another stream. First the handshake, then bytes.
+/// TLS on top of another stream: first the handshake, then data.
 class TlsStream final : public ByteStream {
  public:
   TlsStream(std::unique_ptr<ByteStream> below, SSL_CTX& context, TlsPeer peer);
-  /// Says goodbye, if that is possible without waiting.
+  /// Sends close_notify, if that is possible without blocking.
   ~TlsStream() override;
 
-  /// Goes on without waiting; returns true at the end. Throws TransportError.
+  /// Continues the handshake without blocking. Returns true when it is complete. Throws
+  /// TransportError.
   [[nodiscard]] bool handshake();
   [[nodiscard]] bool negotiated_http2() const noexcept;
 
   [[nodiscard]] Result receive(std::span<char> buffer, std::size_t& received) override;
   [[nodiscard]] std::size_t send(std::string_view bytes) override;
-  /// Also of the handshake.
+  /// Applies to the handshake, too.
   [[nodiscard]] bool wants_write() const noexcept override {
     return wants_write_ || below_->wants_write();
   }
@@ -58,7 +59,7 @@ class TlsStream final : public ByteStream {
   static void on_info(const SSL* ssl, int where, int value) noexcept;
 
   void expect_peer();
-  /// Returns if it has to be tried again later (true: when there is room to write), throws if not.
+  /// Returns if the call must be repeated later (true: when the socket is writable), else throws.
   bool check(int result);
   [[nodiscard]] TransportError tls_error();
 
@@ -66,13 +67,13 @@ class TlsStream final : public ByteStream {
   const TlsPeer peer_;
   const bool has_certificate_;
   std::unique_ptr<SSL, Free> ssl_;
-  /// What the stream below threw within OpenSSL.
+  /// Exception thrown by the stream below inside an OpenSSL callback.
   std::exception_ptr lost_;
-  bool stands_ = false;  // the handshake is done
+  bool stands_ = false;  // the handshake is complete
   bool wants_write_ = false;
   bool ended_ = false;
   bool broken_ = false;
-  /// What the peer complains of.
+  /// The last TLS alert of the peer, or null.
   const char* alert_ = nullptr;
 };
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view kCheckProxy = "check proxy-url or HTTPS_PROXY";
 
-/// CONNECT, of proxies that speak HTTP.
+/// CONNECT, for HTTP proxies.
 class HttpTunnel final : public Tunnel {
  public:
   explicit HttpTunnel(const Origin& origin) : origin_(origin) {
@@ -42,13 +42,13 @@ class HttpTunnel final : public Tunnel {
       const bool is_http =
           answer_.compare(0, 5, kHttp, 0, std::min(answer_.size(), kHttp.size())) == 0;
       if (!is_http || std::min(end, answer_.size()) > kMaxAnswer) {
-        refuse("what answers there is no proxy of http", "the answer is not HTTP, or too long");
+        refuse("the peer is not an HTTP proxy", "the answer is not HTTP, or too long");
       }
       if (end == std::string::npos) return false;
       const int status = read_head(std::string_view{answer_}.substr(0, end));
       if (status >= 200) {
         if (answer_.size() > end + 4) {
-          refuse("the proxy does not tunnel", "it says more than its answer");
+          refuse("the proxy does not tunnel", "it sent data after its answer");
         }
         return true;
       }
@@ -56,7 +56,7 @@ class HttpTunnel final : public Tunnel {
         refuse("the proxy does not answer",
                fmt::format("more than {} informational (1xx) answers", kMaxInformational));
       }
-      answer_.erase(0, end + 4);  // another one follows
+      answer_.erase(0, end + 4);  // another reply follows
       if (answer_.empty()) return false;
     }
   }
@@ -69,13 +69,14 @@ class HttpTunnel final : public Tunnel {
     throw proxy_refused(origin_, fmt::format("{}; {}", what, kCheckProxy), detail);
   }
 
-  /// "HTTP/1.1 200 Connection established" and headers; returns the status, and throws for what is no success.
+  /// Parses "HTTP/1.1 200 Connection established" and headers. Returns the status, and throws
+  /// unless it is a success.
   [[nodiscard]] int read_head(std::string_view head) const {
     const std::string line = printable(head.substr(0, head.find("\r\n")));
     for (std::string_view rest = head; !rest.empty();) {
       const auto end = rest.find("\r\n");
       if (!is_field_text(rest.substr(0, end))) {
-        refuse("what answers there is no proxy of http", "the answer has control characters in it");
+        refuse("the peer is not an HTTP proxy", "the answer has control characters in it");
       }
       rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 2);
     }
@@ -83,7 +84,7 @@ class HttpTunnel final : public Tunnel {
     if (line.size() < 12 || line[8] != ' ' ||
         std::from_chars(line.data() + 9, line.data() + 12, status).ptr != line.data() + 12 ||
         status < 100) {
-      refuse("what answers there is no proxy of http", "the answer has no status");
+      refuse("the peer is not an HTTP proxy", "the answer has no status");
     }
     if (status == 407) {
       throw proxy_refused(origin_,
@@ -103,10 +104,10 @@ class HttpTunnel final : public Tunnel {
 
   const Origin& origin_;
   std::string answer_;
-  int informational_ = 0;  ///< answers 1xx so far
+  int informational_ = 0;  ///< 1xx replies so far
 };
 
-/// RFC 1928 and 1929.
+/// SOCKS5: RFC 1928 and 1929.
 class SocksTunnel final : public Tunnel {
  public:
   explicit SocksTunnel(const Origin& origin) : origin_(origin) {
@@ -117,7 +118,7 @@ class SocksTunnel final : public Tunnel {
     answer_.append(bytes);
     const std::optional<std::size_t> size = answer_size();
     if (!size || answer_.size() < *size) return false;
-    if (answer_.size() > *size) refuse("it says more than it was asked");
+    if (answer_.size() > *size) refuse("it sent more than its answer");
     const std::string answer = std::exchange(answer_, {});
     switch (step_) {
       case Step::kMethod:
@@ -148,10 +149,10 @@ class SocksTunnel final : public Tunnel {
                         fmt::format("SOCKS5: {}", detail));
   }
 
-  /// Of the answer that is expected now, once that can be told. Looks at it as early as possible.
+  /// Returns the size of the expected reply once it is known. Validates as early as possible.
   [[nodiscard]] std::optional<std::size_t> answer_size() const {
     if (step_ != Step::kUser && !answer_.empty() && answer_[0] != 5) {
-      refuse("what answers there does not speak it");
+      refuse("the peer does not speak it");
     }
     if (step_ != Step::kConnect) return 2;
     if (answer_.size() >= 2 && answer_[1] != 0) {

@@ -10,9 +10,9 @@
 
 namespace kube::detail {
 
-/// What is said to a proxy until it passes bytes on, without the connection: bytes go in and come out. The server
-/// never speaks first, so whatever the proxy sends beyond its answers is refused, and so is more than a few
-/// kilobytes.
+/// The handshake with a proxy, independent of the connection: consumes and produces bytes. The
+/// server never sends first, so anything the proxy sends beyond its replies is refused, as is a
+/// reply of more than a few kilobytes.
 class Tunnel {
  public:
   Tunnel() = default;
@@ -20,17 +20,18 @@ class Tunnel {
   Tunnel(const Tunnel&) = delete;
   Tunnel& operator=(const Tunnel&) = delete;
 
-  /// What is to be sent next.
+  /// The bytes to send next.
   [[nodiscard]] std::string_view output() const noexcept { return output_; }
   void sent(std::size_t bytes) { output_.erase(0, bytes); }
-  /// Takes what the proxy says; returns true once the way is free. Throws TransportError (kProxy).
+  /// Consumes input from the proxy. Returns true once the tunnel is open. Throws TransportError
+  /// (kProxy).
   [[nodiscard]] virtual bool receive(std::string_view bytes) = 0;
 
  protected:
   std::string output_;
 };
 
-/// For the proxy of the origin, which must outlive it.
+/// Makes the tunnel for the proxy of the origin, which must outlive it.
 [[nodiscard]] std::unique_ptr<Tunnel> make_tunnel(const Origin& origin);
 
 }  // namespace kube::detail

@@ -22,7 +22,7 @@ int usual_port(std::string_view scheme) {
   return 1080;  // SOCKS
 }
 
-/// Blanks, and what else has no place in a URL.
+/// Whitespace and control characters, which are not allowed in a URL.
 bool is_blank(unsigned char letter) { return letter <= ' ' || letter == 0x7f; }
 
 bool is_name_letter(unsigned char letter) {
@@ -68,7 +68,7 @@ Url parse_url(std::string_view text, std::string_view usual_scheme, std::string_
     url.host = decode(place.substr(1, end - 1));
     if (std::ranges::any_of(url.host, is_blank)) refuse("there are blanks or line breaks in it");
     if (url.host.find(':') == std::string::npos || !parse_ip_address(url.host)) {
-      refuse("what stands in brackets is not an IPv6 address");
+      refuse("the text in brackets is not an IPv6 address");
     }
     place.remove_prefix(end + 1);
     if (!place.empty() && place.front() != ':') refuse("something follows the brackets");
@@ -76,7 +76,7 @@ Url parse_url(std::string_view text, std::string_view usual_scheme, std::string_
     url.host = place.substr(0, place.find(':'));
     if (url.host.empty()) refuse("there is no host in it");
     if (!std::ranges::all_of(url.host, is_name_letter)) {
-      refuse("the host has letters that no name has");
+      refuse("the host has characters that no name may have");
     }
     place.remove_prefix(url.host.size());
   }

@@ -6,22 +6,22 @@
 
 namespace kube::detail {
 
-/// The address of a server or of a proxy, taken apart.
+/// The parts of the URL of a server or proxy.
 struct Url {
   /// In lower case.
   std::string scheme;
-  /// Decoded.
+  /// Percent-decoded.
   std::string user;
   std::string password;
   /// A name or an address; IPv6 without brackets.
   std::string host;
   int port = 0;
-  /// As it is written, without query and fragment; empty or beginning with '/'.
+  /// As written, without query and fragment; empty or starting with '/'.
   std::string path;
 };
 
-/// Without a scheme, it is `usual_scheme`. Throws TransportError (kProtocol) that begins with `what` and has
-/// nothing of the text, in which a password may stand.
+/// Parses a URL; `usual_scheme` is the default scheme. Throws TransportError (kProtocol) whose
+/// message begins with `what` and does not quote the text, which may contain a password.
 [[nodiscard]] Url parse_url(std::string_view text, std::string_view usual_scheme,
                             std::string_view what);
 

@@ -9,7 +9,9 @@
 namespace kube::detail {
 namespace {
 
-const std::vector<double> kSeconds{1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10};
+std::vector<double> seconds_bounds() {
+  return {1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10};
+}
 
 }  // namespace
 
@@ -20,14 +22,16 @@ QueueMetrics::QueueMetrics(const WorkQueueOptions& options, Style style)
   if (style == Style::kPriorities) labels_.emplace_back("controller", options.name);
   adds = registry_->counter("workqueue_adds_total", "Items added to the queue", labels_);
   retries = registry_->counter("workqueue_retries_total", "Items added with a delay", labels_);
-  queue_duration = registry_->histogram("workqueue_queue_duration_seconds",
-                                        "How long items stay in the queue", kSeconds, labels_);
-  work_duration = registry_->histogram("workqueue_work_duration_seconds",
-                                       "How long items are being processed", kSeconds, labels_);
+  queue_duration =
+      registry_->histogram("workqueue_queue_duration_seconds", "How long items stay in the queue",
+                           seconds_bounds(), labels_);
+  work_duration =
+      registry_->histogram("workqueue_work_duration_seconds", "How long items are being processed",
+                           seconds_bounds(), labels_);
   unfinished_ = registry_->gauge("workqueue_unfinished_work_seconds",
-                                 "How long the items in processing have been so, in all", labels_);
+                                 "Running time of all items being processed", labels_);
   longest_ = registry_->gauge("workqueue_longest_running_processor_seconds",
-                              "How long the oldest item in processing has been so", labels_);
+                              "Running time of the oldest item being processed", labels_);
   (void)depth();
 }
 

@@ -11,21 +11,21 @@ namespace kube::detail {
 void Waiters::wait(std::unique_lock<std::mutex>& lock, Clock::TimePoint next,
                    std::stop_token stop) {
   require_may_wait("get() of a work queue", "take items in a thread of your own");
-  const bool keeps_time = next < kept_;
-  if (keeps_time) kept_ = next;
+  const bool is_timed = next < timed_until_;
+  if (is_timed) timed_until_ = next;
   ++waiting_;
-  // Also when the clock throws, for want of memory: nobody would keep the time any more.
+  // A destructor, since the clock may throw std::bad_alloc: timed_until_ must be reset then, too.
   struct Leave {
     Waiters& waiters;
     Clock::TimePoint next;
-    bool keeps_time;
+    bool is_timed;
     ~Leave() {
       --waiters.waiting_;
-      // Somebody may have taken over, with an earlier time.
-      if (keeps_time && waiters.kept_ == next) waiters.kept_ = Clock::TimePoint::max();
+      // Another waiter may have replaced timed_until_ with an earlier time.
+      if (is_timed && waiters.timed_until_ == next) waiters.timed_until_ = Clock::TimePoint::max();
     }
-  } const leave{*this, next, keeps_time};
-  clock_.wait_until(lock, condition_, keeps_time ? next : Clock::TimePoint::max(), std::move(stop),
+  } const leave{*this, next, is_timed};
+  clock_.wait_until(lock, condition_, is_timed ? next : Clock::TimePoint::max(), std::move(stop),
                     [this, seen = wakes_] { return wakes_ != seen; });
 }
 

@@ -7,10 +7,10 @@
 #include "testkit/admission/default_classes.hpp"
 #include "testkit/admission/limit_ranges.hpp"
 #include "testkit/admission/pod_priority.hpp"
-#include "testkit/rest/metadata.hpp"
 #include "testkit/admission/runtime_classes.hpp"
 #include "testkit/admission/service_accounts.hpp"
 #include "testkit/defaults/value_defaults.hpp"
+#include "testkit/rest/metadata.hpp"
 
 namespace kube::testkit::detail {
 
@@ -22,7 +22,8 @@ void add_finalizer(Value& object, const char* name) {
   }
 }
 
-/// Pods stay for five minutes on a node that is in trouble.
+/// Adds the default tolerations: a pod stays for five minutes on a node that is not ready or
+/// unreachable.
 void add_tolerations(Value& spec) {
   for (const char* key : {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}) {
     bool tolerated = false;

@@ -5,14 +5,14 @@
 #include <string>
 #include <utility>
 
-#include "testkit/rest/metadata.hpp"
 #include "testkit/defaults/value_defaults.hpp"
+#include "testkit/rest/metadata.hpp"
 
 namespace kube::testkit::detail {
 
 namespace {
 
-/// The name of the default class; empty if there is none.
+/// Returns the name of the default class; empty if there is none.
 std::string default_class(Services& services, const GroupResource& classes,
                           std::initializer_list<const char*> annotations) {
   std::string name;
@@ -25,7 +25,7 @@ std::string default_class(Services& services, const GroupResource& classes,
       is_default =
           is_default || (*candidate)["metadata"]["annotations"][annotation] == Value{"true"};
     }
-    // Names come in order, and of classes made in the same second the first one counts.
+    // Candidates are sorted by name; among classes created in the same second the first one wins.
     const std::string created = metadata_text(*candidate, "creationTimestamp");
     if (!is_default || (!name.empty() && created <= newest)) continue;
     name = metadata_text(*candidate, "name");

@@ -5,12 +5,12 @@
 
 #include "testkit/requests/services.hpp"
 
-/// Classes that are marked as the default by an annotation; the newest if there are several (AD-5).
+/// Default classes, which are marked by an annotation; the newest wins (AD-5).
 namespace kube::testkit::detail {
 
-/// Gives a claim that names no storage class the default one, if there is one.
+/// Sets the default storage class of a claim that names none, if there is a default.
 void choose_storage_class(Services& services, Value& claim);
-/// The same for an ingress and its class.
+/// Sets the default class of an ingress, likewise.
 void choose_ingress_class(Services& services, Value& ingress);
 
 }  // namespace kube::testkit::detail

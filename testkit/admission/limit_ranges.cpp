@@ -11,8 +11,8 @@
 
 #include "testkit/admission/admission.hpp"
 #include "testkit/admission/pod_resources.hpp"
-#include "testkit/rest/metadata.hpp"
 #include "testkit/defaults/value_defaults.hpp"
+#include "testkit/rest/metadata.hpp"
 
 namespace kube::testkit::detail {
 
@@ -29,7 +29,7 @@ std::vector<Ref<Value>> limit_ranges_of(Services& services, const Value& object)
   return ranges;
 }
 
-/// Sets amounts that a container has not; the names of those that were set, in order.
+/// Sets missing amounts of a container. Returns the names of those set, in order.
 std::vector<std::string> fill_amounts(Value& container, const char* list, const Value& defaults) {
   std::vector<std::string> names;
   if (defaults.size() == 0) return names;
@@ -42,7 +42,7 @@ std::vector<std::string> fill_amounts(Value& container, const char* list, const 
   return names;
 }
 
-/// Observed amounts of one container, pod or claim, and the limits for such.
+/// Compares the observed amounts of one container, pod or claim with its limits.
 class Checker {
  public:
   Checker(std::string_view type, ResourceAmounts requests, ResourceAmounts limits)
@@ -64,7 +64,7 @@ class Checker {
     }
   }
 
-  /// `of_limits`: limits count first, and must be there. Claims have none.
+  /// `of_limits`: compares limits first, which must be set. Claims have no limits.
   void check_maximum(const ResourceAmounts& most, bool of_limits,
                      std::vector<std::string>& problems) const {
     for (const auto& [name, enforced] : most) {
@@ -145,7 +145,7 @@ void check_limit(const Value& limit, const Value& object, std::vector<std::strin
 void apply_limit_ranges(Services& services, Value& pod) {
   std::vector<std::string> notes;
   for (const Ref<Value>& range : limit_ranges_of(services, pod)) {
-    notes.clear();  // as a real server, which tells about the last range only
+    notes.clear();  // a real server, too, reports only the last range
     for (const auto& [list, word] :
          {std::pair{"containers", "container"}, std::pair{"initContainers", "init container"}}) {
       each(pod["spec"], list, [&](Value& container) {

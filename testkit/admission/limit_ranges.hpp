@@ -5,12 +5,12 @@
 
 #include "testkit/requests/services.hpp"
 
-/// Limit ranges of a namespace, applied to its pods and claims (AD-1, AD-2).
+/// The LimitRanger plugin: limit ranges of a namespace, for pods and claims (AD-1, AD-2).
 namespace kube::testkit::detail {
 
-/// Gives the containers of a pod the requests and limits that they have not, and says so in an annotation.
+/// Sets missing requests and limits of a pod's containers, and records that in an annotation.
 void apply_limit_ranges(Services& services, Value& pod);
-/// Throws ApiError 403 about a pod or claim that is too small or too large.
+/// Throws ApiError 403 for a pod or claim outside the limits.
 void check_limit_ranges(Services& services, const Resource& resource, const Value& object);
 
 }  // namespace kube::testkit::detail

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "testkit/admission/admission.hpp"
-#include "testkit/rest/metadata.hpp"
 #include "testkit/defaults/value_defaults.hpp"
+#include "testkit/rest/metadata.hpp"
 
 namespace kube::testkit::detail {
 
@@ -24,7 +24,8 @@ Value priority_class(const char* name, std::int64_t value) {
                         {"preemptionPolicy", kPreemptLower}});
 }
 
-/// The class of that name, or nothing. The two of the system are known even where they are not stored.
+/// Returns the class of that name, or an absent value. The two system classes are known even if
+/// they are not stored.
 Value find_class(Services& services, std::string_view name) {
   if (const StoredObject found = services.store.get(services.priority_classes(), name)) {
     return *found.value();
@@ -36,7 +37,7 @@ Value find_class(Services& services, std::string_view name) {
   return {};
 }
 
-/// The class of pods that name none; the lowest if there are several. Nothing if there is none.
+/// Returns the default class; the lowest if there are several. Absent if there is none.
 Value default_class(Services& services) {
   Value lowest;
   if (services.priority_classes().size() == 0) return lowest;

@@ -5,13 +5,13 @@
 
 #include "testkit/requests/services.hpp"
 
-/// Priority classes (AD-3).
+/// The Priority plugin (AD-3).
 namespace kube::testkit::detail {
 
-/// Sets priority and preemption policy of a new pod by its class, or by the default class if it names none. Throws
-/// ApiError 403 if there is no such class, or if the pod says otherwise by itself.
+/// Sets priority and preemption policy of a new pod from its class or the default class. Throws
+/// ApiError 403 if the class does not exist or the pod contradicts it.
 void resolve_priority(Services& services, const Resource& resource, Value& pod);
-/// Throws ApiError 403 if a class wants to be the default beside another one.
+/// Throws ApiError 403 if a class would become a second default.
 void check_default_priority(Services& services, const Resource& resource, const Value* live,
                             const Value& priority_class);
 

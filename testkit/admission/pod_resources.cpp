@@ -49,7 +49,7 @@ void prefer_own(ResourceAmounts& amounts, const Value& own) {
 
 bool is_zero(const Quantity& amount) { return amount == Quantity{}; }
 
-/// Amounts of cpu and memory that are more than nothing.
+/// Returns the positive amounts of cpu and memory.
 ResourceAmounts compute_amounts(const Value& list) {
   ResourceAmounts amounts = amounts_of(list);
   std::erase_if(amounts, [](const auto& entry) {

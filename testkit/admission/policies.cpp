@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "testkit/admission/policy_matching.hpp"
 #include "testkit/cel/policy.hpp"
 #include "testkit/kinds/conversion.hpp"
 #include "testkit/requests/failures.hpp"
-#include "testkit/validation/field_rules.hpp"
-#include "testkit/admission/policy_matching.hpp"
 #include "testkit/rest/metadata.hpp"
+#include "testkit/validation/field_rules.hpp"
 #include "testkit/values/value_edit.hpp"
 
 namespace kube::testkit::detail {
@@ -26,7 +26,7 @@ namespace {
 
 constexpr const char* kGroup = "admissionregistration.k8s.io";
 
-/// Policies and webhooks are not asked about each other, so that a mistake can always be undone.
+/// Policies do not apply to policies and webhooks, so that a mistake can always be undone.
 bool is_exempt(const Resource& resource) {
   static constexpr std::array kExempt{
       "validatingadmissionpolicies",     "validatingadmissionpolicybindings",
@@ -42,7 +42,7 @@ Value list_of(const std::vector<std::string>& texts) {
   return list;
 }
 
-/// The variable `request` of expressions.
+/// Returns the variable `request` of expressions.
 Value admission_request(const RestRequest& request, const AdmittedWrite& write) {
   const Resource& resource = *request.resource;
   const Value kind = Value::object(
@@ -67,7 +67,7 @@ Value admission_request(const RestRequest& request, const AdmittedWrite& write) 
                         {"options", Value::object()}});
 }
 
-/// A namespace without what expressions do not see.
+/// Returns a namespace without the fields that expressions cannot access.
 Value namespace_for(Services& services, const std::string& name) {
   const StoredObject found =
       services.store.get(services.store.collection({"", "namespaces"}), name);
@@ -78,7 +78,7 @@ Value namespace_for(Services& services, const std::string& name) {
   return object;
 }
 
-/// One write, on its way through the policies.
+/// Applies all policies to one write.
 class PolicyCheck {
  public:
   PolicyCheck(Services& services, RestRequest& request, const AdmittedWrite& write)
@@ -143,7 +143,7 @@ class PolicyCheck {
     if (!error.empty()) broken(policy, binding, "failed to configure binding: " + error);
   }
 
-  /// A binding that cannot be used denies, unless failures are ignored.
+  /// An unusable binding denies the request, unless failurePolicy is Ignore.
   void broken(const Value& policy, const Value& binding, const std::string& why) {
     if (policy["spec"]["failurePolicy"] == Value{"Ignore"}) return;
     deny(policy, binding, {why, ""});
@@ -160,7 +160,7 @@ class PolicyCheck {
     request_.warn(text);
   }
 
-  /// The parameters to evaluate with, one after the other; an absent one if the policy needs none.
+  /// Returns the parameters to evaluate with; a single absent one if the policy has no paramKind.
   std::vector<Value> params_of(const Value& policy, const Value& binding, std::string& error) {
     const Value& kind = policy["spec"]["paramKind"];
     const Value& ref = binding["spec"]["paramRef"];
@@ -219,7 +219,7 @@ class PolicyCheck {
     }
   }
 
-  /// The first denial is the answer, after the warnings of all that come before it.
+  /// Throws the first denial; the warnings collected so far are kept.
   [[noreturn]] void deny(const Value& policy, const Value& binding,
                          const cel::Policy::Denial& denial) {
     const std::string message =

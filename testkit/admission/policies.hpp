@@ -5,12 +5,12 @@
 
 #include <string_view>
 
-#include "testkit/rest/rest.hpp"
 #include "testkit/requests/services.hpp"
+#include "testkit/rest/rest.hpp"
 
 namespace kube::testkit::detail {
 
-/// What a write does, as admission sees it.
+/// A write, as seen by admission.
 struct AdmittedWrite {
   std::string_view operation;  ///< CREATE, UPDATE or DELETE
   const Value* object = nullptr;
@@ -18,8 +18,8 @@ struct AdmittedWrite {
   bool dry_run = false;
 };
 
-/// Asks the ValidatingAdmissionPolicies that are bound to the request (AP-1 to AP-6). Throws ApiError, by default 422,
-/// where one denies it; warns where a binding says so.
+/// Evaluates the ValidatingAdmissionPolicies bound to the request (AP-1 to AP-6). Throws ApiError,
+/// by default 422, if one denies it; adds the warnings of bindings with the action Warn.
 void check_policies(Services& services, RestRequest& request, const AdmittedWrite& write);
 
 }  // namespace kube::testkit::detail

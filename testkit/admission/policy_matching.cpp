@@ -20,7 +20,7 @@ bool has_or_star(const Value& list, std::string_view wanted) {
   return has(list, "*") || has(list, wanted);
 }
 
-/// "pods", "pods/status", "*", "*/scale", "pods/*".
+/// Matches "pods", "pods/status", "*", "*/scale", "pods/*".
 bool resource_matches(const Value& resources, const MatchedRequest& request) {
   if (!resources.is_array()) return false;
   return std::ranges::any_of(resources.as_array(), [&](const Value& one) {

@@ -9,7 +9,7 @@
 
 namespace kube::testkit::detail {
 
-/// What rules about requests are compared with.
+/// The attributes of a request that match rules refer to.
 struct MatchedRequest {
   std::string_view operation;
   std::string_view group;
@@ -17,16 +17,17 @@ struct MatchedRequest {
   std::string_view subresource;
   std::string_view name;
   bool namespaced = false;
-  /// The version of the request first, then the others in which the resource is served.
+  /// The version of the request, followed by the other versions in which the resource is served.
   std::vector<std::string> versions = {};
-  /// Labels of the objects before and after the write; null if there is none.
+  /// Labels of the object before and after the write; null if there is none.
   const Value* labels = nullptr;
   const Value* old_labels = nullptr;
-  /// Labels of the namespace; null for what is in none, which every selector of namespaces takes.
+  /// Labels of the namespace; null for cluster-scoped objects, which every namespaceSelector
+  /// matches.
   const Value* namespace_labels = nullptr;
 };
 
-/// Whether a request is one of those that matchConstraints or matchResources speak of. An absent value matches.
+/// Returns whether a request matches matchConstraints or matchResources. An absent value matches.
 [[nodiscard]] bool matches_resources(const Value& constraints, const MatchedRequest& request);
 
 }  // namespace kube::testkit::detail

@@ -20,11 +20,11 @@ const GroupResource kPods{"", "pods"};
 const GroupResource kServices{"", "services"};
 const GroupResource kClaims{"", "persistentvolumeclaims"};
 constexpr std::string_view kOfStorageClass = ".storageclass.storage.k8s.io/";
-/// Resources of the core group that have a limit by their mere name.
+/// Core resources that quotas limit by their plain name.
 constexpr std::array<std::string_view, 4> kPlainCounts{"configmaps", "secrets",
                                                        "replicationcontrollers", "resourcequotas"};
 
-/// Amounts of containers or of a pod by the names of a quota.
+/// Returns amounts of containers or of a pod under the names that quotas use.
 ResourceAmounts compute_usage(const ResourceAmounts& requests, const ResourceAmounts& limits) {
   ResourceAmounts usage;
   for (const auto& [name, amount] : requests) {
@@ -94,7 +94,7 @@ bool reaches_other_namespaces(const Value& pod) {
   return false;
 }
 
-/// Whether a class fits a requirement such as {operator: In, values: [high]}.
+/// Returns whether a class satisfies a requirement such as {operator: In, values: [high]}.
 bool selects_class(const Value& requirement, std::string_view name) {
   const std::string_view how = text_member(requirement, "operator");
   bool is_listed = false;

@@ -10,18 +10,20 @@
 
 #include "testkit/admission/pod_resources.hpp"
 
-/// How objects count for resource quotas (AD-7).
+/// Usage of resource quotas (AD-7).
 namespace kube::testkit::detail {
 
-/// Amounts that an object uses, by the names that quotas have for them: "pods", "requests.cpu", "count/jobs.batch".
+/// Returns the usage of an object, under the names that quotas use: "pods", "requests.cpu",
+/// "count/jobs.batch".
 [[nodiscard]] ResourceAmounts usage_of(const GroupResource& resource, const Value& object);
-/// Whether the scopes of a quota include an object.
+/// Returns whether an object is in the scopes of a quota.
 [[nodiscard]] bool is_in_scope(const Value& quota, const GroupResource& resource,
                                const Value& object);
-/// The resource whose objects a limit is about: pods for "requests.cpu", jobs.batch for "count/jobs.batch".
+/// Returns the resource whose objects a limit counts: pods for "requests.cpu", jobs.batch for
+/// "count/jobs.batch".
 [[nodiscard]] GroupResource counted_resource(std::string_view limit);
-/// Amounts that the containers of a pod leave out although a quota limits them, as a request to add them: "must specify
-/// limits.cpu for: a,b". Empty if nothing is missing.
+/// Returns an error about amounts that a quota limits and the containers of a pod do not specify:
+/// "must specify limits.cpu for: a,b". Empty if none is missing.
 [[nodiscard]] std::string missing_amounts(const ResourceAmounts& hard, const Value& pod);
 
 }  // namespace kube::testkit::detail

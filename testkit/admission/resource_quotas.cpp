@@ -16,13 +16,13 @@ namespace {
 const GroupResource kPods{"", "pods"};
 const GroupResource kEvents{"", "events"};
 
-/// The namespace of a key; empty for objects without one.
+/// Returns the namespace of a key; empty for cluster-scoped objects.
 std::string_view namespace_of(std::string_view key) {
   const std::size_t slash = key.find('/');
   return slash == std::string_view::npos ? std::string_view{} : key.substr(0, slash);
 }
 
-/// Usage of an object that a quota is about, limited to what it limits.
+/// Returns the usage of an object, restricted to the resources that the quota limits.
 ResourceAmounts counted_usage(const Value& quota, const ResourceAmounts& hard,
                               const GroupResource& resource, const Ref<Value>& object) {
   if (!object || !is_in_scope(quota, resource, *object)) return {};
@@ -31,7 +31,7 @@ ResourceAmounts counted_usage(const Value& quota, const ResourceAmounts& hard,
   return usage;
 }
 
-/// `a` minus `b`, without what does not change.
+/// Returns `a` minus `b`, without zero amounts.
 ResourceAmounts difference(ResourceAmounts a, const ResourceAmounts& b) {
   for (const auto& [name, amount] : b) {
     a.try_emplace(name, Quantity{"0"}).first->second -= amount;
@@ -42,14 +42,14 @@ ResourceAmounts difference(ResourceAmounts a, const ResourceAmounts& b) {
 
 Ref<Value> value_of(const StoredObject& object) { return object ? object.value() : Ref<Value>{}; }
 
-/// Whether the status of a quota is not about its spec. A quota that limits nothing may have been given a status by
-/// a test.
+/// Returns whether the status of a quota does not match its spec. Quotas without limits are never
+/// outdated, as a test may have set their status.
 bool is_outdated(const Value& quota) {
   const Value& hard = quota["spec"]["hard"];
   return hard.size() > 0 && amounts_of(hard) != amounts_of(quota["status"]["hard"]);
 }
 
-/// Whether a write of a quota asks for a new count.
+/// Returns whether a write of a quota requires a recount.
 bool changes_limits(const Ref<Value>& before, const Ref<Value>& after) {
   if (!after) return false;
   return is_outdated(*after) || (before && (*before)["spec"] != (*after)["spec"]);
@@ -89,7 +89,7 @@ std::optional<StoredObject> ResourceQuotas::commit(Collection& collection, const
   }
   if (!is_quota && !has_quotas(namespace_)) {
     auto written = store_.commit(collection, key, expected, std::move(next));
-    // A quota that came meanwhile may have been counted before this write.
+    // A quota created concurrently may have been counted before this write.
     if (written && may_have_quotas(namespace_)) {
       const std::lock_guard lock{mutex_};
       count_or_miss_locked([&] { recount_locked(namespace_); });
@@ -114,7 +114,7 @@ void ResourceQuotas::count_or_miss_locked(Count count) {
   try {
     count();
   } catch (const std::exception&) {
-    missed_ = true;  // the write itself has happened
+    missed_ = true;  // the write itself has been committed
   }
 }
 
@@ -202,7 +202,7 @@ void ResourceQuotas::recount_quota_locked(const std::string& key) {
   const Ref<Value> quota = stored.value();
   const ResourceAmounts hard = amounts_of((*quota)["spec"]["hard"]);
   ResourceAmounts used;
-  // A quota may name resources that nobody has ever made anything of, and that need not exist.
+  // A quota may name resources that do not exist or have no objects.
   std::map<GroupResource, Collection*> counted;
   for (const auto& [name, amount] : hard) {
     used.emplace(name, "0");

@@ -13,33 +13,37 @@
 
 namespace kube::testkit::detail {
 
-/// Whether a write may be refused for the sake of a quota.
+/// Whether a quota may refuse a write.
 enum class QuotaUse {
-  kCounted,   ///< it is counted in any case
-  kEnforced,  ///< it must fit
+  kCounted,   ///< the write is counted but never refused
+  kEnforced,  ///< the write must not exceed a quota
 };
 
-/// Resource quotas (AD-7, AD-8): refuses what would exceed them, and keeps the counts in their status.
+/// The ResourceQuota plugin (AD-7, AD-8): refuses writes that would exceed a quota, and maintains
+/// the usage in the status of quotas.
 ///
-/// Writes in a namespace that has quotas come one after the other, each together with its count, so the counts are
-/// exact and concurrent requests cannot exceed them. Elsewhere a write costs the look at one counter.
+/// Writes in a namespace with quotas are serialized together with their count, so the usage is
+/// exact and concurrent requests cannot exceed a quota. In other namespaces the overhead is one
+/// look-up.
+///
 /// Thread safety: all methods, from any thread.
 class ResourceQuotas {
  public:
   ResourceQuotas(Store& store, ObjectCodec& codec)
       : store_(store), codec_(codec), quotas_(store.collection({"", "resourcequotas"})) {}
 
-  /// Store::commit, counted. Throws ApiError 403 if the write is to be enforced and exceeds a quota.
+  /// Store::commit with quotas. Throws ApiError 403 if `use` is kEnforced and the write exceeds a
+  /// quota.
   std::optional<StoredObject> commit(Collection& collection, const std::string& key,
                                      const StoredObject& expected, StoredObject next, QuotaUse use);
   /// Throws as an enforced commit would.
   void check(const Collection& collection, const std::string& key, const StoredObject& expected,
              const StoredObject& next);
-  /// Counts anew for all quotas that were counted for; for after a change of the whole store.
+  /// Recounts the usage of all quotas; to be called after the content of the store was replaced.
   void recount();
 
  private:
-  /// An object before and after a write, as far as it exists.
+  /// An object before and after a write; null where it does not exist.
   struct Write {
     const GroupResource& resource;
     Ref<Value> before;
@@ -47,20 +51,21 @@ class ResourceQuotas {
   };
 
   [[nodiscard]] bool has_quotas(std::string_view namespace_) const;
-  /// The same, or true if there is no memory to find out.
+  /// Like has_quotas(), but returns true if memory runs out.
   [[nodiscard]] bool may_have_quotas(std::string_view namespace_) const noexcept;
   [[nodiscard]] Store::ListResult quotas_of(std::string_view namespace_) const;
   void check_locked(std::string_view namespace_, const Write& write);
   void count_locked(std::string_view namespace_, const Write& write);
-  /// Counts everything in the namespace again, for all of its quotas.
+  /// Recounts the usage of all quotas of the namespace.
   void recount_locked(std::string_view namespace_);
   void recount_quota_locked(const std::string& key);
-  /// Counts for quotas of the namespace whose status is not about their spec, and for all if a count was missed.
+  /// Recounts the quotas of the namespace whose status is outdated; all quotas if a count has
+  /// failed.
   void catch_up_locked(std::string_view namespace_);
-  /// Counts after a write, which has happened whatever becomes of the count.
+  /// Counts a committed write. A failure is recorded in missed_ and does not fail the write.
   template <typename Count>
   void count_or_miss_locked(Count count);
-  /// Replaces the status of a quota until nobody is faster.
+  /// Replaces the status of a quota; retries on conflicts.
   template <typename Change>
   void set_status_locked(const std::string& key, Change change);
 
@@ -68,7 +73,7 @@ class ResourceQuotas {
   ObjectCodec& codec_;
   Collection& quotas_;
   std::mutex mutex_;
-  bool missed_ = false;  // guarded by mutex_: a count failed, for want of memory
+  bool missed_ = false;  // guarded by mutex_: a count failed because memory ran out
 };
 
 }  // namespace kube::testkit::detail

@@ -15,7 +15,8 @@ namespace kube::testkit::detail {
 
 namespace {
 
-/// The class of a pod; null if it names none. Throws ApiError 403 if there is no such class.
+/// Returns the class of a pod; null if it names none. Throws ApiError 403 if the class does not
+/// exist.
 Ref<Value> class_of(Services& services, const Resource& resource, const Value& pod) {
   const Value& name = pod["spec"]["runtimeClassName"];
   if (!name.is_string()) return {};

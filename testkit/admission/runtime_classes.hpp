@@ -5,13 +5,13 @@
 
 #include "testkit/requests/services.hpp"
 
-/// Runtime classes (AD-4).
+/// The RuntimeClass plugin (AD-4).
 namespace kube::testkit::detail {
 
-/// Gives a new pod the overhead, node selector and tolerations of its class. Throws ApiError 403 if there is no such
-/// class, or if the pod contradicts it.
+/// Applies overhead, node selector and tolerations of its class to a new pod. Throws ApiError 403
+/// if the class does not exist or the pod contradicts it.
 void apply_runtime_class(Services& services, const Resource& resource, Value& pod);
-/// Throws ApiError 403 if a pod has an overhead that its class has not.
+/// Throws ApiError 403 if a pod has an overhead that differs from that of its class.
 void check_overhead(Services& services, const Resource& resource, const Value& pod);
 
 }  // namespace kube::testkit::detail

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "testkit/admission/admission.hpp"
-#include "testkit/rest/metadata.hpp"
 #include "testkit/defaults/value_defaults.hpp"
+#include "testkit/rest/metadata.hpp"
 #include "testkit/values/value_text.hpp"
 
 namespace kube::testkit::detail {
@@ -86,7 +86,7 @@ void mount_service_account(Services& services, const Resource& resource, Value& 
   const std::string namespace_ = metadata_text(pod, "namespace");
   const StoredObject found = services.store.get(services.store.collection({"", "serviceaccounts"}),
                                                 key_of(namespace_, name));
-  // The account of a new namespace is made a moment later.
+  // The default account of a new namespace is created asynchronously.
   if (!found && name != kDefaultAccount) {
     throw not_admitted(resource, pod,
                        fmt::format("error looking up service account {}/{}: serviceaccount \"{}\" "

@@ -5,11 +5,12 @@
 
 #include "testkit/requests/services.hpp"
 
-/// Service accounts of pods (AD-6).
+/// The ServiceAccount plugin (AD-6).
 namespace kube::testkit::detail {
 
-/// Gives a new pod its account (`default` if it names none), a volume with a token for it unless the pod or the account
-/// wants none, and the account's secrets for images. Throws ApiError 403 if there is no such account.
+/// Sets the service account of a new pod (`default` if it names none), adds a token volume unless
+/// the pod or the account opts out, and copies the account's imagePullSecrets. Throws ApiError 403
+/// if the account does not exist.
 void mount_service_account(Services& services, const Resource& resource, Value& pod);
 
 }  // namespace kube::testkit::detail

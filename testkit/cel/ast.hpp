@@ -13,7 +13,7 @@ namespace kube::testkit::cel {
 
 struct Overload;
 
-/// What a macro over a range does with its elements.
+/// The comprehension macros of CEL, by the result that they compute from a range.
 enum class Macro : std::uint8_t {
   kAll,
   kExists,
@@ -24,14 +24,14 @@ enum class Macro : std::uint8_t {
   kTransformMap,
   kTransformMapEntry,
   kSortBy,
-  kOptMap,  ///< its range is an optional
+  kOptMap,  ///< the range is an optional value
   kOptFlatMap,
 };
 
 struct Expr;
 using ExprPtr = std::unique_ptr<Expr>;
 
-/// A part of an expression. Operators are calls: "_+_".
+/// A node of the syntax tree. Operators are calls with names such as "_+_".
 struct Expr {
   enum class Kind : std::uint8_t {
     kLiteral,
@@ -40,27 +40,28 @@ struct Expr {
     kPresence,  ///< has(target.name)
     kCall,      ///< name(arguments), or target.name(arguments)
     kList,
-    kMap,     ///< arguments are keys and values in turn
-    kStruct,  ///< name{...}: accepted by the parser, refused by the checker
+    kMap,     ///< arguments alternate between keys and values
+    kStruct,  ///< name{...}: accepted by the parser, rejected by the checker
     kComprehension,
   };
 
   Kind kind = Kind::kLiteral;
-  std::uint32_t at = 0;  ///< in code points
+  std::uint32_t at = 0;  ///< offset in code points
   std::string name = {};
   Val literal = {};
   ExprPtr target = nullptr;
   std::vector<ExprPtr> arguments = {};
-  /// Elements of a list, or entries of a map, that begin with '?'.
+  /// Marks the elements of a list, or the entries of a map, that begin with '?'.
   std::vector<bool> optional = {};
 
-  /// Of a comprehension: target is the range, arguments are the filter (may be null) and the steps.
+  /// For comprehensions only: target is the range, arguments are the filter (may be null) and the
+  /// steps.
   Macro macro = Macro::kAll;
   std::vector<std::string> variables = {};
 
-  // Filled in by the checker:
+  // Set by the checker:
   TypePtr type = nullptr;
-  /// The candidates of a call, narrowed by the types that are known.
+  /// The candidate overloads of a call, narrowed by the types that are known statically.
   std::vector<const Overload*> overloads = {};
 };
 

@@ -3,14 +3,14 @@
 
 #include <string_view>
 
-/// Characters of ASCII, whatever the locale says.
+/// Character classes of ASCII, independent of the locale.
 namespace kube::testkit::cel {
 
 [[nodiscard]] constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 [[nodiscard]] constexpr bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
-/// The value of a hexadecimal digit; -1 if it is none.
+/// Returns the value of a hexadecimal digit, or -1 if `c` is not one.
 [[nodiscard]] constexpr int hex_digit(char c) {
   if (is_digit(c)) return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -18,7 +18,7 @@ namespace kube::testkit::cel {
   return -1;
 }
 
-/// `text` without blanks and line breaks around it.
+/// Returns `text` without leading and trailing blanks and line breaks.
 [[nodiscard]] constexpr std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r\n\v\f";
   const std::size_t first = text.find_first_not_of(kBlank);

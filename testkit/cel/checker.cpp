@@ -19,7 +19,7 @@ namespace {
 TypePtr dyn() { return simple_type(TypeKind::kDyn); }
 TypePtr boolean() { return simple_type(TypeKind::kBool); }
 
-/// The types that expressions can name.
+/// Returns the type that `name` denotes in an expression.
 TypePtr named_type(std::string_view name) {
   static const Variables kTypes = [] {
     Variables types;
@@ -42,7 +42,7 @@ TypePtr named_type(std::string_view name) {
   return found == kTypes.end() ? nullptr : found->second;
 }
 
-/// "a.b.c" if the expression is such a name, else empty.
+/// Returns "a.b.c" if the expression is such a qualified name, else an empty string.
 std::string dotted_name(const Expr& expr) {
   if (expr.kind == Expr::Kind::kIdent) return expr.name;
   if (expr.kind != Expr::Kind::kSelect) return {};
@@ -67,7 +67,7 @@ class Checker {
   void visit(Expr& expr) {
     switch (expr.kind) {
       case Expr::Kind::kLiteral:
-        // A type that the expression names has its type already.
+        // An identifier that names a type was already given its type.
         if (expr.type == nullptr) expr.type = type_of(expr.literal);
         break;
       case Expr::Kind::kIdent:
@@ -95,7 +95,7 @@ class Checker {
     }
   }
 
-  /// Messages of protocol buffers, of which only the well-known ones exist.
+  /// Protobuf message literals. Only the well-known types exist.
   void message(Expr& expr) {
     if (!expr.name.starts_with("google.protobuf.")) return undeclared(expr, expr.name);
     checked_.missing.push_back(expr.name + "{}");
@@ -107,7 +107,7 @@ class Checker {
     expr.type = dyn();
   }
 
-  /// The type of a name; null if it is unknown.
+  /// Returns the type of a variable or type name, or null if the name is unknown.
   TypePtr resolve(std::string_view name) const {
     for (auto local = locals_.rbegin(); local != locals_.rend(); ++local) {
       if (local->first == name) return local->second;
@@ -148,7 +148,7 @@ class Checker {
     expr.type = expr.kind == Expr::Kind::kPresence ? boolean() : std::move(field);
   }
 
-  /// The type of a field of `type`; dyn after an issue.
+  /// Returns the type of a field of `type`. Returns dyn after it has reported an issue.
   TypePtr field_type(const Type& type, std::string_view name, std::uint32_t at) {
     switch (type.kind) {
       case TypeKind::kDyn:
@@ -184,7 +184,7 @@ class Checker {
         visit(*expr.target);
       }
     }
-    // What is put into a text may be of any types.
+    // The arguments of format() may have different types.
     const bool was_lenient =
         std::exchange(lenient_, lenient_ || (expr.name == "format" && expr.target));
     for (const ExprPtr& argument : expr.arguments) visit(*argument);
@@ -216,7 +216,7 @@ class Checker {
     expr.type = choice(expr.at, types[0], types[1], types[2]);
   }
 
-  /// The type of `condition ? a : b`.
+  /// Returns the type of `condition ? a : b`.
   TypePtr choice(std::uint32_t at, const TypePtr& condition, const TypePtr& a, const TypePtr& b) {
     Bindings bindings;
     const TypePtr parameter = parameter_type("A");
@@ -243,7 +243,7 @@ class Checker {
     const std::vector<Overload>* functions = find_functions(expr.name);
     const bool is_member = expr.target != nullptr;
     if (functions == nullptr) {
-      // The receivers of missing functions are values that are missing as well.
+      // The receiver of an unimplemented function is itself the result of an unimplemented one.
       if (is_missing_function(expr.name) && is_member &&
           expr.target->type->kind == TypeKind::kDyn) {
         checked_.missing.push_back(expr.name);
@@ -281,7 +281,8 @@ class Checker {
     expr.type = std::move(result);
   }
 
-  /// Texts that are read when the expression runs, and can be checked before.
+  /// Checks string literals that are parsed at run time but can be validated before, such as
+  /// regular expressions and timestamps.
   void check_literals(const Expr& expr) {
     if (expr.arguments.empty()) return;
     if (expr.name.starts_with("get")) return check_zone(expr);
@@ -307,7 +308,7 @@ class Checker {
     if (!valid) issue(text.at, fmt::format("invalid {} argument", expr.name));
   }
 
-  /// Zones that have a name are not known here.
+  /// Reports time zone names: only offsets are implemented here.
   void check_zone(const Expr& expr) {
     const Expr& zone = *expr.arguments.back();
     if (zone.kind != Expr::Kind::kLiteral || !zone.literal.is<Text>()) return;
@@ -315,7 +316,7 @@ class Checker {
     checked_.missing.push_back(fmt::format("{}('{}')", expr.name, zone.literal.as_text()));
   }
 
-  /// The type of an element, whose '?' takes off the optional around it.
+  /// Returns the type of an element. The prefix '?' unwraps an optional.
   TypePtr element_type(const Expr& element, bool optional) {
     const TypePtr& type = element.type;
     if (!optional || type->kind == TypeKind::kDyn) return type;
@@ -325,7 +326,7 @@ class Checker {
     return dyn();
   }
 
-  /// All elements of a list, and all keys or values of a map, have one type.
+  /// Enforces that all elements of a list, and all keys or all values of a map, have one type.
   void join(TypePtr& joined, const TypePtr& type, std::uint32_t at) {
     if (joined == nullptr || is_open(*joined)) {
       joined = type;
@@ -371,7 +372,7 @@ class Checker {
         map_type(keys == nullptr ? open_type() : keys, values == nullptr ? open_type() : values);
   }
 
-  /// The types of the variables of a loop over `range`.
+  /// Declares the iteration variables of a comprehension over `range`.
   void declare(const Expr& expr, const Type& range) {
     const auto add = [&](std::size_t i, TypePtr type) {
       locals_.emplace_back(expr.variables[i], std::move(type));
@@ -470,7 +471,7 @@ class Checker {
   inline static const std::vector<Overload> kNone = {};
   const Variables& variables_;
   std::vector<std::pair<std::string, TypePtr>> locals_;
-  bool lenient_ = false;  ///< lists and maps may have elements of several types
+  bool lenient_ = false;  ///< allows elements of mixed types in lists and maps
   Checked checked_;
 };
 

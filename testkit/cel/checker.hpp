@@ -16,14 +16,14 @@ using Variables = std::map<std::string, TypePtr, std::less<>>;
 /// The result of type checking.
 struct Checked {
   std::vector<Issue> issues;
-  /// Functions that the real server has and that are missing here.
+  /// Functions of the real server that are not implemented here.
   std::vector<std::string> missing;
-  /// The names of variables that the expression uses.
+  /// Names of the variables that the expression uses.
   std::vector<std::string> used;
 };
 
-/// Gives a type to each part of the expression, and tells what does not fit. Afterwards names with dots, such as
-/// `optional.of`, are the names of calls and types.
+/// Assigns a type to each node of the expression and reports type errors. Afterwards qualified
+/// names such as `optional.of` are resolved to the names of calls and types.
 [[nodiscard]] Checked check(Expr& expression, const Variables& variables);
 
 }  // namespace kube::testkit::cel

@@ -14,13 +14,13 @@ namespace kube::testkit::cel {
 
 namespace {
 
-// What the real server charges beside calls.
+// Costs that the real server charges in addition to calls.
 constexpr std::uint64_t kListCost = 10;
 constexpr std::uint64_t kMapCost = 30;
 
 Val no_overload() { return Val::error("no such overload"); }
 
-/// Whether a value can be an argument, as far as its outermost type says.
+/// Returns whether a value can be passed as an argument, judged by its outermost type.
 bool accepts(const Type& wanted, const Val& value) {
   if (wanted.kind == TypeKind::kParameter || wanted.kind == TypeKind::kDyn) return true;
   const TypePtr found = type_of(value);
@@ -65,7 +65,7 @@ class Evaluator {
     return variables_(expr.name);
   }
 
-  /// The property that a field of an object stands for.
+  /// Returns the property name of the document that a field name of an expression denotes.
   static std::string property_of(const MapData& map, const std::string& name) {
     if (map.type != nullptr && map.type->kind == TypeKind::kObject) {
       if (const Type::Field* field = find_field(*map.type, name)) return field->property;
@@ -115,7 +115,7 @@ class Evaluator {
     return is_set(map, Val::text(property_of(map, name)));
   }
 
-  /// Whether a field is there; null in a document counts as absence.
+  /// Returns whether a field is present. Null in a document counts as absent.
   static bool is_set(const MapData& map, const Val& key) {
     if (!has_key(map, key)) return false;
     return map.object == nullptr || map.type == nullptr || map.type->kind != TypeKind::kObject ||
@@ -141,7 +141,7 @@ class Evaluator {
     return strict_call(expr);
   }
 
-  /// `decisive` is the operand that settles the matter, whatever errors the others have.
+  /// `decisive` is the operand value that determines the result even if other operands are errors.
   Val logic(const Expr& expr, bool decisive) {
     Val trouble = !decisive;
     for (const ExprPtr& argument : expr.arguments) {
@@ -155,7 +155,7 @@ class Evaluator {
     return trouble;
   }
 
-  /// The argument of `or` and `orValue` is looked at only if it is needed.
+  /// Evaluates the argument of `or` and `orValue` only if it is needed.
   Val alternative(const Expr& expr) {
     Val target = eval(*expr.target);
     if (target.is_error()) return target;
@@ -266,7 +266,7 @@ class Evaluator {
     Val element;
   };
 
-  /// Evaluates `step` with the variables of the i-th round.
+  /// Evaluates `step` with the iteration variables of round i.
   template <typename Body>
   Val round(Loop& loop, std::size_t i, Body body) {
     const bool two = loop.expr.variables.size() == 2;
@@ -283,14 +283,14 @@ class Evaluator {
       add(0, loop.keys[i]);
       if (two) add(1, lookup(*loop.range.get<MapPtr>(), loop.keys[i]));
     }
-    // The accumulator and the condition of the loop.
+    // The cost of the accumulator and of the loop condition.
     meter_.charge(2);
     Val result = body();
     locals_.resize(outer);
     return result;
   }
 
-  /// all() and exists(): an element that decides makes up for errors of the others.
+  /// Evaluates all() and exists(). A decisive element absorbs the errors of other elements.
   Val quantifier(Loop& loop, bool decisive) {
     Val result = !decisive;
     for (std::size_t i = 0; i < loop.count; ++i) {
@@ -315,7 +315,7 @@ class Evaluator {
     return count == 1;
   }
 
-  /// Whether the filter of a macro takes the current element: true, false or an error.
+  /// Returns whether the filter of a macro accepts the current element: true, false or an error.
   Val filtered(const Expr* filter) {
     if (filter == nullptr) return true;
     Val found = eval(*filter);

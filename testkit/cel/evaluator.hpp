@@ -11,10 +11,10 @@
 
 namespace kube::testkit::cel {
 
-/// The value of a variable; asked for only if the expression needs it.
+/// Returns the value of a variable. Called lazily, only for variables that the evaluation reads.
 using Lookup = std::function<Val(std::string_view name)>;
 
-/// The value of a checked expression, or an error. Throws CostExceeded.
+/// Evaluates a checked expression to a value or an error. Throws CostExceeded.
 [[nodiscard]] Val evaluate(const Expr& expression, const Lookup& variables, Meter& meter);
 
 }  // namespace kube::testkit::cel

@@ -11,7 +11,7 @@ namespace kube::testkit::cel {
 
 namespace {
 
-/// Reads the signatures of Declaration.
+/// Parses the signatures of Declaration.
 class SignatureReader {
  public:
   explicit SignatureReader(std::string_view text) : text_(text) {}
@@ -119,7 +119,7 @@ const std::vector<Overload>* find_functions(std::string_view name) {
 }
 
 bool is_missing_function(std::string_view name) {
-  // Of the authorizer library, and of JSON patches.
+  // Functions of the authorizer library and of JSON patches.
   static constexpr std::array kMissing{"path",
                                        "group",
                                        "serviceAccount",

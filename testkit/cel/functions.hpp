@@ -16,49 +16,50 @@
 namespace kube::testkit::cel {
 
 using Arguments = std::span<const Val>;
-/// Arguments are no errors and fit the signature; that of the receiver is the first.
+/// Implements an overload. No argument is an error and all match the signature; the receiver of a
+/// member call is the first argument.
 using Function = Val (*)(Meter& meter, Arguments arguments);
 
-/// The cost of a call, by the sizes of its arguments.
+/// The cost model of a call, by the sizes of its arguments.
 enum class Cost : std::uint8_t {
   kOne,
-  kFirst,     ///< a walk through the first argument's text
-  kBoth,      ///< ... through the texts of the first two
-  kShorter,   ///< ... through the shorter of the first two
-  kProduct,   ///< one text is searched in another
-  kRegex,     ///< an expression is searched in a text
-  kElements,  ///< the elements of the first argument
-  kPairs,     ///< each element of the first with each of the second
+  kFirst,     ///< traverses the first string
+  kBoth,      ///< traverses the first two strings
+  kShorter,   ///< traverses the shorter of the first two strings
+  kProduct,   ///< searches one string in another
+  kRegex,     ///< searches a regular expression in a string
+  kElements,  ///< visits the elements of the first argument
+  kPairs,     ///< combines each element of the first with each of the second
 };
 
 /// One signature of a function.
 struct Overload {
   std::string name;
   bool is_member = false;
-  std::vector<TypePtr> parameters = {};  ///< the receiver first
+  std::vector<TypePtr> parameters = {};  ///< the receiver comes first
   TypePtr result = nullptr;
   Function run = nullptr;
   Cost cost = Cost::kOne;
 };
 
-/// A row of a library: "string->contains(string): bool" is called on a text, "size(list<A>): int" is not called on
-/// anything. Types of one letter are parameters.
+/// A row of a library: "string->contains(string): bool" is a member function of strings,
+/// "size(list<A>): int" is a global function. Type names of one letter are type parameters.
 struct Declaration {
   const char* signature;
   Function run;
   Cost cost = Cost::kOne;
 };
 
-/// The overloads of a name; null if there is no such function.
+/// Returns the overloads of a name, or null if there is no such function.
 [[nodiscard]] const std::vector<Overload>* find_functions(std::string_view name);
 
-/// Whether the real server has this function and it cannot be evaluated here.
+/// Returns whether the real server has this function but it is not implemented here.
 [[nodiscard]] bool is_missing_function(std::string_view name);
 
-/// Charges for a call before it runs.
+/// Charges the cost of a call. Must be called before the function runs.
 void charge_call(Meter& meter, Cost cost, Arguments arguments);
 
-/// The libraries, one per file.
+/// The function libraries, one per file.
 [[nodiscard]] std::span<const Declaration> arithmetic_library();
 [[nodiscard]] std::span<const Declaration> comparison_library();
 [[nodiscard]] std::span<const Declaration> conversion_library();

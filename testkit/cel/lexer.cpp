@@ -12,7 +12,7 @@ namespace kube::testkit::cel {
 
 namespace {
 
-/// What identifiers begin with.
+/// Returns whether `c` can begin an identifier.
 bool is_word(char c) { return is_letter(c) || c == '_'; }
 
 class Lexer {
@@ -57,11 +57,11 @@ class Lexer {
     }
   }
 
-  /// Text that begins no token.
+  /// Handles text that begins no token.
   void unknown() {
     const std::uint32_t place = code_point(at_);
     std::size_t end = starts_[place + 1];
-    // A string that is not closed is unknown as a whole.
+    // An unterminated string is reported as one unknown token.
     const char c = source_[at_];
     if (c == '"' || c == '\'' || c == '`') {
       while (end < source_.size() && source_[end] != '\n') ++end;
@@ -136,7 +136,8 @@ class Lexer {
     return TokenKind::kUint;
   }
 
-  /// A literal in quotes, with its prefixes; nothing, and no step forward, if there is none or it does not end.
+  /// Reads a quoted literal with its prefixes. Returns nothing, and consumes nothing, if there is
+  /// none or it is not terminated.
   std::optional<TokenKind> string_literal() {
     std::size_t quote = 0;
     bool bytes = false;
@@ -154,7 +155,7 @@ class Lexer {
     const bool triple = peek(quote + 1) == mark && peek(quote + 2) == mark;
     const std::size_t end = end_of_string(at_ + quote + (triple ? 3 : 1), mark, triple, raw);
     if (end == 0 && triple) {
-      // Two quotes are an empty text, whatever follows.
+      // Two quotes are an empty string, regardless of the next character.
       at_ += quote + 2;
     } else if (end == 0) {
       return quote == 0 ? std::optional{TokenKind::kString} : std::nullopt;
@@ -164,7 +165,7 @@ class Lexer {
     return bytes ? TokenKind::kBytes : TokenKind::kString;
   }
 
-  /// The place behind the closing quotes, or 0.
+  /// Returns the position after the closing quotes, or 0.
   std::size_t end_of_string(std::size_t at, char mark, bool triple, bool raw) const {
     for (; at < source_.size(); ++at) {
       const char c = source_[at];
@@ -188,7 +189,7 @@ class Lexer {
   std::size_t index_ = 0;
 };
 
-/// Reads one escape; `at` stands behind the backslash and is moved on.
+/// Reads one escape sequence. `at` is the position after the backslash and is advanced.
 bool unescape(std::string_view text, std::size_t& at, bool is_bytes, std::string& content) {
   static constexpr std::string_view kLetters = "abfnrtv\"'\\?`";
   static constexpr std::string_view kMeanings = "\a\b\f\n\r\t\v\"'\\?`";
@@ -244,7 +245,8 @@ bool unquote(std::string_view literal, bool is_bytes, std::string& content) {
     if (c == '\\' && !raw) {
       if (!unescape(literal, at, is_bytes, content)) return false;
     } else if (c == '\r') {
-      // Line breaks are the same whoever wrote them.
+      // All line breaks are normalised to '
+      // '.
       content += '\n';
       if (at < literal.size() && literal[at] == '\n') ++at;
     } else {

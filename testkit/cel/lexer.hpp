@@ -24,15 +24,16 @@ enum class TokenKind : std::uint8_t {
 
 struct Token {
   TokenKind kind = TokenKind::kEnd;
-  std::uint32_t at = 0;  ///< in code points
+  std::uint32_t at = 0;  ///< offset in code points
   std::string_view text = {};
 };
 
-/// The tokens of an expression, the end included. What is no token is left out and reported in `issues`. `source` must
-/// outlive the tokens.
+/// Splits an expression into tokens, including the end token. Invalid characters are skipped and
+/// reported in `issues`. `source` must outlive the tokens.
 [[nodiscard]] std::vector<Token> tokenize(std::string_view source, std::vector<Issue>& issues);
 
-/// The content of a string or bytes literal, quotes and prefixes included. False if an escape is invalid.
+/// Decodes a string or bytes literal, given with its quotes and prefixes. Returns false if an
+/// escape sequence is invalid.
 [[nodiscard]] bool unquote(std::string_view literal, bool is_bytes, std::string& content);
 
 }  // namespace kube::testkit::cel

@@ -17,7 +17,7 @@ namespace kube::testkit::cel {
 
 namespace {
 
-/// The address in network order; four bytes are used for IPv4.
+/// An address in network byte order. IPv4 uses the first four bytes.
 struct Address {
   bool is_v4 = true;
   std::array<unsigned char, 16> bytes = {};
@@ -46,7 +46,7 @@ struct CidrValue final : Opaque {
   int prefix;
 };
 
-/// An address, or why the text is none.
+/// Parses an address, or sets `error` to the reason why the text is not one.
 std::optional<Address> read_address(std::string_view text, std::string& why) {
   const auto fail = [&](std::string_view reason) {
     why = fmt::format("ParseAddr({}): {}", detail::quoted_go(text), reason);
@@ -86,7 +86,7 @@ bool is_mapped(const Address& address) {
   return address.bytes[10] == 0xff && address.bytes[11] == 0xff;
 }
 
-/// An address as ip() takes it, or the error.
+/// Parses an address with the rules of ip(), or sets the error.
 std::optional<Address> parse_ip(std::string_view text, std::string& error) {
   std::string why;
   auto address = read_address(text, why);

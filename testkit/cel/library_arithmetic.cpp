@@ -73,7 +73,7 @@ Val divide_uint(Meter&, Arguments a) {
   if (second<Uint>(a) == 0) return Val::error("division by zero");
   return first<Uint>(a) / second<Uint>(a);
 }
-/// Division by zero gives an infinity or NaN (IEEE 754).
+/// Division by zero returns an infinity or NaN (IEEE 754).
 __attribute__((no_sanitize("float-divide-by-zero"))) Val divide_double(Meter&, Arguments a) {
   return first<double>(a) / second<double>(a);
 }

@@ -59,7 +59,7 @@ Val optional_entry(Meter&, Arguments a) {
   return has_key(map, a[1]) ? Val::some(lookup(map, a[1])) : Val::none();
 }
 
-/// The element or entry of what an optional holds.
+/// Returns the element or entry of the value inside an optional.
 Val inside_optional(Meter& meter, Arguments a) {
   const auto& content = a[0].get<Optional>().value;
   if (content == nullptr) return Val::none();
@@ -97,7 +97,7 @@ std::span<const Declaration> comparison_library() {
         {"list<A>->size(): int", size},
         {"map<A, B>->size(): int", size},
     };
-    // The signatures live as long as the program does.
+    // Static: the signatures must live as long as the program.
     static std::vector<std::string> texts;
     const std::pair<const char*, Function> operators[] = {
         {"_<_", less}, {"_<=_", less_or_equal}, {"_>_", greater}, {"_>=_", greater_or_equal}};

@@ -21,7 +21,7 @@ struct Format {
   Problems (*problems)(std::string_view text);
 };
 
-/// A prefix of names may end in a dash, to which more is added.
+/// Validates a generateName prefix. It may end in a dash because a suffix is appended to it.
 template <Problems (*Rule)(std::string_view)>
 Problems of_prefix(std::string_view text) {
   std::string masked{text};
@@ -33,7 +33,7 @@ Problems unless(bool fits, std::string problem) {
   return fits ? Problems{} : Problems{std::move(problem)};
 }
 
-/// The answer of url(), without what is common to its errors.
+/// Returns the error of url() without the prefix that all its errors have in common.
 Problems uri_problems(std::string_view text) {
   Meter meter{UINT64_MAX};
   const Val argument[] = {Val::view(text)};

@@ -15,7 +15,7 @@ using Int = std::int64_t;
 
 const ListData& list_of(Arguments a) { return *a[0].get<ListPtr>(); }
 
-/// The elements; an error if one of them is.
+/// Collects the elements. Returns an error if one of them is an error.
 Val elements_of(Meter& meter, const ListData& list, std::vector<Val>& elements) {
   meter.step(list.size());
   for (std::size_t i = 0; i < list.size(); ++i) {

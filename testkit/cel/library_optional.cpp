@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optional values. `or` and `orValue` are evaluated without calling them: their argument may be an error.
+// Optional values. The evaluator implements `or` and `orValue` itself, because their argument may
+// be an error.
 #include "testkit/cel/functions.hpp"
 
 namespace kube::testkit::cel {

@@ -22,7 +22,7 @@ struct QuantityValue final : Opaque {
   std::string text;
 };
 
-/// A text without a digit counts as zero elsewhere, yet not here.
+/// Rejects text without a digit, which other parsers of quantities accept as zero.
 bool is_quantity_text(std::string_view text) {
   return text.size() <= 1024 && text.find_first_of("0123456789") != std::string_view::npos &&
          quantity::valid(text);
@@ -34,7 +34,7 @@ const std::string& text_of(Arguments a, std::size_t i = 0) {
 
 Val make(std::string text) { return OpaquePtr{std::make_shared<QuantityValue>(std::move(text))}; }
 
-/// Sums whose exponents are too far apart cannot be written.
+/// Returns an error for sums whose exponents are too far apart to be represented.
 template <typename Operation>
 Val computed(Operation operation) {
   try {

@@ -36,7 +36,7 @@ struct SemverValue final : Opaque {
   [[nodiscard]] bool equals(const Opaque& other) const override {
     return order(static_cast<const SemverValue&>(other)) == 0;
   }
-  /// Builds do not count.
+  /// Compares by precedence. Build metadata is ignored.
   [[nodiscard]] int order(const SemverValue& other) const;
 
   std::array<std::int64_t, 3> numbers = {};
@@ -62,7 +62,7 @@ int SemverValue::order(const SemverValue& other) const {
   return pre.size() == other.pre.size() ? 0 : pre.size() < other.pre.size() ? -1 : 1;
 }
 
-/// "v1.2" becomes "1.2.0", and leading zeros go.
+/// Normalises "v1.2" to "1.2.0" and removes leading zeros.
 std::string normalized(std::string_view text) {
   if (text.starts_with('v')) text.remove_prefix(1);
   const std::size_t end = std::min(text.find_first_of("-+"), text.size());

@@ -16,7 +16,7 @@ namespace {
 
 using Int = std::int64_t;
 
-/// Nothing that an object can hold is longer.
+/// Upper limit for computed strings. No API object can hold a longer one.
 constexpr std::size_t kLongestText = 10U << 20;
 
 Val out_of_range(Int index) { return Val::error(fmt::format("index out of range: {}", index)); }
@@ -27,7 +27,7 @@ Val has_part(Meter&, Arguments a) {
 Val has_start(Meter&, Arguments a) { return a[0].as_text().starts_with(a[1].as_text()); }
 Val has_end(Meter&, Arguments a) { return a[0].as_text().ends_with(a[1].as_text()); }
 
-/// Runs `search` with the expression that the second argument is.
+/// Runs `search` with the second argument, compiled as a regular expression.
 template <typename Search>
 Val with_pattern(Meter& meter, Arguments a, Search search) {
   try {
@@ -80,7 +80,7 @@ Val char_at(Meter&, Arguments a) {
   return Val::text(std::string{text.substr(starts[i], starts[i + 1] - starts[i])});
 }
 
-/// A place in bytes as one in code points.
+/// Converts a byte offset to an offset in code points.
 Int place(std::string_view text, std::size_t byte) {
   return byte == std::string_view::npos ? -1 : static_cast<Int>(code_points(text.substr(0, byte)));
 }
@@ -134,7 +134,7 @@ Val replace(Meter& meter, Arguments a) {
   std::size_t at = 0;
   const auto starts = old.empty() ? code_point_starts(text) : std::vector<std::uint32_t>{};
   for (std::size_t i = 0; left != 0; ++i, --left) {
-    // Nothing stands before each character, and at the end.
+    // The empty string matches before each character and at the end.
     const std::size_t found =
         old.empty() ? (i < starts.size() ? starts[i] : std::string_view::npos) : text.find(old, at);
     if (found == std::string_view::npos) break;
@@ -195,7 +195,7 @@ Val substring(Meter&, Arguments a) {
 
 Val trim(Meter&, Arguments a) {
   std::string_view text = a[0].as_text();
-  // The spaces of Unicode too.
+  // Includes the Unicode space characters.
   static constexpr std::string_view kSpaces[] = {" ",
                                                  "\t",
                                                  "\n",

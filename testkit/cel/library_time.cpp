@@ -6,7 +6,7 @@ namespace kube::testkit::cel {
 
 namespace {
 
-/// A part of a time of day or a date, in the zone that the second argument names.
+/// Returns a component of a date or time of day, in the time zone given by the second argument.
 template <typename Part>
 Val part_of(Arguments a, Part part) {
   const std::string_view zone = a.size() > 1 ? a[1].as_text() : std::string_view{};

@@ -27,12 +27,12 @@ struct UrlValue final : Opaque {
   std::string scheme, opaque, user, host, path, query, fragment;
 };
 
-/// Why a text is no URL.
+/// The reason why a string is not a valid URL.
 struct UrlError {
   std::string why;
 };
 
-/// Percent signs must begin escapes.
+/// Throws if a percent sign does not begin a valid escape.
 void check_escapes(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '%') continue;
@@ -66,7 +66,7 @@ std::string read_host(std::string_view host) {
     if (close == std::string_view::npos) throw UrlError{"missing ']' in host"};
     check_port(host.substr(close + 1));
   } else if (const std::size_t colon = host.find(':'); colon != std::string_view::npos) {
-    // Whatever follows the first colon must be the port.
+    // Everything after the first colon must be the port.
     check_port(host.substr(colon));
   }
   check_escapes(host);
@@ -80,7 +80,7 @@ std::string read_host(std::string_view host) {
   return unescape(host);
 }
 
-/// "https" of "https://..."; removes it. Nothing if there is none.
+/// Removes and returns the scheme, such as "https" of "https://..."; empty if there is none.
 std::string take_scheme(std::string_view& rest) {
   for (std::size_t i = 0; i < rest.size(); ++i) {
     const char c = rest[i];
@@ -161,7 +161,7 @@ Val is_url(Meter&, Arguments a) {
 Val scheme(Meter&, Arguments a) { return Val::text(url_of(a).scheme); }
 Val host(Meter&, Arguments a) { return Val::text(url_of(a).host); }
 
-/// Where the port begins, colon included.
+/// Returns the position of the port, including its colon.
 std::size_t port_start(std::string_view host) {
   const std::size_t close = host.rfind(']');
   const std::size_t colon = host.find(':', close == std::string_view::npos ? 0 : close);
@@ -179,7 +179,8 @@ Val port(Meter&, Arguments a) {
   return Val::text(start >= name.size() ? std::string{} : std::string{name.substr(start + 1)});
 }
 
-/// Characters that stand for themselves in a path. A path as it was written may have some more.
+/// Returns whether `c` needs no escape in a path. A path that was written unescaped may contain a
+/// few more such characters.
 bool is_plain(char c, bool written) {
   if (is_letter(c) || is_digit(c)) return true;
   if (std::string_view{"-_.~$&+/:=@"}.find(c) != std::string_view::npos) return true;

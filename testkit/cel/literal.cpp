@@ -47,7 +47,7 @@ std::string map_literal(const MapData& map) {
     if (shown.size() > 1) shown += ", ";
     shown += to_literal(key) + ": ";
     const Val value = lookup(map, key);
-    // What the schema does not know is not shown.
+    // Fields that are not in the schema are not shown.
     shown += value.is_error() ? "?" : to_literal(value);
   }
   return shown + '}';

@@ -6,7 +6,8 @@
 
 namespace kube::testkit::cel {
 
-/// A double as string() writes it: the shortest text that gives the same number, "1e+21", "+Inf", "NaN".
+/// Formats a double like string(): the shortest text that reads back as the same number, "1e+21",
+/// "+Inf", "NaN".
 [[nodiscard]] std::string double_text(double number);
 
 }  // namespace kube::testkit::cel

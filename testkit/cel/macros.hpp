@@ -6,8 +6,8 @@
 
 namespace kube::testkit::cel {
 
-/// A call that turns out to be a macro, such as has(x.y) or list.all(x, x > 0), becomes what it stands for; other calls
-/// come back as they are. Null if the macro is misused: `issue` says how.
+/// Expands a macro call such as has(x.y) or list.all(x, x > 0); returns other calls unchanged.
+/// Returns null if the macro is used incorrectly, and sets `issue`.
 [[nodiscard]] ExprPtr expand_macro(ExprPtr call, Issue& issue);
 
 }  // namespace kube::testkit::cel

@@ -10,13 +10,14 @@
 
 namespace kube::testkit::cel {
 
-/// Thrown when an evaluation takes more than it may.
+/// Thrown when an evaluation exceeds its cost limit.
 struct CostExceeded {};
 
-/// Counts what one evaluation costs, and ends it where it costs too much.
+/// Counts the cost of one evaluation and aborts it at the limit.
 ///
-/// The cost is that of the real server as far as it can be seen from outside. Steps count the work here, which a cost
-/// may leave out (the elements of nested lists that are compared); their limit is only there to be safe.
+/// The cost follows the real server as far as it can be observed from outside. Steps count the work
+/// done here, including work that the cost model omits (comparing the elements of nested lists);
+/// their limit is a safety net.
 class Meter {
  public:
   explicit Meter(std::uint64_t cost_limit) : limit_(cost_limit) {}
@@ -32,7 +33,7 @@ class Meter {
   }
   [[nodiscard]] std::uint64_t cost() const { return cost_; }
 
-  /// A regular expression, compiled once. Throws std::invalid_argument.
+  /// Returns a compiled regular expression, from a cache. Throws std::invalid_argument.
   const detail::Pattern& pattern(std::string_view expression) {
     const auto found = patterns_.find(expression);
     if (found != patterns_.end()) return found->second;

@@ -15,10 +15,10 @@ namespace kube::testkit::cel {
 
 namespace {
 
-constexpr std::size_t kLongestSource = 100'000;  // code points
-/// How deep parentheses and the like may nest.
+constexpr std::size_t kLongestSource = 100'000;  // in code points
+/// Maximum nesting of parentheses and other brackets.
 constexpr int kDeepest = 250;
-/// How deep the tree may get; chains such as a + b + c lean to the left.
+/// Maximum depth of the tree. Chains such as a + b + c are left-associative and deepen it, too.
 constexpr int kDeepestTree = 251;
 
 constexpr const char* kBeginnings =
@@ -44,7 +44,7 @@ class Parser {
   }
 
  private:
-  /// A part of the tree, and how deep it is.
+  /// A subtree and its depth.
   struct Node {
     ExprPtr expr;
     int depth = 1;
@@ -66,7 +66,7 @@ class Parser {
     throw SyntaxError{{peek().at, std::move(message)}};
   }
 
-  /// `wanted` is what a message says is missing.
+  /// Consumes `symbol` or reports an issue. `wanted` is the expectation shown in the message.
   void expect(std::string_view symbol, std::string_view wanted = {}) {
     if (accept(symbol)) return;
     if (peek().kind == TokenKind::kEnd && symbol == ")") {
@@ -125,7 +125,7 @@ class Parser {
     return condition;
   }
 
-  /// `a || b || c` is one call with three arguments; so is `&&`.
+  /// Parses `a || b || c` as one call with three arguments; `&&` likewise.
   Node chain(const char* name, std::string_view symbol, Node (Parser::*operand)()) {
     Node first = (this->*operand)();
     if (!is(symbol)) return first;
@@ -207,7 +207,7 @@ class Parser {
     }
   }
 
-  /// What follows a '.' that stands at `at`.
+  /// Parses the selection after a '.' at offset `at`.
   Node select(Node base, std::uint32_t at) {
     if (accept("?")) {
       Node field = node(Expr::Kind::kLiteral, peek().at);
@@ -285,7 +285,7 @@ class Parser {
         peek().text, kBeginnings));
   }
 
-  /// Whether an expression can begin with the token.
+  /// Returns whether `token` can begin an expression.
   static bool begins(const Token& token) {
     if (token.kind == TokenKind::kEnd || token.kind == TokenKind::kEscapedIdentifier) return false;
     if (token.kind != TokenKind::kSymbol) return true;
@@ -332,7 +332,8 @@ class Parser {
     return node(Expr::Kind::kIdent, token.at, token.text);
   }
 
-  /// Where the '{' of `pkg.Type{` stands; 0 if this is no such name. A map cannot follow an identifier.
+  /// Returns the index of the '{' in `pkg.Type{`, or 0 if the input is not such a name. There is no
+  /// ambiguity, because a map cannot follow an identifier.
   std::size_t type_name_end() const {
     std::size_t i = at_;
     while (tokens_[i].text == "." && tokens_[i].kind == TokenKind::kSymbol &&

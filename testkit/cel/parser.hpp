@@ -9,7 +9,8 @@
 
 namespace kube::testkit::cel {
 
-/// The expression in `source`, macros expanded. Null if it is none: `issues` says why.
+/// Parses `source` and expands macros. Returns null on a syntax error, which is reported in
+/// `issues`.
 [[nodiscard]] ExprPtr parse(std::string_view source, std::vector<Issue>& issues);
 
 }  // namespace kube::testkit::cel

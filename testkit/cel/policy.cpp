@@ -141,7 +141,7 @@ Policy::Policy(const Value& policy) {
                    *conditions_[i].program, TypeKind::kBool);
   }
   Variables variables = variables_of_requests(has_params);
-  // Each variable sees those before it.
+  // Each variable can refer to the variables before it.
   Type known;
   known.kind = TypeKind::kObject;
   known.name = "kubernetes.variables";
@@ -191,7 +191,7 @@ class Policy::Run {
     auto variables = std::make_shared<MapData>();
     variables_ = variables;
     for (const Variable& variable : policy_.variables_) {
-      // An error counts only where the variable is used.
+      // An error in a variable is reported only if the variable is used.
       Val value = run(*variable.program).value;
       Val key = Val::text(variable.name);
       variables->entries.insert_or_assign(key_text(key), std::pair{key, std::move(value)});

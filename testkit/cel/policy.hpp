@@ -14,7 +14,8 @@
 
 namespace kube::testkit::cel {
 
-/// What the expressions of a policy, or the match conditions of a webhook, can speak of. Absent values are null to them.
+/// The variables available to the expressions of a policy or to the match conditions of a webhook.
+/// Absent values are null.
 struct AdmissionInput {
   const Value& object;
   const Value& old_object;
@@ -23,17 +24,17 @@ struct AdmissionInput {
   const Value& namespace_object;
 };
 
-/// A condition on requests, by name: matchConditions of policies and webhooks.
+/// A named condition on requests: an entry of matchConditions of a policy or webhook.
 struct MatchCondition {
   std::string name;
   std::string expression;
   std::shared_ptr<const Program> program;
 };
 
-/// The verdict of the match conditions on a request.
+/// The combined result of the match conditions for a request.
 struct MatchResult {
   bool matches = true;
-  std::string error;  ///< of an evaluation, if none of the others was false
+  std::string error;  ///< an evaluation error; empty if another condition was false
 };
 
 [[nodiscard]] std::vector<MatchCondition> compile_conditions(const Value& conditions,
@@ -47,17 +48,17 @@ class Policy {
  public:
   explicit Policy(const Value& policy);
 
-  /// What does not compile, with the fields of the policy.
+  /// Compilation errors, with the field paths of the policy.
   [[nodiscard]] const std::vector<detail::FieldError>& errors() const { return errors_; }
-  /// Expressions that cannot be evaluated here.
+  /// Expressions that cannot be evaluated here because they use unimplemented functions.
   [[nodiscard]] const std::vector<MissingRule>& missing() const { return missing_; }
 
-  /// A validation that does not hold.
+  /// A validation that was violated.
   struct Denial {
     std::string message;
-    std::string reason;  ///< "Invalid" and the like; empty after an error
+    std::string reason;  ///< "Invalid" etc.; empty after an evaluation error
   };
-  /// What a request violates. Needs a policy without errors that misses nothing.
+  /// Returns the validations that a request violates. Requires errors() and missing() to be empty.
   [[nodiscard]] std::vector<Denial> evaluate(const AdmissionInput& input) const;
 
  private:

@@ -14,36 +14,38 @@
 
 namespace kube::testkit::cel {
 
-/// What one expression may cost, and all expressions about one object together: the limits of the real server.
+/// Cost limits of the real server: per expression, and for all expressions about one object
+/// together.
 inline constexpr std::uint64_t kCostPerExpression = 1'000'000;
 inline constexpr std::int64_t kCostPerObject = 10'000'000;
-/// All match conditions about one object together.
+/// Cost limit of all match conditions about one object together.
 inline constexpr std::int64_t kCostOfConditions = 2'500'000;
 
 /// The result of an evaluation.
 struct Outcome {
   Val value;
   std::uint64_t cost = 0;
-  /// The expression was ended because it cost too much; `value` is the error that says so.
+  /// The evaluation was aborted because it exceeded its cost limit; `value` is the error that
+  /// reports this.
   bool exceeded = false;
 };
 
-/// An expression that was parsed and checked.
+/// A parsed and type-checked expression.
 /// Thread safety: immutable; may be used from any thread.
 class Program {
  public:
-  /// Compiles `source`; look at issues() before anything else.
+  /// Compiles `source`. Check issues() before using the program.
   Program(std::string_view source, const Variables& variables);
 
-  /// What is wrong, as the real server shows it; empty if all is well.
+  /// The compilation errors, formatted like those of the real server; empty if there are none.
   [[nodiscard]] const std::string& issues() const { return issues_; }
-  /// Names of functions that cannot be evaluated here although the real server has them.
+  /// Names of functions of the real server that are not implemented here.
   [[nodiscard]] const std::vector<std::string>& missing() const { return missing_; }
   [[nodiscard]] bool uses(std::string_view variable) const;
-  /// The type of the result.
+  /// The static type of the result.
   [[nodiscard]] const Type& type() const { return *root_->type; }
 
-  /// Needs a program without issues that misses nothing.
+  /// Evaluates the program. Requires issues() and missing() to be empty.
   [[nodiscard]] Outcome run(const Lookup& variables,
                             std::uint64_t cost_limit = kCostPerExpression) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of a schema, when its definition is written.
+// Checks the rules of a schema when its definition is written.
 #include "testkit/cel/characters.hpp"
 #include "testkit/cel/rules.hpp"
 #include "testkit/cel/schema_type.hpp"
@@ -28,7 +28,7 @@ using detail::text_member;
 bool is_blank(std::string_view text) { return trimmed(text).empty(); }
 bool has_line_breaks(std::string_view text) { return text.find('\n') != std::string_view::npos; }
 
-/// A text as Go writes it into JSON.
+/// Formats text as a JSON string with the escapes that Go uses.
 std::string go_json(std::string_view text) {
   std::string shown;
   for (const char c : encode_json(Value{text})) {
@@ -41,7 +41,7 @@ std::string go_json(std::string_view text) {
   return shown;
 }
 
-/// An entry as the real server shows it in messages.
+/// Formats an entry as the real server shows it in messages.
 std::string show_entry(const Value& entry) {
   const std::string_view reason = text_member(entry, "reason");
   const Value* optional = member(entry, "optionalOldSelf");
@@ -62,7 +62,8 @@ class RuleChecker {
  public:
   explicit RuleChecker(std::vector<MissingRule>& missing) : missing_(missing) {}
 
-  /// `uncorrelated` is the list above whose elements have no old values; empty if there is none.
+  /// `uncorrelated` is the nearest enclosing list whose elements have no old values; empty if there
+  /// is none.
   void visit(const Value& schema, const std::string& field, bool is_resource_root,
              const std::string& uncorrelated) {
     if (schema["properties"].is_object()) {
@@ -112,7 +113,7 @@ class RuleChecker {
     }
   }
 
-  /// What can be said about an entry without compiling it.
+  /// Checks the parts of an entry that need no compilation.
   void form(const Value& entry, const Value& schema, const std::string& field) {
     const std::string_view rule = text_member(entry, "rule");
     const std::string_view message = text_member(entry, "message");

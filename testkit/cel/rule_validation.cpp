@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of a schema, when an object is written.
+// Evaluates the rules of a schema when an object is written.
 #include "testkit/cel/characters.hpp"
 #include "testkit/cel/rules.hpp"
 
@@ -25,15 +25,16 @@ constexpr std::size_t kLongestMessage = 5 * 1024;
 constexpr const char* kOutOfBudget =
     "validation failed due to running out of cost budget, no further validation rules will be run";
 
-/// Thrown when nothing more may be evaluated for this object.
+/// Thrown when the cost budget of this object is exhausted.
 struct BudgetSpent {};
 
-/// How a value stands to the stored object, for violations that are tolerated because nothing changed (CE-9).
+/// Relates a value to its counterpart in the stored object, to tolerate violations in unchanged
+/// parts (CE-9).
 struct Correlation {
   const Value* now = nullptr;
   const Value* old = nullptr;  ///< null if the value has no counterpart
   const Value* parent_now = nullptr;
-  const Value* parent_old = nullptr;  ///< of the nearest part above that has a counterpart
+  const Value* parent_old = nullptr;  ///< counterpart of the nearest ancestor that has one
 
   [[nodiscard]] bool unchanged() const {
     if (old != nullptr) return *now == *old;
@@ -71,7 +72,7 @@ class RuleRunner {
       const Value* old_child = old == nullptr ? nullptr : member(*old, name.view());
       const Value* counterpart =
           correlation.old == nullptr ? nullptr : member(*correlation.old, name.view());
-      // Both objects are of the same type, so that these cannot be seen to change.
+      // Both objects have the same type, so these fields cannot change.
       const bool is_type = path.empty() && (name.view() == "apiVersion" || name.view() == "kind");
       const Correlation below = is_type ? Correlation{} : correlation.below(child, counterpart);
       if (node.additional != nullptr) {
@@ -93,7 +94,7 @@ class RuleRunner {
     }
   }
 
-  /// The element of a stored list with the same keys; null unless the list is a map.
+  /// Returns the element of a stored list with the same keys, or null unless the list type is map.
   const Value* counterpart(const RuleNode& node, const Value* list, const Value& element) {
     if (list == nullptr || !list->is_array() ||
         text_member(*node.schema, "x-kubernetes-list-type") != "map") {
@@ -205,7 +206,7 @@ class RuleRunner {
     }
   }
 
-  /// The text of messageExpression; empty if it has none to offer.
+  /// Evaluates messageExpression. Returns an empty string if it is missing or unusable.
   std::string message_of(const Rule& rule, const Lookup& variables, const std::string& field,
                          std::string_view type) {
     if (rule.message_program == nullptr || !rule.message_program->issues().empty()) return {};
@@ -231,7 +232,7 @@ class RuleRunner {
     return std::string{text};
   }
 
-  /// Objects and lists are not shown.
+  /// Omits the value from the error if it is an object or a list.
   static FieldError error_for(const std::string& reason, const std::string& field,
                               const Value& value, std::string_view type,
                               const std::string& detail) {
@@ -260,7 +261,7 @@ RuleSet::Findings RuleSet::validate(const Value& object, const Value* old, bool 
   if (root_ == nullptr) return findings;
   try {
     RuleRunner{findings, strict}.visit(*root_, {}, object, old, {&object, old, nullptr, nullptr});
-  } catch (const BudgetSpent&) {  // told already
+  } catch (const BudgetSpent&) {  // already reported
   }
   return findings;
 }

@@ -18,7 +18,7 @@ namespace {
 using detail::is_true_member;
 using detail::text_member;
 
-/// A step of a field path: the name of a field, or the key of a map.
+/// Appends a field name or a map key to a field path.
 void append_step(std::string& path, const std::string& name, bool is_named) {
   if (!is_named) {
     path += '[' + name + ']';
@@ -28,7 +28,8 @@ void append_step(std::string& path, const std::string& name, bool is_named) {
   path += name;
 }
 
-/// The text in single quotes at `at`, which moves behind it; nothing if there is none.
+/// Reads the text in single quotes at `at` and advances `at` past it. Returns nothing if there is
+/// none.
 std::optional<std::string> quoted_name(std::string_view path, std::size_t& at) {
   if (at >= path.size() || path[at] != '\'') return std::nullopt;
   std::string name;

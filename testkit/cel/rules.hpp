@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-/// The rules of custom resources: x-kubernetes-validations.
+/// Validation rules of custom resources: x-kubernetes-validations.
 namespace kube::testkit::cel {
 
 /// One entry of x-kubernetes-validations, compiled.
@@ -23,39 +23,40 @@ struct Rule {
   std::string message;
   std::string message_expression;
   std::string reason;
-  std::string field_path;  ///< "a.b" as messages show it; empty if none is given
+  std::string field_path;  ///< "a.b", as shown in messages; empty if none is given
   bool optional_old_self = false;
   std::shared_ptr<const Program> program = nullptr;
   std::shared_ptr<const Program> message_program = nullptr;
 
   [[nodiscard]] bool uses_old_self() const { return program->uses("oldSelf"); }
-  /// The first function that cannot be evaluated here; empty if there is none.
+  /// Returns the first function that is not implemented here; empty if there is none.
   [[nodiscard]] std::string missing() const;
-  /// What messages call the rule: its message, or its text.
+  /// Returns the rule's name in messages: its message, or its expression.
   [[nodiscard]] std::string title() const;
 };
 
-/// Compiles one entry for values of `type`.
+/// Compiles one entry of x-kubernetes-validations for values of `type`.
 [[nodiscard]] Rule compile_rule(const Value& entry, const Value& schema, const TypePtr& type);
 
-/// A field path such as ".spec['x']" as messages show it; nothing if the schema has no such field.
+/// Converts a field path such as ".spec['x']" to the form used in messages. Returns nothing if the
+/// schema has no such field.
 [[nodiscard]] std::optional<std::string> normalize_field_path(std::string_view path,
                                                               const Value& schema);
 
-/// A rule that cannot be evaluated, and where it stands.
+/// A rule that cannot be evaluated here, and its location.
 struct MissingRule {
   std::string field;  ///< "spec.versions[0]...x-kubernetes-validations[0].rule"
   std::string expression;
   std::string function;
 };
 
-/// What is wrong with the rules in a structural schema (CE-6). `field` is where it stands. Rules that cannot be evaluated
-/// here are added to `missing`.
+/// Checks the rules in a structural schema (CE-6). `field` is the location of the schema. Rules
+/// that cannot be evaluated here are appended to `missing`.
 [[nodiscard]] std::vector<detail::FieldError> check_rules(const Value& schema,
                                                           std::string_view field,
                                                           std::vector<MissingRule>& missing);
 
-/// The rules of a node of a schema, and of those below it.
+/// The rules of a schema node and of its descendants.
 struct RuleNode {
   const Value* schema = nullptr;
   TypePtr type = nullptr;
@@ -69,25 +70,26 @@ struct RuleNode {
 /// Thread safety: immutable; may be used from any thread.
 class RuleSet {
  public:
-  /// `schema` must outlive the set. Rules that do not compile are reported for each object.
+  /// `schema` must outlive the set. A rule that does not compile is reported for each object.
   explicit RuleSet(const Value& schema);
 
   [[nodiscard]] bool empty() const { return root_ == nullptr; }
 
   struct Findings {
     std::vector<detail::FieldError> errors;
-    /// Violations in parts that an update did not change (CE-9), and rules that were not evaluated (CE-11).
+    /// Violations in parts that an update did not change (CE-9), and rules that were not evaluated
+    /// (CE-11).
     std::vector<std::string> warnings;
   };
-  /// What the rules say about an object; `old` is the stored one on update, else null. If `strict`, rules that cannot be
-  /// evaluated are errors.
+  /// Validates an object. `old` is the stored object on update, else null. If `strict`, rules that
+  /// cannot be evaluated are errors.
   [[nodiscard]] Findings validate(const Value& object, const Value* old, bool strict) const;
 
  private:
   std::unique_ptr<RuleNode> root_;
 };
 
-/// What is said about a rule that was not evaluated.
+/// Returns the warning about a rule that was not evaluated.
 [[nodiscard]] std::string not_evaluated(std::string_view expression, std::string_view function);
 
 }  // namespace kube::testkit::cel

@@ -51,11 +51,11 @@ void add_field(Type& type, std::string_view property, TypePtr field) {
   type.fields.insert_or_assign(name, Type::Field{std::move(field), std::string{property}});
 }
 
-/// What a resource has beside what its schema says.
+/// Adds the fields that every resource has in addition to its schema.
 void add_resource_fields(Type& type, std::string_view name) {
   add_field(type, "apiVersion", simple(TypeKind::kString));
   add_field(type, "kind", simple(TypeKind::kString));
-  // A schema may say more about the metadata, yet only about these two.
+  // A schema may restrict only these two fields of metadata.
   Type metadata;
   metadata.kind = TypeKind::kObject;
   metadata.name = std::string{name} + ".metadata";

@@ -9,9 +9,9 @@
 
 namespace kube::testkit::cel {
 
-/// The type of values that a structural schema describes; null if expressions cannot see them, as nothing says what they
-/// are. A resource root has apiVersion, kind, metadata.name and metadata.generateName, whatever its schema says. `name`
-/// is that of the type in messages.
+/// Returns the type of the values that a structural schema describes, or null if the schema gives
+/// no type and expressions cannot access the values. A resource root always has apiVersion, kind,
+/// metadata.name and metadata.generateName. `name` is the type's name in messages.
 [[nodiscard]] TypePtr type_of_schema(const Value& schema, bool is_resource_root,
                                      std::string_view name);
 

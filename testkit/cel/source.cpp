@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kMostIssues = 100;
 constexpr std::size_t kLongestSnippet = 16384;
 
-/// The bytes of the code point at `at`, at least one.
+/// Returns the number of bytes of the code point at `at`, at least one.
 std::size_t width(std::string_view text, std::size_t at, bool& valid) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(at);
@@ -104,7 +104,7 @@ std::string show_issues(std::string_view source, std::vector<Issue> issues) {
     std::string flat{snippet};
     std::ranges::replace(flat, '\t', ' ');
     shown += "\n | " + flat + "\n | ";
-    // Wide characters are marked by wide dots.
+    // Wide characters are underlined with wide dots.
     for (std::size_t i = line_start; i < at; ++i) {
       shown += starts[i + 1] - starts[i] > 1 ? "．" : ".";
     }

@@ -8,29 +8,29 @@
 
 namespace kube::testkit::cel {
 
-/// The place of an issue that is about the expression as a whole.
+/// The offset of an issue that concerns the whole expression.
 inline constexpr std::uint32_t kNowhere = UINT32_MAX;
 
-/// One thing that is wrong with an expression, and where: `offset` counts code points.
+/// A compilation error and its location: `offset` counts code points.
 struct Issue {
   std::uint32_t offset = 0;
   std::string message;
 };
 
-/// Issues as the real server shows them, in the order of their places:
+/// Formats issues as the real server shows them, sorted by offset:
 ///
 ///     ERROR: <input>:1:6: undefined field 'x'
 ///      | self.x
 ///      | .....^
 [[nodiscard]] std::string show_issues(std::string_view source, std::vector<Issue> issues);
 
-/// How many code points a UTF-8 text has; a byte that belongs to none counts as one.
+/// Counts the code points of UTF-8 text. Each invalid byte counts as one.
 [[nodiscard]] std::size_t code_points(std::string_view text);
-/// Where each code point begins, and the end of the text.
+/// Returns the byte offset of each code point, followed by the size of the text.
 [[nodiscard]] std::vector<std::uint32_t> code_point_starts(std::string_view text);
 /// Appends a code point as UTF-8.
 void append_utf8(std::string& text, std::uint32_t code_point);
-/// Whether `text` is UTF-8.
+/// Returns whether `text` is valid UTF-8.
 [[nodiscard]] bool is_utf8(std::string_view text);
 
 }  // namespace kube::testkit::cel

@@ -31,7 +31,7 @@ std::string special(double number) {
   return std::isnan(number) ? "NaN" : number > 0 ? "Infinity" : "-Infinity";
 }
 
-/// "1.5×10⁻⁰³".
+/// Formats a number like "1.5×10⁻⁰³".
 std::string with_exponent(double number, int precision) {
   const std::string plain = fmt::format("{:.{}e}", number, precision);
   const std::size_t e = plain.find('e');
@@ -44,7 +44,7 @@ std::string with_exponent(double number, int precision) {
   return text;
 }
 
-/// One clause and what it makes of its argument.
+/// A formatting clause such as %.2f, and the formatting of its argument.
 class Clause {
  public:
   Clause(Meter& meter, char letter, int precision)
@@ -125,7 +125,7 @@ class Clause {
     return Val::text(std::move(text));
   }
 
-  /// %s; inside of lists and maps texts have quotes, and doubles six digits.
+  /// Formats %s. Inside lists and maps, strings are quoted and doubles have six digits.
   std::string shown(const Val& value, bool inside) const {
     meter_.step();
     if (value.is<Text>())
@@ -178,7 +178,7 @@ class Clause {
   int precision_;
 };
 
-/// Reads ".12"; -1 if there is none. `at` moves on.
+/// Reads a precision such as ".12" and advances `at`. Returns -1 if there is none.
 std::optional<int> precision_of(std::string_view pattern, std::size_t& at) {
   if (at >= pattern.size() || pattern[at] != '.') return -1;
   int precision = 0;

@@ -8,7 +8,7 @@
 
 namespace kube::testkit::cel {
 
-/// `pattern.format(arguments)`: %s, %d, %f, %e, %x, %X, %o, %b and %%.
+/// Implements `pattern.format(arguments)`: %s, %d, %f, %e, %x, %X, %o, %b and %%.
 [[nodiscard]] Val format_text(Meter& meter, std::string_view pattern, const ListData& arguments);
 
 }  // namespace kube::testkit::cel

@@ -14,7 +14,7 @@ namespace kube::testkit::cel {
 
 namespace {
 
-/// The digits after the seconds, as nanoseconds.
+/// Converts the digits after the decimal point of the seconds to nanoseconds.
 std::int32_t fraction_of(std::string_view text) {
   const std::size_t point = text.find('.');
   if (point == std::string_view::npos) return 0;

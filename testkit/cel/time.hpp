@@ -10,31 +10,33 @@
 
 namespace kube::testkit::cel {
 
-/// The years 1 to 9999, in seconds since 1970.
+/// Bounds of the years 1 to 9999, in seconds since 1970.
 inline constexpr std::int64_t kFirstSecond = -62'135'596'800;
 inline constexpr std::int64_t kLastSecond = 253'402'300'799;
 
-/// "2006-01-02T15:04:05.5Z".
+/// Formats a timestamp like "2006-01-02T15:04:05.5Z".
 [[nodiscard]] std::string timestamp_text(const Timestamp& time);
-/// "90.5s".
+/// Formats a duration like "90.5s".
 [[nodiscard]] std::string duration_text(const Duration& duration);
-/// RFC 3339 with nanoseconds; nothing if it is not a time of these years.
+/// Parses RFC 3339 with nanoseconds. Returns nothing if the text is invalid or outside of these
+/// years.
 [[nodiscard]] std::optional<Timestamp> parse_timestamp(std::string_view text);
 
-/// A day and a time of day.
+/// A date and time of day, split into components.
 struct Calendar {
   std::int64_t year = 0;
-  int month = 0;        ///< from 0
-  int day = 0;          ///< of the month, from 0
-  int day_of_year = 0;  ///< from 0
-  int day_of_week = 0;  ///< from Sunday
+  int month = 0;        ///< zero-based
+  int day = 0;          ///< of the month, zero-based
+  int day_of_year = 0;  ///< zero-based
+  int day_of_week = 0;  ///< 0 is Sunday
   int hour = 0;
   int minute = 0;
   int second = 0;
 };
 [[nodiscard]] Calendar calendar_of(std::int64_t seconds);
 
-/// The offset in seconds of a zone that is written as one: "", "UTC", "02:00", "-08:00". Nothing for names of zones.
+/// Returns the offset in seconds of a zone such as "", "UTC", "02:00" or "-08:00". Returns nothing
+/// for named zones.
 [[nodiscard]] std::optional<std::int64_t> zone_offset(std::string_view zone);
 
 }  // namespace kube::testkit::cel

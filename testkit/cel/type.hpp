@@ -11,7 +11,7 @@
 namespace kube::testkit::cel {
 
 enum class TypeKind : std::uint8_t {
-  kDyn,  ///< known only when the expression runs
+  kDyn,  ///< known only at run time
   kNull,
   kBool,
   kInt,
@@ -23,21 +23,21 @@ enum class TypeKind : std::uint8_t {
   kDuration,
   kList,
   kMap,
-  kObject,  ///< with the fields that a schema names
+  kObject,  ///< has the fields that a schema declares
   kType,
   kOptional,
-  kOpaque,     ///< kubernetes.Quantity and its like
-  kParameter,  ///< of a generic function
+  kOpaque,     ///< kubernetes.Quantity and similar types
+  kParameter,  ///< type parameter of a generic function
 };
 
-/// How the elements of a list are told apart (x-kubernetes-list-type).
+/// The identity of list elements (x-kubernetes-list-type).
 enum class ListKind : std::uint8_t { kAtomic, kSet, kMap };
 
 struct Type;
 using TypePtr = std::shared_ptr<const Type>;
 
-/// A type of CEL, as the checker and the values see it.
-/// Thread safety: immutable once made.
+/// A CEL type, used by the checker and by values.
+/// Thread safety: immutable after construction.
 struct Type {
   struct Field {
     TypePtr type;
@@ -45,40 +45,42 @@ struct Type {
   };
 
   TypeKind kind = TypeKind::kDyn;
-  /// Of objects, opaque types and parameters.
+  /// The name of an object type, opaque type or type parameter.
   std::string name = {};
-  /// Element; key and value; what an optional or a type is about.
+  /// The element type; the key and value types; or the type inside an optional or type value.
   std::vector<TypePtr> parameters = {};
-  /// Of objects, by the name that expressions use (escape_property).
+  /// The fields of an object type, by the name used in expressions (escape_property).
   std::map<std::string, Field, std::less<>> fields = {};
   ListKind list_kind = ListKind::kAtomic;
   std::vector<std::string> list_keys = {};
 };
 
 [[nodiscard]] TypePtr simple_type(TypeKind kind);
-/// A dyn of which nothing is known yet, such as the element of []: what it is joined with says what it is.
+/// Returns a dyn that is not determined yet, such as the element type of []. Joining it with
+/// another type determines it.
 [[nodiscard]] TypePtr open_type();
 [[nodiscard]] bool is_open(const Type& type);
 [[nodiscard]] TypePtr list_type(TypePtr element);
 [[nodiscard]] TypePtr map_type(TypePtr key, TypePtr value);
 [[nodiscard]] TypePtr optional_type(TypePtr value);
 [[nodiscard]] TypePtr type_type(TypePtr about);
-/// The same name gives the same type.
+/// Returns the opaque type of that name; the same object for the same name.
 [[nodiscard]] TypePtr opaque_type(std::string_view name);
 [[nodiscard]] TypePtr parameter_type(std::string_view name);
 
-/// The field of an object, by the name that an expression uses; reserved words need no escape. Null if there is none.
+/// Returns the field of an object by the name used in an expression, or null. Reserved words need
+/// no escape.
 [[nodiscard]] const Type::Field* find_field(const Type& object, std::string_view name);
 
-/// As messages show it: "list(int)".
+/// Formats a type as in messages: "list(int)".
 [[nodiscard]] std::string to_string(const Type& type);
-/// Without parameters: "list", "google.protobuf.Timestamp".
+/// Returns the type's name without parameters: "list", "google.protobuf.Timestamp".
 [[nodiscard]] std::string_view name_of(const Type& type);
 
-/// The name by which expressions know a property: "__dash__" for '-', "__namespace__" for a reserved word. Empty if
-/// expressions cannot name it.
+/// Returns the name of a property in expressions: "__dash__" for '-', "__namespace__" for a
+/// reserved word. Empty if expressions cannot name it.
 [[nodiscard]] std::string escape_property(std::string_view property);
-/// Words that are no identifiers of CEL.
+/// Returns whether `word` is reserved in CEL and cannot be an identifier.
 [[nodiscard]] bool is_reserved(std::string_view word);
 
 }  // namespace kube::testkit::cel

@@ -8,7 +8,7 @@ namespace kube::testkit::cel {
 
 namespace {
 
-/// Types whose values can be null.
+/// Returns whether values of the type can be null.
 bool is_nullable(const Type& type) {
   switch (type.kind) {
     case TypeKind::kNull:
@@ -31,7 +31,7 @@ bool bind(const TypePtr& parameter, const TypePtr& found, Bindings& bindings) {
     if (is_open(*bound)) place->second = found;
     return true;
   }
-  // The most general type wins.
+  // The more general type is kept.
   if (found->kind == TypeKind::kDyn) {
     place->second = found;
     return true;
@@ -49,7 +49,7 @@ bool bind(const TypePtr& parameter, const TypePtr& found, Bindings& bindings) {
 bool is_assignable(const TypePtr& wanted, const TypePtr& found, Bindings& bindings) {
   if (wanted->kind == TypeKind::kParameter) return bind(wanted, found, bindings);
   if (wanted->kind == TypeKind::kDyn || found->kind == TypeKind::kDyn) {
-    // What is below a dyn is dyn as well.
+    // Parameters inside a dyn are bound to dyn as well.
     for (const TypePtr& parameter : wanted->parameters) {
       if (!is_assignable(parameter, open_type(), bindings)) return false;
     }
@@ -62,7 +62,7 @@ bool is_assignable(const TypePtr& wanted, const TypePtr& found, Bindings& bindin
   if (wanted->kind == TypeKind::kObject || wanted->kind == TypeKind::kOpaque) {
     return wanted == found || wanted->name == found->name;
   }
-  // Any type is like any other: type(x) == int.
+  // All types of types are assignable to each other: type(x) == int.
   if (wanted->kind == TypeKind::kType) return true;
   if (wanted->parameters.size() != found->parameters.size()) return true;
   for (std::size_t i = 0; i < wanted->parameters.size(); ++i) {

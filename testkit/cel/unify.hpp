@@ -8,13 +8,14 @@
 
 namespace kube::testkit::cel {
 
-/// What the parameters of a generic function stand for.
+/// The types bound to the type parameters of a generic function.
 using Bindings = std::map<std::string, TypePtr, std::less<>>;
 
-/// Whether a value of type `found` can be used where `wanted` is expected. Binds parameters of `wanted` on the way.
+/// Returns whether a value of type `found` can be used where `wanted` is expected. Binds the type
+/// parameters of `wanted`.
 [[nodiscard]] bool is_assignable(const TypePtr& wanted, const TypePtr& found, Bindings& bindings);
 
-/// `type` with its parameters replaced; those that nothing binds become dyn.
+/// Returns `type` with its parameters replaced. Unbound parameters become dyn.
 [[nodiscard]] TypePtr substitute(const TypePtr& type, const Bindings& bindings);
 
 }  // namespace kube::testkit::cel

@@ -37,7 +37,7 @@ Val map_of(const Value& value, const Type* type) {
   return MapPtr{std::move(map)};
 }
 
-/// A value whose type nothing says.
+/// Converts a value that has no schema.
 Val untyped(const Value& value) {
   switch (value.kind()) {
     case Kind::kBool:
@@ -58,7 +58,7 @@ Val untyped(const Value& value) {
 }
 
 Val timestamp_of(std::string_view text) {
-  // "2006-01-02" is a date, and the beginning of one.
+  // "2006-01-02" is a date; completed to a timestamp it is the beginning of that day.
   const bool is_date = text.size() == 10;
   const auto micros =
       time_text::parse_micros(is_date ? std::string{text} + "T00:00:00Z" : std::string{text});
@@ -98,7 +98,7 @@ Val text_of(const Value& value, TypeKind kind) {
   }
 }
 
-/// What tells the elements of a list map apart.
+/// Returns the key that identifies an element of a list of type map.
 std::string key_of(const Val& element, const std::vector<std::string>& keys) {
   std::string text;
   if (!element.is<MapPtr>()) return text;
@@ -148,7 +148,7 @@ Val equal_lists(Meter& meter, const ListData& a, const ListData& b) {
 Val equal_maps(Meter& meter, const MapData& a, const MapData& b) {
   if (a.size() != b.size()) return false;
   for (const Val& key : keys_of(a)) {
-    // What the schema does not know is compared as it stands.
+    // Properties that are not in the schema are compared as raw documents.
     if (a.object != nullptr && find_property(a, key.as_text()) == nullptr) {
       const Value* other = b.object == nullptr ? nullptr : detail::member(*b.object, key.as_text());
       if (other == nullptr || !(*other == *detail::member(*a.object, key.as_text()))) return false;
@@ -161,10 +161,10 @@ Val equal_maps(Meter& meter, const MapData& a, const MapData& b) {
   return true;
 }
 
-/// -1, 0, 1, or 2 if the two cannot be ordered.
+/// Returns -1, 0, 1, or 2 if the two are unordered.
 int order(double a, double b) { return a < b ? -1 : a > b ? 1 : a == b ? 0 : 2; }
 
-/// As the real server does: by their doubles, unless the integer cannot reach the double.
+/// Compares as doubles, like the real server, unless the double is out of the range of integers.
 int order_integer_and_double(std::int64_t a, double b) {
   if (std::isnan(b)) return 2;
   if (b < -9223372036854775808.0) return 1;
@@ -208,7 +208,8 @@ Val order_values(const T& a, const T& b) {
   return std::int64_t{a < b ? -1 : b < a ? 1 : 0};
 }
 
-/// A name that cannot be written as a property of an object in an expression is not seen by expressions.
+/// Returns the type of a property, or null for a name that an expression cannot spell: expressions
+/// do not see such a property.
 const Type* property_type(const Type* type, std::string_view property, bool& known) {
   known = true;
   if (type == nullptr) return nullptr;
@@ -269,7 +270,7 @@ Val from_document(const Value& value, const Type* type) {
                  ? Val{value.as_double()}
                  : wrong_data("float");
     case TypeKind::kInt:
-      // Whole numbers may be written as doubles.
+      // Integers may be written as doubles in a document.
       if (value.kind() == Kind::kDouble && std::abs(value.as_double()) < 9.2e18) {
         return static_cast<std::int64_t>(value.as_double());
       }

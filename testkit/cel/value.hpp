@@ -15,14 +15,14 @@
 #include <variant>
 #include <vector>
 
-/// The values that expressions compute with. Those that come from a document are views of it: the document, and the
-/// types that the schema gave, must outlive them.
+/// The values of expressions. Values that come from a document are views of it: the document, and
+/// the types of its schema, must outlive them.
 namespace kube::testkit::cel {
 
 class Val;
 class Meter;
 
-/// What went wrong; it takes the place of a value, because `||` and `&&` can do without.
+/// An evaluation error. It is a value, because `||` and `&&` can absorb errors.
 struct Error {
   std::string message;
 };
@@ -51,17 +51,17 @@ struct Duration {
 struct ListData {
   std::vector<Val> elements;
   const Value* array = nullptr;
-  const Type* type = nullptr;  ///< of the document's list; null if it has no schema
+  const Type* type = nullptr;  ///< of a list in a document; null if it has no schema
 
   [[nodiscard]] std::size_t size() const;
   [[nodiscard]] Val at(std::size_t index) const;
 };
 
-/// A map: computed entries by their key_text(), or an object of a document, whose keys are texts.
+/// A map: computed entries by key_text(), or an object of a document, whose keys are strings.
 struct MapData {
   std::map<std::string, std::pair<Val, Val>> entries;
   const Value* object = nullptr;
-  const Type* type = nullptr;  ///< of the document's object or map; null if it has no schema
+  const Type* type = nullptr;  ///< of an object or map in a document; null if it has no schema
 
   [[nodiscard]] std::size_t size() const;
 };
@@ -73,12 +73,12 @@ struct Opaque {
   Opaque& operator=(const Opaque&) = delete;
   virtual ~Opaque() = default;
   [[nodiscard]] virtual TypePtr type() const = 0;
-  /// `other` has the same type.
+  /// Compares with `other`, which has the same type.
   [[nodiscard]] virtual bool equals(const Opaque& other) const = 0;
 };
 
 struct Optional {
-  std::shared_ptr<const Val> value;  ///< null for none
+  std::shared_ptr<const Val> value;  ///< null for optional.none()
 };
 
 using ListPtr = std::shared_ptr<const ListData>;
@@ -95,21 +95,21 @@ template <typename T, typename Variant>
 concept ContentOf = kIsContent<T, Variant>;
 }  // namespace detail_of_val
 
-/// Any value of CEL, or an error.
+/// Any CEL value, or an error.
 class Val {
  public:
   using Content =
       std::variant<std::monostate, Error, bool, std::int64_t, std::uint64_t, double, Text, Bytes,
                    Timestamp, Duration, ListPtr, MapPtr, TypePtr, Optional, OpaquePtr>;
 
-  /// Null.
+  /// Constructs null.
   Val() = default;
   template <detail_of_val::ContentOf<Content> T>
   Val(T content)  // NOLINT: a value is its content
       : content_(std::in_place_type<T>, std::move(content)) {}
 
   static Val text(std::string text);
-  /// Of a document.
+  /// Constructs a string that is a view into a document.
   static Val view(std::string_view text);
   static Val bytes(std::string data);
   static Val list(std::vector<Val> elements);
@@ -127,7 +127,7 @@ class Val {
   [[nodiscard]] bool is() const {
     return std::holds_alternative<T>(content_);
   }
-  /// The content; must be of that type.
+  /// Returns the content, which must be of type T.
   template <typename T>
   [[nodiscard]] const T& get() const {
     return std::get<T>(content_);
@@ -139,33 +139,36 @@ class Val {
   Content content_;
 };
 
-/// A value of a document, by the type that its schema gave it; null for a document without schema.
+/// Wraps a value of a document with the type from its schema; `type` is null for a document without
+/// a schema.
 [[nodiscard]] Val from_document(const Value& value, const Type* type);
 
 [[nodiscard]] TypePtr type_of(const Val& value);
 
-/// Whether two values are equal: true, false, or an error.
+/// Compares two values: true, false, or an error.
 [[nodiscard]] Val equal(Meter& meter, const Val& a, const Val& b);
-/// Less than, equal or greater: -1, 0, 1. Both are numbers, or of the same comparable type. An error for NaN.
+/// Returns -1, 0 or 1 for less, equal or greater. Both are numbers, or of the same comparable type.
+/// Returns an error for NaN.
 [[nodiscard]] Val compare(const Val& a, const Val& b);
-/// Whether `list` has an element that is equal to `wanted`.
+/// Returns whether `list` has an element that is equal to `wanted`.
 [[nodiscard]] Val contains(Meter& meter, const ListData& list, const Val& wanted);
-/// `a + b`, by the list type of `a`.
+/// Implements `a + b` with the semantics of the list type of `a`.
 [[nodiscard]] Val add_lists(Meter& meter, const Val& a, const Val& b);
 
-/// A text that stands for a key of a map, the same for equal numbers; empty if `key` cannot be one.
+/// Returns a canonical text for a key of a map, equal for equal numbers; empty if `key` cannot be a
+/// key.
 [[nodiscard]] std::string key_text(const Val& key);
-/// The entry of a map, or null if there is none.
+/// Returns the entry of a map, or null if there is none.
 [[nodiscard]] const Value* find_property(const MapData& map, std::string_view key);
 [[nodiscard]] bool has_key(const MapData& map, const Val& key);
-/// The entry, or an error: "no such key: x".
+/// Returns the entry, or an error: "no such key: x".
 [[nodiscard]] Val lookup(const MapData& map, const Val& key);
-/// All keys, in a fixed order.
+/// Returns all keys, in a fixed order.
 [[nodiscard]] std::vector<Val> keys_of(const MapData& map);
-/// How many elements, entries, characters or bytes; 1 for everything else.
+/// Returns the number of elements, entries, characters or bytes; 1 for any other value.
 [[nodiscard]] std::size_t size_of(const Val& value);
 
-/// For messages: `"text"`, `[1, 2]`.
+/// Formats a value for messages: `"text"`, `[1, 2]`.
 [[nodiscard]] std::string to_literal(const Val& value);
 
 }  // namespace kube::testkit::cel

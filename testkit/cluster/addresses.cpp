@@ -15,7 +15,7 @@ namespace kube::testkit::detail {
 
 namespace {
 
-/// Addresses of 10.96.0.0/12, without those that end in 0 or 255.
+/// The size of 10.96.0.0/12, without addresses that end in 0 or 255.
 constexpr std::size_t kAddresses = std::size_t{16} * 256 * 254;
 
 std::string address_at(std::size_t index) {
@@ -44,7 +44,7 @@ void choose_cluster_address(Store& store, Value& service) {
     return;
   }
   const std::unordered_set<std::string> taken = taken_addresses(store);
-  // There is no network, so any free one will do; the uid spreads them.
+  // There is no network, so any free address works; the uid spreads them.
   const std::size_t start = std::hash<std::string>{}(metadata_text(service, "uid"));
   for (std::size_t i = 0; i < kAddresses; ++i) {
     std::string address = address_at((start + i) % kAddresses);

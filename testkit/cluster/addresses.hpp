@@ -7,10 +7,11 @@
 
 namespace kube::testkit::detail {
 
-/// Gives a new service without an address one that no other service has. Headless services and mere names get none.
+/// Allocates a cluster IP that is not in use for a new service without one. Headless and
+/// ExternalName services get none.
 void choose_cluster_address(Store& store, Value& service);
 
-/// Refuses a new service with an address that another one has (422).
+/// Throws ApiError 422 if a new service has an address that is in use.
 void check_cluster_address(Store& store, const Value& service);
 
 }  // namespace kube::testkit::detail

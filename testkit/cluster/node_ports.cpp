@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kFirst = 30000;
 constexpr std::int64_t kLast = 32767;
 
-/// TCP and UDP have numbers of their own.
+/// Port numbers per protocol.
 using Ports = std::set<std::pair<std::string, std::int64_t>>;
 
 std::string protocol_of(const Value& port) {
@@ -31,7 +31,7 @@ bool has_node_ports(const Value& service) {
           !(spec["allocateLoadBalancerNodePorts"] == Value{false}));
 }
 
-/// All that other services have.
+/// Returns the ports of all other services.
 Ports taken_ports(Store& store, const Value& service) {
   Ports taken;
   const std::string own = metadata_text(service, "uid");
@@ -49,7 +49,7 @@ Ports taken_ports(Store& store, const Value& service) {
   return taken;
 }
 
-/// The number that the same port has had so far; 0 if none.
+/// Returns the previous number of the same port; 0 if there was none.
 std::int64_t earlier_port(const Value& live, const Value& port) {
   if (!live.is_object()) return 0;
   for (const Value& before : live.get_array("spec.ports")) {
@@ -71,7 +71,7 @@ void check_chosen(const Value& service, std::size_t index, std::int64_t number, 
                                                      kFirst, kLast)));
 }
 
-/// Any free one; the uid spreads them.
+/// Returns a free port; the uid spreads them.
 std::int64_t free_port(const Value& service, const std::string& protocol, const Ports& taken) {
   const auto count = static_cast<std::size_t>(kLast - kFirst + 1);
   const std::size_t start = std::hash<std::string>{}(metadata_text(service, "uid"));
@@ -87,7 +87,7 @@ bool has_health_check(const Value& service) {
          service["spec"]["externalTrafficPolicy"] == Value{"Local"};
 }
 
-/// The port at which balancers ask a node whether it has endpoints.
+/// Allocates the port at which load balancers check whether a node has endpoints.
 void allocate_health_check(Store& store, const Value& live, Value& service) {
   const auto given = std::as_const(service).get_integer("spec.healthCheckNodePort").value_or(0);
   const auto earlier =
@@ -117,7 +117,7 @@ void allocate_health_check(Store& store, const Value& live, Value& service) {
 
 void allocate_node_ports(Store& store, const Value& live, Value& service) {
   if (std::as_const(service)["spec"]["type"] == Value{"ClusterIP"} && live.is_object()) {
-    // Fields that only the earlier type uses go, unless the request has just set them.
+    // Fields that only the previous type uses are removed, unless the request has set them.
     for (const char* field : {"externalTrafficPolicy", "allocateLoadBalancerNodePorts"}) {
       if (std::as_const(service)["spec"][field] == live["spec"][field])
         service["spec"].erase(field);
@@ -134,7 +134,7 @@ void allocate_node_ports(Store& store, const Value& live, Value& service) {
     const std::int64_t earlier = earlier_port(live, std::as_const(port));
     std::int64_t number = std::as_const(port).get_integer("nodePort").value_or(0);
     if (!wanted) {
-      // A type without them drops what another type has got.
+      // A type without node ports drops those allocated for the previous type.
       if (number == 0 || number == earlier) port.erase("nodePort");
     } else {
       if (number != 0 && number != earlier) {

@@ -9,8 +9,8 @@
 
 namespace kube::testkit::detail {
 
-/// Gives the ports of a service that is reached through nodes their numbers (BK-9): those of `live`, which may be absent,
-/// or free ones. Throws ApiError 422 if one that the client chose is taken or out of range.
+/// Allocates the node ports of a service (BK-9): those of `live`, which may be absent, or free
+/// ones. Throws ApiError 422 if a port chosen by the client is in use or out of range.
 void allocate_node_ports(Store& store, const Value& live, Value& service);
 
 }  // namespace kube::testkit::detail

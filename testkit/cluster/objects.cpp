@@ -29,7 +29,7 @@ constexpr const char* kObjects[] = {
 };
 
 Value api_service(const std::string& group, const std::string& version) {
-  // The groups of kubectl's first choice come first; the numbers only order them.
+  // The core group is preferred by kubectl; the numbers only define an order.
   const int priority = group.empty() ? 18000 : 17000;
   Value object = *parse_json(
       R"({"apiVersion":"apiregistration.k8s.io/v1","kind":"APIService","metadata":{"labels":{

@@ -9,18 +9,19 @@
 
 #include "testkit/kinds/resource_catalog.hpp"
 
-/// The objects that a cluster has before anybody creates one (BK-8).
+/// The objects of a new cluster (BK-8).
 namespace kube::testkit::detail {
 
-/// In the order in which they are to be stored. `catalog` says which groups are served.
+/// Returns the objects in the order in which they are stored. `catalog` determines the groups of
+/// APIServices.
 [[nodiscard]] std::vector<Value> cluster_objects(const Catalog& catalog);
 
-/// The objects of each new namespace, as a controller manager makes them: the default service account, and the certificate of the
-/// server's authority for pods, which is empty without TLS.
+/// Returns the objects of a new namespace, as a controller manager creates them: the default
+/// service account, and a ConfigMap with the CA certificate for pods, which is empty without TLS.
 [[nodiscard]] std::vector<Value> namespace_objects(std::string_view namespace_,
                                                    std::string_view ca_pem);
 
-/// The address that the Service default/kubernetes leads to.
+/// Returns the Endpoints of the Service default/kubernetes.
 [[nodiscard]] Value server_endpoints(std::string_view address, int port);
 
 }  // namespace kube::testkit::detail

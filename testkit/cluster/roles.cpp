@@ -11,11 +11,11 @@ namespace {
 
 struct Role {
   const char* name;
-  /// A list in YAML; empty if the role is aggregated from others.
+  /// A list in YAML; empty for an aggregated role.
   const char* rules;
-  /// "view": gathers the roles with the label aggregate-to-view.
+  /// "view": aggregates the roles with the label aggregate-to-view.
   const char* gathers = "";
-  /// "edit": is gathered by that role.
+  /// "edit": is aggregated into that role.
   const char* gathered_by = "";
 };
 
@@ -135,7 +135,7 @@ constexpr Role kRoles[] = {
 };
 
 struct Binding {
-  const char* name;  ///< of the role, too
+  const char* name;  ///< also the name of the role
   const char* subjects;
 };
 
@@ -170,7 +170,8 @@ Value rbac_object(const char* kind, const char* name) {
               Value::object({{"rbac.authorization.kubernetes.io/autoupdate", "true"}})}})}});
 }
 
-/// The rules of all that `name` gathers, as the controller that aggregates roles fills them in.
+/// Returns the rules of all roles aggregated into `name`, as the aggregation controller fills them
+/// in.
 Value gathered_rules(std::string_view name) {
   Value rules = Value::array();
   for (const Role& role : kRoles) {

@@ -7,8 +7,8 @@
 
 namespace kube::testkit::detail {
 
-/// The cluster roles that every cluster has under well-known names, and their bindings. Rules of the larger ones are
-/// shortened: this server does not enforce them.
+/// Returns the default cluster roles and their bindings. The rules of large roles are abbreviated:
+/// this server does not enforce them.
 [[nodiscard]] std::vector<Value> default_cluster_roles();
 
 }  // namespace kube::testkit::detail

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "testkit/requests/failures.hpp"
-#include "testkit/validation/field_rules.hpp"
 #include "testkit/rest/metadata.hpp"
+#include "testkit/validation/field_rules.hpp"
 #include "testkit/values/value_edit.hpp"
 
 namespace kube::testkit::detail {

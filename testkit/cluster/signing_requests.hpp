@@ -8,22 +8,22 @@
 #include "testkit/requests/engine.hpp"
 #include "testkit/validation/field_check.hpp"
 
-/// CertificateSigningRequests: who asks is known to the server, and who signs needs an approval.
+/// CertificateSigningRequests: the server sets the requester, and signing needs an approval.
 namespace kube::testkit::detail {
 
 inline constexpr std::string_view kSigningRequests =
     "certificatesigningrequests.certificates.k8s.io";
 
-/// Writes the requester's name, uid, groups and extra into the spec, whatever the body claims.
+/// Sets name, uid, groups and extra of the requester in the spec, replacing those of the body.
 void set_requester(const User& user, Value& request);
 
-/// Gives conditions without times those of now.
+/// Sets missing times of conditions to `now`.
 void stamp_conditions(Value& request, const std::string& now);
 
-/// Conditions and certificate of a changed request.
+/// Validates conditions and certificate of a changed request.
 void check_signing_status(const Field& object, const Value& live);
 
-/// Refuses an approval or denial that does not come through `/approval` (422).
+/// Throws ApiError 422 for an approval or denial that was not sent to `/approval`.
 void check_no_new_approval(const Value& live, const Value& next);
 
 }  // namespace kube::testkit::detail

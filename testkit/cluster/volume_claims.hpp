@@ -7,12 +7,12 @@
 
 namespace kube::testkit::detail {
 
-/// Gives a new claim that names a data source in one field the other one, too, and drops a source of a kind that
-/// nothing can be made from.
+/// Copies the data source of a new claim between dataSource and dataSourceRef. Drops sources of
+/// unsupported kinds.
 void normalize_data_sources(Value& claim);
 
-/// Refuses to let a claim grow whose storage class does not allow it (403). `live` and `next` are claims whose
-/// change is valid otherwise.
+/// Throws ApiError 403 if a claim grows whose storage class does not allow expansion. `live` and
+/// `next` are claims whose change is otherwise valid.
 void check_expansion(Store& store, const Value& live, const Value& next);
 
 }  // namespace kube::testkit::detail

@@ -9,8 +9,6 @@ namespace kube::testkit::detail {
 namespace {
 
 constexpr std::chrono::seconds kTick{1};
-constexpr std::chrono::seconds kBookmarkPeriod{60};
-constexpr std::chrono::seconds kLastBookmarks{2};
 constexpr int kAttempts = 5;
 
 }  // namespace
@@ -56,14 +54,14 @@ void Controllers::publish() noexcept {
 }
 
 template <typename Work>
-void Controllers::persist(Work work) noexcept {
+void Controllers::retry_on_error(Work work) noexcept {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     try {
       return work();
     } catch (const std::exception& error) {
       log_.error("controller: {}", error.what());
     } catch (...) {
-      log_.error("controller: not an exception");
+      log_.error("controller: threw an object that is not a std::exception");
     }
   }
 }
@@ -86,13 +84,13 @@ std::list<Controllers::Item> Controllers::next(const std::stop_token& stop) {
 void Controllers::run(std::stop_token stop) {
   while (!stop.stop_requested()) {
     std::list<Item> taken;
-    persist([&] { taken = next(stop); });
+    retry_on_error([&] { taken = next(stop); });
     const std::lock_guard lock{run_mutex_};
     if (!taken.empty()) {
-      persist([&] { react(taken.front()); });
-      if (!taken.front().quiet) persist([&] { call_hooks(taken.front()); });
+      retry_on_error([&] { react(taken.front()); });
+      if (!taken.front().quiet) retry_on_error([&] { call_hooks(taken.front()); });
     }
-    persist([&] {
+    retry_on_error([&] {
       if (services_.clock.now() >= next_tick_) tick();
     });
   }
@@ -101,29 +99,15 @@ void Controllers::run(std::stop_token stop) {
 void Controllers::tick() {
   const Clock::TimePoint now = services_.clock.now();
   next_tick_ = now + kTick;
-  const std::uint64_t revision = services_.store.revision();
-  std::vector<std::shared_ptr<WatchCursor>> bookmarks;
-  std::vector<std::shared_ptr<WatchCursor>> ended;
-  {
-    const std::lock_guard lock{services_.timers_mutex};
-    for (WatchTimer& timer : services_.watch_timers) {
-      if (now >= timer.deadline) {
-        ended.push_back(timer.cursor);
-      } else if (timer.bookmarks && revision > timer.start_revision &&
-                 (now >= timer.next_bookmark || timer.deadline - now <= kLastBookmarks)) {
-        timer.next_bookmark = now + kBookmarkPeriod;
-        bookmarks.push_back(timer.cursor);
-      }
-    }
-  }
+  const auto [bookmarks, ended] = services_.watch_timers.take_due(now, services_.store.revision());
   for (const auto& cursor : bookmarks) services_.store.ask_for_bookmark(*cursor);
   for (const auto& cursor : ended) services_.store.end_watch(*cursor);
-  while (const std::optional<Services::Expiry> expiry = services_.due_expiry(now)) {
+  while (const auto expiry = services_.event_expiry.due(now)) {
     const StoredObject object = services_.store.get(services_.events(), expiry->key);
     if (object && object.revision() == expiry->revision) {
       services_.commit(services_.events(), expiry->key, object, {});
     }
-    services_.forget_expiry(*expiry);
+    services_.event_expiry.forget(*expiry);
   }
   services_.store.expire_history();
 }
@@ -131,7 +115,7 @@ void Controllers::tick() {
 void Controllers::react(const Item& item) {
   const StoreEvent& event = *item.event;
   if (definitions_.is_definitions(*item.collection)) {
-    // Of many writes in a row only the last is worth the work.
+    // Coalesces consecutive writes: only the last one is processed.
     const StoredObject now = services_.store.get(*item.collection, event.key);
     if (!now || now.revision() <= event.revision) definitions_.definition_changed(event.key);
   } else if (event.type == Change::Type::kDeleted) {
@@ -177,7 +161,7 @@ void Controllers::call_hooks(const Item& item) {
     } catch (const std::exception& error) {
       log_.error("a hook for {} threw: {}", change.resource, error.what());
     } catch (...) {
-      log_.error("a hook for {} threw what is no exception", change.resource);
+      log_.error("a hook for {} threw an object that is not a std::exception", change.resource);
     }
   }
 }
@@ -206,7 +190,7 @@ void Controllers::empty_namespace(const std::string& name) {
     for (const auto& [key, object] : found.objects) {
       try {
         left = !rest_.remove_object(*resource, key, {.propagation = "Background"}).gone || left;
-      } catch (const ApiError&) {  // it went by itself
+      } catch (const ApiError&) {  // already deleted
       }
     }
   }
@@ -226,7 +210,8 @@ void Controllers::start_over() {
   definitions_.rebuild();
   garbage_.clear();
   terminating_.clear();
-  const auto objects = services_.store.all_objects();  // before the lock: the store's comes first
+  // Called before locking: the store's lock comes first.
+  const auto objects = services_.store.all_objects();
   const std::lock_guard lock{mutex_};
   queue_.clear();
   for (const auto& [collection, object] : objects) {

@@ -15,14 +15,14 @@
 #include <utility>
 #include <vector>
 
-#include "testkit/kinds/crd_registry.hpp"
 #include "testkit/controllers/garbage_collector.hpp"
-#include "testkit/rest/rest.hpp"
+#include "testkit/kinds/crd_registry.hpp"
 #include "testkit/requests/services.hpp"
+#include "testkit/rest/rest.hpp"
 
 namespace kube::testkit::detail {
 
-/// The one thread of the engine: lets time pass for watches, events and history, and runs the controllers
+/// The engine's thread: runs timers of watches, expiry of events and history, and the controllers
 /// that react to writes.
 ///
 /// Thread safety: all public methods, from any thread.
@@ -33,10 +33,10 @@ class Controllers : private StoreFeed {
   Controllers& operator=(const Controllers&) = delete;
   ~Controllers() override;
 
-  /// Stops reacting and joins the thread.
+  /// Stops the controllers and joins the thread.
   void stop();
-  /// Serves the definitions that are stored now, and looks at all objects as if they were new; for after a
-  /// change of the whole store.
+  /// Serves the stored definitions and processes all objects as new; to be called after the content
+  /// of the store was replaced.
   void start_over();
   bool settle(std::chrono::milliseconds limit);
   std::shared_ptr<void> on_change(const GroupResource& resource,
@@ -46,12 +46,12 @@ class Controllers : private StoreFeed {
   struct Item {
     Collection* collection;
     EventPtr event;
-    bool quiet = false;  ///< not for hooks
+    bool quiet = false;  ///< not passed to hooks
   };
   struct Hook {
     GroupResource resource;
     std::function<void(const Change&)> react;
-    /// Held during a call; recursive, as a reaction may end itself.
+    /// Held during a call; recursive, because a hook may unsubscribe itself.
     std::recursive_mutex running;
     bool active = true;  // guarded by running
   };
@@ -59,30 +59,32 @@ class Controllers : private StoreFeed {
   void stage(Collection& collection, const EventPtr& event) override;
   void publish() noexcept override;
   void run(std::stop_token stop);
-  /// Takes the next write, or waits for one or the next tick.
+  /// Returns the next queued write. Waits for one, at most until the next tick; then the list is
+  /// empty.
   std::list<Item> next(const std::stop_token& stop);
-  /// Calls `work` until it does not throw, a few times: memory may come back.
+  /// Calls `work` until it succeeds, a limited number of times: memory may become available again.
   template <typename Work>
-  void persist(Work work) noexcept;
-  /// Whether anybody here has to hear of a write: waking the thread takes longer than many a write.
+  void retry_on_error(Work work) noexcept;
+  /// Returns whether a controller or hook needs the write: waking the thread costs more than many
+  /// writes.
   [[nodiscard]] bool is_concerned_locked(const Collection& collection,
                                          const StoreEvent& event) const;
   void tick();
   void react(const Item& item);
   void call_hooks(const Item& item);
   void namespace_changed(const StoreEvent& event);
-  /// Deletes what is in a namespace; the namespace too, if nothing is left.
+  /// Deletes the content of a namespace; finalizes the namespace when it is empty.
   void empty_namespace(const std::string& name);
 
   Services& services_;
   Rest& rest_;
-  const Logger log_;  // made early: naming one needs memory
+  const Logger log_;  // created early, because naming a logger allocates
   Collection& namespaces_;
   CrdRegistry definitions_;
   GarbageCollector garbage_;
   std::set<std::string, std::less<>> terminating_;
   Clock::TimePoint next_tick_ = {};
-  /// The write that is about to happen; guarded by the store's lock.
+  /// The announced write; guarded by the store's lock.
   std::list<Item> staged_;
 
   std::mutex mutex_;
@@ -92,7 +94,7 @@ class Controllers : private StoreFeed {
   std::list<Item> queue_;
   bool busy_ = false;
   std::vector<std::shared_ptr<Hook>> hooks_;
-  /// Held while the controllers work, so that start_over() comes between; recursive, as hooks may call it.
+  /// Held while the controllers run, to exclude start_over(); recursive, because hooks may call it.
   std::recursive_mutex run_mutex_;
   std::jthread thread_;  // last: it uses everything above
 };

@@ -23,7 +23,7 @@ bool has_finalizer(const StoredObject& object, std::string_view name) {
                              [&](const Value& one) { return one == Value{name}; });
 }
 
-/// Keeps the references for which `keep` holds; false if all do.
+/// Keeps the references for which `keep` returns true. Returns false if that is all of them.
 template <typename Keep>
 bool filter_owners(Value& object, Keep keep) {
   Value kept = Value::array();
@@ -54,7 +54,7 @@ OwnerReference reference_of(const Value& value) {
   return reference;
 }
 
-/// Whatever is stored, it does not throw.
+/// Must not throw, whatever is stored.
 List<OwnerReference> references_of(const StoredObject& object) {
   if (const meta::v1::ObjectMeta* typed = object.metadata()) return typed->owner_references;
   List<OwnerReference> references;
@@ -65,7 +65,7 @@ List<OwnerReference> references_of(const StoredObject& object) {
   return references;
 }
 
-/// The uids of those that `object` belongs to.
+/// Returns the uids of the owners of `object`.
 std::vector<std::string> owners_of(const StoredObject& object) {
   std::vector<std::string> owners;
   for (const OwnerReference& reference : references_of(object)) {
@@ -74,7 +74,7 @@ std::vector<std::string> owners_of(const StoredObject& object) {
   return owners;
 }
 
-/// Called under the store's lock, so whatever is stored, it must not throw. There may be no object `before`.
+/// Called under the store's lock and must not throw, whatever is stored. `before` may be null.
 bool same_owners(const StoredObject& now, const StoredObject& before) {
   if (!before) return references_of(now).empty();
   const meta::v1::ObjectMeta* const typed = now.metadata();
@@ -94,7 +94,7 @@ ResourcePtr GarbageCollector::resource_of(const Collection& collection) const {
 void GarbageCollector::index(const Place& place, const std::vector<std::string>& owners) {
   for (const std::string& uid : owners_[place]) {
     const auto found = dependents_.find(uid);
-    if (found == dependents_.end()) continue;  // memory ran out half-way last time
+    if (found == dependents_.end()) continue;  // memory ran out during the last attempt
     found->second.erase(place);
     if (found->second.empty()) dependents_.erase(found);
   }
@@ -116,7 +116,7 @@ void GarbageCollector::object_changed(Collection& collection, const StoreEvent& 
   if (!is_concerned(event)) return;
   const Place place{&collection, event.key};
   const bool deleted = event.type == Change::Type::kDeleted;
-  const bool goes = !event.object.metadata_text("deletionTimestamp").empty();
+  const bool is_deleting = !event.object.metadata_text("deletionTimestamp").empty();
   const std::vector<std::string> owners = owners_of(event.object);
   index(place, deleted ? std::vector<std::string>{} : owners);
   if (deleted) {
@@ -126,7 +126,7 @@ void GarbageCollector::object_changed(Collection& collection, const StoreEvent& 
       const std::set<Place> dependents = found->second;
       for (const Place& dependent : dependents) check_dependent(dependent);
     }
-    // Owners may have waited for this one.
+    // Owners may be waiting for this object.
     for (const std::string& owner_uid : owners) {
       const auto waiting = waiting_.find(owner_uid);
       if (waiting == waiting_.end()) continue;
@@ -137,7 +137,7 @@ void GarbageCollector::object_changed(Collection& collection, const StoreEvent& 
     }
     return;
   }
-  if (!goes) return check_dependent(place);
+  if (!is_deleting) return check_dependent(place);
   const std::string uid = event.object.metadata_text("uid");
   if (has_finalizer(event.object, kOrphan)) orphan_dependents(place, uid);
   if (has_finalizer(event.object, kForeground)) {
@@ -188,7 +188,7 @@ void GarbageCollector::check_dependent(const Place& place) {
     if (in_foreground && has_waiting_dependent(uid)) unblock_owners(place);
     rest_.remove_object(*resource, place.second,
                         {.uid = uid, .propagation = in_foreground ? "Foreground" : "Background"});
-  } catch (const ApiError&) {  // somebody else was faster; its event will tell
+  } catch (const ApiError&) {  // modified concurrently; its event is handled next
   }
 }
 

@@ -9,22 +9,24 @@
 #include <utility>
 #include <vector>
 
-#include "testkit/rest/rest.hpp"
 #include "testkit/requests/services.hpp"
+#include "testkit/rest/rest.hpp"
 
 namespace kube::testkit::detail {
 
-/// Deletes what nobody owns any more, as the deletion of the owner asked for it (DL-8).
-/// Thread safety: none; belongs to the thread of the controllers.
+/// Deletes objects without remaining owners, according to the propagation policy of the deletion
+/// (DL-8).
+///
+/// Thread safety: none; used by the controllers' thread only.
 class GarbageCollector {
  public:
   GarbageCollector(Services& services, Rest& rest) : services_(services), rest_(rest) {}
 
-  /// Whether a write can be any of its business. Most updates are not.
+  /// Returns whether a write can affect garbage collection. Most updates cannot.
   [[nodiscard]] static bool is_concerned(const StoreEvent& event);
-  /// An object was written or is gone.
+  /// Handles an object that was written or deleted.
   void object_changed(Collection& collection, const StoreEvent& event);
-  /// Forgets everything.
+  /// Discards all state.
   void clear() {
     dependents_.clear();
     owners_.clear();
@@ -32,7 +34,7 @@ class GarbageCollector {
   }
 
  private:
-  /// An object, by its collection and key.
+  /// Identifies an object by collection and key.
   using Place = std::pair<Collection*, std::string>;
   enum class Owner { kPresent, kWaiting, kGone };
 
@@ -40,13 +42,14 @@ class GarbageCollector {
   [[nodiscard]] ResourcePtr resource_of(const Collection& collection) const;
   [[nodiscard]] Owner state_of(const std::string& namespace_,
                                const meta::v1::OwnerReference& reference) const;
-  /// Deletes a dependent whose owners are all gone, and drops references to those that are.
+  /// Deletes a dependent without remaining owners; otherwise removes references to deleted owners.
   void check_dependent(const Place& place);
-  /// Whether something that `uid` owns waits for its own dependents: the owners may stand in a circle.
+  /// Returns whether a dependent of `uid` is itself waiting for dependents: ownership may be
+  /// circular.
   [[nodiscard]] bool has_waiting_dependent(const std::string& uid) const;
-  /// Lets no owner wait for this dependent.
+  /// Clears blockOwnerDeletion on the references of this dependent.
   void unblock_owners(const Place& place);
-  /// Goes on with an owner that waits for its dependents.
+  /// Continues the foreground deletion of an owner.
   void delete_in_foreground(const Place& place, const std::string& uid);
   void orphan_dependents(const Place& place, const std::string& uid);
   void remove_finalizer(const Place& place, std::string_view finalizer);

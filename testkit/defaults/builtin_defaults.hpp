@@ -8,7 +8,7 @@
 
 #include "testkit/kinds/resource_catalog.hpp"
 
-/// Values that built-in kinds fill in where a client says nothing (DF-1), by the part of the API that they belong to.
+/// Defaults of built-in kinds for fields that a client does not set (DF-1), by API group.
 namespace kube::testkit::detail {
 
 /// Defaults of one resource.
@@ -22,7 +22,8 @@ struct KindDefaults {
 [[nodiscard]] std::span<const KindDefaults> network_defaults();
 [[nodiscard]] std::span<const KindDefaults> storage_defaults();
 [[nodiscard]] std::span<const KindDefaults> device_defaults();
-/// Kinds that configure the API server itself: roles, webhooks, policies, definitions, flow control.
+/// Defaults of the kinds that configure the API server itself: roles, webhooks, policies,
+/// definitions, flow control.
 [[nodiscard]] std::span<const KindDefaults> server_defaults();
 
 }  // namespace kube::testkit::detail

@@ -111,7 +111,7 @@ void default_volumes(const Resource&, Value& object) {
   });
 }
 
-/// Sets amounts that `amounts` has not.
+/// Copies amounts that are missing in `amounts`.
 void take_over(Value& amounts, const Value& from) {
   if (!from.is_object()) return;
   for (const auto& [name, amount] : from.as_object()) {

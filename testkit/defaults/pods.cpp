@@ -38,7 +38,7 @@ void default_probe(Value& probe) {
   within(probe, "grpc", [](Value& call) { fill(call, "service", ""); });
 }
 
-/// An image without tag and digest is the latest one, which may change.
+/// Returns Always for an image without tag and digest: it means "latest", which may change.
 const char* pull_policy(const Value& image) {
   std::string_view name = image.is_string() ? image.as_string() : std::string_view{};
   if (name.empty()) return "IfNotPresent";
@@ -98,7 +98,7 @@ void default_volume(Value& volume) {
   default_volume_source(volume);
 }
 
-/// A container that says how much it may use at most asks for as much.
+/// Defaults the requests of a container to its limits.
 void request_limits(Value& container) {
   const Value limits = std::as_const(container)["resources"]["limits"];
   if (limits.size() == 0) return;
@@ -108,7 +108,7 @@ void request_limits(Value& container) {
   }
 }
 
-/// A pod with limits of its own asks for the sum of its containers, or else for the limits.
+/// Defaults the pod-level requests to the sum of its containers, or else to the pod-level limits.
 void default_whole_requests(Value& pod) {
   const Value limits = std::as_const(pod)["spec"]["resources"]["limits"];
   if (limits.size() == 0) return;
@@ -183,7 +183,7 @@ void default_pod_spec(Value& spec) {
   each(spec, "volumes", default_volume);
   round_resources(spec);
   within(spec, "overhead", round_amounts);
-  // Two names for one thing.
+  // serviceAccount is a deprecated alias of serviceAccountName.
   const Value alias = std::as_const(spec)["serviceAccount"];
   if (alias.is_string()) fill(spec, "serviceAccountName", alias);
   const Value account = std::as_const(spec)["serviceAccountName"];

@@ -7,29 +7,29 @@
 
 #include "testkit/values/value_edit.hpp"
 
-/// Small steps by which objects are filled in.
+/// Helpers to fill in defaults.
 namespace kube::testkit::detail {
 
 [[nodiscard]] inline bool is_unset(const Value& value) {
   return value.is_absent() || value.is_null();
 }
 
-/// Whether a member that is always written says nothing: "" and 0 count as unset, too.
+/// Returns whether a member counts as unset: "" and 0 do, too.
 [[nodiscard]] inline bool is_empty(const Value& value) {
   return is_unset(value) || value == Value{""} || value == Value{0};
 }
 
-/// Sets a member that is not there.
+/// Sets a member if it is absent.
 inline void fill(Value& object, const char* member, Value value) {
   if (is_unset(std::as_const(object)[member])) object[member] = std::move(value);
 }
 
-/// Sets a member that is not there or says nothing.
+/// Sets a member if it is absent or empty.
 inline void fill_empty(Value& object, const char* member, Value value) {
   if (is_empty(std::as_const(object)[member])) object[member] = std::move(value);
 }
 
-/// An object to put something into, made if it is missing.
+/// Returns a member that is an object, created if it is missing.
 [[nodiscard]] inline Value& part(Value& object, const char* member) {
   if (!std::as_const(object)[member].is_object()) object[member] = Value::object();
   return object[member];
@@ -44,7 +44,7 @@ void each(Value& object, const char* member, Change change) {
   }
 }
 
-/// Changes a member that is an object.
+/// Calls `change` with a member that is an object.
 template <typename Change>
 void within(Value& object, const char* member, Change change) {
   if (std::as_const(object)[member].is_object()) change(object[member]);

@@ -28,7 +28,7 @@ bool FakeClock::wait_until(std::unique_lock<std::mutex>& lock, Condition& condit
     ++changes_;
     changed_.notify_all();
   }
-  // advance() cannot notify `condition`, which may be gone by then; so those who wait look again often.
+  // Polls: advance() cannot notify `condition`, which may have been destroyed by then.
   bool done = false;
   while (!done && !stop.stop_requested() && now() < deadline) {
     done = condition.wait_until(
@@ -104,13 +104,13 @@ bool FakeClock::wait_for_sleeper_until(TimePoint deadline, Duration limit) const
 }
 
 bool FakeClock::advance_until(const std::function<bool()>& condition, Duration limit) {
-  // Long enough for threads that were woken to get to their next wait.
+  // Long enough for a woken thread to reach its next wait.
   constexpr std::chrono::milliseconds kMoment{5};
   const auto end = std::chrono::steady_clock::now() + limit;
   while (!condition()) {
     if (std::chrono::steady_clock::now() >= end) return false;
     std::unique_lock lock{mutex_};
-    // A thread that begins or ends a wait meanwhile is still at work.
+    // A change of deadlines means that some thread is still running.
     const std::uint64_t changes = changes_;
     if (changed_.wait_for(lock, kMoment, [&] { return changes_ != changes; })) continue;
     const TimePoint next = next_deadline_locked();

@@ -49,7 +49,7 @@ std::string_view reason_of(int status) {
   }
 }
 
-/// A body, whole or streamed, to which the faults of a plan happen.
+/// A body, complete or streamed, with the faults of a plan applied.
 class DamagedBody final : public BodySource {
  public:
   DamagedBody(std::string body, std::unique_ptr<BodyStream> stream, FaultPlan plan, Timers& timers)
@@ -124,7 +124,7 @@ class DamagedBody final : public BodySource {
            (end && find_fault(plan_, Fault::Kind::kWithholdInitialEnd) != nullptr);
   }
 
-  /// What happens instead of the frame, if anything.
+  /// Returns the state that replaces the frame, if any. May modify the chunk.
   std::optional<State> strike(const Fault& fault, BodyChunk& chunk) {
     switch (fault.kind) {
       case Fault::Kind::kSilentAfter:
@@ -132,7 +132,7 @@ class DamagedBody final : public BodySource {
         break;
       case Fault::Kind::kDropAfter:
         if (events_ > fault.count) return State::kReset;
-        // At once, not when the next event comes, which may be never.
+        // Takes effect at once: the next event may never come.
         if (events_ == fault.count) after_pending_ = State::kReset;
         break;
       case Fault::Kind::kEndAfter:
@@ -149,7 +149,7 @@ class DamagedBody final : public BodySource {
         }
         break;
       case Fault::Kind::kCorrupt:
-        // Behind the length that begins a protobuf frame; ten such bytes are no varint.
+        // Skips the length prefix of a protobuf frame. Ten such bytes are not a valid varint.
         if (frames_ == fault.count && chunk.bytes.size() > 4) {
           chunk.bytes.replace(4, std::min<std::size_t>(10, chunk.bytes.size() - 4),
                               std::min<std::size_t>(10, chunk.bytes.size() - 4), '\xff');

@@ -21,7 +21,7 @@ struct Fault {
     kBreakBeforeHead,
     kLoseAnswer,
     kSilent,
-    // The following happen to the body.
+    // The following kinds apply to the body.
     kBreakAfterBytes,
     kSilentAfter,
     kDropAfter,
@@ -35,7 +35,7 @@ struct Fault {
     kSlow,
   };
   Kind kind = Kind::kRespond;
-  /// Events, frames or bytes, as the kind has it.
+  /// Events, frames or bytes, depending on the kind.
   std::size_t count = 0;
   std::uint64_t revision = 0;
   Clock::Duration time{};
@@ -47,19 +47,19 @@ struct Fault {
 
 struct FaultRule {
   RequestFilter filter = {};
-  /// Requests still to be struck; negative is all.
+  /// The number of requests that the fault still applies to; negative means all.
   int left = -1;
   int skip = 0;
   double probability = 1;
   Fault fault = {};
 };
 
-/// The faults that strike one request.
+/// The faults that apply to one request.
 using FaultPlan = std::vector<Fault>;
 
 [[nodiscard]] const Fault* find_fault(const FaultPlan& plan, Fault::Kind kind) noexcept;
 
-/// Thread safety: all methods, from any thread.
+/// The installed faults. Thread safety: all methods, from any thread.
 class FaultTable {
  public:
   struct Hooks {
@@ -71,7 +71,7 @@ class FaultTable {
 
   void add(FaultRule rule);
   void clear();
-  /// Decides what happens to a request, and counts it.
+  /// Decides which faults apply to a request, and counts it.
   [[nodiscard]] FaultPlan plan(const RequestInfo& request);
   [[nodiscard]] std::uint64_t struck() const;
   [[nodiscard]] std::size_t waiting() const;
@@ -86,9 +86,9 @@ class FaultTable {
   std::uint64_t struck_ = 0;
 };
 
-/// The answer of kRespond.
+/// Creates the response of kRespond.
 [[nodiscard]] Reply injected_reply(const Fault& fault);
-/// Has the faults of `plan` happen to the body of `reply`, which may be a whole one or a stream.
+/// Applies the faults of `plan` to the body of `reply`, which is complete or `stream`.
 void damage(Reply& reply, std::unique_ptr<BodyStream> stream, const FaultPlan& plan,
             Timers& timers);
 

@@ -11,16 +11,16 @@
 
 namespace kube::testkit::detail {
 
-/// Calls functions later, by a Clock. Its thread starts with the first use.
+/// Calls functions after a delay, by a Clock. The thread is started by the first use.
 ///
-/// Thread safety: all methods, from any thread. The functions are called on the timers' thread, without a
-/// lock; those whose time has not come are dropped by the destructor.
+/// Thread safety: all methods, from any thread. Functions are called on the timers' thread, without
+/// a lock held. The destructor drops the functions that are not due.
 class Timers {
  public:
   explicit Timers(Clock& clock) : clock_(clock) {}
 
   void after(Clock::Duration delay, std::function<void()> call);
-  /// Drops what waits, and ends the thread. Nothing is called afterwards.
+  /// Drops all waiting functions and joins the thread. No function is called afterwards.
   void stop();
 
  private:
@@ -32,7 +32,7 @@ class Timers {
   // Guarded by mutex_:
   std::multimap<Clock::TimePoint, std::function<void()>> waiting_;
   bool stopped_ = false;
-  std::jthread thread_;  // last: ends before what it uses
+  std::jthread thread_;  // last, so that it ends before its members are destroyed
 };
 
 }  // namespace kube::testkit::detail

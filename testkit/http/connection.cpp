@@ -17,9 +17,9 @@ namespace kube::testkit::detail {
 namespace {
 
 constexpr std::string_view kHttp2Preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// How long a peer that was told good-bye may take to close its side.
+/// How long the peer may take to close its side after the server has closed.
 constexpr std::chrono::milliseconds kLinger{500};
-/// What is written without waiting for the peer before other connections get their turn.
+/// Batches written without blocking before other connections get their turn.
 constexpr int kRoundsAtOnce = 4;
 
 }  // namespace
@@ -42,7 +42,7 @@ Connection::~Connection() { teardown(); }
 void Connection::start() {
   boost::asio::post(strand_, [self = shared_from_this()] {
     self->attempt([&] {
-      self->look_after(self->limits_.look_period());
+      self->schedule_check(self->limits_.check_period());
       self->stream_->handshake([self](const boost::system::error_code& error) {
         if (error) return self->close();
         self->attempt([&] { self->on_handshake(); });
@@ -89,12 +89,12 @@ void Connection::serve(ServerRequest request, std::function<void(Reply)> done) {
       return done(std::move(reply));
     }
     try {
-      // Copyable, as std::function wants it.
+      // std::function requires a copyable callable.
       auto carried = std::make_shared<Reply>(std::move(reply));
       gate->tasks.emplace_back([done, carried] { done(std::move(*carried)); });
       post_locked(*gate);
     } catch (...) {
-      break_locked(*gate);  // there is no other way to say that no answer comes
+      break_locked(*gate);  // the only way to report that there will be no response
     }
   });
 }
@@ -109,15 +109,15 @@ std::function<void()> Connection::waker(std::int32_t stream) {
       }
       post_locked(*gate);
     } catch (...) {
-      break_locked(*gate);  // a watch that misses a call would wait for ever
+      break_locked(*gate);  // a watch that misses a wake-up would wait forever
     }
   };
 }
 
 void Connection::post_locked(Gate& gate) {
   if (gate.posted) return;
-  // Who wakes a connection is mostly a thread of the front that is about to be done with another one. It goes on here
-  // then; to wake a thread for it would take longer.
+  // The caller is usually a thread of the front that is about to finish work for another
+  // connection. With defer() it continues here; waking another thread would take longer.
   boost::asio::defer(gate.connection->strand_, [weak = gate.connection->weak_from_this()] {
     if (const auto self = weak.lock()) self->on_posted();
   });
@@ -126,7 +126,7 @@ void Connection::post_locked(Gate& gate) {
 
 void Connection::break_locked(Gate& gate) noexcept {
   gate.broken = true;
-  // The reader notices, or the timer if there is none.
+  // Completes the pending read with an error; without one, the timer closes the connection.
   ::shutdown(gate.connection->stream_->socket().native_handle(), SHUT_RDWR);
 }
 
@@ -180,10 +180,11 @@ void Connection::read() {
 void Connection::on_read(const boost::system::error_code& error, std::size_t size) {
   reading_ = false;
   if (closed_) return;
-  // A peer that closes its side is gone: nobody half-closes and then waits for an answer.
+  // End of file means that the peer is gone: HTTP clients do not half-close and wait for a
+  // response.
   if (error) return close();
   const std::string_view bytes{input_.data(), size};
-  // What a peer sends that was told good-bye is of no interest.
+  // Input after the end of the session is discarded.
   if (!finishing_ && !silent_ && !enter([&] { receive(bytes); })) return;
   pump();
   read();
@@ -249,11 +250,12 @@ void Connection::write(boost::asio::const_buffer bytes) {
 }
 
 void Connection::finish() {
-  // Closing while the peer still sends would reset the connection, and the peer might lose the answer.
+  // Closing while the peer still sends would reset the connection, and the peer might lose the
+  // response.
   if (draining_ && session_->idle()) return close();
   finishing_ = true;
   attempt([this] {
-    look_after(kLinger);
+    schedule_check(kLinger);
     stream_->finish(
         [self = shared_from_this()](const boost::system::error_code&) { self->close(); });
   });
@@ -265,25 +267,25 @@ void Connection::close() noexcept {
   teardown();
   try {
     timer_.cancel();
-  } catch (...) {  // it finds a connection that is closed
+  } catch (...) {  // the timer's handler finds the connection closed
   }
   on_closed_(*this);
 }
 
-void Connection::look_after(std::chrono::milliseconds time) {
-  // Never at a moment that has passed: it would come back at once, again and again.
+void Connection::schedule_check(std::chrono::milliseconds time) {
+  // A relative time: an absolute one in the past would fire again and again.
   timer_.expires_after(time);
   timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
     if (error || self->closed_) return;
-    self->look();
+    self->check_timeouts();
     if (!self->closed_ && !self->finishing_) {
-      self->attempt([&] { self->look_after(self->limits_.look_period()); });
+      self->attempt([&] { self->schedule_check(self->limits_.check_period()); });
     }
   });
 }
 
-void Connection::look() {
-  ++counters_.looks;
+void Connection::check_timeouts() {
+  ++counters_.timeout_checks;
   {
     const std::lock_guard guard{gate_->mutex};
     if (gate_->broken) finishing_ = true;

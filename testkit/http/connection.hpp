@@ -16,13 +16,14 @@
 
 namespace kube::testkit::detail {
 
-/// A socket and the session on it. Reads while the session wants input, writes what it produces; while a
-/// write is under way nothing is produced, so that a slow peer slows its own streams and nobody else.
+/// A socket and the session on it. Reads while the session accepts input, and writes the output of
+/// the session. No output is produced while a write is pending: this back-pressure slows only the
+/// streams of a slow peer.
 ///
-/// Whatever fails on the way, memory for instance, ends this connection and nothing else.
+/// Any failure, including an allocation failure, ends only this connection.
 ///
-/// Thread safety: start(), drain() and abort() from any thread; the rest happens on the strand.
-/// teardown() is called on the strand, or when no thread runs it any more.
+/// Thread safety: start(), drain(), abort() and break_off() from any thread; everything else runs
+/// on the strand. teardown() is called on the strand, or after its thread has ended.
 class Connection final : public SessionHost, public std::enable_shared_from_this<Connection> {
  public:
   Connection(std::unique_ptr<ByteStream> stream, Strand strand, Service& service,
@@ -33,7 +34,8 @@ class Connection final : public SessionHost, public std::enable_shared_from_this
   void start();
   void drain();
   void abort();
-  /// The same with nothing that can fail, if later; from any thread.
+  /// Like abort(), but cannot fail: shuts the socket down; the reader or the next check closes the
+  /// connection.
   void break_off() noexcept;
   void teardown() noexcept;
 
@@ -45,26 +47,28 @@ class Connection final : public SessionHost, public std::enable_shared_from_this
   [[nodiscard]] FrontCounters& counters() override { return counters_; }
 
  private:
-  /// What other threads hold of a connection: it outlives it and knows when it is gone.
+  /// The part of a connection that other threads may hold. Outlives the connection.
   struct Gate {
     std::mutex mutex;
     // Guarded by mutex:
     Connection* connection = nullptr;
+    /// Streams to be resumed on the strand.
     std::vector<std::int32_t> woken;
     std::vector<std::function<void()>> tasks;
     bool posted = false;
-    /// Something was lost on the way: the connection must not go on.
+    /// A task or a wake-up was lost because memory ran out; the connection must be closed.
     bool broken = false;
   };
 
   static void post_locked(Gate& gate);
-  /// Ends the connection from any thread with nothing that can fail.
+  /// Ends the connection from any thread. Cannot fail.
   static void break_locked(Gate& gate) noexcept;
   void on_posted();
   void on_handshake();
   void choose_session(std::string_view protocol, std::string_view first_bytes);
   void receive(std::string_view bytes);
-  /// What `call` throws (memory has run out, say) ends this connection only; false then.
+  /// Runs `call`. Closes this connection if it throws. Returns whether the connection is still
+  /// open.
   template <typename Call>
   bool attempt(Call call) noexcept {
     try {
@@ -74,7 +78,7 @@ class Connection final : public SessionHost, public std::enable_shared_from_this
     }
     return !closed_;
   }
-  /// Calls into the session.
+  /// Calls into the session; see attempt().
   template <typename Call>
   bool enter(Call call) noexcept {
     entered_ = true;
@@ -88,9 +92,9 @@ class Connection final : public SessionHost, public std::enable_shared_from_this
   void write(boost::asio::const_buffer bytes);
   void finish();
   void close() noexcept;
-  void look_after(std::chrono::milliseconds time);
-  /// Whether something has taken too long, and what follows.
-  void look();
+  void schedule_check(std::chrono::milliseconds time);
+  /// Closes the connection, or refuses its slow requests, if a time limit has passed.
+  void check_timeouts();
 
   const std::unique_ptr<ByteStream> stream_;
   const Strand strand_;
@@ -101,7 +105,8 @@ class Connection final : public SessionHost, public std::enable_shared_from_this
   const std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
   std::unique_ptr<Session> session_;
   boost::asio::steady_timer timer_;
-  /// When what look() measures began: the handshake, the last request, or the write that is under way.
+  /// The start of the interval that check_timeouts() measures: the handshake, the last request, or
+  /// the pending write.
   Session::Time since_ = std::chrono::steady_clock::now();
   std::uint64_t requests_seen_ = 0;
   std::array<char, 16384> input_{};
@@ -109,7 +114,7 @@ class Connection final : public SessionHost, public std::enable_shared_from_this
   std::string output_;
   bool reading_ = false;
   bool writing_ = false;
-  /// The session is being called, and pump() follows.
+  /// True while the session is being called; pump() runs afterwards.
   bool entered_ = false;
   bool silent_ = false;
   bool draining_ = false;

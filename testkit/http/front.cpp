@@ -31,14 +31,15 @@ using asio::ip::tcp;
 
 namespace {
 
-/// A program that is started while this one serves would hold the port, and connections that should be closed.
-void keep_from_children(int socket) { ::fcntl(socket, F_SETFD, FD_CLOEXEC); }
+/// Sets close-on-exec: a child process would keep the port in use, and connections open.
+void set_close_on_exec(int socket) { ::fcntl(socket, F_SETFD, FD_CLOEXEC); }
 
-/// So many connections beyond the limit learn why they are closed; the others are just closed.
-constexpr std::size_t kToldWhy = 64;
-constexpr std::chrono::milliseconds kTellingTime{2000};
+/// This many connections beyond the limit get a response with the reason; further ones are just
+/// closed.
+constexpr std::size_t kMaxRefusalReplies = 64;
+constexpr std::chrono::milliseconds kRefusalTimeout{2000};
 
-/// Answers for a server that is full.
+/// Responds with 503 to all requests of a connection beyond the limit.
 class FullService final : public Service {
  public:
   explicit FullService(std::size_t limit) : limit_(limit) {}
@@ -85,7 +86,7 @@ class HttpFront::Impl {
         worker.thread = std::jthread{[this, &worker] { run(worker.context); }};
       }
     } catch (...) {
-      stop();  // those that have started would never end
+      stop();  // threads that have started would never end
       throw;
     }
   }
@@ -115,7 +116,8 @@ class HttpFront::Impl {
     for (Worker& worker : workers_) {
       if (worker.thread.joinable()) worker.thread.join();
     }
-    // Nothing runs any more, nor will a timer: what is left can be taken apart from here.
+    // No handler or timer can run any more, so the remaining connections can be destroyed from this
+    // thread.
     boost::system::error_code ignored;
     acceptor_.close(ignored);
     while (!connections_.empty()) {
@@ -131,7 +133,7 @@ class HttpFront::Impl {
     if (error) throw Error(fmt::format("{}: not an IP address", options_.address));
     const tcp::endpoint endpoint{address, options_.port};
     if (!error) acceptor_.open(endpoint.protocol(), error);
-    if (!error) keep_from_children(acceptor_.native_handle());
+    if (!error) set_close_on_exec(acceptor_.native_handle());
     if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
     if (!error) acceptor_.bind(endpoint, error);
     if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
@@ -153,8 +155,8 @@ class HttpFront::Impl {
     }
   }
 
-  /// Memory has run out inside of Asio, and something that was to be called is lost. It is not known what, so every
-  /// connection is broken: clients come again, which is better than waiting for ever.
+  /// Memory has run out inside Asio, and a handler was lost. It is unknown which, so every
+  /// connection is broken: clients reconnect instead of waiting forever.
   void recover() noexcept {
     const std::lock_guard guard{mutex_};
     for (const auto& [key, connection] : connections_) connection->break_off();
@@ -177,13 +179,13 @@ class HttpFront::Impl {
         [this, &context, pending](const boost::system::error_code& error, tcp::socket socket) {
           if (!acceptor_.is_open()) return;
           if (!error) {
-            keep_from_children(socket.native_handle());
-            welcome(std::move(socket), context.get_executor());
+            set_close_on_exec(socket.native_handle());
+            start_connection(std::move(socket), context.get_executor());
             return accept_again();
           }
-          // Out of descriptors, perhaps: do not spin.
-          options_.logger.warning("cannot accept a connection: {}", error.message());
-          rest();
+          // Possibly out of file descriptors: do not spin.
+          options_.logger.warning("cannot accept a connection, will retry: {}", error.message());
+          retry_accept();
         });
     const std::lock_guard guard{mutex_};
     accept_pending_ = pending;
@@ -194,12 +196,12 @@ class HttpFront::Impl {
     try {
       accept();
     } catch (const std::exception& error) {
-      options_.logger.warning("cannot accept connections for a moment: {}", error.what());
-      rest();
+      options_.logger.warning("cannot accept connections, will retry: {}", error.what());
+      retry_accept();
     }
   }
 
-  void rest() {
+  void retry_accept() {
     const auto pending = std::make_shared<char>();
     retry_.expires_after(std::chrono::milliseconds{20});
     retry_.async_wait([this, pending](const boost::system::error_code& canceled) {
@@ -209,19 +211,19 @@ class HttpFront::Impl {
     accept_pending_ = pending;
   }
 
-  /// A connection for which there is no memory is closed.
-  void welcome(tcp::socket socket, const Strand& strand) noexcept {
+  /// Closes the connection if memory runs out.
+  void start_connection(tcp::socket socket, const Strand& strand) noexcept {
     std::shared_ptr<Connection> connection;
     try {
       const std::size_t open = connections();
       const bool full = open >= options_.max_connections;
       if (full && counters_.connections++ == 0) {
-        options_.logger.warning("{} connections are open, which is the limit: more are refused",
-                                open);
+        options_.logger.warning(
+            "the limit of {} open connections is reached; further connections are refused", open);
       }
-      if (open >= options_.max_connections + kToldWhy) return;
+      if (open >= options_.max_connections + kMaxRefusalReplies) return;
       ConnectionLimits limits = options_.limits;
-      if (full) limits.head_timeout = limits.body_timeout = limits.idle_timeout = kTellingTime;
+      if (full) limits.head_timeout = limits.body_timeout = limits.idle_timeout = kRefusalTimeout;
       boost::system::error_code ignored;
       socket.set_option(tcp::no_delay(true), ignored);
       auto stream = tls_ ? make_tls_stream(std::move(socket), strand, *tls_)
@@ -264,10 +266,10 @@ class HttpFront::Impl {
   FrontCounters& counters_;
   FullService full_;
   std::optional<asio::ssl::context> tls_;
-  /// One context per thread, and each connection on one of them: Asio's strands, with which threads could share one,
-  /// do not survive the want of memory.
+  /// One io_context per thread, with each connection on one of them. Asio's strands, which would
+  /// allow threads to share a context, do not survive allocation failures.
   std::deque<Worker> workers_;
-  std::size_t next_worker_ = 0;  // used where connections are accepted
+  std::size_t next_worker_ = 0;  // used only while accepting
   tcp::acceptor acceptor_;
   asio::steady_timer retry_;
   std::uint16_t port_ = 0;
@@ -275,7 +277,7 @@ class HttpFront::Impl {
   std::condition_variable closed_;
   // Guarded by mutex_:
   std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
-  /// Gone when nothing is left that would accept again.
+  /// Expired when no pending handler will accept again.
   std::weak_ptr<char> accept_pending_;
 };
 

@@ -13,49 +13,54 @@
 
 namespace kube::testkit::detail {
 
+/// Certificates of the front.
 struct FrontTls {
-  /// PEM. Without a certificate the front speaks plain HTTP.
+  /// PEM. If empty, the front serves plain HTTP.
   std::string certificate = {};
   std::string key = {};
-  /// PEM of the authority that signs certificates of clients; empty asks for none.
+  /// PEM of the authority that signs client certificates; empty requests none.
   std::string client_ca = {};
 };
 
+/// Configuration of an HttpFront.
 struct FrontOptions {
   std::string address = "127.0.0.1";
-  /// 0 takes any that is free.
+  /// 0 picks a free port.
   std::uint16_t port = 0;
   int threads = 2;
   FrontTls tls = {};
-  /// Without HTTP/2, which is chosen by ALPN or begun by the client without asking, only HTTP/1.1 is spoken.
+  /// Time limits, and whether HTTP/2 is offered (by ALPN, or by prior knowledge) in addition to
+  /// HTTP/1.1.
   ConnectionLimits limits = {};
-  /// Connections beyond this number are told so and closed (RQ-12).
+  /// Connections beyond this number get a 503 and are closed (RQ-12).
   std::size_t max_connections = 4096;
-  /// Must outlive the front; null if nobody counts.
+  /// Optional; must outlive the front.
   FrontCounters* counters = nullptr;
   Logger logger = {};
 };
 
-/// Listens, and has requests answered by a service, which must outlive it.
+/// The listening socket, its threads and connections. Passes requests to a Service, which must
+/// outlive it.
 ///
 /// Thread safety: all methods, from any thread; stop() once.
 class HttpFront {
  public:
-  /// Listens when it returns. Throws kube::Error if the address cannot be used.
+  /// Listens when the constructor returns. Throws kube::Error if the address cannot be used.
   HttpFront(Service& service, FrontOptions options);
-  /// stop().
+  /// Calls stop().
   ~HttpFront();
   HttpFront(const HttpFront&) = delete;
   HttpFront& operator=(const HttpFront&) = delete;
 
   [[nodiscard]] std::uint16_t port() const noexcept;
-  /// Connections that are open.
+  /// Returns the number of open connections.
   [[nodiscard]] std::size_t connections() const;
-  /// Breaks all connections; new ones are welcome.
+  /// Breaks all connections; new ones are accepted.
   void drop_connections();
-  /// Lets no more connections and requests in, ends streams, and waits for the rest for at most `grace`.
+  /// Accepts no more connections and requests, ends streams, and waits at most `grace` for the
+  /// rest.
   void drain(std::chrono::milliseconds grace);
-  /// Closes everything at once. No thread and no socket is left when it returns.
+  /// Closes everything at once and joins the threads.
   void stop();
 
  private:

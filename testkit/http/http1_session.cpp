@@ -21,7 +21,7 @@ constexpr std::size_t kReadAhead = 65536;
 
 std::string text(boost::beast::string_view view) { return {view.data(), view.size()}; }
 
-/// Beast's parser with a message of our own: that of Beast throws on long fields.
+/// Beast's parser with a custom message type: Beast's own throws on long fields.
 class RequestParser final : public http::basic_parser<true> {
  public:
   [[nodiscard]] ServerRequest take() { return std::move(request_); }
@@ -46,7 +46,7 @@ class RequestParser final : public http::basic_parser<true> {
   void on_field_impl(http::field /*field*/, View name, View value, Error& error) override {
     if (++fields_ > kHeaderCount) {
       error = http::error::header_limit;
-    } else if (!is_header_done()) {  // no trailers
+    } else if (!is_header_done()) {  // ignores trailers
       request_.headers.push_back({text(name), text(value)});
     }
   }
@@ -77,8 +77,7 @@ class Http1Session final : public Session {
   }
 
   void receive(std::string_view bytes) override {
-    if (ending_ != Ending::kNone || refused_)
-      return;  // of a request that was refused, the rest does not matter
+    if (ending_ != Ending::kNone || refused_) return;  // the rest of a refused request is ignored
     if (websocket_) return receive_websocket(bytes);
     input_.append(bytes);
     if (state_ == State::kReading) read();
@@ -147,7 +146,7 @@ class Http1Session final : public Session {
           host_.wake();
         }
       }
-      // What stays behind is the beginning of a line, which has an end in any sound request.
+      // The remaining input is an incomplete line, which must end within the limit.
       if (input_.size() > kHeaderLimit) return refuse(http::error::header_limit);
       if (error == http::error::need_more || used == 0) return;
     }
@@ -204,7 +203,8 @@ class Http1Session final : public Session {
     host_.wake();
   }
 
-  /// Only watches have a body without an end, and only they go on with WebSocket (WT-27).
+  /// Upgrades to WebSocket. Only watches are upgraded, as only they have a body of unlimited length
+  /// (WT-27).
   void upgrade() {
     if (!handshake_->problem.empty()) {
       reply_ = text_reply(400, handshake_->problem);
@@ -291,7 +291,7 @@ class Http1Session final : public Session {
     out += "\r\n";
   }
 
-  /// False if there is nothing more to send now.
+  /// Returns false if there is nothing more to send now.
   bool send_body(std::string& out, std::size_t limit) {
     batch_ = std::exchange(reply_.body, {});
     auto state = BodySource::State::kEnd;
@@ -336,14 +336,14 @@ class Http1Session final : public Session {
   const std::function<void()> waker_;
   std::optional<RequestParser> parser_;
   State state_ = State::kReading;
-  /// When the part of a request that is being received began.
+  /// The start of the head or body that is being received.
   Time since_;
   std::uint64_t requests_ = 0;
   std::string input_;
   std::string interim_;
   std::string batch_;
   Reply reply_;
-  /// Set if the request asks for WebSocket; `websocket_` once it has it.
+  /// Set if the request asks for WebSocket; `websocket_` is set once the upgrade is done.
   std::optional<WebSocketHandshake> handshake_;
   std::optional<WebSocketReader> websocket_;
   WebSocketOpcode frame_opcode_ = WebSocketOpcode::kText;

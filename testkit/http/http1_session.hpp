@@ -8,8 +8,8 @@
 
 namespace kube::testkit::detail {
 
-/// HTTP/1.1 with keep-alive: one exchange at a time, in the order of the requests; what the peer sends
-/// ahead waits.
+/// Creates an HTTP/1.1 session with keep-alive. It serves one exchange at a time; pipelined
+/// requests wait.
 [[nodiscard]] std::unique_ptr<Session> make_http1_session(
     SessionHost& host, std::optional<PeerCertificate> certificate);
 

@@ -22,22 +22,22 @@ constexpr std::uint32_t kStreams = 100;
 constexpr std::uint32_t kWindow = 262144;
 constexpr std::uint32_t kHeaderList = 1048896;
 constexpr std::int32_t kConnectionWindow = 1 << 20;
-/// How many streams a client may reset at once and, from then on, per second (RQ-13): enough to end all its watches a
-/// few times over, and below what nghttp2 takes.
+/// How many streams a client may reset at once and then per second (RQ-13): enough to end all its
+/// watches several times, and below nghttp2's own limit.
 constexpr double kResetBurst = 500;
 constexpr double kResetsPerSecond = 30;
 
 struct Stream {
   ServerRequest request;
   std::size_t header_bytes = 0;
-  /// When the part that is being received began.
+  /// The start of the head or body that is being received.
   Session::Time since = std::chrono::steady_clock::now();
   bool has_head = false;
   bool large_head = false;
   bool refused = false;
   bool dispatched = false;
   bool head_only = false;
-  /// Set while the answer is sent.
+  /// Valid while the response is being sent.
   Reply reply;
   std::string pending;
   std::size_t sent = 0;
@@ -78,7 +78,7 @@ class Http2Session final : public Session {
     if (ending_ != Ending::kNone) return;
     const auto used = nghttp2_session_mem_recv(
         session_, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
-    // Whatever can be said to the peer about it is in the queue already; of a bad preface there is nothing.
+    // Error frames for the peer are already queued; for a bad preface there are none.
     if (used < 0) fatal_ = true;
     dispatch_ready();
     host_.wake();
@@ -126,7 +126,7 @@ class Http2Session final : public Session {
       const auto limit =
           stream.has_head ? host_.limits().body_timeout : host_.limits().head_timeout;
       if (now - stream.since < limit) continue;
-      // Between the frames of a head nothing else may be said.
+      // No other frame may be sent between the frames of a header block.
       if (!stream.has_head) {
         ++host_.counters().slow_heads;
         ending_ = Ending::kBreak;
@@ -147,7 +147,7 @@ class Http2Session final : public Session {
  private:
   static Http2Session& self(void* user) { return *static_cast<Http2Session*>(user); }
 
-  /// Runs a callback of nghttp2, through which nothing may be thrown.
+  /// Runs an nghttp2 callback, which must not throw.
   template <typename Call>
   static int shielded(Call call) noexcept {
     try {
@@ -231,7 +231,7 @@ class Http2Session final : public Session {
     });
   }
 
-  /// Of a request that was refused, the rest is not waited for.
+  /// After the response to a refused request, resets the stream instead of waiting for the rest.
   static int on_sent(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
     if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
     if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
@@ -242,7 +242,7 @@ class Http2Session final : public Session {
   }
 
   static int on_close(nghttp2_session*, std::int32_t id, std::uint32_t, void* user) {
-    // The body source may be in the middle of a poll: it is dropped when nghttp2 has returned.
+    // The body source may be inside poll(): it is destroyed after nghttp2 has returned.
     const auto found = self(user).streams_.find(id);
     if (found == self(user).streams_.end()) return 0;
     return shielded([&] {
@@ -252,7 +252,8 @@ class Http2Session final : public Session {
     });
   }
 
-  /// A stream that is opened and reset costs the server more than the client.
+  /// Limits the rate of resets: opening and resetting a stream costs the server more than the
+  /// client.
   void count_reset() {
     const Time now = std::chrono::steady_clock::now();
     const std::chrono::duration<double> passed = now - std::exchange(last_reset_, now);
@@ -262,7 +263,7 @@ class Http2Session final : public Session {
     nghttp2_session_terminate_session(session_, NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
-  /// Requests are answered outside of nghttp2's callbacks.
+  /// Requests are served outside of nghttp2's callbacks.
   void dispatch_ready() {
     for (const std::int32_t id : std::exchange(refused_, {})) {
       const auto found = streams_.find(id);
@@ -332,7 +333,7 @@ class Http2Session final : public Session {
                                 bodiless ? nullptr : &provider) != 0) {
       broken_ = true;
     }
-    // AU-1: whoever is not let in loses the connection.
+    // AU-1: an unauthenticated request ends the connection.
     if (stream.reply.status == 401 || stream.reply.close) leave();
     host_.wake();
   }
@@ -346,7 +347,7 @@ class Http2Session final : public Session {
       return self(user).read_stream(id, found->second, {reinterpret_cast<char*>(buffer), length},
                                     *flags);
     } catch (...) {
-      return NGHTTP2_ERR_CALLBACK_FAILURE;  // the connection breaks, as after any fatal error
+      return NGHTTP2_ERR_CALLBACK_FAILURE;  // ends the connection, like any fatal error
     }
   }
 
@@ -385,12 +386,12 @@ class Http2Session final : public Session {
 
   void resume(std::int32_t id, Stream& stream) {
     if (!std::exchange(stream.deferred, false)) return;
-    // A stream that is not resumed would wait for ever.
+    // A stream that is not resumed would wait forever.
     if (nghttp2_is_fatal(nghttp2_session_resume_data(session_, id)) != 0) broken_ = true;
     host_.wake();
   }
 
-  /// GOAWAY; what is under way is finished.
+  /// Sends GOAWAY; streams in progress are finished.
   void leave() {
     if (std::exchange(leaving_, true)) return;
     nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE,

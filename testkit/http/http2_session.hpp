@@ -8,8 +8,8 @@
 
 namespace kube::testkit::detail {
 
-/// HTTP/2, with the settings of RQ-9. Each stream sends as its own window allows, so that a slow reader of one
-/// watch does not hold up the others.
+/// Creates an HTTP/2 session with the settings of RQ-9. Each stream has its own flow control, so a
+/// slow reader of one watch does not delay the others.
 [[nodiscard]] std::unique_ptr<Session> make_http2_session(
     SessionHost& host, std::optional<PeerCertificate> certificate);
 

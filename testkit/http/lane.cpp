@@ -9,11 +9,11 @@ void BlockingLane::run(std::function<void()> task) {
   const std::lock_guard guard{mutex_};
   if (stopped_) return;
   tasks_.push_back(std::move(task));
-  if (idle_ < tasks_.size() && threads_.size() < most_threads_) {
+  if (idle_ < tasks_.size() && threads_.size() < max_threads_) {
     try {
       threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
     } catch (...) {
-      // Those that there are come to it later.
+      // With at least one thread, the task is run later.
       if (threads_.empty()) {
         tasks_.pop_back();
         throw;
@@ -47,7 +47,7 @@ void BlockingLane::work(const std::stop_token& stop) {
     lock.unlock();
     try {
       task();
-    } catch (...) {  // NOLINT(bugprone-empty-catch): tasks see to their own failures
+    } catch (...) {  // NOLINT(bugprone-empty-catch): tasks handle their own errors
     }
     task = {};
     lock.lock();

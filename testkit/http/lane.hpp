@@ -12,15 +12,16 @@
 
 namespace kube::testkit::detail {
 
-/// Threads for requests that may have to wait, so that they do not hold up the sockets. Threads are started as
-/// they are needed, up to a limit; beyond it requests queue.
+/// A thread pool for requests that may block, so that they do not block the threads of the sockets.
+/// Starts threads on demand up to a limit; further tasks queue.
 ///
-/// What a task throws is dropped; a task that cannot be run at all makes run() throw.
+/// Exceptions from a task are dropped. run() throws if a task cannot be queued or no thread can be
+/// started for it.
 ///
-/// Thread safety: run() from any thread. stop() drops what has not begun and waits for what has.
+/// Thread safety: run() from any thread. stop() drops queued tasks and waits for running ones.
 class BlockingLane {
  public:
-  explicit BlockingLane(std::size_t most_threads) : most_threads_(most_threads) {}
+  explicit BlockingLane(std::size_t max_threads) : max_threads_(max_threads) {}
   ~BlockingLane() { stop(); }
 
   void run(std::function<void()> task);
@@ -29,11 +30,11 @@ class BlockingLane {
  private:
   void work(const std::stop_token& stop);
 
-  const std::size_t most_threads_;
+  const std::size_t max_threads_;
   std::mutex mutex_;
   Condition changed_;
   // Guarded by mutex_:
-  /// A list, since even an empty std::deque needs memory, and stop() must do without.
+  /// A std::list: even an empty std::deque allocates, and stop() must not.
   std::list<std::function<void()>> tasks_;
   std::vector<std::jthread> threads_;
   std::size_t idle_ = 0;

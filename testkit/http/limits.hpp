@@ -9,37 +9,38 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What one client may take of the server's sockets, and how often that was too much.
+/// Limits that protect the server's sockets from a single client, and counters of refusals.
 namespace kube::testkit::detail {
 
-/// RQ-7.
+/// The maximum size of a request body, and of all its headers, in bytes (RQ-7).
 inline constexpr std::size_t kBodyLimit = 3145728;
 inline constexpr std::size_t kHeaderLimit = 1048576;
-/// RQ-12. More than any client needs, and few enough to be looked through for each one that is wanted.
+/// The maximum number of headers (RQ-12): more than any client needs, and small enough for linear
+/// search.
 inline constexpr std::size_t kHeaderCount = 1000;
 
-/// How long a connection may take for what, in real time: these guard sockets, not what the server says. All are
-/// counted from the beginning, so that a byte now and then does not help (RQ-12).
+/// Time limits of a connection, in real time, because they protect sockets. All are measured from
+/// the start of the operation, so that a trickle of bytes does not extend them (RQ-12).
 struct ConnectionLimits {
-  /// For the TLS handshake, and for the head of a request from its first byte on.
+  /// For the TLS handshake, and for the head of a request from its first byte.
   std::chrono::milliseconds head_timeout = std::chrono::seconds{32};
-  /// For the body of a request, from the end of its head on.
+  /// For the body of a request, from the end of its head.
   std::chrono::milliseconds body_timeout = std::chrono::seconds{60};
-  /// Without a request (RQ-9). Frames that belong to none do not count.
+  /// For a connection without a request (RQ-9). Frames that belong to no request do not count.
   std::chrono::milliseconds idle_timeout = std::chrono::seconds{90};
-  /// For a peer to take what one write has for it.
+  /// For a peer to read the data of one write.
   std::chrono::milliseconds write_timeout = std::chrono::minutes{5};
   bool http2 = true;
 
-  /// How often a connection looks whether its time is over; what is late is found at most a quarter of the shortest
-  /// limit later.
-  [[nodiscard]] std::chrono::milliseconds look_period() const {
+  /// How often a connection checks its limits: a violation is detected at most a quarter of the
+  /// shortest limit late.
+  [[nodiscard]] std::chrono::milliseconds check_period() const {
     const auto shortest = std::min({head_timeout, body_timeout, idle_timeout, write_timeout});
     return std::max(shortest / 4, std::chrono::milliseconds{1});
   }
 };
 
-/// Counts what was refused. Thread safety: all members, from any thread.
+/// Counters of refusals. Thread safety: all members, from any thread.
 struct FrontCounters {
   using Count = std::atomic<std::uint64_t>;
   Count connections{0};
@@ -50,8 +51,8 @@ struct FrontCounters {
   Count large_heads{0};
   Count large_bodies{0};
   Count stream_resets{0};
-  /// How often a connection has looked at the time.
-  Count looks{0};
+  /// The number of times that connections have checked their limits.
+  Count timeout_checks{0};
 
   [[nodiscard]] Refusals snapshot() const {
     return {connections,      slow_heads,  slow_bodies,  slow_readers,

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-/// What passes between the HTTP front of the in-process API server and the engine that answers.
+/// Requests and responses, as passed between the HTTP front and the engine.
 namespace kube::testkit::detail {
 
-/// Who a client certificate says the peer is.
+/// The identity in a client certificate; the name is empty if it could not be verified.
 struct PeerCertificate {
   std::string common_name;
   std::vector<std::string> organizations;
@@ -28,17 +28,17 @@ struct ServerRequest {
   std::optional<PeerCertificate> certificate;
 };
 
-/// What a piece of a streamed body is, for faults that pick frames.
+/// The kind of a chunk of a streamed body, for faults that select frames.
 enum class FrameKind { kData, kEvent, kBookmark, kInitialEventsEnd, kError };
 
 struct BodyChunk {
   std::string bytes;
   FrameKind kind = FrameKind::kData;
-  /// The resourceVersion that the frame speaks of; 0 if none.
+  /// The resourceVersion of the frame; 0 if none.
   std::uint64_t revision = 0;
 };
 
-/// A body without a known end: a watch. Each chunk is one whole frame.
+/// A body of unknown length: a watch. Each chunk is one complete frame.
 class BodyStream {
  public:
   struct Poll {
@@ -47,8 +47,9 @@ class BodyStream {
   };
 
   virtual ~BodyStream() = default;
-  /// The next chunk, if there is one. After kWait, `wake` is called once, from any thread, when it is worth
-  /// asking again. Never blocks. Destroying the stream ends the watch; `wake` is not called afterwards.
+  /// Returns the next chunk, if there is one. Never blocks. After kWait, `wake` is called once,
+  /// from any thread, when the stream should be polled again. Destroying the stream ends the watch;
+  /// `wake` is not called afterwards.
   virtual Poll poll(std::function<void()> wake) = 0;
 };
 
@@ -56,11 +57,11 @@ struct ServerResponse {
   int status = 200;
   Headers headers = {};
   std::string body = {};
-  /// If set, the body is streamed (chunked) after `body`.
+  /// If set, streamed (chunked) after `body`.
   std::unique_ptr<BodyStream> stream = nullptr;
 };
 
-/// Answers requests. Thread safety: handle() is called from several threads at once and may block shortly.
+/// Answers requests. Thread safety: handle() is called concurrently and may block briefly.
 class RequestHandler {
  public:
   virtual ~RequestHandler() = default;

@@ -7,7 +7,7 @@
 
 namespace kube::testkit::detail {
 
-/// Releases an object of OpenSSL: `std::unique_ptr<EVP_PKEY, OpenSslDeleter<EVP_PKEY_free>>`.
+/// Deleter for an OpenSSL object: `std::unique_ptr<EVP_PKEY, OpenSslDeleter<EVP_PKEY_free>>`.
 template <auto Free>
 struct OpenSslDeleter {
   template <typename T>
@@ -16,7 +16,7 @@ struct OpenSslDeleter {
   }
 };
 
-/// Throws Error if a call of OpenSSL, which was to do `what`, has failed.
+/// Throws Error with "OpenSSL cannot {what}" if `good` is false.
 inline void check_openssl(bool good, const char* what) {
   if (!good) throw Error(fmt::format("OpenSSL cannot {}", what));
 }

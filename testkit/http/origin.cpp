@@ -25,7 +25,7 @@ constexpr std::string_view kRemedy =
     "start the server with that host allowed (kubecxx serve --allow-host NAME, "
     "ApiServerOptions::allow_hosts)";
 
-/// Both families as IPv6, so that one address has one form.
+/// An IPv6 or IPv4-mapped address, so that each address has one form.
 using Address = std::array<unsigned char, 16>;
 
 std::optional<Address> parse_address(const std::string& text) {
@@ -59,14 +59,14 @@ bool is_named(const OriginPolicy& policy, const std::string& host) {
 }
 
 bool is_own_host(const OriginPolicy& policy, const std::string& host) {
-  // Resolvers keep these names on the machine.
+  // Resolvers map these names to the loopback interface.
   if (host == "localhost" || host.ends_with(".localhost")) return true;
   if (is_named(policy, host)) return true;
   const std::optional<Address> address = parse_address(host);
   if (!address) return false;
   if (is_loopback(*address)) return true;
   const std::optional<Address> listen = parse_address(policy.listen);
-  // A page whose name resolves to this machine still sends its name, never an address.
+  // After DNS rebinding a page still sends its name, never an address.
   return listen && (*listen == *address || is_unspecified(*listen));
 }
 
@@ -75,7 +75,7 @@ std::string_view authority_of(std::string_view origin) {
   return scheme == std::string_view::npos ? std::string_view{} : origin.substr(scheme + 3);
 }
 
-/// "HOST" to "host:80": what is compared.
+/// Normalizes for comparison: "HOST" becomes "host:80".
 std::string with_port(std::string_view authority, bool tls) {
   std::string text = lower_case(authority);
   const std::size_t bracket = text.rfind(']');
@@ -92,11 +92,12 @@ ApiError refusal(std::string message) {
 void check_host(const OriginPolicy& policy, std::string_view given) {
   if (is_own_host(policy, host_of(given))) return;
   throw refusal(
-      fmt::format("the server is not known as {}; ask it as localhost or by its address, or {}",
+      fmt::format("{} is not a name of this server; use localhost or the server's address, or {}",
                   quoted(given), kRemedy));
 }
 
-/// Whether it is a page of a host that the policy names; a page of the server itself is not refused either.
+/// Returns true for a page of an allowed host, false for a page of the server itself. Throws for
+/// all others.
 bool check_page(const OriginPolicy& policy, const std::string* host, std::string_view origin) {
   const std::string_view authority = authority_of(origin);
   if (!authority.empty() && is_named(policy, host_of(authority))) return true;
@@ -104,7 +105,7 @@ bool check_page(const OriginPolicy& policy, const std::string* host, std::string
       with_port(authority, policy.tls) == with_port(*host, policy.tls)) {
     return false;
   }
-  throw refusal(fmt::format("a web page of {} has sent it, which is not a page of this server; {}",
+  throw refusal(fmt::format("sent by a web page of {}, which is not an allowed origin; {}",
                             quoted(origin), kRemedy));
 }
 
@@ -139,7 +140,7 @@ void check_origin(const OriginPolicy& policy, const ServerRequest& request) {
   bool cross_site = false;
   for (const auto& [name, value] : request.headers) {
     if (equals_ignoring_case(name, "host")) {
-      // Every one of them: it is not known which one a proxy has looked at.
+      // All Host headers are checked: it is unknown which one a proxy has used.
       if (!policy.tls || anonymous) check_host(policy, value);
     } else if (equals_ignoring_case(name, "origin")) {
       from_page = true;
@@ -150,8 +151,8 @@ void check_origin(const OriginPolicy& policy, const ServerRequest& request) {
   }
   if (cross_site && !named) {
     throw refusal(fmt::format(
-        "a web page of another site has caused it (Sec-Fetch-Site: cross-site); type the address "
-        "into the browser, or {}",
+        "sent by a web page of another site (Sec-Fetch-Site: cross-site); type the address into "
+        "the browser, or {}",
         kRemedy));
   }
   if (from_page && !request.body.empty() &&

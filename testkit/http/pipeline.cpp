@@ -3,8 +3,8 @@
 
 #include "base/text.hpp"
 
-#include "testkit/server/request_log_info.hpp"
 #include "testkit/http/url.hpp"
+#include "testkit/server/request_log_info.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -15,7 +15,7 @@ namespace {
 
 /// RQ-11.
 constexpr std::size_t kGzipFrom = 131072;
-constexpr std::size_t kMostBlocked = 64;
+constexpr std::size_t kMaxBlockedThreads = 64;
 
 bool accepts_gzip(const Headers& headers) {
   const std::string* value = find_header(headers, "Accept-Encoding");
@@ -28,7 +28,7 @@ bool accepts_gzip(const Headers& headers) {
   return false;
 }
 
-/// WT-24: a watch that begins with the present state and ends that with a bookmark.
+/// Returns whether a watch begins with the current state, followed by a bookmark (WT-24).
 bool streams_initial_events(const Query& query) {
   if (!query.flag("allowWatchBookmarks")) return false;
   if (!query.text("sendInitialEvents").empty()) return query.flag("sendInitialEvents");
@@ -36,7 +36,7 @@ bool streams_initial_events(const Query& query) {
   return query.text("resourceVersionMatch").empty() && (version.empty() || version == "0");
 }
 
-/// Whether the engine may have to wait for a version that is still to come (RV-8, WT-12).
+/// Returns whether the engine may have to wait for a future resource version (RV-8, WT-12).
 bool may_wait(const RequestInfo& info) {
   if (info.resource.empty() || info.method != "GET" || info.query.empty()) return false;
   const Query query{info.query};
@@ -65,7 +65,7 @@ class StreamBody final : public BodySource {
   std::unique_ptr<BodyStream> stream_;
 };
 
-/// No header may end early and begin another.
+/// Prevents response splitting: a header value must not contain line breaks.
 void sanitize(Headers& headers) {
   for (Header& header : headers) {
     std::ranges::replace_if(
@@ -96,9 +96,9 @@ struct Pipeline::Exchange {
   std::function<void(Reply)> done;
 };
 
-/// On a thread that is not the connection's: a request that cannot be answered breaks its connection.
+/// For work on threads other than the connection's: an exception resets the connection.
 template <typename Work>
-void Pipeline::or_break(const Exchange& exchange, Work work) {
+void Pipeline::reset_on_error(const Exchange& exchange, Work work) {
   try {
     work();
   } catch (...) {
@@ -112,7 +112,7 @@ Pipeline::Pipeline(RequestHandler& handler, PipelineOptions options)
     : handler_(handler),
       options_(std::move(options)),
       timers_(options_.clock != nullptr ? *options_.clock : system_clock()),
-      lane_(kMostBlocked) {}
+      lane_(kMaxBlockedThreads) {}
 
 void Pipeline::stop() {
   timers_.stop();
@@ -134,7 +134,7 @@ void Pipeline::serve(ServerRequest request, std::function<void(Reply)> done) {
   if (options_.faults != nullptr) exchange->plan = options_.faults->plan(exchange->info);
   if (const Fault* fault = find_fault(exchange->plan, Fault::Kind::kDelay)) {
     timers_.after(fault->time,
-                  [this, exchange] { or_break(*exchange, [&] { run_handler(exchange); }); });
+                  [this, exchange] { reset_on_error(*exchange, [&] { run_handler(exchange); }); });
   } else {
     run_handler(exchange);
   }
@@ -142,13 +142,13 @@ void Pipeline::serve(ServerRequest request, std::function<void(Reply)> done) {
 
 void Pipeline::run_handler(const std::shared_ptr<Exchange>& exchange) {
   if (may_wait(exchange->info)) {
-    lane_.run([this, exchange] { or_break(*exchange, [&] { carry_out(*exchange); }); });
+    lane_.run([this, exchange] { reset_on_error(*exchange, [&] { execute(*exchange); }); });
   } else {
-    carry_out(*exchange);
+    execute(*exchange);
   }
 }
 
-void Pipeline::carry_out(Exchange& exchange) {
+void Pipeline::execute(Exchange& exchange) {
   Reply reply;
   if (find_fault(exchange.plan, Fault::Kind::kSilent) != nullptr) {
     reply.fate = Reply::Fate::kSilent;
@@ -174,7 +174,7 @@ void Pipeline::carry_out(Exchange& exchange) {
     } catch (const std::exception& error) {
       reply = text_reply(500, error.what());
     } catch (...) {
-      reply = text_reply(500, "the handler has thrown what is no exception");
+      reply = text_reply(500, "the request handler threw an object that is not a std::exception");
     }
   }
   sanitize(reply.headers);

@@ -15,35 +15,38 @@
 namespace kube::testkit::detail {
 
 struct PipelineOptions {
+  /// The collaborators of a Pipeline; null pointers disable faults and log.
   Clock* clock = nullptr;
   FaultTable* faults = nullptr;
   RequestLog* log = nullptr;
-  /// Whether watches that begin with the present state are compressed (WT-24).
+  /// Compress watches that begin with the current state (WT-24).
   bool compress_watches = false;
-  /// Names the user of a request, for log and faults.
+  /// Returns the user of a request, for log and faults.
   std::function<std::string(const ServerRequest&)> user_of = {};
 };
 
-/// The way of a request through the server: faults, the handler, the log, compression.
+/// Processes a request: applies faults, calls the handler, logs the request, compresses the
+/// response.
 ///
-/// Thread safety: serve() and refuse_all() from any thread. The handler and what the options point to must
-/// outlive it. stop() is called when no connection is left.
+/// Thread safety: serve() and refuse_all() from any thread. The handler and the pointers in the
+/// options must outlive the pipeline. stop() is called after the last connection has closed.
 class Pipeline final : public Service {
  public:
   Pipeline(RequestHandler& handler, PipelineOptions options);
   ~Pipeline() override { stop(); }
 
   void serve(ServerRequest request, std::function<void(Reply)> done) override;
-  /// Whether every request is answered as during shutdown (FC-2).
+  /// If true, every request gets the response sent during shutdown (FC-2).
   void refuse_all(bool refuse) { refusing_ = refuse; }
   void stop();
 
  private:
   struct Exchange;
   void run_handler(const std::shared_ptr<Exchange>& exchange);
-  void carry_out(Exchange& exchange);
+  /// Runs the handler, or applies the faults that replace it, and completes the exchange.
+  void execute(Exchange& exchange);
   template <typename Work>
-  static void or_break(const Exchange& exchange, Work work);
+  static void reset_on_error(const Exchange& exchange, Work work);
   void record(const Exchange& exchange, int status) const;
 
   RequestHandler& handler_;

@@ -12,22 +12,22 @@
 #include <string>
 #include <string_view>
 
-/// What the parts of the HTTP front say to each other: a connection carries a session (HTTP/1.1 or HTTP/2),
-/// which hands requests to a service and sends its replies.
+/// Interfaces inside the HTTP front: a Connection carries a Session (HTTP/1.1 or HTTP/2), which
+/// passes requests to a Service and sends its Replies.
 namespace kube::testkit::detail {
 
-/// How much is collected for one write to a socket.
+/// The amount of data that is collected for one write to a socket.
 inline constexpr std::size_t kWriteBatch = 65536;
 
-/// A body as it is sent, faults included. Used on the strand of its connection only.
+/// A response body as it is sent, with faults applied. Used only on the strand of its connection.
 class BodySource {
  public:
   enum class State {
     kChunk,
     kWait,    ///< `wake` will be called
     kEnd,     ///< the body is complete
-    kReset,   ///< the connection breaks here
-    kSilent,  ///< nothing more is sent, and nothing is closed
+    kReset,   ///< the connection is broken here
+    kSilent,  ///< nothing more is sent; the connection stays open
   };
   struct Poll {
     State state = State::kWait;
@@ -41,44 +41,46 @@ class BodySource {
 struct Reply {
   enum class Fate {
     kAnswer,
-    kReset,   ///< the connection breaks without an answer
-    kSilent,  ///< no answer comes, and nothing is closed
+    kReset,   ///< the connection is broken without a response
+    kSilent,  ///< no response is sent; the connection stays open
   };
   Fate fate = Fate::kAnswer;
   int status = 200;
   Headers headers = {};
   std::string body = {};
-  /// Sent after `body`; null if there is nothing more.
+  /// Sent after `body`; null if `body` is complete.
   std::unique_ptr<BodySource> source = nullptr;
-  /// Without Content-Length, as lists and watches are (RQ-6). Implied by `source` unless `length` is given.
+  /// Send without Content-Length, as for lists and watches (RQ-6). Implied by `source` unless
+  /// `length` is given.
   bool chunked = false;
-  /// What Content-Length says if a source delivers a body of known size.
+  /// The value of Content-Length if `source` delivers a body of known size; otherwise -1.
   std::int64_t length = -1;
-  /// Each flush becomes a complete gzip member (WT-24).
+  /// Send each flush as a complete gzip member (WT-24).
   bool gzip_flushes = false;
-  /// Close the connection afterwards.
+  /// Close the connection after the response.
   bool close = false;
 };
 
-/// Answers requests, at once or later. `done` is called once, from any thread.
+/// Answers requests, synchronously or later. `done` is called once, from any thread.
 class Service {
  public:
   virtual ~Service() = default;
   virtual void serve(ServerRequest request, std::function<void(Reply)> done) = 0;
 };
 
-/// The connection as its session sees it.
+/// The interface of a Connection towards its Session.
 class SessionHost {
  public:
   virtual ~SessionHost() = default;
-  /// Has `request` answered; `done` is called on the strand, perhaps before this returns, and never after
-  /// the session is gone.
+  /// Passes `request` to the service. `done` is called on the strand, possibly before serve()
+  /// returns, and never after the session is destroyed.
   virtual void serve(ServerRequest request, std::function<void(Reply)> done) = 0;
-  /// Something to be called from any thread that has Session::woken(stream) called on the strand.
+  /// Returns a function that may be called from any thread and calls Session::woken(stream) on the
+  /// strand.
   [[nodiscard]] virtual std::function<void()> waker(std::int32_t stream) = 0;
-  /// There is something to send.
+  /// Requests a call of Session::produce().
   virtual void wake() = 0;
-  /// From now on nothing is sent or read, but the socket stays open.
+  /// Stops all sending and reading, but keeps the socket open.
   virtual void silence() = 0;
   [[nodiscard]] virtual const ConnectionLimits& limits() const = 0;
   [[nodiscard]] virtual FrontCounters& counters() = 0;
@@ -90,43 +92,43 @@ class Session {
   using Time = std::chrono::steady_clock::time_point;
   enum class Ending {
     kNone,
-    kClose,  ///< politely
-    kBreak,  ///< without the end of what was begun
-    kReset,  ///< with a reset, before anything was said
+    kClose,  ///< gracefully
+    kBreak,  ///< in the middle of a response
+    kReset,  ///< with a TCP reset, before any response
   };
 
   virtual ~Session() = default;
   virtual void receive(std::string_view bytes) = 0;
-  /// Appends what can be sent now, until there are about `limit` bytes.
+  /// Appends output until `out` has about `limit` bytes or there is no more.
   virtual void produce(std::string& out, std::size_t limit) = 0;
   virtual void woken(std::int32_t stream) = 0;
-  /// Whether more bytes may be read from the peer.
+  /// Returns whether more bytes may be read from the peer.
   [[nodiscard]] virtual bool wants_input() const = 0;
-  /// No request is here, nor a part of one.
+  /// Returns whether no request is in progress, not even a partial one.
   [[nodiscard]] virtual bool idle() const = 0;
-  /// Grows with every request that has arrived.
+  /// Returns the number of requests received so far.
   [[nodiscard]] virtual std::uint64_t requests() const = 0;
-  /// Whether and how the connection is to end once everything produced is out.
+  /// Returns how the connection is to end once all output is written.
   [[nodiscard]] virtual Ending ending() const = 0;
-  /// Take no new requests, end streams, and finish.
+  /// Accepts no new requests, ends streams, and finishes.
   virtual void drain() = 0;
-  /// Refuses requests that have been on their way for longer than they may.
+  /// Refuses requests that have exceeded the time limit for their head or body.
   virtual void refuse_slow(Time now) = 0;
-  /// The peer has been idle for long; say good-bye and finish.
+  /// Ends the session because the peer was idle for too long.
   virtual void expire() = 0;
 };
 
-/// The bytes as one gzip member, level 1.
+/// Compresses `bytes` as one gzip member, level 1.
 [[nodiscard]] std::string gzip(std::string_view bytes);
-/// "Not Found" for 404; "Unknown" for what is not known.
+/// Returns the reason phrase: "Not Found" for 404, "Unknown" for an unknown status.
 [[nodiscard]] std::string_view reason_phrase(int status);
-/// A plain-text answer made by the front itself, after which the connection is closed.
+/// Creates a plain-text response of the front itself; the connection is closed after it.
 [[nodiscard]] Reply text_reply(int status, std::string body);
-/// A Status, with which the connection ends.
+/// Creates a response with a Status object; the connection is closed after it.
 [[nodiscard]] Reply status_reply(int status, std::string_view reason, std::string_view message);
-/// 413 as RQ-7 has it.
+/// Creates the 413 response of RQ-7.
 [[nodiscard]] Reply body_too_large();
-/// 408 of RQ-12; `part` is "head" or "body".
+/// Creates the 408 response of RQ-12; `part` is "head" or "body".
 [[nodiscard]] Reply too_slow(std::string_view part, std::chrono::milliseconds limit);
 
 }  // namespace kube::testkit::detail

@@ -27,13 +27,13 @@ class PlainStream final : public ByteStream {
     boost::system::error_code error;
     if (!socket_.non_blocking()) socket_.non_blocking(true, error);
     const std::size_t size = error ? 0 : socket_.write_some(from, error);
-    return error ? 0 : size;  // whoever writes the rest learns what is wrong
+    return error ? 0 : size;  // the asynchronous write reports the error
   }
   void write(boost::asio::const_buffer from, Done done) override {
     boost::asio::async_write(socket_, from, boost::asio::bind_executor(strand_, std::move(done)));
   }
   tcp::socket& socket() override { return socket_; }
-  /// The peer agrees by closing its side, which the reader notices.
+  /// The peer answers by closing its side, which ends the pending read.
   void finish(std::function<void(const boost::system::error_code&)> /*done*/) override {
     boost::system::error_code ignored;
     socket_.shutdown(tcp::socket::shutdown_send, ignored);

@@ -14,11 +14,12 @@
 
 namespace kube::testkit::detail {
 
-/// Where all of one connection happens: a context with one thread.
+/// The executor of a connection: an io_context with a single thread, so that handlers never run
+/// concurrently.
 using Strand = boost::asio::io_context::executor_type;
 
-/// A socket with or without TLS. At most one read and one write are under way at a time; handlers run on
-/// the strand.
+/// A socket with or without TLS. At most one read and one write are pending at a time; handlers run
+/// on the strand.
 class ByteStream {
  public:
   using Done = std::function<void(const boost::system::error_code&, std::size_t)>;
@@ -26,15 +27,17 @@ class ByteStream {
   virtual ~ByteStream() = default;
   virtual void handshake(std::function<void(const boost::system::error_code&)> done) = 0;
   virtual void read_some(boost::asio::mutable_buffer into, Done done) = 0;
-  /// Writes what can be written at once, and tells how much that was.
+  /// Writes as much as possible without blocking. Returns the number of bytes written.
   virtual std::size_t write_now(boost::asio::const_buffer /*from*/) { return 0; }
   virtual void write(boost::asio::const_buffer from, Done done) = 0;
   virtual boost::asio::ip::tcp::socket& socket() = 0;
-  /// Tells the peer that no more will come. `done` is called when it has agreed, if ever.
+  /// Sends the end of the stream (TCP FIN or TLS close_notify). `done` is called when the peer has
+  /// answered.
   virtual void finish(std::function<void(const boost::system::error_code&)> done) = 0;
-  /// What ALPN chose; empty without TLS or ALPN.
+  /// Returns the protocol chosen by ALPN; empty without TLS or ALPN.
   [[nodiscard]] virtual std::string_view protocol() const { return {}; }
-  /// The client's certificate; with an empty name if it could not be verified (AU-5).
+  /// Returns the client's certificate. Its name is empty if the certificate could not be verified
+  /// (AU-5).
   [[nodiscard]] virtual std::optional<PeerCertificate> certificate() const { return std::nullopt; }
 };
 

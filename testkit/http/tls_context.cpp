@@ -30,10 +30,10 @@ int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_size,
   return SSL_TLSEXT_ERR_OK;
 }
 
-/// The verdict is kept in the connection (SSL_get_verify_result) and does not end the handshake.
+/// Accepts every certificate; the connection keeps the result (SSL_get_verify_result).
 int accept_any(int /*verified*/, X509_STORE_CTX* /*context*/) { return 1; }
 
-/// OpenSSL reads the extensions of a certificate when it first needs them: now, while no other thread does.
+/// Makes OpenSSL parse the certificate's extensions now. It would do so lazily, on several threads.
 void read_extensions(SSL_CTX* context) {
   const auto read = [](X509* certificate) {
     if (certificate != nullptr) X509_check_purpose(certificate, -1, 0);

@@ -7,8 +7,9 @@
 
 namespace kube::testkit::detail {
 
-/// TLS 1.2 and later. Certificates of clients are asked for but not insisted on: whether one could be verified
-/// is told to whoever answers the request (AU-5). Throws kube::Error if the material is of no use.
+/// Creates a context for TLS 1.2 and later. Client certificates are requested but optional; an
+/// invalid one does not end the handshake, and is reported with the request (AU-5). Throws
+/// kube::Error if certificate or key are invalid.
 [[nodiscard]] boost::asio::ssl::context make_tls_context(const FrontTls& tls, bool http2);
 
 }  // namespace kube::testkit::detail

@@ -9,18 +9,19 @@
 
 namespace kube::testkit::detail {
 
-/// The query of a request, decoded, in the order sent.
+/// The decoded query parameters of a request, in the order sent.
 class Query {
  public:
   Query() = default;
   explicit Query(std::string_view encoded);
 
-  /// The first value of that name; empty if there is none.
+  /// Returns the first value of that name; empty if there is none.
   [[nodiscard]] std::string_view text(std::string_view name) const noexcept;
   [[nodiscard]] bool has(std::string_view name) const noexcept;
-  /// RQ-5: absent, `false` and `0` are false, anything else is true.
+  /// Returns a boolean parameter (RQ-5): absent, `false` and `0` are false, anything else is true.
   [[nodiscard]] bool flag(std::string_view name) const noexcept;
-  /// Throws ApiError 400 that names the parameter if it is not an integer.
+  /// Returns an integer parameter. Throws ApiError 400 that names the parameter if it is not an
+  /// integer.
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name) const;
   [[nodiscard]] std::vector<std::string_view> all(std::string_view name) const;
 
@@ -28,15 +29,16 @@ class Query {
   std::vector<std::pair<std::string, std::string>> values_;
 };
 
-/// A request target, taken apart.
+/// A parsed request target.
 struct RequestUrl {
-  /// Decoded, with leading slash.
+  /// Decoded, with a leading slash.
   std::string path;
-  /// The parts between the slashes; a trailing slash adds none, a doubled one adds an empty part.
+  /// The parts between the slashes. A trailing slash adds no segment, a double slash adds an empty
+  /// one.
   std::vector<std::string> segments;
   Query query;
 
-  /// Throws ApiError 400 if it is malformed.
+  /// Throws ApiError 400 if `target` is malformed.
   static RequestUrl parse(std::string_view target);
 };
 

@@ -29,7 +29,7 @@ std::string accept_key(const std::string& key) {
   return base64_encode({reinterpret_cast<const char*>(digest.data()), digest.size()});
 }
 
-/// The comma-separated members of all headers of that name.
+/// Returns the comma-separated members of all headers of that name.
 std::vector<std::string> members_of(const Headers& headers, std::string_view name) {
   std::vector<std::string> members;
   for (const Header& header : headers) {
@@ -138,7 +138,7 @@ bool WebSocketReader::step(std::string& replies) {
   const bool is_control = (opcode & 0x08U) != 0;
   std::uint64_t size = byte(1) & 0x7fU;
   if ((byte(1) & 0x80U) == 0 || (is_control && size > kLongestControl)) {
-    fail(kProtocolError, replies);  // clients mask what they send
+    fail(kProtocolError, replies);  // clients must mask their frames
     return false;
   }
   const std::size_t size_bytes = size < 126 ? 0 : size == 126 ? 2 : 8;

@@ -7,23 +7,24 @@
 #include <string>
 #include <string_view>
 
-/// The server's side of RFC 6455, as far as watches need it: nothing but control frames is read.
+/// The server side of RFC 6455, as far as watches need it: of the client's frames, only control
+/// frames are interpreted.
 namespace kube::testkit::detail {
 
-/// Whether a client asks to go on with WebSocket.
+/// Returns whether a request asks for an upgrade to WebSocket.
 [[nodiscard]] bool asks_for_websocket(const Headers& headers);
 
-/// The answer to a request that asks_for_websocket().
+/// The response to a request for which asks_for_websocket() is true.
 struct WebSocketHandshake {
-  /// Why it is refused; empty if it is not.
+  /// The reason for a refusal; empty if the upgrade is accepted.
   std::string problem;
-  /// The whole head of the 101 answer.
+  /// The complete head of the 101 response.
   std::string head;
 
   explicit WebSocketHandshake(const Headers& headers);
 };
 
-/// Appends one unmasked frame that is a whole message.
+/// The opcodes that the server sends or interprets.
 enum class WebSocketOpcode : std::uint8_t {
   kText = 1,
   kBinary = 2,
@@ -31,26 +32,29 @@ enum class WebSocketOpcode : std::uint8_t {
   kPing = 9,
   kPong = 10
 };
+/// Appends one unmasked frame that is a complete message.
 void append_websocket_frame(std::string& out, WebSocketOpcode opcode, std::string_view payload);
-/// The payload of a close frame that says `code`: 1000 is a normal end.
+/// Returns the payload of a close frame with `code`; 1000 is a normal closure.
 [[nodiscard]] std::string websocket_close_payload(std::uint16_t code);
 
-/// Reads the frames of a client, answers pings and notices the end. Messages are skipped.
+/// Reads the frames of a client, answers pings and detects the closing handshake. Skips messages.
 class WebSocketReader {
  public:
-  /// Appends answers to `replies`.
+  /// Appends replies to `replies`.
   void feed(std::string_view bytes, std::string& replies);
-  /// The client has closed, or broken the protocol, and was answered: nothing may follow.
+  /// Returns whether the client has closed, or violated the protocol and been answered. Nothing may
+  /// be sent afterwards.
   [[nodiscard]] bool is_closed() const noexcept { return closed_; }
 
  private:
   void control(std::uint8_t opcode, std::string payload, std::string& replies);
   void fail(std::uint16_t code, std::string& replies);
-  /// Takes one frame, or what there is of a long message, from the front of `input_`; false if more is needed.
+  /// Consumes one frame, or a part of a long message, from the front of `input_`. Returns false if
+  /// more input is needed.
   bool step(std::string& replies);
 
   std::string input_;
-  std::uint64_t skip_ = 0;  ///< bytes of a message still to come
+  std::uint64_t skip_ = 0;  ///< remaining bytes of a message to skip
   bool closed_ = false;
 };
 

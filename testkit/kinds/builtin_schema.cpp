@@ -22,7 +22,7 @@ using Shape = SchemaNode::Shape;
 using Scalar = SchemaNode::Scalar;
 using ListType = SchemaNode::ListType;
 
-/// Makes nodes from the facts, each type once, when it is first asked for.
+/// Builds the nodes from the facts, each type once, on first use.
 class Builder {
  public:
   explicit Builder(const Value& facts) {
@@ -73,7 +73,7 @@ class Builder {
     const Value& type = *facts_.at(name);
     if (!text_member(type, "json_shape").empty()) return types_[name] = &deduced_schema();
     SchemaNode& node = make(Shape::kObject);
-    types_[name] = &node;  // before the fields: they may lead back here
+    types_[name] = &node;  // before its fields, because types may be recursive
     node.atomic = text_member(type, "struct_type") == "atomic";
     if (type["type_meta"].kind() == Value::Kind::kBool) {
       node.fields["apiVersion"].node = node.fields["kind"].node = &scalar(Scalar::kString);
@@ -89,7 +89,7 @@ class Builder {
       if (member(fact, "inline") == nullptr) {
         SchemaField& field = node.fields[std::string{text_member(fact, "json")}];
         field = make_field(fact, type_name);
-        // Go's omitempty never leaves out a struct.
+        // Go's omitempty never omits a struct.
         if (member(fact, "omitzero") == nullptr &&
             (is_struct(type_name) || member(fact, "omitempty") == nullptr)) {
           always_written_.emplace_back(&field, type_name);
@@ -113,7 +113,7 @@ class Builder {
     return field;
   }
 
-  /// `fact` is of the field that has this type, null for elements.
+  /// `fact` describes the field that has this type; null for elements.
   const SchemaNode* node_of(std::string_view type, const Value* fact) {
     if (type.starts_with('*')) return node_of(type.substr(1), fact);
     if (type.starts_with("[]")) return list_node(type.substr(2), fact);
@@ -129,7 +129,7 @@ class Builder {
     if (type == "raw_extension") return &any_schema();
     if (type == "json" || type == "fields_v1") return &deduced_schema();
     if (type.find('/') == std::string_view::npos)
-      return &scalar(Scalar::kAny);  // time, quantity...
+      return &scalar(Scalar::kAny);  // Time, Quantity...
     const SchemaNode* node = struct_node(std::string{type});
     const std::string_view relation = fact == nullptr ? "" : text_member(*fact, "struct_type");
     if (relation.empty() || node->atomic == (relation == "atomic")) return node;

@@ -9,19 +9,21 @@
 
 namespace kube::testkit::detail {
 
-/// The schema of a built-in kind, apiVersion and kind included, or null if there is none: ("apps", "v1",
-/// "Deployment"), ("", "v1", "Pod"). Lives as long as the program; read from the data of schema/ on first use.
+/// Returns the schema of a built-in kind, including apiVersion and kind, or null: ("apps", "v1",
+/// "Deployment"), ("", "v1", "Pod"). Built from the data of schema/ on first use; never destroyed.
+///
 /// Thread safety: may be called from any thread.
 [[nodiscard]] const SchemaNode* builtin_schema(std::string_view group, std::string_view version,
                                                std::string_view kind);
 
-/// An object of that kind in which nothing is set, as Go writes it: some fields are there nevertheless.
+/// Returns an object of that kind with no field set, as Go encodes it: some fields are present
+/// nevertheless.
 [[nodiscard]] Value zero_object(const SchemaNode& schema);
 
-/// The facts that it is made from (schema/README.md says what is in there).
+/// Returns the facts from which the schemas are built (see schema/README.md).
 [[nodiscard]] const Value& builtin_facts();
 
-/// The schema of metadata of every object.
+/// Returns the schema of ObjectMeta.
 [[nodiscard]] const SchemaNode& object_meta_schema();
 
 }  // namespace kube::testkit::detail

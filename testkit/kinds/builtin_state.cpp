@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state in which objects of built-in kinds begin.
+// The initial state of objects of built-in kinds.
 #include "testkit/kinds/kind_rules.hpp"
 
 #include <fmt/format.h>
@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "testkit/admission/pod_resources.hpp"
-#include "testkit/defaults/value_defaults.hpp"
 #include "testkit/cluster/volume_claims.hpp"
+#include "testkit/defaults/value_defaults.hpp"
 
 namespace kube::testkit::detail {
 
@@ -37,14 +37,14 @@ void set_pod_status(Value& pod) {
        {"lastTransitionTime", std::as_const(pod)["metadata"]["creationTimestamp"]}})});
 }
 
-/// A job selects its pods by its own uid, unless somebody takes care of that.
+/// Makes a Job select its pods by its own uid, unless it has a manual selector.
 void set_selector(Value& job) {
   Value& spec = part(job, "spec");
   if (std::as_const(spec)["manualSelector"] == Value{true}) return;
   const std::string uid{text(std::as_const(job)["metadata"]["uid"])};
   const std::string name{text(std::as_const(job)["metadata"]["name"])};
   Value& labels = part(part(part(spec, "template"), "metadata"), "labels");
-  // Labels that the job has from its template stay those of the template.
+  // If the job's labels are those of its template, they stay equal.
   const bool shared = std::as_const(job)["metadata"]["labels"].size() == 0 ||
                       std::as_const(job)["metadata"]["labels"] == std::as_const(labels);
   for (const char* prefix : {"", "batch.kubernetes.io/"}) {
@@ -60,10 +60,10 @@ void set_selector(Value& job) {
 void allocate_addresses(Value& service) {
   Value& spec = part(service, "spec");
   if (std::as_const(spec)["type"] == Value{"ExternalName"}) return;
-  // Addresses without a first one are refused later.
+  // clusterIPs without clusterIP are refused by validation.
   if (text(std::as_const(spec)["clusterIP"]).empty() &&
       std::as_const(spec)["clusterIPs"].size() == 0) {
-    // Any address will do, as there is no network; it only must not change.
+    // There is no network, so any address works. It must be stable, so it is derived from the uid.
     const std::size_t hash =
         std::hash<std::string_view>{}(service.get_string("metadata.uid").value_or(""));
     spec["clusterIP"] =
@@ -72,7 +72,7 @@ void allocate_addresses(Value& service) {
   if (std::as_const(spec)["clusterIPs"].size() == 0) {
     spec["clusterIPs"] = Value::array({std::as_const(spec)["clusterIP"]});
   }
-  // Nobody knows what stands behind a name without selector and address, so it may be anything.
+  // The endpoints of a headless service without selector are unknown, so both families are allowed.
   const bool both = std::as_const(spec)["clusterIP"] == Value{"None"} &&
                     std::as_const(spec)["selector"].size() == 0;
   fill(spec, "ipFamilies", both ? Value::array({"IPv4", "IPv6"}) : Value::array({"IPv4"}));
@@ -81,7 +81,7 @@ void allocate_addresses(Value& service) {
 
 void set_initial_state(const Resource& resource, Value& object) {
   const std::string id = resource.id();
-  // Nodes register themselves together with their status.
+  // Nodes register themselves with their status.
   if (resource.subresource("status") != nullptr && id != "nodes") object.erase("status");
   if (id == "pods") {
     set_pod_status(object);

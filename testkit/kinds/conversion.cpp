@@ -11,7 +11,7 @@ namespace {
 
 using Renames = std::array<std::pair<const char*, const char*>, 7>;
 
-/// Fields of an event in core/v1 and in events.k8s.io/v1 (BK-3).
+/// Field names of an Event in core/v1 and in events.k8s.io/v1 (BK-3).
 constexpr Renames kEventFields{{{"involvedObject", "regarding"},
                                 {"message", "note"},
                                 {"reportingComponent", "reportingController"},
@@ -47,7 +47,7 @@ Value event_to_core(Value event) {
   return event;
 }
 
-/// autoscaling/v1 knows nothing but the use of the CPU.
+/// autoscaling/v1 has only the CPU metric.
 Value autoscaler_to_v1(Value object) {
   Value metrics = take(object["spec"], "metrics");
   for (std::size_t i = 0; i < metrics.size(); ++i) {

@@ -6,15 +6,15 @@
 #include "testkit/kinds/resource_catalog.hpp"
 #include "testkit/store/stored_object.hpp"
 
-/// Objects that are served in another form than they are stored in.
+/// Conversion between the stored and the served version of an object.
 namespace kube::testkit::detail {
 
-/// The stored object as `resource` shows it: converted to its version and, for custom resources whose schema
-/// is another one than at the last write, pruned and defaulted (CD-5 to CD-7).
+/// Returns the stored object as `resource` serves it: converted to its version and, for a custom
+/// resource whose schema has changed since the last write, pruned and defaulted (CD-5 to CD-7).
 [[nodiscard]] StoredObject as_served(ObjectCodec& codec, const Resource& resource,
                                      const StoredObject& stored);
 
-/// An object in the form of `resource`, as it is to be stored.
+/// Converts an object of `resource` to the stored version.
 [[nodiscard]] Value to_storage_form(const Resource& resource, Value object);
 
 }  // namespace kube::testkit::detail

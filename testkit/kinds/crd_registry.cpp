@@ -40,7 +40,7 @@ bool is_true(const Value& definition, std::string_view type) {
   return condition != nullptr && (*condition)["status"] == Value{"True"};
 }
 
-/// Sets a condition; its time moves only if its status does.
+/// Sets a condition; lastTransitionTime changes only with the status.
 void set_condition(Value& definition, std::string_view type, bool status, std::string_view reason,
                    std::string_view message, const std::string& now) {
   Value next = Value::object({{"type", type},
@@ -88,7 +88,7 @@ std::string deprecation_of(const Value& definition, const Value& version) {
   return warning;
 }
 
-/// The names of a definition, from its spec or its status.
+/// Reads the names of a definition, from its spec or its status.
 AcceptedNames names_of(const Value& names) {
   AcceptedNames found;
   found.plural = text(names["plural"]);
@@ -103,7 +103,8 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return !name.empty() && std::ranges::find(names, name) != names.end();
 }
 
-/// What of `names` is `taken` by another definition of the group: condition reason and message.
+/// Returns the condition reason and message if another definition of the group has `taken` one of
+/// `names`.
 std::optional<std::pair<std::string, std::string>> clash(const AcceptedNames& names,
                                                          const AcceptedNames& taken) {
   const std::vector<std::string> resources = taken.resources();
@@ -213,7 +214,7 @@ std::optional<std::pair<std::string, std::string>> CrdRegistry::conflict_of(
     const std::string& name, const Value& definition) const {
   const AcceptedNames names = names_of(definition["spec"]["names"]);
   const std::string group = text(definition["spec"]["group"]);
-  // Of several the last one, in the order of their names, is reported.
+  // With several conflicts, the definition with the greatest name is reported.
   const std::string* last = nullptr;
   const auto look = [&](const NameIndex& index, const std::vector<std::string>& candidates) {
     for (const std::string& candidate : candidates) {
@@ -287,7 +288,7 @@ CrdRegistry::Known CrdRegistry::learn(const StoredObject& stored) {
 }
 
 void CrdRegistry::adopt(const std::map<std::string, StoredObject>& definitions) {
-  // Whatever throws on the way, the next attempt begins with the same differences: what is known changes last.
+  // Strong exception guarantee: known_ is changed last, so a retry finds the same differences.
   std::map<std::string, Known> changes;
   std::vector<ResourcePtr> gone;
   std::vector<ResourcePtr> added;
@@ -303,7 +304,7 @@ void CrdRegistry::adopt(const std::map<std::string, StoredObject>& definitions) 
   }
   for (auto& [name, now] : changes) {
     Known& before = known_.find(name)->second;
-    // What is served otherwise now must be watched anew.
+    // Clients must watch again when the served schemas change.
     if (!before.resources.empty() && before.schemas != now.schemas) {
       services_.store.end_watches(
           &services_.store.collection(before.resources.front()->group_resource()));
@@ -352,7 +353,7 @@ void CrdRegistry::clean_up(const std::string& name, const Value& definition) {
     for (const auto& [key, object] : services_.store.list(collection, {}).objects) {
       try {
         left = !rest_.remove_object(*resource, key, {.propagation = "Background"}).gone || left;
-      } catch (const ApiError&) {  // it went by itself
+      } catch (const ApiError&) {  // already deleted
       }
     }
   }

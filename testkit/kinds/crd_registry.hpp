@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "testkit/rest/rest.hpp"
 #include "testkit/requests/services.hpp"
+#include "testkit/rest/rest.hpp"
 
 namespace kube::testkit::detail {
 
-/// The names that a definition asks for or has been granted.
+/// The names that a definition requests or has been granted.
 struct AcceptedNames {
   std::string plural;
   std::string singular;
@@ -21,13 +21,15 @@ struct AcceptedNames {
   std::string kind;
   std::string list_kind;
 
-  /// What must be unique among resources, and among kinds.
+  /// Return the names that must be unique among resources, and among kinds.
   [[nodiscard]] std::vector<std::string> resources() const;
   [[nodiscard]] std::vector<std::string> kinds() const { return {kind, list_kind}; }
 };
 
-/// Turns CustomResourceDefinitions into served resources and keeps their status (CD-2 to CD-5, CD-12, CD-13).
-/// Thread safety: none; belongs to the thread of the controllers.
+/// Serves the resources of CustomResourceDefinitions and maintains their status (CD-2 to CD-5,
+/// CD-12, CD-13).
+///
+/// Thread safety: none; used by the controllers' thread only.
 class CrdRegistry {
  public:
   CrdRegistry(Services& services, Rest& rest);
@@ -35,32 +37,33 @@ class CrdRegistry {
   [[nodiscard]] bool is_definitions(const Collection& collection) const noexcept {
     return &collection == &definitions_;
   }
-  /// A definition was written or is gone.
+  /// Handles a definition that was written or deleted.
   void definition_changed(const std::string& name);
-  /// An object is gone: if its definition waits for that, the definition goes on.
+  /// Handles a deleted object: continues the deletion of its definition, if that is pending.
   void object_deleted(const GroupResource& resource);
-  /// Serves exactly what the stored definitions say.
+  /// Serves exactly the stored definitions.
   void rebuild();
 
  private:
-  /// What is known of a stored definition.
+  /// The processed state of a stored definition.
   struct Known {
     std::uint64_t revision = 0;
     std::string group;
     AcceptedNames names;
     std::vector<ResourcePtr> resources;  ///< if it is established
-    std::string schemas;                 ///< what it is served with
+    std::string schemas;                 ///< the schemas that it is served with
   };
-  /// Definitions by group and a name that they have been granted.
+  /// Definitions by group and granted name.
   using NameIndex = std::map<std::pair<std::string, std::string>, std::set<std::string>>;
 
   void update_status(const std::string& name);
-  /// The name that clashes with another accepted definition of the group: condition reason and message.
+  /// Returns the condition reason and message of a name conflict with another accepted definition
+  /// of the group.
   [[nodiscard]] std::optional<std::pair<std::string, std::string>> conflict_of(
       const std::string& name, const Value& definition) const;
-  /// What a stored definition (null: none) says.
+  /// Processes a stored definition (null: none).
   [[nodiscard]] Known learn(const StoredObject& stored);
-  /// Serves what these say, and looks at no others: a change costs the same among many.
+  /// Serves the given definitions. The cost does not depend on the number of other definitions.
   void adopt(const std::map<std::string, StoredObject>& definitions);
   void index(const std::string& name, const Known& known, bool add);
   /// Deletes the instances of a definition that is being deleted, and then the definition.
@@ -74,10 +77,10 @@ class CrdRegistry {
   NameIndex kind_owners_;
 };
 
-/// The resources of an established definition.
+/// Returns the resources of an established definition.
 [[nodiscard]] std::vector<ResourcePtr> resources_of(Store& store, const Value& definition);
 
-/// Errors of a CustomResourceDefinition (CD-1, CD-9, CD-10, CD-12).
+/// Returns the errors of a CustomResourceDefinition (CD-1, CD-9, CD-10, CD-12).
 [[nodiscard]] std::vector<FieldError> validate_definition(const Value& definition,
                                                           const Value* live);
 

@@ -31,7 +31,7 @@ bool is_protected(std::string_view group) {
   });
 }
 
-/// The schema at a simple path such as ".spec.color", or null.
+/// Returns the schema at a simple path such as ".spec.color", or null.
 const Value* schema_at(const Value& schema, std::string_view path) {
   const Value* at = &schema;
   while (!path.empty()) {
@@ -94,7 +94,7 @@ void check_versions(const Value& spec, Errors& errors) {
   const Value& versions = spec["versions"];
   std::set<std::string_view> names;
   std::size_t storage = 0;
-  // Where all versions have the same schema, a server names one place for it.
+  // If all versions have the same schema, a server reports errors at a single path.
   bool same = versions.size() > 0;
   for (std::size_t i = 1; i < versions.size(); ++i) {
     same = same && versions[i]["schema"] == versions[0]["schema"];

@@ -12,8 +12,8 @@
 #include <array>
 #include <ctime>
 
-#include "testkit/requests/failures.hpp"
 #include "testkit/kinds/openapi.hpp"
+#include "testkit/requests/failures.hpp"
 #include "testkit/values/value_text.hpp"
 
 namespace kube::testkit::detail {
@@ -156,7 +156,7 @@ ServerResponse legacy(Services& services, const Output& output, const Value& val
   if (!core || output.format == Format::kProtobuf) {
     return make_response(200, output.content_type(), encode_as(output, typed.type(), typed.data()));
   }
-  // The oldest two documents never had an apiVersion.
+  // These two documents have no apiVersion, for historical reasons.
   constexpr std::string_view kVersion = R"("apiVersion":"v1",)";
   std::string json = typed.json();
   if (const std::size_t at = json.find(kVersion); at != std::string::npos) {

@@ -202,7 +202,7 @@ bool spec_differs(const Resource& resource, const Value& live, const Value& next
   if (!live["spec"].is_absent() || !next["spec"].is_absent()) {
     return !same_member(live, next, "spec");
   }
-  // Kinds without a spec count everything outside metadata and status.
+  // For kinds without a spec, everything outside metadata and status counts.
   for (const Value* object : {&live, &next}) {
     for (const auto& [name, value] : object->as_object()) {
       if (name != "metadata" && name != "status" && !same_member(live, next, name)) return true;

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "testkit/validation/field_error.hpp"
 #include "testkit/kinds/resource_catalog.hpp"
+#include "testkit/validation/field_error.hpp"
 
-/// What kinds do differently from each other.
+/// Behaviour that differs from kind to kind.
 namespace kube::testkit::detail {
 
 /// Properties of a kind.
@@ -27,34 +27,35 @@ struct KindRules {
 };
 [[nodiscard]] KindRules rules_of(const Resource& resource);
 
-/// Field selectors of the resource, metadata.name and metadata.namespace among them, each with the path in the stored
-/// object (SL-4). The path may be empty, which compares as "", and may have alternatives after `|` for objects without
-/// the first.
+/// Returns the field selectors of a resource, including metadata.name and metadata.namespace, with
+/// their paths in the stored object (SL-4). An empty path compares as "". A path may have
+/// alternatives after `|`, for objects without the first field.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> selectable_fields(
     const Resource& resource);
 
-/// Whether it has more of them than metadata.name and metadata.namespace.
+/// Returns whether there are others than metadata.name and metadata.namespace.
 [[nodiscard]] bool has_own_selectable_fields(const Resource& resource);
 
-/// Fills in the defaults of a built-in kind.
+/// Applies the defaults of a built-in kind.
 void apply_builtin_defaults(const Resource& resource, Value& object);
-/// Gives a new object of a built-in kind its first status and what else its kind starts with.
+/// Sets the initial status and other initial fields of a new object of a built-in kind.
 void set_initial_state(const Resource& resource, Value& object);
-/// Gives a service the addresses that it has not, unless it is a mere name.
+/// Allocates the missing addresses of a service, unless its type is ExternalName.
 void allocate_addresses(Value& service);
-/// Daemon sets count the changes of their template in an annotation.
+/// Counts template changes of a DaemonSet in an annotation.
 void count_template(const Resource& resource, const Value& live, Value& next);
-/// Removes lists of a built-in kind that are empty: stored objects do not tell them from lists that are not there.
+/// Removes empty lists from an object of a built-in kind: the stored form does not distinguish them
+/// from absent ones.
 void drop_empty_lists(Value& object);
-/// Writes all quantities in an object of that type in their canonical form.
+/// Converts all quantities in an object of that type to canonical form.
 void canonicalize_quantities(const Type& type, Value& object);
-/// Errors of a built-in kind. `live` is the stored object on update.
+/// Returns the errors of an object of a built-in kind. `live` is the stored object on update.
 [[nodiscard]] std::vector<FieldError> validate_builtin(const Resource& resource,
                                                        const Value& object, const Value* live);
-/// Errors in the metadata of any object (CR-6).
+/// Returns the errors in the metadata of any object (CR-6).
 [[nodiscard]] std::vector<FieldError> validate_metadata(const Resource& resource,
                                                         const Value& object);
-/// Whether a write changes what metadata.generation counts (GN-2).
+/// Returns whether a write changes the part that metadata.generation counts (GN-2).
 [[nodiscard]] bool spec_differs(const Resource& resource, const Value& live, const Value& next);
 
 }  // namespace kube::testkit::detail

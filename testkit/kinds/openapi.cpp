@@ -23,7 +23,7 @@ Value info() {
        {"version", fmt::format("v{}", text_member(builtin_facts(), "kubernetes"))}});
 }
 
-/// The paths of one document, and the schemas that they need.
+/// The paths of one document and the schemas that they refer to.
 struct Document {
   explicit Document(OpenApiVersion api_version) : version(api_version), schemas(api_version) {}
   OpenApiVersion version;
@@ -39,7 +39,8 @@ Set texts(const Value& list) {
   return set;
 }
 
-/// Where the facts have a type of that kind: "autoscaling/v1.Scale"; empty if they do not.
+/// Returns the name of the kind's type in the facts, "autoscaling/v1.Scale"; empty if there is
+/// none.
 std::string type_of_kind(std::string_view group, std::string_view version, std::string_view kind) {
   for (const Value& facts : builtin_facts()["groups"].as_array()) {
     if (text_member(facts, "group") != group || text_member(facts, "version") != version) continue;
@@ -126,7 +127,7 @@ void add_custom(Document& document, const Value& definition, const Value& versio
   }
 }
 
-/// Calls `visit(definition, version)` for every version that is served.
+/// Calls `visit(definition, version)` for every served version.
 template <typename Visit>
 void for_each_served(std::span<const Value> definitions, Visit visit) {
   for (const Value& definition : definitions) {

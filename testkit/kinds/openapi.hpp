@@ -17,22 +17,22 @@ struct OpenApiDocument {
   std::string hash;  ///< upper-case hex, as in the index and (quoted) in ETag
 };
 
-/// The OpenAPI v3 documents of all built-in group versions that are served by default and of the
-/// established versions of `definitions` (CustomResourceDefinition objects), sorted by path.
-/// Those of the built-in ones are made once per process.
+/// Returns the OpenAPI v3 documents of all built-in group versions that are served by default and
+/// of the established versions of `definitions` (CustomResourceDefinition objects), sorted by path.
+/// The built-in ones are generated once per process.
 [[nodiscard]] std::vector<OpenApiDocument> openapi_v3_documents(std::span<const Value> definitions);
 
-/// The body of `/openapi/v3`: path to `/openapi/v3/<path>?hash=<hash>`.
+/// Returns the body of `/openapi/v3`: path to `/openapi/v3/<path>?hash=<hash>`.
 [[nodiscard]] std::string openapi_v3_index(std::span<const OpenApiDocument> documents);
 
-/// The body of `/openapi/v2` as JSON (OA-1): all schemas in one document.
+/// Returns the body of `/openapi/v2` as JSON (OA-1): all schemas in one document.
 [[nodiscard]] Value openapi_v2(std::span<const Value> definitions);
 
-/// The same as a protobuf message (openapi.v2.Document), for clients that ask for
+/// Returns it as a protobuf message (openapi.v2.Document), for clients that accept
 /// `application/com.github.proto-openapi.spec.v2@v1.0+protobuf`.
 [[nodiscard]] std::string openapi_v2_protobuf(const Value& document);
 
-/// Upper-case hex SHA-512 of `bytes`: ETags of OpenAPI and discovery.
+/// Returns the SHA-512 of `bytes` in upper-case hex, for ETags of OpenAPI and discovery.
 [[nodiscard]] std::string etag_hash(std::string_view bytes);
 
 }  // namespace kube::testkit::detail

@@ -52,10 +52,10 @@ constexpr Parameter kDelete[] = {{"dryRun", "string"},
 
 struct Action {
   const char* verb;    ///< in discovery
-  const char* method;  ///< of HTTP
+  const char* method;  ///< HTTP method
   const char* name;    ///< x-kubernetes-action
   std::span<const Parameter> parameters;
-  const char* content_type = nullptr;  ///< of the request
+  const char* content_type = nullptr;  ///< of the request body
 };
 
 constexpr Action kCollectionActions[] = {
@@ -68,7 +68,7 @@ constexpr Action kObjectActions[] = {
     {"update", "put", "put", kWrite, "application/json"},
     {"patch", "patch", "patch", kPatch, "application/merge-patch+json"},
     {"delete", "delete", "delete", kDelete},
-    {"create", "post", "post", kWrite, "application/json"},  // of subresources
+    {"create", "post", "post", kWrite, "application/json"},  // for subresources
 };
 
 struct Kind {
@@ -111,7 +111,7 @@ Value operation(const Action& action, const Kind& kind, std::string_view where,
   return made;
 }
 
-/// The operations of one path, of those in `actions` that `verbs` allows; nothing if there are none.
+/// Adds the operations of one path, restricted to `verbs`; adds nothing if there are none.
 template <typename Actions, typename Verbs>
 void add_path(Value& paths, const std::string& path, const Actions& actions, const Verbs& verbs,
               const Kind& kind, const Value& reference, const Value& list_reference,

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-/// The numbers are those of the messages in openapiv2.proto of gnostic-models.
+/// The field numbers are those of the messages in openapiv2.proto of gnostic-models.
 namespace kube::testkit::detail {
 
 namespace {
@@ -30,7 +30,7 @@ class Message {
     key(number, 0);
     varint(1);
   }
-  /// The member of an object, if it is a text.
+  /// Writes a member of an object, if it is a text.
   void text(unsigned number, const Value& object, std::string_view name) {
     text(number, text_member(object, name));
   }
@@ -53,7 +53,7 @@ class Message {
   std::string bytes_;
 };
 
-/// Any, as YAML; JSON is YAML.
+/// Encodes an Any message, as YAML; JSON is valid YAML.
 Message any(const Value& value) {
   Message message;
   message.text(2, encode_json(value));
@@ -117,7 +117,7 @@ Message schema_message(const Value& schema) {
   return message;
 }
 
-/// A ParametersItem.
+/// Encodes a ParametersItem message.
 Message parameter_item(const Value& parameter) {
   const std::string_view in = text_member(parameter, "in");
   const bool required =

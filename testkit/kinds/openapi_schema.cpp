@@ -13,7 +13,7 @@ namespace kube::testkit::detail {
 
 namespace {
 
-/// "k8s.io/api/core/v1" to "io.k8s.api.core.v1.".
+/// Converts "k8s.io/api/core/v1" to "io.k8s.api.core.v1.".
 std::string reversed_package(std::string_view go_package) {
   const std::size_t slash = go_package.find('/');
   std::string result;
@@ -43,7 +43,7 @@ Value typed(std::string_view type, std::string_view format = {}) {
 
 struct Leaf {
   const char* type;
-  const char* name;  ///< of its schema; null if it is written in place
+  const char* name;  ///< of its schema; null if it is written inline
 };
 
 }  // namespace
@@ -101,7 +101,7 @@ void OpenApiSchemas::add_list(const std::string& name, Value item, std::string_v
 void OpenApiSchemas::add_type(std::string_view type) {
   const std::string name = schema_name(type);
   if (!made_.emplace(name, Value::object()).second)
-    return;  // before the fields: they may lead back here
+    return;  // before its fields, because types may be recursive
   const Value& fact = *types_.find(type)->second;
   Value schema = Value::object();
   if (text_member(fact, "json_shape").empty()) {
@@ -155,7 +155,7 @@ Value OpenApiSchemas::field_schema(const Value& fact) {
     for (auto&& [key, value] : members(extras)) schema[key.view()] = std::move(value);
     return schema;
   }
-  if (version_ == OpenApiVersion::kV3) {  // what stands beside a reference does not count
+  if (version_ == OpenApiVersion::kV3) {  // siblings of $ref are ignored
     extras["allOf"] = Value::array({schema});
   } else {
     extras["$ref"] = *target;
@@ -247,7 +247,8 @@ Value OpenApiSchemas::all() {
 
 Value custom_schema_v2(const Value& schema) {
   Value result = Value::object();
-  // Version 2 has neither null nor alternatives, and its clients take a schema without type as anything.
+  // Version 2 has neither null nor alternatives; its clients accept anything for a schema without
+  // type.
   const bool anything = is_true_member(schema, "nullable") ||
                         is_true_member(schema, "x-kubernetes-preserve-unknown-fields") ||
                         is_true_member(schema, "x-kubernetes-int-or-string");

@@ -8,28 +8,28 @@
 #include <string>
 #include <string_view>
 
-/// Parts of OpenAPI documents: schemas of types, and paths of resources.
+/// Parts of OpenAPI documents: schemas of types and paths of resources.
 namespace kube::testkit::detail {
 
 enum class OpenApiVersion { kV2, kV3 };
 
-/// Makes the schemas of built-in types, by the names that Kubernetes gives them:
+/// Generates the schemas of built-in types, under the names that Kubernetes gives them:
 /// "io.k8s.api.core.v1.Pod", "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta".
 class OpenApiSchemas {
  public:
   explicit OpenApiSchemas(OpenApiVersion version);
 
-  /// A reference to the schema of a kind, or of its list, which is added to all() with everything it needs.
-  /// Types are named as in the facts: "core/v1.Pod".
+  /// Returns a reference to the schema of a kind or its list. Adds the schema and everything it
+  /// refers to to all(). Types are named as in the facts: "core/v1.Pod".
   [[nodiscard]] Value reference(std::string_view type);
   [[nodiscard]] Value list_reference(std::string_view type, std::string_view list_kind);
-  /// The same for a custom resource: `schema` is its openAPIV3Schema.
+  /// Does the same for a custom resource: `schema` is its openAPIV3Schema.
   [[nodiscard]] Value custom_reference(std::string_view group, std::string_view version,
                                        std::string_view kind, const Value& schema);
   [[nodiscard]] Value custom_list_reference(std::string_view group, std::string_view version,
                                             std::string_view kind, std::string_view list_kind);
 
-  /// All schemas made so far, sorted by name.
+  /// Returns all schemas generated so far, sorted by name.
   [[nodiscard]] Value all();
 
  private:
@@ -55,10 +55,10 @@ class OpenApiSchemas {
   std::map<std::string, Value> made_;
 };
 
-/// A custom resource's schema as version 2 can say it: without what that version does not know.
+/// Converts the schema of a custom resource to OpenAPI v2. Drops features that v2 does not have.
 [[nodiscard]] Value custom_schema_v2(const Value& schema);
 
-/// One resource, as paths tell it.
+/// One resource, for the generation of paths.
 struct OpenApiResource {
   std::string group;
   std::string version;
@@ -70,17 +70,18 @@ struct OpenApiResource {
   Value list_reference;  ///< absent if it cannot be listed
 };
 
-/// Adds the paths of a resource: the collection, over all namespaces as well, and the single object. Operations
-/// carry what kubectl looks for: x-kubernetes-group-version-kind, x-kubernetes-action and query parameters.
+/// Adds the paths of a resource: the collection, the collection across all namespaces, and the
+/// single object. Operations include the extensions that kubectl uses:
+/// x-kubernetes-group-version-kind, x-kubernetes-action and query parameters.
 void add_paths(Value& paths, const OpenApiResource& resource, OpenApiVersion version);
-/// Adds one more path below the single object.
+/// One subresource; its path is added below that of the single object.
 struct OpenApiSubresource {
   std::string name;
   std::string group;
   std::string version;
   std::string kind;
   std::set<std::string, std::less<>> verbs;
-  Value reference;  ///< absent if the kind is not described
+  Value reference;  ///< absent if the kind has no schema
 };
 void add_subresource_path(Value& paths, const OpenApiResource& parent,
                           const OpenApiSubresource& subresource, OpenApiVersion version);

@@ -13,7 +13,7 @@ namespace kube::testkit::detail {
 
 namespace {
 
-/// As a real server lists its groups; others follow in alphabetical order.
+/// The order of groups in discovery; others follow alphabetically.
 constexpr std::array kGroupOrder{"",
                                  "apiregistration.k8s.io",
                                  "apps",
@@ -44,7 +44,8 @@ std::vector<std::string> strings(std::span<const std::string_view> texts) {
   return {texts.begin(), texts.end()};
 }
 
-/// Where objects of the resource are stored: the two kinds of events are one (BK-3).
+/// Returns the resource under which objects are stored: both Event resources share one collection
+/// (BK-3).
 GroupResource storage_of(const ResourceInfo& info) {
   if (info.group == "events.k8s.io") return {"", "events"};
   return {std::string{info.group}, std::string{info.plural}};
@@ -105,7 +106,7 @@ std::shared_ptr<const Catalog> Catalog::builtin(Store& store) {
       resources.push_back(make_builtin(kind));
     }
   }
-  // The most preferred version of a group is what is stored.
+  // Objects are stored in the preferred version of their group.
   std::map<GroupResource, const Resource*> preferred;
   for (const Resource& resource : resources) {
     const Resource*& best = preferred[resource.group_resource()];

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "testkit/printing/table.hpp"
 #include "testkit/store/store.hpp"
 #include "testkit/values/structural_schema.hpp"
-#include "testkit/printing/table.hpp"
 
 namespace kube::testkit::detail {
 
@@ -26,18 +26,18 @@ struct Subresource {
   std::vector<std::string> verbs;
 };
 
-/// What only custom resources have: one version of a definition.
+/// One version of a CustomResourceDefinition.
 struct CustomVersion {
   std::string storage_api_version;
   std::shared_ptr<const StructuralSchema> schema;
-  std::uint32_t schema_id = 0;  ///< differs whenever the schema does
+  std::uint32_t schema_id = 0;  ///< changes with the schema
   bool has_status = false;
   bool has_scale = false;
   std::string spec_replicas_path = {};  ///< ".spec.replicas"
   std::string status_replicas_path = {};
   std::string label_selector_path = {};
   std::vector<std::string> selectable_fields = {};  ///< without the leading dot
-  std::string deprecation = {};                     ///< the warning, if it is deprecated
+  std::string deprecation = {};                     ///< the warning, if the version is deprecated
   bool terminating = false;
 };
 
@@ -54,15 +54,15 @@ struct Resource {
   std::vector<std::string> categories;
   std::vector<std::string> verbs;
   std::vector<Subresource> subresources;
-  /// The type of this version and of the one that is stored; both Value for custom resources.
+  /// The types of this version and of the stored version; both are Value for custom resources.
   const Type* type = nullptr;
   const Type* storage_type = nullptr;
   std::string storage_version;
-  /// Null for what is never stored, such as reviews.
+  /// Null for kinds that are never stored, such as reviews.
   Collection* collection = nullptr;
   std::shared_ptr<const CustomVersion> custom;  ///< null for built-in kinds
   std::shared_ptr<const TablePrinter> printer;
-  const SchemaNode* schema = nullptr;  ///< for patches; null if there is none
+  const SchemaNode* schema = nullptr;  ///< for patches; may be null
 
   [[nodiscard]] std::string api_version() const {
     return group.empty() ? version : group + '/' + version;
@@ -72,39 +72,40 @@ struct Resource {
   [[nodiscard]] bool has_verb(std::string_view verb) const noexcept;
   [[nodiscard]] const Subresource* subresource(std::string_view name) const noexcept;
   [[nodiscard]] bool is_custom() const noexcept { return custom != nullptr; }
-  /// "pods", "deployments.apps"; what rules are looked up by.
+  /// Returns "pods" or "deployments.apps"; rules of kinds are looked up by it.
   [[nodiscard]] std::string id() const { return to_string(group_resource()); }
 };
 using ResourcePtr = std::shared_ptr<const Resource>;
 
-/// Everything that is served at one moment. Immutable: a change makes a new one.
+/// A snapshot of all served resources. Immutable: changes create a new catalog.
 class Catalog {
  public:
   using Versions =
       std::map<std::string, std::map<std::string, ResourcePtr, std::less<>>, PreferredVersionFirst>;
 
-  /// All built-in resources that are served by default.
+  /// Returns all built-in resources that are served by default.
   static std::shared_ptr<const Catalog> builtin(Store& store);
-  /// This one without `gone` and with `added`. Shares all groups that are in neither.
+  /// Returns a copy without `gone` and with `added`. Shares all unchanged groups.
   [[nodiscard]] std::shared_ptr<const Catalog> with_changes(
       const std::vector<ResourcePtr>& gone, const std::vector<ResourcePtr>& added) const;
 
   [[nodiscard]] ResourcePtr find(std::string_view group, std::string_view version,
                                  std::string_view plural) const;
-  /// The preferred version of a resource, or null.
+  /// Returns the preferred version of a resource, or null.
   [[nodiscard]] ResourcePtr find(const GroupResource& resource) const;
   [[nodiscard]] ResourcePtr find_kind(std::string_view api_version, std::string_view kind) const;
   [[nodiscard]] bool has_group(std::string_view group) const;
   [[nodiscard]] bool has_version(std::string_view group, std::string_view version) const;
-  /// Whether the group has built-in kinds, which answers unknown resources differently (RQ-4).
+  /// Returns whether the group has built-in kinds; errors about unknown resources depend on it
+  /// (RQ-4).
   [[nodiscard]] static bool is_builtin_group(std::string_view group);
-  /// Groups in the order of discovery.
+  /// Returns the groups in the order of discovery.
   [[nodiscard]] const std::vector<std::string>& groups() const noexcept { return order_; }
   [[nodiscard]] const Versions& versions(std::string_view group) const;
   [[nodiscard]] std::vector<ResourcePtr> all() const;
 
  private:
-  /// The versions of a group, to be changed: not those of any other catalog.
+  /// The versions of groups under construction; not shared with another catalog.
   using Edited = std::map<std::string, std::shared_ptr<Versions>, std::less<>>;
   Versions& edit(Edited& edited, const std::string& group);
   void add(Edited& edited, const ResourcePtr& resource);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns of quotas, policies, certificates, flow control, devices and other kinds of administrators.
-#include "testkit/printing/table.hpp"
+// Columns of quotas, policies, certificates, flow control, devices and other administrative kinds.
 #include "testkit/printing/cells.hpp"
+#include "testkit/printing/table.hpp"
 
 #include "base/text.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 
 using namespace cells;
 
-/// `name: used/hard` of resources that are limits, or of those that are not.
+/// Formats `name: used/hard` for the resources that are limits, or for the others.
 std::string quota_text(const Value& quota, bool limits) {
   std::string text;
   const Value& hard = quota["status"]["hard"];

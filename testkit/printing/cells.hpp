@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-/// Cells that many kinds have, for the tables of columns.
+/// Cell functions that many kinds share.
 namespace kube::testkit::detail::cells {
 
 using Time = Clock::WallTime;
@@ -41,19 +41,19 @@ template <PathText Path>
 Value boolean(const Value& object, Time) {
   return bool_at(object, Path);
 }
-/// The text, or `Otherwise` without any.
+/// Returns the text, or `Otherwise` if it is empty.
 template <PathText Path, PathText Otherwise>
 Value text_else(const Value& object, Time) {
   return text_or(object, Path, Otherwise);
 }
-/// How many elements or members there are.
+/// Returns the number of elements or members.
 template <PathText Path>
 Value count(const Value& object, Time) {
   const Value* found = object.find(Path);
   return Value::integer(found == nullptr ? 0 : static_cast<std::int64_t>(found->size()));
 }
 
-/// `key=value` of every member; "<none>" without any.
+/// Formats members as `key=value`; "<none>" if there are none.
 inline std::string labels_text(const Value& object, std::string_view path) {
   const Value* labels = object.find(path);
   std::string result;
@@ -70,9 +70,9 @@ Value labels_of(const Value& object, Time) {
   return labels_text(object, Path);
 }
 
-/// A label selector as text; "<none>" if it is absent or empty.
+/// Formats a label selector; "<none>" if it is absent or empty.
 inline std::string selector_text(const Value& selector) {
-  std::multimap<std::string, std::string> requirements;  // in the order of keys
+  std::multimap<std::string, std::string> requirements;  // sorted by key
   if (selector["matchLabels"].is_object()) {
     for (const auto& [key, value] : selector["matchLabels"].as_object()) {
       requirements.emplace(
@@ -123,7 +123,7 @@ Value container_images(const Value& object, Time) {
   return joined(list_at(object, Path), "image");
 }
 
-/// At most three, and how many more there are.
+/// Lists at most three items, and the number of remaining ones.
 inline std::string with_more(const Texts& all, std::string_view if_empty) {
   if (all.empty()) return std::string{if_empty};
   const std::size_t shown = std::min<std::size_t>(all.size(), 3);

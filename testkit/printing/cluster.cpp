@@ -57,7 +57,7 @@ Value data_count(const Value& object, Time) {
       static_cast<std::int64_t>(object["data"].size() + object["binaryData"].size()));
 }
 
-/// A member of an event under its name in core/v1 or in events.k8s.io/v1.
+/// Returns a field of an event by its name in core/v1 or in events.k8s.io/v1.
 std::string_view event_text(const Value& event, std::string_view core, std::string_view events) {
   const std::string_view found = text_at(event, core);
   return found.empty() ? text_at(event, events) : found;

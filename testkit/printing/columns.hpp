@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-/// The columns of built-in kinds, as data, and what their cells are made with.
+/// The columns of built-in kinds as data, and helpers for their cells.
 namespace kube::testkit::detail {
 
 struct TableColumn {
@@ -25,10 +25,10 @@ struct Table {
   std::span<const TableColumn> columns;
 };
 
-/// The columns of a kind; empty if it has no printer of its own.
+/// Returns the columns of a kind; empty if it has no specific printer.
 [[nodiscard]] std::span<const TableColumn> builtin_columns(std::string_view group,
                                                            std::string_view kind);
-/// Each knows some kinds.
+/// Columns by area; each function covers some kinds.
 [[nodiscard]] std::span<const TableColumn> pod_columns();
 [[nodiscard]] std::span<const TableColumn> workload_columns(std::string_view group,
                                                             std::string_view kind);
@@ -39,18 +39,18 @@ struct Table {
 [[nodiscard]] std::span<const TableColumn> administration_columns(std::string_view group,
                                                                   std::string_view kind);
 
-// Parts of objects, whatever they hold: a wrong type counts as absent.
+// Accessors for parts of objects. A value of the wrong type counts as absent.
 [[nodiscard]] std::string_view text_at(const Value& object, std::string_view path);
 [[nodiscard]] std::int64_t number_at(const Value& object, std::string_view path);
 [[nodiscard]] bool bool_at(const Value& object, std::string_view path);
 [[nodiscard]] const List<Value>& list_at(const Value& object, std::string_view path);
-/// The text, or `otherwise` if it is absent or empty.
+/// Returns the text, or `otherwise` if it is absent or empty.
 [[nodiscard]] std::string text_or(const Value& object, std::string_view path,
                                   std::string_view otherwise);
 
-/// How long ago the time at `path` was; "<unknown>" if it is not set.
+/// Formats the age of the time at `path`; "<unknown>" if it is not set.
 [[nodiscard]] std::string since(const Value& object, std::string_view path, Clock::WallTime now);
-/// The same for a time as text.
+/// Formats the age of a time given as text.
 [[nodiscard]] std::string since_text(std::string_view time, Clock::WallTime now);
 
 Value name_cell(const Value& object, Clock::WallTime now);

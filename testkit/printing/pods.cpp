@@ -10,11 +10,11 @@ namespace kube::testkit::detail {
 
 namespace {
 
-/// What a pod's status cells tell, gathered from its containers.
+/// The status cells of a pod, computed from its containers.
 struct PodSummary {
   std::string reason;
   std::int64_t restarts = 0;
-  std::string_view last_restart;  ///< RFC 3339, so later ones are greater as text, too
+  std::string_view last_restart;  ///< RFC 3339, so text order is time order
   std::size_t ready = 0;
   std::size_t total = 0;
 };
@@ -45,7 +45,8 @@ void count_restarts(const Value& status, std::int64_t& restarts, std::string_vie
   last = std::max(last, text_at(status, "lastState.terminated.finishedAt"));
 }
 
-/// Looks at init containers up to the first that is not through. True if the pod is still at it.
+/// Summarises the init containers up to the first incomplete one. Returns true if the pod is still
+/// initialising.
 bool summarize_init(const Value& pod, PodSummary& summary, PodSummary& sidecars) {
   std::size_t i = 0;
   for (const Value& status : list_at(pod, "status.initContainerStatuses")) {

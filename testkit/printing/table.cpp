@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testkit/printing/table.hpp"
 
-#include "testkit/values/json_path.hpp"
 #include "testkit/printing/columns.hpp"
+#include "testkit/values/json_path.hpp"
 #include "testkit/values/value_edit.hpp"
 
 #include <kube/api/time_text.hpp>
@@ -37,7 +37,7 @@ constexpr TableColumn kDefaultColumns[] = {
     {"Created At", "date", created_at_cell},
 };
 
-/// A value in a column of that type; null if it does not fit.
+/// Converts a value to a cell of a column of that type; null if it does not fit.
 Value custom_cell(std::string_view type, const Value& value, Clock::WallTime now) {
   const bool is_number =
       value.kind() == Value::Kind::kInteger || value.kind() == Value::Kind::kDouble;
@@ -94,7 +94,7 @@ TablePrinter TablePrinter::for_custom(const Value& columns) {
       CustomColumn& made = custom->emplace_back(CustomColumn{std::nullopt, std::string{type}});
       try {
         made.path.emplace(path);
-      } catch (const std::invalid_argument&) {  // stays empty, as on the real server
+      } catch (const std::invalid_argument&) {  // the cell stays empty, as on the real server
       }
     }
   }

@@ -12,22 +12,24 @@
 
 namespace kube::testkit::detail {
 
-/// What the rows of a Table carry beside their cells (TB-2).
+/// The object that each row of a Table includes (TB-2).
 enum class IncludeObject { kNone, kMetadata, kObject };
 
-/// Turns objects of one kind into rows of a meta.k8s.io Table, as `kubectl get` shows them (TB-1 to TB-6).
+/// Converts objects of one kind to rows of a meta.k8s.io Table, as `kubectl get` shows them (TB-1
+/// to TB-6).
 /// Thread safety: immutable; may be used from any thread.
 class TablePrinter {
  public:
-  /// For a built-in kind. Kinds that have no printer of their own show Name and Created At.
+  /// Creates the printer of a built-in kind. Kinds without a specific printer have the columns Name
+  /// and Created At.
   static TablePrinter for_builtin(std::string_view group, std::string_view kind);
-  /// For a custom resource: `columns` is additionalPrinterColumns of its version; absent or empty gives Name
-  /// and Age.
+  /// Creates the printer of a custom resource: `columns` is additionalPrinterColumns of its
+  /// version; absent or empty gives Name and Age.
   static TablePrinter for_custom(const Value& columns);
 
-  /// columnDefinitions.
+  /// Returns columnDefinitions.
   [[nodiscard]] const Value& columns() const noexcept { return columns_; }
-  /// One row. `object` has apiVersion and kind. `now` tells how old things are.
+  /// Formats one row. `object` has apiVersion and kind. Ages are relative to `now`.
   [[nodiscard]] Value row(const Value& object, IncludeObject include, Clock::WallTime now) const;
 
  private:
@@ -39,17 +41,17 @@ class TablePrinter {
   Cells cells_;
 };
 
-/// The Table. `metadata` is that of the list (resourceVersion, continue, remainingItemCount), or of a single
-/// object, of which only the resourceVersion is used by clients. `columns` may be null, as in later
-/// events of a watch (WT-25).
+/// Creates the Table. `metadata` is the metadata of the list (resourceVersion, continue,
+/// remainingItemCount), or of a single object, of which clients use only the resourceVersion.
+/// `columns` may be null, as in later events of a watch (WT-25).
 [[nodiscard]] Value make_table(Value metadata, Value columns, Value rows,
                                std::string_view api_version = "meta.k8s.io/v1");
 
-/// PartialObjectMetadata of an object (TB-5).
+/// Returns the PartialObjectMetadata of an object (TB-5).
 [[nodiscard]] Value partial_metadata(const Value& object,
                                      std::string_view api_version = "meta.k8s.io/v1");
 
-/// "45s", "5m", "3h20m", "3d4h", "2y30d": how long something has lasted, in at most two units.
+/// Formats a duration in at most two units: "45s", "5m", "3h20m", "3d4h", "2y30d".
 [[nodiscard]] std::string human_duration(std::chrono::seconds duration);
 
 }  // namespace kube::testkit::detail

@@ -68,7 +68,7 @@ std::string metric_text(const Value& value) {
                              : encode_json(value);
 }
 
-/// One metric of an autoscaler: current and wanted.
+/// Formats one metric of an autoscaler: current and target value.
 std::string metric_target(const Value& spec, const Value& status) {
   static constexpr struct {
     const char* type;
@@ -147,7 +147,7 @@ Value revision_controller(const Value& revision, Time) {
   return "<none>";
 }
 
-/// Deployments say nothing where others say "<none>".
+/// Formats the selector of a deployment: empty where other kinds have "<none>".
 Value deployment_selector(const Value& object, Time now) {
   const Value text = selector_of<"spec.selector">(object, now);
   return text == Value{"<none>"} ? Value{""} : text;

@@ -51,7 +51,8 @@ void require(const EngineOptions& options, const AccessRequest& access) {
   throw forbidden({access.group, access.resource}, access.name, why);
 }
 
-/// `acme.com/project` for the header `Impersonate-Extra-Acme.com%2fproject`; empty for other headers.
+/// Returns `acme.com/project` for the header `Impersonate-Extra-Acme.com%2fproject`; empty for
+/// other headers.
 std::string extra_key(std::string_view name) {
   constexpr std::string_view kPrefix = "impersonate-extra-";
   const std::string lower = kube::detail::lower_case(name);
@@ -101,7 +102,7 @@ User authenticate(const EngineOptions& options, const AccountTokens& accounts,
                           .uid = {},
                           .groups = request.certificate->organizations});
   }
-  // A certificate that tells no name could not be verified (AU-5).
+  // A certificate without a name could not be verified (AU-5).
   if (authorization != nullptr || token || request.certificate || !options.allow_anonymous) {
     throw unauthorized();
   }
@@ -171,7 +172,7 @@ User impersonate(const EngineOptions& options, const ServerRequest& request, Use
 void authorize_route(const EngineOptions& options, const User& user, const Route& route,
                      const std::string& path) {
   if (!options.authorize) return;
-  // Health and version are open to everybody (HE-1).
+  // Health checks and version need no authorization (HE-1).
   if (!route.is_resource && (path == "/healthz" || path == "/livez" || path == "/readyz" ||
                              path == "/version" || path == "/version/")) {
     return;

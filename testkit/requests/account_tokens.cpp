@@ -9,7 +9,7 @@
 namespace kube::testkit::detail {
 namespace {
 
-/// Private claims stand under this name.
+/// The name of the private claims.
 constexpr const char* kPlace = "kubernetes.io";
 
 std::int64_t seconds_of(Clock::WallTime time) {

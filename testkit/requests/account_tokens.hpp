@@ -11,15 +11,15 @@
 #include <vector>
 
 #include "testkit/requests/engine.hpp"
-#include "testkit/store/store.hpp"
 #include "testkit/requests/token_signer.hpp"
+#include "testkit/store/store.hpp"
 
 namespace kube::testkit::detail {
 
-/// The issuer of the tokens of service accounts, and the audience of tokens that name no other.
+/// The issuer of service account tokens, and their default audience.
 inline constexpr const char* kTokenIssuer = "https://kubernetes.default.svc.cluster.local";
 
-/// The tokens of service accounts: what they say, and whether that still holds (AU-10).
+/// Issues and validates service account tokens (AU-10).
 /// Thread safety: all methods, from any thread.
 class AccountTokens {
  public:
@@ -30,7 +30,7 @@ class AccountTokens {
     std::string name;
     std::string uid;
   };
-  /// The object with which a token goes, too.
+  /// The object whose deletion invalidates a token.
   struct Bound {
     std::string kind;  ///< "Pod", "Secret" or "Node"
     std::string name;
@@ -42,20 +42,21 @@ class AccountTokens {
 
   struct Holder {
     User user;
-    /// Those of the wanted audiences that the token is for.
+    /// The requested audiences that the token is valid for.
     std::vector<std::string> audiences;
   };
-  /// Nothing if it is no token of this server, is for none of the audiences, or holds no longer.
+  /// Returns the holder of a token. Returns nullopt if this server did not issue it, it is for none
+  /// of the audiences, or it is no longer valid.
   [[nodiscard]] std::optional<Holder> check(std::string_view token,
                                             const std::vector<std::string>& audiences) const;
   [[nodiscard]] const std::string& key_set() const noexcept { return signer_.key_set(); }
-  /// The document under /.well-known/openid-configuration. `base` is the server's address.
+  /// Returns the document at /.well-known/openid-configuration. `base` is the server's address.
   [[nodiscard]] static std::string configuration(std::string_view base);
 
  private:
   [[nodiscard]] bool exists(const char* resource, std::string_view namespace_,
                             const Value& reference) const;
-  /// Whether the account, and what the token is bound to, are still there.
+  /// Returns whether the account and the bound object still exist.
   [[nodiscard]] bool is_alive(const Value& place) const;
 
   Store& store_;

@@ -7,9 +7,9 @@
 
 namespace kube::testkit::detail {
 
-/// Base64 in the alphabet for URLs, without padding (RFC 4648, 5), as tokens use it.
+/// Encodes as base64url without padding (RFC 4648, section 5), as in JSON web tokens.
 [[nodiscard]] std::string base64url_encode(std::string_view bytes);
-/// Nothing if the text is malformed.
+/// Returns nullopt if `text` is malformed.
 [[nodiscard]] std::optional<std::string> base64url_decode(std::string_view text);
 
 }  // namespace kube::testkit::detail

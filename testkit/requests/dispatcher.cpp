@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "testkit/requests/failures.hpp"
-#include "testkit/rest/object_warnings.hpp"
 #include "testkit/requests/timeout.hpp"
+#include "testkit/rest/object_warnings.hpp"
 
 namespace kube::testkit::detail {
 
@@ -98,7 +98,7 @@ class InFlight {
   bool fits_;
 };
 
-/// Neither headers nor bodies are logged, as they hold tokens.
+/// Headers and bodies are not logged, because they contain tokens.
 void log_request(const Logger& logger, const ServerRequest& request, int code,
                  std::chrono::steady_clock::time_point start) {
   if (!logger.enabled(LogLevel::kDebug)) return;
@@ -119,7 +119,7 @@ ServerResponse Dispatcher::handle(const ServerRequest& request,
   try {
     return complete(request, user);
   } catch (...) {
-    // There is no memory for the answer, nor for one that says so.
+    // There is not even memory for a Status.
     ServerResponse response;
     response.status = 500;
     return response;
@@ -147,10 +147,11 @@ ServerResponse Dispatcher::complete(const ServerRequest& request, const std::opt
     services_.options.logger.named("engine").error("{} {}: {}", request.method, request.target,
                                                    error.what());
     response = status_response(request, plain_failure(error.what()));
-  } catch (...) {  // of a hook of the user
-    services_.options.logger.named("engine").error("{} {}: not an exception", request.method,
-                                                   request.target);
-    response = status_response(request, plain_failure("a hook threw what is no exception"));
+  } catch (...) {  // from a hook of the user
+    constexpr const char* kMessage = "a hook threw an object that is not a std::exception";
+    services_.options.logger.named("engine").error("{} {}: {}", request.method, request.target,
+                                                   kMessage);
+    response = status_response(request, plain_failure(kMessage));
   }
   const std::string_view audit = header(request, "Audit-Id");
   response.headers.push_back(
@@ -274,7 +275,7 @@ ServerResponse Dispatcher::serve_path(const ServerRequest& request, const Reques
   RestRequest rest{
       request,          url, user, std::move(resource), route.verb, route.namespace_, route.name,
       route.subresource};
-  // What a transform or a body is refused for is told in the form that plain answers have.
+  // Errors about a transform or a body are reported in the plain format.
   rest.output.pretty = pretty;
   if (rest.resource->is_custom() && !rest.resource->custom->deprecation.empty()) {
     rest.warn(rest.resource->custom->deprecation);
@@ -301,7 +302,7 @@ ServerResponse Dispatcher::serve_resource(RestRequest& request, const Route& rou
     throw unknown_resource();
   }
   if (!placed) {
-    // A namespaced resource over all namespaces: list and watch, nothing else (RQ-1).
+    // A namespaced resource across all namespaces supports only list and watch (RQ-1).
     if (!request.name.empty()) {
       if (custom) return page_not_found();
       throw unknown_resource();
@@ -324,7 +325,7 @@ ServerResponse Dispatcher::serve_resource(RestRequest& request, const Route& rou
     return rest_.subresource(request);
   }
   if (route.watch_prefix && !request.name.empty()) {
-    // The old form for one object: a watch of the collection by name.
+    // The deprecated form for one object: a watch of the collection, restricted by name.
     const std::string& target = request.http.target;
     const std::size_t question = target.find('?');
     request.url.query =

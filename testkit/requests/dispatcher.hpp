@@ -4,35 +4,35 @@
 #include <atomic>
 #include <optional>
 
-#include "testkit/requests/access.hpp"
 #include "testkit/controllers/controllers.hpp"
+#include "testkit/http/message.hpp"
 #include "testkit/kinds/conversion.hpp"
 #include "testkit/kinds/discovery.hpp"
+#include "testkit/requests/access.hpp"
 #include "testkit/requests/health.hpp"
-#include "testkit/http/message.hpp"
 #include "testkit/requests/metrics.hpp"
-#include "testkit/rest/rest.hpp"
 #include "testkit/requests/routing.hpp"
+#include "testkit/rest/rest.hpp"
 
 namespace kube::testkit::detail {
 
-/// Takes a request from its first byte to the answer: limits, who may, where to, and what to say when it
-/// fails.
+/// Handles a request: limits, authentication, authorization, routing, and the response to a
+/// failure.
 ///
-/// Thread safety: all methods, from any thread. Nothing is thrown.
+/// Thread safety: all methods, from any thread. No method throws.
 class Dispatcher {
  public:
   Dispatcher(Services& services, Rest& rest) : services_(services), rest_(rest) {}
 
-  /// Answers a request of `user`, or of whoever its credentials say.
+  /// Handles a request as `user`, or as the user that its credentials identify.
   ServerResponse handle(const ServerRequest& request, const std::optional<User>& user) noexcept;
   void shut_down() noexcept { shutting_down_ = true; }
   [[nodiscard]] Health& health() noexcept { return health_; }
 
  private:
-  /// The answer with the headers that every one has.
+  /// Returns the response with the headers common to all responses.
   ServerResponse complete(const ServerRequest& request, const std::optional<User>& user);
-  /// Fills in `route` and `warnings` as far as it gets.
+  /// Sets `route` and `warnings` as far as processing gets before it throws.
   ServerResponse answer(const ServerRequest& request, const std::optional<User>& known,
                         Route& route, std::vector<std::string>& warnings);
   ServerResponse metrics() const;

@@ -46,7 +46,7 @@ class Engine::State {
     controllers.stop();
   }
 
-  /// Stores what is there before anybody creates something (BK-1, BK-8).
+  /// Stores the initial objects (BK-1, BK-8).
   void begin() {
     const bool complete = services.options.cluster_objects;
     for (const char* name : {"default", "kube-node-lease", "kube-public", "kube-system"}) {
@@ -66,7 +66,7 @@ class Engine::State {
     }
   }
 
-  /// The stored object of that kind and name.
+  /// Returns the stored object of the same kind and name.
   [[nodiscard]] StoredObject find_object(const Value& object) const {
     const ResourcePtr resource = services.catalog()->find_kind(
         object.get_string("apiVersion").value_or(""), object.get_string("kind").value_or(""));
@@ -245,20 +245,13 @@ void Engine::compact(std::uint64_t revision) { state_->services.store.compact(re
 
 void Engine::shrink_history(std::size_t count) { state_->services.store.shrink_history(count); }
 
-std::size_t Engine::watch_count() const {
-  const std::lock_guard lock{state_->services.timers_mutex};
-  return state_->services.watch_timers.size();
-}
+std::size_t Engine::watch_count() const { return state_->services.watch_timers.size(); }
 
 void Engine::send_bookmarks() {
-  std::vector<std::shared_ptr<WatchCursor>> cursors;
-  {
-    const std::lock_guard lock{state_->services.timers_mutex};
-    for (const WatchTimer& timer : state_->services.watch_timers) {
-      if (timer.bookmarks) cursors.push_back(timer.cursor);
-    }
+  Services& services = state_->services;
+  for (const auto& cursor : services.watch_timers.with_bookmarks()) {
+    services.store.ask_for_bookmark(*cursor);
   }
-  for (const auto& cursor : cursors) state_->services.store.ask_for_bookmark(*cursor);
 }
 
 void Engine::end_watches() { state_->services.store.end_watches(nullptr); }
@@ -271,7 +264,7 @@ void Engine::end_watches(const GroupResource& resource) {
 
 void Engine::shut_down() {
   state_->dispatcher.shut_down();
-  state_->services.stopping.request_stop();  // those who wait for a version wait no longer
+  state_->services.stopping.request_stop();  // ends waits for a resource version
   end_watches();
 }
 
@@ -310,21 +303,17 @@ void Engine::import_objects(const std::vector<ObjectState>& objects, std::uint64
     revision = std::max(revision, state.revision);
   }
   services.store.replace_all(std::move(decoded), revision);
-  {
-    const std::lock_guard lock{services.timers_mutex};
-    services.expiries.clear();
-    services.expiry_of.clear();
-  }
+  services.event_expiry.clear();
   for (const auto& [key, object] : services.store.list(services.events(), {}).objects) {
-    services.prepare_expiry(key);
-    services.schedule_expiry(key, object.revision());
+    services.event_expiry.prepare(key);
+    services.event_expiry.schedule(key, object.revision());
   }
   services.quotas.recount();
   state_->controllers.start_over();
 }
 
 void Engine::reset() {
-  // Nobody can go on where they were: what is gone was deleted at a version of which there is no event.
+  // Watches cannot be resumed: the history has no deletion events for the dropped objects.
   import_objects({}, revision() + 1);
   state_->begin();
 }

@@ -14,7 +14,7 @@ namespace {
 
 using kube::detail::is_utf8;
 
-/// `resource` stands under `kind` in the details of most refusals (ER-2).
+/// The details of most errors have `resource` under `kind` (ER-2).
 ApiError about(int code, std::string_view reason, std::string_view message,
                const GroupResource& resource, std::string_view name) {
   meta::v1::Status status = failure_status(code, reason, message);

@@ -17,7 +17,7 @@ namespace kube::testkit::detail {
 class Health {
  public:
   void set(std::string_view check, bool passes);
-  /// Nothing if the path is none of these.
+  /// Returns nullopt if the path is none of these.
   [[nodiscard]] std::optional<ServerResponse> serve(const RequestUrl& url) const;
 
  private:

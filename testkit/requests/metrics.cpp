@@ -10,7 +10,7 @@ namespace kube::testkit::detail {
 
 namespace {
 
-/// The verb as an API server labels it.
+/// Returns the verb as an API server labels it.
 std::string_view label_of(std::string_view verb) {
   struct Verb {
     std::string_view verb;

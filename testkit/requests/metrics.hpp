@@ -12,16 +12,17 @@
 
 namespace kube::testkit::detail {
 
-/// Counts answers for `/metrics` (HE-2).
+/// Counts responses for `/metrics` (HE-2).
 ///
 /// Thread safety: all methods, from any thread.
 class RequestMetrics {
  public:
-  /// A request that cannot be counted for want of memory is left out. One for something that `catalog` does not serve is
-  /// counted without labels of its resource: names that clients make up must not fill the memory, nor get into the text.
+  /// Counts one response; skipped if memory runs out. Requests for resources that `catalog` does
+  /// not serve are counted without resource labels, so that clients cannot grow the table or inject
+  /// text.
   void count(const Route& route, const Catalog& catalog, int code) noexcept;
 
-  /// `apiserver_request_total` in the text format of Prometheus.
+  /// Returns `apiserver_request_total` in the text format of Prometheus.
   [[nodiscard]] std::string text() const;
 
  private:

@@ -44,7 +44,7 @@ std::string_view accepted_types(const Offer& offer) {
                       : "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 }
 
-/// The transform that a clause asks for; nothing if there is no such thing.
+/// Returns the transform that a clause requests; nullopt if it is not supported.
 std::optional<Transform> transform_of(const MediaType& clause, const Offer& offer) {
   const std::string_view as = clause.parameter("as");
   const std::string_view group = clause.parameter("g");

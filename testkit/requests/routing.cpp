@@ -45,7 +45,7 @@ Route Route::parse(std::string_view method, const RequestUrl& url) {
     route.watch_prefix = true;
     ++at;
   }
-  // A namespace, unless the rest is about the Namespace itself.
+  // A namespace, unless the rest is a subresource of the Namespace itself.
   if (parts[at] == "namespaces" && at + 2 < parts.size() &&
       !(at + 3 == parts.size() && (parts[at + 2] == "status" || parts[at + 2] == "finalize"))) {
     route.namespace_ = parts[at + 1];
@@ -64,7 +64,7 @@ Route Route::parse(std::string_view method, const RequestUrl& url) {
     try {
       const auto selector = field_selectors::Selector::parse(url.query.text("fieldSelector"));
       if (const auto name = selector.requires_exact("metadata.name")) route.authorized_name = *name;
-    } catch (const std::invalid_argument&) {  // reported when the options are read
+    } catch (const std::invalid_argument&) {  // reported when the options are parsed
     }
   }
   return route;

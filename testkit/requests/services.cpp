@@ -41,6 +41,7 @@ Services::Services(EngineOptions given)
       quotas(store, codec),
       ids(options.seed),
       account_tokens(store, clock),
+      event_expiry(clock, options.event_ttl),
       events_(store.collection({"", "events"})),
       limit_ranges_(store.collection({"", "limitranges"})),
       priority_classes_(store.collection({"scheduling.k8s.io", "priorityclasses"})),
@@ -62,45 +63,10 @@ std::optional<StoredObject> Services::commit(Collection& collection, const std::
                                              const StoredObject& expected, StoredObject next,
                                              QuotaUse use) {
   const bool expires = next && &collection == &events_;
-  if (expires) prepare_expiry(key);
+  if (expires) event_expiry.prepare(key);
   auto written = quotas.commit(collection, key, expected, std::move(next), use);
-  if (written && expires) schedule_expiry(key, written->revision());
+  if (written && expires) event_expiry.schedule(key, written->revision());
   return written;
-}
-
-void Services::prepare_expiry(const std::string& key) {
-  const std::lock_guard lock{timers_mutex};
-  if (expiry_of.contains(key)) return;
-  // Of no revision yet: if nothing comes of the write, nothing is found when its time has come.
-  std::list<Expiry> fresh;
-  fresh.push_back({clock.now() + options.event_ttl, key, 0});
-  expiry_of.emplace(key, fresh.begin());
-  expiries.splice(expiries.end(), fresh);
-}
-
-void Services::schedule_expiry(const std::string& key, std::uint64_t revision) noexcept {
-  const std::lock_guard lock{timers_mutex};
-  const auto known = expiry_of.find(key);
-  if (known == expiry_of.end()) return;
-  Expiry& expiry = *known->second;
-  if (expiry.revision > revision) return;  // another writer was faster to get here
-  expiry.at = clock.now() + options.event_ttl;
-  expiry.revision = revision;
-  expiries.splice(expiries.end(), expiries, known->second);
-}
-
-std::optional<Services::Expiry> Services::due_expiry(Clock::TimePoint now) {
-  const std::lock_guard lock{timers_mutex};
-  if (expiries.empty() || expiries.front().at > now) return std::nullopt;
-  return expiries.front();
-}
-
-void Services::forget_expiry(const Expiry& expiry) noexcept {
-  const std::lock_guard lock{timers_mutex};
-  const auto known = expiry_of.find(expiry.key);
-  if (known == expiry_of.end() || known->second->revision != expiry.revision) return;
-  expiries.erase(known->second);
-  expiry_of.erase(known);
 }
 
 std::string key_of(std::string_view namespace_, std::string_view name) {

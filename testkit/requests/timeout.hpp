@@ -9,10 +9,11 @@
 
 namespace kube::testkit::detail {
 
-/// Thrown when a request cannot be answered within the time that it gave itself (RQ-8).
+/// Thrown when a request exceeds its own `timeout` parameter (RQ-8).
 struct RequestTimeout {};
 
-/// `timeout` of a request; a negative one does not count. Throws ApiError 400 if it is malformed.
+/// Returns the `timeout` parameter of a request; negative values are ignored. Throws ApiError 400
+/// if it is malformed.
 [[nodiscard]] std::optional<Clock::Duration> parse_request_timeout(const Query& query);
 
 }  // namespace kube::testkit::detail

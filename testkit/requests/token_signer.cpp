@@ -26,14 +26,14 @@ namespace {
 using Context = std::unique_ptr<EVP_MD_CTX, OpenSslDeleter<EVP_MD_CTX_free>>;
 using Signature = std::unique_ptr<ECDSA_SIG, OpenSslDeleter<ECDSA_SIG_free>>;
 
-/// The size of a coordinate of P-256.
+/// The size of a coordinate of P-256, in bytes.
 constexpr std::size_t kHalf = 32;
 
 const unsigned char* bytes_of(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
-/// JSON web tokens want both numbers side by side; OpenSSL wants them in DER.
+/// Converts a signature from DER (OpenSSL) to two concatenated integers (JSON web token).
 std::string der_to_plain(const std::string& der) {
   const unsigned char* at = bytes_of(der);
   const Signature signature{d2i_ECDSA_SIG(nullptr, &at, static_cast<long>(der.size()))};
@@ -45,7 +45,7 @@ std::string der_to_plain(const std::string& der) {
   return {reinterpret_cast<const char*>(plain.data()), plain.size()};
 }
 
-/// Empty if it cannot be one.
+/// Converts back. Returns an empty text if `plain` is malformed.
 std::string plain_to_der(std::string_view plain) {
   const Signature signature{ECDSA_SIG_new()};
   if (plain.size() != 2 * kHalf || !signature) return {};

@@ -10,18 +10,18 @@
 
 namespace kube::testkit::detail {
 
-/// Signs JSON web tokens (ES256) with a key that is made with it, and knows its own again.
+/// Signs JSON web tokens (ES256) with a key generated on construction, and verifies them.
 /// Thread safety: all methods, from any thread.
 class TokenSigner {
  public:
-  /// Throws Error if OpenSSL cannot make a key.
+  /// Throws Error if OpenSSL cannot generate a key.
   TokenSigner();
   ~TokenSigner();
 
   [[nodiscard]] std::string sign(const Value& claims) const;
-  /// The claims of a token that was signed here, or null. Whether they hold is for the caller to say.
+  /// Returns the claims of a token signed by this object, or null. Does not check the claims.
   [[nodiscard]] Ref<Value> verify(std::string_view token) const;
-  /// The public key as a JSON web key set.
+  /// Returns the public key as a JSON web key set.
   [[nodiscard]] const std::string& key_set() const noexcept { return key_set_; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the body of a write to the object that it means.
+// Decoding of request bodies.
 #include "testkit/rest/body.hpp"
 
 #include <kube/codec/base64.hpp>
@@ -11,15 +11,15 @@
 #include <optional>
 #include <utility>
 
-#include "testkit/values/duplicate_fields.hpp"
 #include "testkit/requests/failures.hpp"
+#include "testkit/values/duplicate_fields.hpp"
 #include "testkit/values/value_text.hpp"
 
 namespace kube::testkit::detail {
 
 namespace {
 
-/// The kind of a custom resource is looked at with the rest of it, in refuse_invalid().
+/// The kind of a custom resource is checked by refuse_invalid(), with the rest of the object.
 void check_type(const Resource& resource, std::string_view api_version, std::string_view kind) {
   if (resource.is_custom() && (api_version.empty() || kind.empty())) {
     throw bad_request(
@@ -37,13 +37,13 @@ void check_type(const Resource& resource, std::string_view api_version, std::str
   }
 }
 
-/// Where a resource keeps bytes by name; null if nowhere.
+/// Returns the member in which a resource keeps bytes by name; null if it has none.
 const char* bytes_member(const Resource& resource) {
   const std::string id = resource.id();
   return id == "secrets" ? "data" : id == "configmaps" ? "binaryData" : nullptr;
 }
 
-/// Bytes may be written as a list of numbers, too. Nothing if none are.
+/// Bytes may also be written as a list of numbers. Returns nullopt if there are none.
 std::optional<Value> with_bytes(const Resource& resource, const Value& object) {
   const char* const member = bytes_member(resource);
   std::optional<Value> result;
@@ -69,7 +69,7 @@ ApiError undecodable(const Resource& resource, std::string_view why) {
                                  resource.kind, resource.version, why));
 }
 
-/// Times with fractions have exactly six digits of them (BK-2).
+/// Requires MicroTime values with a fraction to have exactly six digits (BK-2).
 void check_micro_times(const Value& object) {
   for (const char* path : {"spec.acquireTime", "spec.renewTime", "spec.pingTime", "eventTime",
                            "series.lastObservedTime"}) {
@@ -139,7 +139,7 @@ Value normalized(ObjectCodec& codec, const Resource& resource, const Value& obje
     const std::optional<Value> readable = with_bytes(resource, object);
     Value typed = *codec.from_value(*resource.type, readable ? *readable : object).value();
     canonicalize_quantities(*resource.type, typed);
-    // An empty list is left out of typed objects, but here it has a meaning (SA-7).
+    // An empty list is dropped from typed objects, but here it is significant (SA-7).
     const Value& fields = object["metadata"]["managedFields"];
     if (fields.is_array() && fields.size() == 0)
       typed["metadata"]["managedFields"] = Value::array();
@@ -154,7 +154,7 @@ Value normalized(ObjectCodec& codec, const Resource& resource, const Value& obje
   return copy;
 }
 
-void take_in_plain_data(const Resource& resource, Value& object) {
+void merge_string_data(const Resource& resource, Value& object) {
   if (resource.id() != "secrets") return;
   const Value plain = std::as_const(object)["stringData"];
   object.erase("stringData");
@@ -174,7 +174,7 @@ Value Rest::decode_body(RestRequest& request, const Resource& as, const WriteOpt
       check_type(as, envelope.api_version, envelope.kind);
       Value object = *services_.codec.from_any_protobuf(*as.type, body).value();
       canonicalize_quantities(*as.type, object);
-      take_in_plain_data(as, object);
+      merge_string_data(as, object);
       return object;
     }
     json = format == Format::kYaml ? json_text(*parse_yaml(body)) : body;
@@ -188,7 +188,7 @@ Value Rest::decode_body(RestRequest& request, const Resource& as, const WriteOpt
       return value.as_string();
     };
     check_type(as, text("apiVersion"), text("kind"));
-    // That of the type, which may serve several versions of one form.
+    // The apiVersion of the type, which may serve several versions of the same form.
     const bool known = !as.is_custom() && !as.type->api_version.empty();
     object["apiVersion"] = known ? std::string{as.type->api_version} : as.api_version();
     if (!as.is_custom()) object["kind"] = as.kind;
@@ -201,7 +201,7 @@ Value Rest::decode_body(RestRequest& request, const Resource& as, const WriteOpt
       unknown = unknown_fields(*as.schema, object);
     }
     object = normalized(services_.codec, as, object);
-    take_in_plain_data(as, object);
+    merge_string_data(as, object);
     report_fields(
         request, options, unknown, duplicate_fields(json),
         [&](const std::string& problem) { return undecodable(as, problem); }, json);

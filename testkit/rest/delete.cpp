@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// delete and deletecollection.
+// The verbs delete and deletecollection.
 #include "testkit/rest/rest.hpp"
 
 #include <kube/api/meta/v1.hpp>
@@ -48,7 +48,7 @@ void set_finalizer(Value& object, std::string_view name, bool wanted) {
   }
 }
 
-/// Adds and removes the finalizers that stand for a policy (DL-5).
+/// Adds and removes the finalizers that represent a propagation policy (DL-5).
 void apply_policy(const KindRules& rules, const DeleteRequest& options, Value& object) {
   bool orphan = has_finalizer(object, kOrphan);
   bool foreground = has_finalizer(object, kForeground);
@@ -90,7 +90,7 @@ void raise_generation(Value& object) {
   if (generation.value_or(0) > 0) object["metadata"]["generation"] = *generation + 1;
 }
 
-/// How long a pod may take to go from when it is first asked to (DL-7).
+/// Returns the grace period of the first deletion request for a pod (DL-7).
 std::int64_t first_grace(const Value& pod, const DeleteRequest& options) {
   std::int64_t grace =
       options.grace.value_or(pod.get_integer("spec.terminationGracePeriodSeconds").value_or(30));
@@ -107,8 +107,8 @@ struct Shortened {
   std::int64_t grace;
   Time deletion;
 };
-/// What a later request makes of `pending` seconds that end at `deletion`: it may only shorten them, else nothing
-/// changes (DL-7).
+/// Applies a later request to a deletion with a grace period of `pending` seconds that ends at
+/// `deletion`. The period can only be shortened; otherwise returns nullopt (DL-7).
 std::optional<Shortened> shorten(const DeleteRequest& options, std::int64_t pending,
                                  std::string_view deletion, Clock::WallTime now) {
   if (!options.grace) return std::nullopt;
@@ -116,7 +116,7 @@ std::optional<Shortened> shorten(const DeleteRequest& options, std::int64_t pend
   if (wanted >= pending) return std::nullopt;
   const Time due{Time::parse(deletion).time_point() - std::chrono::seconds{pending - wanted}};
   if (due.time_point() >= now) return Shortened{wanted, due};
-  // All of it is over: whoever waits for the object still has to see it go.
+  // The shortened period is already over. The deletion is still recorded, so that watches see it.
   return Shortened{std::min<std::int64_t>(wanted, 1), Time{now}};
 }
 
@@ -226,7 +226,7 @@ DeleteOutcome Rest::remove_object(const Resource& resource, const std::string& k
     const bool blocked = std::as_const(object)["metadata"]["finalizers"].size() > 0 ||
                          (is_namespace && std::as_const(object)["spec"]["finalizers"].size() > 0);
     if (!blocked && grace == 0) {
-      // What a real server would have to say is not read again in a dry run, so it says nothing.
+      // In a dry run, a real server does not read the object again and returns an empty one.
       const bool is_marked = !deletion.empty() && pending == 0;
       if (options.dry_run && had_finalizers && (is_marked || !rules.is_graceful)) {
         return {.object = services_.codec.from_value(
@@ -238,7 +238,7 @@ DeleteOutcome Rest::remove_object(const Resource& resource, const std::string& k
       }
       if (rules.is_graceful && !options.dry_run &&
           (deletion.empty() || object.get_integer("metadata.deletionGracePeriodSeconds") != 0)) {
-        // It is marked first, so watches see two events.
+        // The object is first marked as deleted, so watches get two events.
         object["metadata"]["deletionTimestamp"] = Time{now}.str();
         object["metadata"]["deletionGracePeriodSeconds"] = 0;
         if (deletion.empty()) raise_generation(object);
@@ -282,8 +282,8 @@ DeleteOutcome Rest::remove_object(const Resource& resource, const std::string& k
   }
 }
 
-void Rest::ask_about_deletion(RestRequest& request, const StoredObject& object,
-                              const DeleteRequest& options) {
+void Rest::check_deletion_policies(RestRequest& request, const StoredObject& object,
+                                   const DeleteRequest& options) {
   if (!object) return;
   const std::string name = std::exchange(request.name, object.metadata_text("name"));
   const Ref<Value> old = as_served(services_.codec, *request.resource, object).value();
@@ -304,7 +304,8 @@ ServerResponse Rest::remove(RestRequest& request) {
       }
     }
   }
-  ask_about_deletion(request, services_.store.get(*resource.collection, request.key()), options);
+  check_deletion_policies(request, services_.store.get(*resource.collection, request.key()),
+                          options);
   const DeleteOutcome outcome = remove_object(resource, request.key(), options);
   if (!outcome.gone || outcome.blank || rules_of(resource).deletion_returns_object) {
     const bool accepted = !outcome.gone && options.orphan_dependents == false;
@@ -325,12 +326,13 @@ ServerResponse Rest::remove(RestRequest& request) {
 ServerResponse Rest::remove_collection(RestRequest& request) {
   request.choose_output({.custom = request.resource->is_custom()});
   const ListOptions list_options = ListOptions::parse(request.url.query, false);
-  (void)selection_of(*request.resource, list_options);  // a bad selector is told before bad options
+  // An invalid selector is reported before invalid options.
+  (void)selection_of(*request.resource, list_options);
   const DeleteRequest options = delete_options(request);
   const ListPage page = read_page(request, list_options);
   for (const StoredObject& object : page.objects) {
     try {
-      ask_about_deletion(request, object, options);
+      check_deletion_policies(request, object, options);
       remove_object(*request.resource,
                     key_of(object.metadata_text("namespace"), object.metadata_text("name")),
                     options);

@@ -24,7 +24,7 @@ namespace {
 constexpr std::string_view kTokenVersion = "meta.k8s.io/v1";
 constexpr const char* kMatchField = "resourceVersionMatch";
 
-/// A path that goes neither up nor nowhere.
+/// Returns whether a path has no empty, "." or ".." segment.
 bool is_clean(std::string_view path) {
   while (!path.empty()) {
     const std::size_t slash = path.find('/');

@@ -13,17 +13,17 @@
 
 namespace kube::testkit::detail {
 
-/// Where a paged list goes on (PG-4).
+/// The position at which a paged list continues (PG-4).
 struct ContinueToken {
-  std::int64_t revision = 0;  ///< -1: the latest (PG-6)
-  std::string start;          ///< the key to start from, relative to the collection
+  std::int64_t revision = 0;  ///< -1 is the latest (PG-6)
+  std::string start;          ///< first key of the page, relative to the collection
 
   [[nodiscard]] std::string encode(bool leading_slash = true) const;
   /// Throws ApiError 400.
   static ContinueToken decode(std::string_view text);
 };
 
-/// Options of list, watch and deletecollection, checked (RV-4, RV-6, WT-4).
+/// Validated options of list, watch and deletecollection (RV-4, RV-6, WT-4).
 struct ListOptions {
   enum class Match { kUnset, kExact, kNotOlderThan };
 
@@ -33,7 +33,7 @@ struct ListOptions {
   bool bookmarks = false;
   std::optional<bool> send_initial;
   std::string version_text;
-  /// Of `version_text`; nothing if it is unset or (for a watch, which reports that late) malformed.
+  /// The value of `version_text`; nullopt if it is unset or malformed (a watch reports that later).
   std::optional<std::uint64_t> version;
   Match match = Match::kUnset;
   std::size_t limit = 0;
@@ -44,7 +44,7 @@ struct ListOptions {
   static ListOptions parse(const Query& query, bool watch);
 };
 
-/// A resourceVersion; nothing if it is not one.
+/// Parses a resourceVersion; returns nullopt if it is malformed.
 [[nodiscard]] std::optional<std::uint64_t> parse_version(std::string_view text);
 
 }  // namespace kube::testkit::detail

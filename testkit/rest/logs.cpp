@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logs of pods, which are always empty: nothing runs here.
+// The log subresource of pods. Logs are always empty, because no containers run.
 #include "testkit/rest/rest.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace kube::testkit::detail {
 
 namespace {
 
-/// The numbers among the options of a log.
+/// Validates the numeric options of a log request.
 void check_log_options(const RestRequest& request) {
   std::vector<FieldError> errors;
   for (const char* option : {"tailLines", "sinceSeconds", "limitBytes"}) {
@@ -37,7 +37,7 @@ void check_log_options(const RestRequest& request) {
   if (!errors.empty()) throw invalid({"", "PodLogOptions"}, request.name, errors);
 }
 
-/// A pod with several containers needs to be asked for one of them.
+/// Requires a container name for a pod with several containers.
 void check_logged_container(const RestRequest& request, const Value& spec) {
   const std::string_view wanted = request.url.query.text("container");
   std::vector<std::string> names;
@@ -67,7 +67,7 @@ ServerResponse Rest::log(RestRequest& request) {
   check_log_options(request);
   check_logged_container(request, (*pod)["spec"]);
   if (pod->get_string("spec.nodeName").value_or("").empty()) {
-    // Nothing has been written by what was never started.
+    // A container that was never started has no log.
     ServerResponse nothing;
     nothing.status = 204;
     return nothing;

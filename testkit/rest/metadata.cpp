@@ -9,17 +9,17 @@
 #include <utility>
 
 #include "testkit/cel/rules.hpp"
-#include "testkit/kinds/conversion.hpp"
-#include "testkit/requests/failures.hpp"
 #include "testkit/cluster/signing_requests.hpp"
 #include "testkit/defaults/value_defaults.hpp"
+#include "testkit/kinds/conversion.hpp"
+#include "testkit/requests/failures.hpp"
 #include "testkit/values/value_edit.hpp"
 
 namespace kube::testkit::detail {
 
 namespace {
 
-/// Makes `member` what it is in `from`.
+/// Copies `member` of `from`, or its absence.
 void take_over(Value& to, const Value& from, std::string_view member) {
   if (from[member].is_absent()) {
     to.erase(member);
@@ -90,7 +90,7 @@ std::vector<FieldError> keep_server_fields(const RestRequest& request, const Val
   }
   const std::string deletion = metadata_text(next, "deletionTimestamp");
   const std::string live_deletion = metadata_text(live, "deletionTimestamp");
-  // Once it is set nobody minds what else is sent: it stays.
+  // Once set, the timestamp is kept, and different values in the request are ignored.
   if (!deletion.empty() && live_deletion.empty()) {
     errors.push_back(invalid_value("metadata.deletionTimestamp", deletion, "field is immutable"));
   }
@@ -113,7 +113,7 @@ std::vector<FieldError> keep_server_fields(const RestRequest& request, const Val
     }
   }
   metadata.erase("selfLink");
-  // Another uid is refused, together with what it does not fit.
+  // A different uid stays in the object: validation reports it.
   if (uid.empty()) take_over(metadata, live["metadata"], "uid");
   for (const char* field : {"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
                             "resourceVersion"}) {
@@ -125,13 +125,13 @@ std::vector<FieldError> keep_server_fields(const RestRequest& request, const Val
 
 Value merge_parts(const Resource& resource, std::string_view subresource, const Value& live,
                   Value next) {
-  // `base` with `members` of `from`, and who manages it.
+  // Returns `base` with `members` of `from`, and the managedFields of `from`.
   const auto taking = [](const Value& base, Value& from,
                          std::initializer_list<std::string_view> members) {
     Value merged = Value::object();
     for (const auto& [key, value] : base.as_object()) {
       if (std::ranges::find(members, key.view()) != members.end()) continue;
-      // To compare takes a fraction of the time to copy.
+      // A comparison takes a fraction of the time of a copy.
       Value* const same = member(from, key.view());
       merged[key.view()] = same != nullptr && *same == value ? std::move(*same) : Value{value};
     }
@@ -206,7 +206,7 @@ void keep_allocated(const Resource& resource, const Value& live, Value& next) {
     return;
   }
   if (std::as_const(next)["spec"]["type"] == Value{"ExternalName"}) {
-    // What a name has no use for goes, unless somebody has just set it.
+    // Fields that do not apply to ExternalName are dropped, unless the write has set them.
     for (const char* field :
          {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"}) {
       if (std::as_const(next)["spec"][field] == live["spec"][field]) next["spec"].erase(field);
@@ -218,7 +218,7 @@ void keep_allocated(const Resource& resource, const Value& live, Value& next) {
   if (address.is_string() && !address.as_string().empty() &&
       !(address == live["spec"]["clusterIP"]) &&
       (addresses.size() == 0 || addresses == live["spec"]["clusterIPs"])) {
-    // The writer knows only the older of the two fields.
+    // The client sets only the older of the two fields.
     next["spec"]["clusterIPs"] = Value::array({Value{address}});
   }
   for (const char* field : {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"}) {
@@ -241,7 +241,7 @@ bool deduplicate_owners(Value& object) {
 
 namespace {
 
-/// What is shown as a scale has to be numbers, whatever the schema says.
+/// Requires the scale paths of a custom resource to hold numbers, regardless of the schema.
 void check_scale_paths(const CustomVersion& custom, const Value& object,
                        std::vector<FieldError>& errors) {
   for (const std::string& path : {custom.spec_replicas_path, custom.status_replicas_path}) {
@@ -261,7 +261,8 @@ void check_scale_paths(const CustomVersion& custom, const Value& object,
 
 namespace {
 
-/// Mistakes that keep CEL rules from being evaluated: the types that they count on may be wrong (CE-8).
+/// Errors after which CEL rules are not evaluated, because types that they rely on may be wrong
+/// (CE-8).
 bool blocks_rules(const FieldError& error) {
   namespace cause = meta::v1::cause_type;
   return error.type == cause::kFieldValueNotSupported || error.type == cause::kFieldValueRequired ||
@@ -269,7 +270,7 @@ bool blocks_rules(const FieldError& error) {
          error.type == cause::kInvalid;
 }
 
-/// Adds what the CEL rules of a custom resource say.
+/// Evaluates the CEL rules of a custom resource.
 void apply_rules(RestRequest& request, bool strict, const Value& object, const Value* live,
                  std::vector<FieldError>& errors) {
   const cel::RuleSet& rules = request.resource->custom->schema->rules();
@@ -317,7 +318,8 @@ void refuse_invalid(RestRequest& request, bool strict, const Value& object, cons
     more = validate_builtin(resource, to_storage_form(resource, object),
                             live != nullptr ? &stored_live : nullptr);
   }
-  // The metadata of events is looked at last, when all else is well; so is that of a new object of another type.
+  // The metadata of an Event is validated last, if there are no other errors; so is that of a new
+  // object with another type.
   const bool metadata_last = kind.kind == "Event" || (other_type && live == nullptr);
   if (!metadata_last || more.empty()) {
     const std::vector<FieldError> about_metadata = validate_metadata(resource, object);

@@ -7,39 +7,41 @@
 #include <string_view>
 #include <vector>
 
-#include "testkit/values/apply.hpp"
 #include "testkit/rest/rest.hpp"
+#include "testkit/values/apply.hpp"
 
-/// Parts of a write that look at the metadata and the parts of objects.
+/// Helpers of writes for metadata and for the parts of an object that a write may change.
 namespace kube::testkit::detail {
 
-/// A text in the metadata; empty if it is not there.
+/// Returns a string field of the metadata; empty if it is absent.
 [[nodiscard]] std::string metadata_text(const Value& object, std::string_view field);
-/// Puts the namespace of the URL into the object. Throws ApiError 400 if it has another one (CR-3).
+/// Sets the namespace of the URL. Throws ApiError 400 if the object has a different one (CR-3).
 void set_namespace(const RestRequest& request, Value& object);
-/// Throws what UP-3 and RV-7 say about the version in the body of an update.
+/// Checks the resourceVersion in the body of an update. Throws as UP-3 and RV-7 define.
 void check_update_version(const Resource& resource, const Value& object);
-/// Checks the metadata of an update against the stored object and keeps what clients cannot change (UP-1 to
-/// UP-5). Throws ApiError.
+/// Validates the metadata of an update against the stored object and restores the fields that
+/// clients cannot change (UP-1 to UP-5). Throws ApiError.
 [[nodiscard]] std::vector<FieldError> keep_server_fields(const RestRequest& request,
                                                          const Value& live, Value& next);
-/// The object after a write to a subresource, or to the main one: each changes only its own parts (ST-1,
-/// ST-2).
+/// Combines `live` and `next`: a write to a subresource, or to the main resource, changes only its
+/// own parts (ST-1, ST-2).
 [[nodiscard]] Value merge_parts(const Resource& resource, std::string_view subresource,
                                 const Value& live, Value next);
-/// A pod as it would be before a change if that were about nothing but resources.
+/// Returns `live` with the container resources of `next`, so that a comparison ignores changes of
+/// resources.
 [[nodiscard]] Value with_resources_of(const Value& live, const Value& next);
-/// What the server once chose stays unless a write says otherwise.
+/// Keeps values that the server has allocated, unless the write sets them.
 void keep_allocated(const Resource& resource, const Value& live, Value& next);
-/// Removes owner references that stand twice; true if there were any (CR-6).
+/// Removes duplicate owner references. Returns whether there were any (CR-6).
 bool deduplicate_owners(Value& object);
-/// Throws ApiError 422 if the object is invalid; warns of what CEL rules say beside that. `strict` as in EngineOptions.
+/// Throws ApiError 422 if the object is invalid; adds warnings of CEL rules. `strict` as in
+/// EngineOptions.
 void refuse_invalid(RestRequest& request, bool strict, const Value& object, const Value* live,
                     std::vector<FieldError> errors = {});
 [[nodiscard]] const SchemaNode& schema_of(const Resource& resource);
-/// A path as custom resource definitions write it, ".spec.size", as Value::find() takes it.
+/// Converts a path of a CustomResourceDefinition, ".spec.size", to the form of Value::find().
 [[nodiscard]] std::string without_dot(std::string_view path);
-/// Where a resource says how many it wants, such as "spec.replicas".
+/// Returns the path of the desired replicas, such as "spec.replicas".
 [[nodiscard]] std::string replicas_path(const Resource& resource);
 [[nodiscard]] FieldManager field_manager(const Services& services, const RestRequest& request,
                                          const WriteOptions& options);

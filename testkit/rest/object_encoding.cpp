@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kMetaV1 = R"("apiVersion":"meta.k8s.io/v1")";
 
-/// Answers to old clients name the version that they asked for.
+/// Replaces the apiVersion of the response by the version that an old client requested.
 std::string in_version(std::string json, const Output& output) {
   if (output.transform_version == "v1") return json;
   const std::string wanted = R"("apiVersion":"meta.k8s.io/v1beta1")";
@@ -52,7 +52,7 @@ std::string protobuf_list(std::string_view api_version, std::string_view kind, c
   metadata.resource_version = std::to_string(page.revision);
   metadata.continue_ = page.continue_;
   metadata.remaining_item_count = page.remaining;
-  kube::detail::ProtobufWriter out;  // writes from the end
+  kube::detail::ProtobufWriter out;  // writes backwards
   out.text_field(4, "");
   out.text_field(3, "");
   const std::size_t before_list = out.size();
@@ -100,7 +100,7 @@ StoredObject ObjectEncoder::partial(const StoredObject& object) const {
 
 std::string ObjectEncoder::table(Value metadata, const std::vector<StoredObject>& objects,
                                  IncludeObject include, bool columns) const {
-  // Kinds without a printer of their own have no rows rather than an empty list of them.
+  // Kinds without a specific printer have null instead of an empty list of rows.
   const bool plain = resource_.printer->columns()[1]["name"] == Value{"Created At"};
   Value rows = objects.empty() && plain ? Value{nullptr} : Value::array();
   for (const StoredObject& object : objects) {

@@ -9,10 +9,10 @@
 #include <string>
 
 #include "testkit/http/message.hpp"
-#include "testkit/requests/negotiation.hpp"
 #include "testkit/kinds/resource_catalog.hpp"
-#include "testkit/store/stored_object.hpp"
 #include "testkit/printing/table.hpp"
+#include "testkit/requests/negotiation.hpp"
+#include "testkit/store/stored_object.hpp"
 
 namespace kube::testkit::detail {
 
@@ -23,8 +23,8 @@ struct ListPage {
   std::optional<std::int64_t> remaining = std::nullopt;
 };
 
-/// Writes objects of one resource as a client wants them.
-/// Thread safety: const methods from any thread.
+/// Encodes objects of one resource in the negotiated format.
+/// Thread safety: const methods, from any thread.
 class ObjectEncoder {
  public:
   ObjectEncoder(ObjectCodec& codec, const Resource& resource, Output output, IncludeObject include,
@@ -36,13 +36,16 @@ class ObjectEncoder {
         now_(now) {}
 
   [[nodiscard]] const Output& output() const noexcept { return output_; }
-  /// The body of an answer with one object. Throws ApiError 406 if the transform is for lists.
+  /// Returns the body of a response with one object. Throws ApiError 406 if the transform is for
+  /// lists.
   [[nodiscard]] std::string object(const StoredObject& object) const;
-  /// The body of an answer with a list. Throws ApiError 406 if the transform is for single objects.
+  /// Returns the body of a response with a list. Throws ApiError 406 if the transform is for single
+  /// objects.
   [[nodiscard]] std::string list(const ListPage& page) const;
-  /// The object of a watch event, transformed; `columns` for the first Table only (WT-25).
+  /// Returns the transformed object of a watch event; `columns` is true for the first Table only
+  /// (WT-25).
   [[nodiscard]] std::string event_object(const StoredObject& object, bool columns) const;
-  /// The same for a bookmark.
+  /// Returns the object of a bookmark event.
   [[nodiscard]] std::string bookmark(std::uint64_t revision, bool initial_events_end,
                                      bool columns) const;
 
@@ -58,16 +61,16 @@ class ObjectEncoder {
   Clock::WallTime now_;
 };
 
-/// A described value in the format of `output`, as the body of an answer.
+/// Encodes a described value as a response body in the format of `output`.
 [[nodiscard]] std::string encode_as(const Output& output, const Type& type, const std::byte* value);
 template <typename T>
 [[nodiscard]] std::string encode_as(const Output& output, const T& object) {
   return encode_as(output, type_of<T>(), reinterpret_cast<const std::byte*>(&object));
 }
-/// JSON text as the body of an answer in JSON or YAML.
+/// Converts JSON text to a response body in JSON or YAML.
 [[nodiscard]] std::string finish_json(const Output& output, std::string json);
 
-/// One frame of a watch: the event around an encoded object.
+/// Returns one frame of a watch: an event with an encoded object.
 [[nodiscard]] std::string watch_frame(Format format, std::string_view type,
                                       std::string_view object);
 

@@ -41,7 +41,7 @@ constexpr std::array<Replacement, 3> kVolumes{
      {"glusterfs", "deprecated in v1.25, non-functional in v1.26+"},
      {"rbd", "deprecated in v1.28, non-functional in v1.31+"}}};
 
-/// Annotations of pods and templates; a key that ends in '/' stands for all that begin with it.
+/// Annotations of pods and templates; a key that ends in '/' is a prefix.
 constexpr std::array<Replacement, 4> kAnnotations{
     {{"scheduler.alpha.kubernetes.io/critical-pod",
       "non-functional in v1.16+; use the \"priorityClassName\" field instead"},
@@ -136,7 +136,7 @@ void warn_about_pod(Warnings& warnings, const Field& metadata, const Field& spec
   }
 }
 
-/// Names become names of hosts.
+/// Warns about names that are not valid host names.
 void warn_about_name(Warnings& warnings, const Field& name, std::string_view use) {
   const Problems problems = dns1123_label_problems(name.text());
   if (problems.empty()) return;

@@ -10,11 +10,13 @@
 
 namespace kube::testkit::detail {
 
-/// The warning that every answer about a deprecated built-in resource carries; empty for others.
+/// Returns the warning sent with every response about a deprecated built-in resource; empty for
+/// others.
 [[nodiscard]] std::string deprecation_of(const Resource& resource);
 
-/// Warnings about fields and annotations of a valid object that are deprecated or probably mistakes. `live` is the
-/// stored object on update, else null; an update that does not change the spec has none.
+/// Returns warnings about deprecated or probably mistaken fields and annotations of a valid object.
+/// `live` is the stored object on update, else null. An update that does not change the spec has no
+/// warnings.
 [[nodiscard]] std::vector<std::string> warnings_about(const Resource& resource, const Value& object,
                                                       const Value* live);
 

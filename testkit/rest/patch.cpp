@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// patch, of all kinds.
+// The verb patch, with all patch types.
 #include "testkit/rest/rest.hpp"
 
 #include <kube/codec/error.hpp>
@@ -10,14 +10,14 @@
 #include <functional>
 #include <utility>
 
-#include "testkit/values/apply.hpp"
 #include "testkit/kinds/conversion.hpp"
-#include "testkit/values/duplicate_fields.hpp"
 #include "testkit/requests/failures.hpp"
-#include "testkit/values/json_patch.hpp"
-#include "testkit/values/merge_patch.hpp"
 #include "testkit/rest/body.hpp"
 #include "testkit/rest/metadata.hpp"
+#include "testkit/values/apply.hpp"
+#include "testkit/values/duplicate_fields.hpp"
+#include "testkit/values/json_patch.hpp"
+#include "testkit/values/merge_patch.hpp"
 #include "testkit/values/strategic_merge.hpp"
 #include "testkit/values/value_edit.hpp"
 #include "testkit/values/value_text.hpp"
@@ -40,7 +40,8 @@ std::string_view text_of(const Value& object, std::string_view member) {
   return value.is_string() ? value.as_string() : std::string_view{};
 }
 
-/// Whether it can be read at all; of custom resources another type is found when the rest is looked at.
+/// Checks that the patched object can be decoded. For custom resources, a different type is
+/// reported by validation.
 void check_patched_type(const Resource& resource, Value& patched, std::string_view patch) {
   const std::string_view kind = text_of(patched, "kind");
   const std::string_view version = text_of(patched, "apiVersion");
@@ -61,8 +62,8 @@ void check_patched_type(const Resource& resource, Value& patched, std::string_vi
   patched["apiVersion"] = resource.api_version();
 }
 
-/// The members of a patched object that are not what they were. The others were read and written before, so nothing
-/// is wrong with them; most of an object is not looked at again.
+/// Moves the changed members out of a patched object. The other members were validated when they
+/// were stored, so most of the object is not decoded again.
 Value take_changed(const Value& live, Value& patched) {
   Value changed = Value::object();
   Value same = Value::object();
@@ -73,14 +74,16 @@ Value take_changed(const Value& live, Value& patched) {
   return changed;
 }
 
-/// Adds them to the others, of which `changed` may have empty ones, as they are always written.
+/// Adds `changed` to the unchanged members. Members that exist already are kept: `changed` may
+/// contain empty ones that encoders always write.
 void put_back(Value& object, Value changed) {
   for (auto&& [key, value] : members(changed)) {
     if (member(object, key.view()) == nullptr) object[key.view()] = std::move(value);
   }
 }
 
-/// Nothing of YAML, also of that in flow style, which begins as JSON does: its parser refuses duplicates itself.
+/// Returns nothing for YAML, including flow style, which begins like JSON: the YAML parser refuses
+/// duplicates itself.
 std::vector<std::string> duplicates_of_json(const std::string& body) {
   if (!body.starts_with('{')) return {};
   try {
@@ -131,7 +134,7 @@ Rest::Written Rest::patch_object(RestRequest& request, const WriteOptions& optio
   return update_object(
       request, options,
       [&](const Value& live) {
-        // Only now: whatever the patch is, of what does not exist nothing else is said.
+        // Parsed after the look-up: a missing object is reported before a malformed patch.
         if (!patch) {
           patch = parse_patch([&] { return services_.codec.value_from_json(request.http.body); });
         }
@@ -158,7 +161,7 @@ Rest::Written Rest::patch_object(RestRequest& request, const WriteOptions& optio
             Value changed = take_changed(live, patched);
             if (resource.schema != nullptr) unknown = unknown_fields(*resource.schema, changed);
             put_back(patched, normalized(services_.codec, resource, changed));
-            take_in_plain_data(resource, patched);
+            merge_string_data(resource, patched);
           }
         } catch (const CodecError& error) {
           throw invalid_patch(request.http.body, error.what());
@@ -223,7 +226,7 @@ Rest::Written Rest::apply_object(RestRequest& request, const WriteOptions& optio
             apply_patch(schema_of(resource), live, applied, manager, options.force.value_or(false));
         try {
           next = normalized(services_.codec, resource, next);
-          take_in_plain_data(resource, next);
+          merge_string_data(resource, next);
         } catch (const CodecError& error) {
           throw plain_failure(error.what());
         }

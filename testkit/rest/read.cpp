@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// get, list and watch.
+// The verbs get, list and watch.
 #include "testkit/rest/rest.hpp"
 
 #include <kube/api/time.hpp>
@@ -26,7 +26,7 @@ IncludeObject include_object(const Query& query) {
   throw bad_request(fmt::format("unrecognized includeObject value: \"{}\"", text));
 }
 
-/// Real servers do not cache events, which shows in some answers.
+/// Real servers do not cache Event objects, which affects some responses.
 bool is_event(const Resource& resource) {
   return resource.plural == "events" && !resource.is_custom();
 }
@@ -42,7 +42,8 @@ ApiError expired_token(const ContinueToken& token) {
   return ApiError{std::move(status)};
 }
 
-/// The error of a field selector that names a field which this kind does not offer; empty for kinds with the usual text.
+/// Returns the error for a field selector with an unsupported field; empty for kinds with the usual
+/// text.
 std::string unsupported_field_text(const Resource& resource, std::string_view field) {
   const std::string id = resource.id();
   if (id == "jobs.batch") return fmt::format("field label \"{}\" not supported for Job", field);
@@ -175,7 +176,7 @@ ListPage Rest::read_page(const RestRequest& request, const ListOptions& options)
     }
     if (options.version) limit = 0;
     query.start = query.scope.prefix + token->start;
-    // What is left decides about the next page, whatever its name.
+    // The remaining objects determine the next page, whatever their names.
     query.scope.key.reset();
     if (token->revision > 0) query.exactly = static_cast<std::uint64_t>(token->revision);
   } else if (options.version == 0) {
@@ -197,7 +198,7 @@ ListPage Rest::read_page(const RestRequest& request, const ListOptions& options)
   if (more) page.remaining = static_cast<std::int64_t>(found.remaining);
   std::string last;
   for (auto& [key, object] : found.objects) {
-    // Whether something is left is decided before it is known whether it matches.
+    // More objects remain, whether or not they match.
     if (limit != 0 && page.objects.size() == limit) {
       more = true;
       break;
@@ -222,7 +223,7 @@ ServerResponse Rest::list(RestRequest& request) {
 }
 
 ServerResponse Rest::watch(RestRequest& request) {
-  // A form of objects that is none of streams is refused last.
+  // A transform that does not apply to streams is refused last.
   request.choose_output({.custom = request.resource->is_custom()});
   std::optional<ApiError> refusal;
   try {

@@ -10,17 +10,17 @@
 #include <vector>
 
 #include "testkit/http/message.hpp"
-#include "testkit/kinds/kind_rules.hpp"
-#include "testkit/rest/list_options.hpp"
-#include "testkit/requests/negotiation.hpp"
-#include "testkit/rest/object_encoding.hpp"
 #include "testkit/http/url.hpp"
+#include "testkit/kinds/kind_rules.hpp"
+#include "testkit/requests/negotiation.hpp"
 #include "testkit/requests/services.hpp"
+#include "testkit/rest/list_options.hpp"
+#include "testkit/rest/object_encoding.hpp"
 #include "testkit/rest/watch_stream.hpp"
 
 namespace kube::testkit::detail {
 
-/// A request for a resource, on its way through the engine.
+/// A request for a resource.
 struct RestRequest {
   const ServerRequest& http;
   RequestUrl url;
@@ -31,17 +31,17 @@ struct RestRequest {
   std::string name = {};
   std::string subresource = {};
   Output output = {};
-  /// For Warning headers (CR-7, CR-8).
+  /// Texts of the Warning headers (CR-7, CR-8).
   std::vector<std::string> warnings = {};
 
   [[nodiscard]] std::string key() const { return key_of(namespace_, name); }
   [[nodiscard]] std::string_view header(std::string_view header_name) const;
   void warn(std::string text);
-  /// Picks what the client prefers of the offer. Throws ApiError 406.
+  /// Negotiates the output format. Throws ApiError 406.
   void choose_output(const Offer& offer);
 };
 
-/// Options of create, update and patch, checked.
+/// Validated options of create, update and patch.
 struct WriteOptions {
   enum class FieldValidation { kIgnore, kWarn, kStrict };
 
@@ -50,12 +50,12 @@ struct WriteOptions {
   FieldValidation field_validation = FieldValidation::kWarn;
   std::optional<bool> force;
 
-  /// Throws ApiError 422, about `errors` as well. `kind` names the options: "CreateOptions".
+  /// Throws ApiError 422 that includes `errors`. `kind` names the options: "CreateOptions".
   static WriteOptions parse(const Query& query, std::string_view kind,
                             std::vector<FieldError> errors = {});
 };
 
-/// What a deletion asks for (DL-1).
+/// The options of a deletion (DL-1).
 struct DeleteRequest {
   std::optional<std::int64_t> grace = std::nullopt;
   std::optional<std::string> uid = std::nullopt;
@@ -66,17 +66,18 @@ struct DeleteRequest {
 };
 
 struct DeleteOutcome {
-  StoredObject object;  ///< as it was, or as it is now if it still exists
+  StoredObject object;  ///< as it was, or the current state if it still exists
   bool gone = false;
-  /// The stored object was found being deleted already, and nothing changed.
+  /// The object was already being deleted, and nothing changed.
   bool unchanged = false;
   /// `object` has no content (DL-5).
   bool blank = false;
 };
 
-/// The verbs of the API on the store.
+/// Implements the API verbs on the store.
 ///
-/// Each method answers one request or throws ApiError (or CodecError for bodies that are no documents).
+/// Each method handles one request or throws ApiError (CodecError for malformed bodies).
+///
 /// Thread safety: all methods, from any thread.
 class Rest {
  public:
@@ -90,24 +91,24 @@ class Rest {
   ServerResponse patch(RestRequest& request);
   ServerResponse remove(RestRequest& request);
   ServerResponse remove_collection(RestRequest& request);
-  /// Subresources with verbs of their own: scale, eviction, binding, token, finalize, reviews...
+  /// Subresources with their own verbs: scale, eviction, binding, token, finalize, reviews...
   ServerResponse subresource(RestRequest& request);
-  /// Kinds that are answered and never stored.
+  /// Kinds that are never stored: SubjectAccessReview, TokenReview...
   ServerResponse review(RestRequest& request);
 
   /// Deletes one object as a DELETE request would (DL-2 to DL-7).
   DeleteOutcome remove_object(const Resource& resource, const std::string& key,
                               const DeleteRequest& options);
-  /// Changes one object without being asked by a client: `change` gets a copy of the stored form and says
-  /// whether to write it. Retries on races; does nothing if the object is gone. An object that is being
-  /// deleted and loses its last finalizer goes.
+  /// Changes one object on behalf of the server: `change` gets a copy of the stored form and
+  /// returns whether to write it. Retries on conflicts; does nothing if the object does not exist.
+  /// Deletes an object that is being deleted and has lost its last finalizer.
   StoredObject edit(Collection& collection, const std::string& key,
                     const std::function<bool(Value&)>& change);
-  /// Decides what users may do.
+  /// Calls the authorizer; allows everything if there is none.
   [[nodiscard]] AccessDecision authorize(const AccessRequest& access) const;
 
  private:
-  /// A written object together with what happened.
+  /// The result of a write.
   struct Written {
     StoredObject object;
     bool created = false;
@@ -131,14 +132,14 @@ class Rest {
                         bool may_create, bool is_apply);
   Value finish_update(RestRequest& request, const Value& live, Value next,
                       const WriteOptions& options, bool track);
-  /// Fields that metadata does not have; schemas of custom resources say nothing about it.
+  /// Appends unknown fields of the metadata, which schemas of custom resources do not describe.
   void add_unknown_metadata(const Value& object, std::vector<std::string>& unknown) const;
   Written patch_object(RestRequest& request, const WriteOptions& options, std::string_view type);
   Written apply_object(RestRequest& request, const WriteOptions& options);
   DeleteRequest delete_options(RestRequest& request);
   /// Throws ApiError if an admission policy denies the deletion.
-  void ask_about_deletion(RestRequest& request, const StoredObject& object,
-                          const DeleteRequest& options);
+  void check_deletion_policies(RestRequest& request, const StoredObject& object,
+                               const DeleteRequest& options);
 
   ServerResponse scale(RestRequest& request);
   Written apply_scale(RestRequest& request);
@@ -146,14 +147,14 @@ class Rest {
   ServerResponse evict(RestRequest& request);
   ServerResponse bind(RestRequest& request);
   ServerResponse token(RestRequest& request);
-  /// The status of a TokenReview.
+  /// Returns the status of a TokenReview.
   [[nodiscard]] Value review_token(const Value& review) const;
   ServerResponse finalize(RestRequest& request);
 
   Services& services_;
 };
 
-/// An answer with headers that belong to every one (RQ-6).
+/// Creates a response with the common headers (RQ-6).
 [[nodiscard]] ServerResponse make_response(int status, std::string_view content_type,
                                            std::string body);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subresources that are not just a part of the object, and kinds that are never stored.
+// Subresources other than parts of the object, and kinds that are never stored.
 #include "testkit/rest/rest.hpp"
 
 #include <kube/api/authentication/v1.hpp>
@@ -14,15 +14,15 @@
 
 #include <utility>
 
-#include "testkit/values/apply.hpp"
 #include "testkit/kinds/builtin_schema.hpp"
 #include "testkit/kinds/conversion.hpp"
-#include "testkit/values/duplicate_fields.hpp"
 #include "testkit/requests/failures.hpp"
-#include "testkit/values/json_patch.hpp"
-#include "testkit/values/merge_patch.hpp"
 #include "testkit/rest/body.hpp"
 #include "testkit/rest/metadata.hpp"
+#include "testkit/values/apply.hpp"
+#include "testkit/values/duplicate_fields.hpp"
+#include "testkit/values/json_patch.hpp"
+#include "testkit/values/merge_patch.hpp"
 #include "testkit/values/strategic_merge.hpp"
 #include "testkit/values/value_text.hpp"
 
@@ -30,7 +30,7 @@ namespace kube::testkit::detail {
 
 namespace {
 
-/// A kind that only subresources take, as a resource to decode and encode with.
+/// Returns a Resource for a kind that only subresources accept, for decoding and encoding.
 template <typename T>
 ResourcePtr pseudo_resource(const char* group, const char* version = "v1") {
   Resource resource;
@@ -45,7 +45,7 @@ ResourcePtr pseudo_resource(const char* group, const char* version = "v1") {
   return std::make_shared<const Resource>(std::move(resource));
 }
 
-/// Replaces the condition of that type, or adds it.
+/// Replaces or adds the condition of that type.
 void set_condition(Value& object, std::string_view type, std::string_view reason,
                    std::string_view message, const std::string& now) {
   Value kept = Value::array();
@@ -67,7 +67,7 @@ const ResourcePtr& scale_resource() {
   return kScale;
 }
 
-/// Where a resource keeps its numbers, without the leading dot.
+/// The paths of a resource's replica counts and selector, without the leading dot.
 struct ScalePaths {
   std::string spec_replicas;
   std::string status_replicas = "status.replicas";
@@ -158,8 +158,8 @@ std::string member_text(const Value& object, std::string_view path) {
   return std::string{object.get_string(path).value_or("")};
 }
 
-/// Evictions have the same fields in both versions, and the server takes either. The text is searched in any format:
-/// what it is will be seen when it is decoded.
+/// Returns the version of an Eviction. Both versions have the same fields, and the server accepts
+/// either. Searches the text regardless of its format, which is checked when it is decoded.
 const char* eviction_version(std::string_view body) {
   return body.find("policy/v1beta1") != std::string_view::npos ? "v1beta1" : "v1";
 }
@@ -207,7 +207,7 @@ ServerResponse Rest::scale(RestRequest& request) {
   const Written written = update_object(
       request, options,
       [&](const Value& live) {
-        // What is replaced as a whole need not be there.
+        // An update needs no existing Scale.
         Value scale = is_patch ? scale_of(services_.codec, resource, live) : Value{};
         if (!is_patch) {
           scale = body;
@@ -263,7 +263,7 @@ Rest::Written Rest::apply_scale(RestRequest& request) {
     throw invalid({"autoscaling", "Scale"}, request.name,
                   invalid_value("spec.replicas", *replicas, "must be greater than or equal to 0"));
   }
-  // The fields belong to the parent: there the one that counts has its own place.
+  // The field is owned at its path in the parent.
   Value applied = Value::object({{"apiVersion", resource.api_version()},
                                  {"kind", resource.kind},
                                  {"metadata", Value::object({{"name", request.name}})}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens of service accounts: requests for them and reviews of them (AU-10).
+// Service account tokens: TokenRequest and TokenReview (AU-10).
 #include "testkit/rest/rest.hpp"
 
 #include <kube/api/authentication/v1.hpp>
@@ -60,7 +60,8 @@ void check_lifetime(std::int64_t seconds) {
                 invalid_value("spec.expirationSeconds", seconds, problem));
 }
 
-/// The object that the token is to go with. Throws ApiError if it is not there, or another one by now.
+/// Returns the object that the token is bound to. Throws ApiError if it does not exist or has a
+/// different uid.
 std::optional<AccountTokens::Bound> bound_object(Store& store, const RestRequest& request,
                                                  const Value& body) {
   const Value* reference = body.find("spec.boundObjectRef");
@@ -134,7 +135,7 @@ Value Rest::review_token(const Value& review) const {
   AccountTokens::Holder holder;
   if (const auto known = services_.options.tokens.find(token);
       known != services_.options.tokens.end()) {
-    holder.user = known->second;  // which is for everybody
+    holder.user = known->second;  // valid for all audiences
   } else if (auto found = services_.account_tokens.check(token, audiences)) {
     holder = std::move(*found);
   } else {

@@ -11,8 +11,6 @@ namespace kube::testkit::detail {
 
 namespace {
 
-constexpr std::chrono::seconds kBookmarkPeriod{60};
-
 class FixedStream final : public BodyStream {
  public:
   explicit FixedStream(std::optional<BodyChunk> chunk) : chunk_(std::move(chunk)) {}
@@ -25,7 +23,7 @@ class FixedStream final : public BodyStream {
   std::optional<BodyChunk> chunk_;
 };
 
-/// The text at the first of the paths, separated by '|', that has one.
+/// Returns the first non-empty text among `paths`, which are separated by '|'.
 std::string first_text(const StoredObject& object, std::string_view paths) {
   while (true) {
     const std::size_t bar = paths.find('|');
@@ -63,17 +61,12 @@ WatchStream::WatchStream(Services& services, WatchPlan plan, Store::WatchStart s
       initial_pending_(plan_.initial) {
   if (!plan_.initial) services_.store.initial_done(collection_, *cursor_);
   const Clock::TimePoint now = services_.clock.now();
-  const std::lock_guard lock{services_.timers_mutex};
-  timer_ = services_.watch_timers.insert(
-      services_.watch_timers.end(),
-      {cursor_, plan_.bookmarks, plan_.initial ? start.revision : plan_.after,
-       now + kBookmarkPeriod, now + plan_.duration});
+  timer_ = services_.watch_timers.add({cursor_, plan_.bookmarks,
+                                       plan_.initial ? start.revision : plan_.after,
+                                       now + WatchTimers::kBookmarkPeriod, now + plan_.duration});
 }
 
-WatchStream::~WatchStream() {
-  const std::lock_guard lock{services_.timers_mutex};
-  services_.watch_timers.erase(timer_);
-}
+WatchStream::~WatchStream() { services_.watch_timers.remove(timer_); }
 
 BodyStream::Poll WatchStream::poll(std::function<void()> wake) {
   while (sent_initial_ < initial_.size()) {
@@ -116,7 +109,8 @@ std::optional<BodyChunk> WatchStream::frame(const StoreEvent& event) {
     return object_frame(
         type, left ? services_.codec.with_revision(event.previous, event.revision) : event.object);
   }
-  // What leaves the selection is sent as it was, with the version of the change.
+  // An object that leaves the selection is sent in its previous state, with the version of the
+  // change.
   const auto encoded = event.encodings.get(left ? encoding_key_ + "/left" : encoding_key_, [&] {
     const StoredObject object =
         left ? services_.codec.with_revision(event.previous, event.revision) : event.object;

@@ -14,15 +14,15 @@
 #include <vector>
 
 #include "testkit/http/message.hpp"
-#include "testkit/rest/object_encoding.hpp"
 #include "testkit/requests/services.hpp"
+#include "testkit/rest/object_encoding.hpp"
 
 namespace kube::testkit::detail {
 
-/// Which objects a list or watch shows, beside its scope.
+/// The selectors of a list or watch.
 struct Selection {
   labels::Selector labels;
-  /// Fields as stored objects have them.
+  /// Refers to fields of the stored form.
   field_selectors::Selector fields;
 
   [[nodiscard]] bool matches(const StoredObject& object) const;
@@ -31,21 +31,21 @@ struct Selection {
   }
 };
 
-/// What a watch sends.
+/// The parameters of a watch.
 struct WatchPlan {
   ResourcePtr resource;
   Output output;
   IncludeObject include = IncludeObject::kMetadata;
   Selection selection;
   bool bookmarks = false;
-  /// Send the objects that there are first, and the bookmark behind them if bookmarks are allowed.
+  /// Send the current objects first, followed by a bookmark if bookmarks are allowed.
   bool initial = false;
-  /// Without `initial`: the events after this version.
+  /// Without `initial`: send the events after this version.
   std::uint64_t after = 0;
   Clock::Duration duration = {};
 };
 
-/// The body of a watch (WT-1 to WT-26).
+/// The response body of a watch (WT-1 to WT-26).
 class WatchStream final : public BodyStream {
  public:
   WatchStream(Services& services, WatchPlan plan, Store::WatchStart start);
@@ -56,14 +56,15 @@ class WatchStream final : public BodyStream {
   Poll poll(std::function<void()> wake) override;
 
  private:
-  /// The frame for an event, or nothing if the selection is not concerned (WT-22).
+  /// Returns the frame for an event, or nullopt if the event does not concern the selection
+  /// (WT-22).
   std::optional<BodyChunk> frame(const StoreEvent& event);
   BodyChunk object_frame(std::string_view type, const StoredObject& object);
   BodyChunk bookmark(std::uint64_t revision, bool initial_events_end);
-  /// Whether this Table frame is the first.
+  /// Returns true for the first Table frame only.
   bool take_columns() { return std::exchange(columns_, false); }
 
-  /// Ends the watch with the stream, be it one that could not be made.
+  /// Ends the watch with the stream, even if the constructor of the stream throws.
   struct Registration {
     Store& store;
     Collection& collection;
@@ -78,7 +79,7 @@ class WatchStream final : public BodyStream {
   const Registration registration_;
   ObjectEncoder encoder_;
   const std::string encoding_key_;
-  std::list<WatchTimer>::iterator timer_;
+  WatchTimers::Handle timer_;
   std::vector<std::pair<std::string, StoredObject>> initial_;
   std::size_t sent_initial_ = 0;
   std::uint64_t initial_revision_ = 0;
@@ -87,10 +88,10 @@ class WatchStream final : public BodyStream {
   bool columns_ = true;
 };
 
-/// A watch that sends one ERROR event with the Status and ends (WT-10).
+/// Returns a watch that sends one ERROR event with the Status and ends (WT-10).
 [[nodiscard]] std::unique_ptr<BodyStream> failing_watch(const Output& output,
                                                         const meta::v1::Status& status);
-/// A watch that ends at once.
+/// Returns a watch that ends immediately.
 [[nodiscard]] std::unique_ptr<BodyStream> empty_watch();
 
 }  // namespace kube::testkit::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// create and update, and what both have in common with patch.
+// The verbs create and update, and the parts shared with patch.
 #include "testkit/rest/rest.hpp"
 
 #include <kube/api/meta/v1.hpp>
@@ -14,31 +14,31 @@
 
 #include "testkit/admission/admission.hpp"
 #include "testkit/admission/policies.hpp"
-#include "testkit/values/apply.hpp"
+#include "testkit/admission/unsupported.hpp"
 #include "testkit/cluster/addresses.hpp"
-#include "testkit/kinds/conversion.hpp"
-#include "testkit/admission/expressions.hpp"
-#include "testkit/requests/failures.hpp"
 #include "testkit/cluster/node_ports.hpp"
-#include "testkit/rest/object_warnings.hpp"
-#include "testkit/rest/body.hpp"
-#include "testkit/rest/metadata.hpp"
 #include "testkit/cluster/signing_requests.hpp"
 #include "testkit/cluster/volume_claims.hpp"
+#include "testkit/kinds/conversion.hpp"
+#include "testkit/requests/failures.hpp"
+#include "testkit/rest/body.hpp"
+#include "testkit/rest/metadata.hpp"
+#include "testkit/rest/object_warnings.hpp"
+#include "testkit/values/apply.hpp"
 
 namespace kube::testkit::detail {
 
 namespace {
 
 constexpr int kNameAttempts = 8;
-constexpr int kMostRaces = 1000;
+constexpr int kMaxRaces = 1000;
 constexpr const char* kDuplicateOwners =
     ".metadata.ownerReferences contains duplicate entries; each was kept once";
 
 GroupResource namespaces() { return {"", "namespaces"}; }
 
-/// Whether an object that was deleted has nothing left to wait for (UP-6).
-bool may_go(const Value& object, bool is_namespace) {
+/// Returns whether a deleted object has no finalizers and no grace period left (UP-6).
+bool is_finally_deleted(const Value& object, bool is_namespace) {
   return !metadata_text(object, "deletionTimestamp").empty() &&
          object["metadata"]["finalizers"].size() == 0 &&
          object.get_integer("metadata.deletionGracePeriodSeconds").value_or(0) == 0 &&
@@ -83,7 +83,7 @@ WriteOptions WriteOptions::parse(const Query& query, std::string_view kind,
 
 StoredObject Rest::to_stored(const Resource& resource, Value object) {
   object = to_storage_form(resource, std::move(object));
-  // A place for the version that the store writes; see ObjectCodec::with_revision.
+  // Reserves space for the version that the store writes; see ObjectCodec::with_revision.
   if (std::as_const(object)["metadata"]["resourceVersion"].size() == 0 &&
       !std::as_const(object)["metadata"]["resourceVersion"].is_string()) {
     object["metadata"]["resourceVersion"] = std::to_string(services_.store.revision() + 1);
@@ -134,7 +134,7 @@ void Rest::finish_new(RestRequest& request, Value& object, const WriteOptions& o
     object = track_update(schema_of(resource), Value{}, std::move(object),
                           field_manager(services_, request, options));
   }
-  // What the server itself begins with belongs to nobody.
+  // Values set by the server have no field manager.
   const std::string id = resource.id();
   const bool chosen = object.get_string("spec.clusterIP").has_value();
   if (!resource.is_custom()) {
@@ -145,7 +145,7 @@ void Rest::finish_new(RestRequest& request, Value& object, const WriteOptions& o
     drop_empty_lists(object);
   }
   refuse_invalid(request, services_.options.strict, object, nullptr);
-  report_missing_expressions(request, services_.options.strict, object);
+  report_unsupported(request, services_.options.strict, object);
   if (!resource.is_custom()) check_admitted(services_, resource, "", nullptr, object);
   check_policies(services_, request,
                  {.operation = "CREATE", .object = &object, .dry_run = options.dry_run});
@@ -235,7 +235,7 @@ ServerResponse Rest::create(RestRequest& request) {
   static_cast<void>(body_format(request.header("Content-Type"), request.resource->is_custom()));
   const WriteOptions options = WriteOptions::parse(request.url.query, "CreateOptions");
   Value body = decode_body(request, *request.resource, options);
-  request.name.clear();  // custom resources may be posted to a name, which then means nothing
+  request.name.clear();  // custom resources may be posted to a name, which is ignored
   return respond(request, 201, create_object(request, std::move(body), options).object);
 }
 
@@ -244,7 +244,7 @@ Value Rest::finish_update(RestRequest& request, const Value& live, Value next,
   const Resource& resource = *request.resource;
   const KindRules rules = rules_of(resource);
   std::vector<FieldError> errors = keep_server_fields(request, live, next);
-  // What stands in the stored object next to the part that is written does not become the writer's.
+  // Parts of the stored object that are not written do not become owned by the writer.
   const bool is_part = !resource.is_custom() && request.subresource == "status";
   if (is_part) apply_builtin_defaults(resource, next);
   next = merge_parts(resource, request.subresource, live, std::move(next));
@@ -266,7 +266,7 @@ Value Rest::finish_update(RestRequest& request, const Value& live, Value next,
                              replicas_path(resource))
                : track_update(schema_of(resource), live, std::move(next), manager);
   }
-  // From here on come the server's own changes, which belong to nobody.
+  // The following changes are made by the server and have no field manager.
   if (!resource.is_custom()) {
     if (is_part) apply_builtin_defaults(resource, next);
     if (request.subresource.empty()) keep_allocated(resource, live, next);
@@ -293,7 +293,7 @@ Value Rest::finish_update(RestRequest& request, const Value& live, Value next,
   refuse_invalid(request, services_.options.strict, next, compared ? &*compared : &live,
                  std::move(errors));
   if (request.subresource.empty()) {
-    report_missing_expressions(request, services_.options.strict, next);
+    report_unsupported(request, services_.options.strict, next);
   }
   if (!resource.is_custom()) {
     check_admitted(services_, resource, request.subresource, &live, next);
@@ -319,7 +319,7 @@ Rest::Written Rest::update_object(RestRequest& request, const WriteOptions& opti
   const Resource& resource = *request.resource;
   Collection& collection = *resource.collection;
   const std::string key = request.key();
-  for (int race = 0; race < kMostRaces; ++race) {
+  for (int race = 0; race < kMaxRaces; ++race) {
     const StoredObject current = services_.store.get(collection, key);
     if (!current) {
       if (!may_create) throw not_found(resource.group_resource(), request.name);
@@ -340,7 +340,7 @@ Rest::Written Rest::update_object(RestRequest& request, const WriteOptions& opti
     Value next = finish_update(request, live, change(live), options, !is_apply);
     const std::uint32_t nulls = fill_nulls(resource, next);
     if (services_.options.managed_fields) next = keep_old_timestamps(live, std::move(next));
-    const bool goes = may_go(next, resource.id() == "namespaces");
+    const bool is_final = is_finally_deleted(next, resource.id() == "namespaces");
     StoredObject stored = to_stored(resource, std::move(next));
     stored.nulls = nulls;
     if (stored.same_content(current)) return {current, false};
@@ -349,7 +349,7 @@ Rest::Written Rest::update_object(RestRequest& request, const WriteOptions& opti
       if (is_enforced) services_.quotas.check(collection, key, current, stored);
       return {stored, false};
     }
-    if (goes) {
+    if (is_final) {
       if (services_.commit(collection, key, current, {})) return {stored, false};
     } else if (auto written =
                    services_.commit(collection, key, current, std::move(stored),
@@ -379,7 +379,7 @@ ServerResponse Rest::update(RestRequest& request) {
   const Written written = update_object(
       request, options,
       [&](const Value& live) {
-        // Another uid is told about first.
+        // A UID mismatch is reported before other conflicts.
         const std::string uid = metadata_text(checked, "uid");
         const bool other = !uid.empty() && uid != metadata_text(live, "uid");
         if (!live.is_absent() && !other) check_update_version(resource, checked);
@@ -391,14 +391,14 @@ ServerResponse Rest::update(RestRequest& request) {
 
 StoredObject Rest::edit(Collection& collection, const std::string& key,
                         const std::function<bool(Value&)>& change) {
-  for (int race = 0; race < kMostRaces; ++race) {
+  for (int race = 0; race < kMaxRaces; ++race) {
     StoredObject current = services_.store.get(collection, key);
     if (!current) return {};
     Value object = *current.value();
     if (!change(object)) return current;
-    const bool goes = may_go(object, collection.resource() == namespaces());
+    const bool is_final = is_finally_deleted(object, collection.resource() == namespaces());
     StoredObject next;
-    if (!goes) {
+    if (!is_final) {
       next = services_.codec.from_value(current.type(), object);
       next.schema_id = current.schema_id;
       if (next.same_content(current)) return current;

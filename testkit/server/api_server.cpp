@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/testkit/api_server.hpp>
 
+#include "testkit/cluster/objects.hpp"
 #include "testkit/requests/access.hpp"
 #include "testkit/server/api_server_impl.hpp"
-#include "testkit/cluster/objects.hpp"
 
 #include <kube/config/kubeconfig.hpp>
 
@@ -82,11 +82,11 @@ ApiServer::Impl::~Impl() {
     const std::lock_guard guard{front_mutex};
     front.reset();
   }
-  engine.shut_down();  // requests that wait for something wait no longer
+  engine.shut_down();  // fails the requests that wait for a revision
 }
 
 detail::EngineOptions ApiServer::Impl::engine_options() {
-  // The file is opened first, since it may be in use.
+  // The file is opened first: another process may have locked it.
   if (!options.data.empty()) persistence = std::make_unique<detail::Persistence>(options.data);
   if (options.tls) {
     authority = std::make_unique<detail::TlsAuthority>();
@@ -214,7 +214,7 @@ Config ApiServer::config_for(std::string_view user, const std::vector<std::strin
     config.tls.key_data = own.key;
   } else {
     throw std::invalid_argument(
-        fmt::format("the server knows no user \"{}\": name it in the options, or use TLS", user));
+        fmt::format("unknown user \"{}\": add it to ApiServerOptions::users, or enable TLS", user));
   }
   return config;
 }
@@ -250,7 +250,7 @@ Ref<Value> ApiServer::request(std::string_view method, std::string_view target, 
 
 bool ApiServer::wait_for(const std::function<bool()>& condition,
                          std::chrono::milliseconds limit) const {
-  // A condition may be about more than the server, so it is asked also when nothing was written.
+  // The condition may depend on state outside the server, so it is also evaluated without a write.
   constexpr std::chrono::milliseconds kLookAgain{2};
   const auto deadline = std::chrono::steady_clock::now() + limit;
   for (;;) {
@@ -274,7 +274,7 @@ bool ApiServer::settle(std::chrono::milliseconds limit) {
         deadline - std::chrono::steady_clock::now());
     if (left.count() <= 0 || !impl_->engine.settle(left)) return false;
     if (impl_->simulation && !impl_->simulation->settle(left)) return false;
-    // The one may have given the other something to do.
+    // Engine and simulation may have given each other new work.
     if (!impl_->simulation || revision() == before) return true;
   }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "testkit/requests/engine.hpp"
 #include "testkit/http/front.hpp"
 #include "testkit/http/pipeline.hpp"
+#include "testkit/requests/engine.hpp"
 #include "testkit/server/persistence.hpp"
-#include "testkit/simulation/simulation.hpp"
 #include "testkit/server/tls_authority.hpp"
+#include "testkit/simulation/simulation.hpp"
 
 #include <kube/testkit/api_server.hpp>
 
@@ -18,7 +18,8 @@
 
 namespace kube::testkit {
 
-/// Members stand in the order in which they are made; what serves goes first.
+/// The state behind ApiServer. Members are declared in order of construction, so the HTTP front is
+/// destroyed before the objects that it uses.
 class ApiServer::Impl {
  public:
   explicit Impl(ApiServerOptions given);
@@ -36,7 +37,7 @@ class ApiServer::Impl {
   std::unique_ptr<detail::TlsAuthority> authority;
   detail::Certificate certificate;
   std::unique_ptr<detail::Persistence> persistence;
-  /// False until the engine has the content of the file: what it writes before is not to be kept.
+  /// False until the engine has loaded the content of the file: earlier writes are not persisted.
   std::atomic<bool> recording = false;
   RequestLog log;
   Faults faults;
@@ -47,7 +48,7 @@ class ApiServer::Impl {
   detail::Pipeline pipeline;
   std::unique_ptr<detail::Simulation> simulation;
   detail::FrontCounters counters;
-  /// Null while stopped. Guarded by front_mutex, as faults break connections from any thread.
+  /// Null while stopped. Guarded by front_mutex, because faults break connections from any thread.
   mutable std::mutex front_mutex;
   std::unique_ptr<detail::HttpFront> front;
   std::uint16_t port = 0;

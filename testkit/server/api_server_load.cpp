@@ -33,7 +33,7 @@ void store(detail::Engine& engine, const detail::Manifests& manifests, bool defi
     const Ref<Value> object = manifests.object(i);
     try {
       if (definitions) {
-        // As a request, so that it comes to be served.
+        // Sent as a request, so that the engine starts to serve the new resource.
         engine.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", *object);
       } else {
         engine.seed(*object);

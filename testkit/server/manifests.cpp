@@ -21,8 +21,8 @@ std::string_view kind_of(const Value& object) {
   return kind.is_string() ? kind.as_string() : std::string_view{};
 }
 
-/// Finds the beginning of the second YAML document of `text`; npos if there is none. A line that begins with three
-/// dashes and a blank starts a document wherever it stands, also behind an open scalar.
+/// Returns the offset of the second YAML document of `text`, or npos. A line that begins with three
+/// dashes and a blank starts a document anywhere, even inside an open scalar.
 std::size_t next_document(std::string_view text) {
   for (std::size_t at = text.find("\n---"); at != std::string_view::npos;
        at = text.find("\n---", at + 1)) {
@@ -37,7 +37,7 @@ std::size_t next_document(std::string_view text) {
 void Manifests::add(std::string_view text, const std::string& origin) {
   origins_.push_back(origin);
   try {
-    // JSON is YAML, too, but the YAML parser keeps several hundred bytes for each value of such a document.
+    // JSON is valid YAML, but the YAML parser needs several hundred bytes for each JSON value.
     if (!add_json(text)) add_yaml(text);
   } catch (const Error& error) {
     throw Error(fmt::format("{}: {}", origin, error.what()));
@@ -57,7 +57,7 @@ bool Manifests::add_json(std::string_view text) {
     add_object(*decode_json<Value>(text), std::string{text});
     return true;
   } catch (const CodecError&) {
-    entries_.resize(before);  // the YAML parser may know better, and names line and column
+    entries_.resize(before);  // the YAML parser may accept it, or reports line and column
     return false;
   }
 }
@@ -72,7 +72,7 @@ bool Manifests::add_json_list(std::string_view text) {
   });
   splitter.finish();
   if (splitter.metadata().kind.ends_with("List")) {
-    // An empty list has no items; an object whose kind only sounds like one has no such member.
+    // An empty list has no items; an object whose kind merely ends in List has no such member.
     return has_items || (*decode_json<Value>(text))["items"].is_array();
   }
   entries_.resize(before);
@@ -86,7 +86,7 @@ void Manifests::add_yaml(std::string_view text) {
     try {
       add_documents(text.substr(start, size));
     } catch (const CodecError&) {
-      if (start > 0) add_documents(text.substr(0, start + size));  // names the line in the file
+      if (start > 0) add_documents(text.substr(0, start + size));  // reports the line in the file
       throw;
     }
     start += size;

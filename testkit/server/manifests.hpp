@@ -11,11 +11,12 @@
 
 namespace kube::testkit::detail {
 
-/// The objects of manifest files, lists taken apart. Each is kept as JSON text: a parsed object takes many times the
-/// memory, so only one of them exists at a time.
+/// The objects of manifest files, with lists expanded to their items. Each object is stored as JSON
+/// text: a parsed object takes many times the memory, so only one is parsed at a time.
 class Manifests {
  public:
-  /// Reads all documents of a YAML or JSON text. `origin` is for messages. Throws Error that names it.
+  /// Reads all documents of a YAML or JSON text. `origin` names the text in error messages. Throws
+  /// Error.
   void add(std::string_view text, const std::string& origin);
 
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
@@ -29,15 +30,15 @@ class Manifests {
   struct Entry {
     std::string json;
     std::size_t origin = 0;
-    /// Set if it defines a custom resource.
+    /// True for a CustomResourceDefinition.
     bool definition = false;
   };
 
-  /// False, with nothing added, if `text` is no JSON.
+  /// Returns false and adds nothing if `text` is not JSON.
   bool add_json(std::string_view text);
   bool add_json_list(std::string_view text);
   void add_yaml(std::string_view text);
-  /// The documents of a part of a YAML stream.
+  /// Adds the documents of a part of a YAML stream.
   void add_documents(std::string_view text);
   void add_object(const Value& object, std::string json);
 

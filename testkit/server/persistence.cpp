@@ -35,7 +35,8 @@ using StatementPtr = std::unique_ptr<sqlite3_stmt, StatementDeleter>;
 class Persistence::Database {
  public:
   explicit Database(const std::filesystem::path& file) : file_(file.string()) {
-    // There will be secrets in it, so a new one is for its owner only; SQLite makes its other files alike.
+    // The file will contain secrets, so a new one is readable by its owner only. SQLite creates its
+    // other files with the same mode.
     const int created = ::open(file_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (created >= 0) ::close(created);
     if (sqlite3_open(file_.c_str(), &handle_) != SQLITE_OK) {
@@ -44,8 +45,8 @@ class Persistence::Database {
       throw Error(fmt::format("{}: {}", file_, why));
     }
     try {
-      // The lock says early that another server has the file. What is in the log of the system's cache
-      // survives the process.
+      // The exclusive lock detects early that another server uses the file. With synchronous =
+      // NORMAL, the log reaches the page cache, which survives the process.
       run("PRAGMA locking_mode = EXCLUSIVE");
       run("PRAGMA journal_mode = WAL");
       run("PRAGMA synchronous = NORMAL");
@@ -79,7 +80,7 @@ class Persistence::Database {
     return StatementPtr{statement};
   }
   void bind(sqlite3_stmt* statement, int index, std::string_view text) const {
-    // An empty view may have no address, which SQLite would take for NULL.
+    // An empty string_view may have a null pointer, which SQLite would bind as NULL.
     if (sqlite3_bind_text(statement, index, text.empty() ? "" : text.data(),
                           static_cast<int>(text.size()), SQLITE_TRANSIENT) != SQLITE_OK) {
       fail();
@@ -112,10 +113,10 @@ class Persistence::Database {
     bind(advance_.get(), 1, revision);
     step(advance_.get());
   }
-  /// All of `work`, or nothing.
+  /// Runs `work` in a transaction: all of it takes effect, or nothing.
   template <typename Work>
   void transact(Work work) {
-    roll_back();  // in case that there was no memory for it
+    roll_back();  // in case an earlier rollback ran out of memory
     step(begin_.get());
     try {
       work();
@@ -134,7 +135,7 @@ class Persistence::Database {
     bind(statement, 3, namespace_);
     bind(statement, 4, name);
   }
-  /// Gives up the transaction that is open, if any.
+  /// Rolls back the open transaction, if any.
   void roll_back() const noexcept {
     if (sqlite3_get_autocommit(handle_) != 0) return;
     sqlite3_step(rollback_.get());

@@ -10,13 +10,13 @@
 
 namespace kube::testkit::detail {
 
-/// The objects of a server in a SQLite file. A write that record() returned from survives the end of the process,
-/// however sudden; it may be lost when the machine loses power.
+/// Persists the objects of a server in a SQLite file. A write survives a crash of the process once
+/// record() has returned. It may be lost when the machine loses power.
 ///
-/// Thread safety: one thread at a time, as the engine's journal calls it.
+/// Thread safety: one thread at a time; called by the engine's journal.
 class Persistence {
  public:
-  /// Opens the file, or makes it. Throws kube::Error, also if another process has it open.
+  /// Opens or creates the file. Throws kube::Error, also if another process has it open.
   explicit Persistence(const std::filesystem::path& file);
   ~Persistence();
   Persistence(const Persistence&) = delete;
@@ -24,13 +24,13 @@ class Persistence {
 
   struct Content {
     std::vector<ObjectState> objects;
-    /// The version of the last write; 0 for a new file.
+    /// The resource version of the last write; 0 for a new file.
     std::uint64_t revision = 0;
   };
   [[nodiscard]] Content load();
-  /// Throws kube::Error if it cannot be written; then nothing was.
+  /// Persists one change. Throws kube::Error if it cannot be written; the file is then unchanged.
   void record(const Change& change);
-  /// Replaces everything.
+  /// Replaces the whole content of the file.
   void replace(const Content& content);
 
  private:

@@ -32,7 +32,7 @@ RequestInfo describe_request(const ServerRequest& request) {
     info.namespace_ = std::move(route.namespace_);
     info.name = std::move(route.name);
   } catch (const Error&) {
-    // Malformed; path and query say enough.
+    // A malformed target; path and query are logged as sent.
   }
   return info;
 }

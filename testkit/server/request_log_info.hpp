@@ -7,8 +7,8 @@
 
 namespace kube::testkit::detail {
 
-/// What a request asks for, as far as method and target tell (RQ-1, RQ-2). Any target has an answer; whether it
-/// makes sense is for the engine to say.
+/// Derives the attributes of a request from its method and target (RQ-1, RQ-2). Does not validate
+/// the target; that is left to the engine.
 [[nodiscard]] RequestInfo describe_request(const ServerRequest& request);
 
 }  // namespace kube::testkit::detail

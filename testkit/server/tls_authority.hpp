@@ -14,7 +14,7 @@ struct Certificate {
   std::string key;
 };
 
-/// A certificate authority in memory, made in a few milliseconds.
+/// An in-memory certificate authority. Construction takes a few milliseconds.
 ///
 /// Thread safety: const methods, from any thread. Throws kube::Error if OpenSSL fails.
 class TlsAuthority {
@@ -25,9 +25,11 @@ class TlsAuthority {
   TlsAuthority& operator=(const TlsAuthority&) = delete;
 
   [[nodiscard]] const std::string& ca_pem() const noexcept { return ca_pem_; }
-  /// For localhost, both loopback addresses, the usual names of an API server, and `address`.
+  /// Issues a server certificate for localhost, both loopback addresses, the usual names of an API
+  /// server, and `address`.
   [[nodiscard]] Certificate issue_server(std::string_view address) const;
-  /// User and groups as AU-5 reads them.
+  /// Issues a client certificate with the user as common name and the groups as organizations
+  /// (AU-5).
   [[nodiscard]] Certificate issue_client(std::string_view user,
                                          const std::vector<std::string>& groups) const;
 

@@ -33,12 +33,12 @@ void ClusterAccess::remove(const std::string& target, std::string_view uid,
                            std::optional<int> grace_seconds) {
   Value options = Value::object({{"preconditions", Value::object({{"uid", uid}})}});
   if (grace_seconds) options["gracePeriodSeconds"] = *grace_seconds;
-  // Jobs keep their pods by default, for the sake of old clients.
+  // For compatibility with old clients, deleting a job orphans its pods by default.
   options["propagationPolicy"] = "Background";
   try {
     request("DELETE", target, encode_json(options));
   } catch (const ApiError& error) {
-    // Another client was faster, and may have made a new one of that name.
+    // Another client deleted the object first, and may have created a new one of the same name.
     if (!is_not_found(error) && !is_conflict(error)) throw;
   }
 }

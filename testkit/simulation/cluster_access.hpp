@@ -17,13 +17,14 @@
 
 namespace kube::testkit::detail {
 
-/// Typed reads and writes for a simulated controller. Reads go to the store and are never stale; writes are requests of
-/// the administrator, so defaults, admission and validation apply. Writes throw ApiError.
+/// Typed reads and writes for a simulated controller. Reads access the store directly and are never
+/// stale. Writes are requests of the administrator, so defaults, admission and validation apply.
+/// Writes throw ApiError.
 ///
 /// Thread safety: all methods, from any thread.
 class ClusterAccess {
  public:
-  /// `agent` becomes the manager of the fields that are written.
+  /// `agent` is the field manager of all writes.
   ClusterAccess(Engine& engine, Clock& clock, std::string agent)
       : engine_(engine), clock_(clock), agent_(std::move(agent)) {}
 
@@ -35,7 +36,7 @@ class ClusterAccess {
   [[nodiscard]] Ref<T> find(std::string_view namespace_, std::string_view name) const {
     return engine_.find_stored(resource<T>(), namespace_, name).template as<T>();
   }
-  /// All objects of a namespace, or of all namespaces if it is empty.
+  /// Lists all objects of a namespace, or of all namespaces if it is empty.
   template <typename T>
   [[nodiscard]] std::vector<Ref<T>> list(std::string_view namespace_ = {}) const {
     std::vector<Ref<T>> objects;
@@ -51,7 +52,7 @@ class ClusterAccess {
         request("POST", target(T::kube_resource, object.metadata.namespace_.view(), "", ""),
                 encode_json(object)));
   }
-  /// Replaces the object. Fails with a conflict if it has changed since it was read.
+  /// Replaces the object. Throws a conflict if it has changed since it was read.
   template <typename T>
   Ref<T> update(const T& object) {
     return decode_json<T>(request("PUT", target_of(object, ""), encode_json(object)));
@@ -60,12 +61,12 @@ class ClusterAccess {
   Ref<T> update_status(const T& object) {
     return decode_json<T>(request("PUT", target_of(object, "status"), encode_json(object)));
   }
-  /// Deletes the object if it is still the one with this uid.
+  /// Deletes the object if its UID is still the same.
   template <typename T>
   void remove(const T& object, std::optional<int> grace_seconds = std::nullopt) {
     remove(target_of(object, ""), object.metadata.uid.view(), grace_seconds);
   }
-  /// POST to a subresource, such as the binding of a pod.
+  /// Sends a POST to a subresource, such as the binding of a pod.
   template <typename T>
   void post(const T& object, std::string_view subresource, const std::string& body) {
     request("POST", target_of(object, subresource), body);
@@ -73,7 +74,7 @@ class ClusterAccess {
 
   [[nodiscard]] Time now() const { return Time{clock_.wall_now()}; }
   [[nodiscard]] Clock::WallTime wall_now() const { return clock_.wall_now(); }
-  /// The time from now to `time`; zero if it is past.
+  /// Returns the duration from now until `time`; zero if it is in the past.
   [[nodiscard]] std::chrono::nanoseconds until(Clock::WallTime time) const;
 
  private:

@@ -13,15 +13,15 @@
 
 namespace kube::testkit::detail {
 
-/// Marks an object as one to synchronise.
+/// Adds an object to the controller's queue.
 using Enqueue = std::function<void(ObjectKey)>;
-/// The time until an object has to be looked at again, whether it changes or not.
+/// The delay until an object is synced again even if it does not change.
 using RetryAfter = std::optional<std::chrono::nanoseconds>;
 
-/// One controller of the simulated cluster: it is responsible for the objects of one kind.
+/// One controller of the simulated cluster, responsible for the objects of one kind.
 ///
-/// sync() is level-triggered and idempotent: it reads the present state and makes at most a few writes; the changes that
-/// follow enqueue the object again.
+/// sync() is level-triggered and idempotent: it reads the present state and makes at most a few
+/// writes; the resulting changes enqueue the object again.
 class SimulatedController {
  public:
   SimulatedController() = default;
@@ -29,14 +29,15 @@ class SimulatedController {
   SimulatedController& operator=(const SimulatedController&) = delete;
   virtual ~SimulatedController() = default;
 
-  /// The resources whose changes lead to a sync.
+  /// The resources whose changes trigger a sync.
   [[nodiscard]] virtual std::vector<GroupResource> watched() const = 0;
-  /// Enqueues the objects of this controller that a change of `object` concerns. Called on another thread than sync(); may
-  /// read the cluster, but not the members that sync() changes. `object` of a deletion is the last state.
+  /// Enqueues the objects of this controller that are affected by a change of `object`. Called on
+  /// another thread than sync(); may read the cluster, but not the members that sync() changes. For
+  /// a deletion, `object` is the last state.
   virtual void on_change(const GroupResource& resource, const StoredObject& object,
                          const Enqueue& enqueue) const = 0;
-  /// Brings the object of that name, which may be gone, nearer to what its spec asks for. Throws ApiError; the sync is
-  /// then repeated.
+  /// Moves the object of that name, which may be deleted, towards the state that its spec asks for.
+  /// If it throws ApiError, the sync is retried.
   virtual RetryAfter sync(const ObjectKey& key) = 0;
 };
 

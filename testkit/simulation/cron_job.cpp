@@ -9,8 +9,8 @@
 
 #include "testkit/simulation/ownership.hpp"
 #include "testkit/simulation/pod_state.hpp"
-#include "testkit/validation/cron_schedule.hpp"
 #include "testkit/simulation/time_zone.hpp"
+#include "testkit/validation/cron_schedule.hpp"
 
 namespace kube::testkit::detail {
 
@@ -28,7 +28,7 @@ bool has_ended(const Job& job, std::string_view how) {
 
 sys_seconds seconds_of(Time time) { return sys_seconds{std::chrono::seconds{time.unix_seconds()}}; }
 
-/// RFC 3339 with the offset of the zone: 2026-01-01T03:00:00+01:00.
+/// Formats a time as RFC 3339 with the offset of the zone: 2026-01-01T03:00:00+01:00.
 std::string local_text(sys_seconds time, std::chrono::seconds offset) {
   std::string text = Time{time + offset}.str();
   if (offset.count() == 0) return text;
@@ -75,7 +75,7 @@ class CronJobController::Run {
                                                                : cron_.metadata.creation_timestamp);
   }
 
-  /// Takes the jobs off the list of active ones that have ended or are gone.
+  /// Removes jobs that have finished or are deleted from the list of active jobs.
   void note_finished() {
     for (const Ref<Job>& job : jobs_) {
       if (!has_ended(*job, "Complete")) continue;
@@ -103,7 +103,8 @@ class CronJobController::Run {
     }
   }
 
-  /// The last time that has come since the last job was made; times that were missed before are left out.
+  /// Returns the most recent scheduled time since the last job was created; earlier missed times
+  /// are skipped.
   [[nodiscard]] std::optional<sys_seconds> due_time() const {
     sys_seconds earliest = last_schedule();
     if (cron_.spec.starting_deadline_seconds) {
@@ -114,7 +115,8 @@ class CronJobController::Run {
       const auto runs = (now_ - earliest) / every;
       return runs > 0 ? std::optional{earliest + runs * every} : std::nullopt;
     }
-    // Look back further and further until there is one, so that a long pause takes no long search.
+    // The search window doubles until it contains a scheduled time, so that a long pause does not
+    // cause a long search.
     std::chrono::seconds back{60};
     for (;;) {
       const sys_seconds from = std::max(earliest, now_ - back);

@@ -10,7 +10,7 @@
 
 namespace kube::testkit::detail {
 
-/// Makes jobs of cron jobs when their time has come, and deletes old ones.
+/// Creates the jobs of cron jobs on schedule, and deletes old ones.
 class CronJobController final : public SimulatedController {
  public:
   explicit CronJobController(ClusterAccess cluster) : cluster_(std::move(cluster)) {}

@@ -26,7 +26,7 @@ constexpr std::string_view kGenerationLabel = "pod-template-generation";
 constexpr std::string_view kGenerationAnnotation = "deprecated.daemonset.template.generation";
 constexpr std::int32_t kDefaultHistory = 10;
 
-/// Daemon pods stay on nodes in trouble and start on cordoned ones.
+/// Adds the tolerations of daemon pods: they stay on unhealthy nodes and start on cordoned ones.
 void add_tolerations(core::v1::PodSpec& spec) {
   const auto add = [&](std::string_view key, std::string_view effect) {
     const bool there = std::ranges::any_of(std::as_const(spec).tolerations, [&](const auto& one) {
@@ -47,7 +47,7 @@ void add_tolerations(core::v1::PodSpec& spec) {
   if (spec.host_network) add("node.kubernetes.io/network-unavailable", "NoSchedule");
 }
 
-/// Lets the scheduler choose that node only; other required terms on names are replaced.
+/// Adds a node affinity for one node; other required terms on node names are replaced.
 void pin_to_node(core::v1::PodSpec& spec, std::string_view node) {
   core::v1::NodeSelectorRequirement name;
   name.key = "metadata.name";
@@ -63,7 +63,7 @@ void pin_to_node(core::v1::PodSpec& spec, std::string_view node) {
   }
 }
 
-/// The node that the pod is on or is meant for.
+/// Returns the node that the pod is bound to or pinned to.
 std::string node_of(const Pod& pod) {
   if (!pod.spec.node_name.empty()) return pod.spec.node_name.str();
   if (!pod.spec.affinity || !pod.spec.affinity->node_affinity) return {};
@@ -147,7 +147,8 @@ class DaemonSetController::Run {
     cluster_.create(pod);
   }
 
-  /// Creates missing pods and deletes those that ended, that are too many or on the wrong node. True if there were any.
+  /// Creates missing pods and deletes finished, surplus and misplaced ones. Returns whether there
+  /// were any.
   bool keep_pods() {
     bool changed = false;
     const auto remove = [&](const Ref<Pod>& pod) {
@@ -176,7 +177,7 @@ class DaemonSetController::Run {
     return changed;
   }
 
-  /// The pods of one node, old and new; null if there is none.
+  /// The old and the new pod of a node; null if there is none.
   struct OnNode {
     Ref<Pod> old_pod;
     Ref<Pod> new_pod;
@@ -189,7 +190,7 @@ class DaemonSetController::Run {
     return found;
   }
 
-  /// Replaces old pods: those that are not available at once, others as far as the strategy lets them be missing.
+  /// Replaces old pods: unavailable ones at once, available ones within maxUnavailable.
   void update_pods() {
     if (max_surge() > 0) return surge();
     std::int64_t unavailable = 0;
@@ -211,7 +212,7 @@ class DaemonSetController::Run {
     }
   }
 
-  /// Makes new pods beside the old ones, which go when the new ones are available.
+  /// Creates new pods beside the old ones, which are deleted when the new ones are available.
   void surge() {
     std::int64_t surging = 0;
     std::vector<std::string> candidates;
@@ -273,8 +274,8 @@ class DaemonSetController::Run {
   PodRefs pods_;
   std::map<std::string, PodRefs> on_node_;
   std::vector<Ref<Node>> nodes_;
-  std::set<std::string> wanted_;  ///< the nodes that should have a pod
-  std::string hash_;              ///< of the present template
+  std::set<std::string> wanted_;  ///< nodes that should run a pod
+  std::string hash_;              ///< of the current template
 };
 
 std::vector<GroupResource> DaemonSetController::watched() const {

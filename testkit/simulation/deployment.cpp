@@ -77,7 +77,7 @@ class DeploymentController::Rollout {
     for (const ReplicaSet& set : sets_) all.push_back(&set);
     return all;
   }
-  /// The sets of older templates, oldest first.
+  /// Returns the replica sets of older templates, oldest first.
   [[nodiscard]] std::vector<ReplicaSet*> old_sets() {
     std::vector<ReplicaSet*> old;
     for (std::size_t i = 0; i < sets_.size(); ++i) {
@@ -108,7 +108,8 @@ class DeploymentController::Rollout {
     deployment_ = *cluster_.update_status(deployment_);
   }
 
-  /// Tells of a pause, and of its end: the time of the pause does not count for the deadline.
+  /// Sets the condition for a paused or resumed deployment. The time of the pause does not count
+  /// towards the progress deadline.
   void note_pause() {
     if (!has_deadline()) return;
     const auto* progress = find_condition(deployment_.status.conditions, "Progressing");
@@ -128,7 +129,8 @@ class DeploymentController::Rollout {
     return highest + 1;
   }
 
-  /// Gives the newest set, which may be an old one of which the template is wanted again, the highest revision.
+  /// Gives the highest revision to the newest set. After a rollback this is an older set whose
+  /// template is in use again.
   void keep_revision() {
     ReplicaSet& set = *newest_set();
     const bool annotated = annotate_newest(deployment_, set, next_revision());
@@ -181,7 +183,8 @@ class DeploymentController::Rollout {
       sets_.push_back(*cluster_.create(set));
     } catch (const ApiError& error) {
       if (is_already_exists(error)) {
-        // Another template has this hash: the next one is computed with a number added.
+        // Hash collision with another template: the next attempt adds a collision count to the
+        // hash.
         apps::v1::DeploymentStatus status = deployment_.status;
         status.collision_count = status.collision_count.value_or(0) + 1;
         write_status(std::move(status));
@@ -201,7 +204,7 @@ class DeploymentController::Rollout {
     }
   }
 
-  /// Whether the wanted number of pods has changed since the active sets were sized.
+  /// Returns whether the desired number of replicas has changed since the active sets were scaled.
   [[nodiscard]] bool is_scaled() {
     return std::ranges::any_of(active_sets(), [&](const ReplicaSet* set) {
       const std::int64_t desired = number_annotation(*set, kDesiredReplicasAnnotation);
@@ -209,7 +212,7 @@ class DeploymentController::Rollout {
     });
   }
 
-  /// Sets the size of a set; `force` also brings its annotations up to date. Returns whether the size changed.
+  /// Scales a set; `force` also updates its annotations. Returns whether the size changed.
   bool resize(ReplicaSet& set, std::int32_t size, bool force = false) {
     const bool sized = replicas_of(set) != size;
     if (!sized && !force) return false;
@@ -219,7 +222,8 @@ class DeploymentController::Rollout {
     return sized;
   }
 
-  /// Scales without a rollout: the only active set, or all in proportion to their size.
+  /// Scales without a rollout: the only active set, or all active sets in proportion to their
+  /// sizes.
   void scale() {
     const std::vector<ReplicaSet*> active = active_sets();
     const std::int32_t wanted = replicas_of(deployment_);
@@ -266,7 +270,7 @@ class DeploymentController::Rollout {
     resize(*newest_set(), replicas_of(deployment_));
   }
 
-  /// Whether pods of older templates are left that have not ended.
+  /// Returns whether unfinished pods of older templates remain.
   [[nodiscard]] bool has_old_pods() {
     for (const ReplicaSet* old : old_sets()) {
       if (old->status.replicas > 0) return true;
@@ -290,7 +294,7 @@ class DeploymentController::Rollout {
     shrink_old_sets();
   }
 
-  /// Takes pods from older sets: first those that are not available, then as many as the strategy lets miss.
+  /// Scales down older sets: unavailable pods first, then as many as maxUnavailable permits.
   void shrink_old_sets() {
     const std::int32_t least = replicas_of(deployment_) - max_unavailable(deployment_);
     const ReplicaSet& newest = *newest_set();
@@ -338,7 +342,7 @@ class DeploymentController::Rollout {
         progress->reason == "ProgressDeadlineExceeded") {
       return std::nullopt;
     }
-    // One second more: times in objects have no fraction.
+    // One second is added because times in objects have no fraction.
     const std::chrono::seconds wait{progress_deadline(deployment_)};
     return cluster_.until(progress->last_update_time.time_point() + wait) + std::chrono::seconds{1};
   }
@@ -361,7 +365,7 @@ void DeploymentController::on_change(const GroupResource& /*resource*/, const St
   } else if (const Ref<ReplicaSet> set = object.as<ReplicaSet>()) {
     enqueue_controller<Deployment>(cluster_, *set, enqueue);
   } else if (const Ref<Pod> pod = object.as<Pod>()) {
-    // Recreate waits until the last pod of an older template is gone or has ended.
+    // A Recreate rollout waits until the last pod of an older template is deleted or finished.
     const auto* owner = controller_of(pod->metadata);
     if (owner == nullptr || owner->kind != "ReplicaSet") return;
     const Ref<ReplicaSet> owning =
@@ -377,7 +381,7 @@ void DeploymentController::on_change(const GroupResource& /*resource*/, const St
 RetryAfter DeploymentController::sync(const ObjectKey& key) {
   const Ref<Deployment> found = cluster_.find<Deployment>(key.namespace_, key.name);
   if (!found) return std::nullopt;
-  // A selector of everything would adopt everything.
+  // A selector that matches everything would adopt every pod.
   if (to_selector(found->spec.selector).matches_everything()) return std::nullopt;
   return Rollout{cluster_, *found}.run();
 }

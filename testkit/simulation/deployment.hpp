@@ -14,8 +14,8 @@
 
 namespace kube::testkit::detail {
 
-/// Rolls out deployments: makes a ReplicaSet per template, moves pods from the old ones to the newest one within the bounds
-/// of the strategy, and keeps revisions for a rollback.
+/// Rolls out deployments: creates a ReplicaSet per template, moves pods from the old sets to the
+/// newest one within the bounds of the strategy, and keeps revisions for rollbacks.
 class DeploymentController final : public SimulatedController {
  public:
   explicit DeploymentController(ClusterAccess cluster) : cluster_(std::move(cluster)) {}

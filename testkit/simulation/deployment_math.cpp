@@ -15,7 +15,7 @@ namespace {
 using apps::v1::Deployment;
 using apps::v1::ReplicaSet;
 
-/// The length that the history of revisions may have.
+/// Maximum length of the revision history.
 constexpr std::size_t kMostHistory = 2000;
 
 constexpr std::array<std::string_view, 6> kNotCopied{
@@ -31,7 +31,8 @@ struct Bounds {
   std::int32_t unavailable = 0;
 };
 
-/// Percentages of the surge are rounded up and those of missing pods down; if both are 0, one pod may be missing.
+/// Resolves percentages: maxSurge is rounded up and maxUnavailable down; if both are 0,
+/// maxUnavailable becomes 1.
 Bounds bounds_of(const Deployment& deployment) {
   const std::int64_t wanted = replicas_of(deployment);
   const auto& rolling = deployment.spec.strategy.rolling_update;
@@ -52,7 +53,8 @@ bool set_annotation(ReplicaSet& set, std::string_view name, const std::string& v
   return true;
 }
 
-/// Appends `revision` to the comma-separated `history`, dropping the oldest entries if it becomes too long.
+/// Appends `revision` to the comma-separated `history` and drops the oldest entries if it becomes
+/// too long.
 std::string extend_history(std::string history, const std::string& revision) {
   if (history.empty()) return revision;
   history += ',' + revision;

@@ -33,7 +33,7 @@ bool has_timed_out(const Deployment& deployment, const DeploymentStatus& status,
          now.unix_seconds();
 }
 
-/// "ReplicaSet "web-5d59d67564"", or the deployment if it has no newest set.
+/// Returns "ReplicaSet "web-5d59d67564"", or the deployment if it has no newest set.
 std::string subject_of(const Deployment& deployment, const ReplicaSet* newest) {
   return newest != nullptr ? fmt::format("ReplicaSet \"{}\"", newest->metadata.name.view())
                            : fmt::format("Deployment \"{}\"", deployment.metadata.name.view());
@@ -44,7 +44,7 @@ void set_progress(const Deployment& deployment, DeploymentStatus& status, const 
   const DeploymentCondition* current = find_condition(deployment.status.conditions, "Progressing");
   if (status.replicas == status.updated_replicas && current != nullptr &&
       current->reason == "NewReplicaSetAvailable") {
-    return;  // The rollout is over; this is about something else.
+    return;  // No rollout is in progress.
   }
   const std::string subject = subject_of(deployment, newest);
   if (is_complete(deployment, status)) {
@@ -69,7 +69,8 @@ void set_progress(const Deployment& deployment, DeploymentStatus& status, const 
   }
 }
 
-/// Passes on why a replica set could not make its pods; that of the newest set comes first.
+/// Propagates the error of a replica set that could not create its pods. The newest set takes
+/// precedence.
 void set_replica_failure(DeploymentStatus& status, std::vector<const ReplicaSet*> all,
                          const ReplicaSet* newest, Time now) {
   std::ranges::stable_partition(all, [&](const ReplicaSet* set) { return set == newest; });

@@ -11,22 +11,23 @@
 /// The status of deployments, computed from their replica sets.
 namespace kube::testkit::detail {
 
-/// Sets a condition. Nothing changes if status and reason are the same already; the time of the transition is kept if the
-/// status is.
+/// Sets a condition. Does nothing if status and reason are unchanged; keeps the transition time if
+/// the status is unchanged.
 void set_deployment_condition(apps::v1::DeploymentStatus& status, std::string_view type,
                               std::string_view value, std::string_view reason,
                               const std::string& message, Time now);
 
-/// Whether all pods are of the newest template and available.
+/// Returns whether all pods are of the newest template and available.
 [[nodiscard]] bool is_complete(const apps::v1::Deployment& deployment,
                                const apps::v1::DeploymentStatus& status);
 
-/// Counts, the condition Available, and the other conditions as they were. `newest` may be null; it is in `all`.
+/// Computes the counts and the condition Available; other conditions are kept. `newest` may be
+/// null; it is in `all`.
 [[nodiscard]] apps::v1::DeploymentStatus count_status(
     const apps::v1::Deployment& deployment, const std::vector<const apps::v1::ReplicaSet*>& all,
     const apps::v1::ReplicaSet* newest, Time now);
 
-/// The same, with the conditions Progressing and ReplicaFailure of a rollout.
+/// Like count_status(), with the conditions Progressing and ReplicaFailure of a rollout.
 [[nodiscard]] apps::v1::DeploymentStatus rollout_status(
     const apps::v1::Deployment& deployment, const std::vector<const apps::v1::ReplicaSet*>& all,
     const apps::v1::ReplicaSet* newest, Time now);

@@ -26,7 +26,8 @@ std::optional<std::int32_t> named_port(const List<Container>& containers, const 
   return std::nullopt;
 }
 
-/// The number at which the pod serves the port; nothing if it has no port of that name.
+/// Returns the port number of the pod for a service port, or nothing if the pod has no port of that
+/// name.
 std::optional<std::int32_t> port_number(const Pod& pod, const ServicePort& port) {
   if (!port.target_port.is_set()) return port.port;
   if (!port.target_port.is_string()) {

@@ -10,14 +10,14 @@
 
 namespace kube::testkit::detail {
 
-/// Pods that serve a service at the same port numbers. Named ports may have another number in each pod, so a service can
-/// have several groups.
+/// Pods that serve a service at the same port numbers. A named port may have a different number in
+/// each pod, so a service can have several groups.
 struct EndpointGroup {
   List<core::v1::EndpointPort> ports;
   PodRefs pods;
 };
 
-/// The pods of `candidates` that have an address and have not ended, grouped by their ports.
+/// Groups the `candidates` that have an address and have not finished by their ports.
 [[nodiscard]] std::vector<EndpointGroup> group_by_ports(const core::v1::Service& service,
                                                         const PodRefs& candidates);
 

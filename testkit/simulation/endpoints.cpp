@@ -68,7 +68,7 @@ Map<String> slice_labels(const Service& service) {
   return labels;
 }
 
-/// The slices for the groups, without names.
+/// Returns the desired slices for the groups, without names.
 std::vector<EndpointSlice> wanted_slices(const Service& service,
                                          const std::vector<EndpointGroup>& groups) {
   std::vector<EndpointSlice> slices;
@@ -96,7 +96,7 @@ std::vector<EndpointSlice> wanted_slices(const Service& service,
       slice->endpoints.push_back(endpoint_of(service, *pod));
     }
   }
-  if (slices.empty()) add({});  // tells that the service has no endpoints
+  if (slices.empty()) add({});  // an empty slice marks a service without endpoints
   return slices;
 }
 
@@ -116,7 +116,7 @@ void EndpointsController::on_change(const GroupResource& /*resource*/, const Sto
     if (!service->spec.selector.empty()) enqueue_object(*service, enqueue);
     return;
   }
-  // All services of the namespace: the labels that the pod had before are not known.
+  // All services of the namespace are enqueued, because the previous labels of the pod are unknown.
   for (const Ref<Service>& service : cluster_.list<Service>(object.metadata_text("namespace"))) {
     if (!service->spec.selector.empty()) enqueue_object(*service, enqueue);
   }
@@ -125,7 +125,7 @@ void EndpointsController::on_change(const GroupResource& /*resource*/, const Sto
 RetryAfter EndpointsController::sync(const ObjectKey& key) {
   const Ref<Service> service = cluster_.find<Service>(key.namespace_, key.name);
   if (!service) {
-    // Slices have an owner and are collected; Endpoints have none.
+    // Slices have an owner and are garbage-collected; Endpoints have none.
     const Ref<Endpoints> left = cluster_.find<Endpoints>(key.namespace_, key.name);
     if (left) cluster_.remove(*left);
     return std::nullopt;

@@ -12,7 +12,7 @@
 
 namespace kube::testkit::detail {
 
-/// Keeps the EndpointSlices and the Endpoints of services that have a selector.
+/// Maintains the EndpointSlices and the Endpoints of services that have a selector.
 class EndpointsController final : public SimulatedController {
  public:
   explicit EndpointsController(ClusterAccess cluster) : cluster_(std::move(cluster)) {}

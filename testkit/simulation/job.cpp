@@ -60,7 +60,7 @@ JobCondition make_condition(std::string_view type, bool value, std::string_view 
   return condition;
 }
 
-/// When the last of its containers ended; the present time if that is not told.
+/// Returns the time at which the last container finished, or the current time if none is recorded.
 Time end_of(const Pod& pod, Time now) {
   Time end;
   for (const auto& status : pod.status.container_statuses) {
@@ -125,7 +125,7 @@ class JobController::Run {
     return a ? a : b;
   }
 
-  /// Counts the pods whose finalizer is gone, and notes those that have finished since.
+  /// Counts the pods whose finalizer has been removed, and records newly finished pods.
   void count_finished() {
     std::set<std::string_view> tracked;
     for (const Ref<Pod>& pod : pods_) {
@@ -167,7 +167,7 @@ class JobController::Run {
     job_.status.conditions.push_back(make_condition(type, true, reason, message, cluster_.now()));
   }
 
-  /// Decides that the job has failed, if it has.
+  /// Marks the job as failed if a failure criterion is met. Returns whether it is.
   bool reach_failure() {
     const std::int32_t limit = job_.spec.backoff_limit.value_or(6);
     if (failed() > limit || restarts_exceed(limit)) {
@@ -183,7 +183,7 @@ class JobController::Run {
     return false;
   }
 
-  /// Containers that are restarted in place count as failures, too.
+  /// Returns whether restarts exceed `limit`. Containers restarted in place count as failures, too.
   [[nodiscard]] bool restarts_exceed(std::int32_t limit) const {
     if (job_.spec.template_.spec.restart_policy != "OnFailure") return false;
     std::int64_t restarts = 0;
@@ -193,7 +193,7 @@ class JobController::Run {
     return limit == 0 ? restarts > 0 : restarts >= limit;
   }
 
-  /// The time until the active deadline; nothing if there is none.
+  /// Returns the time until the active deadline; nothing if there is none.
   [[nodiscard]] RetryAfter deadline() const {
     if (!job_.spec.active_deadline_seconds || is_suspended() || !job_.status.start_time.is_set() ||
         has_verdict()) {
@@ -203,13 +203,13 @@ class JobController::Run {
                           std::chrono::seconds{*job_.spec.active_deadline_seconds});
   }
 
-  /// Whether enough pods have succeeded and none is left.
+  /// Returns whether enough pods have succeeded and none is left.
   [[nodiscard]] bool is_reached() {
     if (!active_.empty()) return false;
     return job_.spec.completions ? succeeded() >= *job_.spec.completions : succeeded() > 0;
   }
 
-  /// Creates and deletes pods so that as many are active as are wanted.
+  /// Creates and deletes pods to reach the desired number of active ones.
   RetryAfter manage() {
     std::int32_t wanted = job_.spec.parallelism.value_or(1);
     if (is_suspended()) {
@@ -239,7 +239,7 @@ class JobController::Run {
     return std::nullopt;
   }
 
-  /// The time to wait after failures: 10 s, doubled with each.
+  /// Returns the back-off after failures: 10 s, doubled with each failure.
   [[nodiscard]] RetryAfter back_off() {
     Time last;
     for (const Ref<Pod>& pod : pods_) {
@@ -275,11 +275,12 @@ class JobController::Run {
     job_.status.conditions.push_back(
         make_condition("Suspended", is_suspended(), is_suspended() ? "JobSuspended" : "JobResumed",
                        is_suspended() ? "Job suspended" : "Job resumed", cluster_.now()));
-    // A deadline counts the time for which the job is active without a break.
+    // The deadline restarts when the job is resumed.
     job_.status.start_time = is_suspended() ? Time{} : cluster_.now();
   }
 
-  /// Writes the status, then lets the pods go that are in it, and finishes the job when nothing is left to count.
+  /// Writes the status, then removes the finalizers of the pods recorded in it, and finishes the
+  /// job when no pod is left to count.
   void finish() {
     job_.status.active = static_cast<std::int32_t>(active_.size());
     job_.status.ready = ready_;
@@ -299,7 +300,8 @@ class JobController::Run {
     for (const Ref<Pod>& pod : released_) untrack(cluster_, *pod);
   }
 
-  /// Whether clients have been able to see the verdict before the job is finished.
+  /// Returns whether the condition that precedes the final one is already stored, so that clients
+  /// could observe it.
   [[nodiscard]] bool has_verdict_stored() const {
     return is_condition_true(before_.status.conditions, "SuccessCriteriaMet") ||
            is_condition_true(before_.status.conditions, "FailureTarget");
@@ -310,7 +312,7 @@ class JobController::Run {
   Job job_;
   PodRefs pods_;
   PodRefs active_;
-  PodRefs released_;  ///< finished pods whose finalizer goes in this sync
+  PodRefs released_;  ///< finished pods whose finalizer is removed in this sync
   std::set<std::int32_t> indexes_;
   std::int32_t terminating_ = 0;
   std::int32_t ready_ = 0;
@@ -326,7 +328,7 @@ void JobController::on_change(const GroupResource& /*resource*/, const StoredObj
     enqueue_object(*job, enqueue);
   } else if (const Ref<Pod> pod = object.as<Pod>()) {
     enqueue_controller<Job>(cluster_, *pod, enqueue);
-    // Its job may have been deleted without its pods.
+    // Its job may have been deleted with orphaned pods.
     const String* name = pod->metadata.labels.find(kJobName);
     if (is_tracked(*pod) && name != nullptr) enqueue({pod->metadata.namespace_.str(), name->str()});
   }

@@ -10,11 +10,11 @@
 
 namespace kube::testkit::detail {
 
-/// Runs jobs: makes pods until enough have succeeded or too many have failed, and deletes the job when its time to live
-/// after that is over.
+/// Runs jobs: creates pods until enough have succeeded or too many have failed, and deletes the job
+/// when ttlSecondsAfterFinished has expired.
 ///
-/// A pod is counted once: it keeps the finalizer `batch.kubernetes.io/job-tracking` until its uid is in the status as an
-/// uncounted pod, and is counted when the finalizer is gone.
+/// A pod is counted exactly once: it keeps the finalizer `batch.kubernetes.io/job-tracking` until
+/// its UID is in the status as an uncounted pod, and is counted when the finalizer is removed.
 class JobController final : public SimulatedController {
  public:
   explicit JobController(ClusterAccess cluster) : cluster_(std::move(cluster)) {}
@@ -26,7 +26,7 @@ class JobController final : public SimulatedController {
 
  private:
   class Run;
-  /// Lets the pods go that belonged to a job of that name which is gone.
+  /// Removes the finalizers from the pods of a deleted job.
   void release_orphans(const ObjectKey& key);
   RetryAfter expire(const batch::v1::Job& job);
 

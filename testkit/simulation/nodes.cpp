@@ -30,7 +30,7 @@ void add_condition(Node& node, std::string_view type, std::string_view status,
   node.status.conditions.push_back(std::move(condition));
 }
 
-/// Adds or removes a taint with the effect NoSchedule. Returns whether that changed anything.
+/// Adds or removes a taint with the effect NoSchedule. Returns whether anything changed.
 bool set_taint(Node& node, std::string_view key, bool wanted, Time now) {
   const auto is_it = [&](const core::v1::Taint& taint) {
     return taint.key == key && taint.effect == "NoSchedule";
@@ -48,7 +48,7 @@ bool set_taint(Node& node, std::string_view key, bool wanted, Time now) {
   return true;
 }
 
-/// Sets what a kubelet reports at its start, where it is missing.
+/// Sets missing fields to the values that a kubelet registers at startup.
 void register_node(Node& node, Time now) {
   add_condition(node, "MemoryPressure", "False", "KubeletHasSufficientMemory",
                 "kubelet has sufficient memory available", now);

@@ -8,11 +8,11 @@
 
 namespace kube::testkit::detail {
 
-/// Stores the node `kubecxx-node` if there is none.
+/// Creates the node `kubecxx-node` if there is none.
 void ensure_node(Engine& engine);
 
-/// Plays the kubelet of each node and the controller of node life: a node without a condition Ready becomes ready, and
-/// taints tell whether a node is cordoned or not ready.
+/// Simulates the kubelet's node status and the node lifecycle controller: a node without a
+/// condition Ready becomes ready, and taints mark nodes that are cordoned or not ready.
 class NodeController final : public SimulatedController {
  public:
   explicit NodeController(ClusterAccess cluster) : cluster_(std::move(cluster)) {}

@@ -13,7 +13,7 @@
 
 namespace kube::testkit::detail {
 
-/// The objects that `owner` controls.
+/// Returns the objects that `owner` controls.
 template <typename T, typename Owner>
 [[nodiscard]] std::vector<Ref<T>> owned_by(const ClusterAccess& cluster, const Owner& owner) {
   std::vector<Ref<T>> objects = cluster.list<T>(owner.metadata.namespace_.view());
@@ -21,8 +21,8 @@ template <typename T, typename Owner>
   return objects;
 }
 
-/// The objects that `owner` controls, after it has adopted those without a controller that `selector` matches and has
-/// released those of its own that it no longer matches. An owner that is being deleted does neither.
+/// Returns the objects that `owner` controls, after it has adopted orphans that `selector` matches
+/// and released objects that it no longer matches. An owner that is being deleted does neither.
 template <typename T, typename Owner>
 std::vector<Ref<T>> claim(ClusterAccess& cluster, const Owner& owner,
                           const labels::Selector& selector) {
@@ -56,8 +56,8 @@ void enqueue_object(const T& object, const Enqueue& enqueue) {
   enqueue(key_of(object));
 }
 
-/// Enqueues the controller of `object` if it is of type Owner. An object without a controller concerns all owners of its
-/// namespace whose selector matches it, as one of them may adopt it.
+/// Enqueues the controller of `object` if it is of type Owner. An orphan enqueues all owners of its
+/// namespace whose selector matches it, because one of them may adopt it.
 template <typename Owner, typename T>
 void enqueue_controller(const ClusterAccess& cluster, const T& object, const Enqueue& enqueue) {
   const std::string namespace_ = object.metadata.namespace_.str();

@@ -11,18 +11,18 @@
 
 namespace kube::testkit::detail {
 
-/// Gives addresses of 10.244.0.0/16 to pods, no two of which have the same one as long as there are enough.
+/// Allocates unique addresses of 10.244.0.0/16 to pods; reuses them when the range is exhausted.
 /// Not thread-safe.
 class PodAddresses {
  public:
-  /// An address for the pod, which has none yet.
+  /// Allocates an address for a pod that has none.
   std::string take(const ClusterAccess& cluster, const core::v1::Pod& pod);
 
  private:
   [[nodiscard]] bool is_taken(const ClusterAccess& cluster, const std::string& address) const;
 
   bool filled_ = false;
-  /// The pods that have had an address; they may be gone.
+  /// The last pod of each address; it may be deleted.
   std::map<std::string, ObjectKey> holders_;
 };
 

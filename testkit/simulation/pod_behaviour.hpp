@@ -9,11 +9,12 @@
 
 namespace kube::testkit::detail {
 
-/// The behaviour of the containers of a simulated pod.
+/// Annotation that selects how the containers of a simulated pod end.
 inline constexpr std::string_view kOutcomeAnnotation = "simulation.kubecxx/outcome";
-/// How long they run before they end, such as "90s"; at once if it is missing.
+/// Run time of the containers before they end, such as "90s"; zero if missing.
 inline constexpr std::string_view kAfterAnnotation = "simulation.kubecxx/after";
-/// How long they take to stop when the pod is deleted, at most the grace period; at once if it is missing.
+/// Time that the containers take to stop when the pod is deleted, at most the grace period; zero if
+/// missing.
 inline constexpr std::string_view kStopAfterAnnotation = "simulation.kubecxx/stop-after";
 
 /// The behaviour of a pod, from its annotations and its restart policy.
@@ -28,7 +29,7 @@ struct PodBehaviour {
   Outcome outcome = Outcome::kRunning;
   std::chrono::nanoseconds after{0};
   std::chrono::nanoseconds stop_after{0};
-  /// Why the annotations cannot be understood; empty if they can.
+  /// The reason why the annotations are invalid; empty if they are valid.
   std::string problem = {};
 
   [[nodiscard]] bool ends() const noexcept {
@@ -36,7 +37,8 @@ struct PodBehaviour {
   }
 };
 
-/// Without annotations, pods with the restart policy Always run for ever, and others succeed at once.
+/// Parses the annotations. Without them, pods with the restart policy Always run for ever, and
+/// others succeed at once.
 [[nodiscard]] PodBehaviour behaviour_of(const core::v1::Pod& pod);
 
 }  // namespace kube::testkit::detail

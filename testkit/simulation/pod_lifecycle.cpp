@@ -14,7 +14,7 @@ using core::v1::Node;
 using core::v1::Pod;
 using Outcome = PodBehaviour::Outcome;
 
-/// SIGTERM ends a container with this code.
+/// Exit code of a container that SIGTERM has ended.
 constexpr std::int32_t kTerminated = 143;
 
 void set_addresses(Pod& pod, const std::string& address, const std::string& host) {
@@ -72,7 +72,7 @@ RetryAfter PodLifecycle::terminate(const Pod& pod) {
     if (left.count() > 0) return left;
   }
   if (!pod.metadata.finalizers.empty() && !is_finished(pod)) {
-    // Something waits for the end of the pod and wants to know how it ended.
+    // A finalizer keeps the pod; its owner needs to read the final status.
     Pod ended = pod;
     set_ended(ended, kTerminated, cluster_.now());
     cluster_.update_status(ended);

@@ -12,9 +12,9 @@
 
 namespace kube::testkit::detail {
 
-/// Plays the kubelets: starts the containers of pods that are bound to a node, ends them as their behaviour says, and
-/// completes deletions. It writes a status when a pod starts, ends or is restarted, and otherwise leaves alone what clients
-/// have written.
+/// Simulates the kubelets: starts the containers of pods that are bound to a node, ends them as
+/// configured by their annotations, and completes deletions. It writes the status only when a pod
+/// starts, ends or is restarted; otherwise the status is left to clients.
 class PodLifecycle final : public SimulatedController {
  public:
   explicit PodLifecycle(ClusterAccess cluster) : cluster_(std::move(cluster)) {}
@@ -28,7 +28,7 @@ class PodLifecycle final : public SimulatedController {
   RetryAfter terminate(const core::v1::Pod& pod);
   RetryAfter start(const core::v1::Pod& pod, const PodBehaviour& behaviour);
   RetryAfter keep_running(const core::v1::Pod& pod, const PodBehaviour& behaviour);
-  /// Ends the containers; those that are to be restarted wait for that.
+  /// Ends the containers. Those with a restart policy then wait in back-off.
   void end(const core::v1::Pod& pod, const PodBehaviour& behaviour);
   void restart(const core::v1::Pod& pod);
   void report(core::v1::Pod pod);

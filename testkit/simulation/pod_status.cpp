@@ -50,7 +50,7 @@ void set_state(ContainerStatus& status, Time started) {
   status.started = true;
 }
 
-/// The container has ended. The time of its start is that of its present state.
+/// Sets the state of a container that has ended. The start time is taken from its previous state.
 void set_state(ContainerStatus& status, std::int32_t exit_code, Time now) {
   const Time started = status.state.running ? status.state.running->started_at : now;
   status.state = {};
@@ -72,7 +72,7 @@ std::string unready_message(const Pod& pod) {
   return fmt::format("containers with unready status: [{}]", joined);
 }
 
-/// The first readiness gate that is not met, as the kubelet tells it; empty if all are.
+/// Returns the kubelet's message about the first readiness gate that is not met; empty if all are.
 std::string gate_problem(const Pod& pod) {
   for (const auto& gate : pod.spec.readiness_gates) {
     const auto* condition = find_condition(pod.status.conditions, gate.condition_type.view());

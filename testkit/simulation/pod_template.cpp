@@ -17,7 +17,8 @@ core::v1::Pod pod_from_template(const core::v1::PodTemplateSpec& pod_template,
 }
 
 std::string text_hash(std::string_view text, std::optional<std::int32_t> collisions) {
-  // FNV-1a with 32 bits, whose decimal digits are then spelled in letters that form no words.
+  // FNV-1a with 32 bits. Its decimal digits are mapped to an alphabet without vowels, so that names
+  // do not form words.
   constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
   std::uint32_t hash = 2166136261U;
   const auto add = [&](std::string_view bytes) {

@@ -14,11 +14,12 @@ namespace kube::testkit::detail {
 inline constexpr std::string_view kTemplateHashLabel = "pod-template-hash";
 inline constexpr std::string_view kRevisionHashLabel = "controller-revision-hash";
 
-/// A pod with the labels, annotations, finalizers and spec of `pod_template`, and without a name.
+/// Creates a pod with the labels, annotations, finalizers and spec of `pod_template`, without a
+/// name.
 [[nodiscard]] core::v1::Pod pod_from_template(const core::v1::PodTemplateSpec& pod_template,
                                               std::string_view namespace_);
 
-/// The same, controlled by `owner` and with a name to be generated from its name.
+/// Creates a pod that is controlled by `owner`, with a generateName based on the owner's name.
 template <typename Owner>
 [[nodiscard]] core::v1::Pod pod_of_owner(const core::v1::PodTemplateSpec& pod_template,
                                          const Owner& owner) {
@@ -28,13 +29,14 @@ template <typename Owner>
   return pod;
 }
 
-/// A hash in the alphabet of generated names, equal in every process. `collisions` varies it.
+/// Returns a hash in the alphabet of generated names, stable across processes. `collisions` varies
+/// it.
 [[nodiscard]] std::string text_hash(std::string_view text,
                                     std::optional<std::int32_t> collisions = std::nullopt);
 [[nodiscard]] std::string template_hash(const core::v1::PodTemplateSpec& pod_template,
                                         std::optional<std::int32_t> collisions = std::nullopt);
 
-/// Whether both templates are equal but for the hash label that a deployment adds.
+/// Returns whether both templates are equal, ignoring the hash label that a deployment adds.
 [[nodiscard]] bool same_template(const core::v1::PodTemplateSpec& a,
                                  const core::v1::PodTemplateSpec& b);
 

@@ -18,7 +18,7 @@ using core::v1::Pod;
 using core::v1::ResourceQuota;
 
 constexpr std::string_view kReplicaFailure = "ReplicaFailure";
-/// Refused pods are tried again after this time, as quotas and other rules may have changed.
+/// Rejected pods are retried after this time, because quotas and other policies may have changed.
 constexpr std::chrono::seconds kRetryRefused{30};
 
 void set_failure(apps::v1::ReplicaSetStatus& status, const std::string& failure, bool too_few,
@@ -69,7 +69,7 @@ void ReplicaSetController::on_change(const GroupResource& resource, const Stored
   } else if (const Ref<Pod> pod = object.as<Pod>()) {
     enqueue_controller<ReplicaSet>(cluster_, *pod, enqueue);
   } else if (resource == ClusterAccess::resource<ResourceQuota>()) {
-    // There may be room for pods that were refused.
+    // Quota may be available now for pods that were rejected.
     for (const Ref<ReplicaSet>& one :
          cluster_.list<ReplicaSet>(object.metadata_text("namespace"))) {
       if (find_condition(one->status.conditions, kReplicaFailure) != nullptr) {

@@ -12,7 +12,7 @@
 
 namespace kube::testkit::detail {
 
-/// Keeps as many pods of a ReplicaSet as it asks for.
+/// Maintains the desired number of pods of a ReplicaSet.
 class ReplicaSetController final : public SimulatedController {
  public:
   explicit ReplicaSetController(ClusterAccess cluster) : cluster_(std::move(cluster)) {}
@@ -23,7 +23,7 @@ class ReplicaSetController final : public SimulatedController {
   RetryAfter sync(const ObjectKey& key) override;
 
  private:
-  /// Creates or deletes pods. Returns why a pod was refused; empty if none was.
+  /// Creates or deletes pods. Returns the reason if a pod was rejected; else empty.
   std::string manage(const apps::v1::ReplicaSet& set, PodRefs active);
   [[nodiscard]] PodRefs pods_of_siblings(const apps::v1::ReplicaSet& set) const;
 

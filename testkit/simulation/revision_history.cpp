@@ -14,7 +14,7 @@ using core::v1::PodTemplateSpec;
 
 namespace {
 
-/// Whether both hold the same document; the store may have written it in another way.
+/// Compares parsed documents, because the store may have re-encoded one of them.
 bool same_data(const RawExtension& a, const RawExtension& b) {
   return a == b || *decode_json<Value>(a.raw()) == *decode_json<Value>(b.raw());
 }

@@ -17,13 +17,13 @@
 
 namespace kube::testkit::detail {
 
-/// What a ControllerRevision keeps of a template: a patch that puts it back.
+/// Returns the data of a ControllerRevision: a patch that restores the template.
 [[nodiscard]] std::string revision_data(const core::v1::PodTemplateSpec& pod_template);
-/// The template that a revision keeps. Throws Error if there is none.
+/// Returns the template stored in a revision. Throws Error if there is none.
 [[nodiscard]] core::v1::PodTemplateSpec template_of(const apps::v1::ControllerRevision& revision);
 
-/// The ControllerRevisions of a StatefulSet or a DaemonSet: one per template, numbered in the order in which they were in use
-/// for the last time.
+/// The ControllerRevisions of a StatefulSet or a DaemonSet: one per template, numbered in the order
+/// of last use.
 class RevisionHistory {
  public:
   /// `hash_label` is the label that holds the hash of a revision.
@@ -44,10 +44,11 @@ class RevisionHistory {
     hash_label_ = hash_label;
   }
 
-  /// The revision of the present template. It is made, or gets the highest number, if it is not the last one already.
-  /// `collisions` is counted up if another template has the same hash.
+  /// Returns the revision of the current template. Creates it, or gives it the highest number,
+  /// unless it is the latest already. Increments `collisions` on a hash collision with another
+  /// template.
   apps::v1::ControllerRevision take_current(std::optional<std::int32_t>& collisions);
-  /// The revision of that name, or null.
+  /// Returns the revision of that name, or null.
   [[nodiscard]] const apps::v1::ControllerRevision* find(std::string_view name) const;
   /// Deletes the oldest revisions beyond `limit` whose names are not in `live`.
   void truncate(std::int32_t limit, const std::set<std::string>& live);
@@ -56,7 +57,7 @@ class RevisionHistory {
   void sort();
 
   ClusterAccess& cluster_;
-  std::vector<apps::v1::ControllerRevision> revisions_;  ///< by number
+  std::vector<apps::v1::ControllerRevision> revisions_;  ///< sorted by number
   apps::v1::ControllerRevision draft_;
   std::string hash_label_;
 };

@@ -30,7 +30,8 @@ bool is_waiting(const Pod& pod) {
          (pod.spec.scheduler_name.empty() || pod.spec.scheduler_name == "default-scheduler");
 }
 
-/// The message of a pod that fits no node: each reason with the number of nodes, then what preemption could do.
+/// Formats the message for a pod that fits no node: each reason with the number of nodes, then the
+/// result of preemption.
 std::string no_node_message(std::size_t nodes, const std::vector<std::string>& reasons) {
   return fmt::format(
       "0/{0} nodes are available: {1}. no new claims to deallocate, preemption: 0/{0} nodes are "
@@ -51,7 +52,7 @@ void Scheduler::on_change(const GroupResource& /*resource*/, const StoredObject&
     if (is_waiting(*pod)) enqueue_object(*pod, enqueue);
     return;
   }
-  // A node or a claim may be what a pod waits for.
+  // Pending pods may be waiting for this node or claim.
   for (const Ref<Pod>& pod : cluster_.list<Pod>(object.metadata_text("namespace"))) {
     if (is_waiting(*pod)) enqueue_object(*pod, enqueue);
   }
@@ -76,7 +77,7 @@ RetryAfter Scheduler::sync(const ObjectKey& key) {
     chosen.metadata.annotations[kSelectedNode] = node;
     cluster_.update(chosen);
   }
-  if (!claims.waiting.empty()) return std::nullopt;  // until they are bound
+  if (!claims.waiting.empty()) return std::nullopt;  // wait until they are bound
   core::v1::Binding binding;
   binding.metadata.name = pod->metadata.name;
   binding.target.api_version = "v1";

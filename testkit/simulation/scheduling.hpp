@@ -11,7 +11,7 @@
 
 namespace kube::testkit::detail {
 
-/// Binds pods to nodes: to the one with the fewest pods among those that fit.
+/// Binds each pod to the node with the fewest pods among those that fit.
 class Scheduler final : public SimulatedController {
  public:
   explicit Scheduler(ClusterAccess cluster) : cluster_(std::move(cluster)) {}
@@ -22,14 +22,15 @@ class Scheduler final : public SimulatedController {
   RetryAfter sync(const ObjectKey& key) override;
 
  private:
-  /// The claims of the pod, and why they hold it back.
+  /// The claims of a pod, and the reason why they block its scheduling.
   struct Claims {
     std::string problem;
-    /// Claims that are bound once a node is chosen.
+    /// Claims that are bound after a node is chosen.
     std::vector<Ref<core::v1::PersistentVolumeClaim>> waiting;
   };
   [[nodiscard]] Claims claims_of(const core::v1::Pod& pod) const;
-  /// The name of the node for the pod; otherwise empty, and `problem` tells why.
+  /// Returns the name of the node for the pod. If there is none, returns an empty string and sets
+  /// `problem`.
   [[nodiscard]] std::string choose_node(const core::v1::Pod& pod, std::string& problem) const;
   void refuse(const core::v1::Pod& pod, const std::string& message);
 

@@ -25,7 +25,8 @@ namespace {
 
 constexpr std::string_view kControllerManager = "kube-controller-manager";
 
-/// Failures in a row before a sync is put off: conflicts with clients end by themselves.
+/// Number of consecutive failures that are retried at once, because conflicts with clients are
+/// transient. Later retries are delayed.
 constexpr int kImmediateRetries = 5;
 constexpr std::chrono::seconds kFirstBackoff{1};
 constexpr int kMostDoublings = 6;
@@ -128,7 +129,7 @@ void Simulation::run(const std::stop_token& stop) noexcept {
     try {
       step(stop);
     } catch (...) {
-      // There is no memory; the key is in the queue again or was about to be looked at again later.
+      // Out of memory. The key is still in the queue or scheduled for a later sync.
     }
   }
 }

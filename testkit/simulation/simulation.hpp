@@ -15,17 +15,19 @@
 #include <thread>
 #include <vector>
 
-#include "testkit/simulation/controller.hpp"
 #include "testkit/requests/engine.hpp"
+#include "testkit/simulation/controller.hpp"
 
 namespace kube::testkit::detail {
 
-/// Plays the rest of a cluster behind the API server: the controllers of workloads, jobs, endpoints and volumes, the
-/// scheduler and the kubelets. Section 16 of docs/spec/apiserver.md says what it does.
+/// Simulates the rest of a cluster behind the API server: the controllers of workloads, jobs,
+/// endpoints and volumes, the scheduler and the kubelets. Section 16 of docs/spec/apiserver.md
+/// specifies it.
 ///
-/// All controllers share one thread and one queue, in which an object stands at most once per controller; what is lower in
-/// the ownership chain comes first, so that a replica set is looked at once after many of its pods have changed. Time goes
-/// by the clock. The engine must outlive it.
+/// All controllers share one thread and one queue, which contains an object at most once per
+/// controller. Objects lower in the ownership chain are processed first, so that a replica set is
+/// synced once after many of its pods have changed. All times are read from the clock. The engine
+/// must outlive it.
 class Simulation {
  public:
   Simulation(Engine& engine, Clock& clock, const Logger& logger);
@@ -33,10 +35,10 @@ class Simulation {
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
-  /// Looks at everything again, after the content of the store was replaced.
+  /// Enqueues all objects again, after the content of the store was replaced.
   void start_over();
-  /// Waits until there is nothing left to do at the present time of the clock. False if that takes longer than `limit` of
-  /// real time.
+  /// Waits until no work is left at the present time of the clock. Returns false if that takes
+  /// longer than `limit` of real time.
   bool settle(std::chrono::milliseconds limit);
 
  private:
@@ -50,13 +52,13 @@ class Simulation {
   void subscribe();
   void enqueue(Key key);
   void run(const std::stop_token& stop) noexcept;
-  /// Works on one key, or waits for one.
+  /// Processes one key, or waits for one.
   void step(const std::stop_token& stop);
-  /// Moves the keys whose time has come to the queue.
+  /// Moves keys whose delay has expired to the queue.
   void take_due_locked();
   [[nodiscard]] Clock::TimePoint next_due_locked() const;
   RetryAfter work_on(const Key& key) noexcept;
-  /// The time to wait after a sync that failed.
+  /// Returns the back-off after a failed sync.
   RetryAfter back_off(const Key& key) noexcept;
 
   Engine& engine_;
@@ -72,7 +74,7 @@ class Simulation {
   // Used by thread_ only:
   std::map<Key, int> failures_;
   std::vector<std::shared_ptr<void>> subscriptions_;
-  std::jthread thread_;  // last: ends before what it uses
+  std::jthread thread_;  // last member: joins before the other members are destroyed
 };
 
 }  // namespace kube::testkit::detail

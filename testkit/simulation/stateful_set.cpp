@@ -71,7 +71,8 @@ class StatefulSetController::Run {
     return rolling ? rolling->partition.value_or(0) : 0;
   }
 
-  /// Creates what is missing, then deletes what is too much, then updates; in order each waits for the one before.
+  /// Creates missing pods, then deletes surplus ones, then updates. With the policy OrderedReady,
+  /// each step waits for the previous one.
   void work() {
     for (std::int32_t i = 0; i < wanted(); ++i) {
       if (!keep_replica(first_ordinal(set_) + i) && is_ordered()) return;
@@ -80,7 +81,7 @@ class StatefulSetController::Run {
     update_replicas();
   }
 
-  /// Makes sure that the pod exists. False if the next ordinal has to wait for it.
+  /// Ensures that the pod exists. Returns false if the next ordinal has to wait for it.
   bool keep_replica(std::int32_t ordinal) {
     const auto found = replicas_.find(ordinal);
     if (found == replicas_.end()) {
@@ -104,8 +105,8 @@ class StatefulSetController::Run {
         stateful_pod(set_, template_of(revision), revision.metadata.name.view(), ordinal)));
   }
 
-  /// Whether a missing pod is made of the revision before the update: below the partition, and in order as long as the update
-  /// has not come to it.
+  /// Returns whether a missing pod is created from the current revision instead of the update
+  /// revision: below the partition, or, in order, before the update has reached it.
   [[nodiscard]] bool keeps_current(std::int32_t ordinal) const {
     const std::int32_t index = ordinal - first_ordinal(set_);
     return partition() > 0 ? index < partition() : index < before_.status.current_replicas;
@@ -120,7 +121,7 @@ class StatefulSetController::Run {
     }
   }
 
-  /// Deletes pods whose ordinal is not wanted, the highest first. False if that is not finished.
+  /// Deletes pods with surplus ordinals, the highest first. Returns false if deletions are pending.
   bool shrink() {
     for (auto it = condemned_.rbegin(); it != condemned_.rend(); ++it) {
       const auto& [ordinal, pod] = *it;
@@ -133,7 +134,7 @@ class StatefulSetController::Run {
     return true;
   }
 
-  /// Makes the pod the owner of its claims, so that they are collected with it.
+  /// Makes the pod the owner of its claims, so that they are garbage-collected with it.
   void give_claims_to(const Pod& pod, std::int32_t ordinal) {
     for (const PersistentVolumeClaim& wanted_claim : stateful_claims(set_, ordinal)) {
       const Ref<PersistentVolumeClaim> found = cluster_.find<PersistentVolumeClaim>(
@@ -147,7 +148,8 @@ class StatefulSetController::Run {
     }
   }
 
-  /// Deletes the pod with the highest ordinal that is not of the newest revision, if all above are available.
+  /// Deletes the pod with the highest ordinal that is not of the update revision, if all pods above
+  /// it are available.
   void update_replicas() {
     for (std::int32_t i = wanted() - 1; i >= partition(); --i) {
       const auto found = replicas_.find(first_ordinal(set_) + i);
@@ -166,7 +168,7 @@ class StatefulSetController::Run {
     status.replicas = status.ready_replicas = status.available_replicas = 0;
     status.current_replicas = status.updated_replicas = 0;
     for (const Ref<Pod>& seen : pods_) {
-      // As it is after this sync.
+      // Reads the state after the writes of this sync.
       const Ref<Pod> pod =
           cluster_.find<Pod>(seen->metadata.namespace_.view(), seen->metadata.name.view());
       if (!pod || pod->metadata.uid != seen->metadata.uid) continue;
@@ -203,11 +205,11 @@ class StatefulSetController::Run {
   const StatefulSet& before_;
   StatefulSet set_;
   RevisionHistory history_;
-  ControllerRevision update_;   ///< of the present template
-  ControllerRevision current_;  ///< of the template before the update that goes on
+  ControllerRevision update_;   ///< of the current template
+  ControllerRevision current_;  ///< of the template before the rolling update
   PodRefs pods_;
   std::map<std::int32_t, Ref<Pod>> replicas_;   ///< by ordinal
-  std::map<std::int32_t, Ref<Pod>> condemned_;  ///< those whose ordinal is not wanted
+  std::map<std::int32_t, Ref<Pod>> condemned_;  ///< pods with surplus ordinals
 };
 
 std::vector<GroupResource> StatefulSetController::watched() const {

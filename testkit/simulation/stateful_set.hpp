@@ -10,7 +10,8 @@
 
 namespace kube::testkit::detail {
 
-/// Runs stateful sets: pods with ordinals and claims of their own, made, updated and deleted in order.
+/// Runs stateful sets: pods with ordinals and their own claims, created, updated and deleted in
+/// order.
 class StatefulSetController final : public SimulatedController {
  public:
   explicit StatefulSetController(ClusterAccess cluster) : cluster_(std::move(cluster)) {}

@@ -25,7 +25,7 @@ std::int64_t big_endian(std::string_view bytes) {
   return static_cast<std::int64_t>(number);
 }
 
-/// The sizes of the parts of a block, as its header tells them.
+/// The sizes in the header of a block.
 struct Counts {
   std::size_t utc_flags;
   std::size_t standard_flags;
@@ -60,7 +60,7 @@ TimeZone TimeZone::load(std::string_view name) {
 }
 
 TimeZone TimeZone::parse(std::string_view file) {
-  // Version 2 repeats the data with times of 64 bits behind the block with times of 32 bits.
+  // Version 2 repeats the data with 64-bit times after the block with 32-bit times.
   const auto old = counts_of(file);
   if (!old || file[4] < '2' || file.size() < kHeader + old->size(4)) return {};
   file.remove_prefix(kHeader + old->size(4));

@@ -8,17 +8,17 @@
 
 namespace kube::testkit::detail {
 
-/// A time zone of the machine's database: when which offset from UTC is in force.
+/// A time zone of the system's database: the UTC offset at any time.
 class TimeZone {
  public:
-  /// UTC.
+  /// Constructs UTC.
   TimeZone() = default;
-  /// Reads the zone, such as "Europe/Berlin". UTC if the database does not have it.
+  /// Reads a zone such as "Europe/Berlin". Returns UTC if the database does not have it.
   static TimeZone load(std::string_view name);
-  /// Reads a file of the database (RFC 9636). UTC if it is malformed.
+  /// Parses a file of the database (RFC 9636). Returns UTC if it is malformed.
   static TimeZone parse(std::string_view file);
 
-  /// What is added to UTC at that time.
+  /// Returns the offset from UTC at that time.
   [[nodiscard]] std::chrono::seconds offset(std::chrono::sys_seconds time) const;
 
  private:
@@ -27,7 +27,7 @@ class TimeZone {
     std::int32_t offset;
   };
   std::int32_t first_offset_ = 0;
-  std::vector<Transition> transitions_;  ///< by time
+  std::vector<Transition> transitions_;  ///< sorted by time
 };
 
 }  // namespace kube::testkit::detail

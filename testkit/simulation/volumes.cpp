@@ -51,7 +51,7 @@ bool is_reserved_for(const PersistentVolume& volume, const PersistentVolumeClaim
          (reference->uid.empty() || reference->uid == claim.metadata.uid);
 }
 
-/// Whether the claim may have the volume, which is free or reserved for it.
+/// Returns whether the claim can use the volume, which is free or reserved for it.
 bool fits(const PersistentVolume& volume, const PersistentVolumeClaim& claim) {
   if (is_deleting(volume)) return false;
   if (volume.spec.claim_ref && !is_reserved_for(volume, claim)) return false;
@@ -85,7 +85,7 @@ void ClaimController::on_change(const GroupResource& /*resource*/, const StoredO
   if (const Ref<PersistentVolumeClaim> claim = object.as<PersistentVolumeClaim>()) {
     enqueue_object(*claim, enqueue);
   } else if (const Ref<Pod> pod = object.as<Pod>()) {
-    // A deleted claim may have waited for the end of the pod.
+    // A deleted claim may be waiting for the end of this pod.
     for (const auto& volume : pod->spec.volumes) {
       if (volume.persistent_volume_claim) {
         enqueue({pod->metadata.namespace_.str(), volume.persistent_volume_claim->claim_name.str()});
@@ -248,7 +248,7 @@ RetryAfter VolumeController::sync(const ObjectKey& key) {
     if (!bound) remove_finalizer(cluster_, *found, kVolumeProtection);
     return std::nullopt;
   }
-  // A reference without uid reserves the volume for a claim to come.
+  // A claimRef without UID reserves the volume for a future claim.
   const bool free = !reference || reference->uid.empty();
   if (!free && !bound && found->spec.persistent_volume_reclaim_policy == "Delete" &&
       found->metadata.annotations.contains(kProvisionedBy)) {

@@ -10,7 +10,8 @@
 
 namespace kube::testkit::detail {
 
-/// Binds claims to volumes: to the smallest one that fits, or to one made for the claim if its class has a provisioner.
+/// Binds each claim to the smallest volume that fits, or to a newly provisioned one if its class
+/// has a provisioner.
 class ClaimController final : public SimulatedController {
  public:
   explicit ClaimController(ClusterAccess cluster) : cluster_(std::move(cluster)) {}
@@ -21,10 +22,10 @@ class ClaimController final : public SimulatedController {
   RetryAfter sync(const ObjectKey& key) override;
 
  private:
-  /// Lets a deleted claim go once no pod uses it.
+  /// Removes the finalizer of a deleted claim once no pod uses it.
   void release(const core::v1::PersistentVolumeClaim& claim);
   void check_bound(const core::v1::PersistentVolumeClaim& claim);
-  /// The volume for the claim; null if there is none, or none yet.
+  /// Returns the volume for the claim, or null if there is none yet.
   [[nodiscard]] Ref<core::v1::PersistentVolume> find_volume(
       const core::v1::PersistentVolumeClaim& claim) const;
   Ref<core::v1::PersistentVolume> provision(const core::v1::PersistentVolumeClaim& claim);
@@ -33,7 +34,7 @@ class ClaimController final : public SimulatedController {
   ClusterAccess cluster_;
 };
 
-/// Keeps the phase of volumes, and reclaims those whose claim is gone.
+/// Maintains the phase of volumes, and reclaims those whose claim is deleted.
 class VolumeController final : public SimulatedController {
  public:
   explicit VolumeController(ClusterAccess cluster) : cluster_(std::move(cluster)) {}

@@ -9,10 +9,10 @@ namespace kube::testkit::detail {
 namespace {
 
 constexpr std::size_t kBatch = 64;
-/// How many of the latest events keep their encodings.
+/// The number of latest events that keep their encodings.
 constexpr std::size_t kEncodedEvents = 1024;
-/// Events that are kept whatever their age.
-constexpr std::size_t kLeastHistory = 100;
+/// The number of events that are kept regardless of their age.
+constexpr std::size_t kMinHistory = 100;
 
 std::pair<std::string_view, std::string_view> split_key(std::string_view key) {
   const std::size_t slash = key.find('/');
@@ -20,7 +20,7 @@ std::pair<std::string_view, std::string_view> split_key(std::string_view key) {
   return {key.substr(0, slash), key.substr(slash + 1)};
 }
 
-/// An event at the end of a log, which goes again unless it is kept.
+/// An event appended to a log; removed again on destruction unless kept.
 class StagedEvent {
  public:
   StagedEvent(std::deque<EventPtr>& log, EventPtr event) : log_(log) {
@@ -59,8 +59,7 @@ void WatchCursor::wake() noexcept {
   const std::lock_guard lock{wake_mutex_};
   try {
     if (const auto wake = std::exchange(wake_, {})) wake();
-  } catch (
-      ...) {  // NOLINT(bugprone-empty-catch): the write has happened, whoever cannot hear of it
+  } catch (...) {  // NOLINT(bugprone-empty-catch): the write is committed already
   }
 }
 
@@ -128,7 +127,8 @@ std::optional<StoredObject> Store::commit(Collection& collection, const std::str
         (exists && found->second.data() != expected.data())) {
       return std::nullopt;
     }
-    // Whatever can fail comes first, and the journal last of it: what it has recorded must happen.
+    // Everything that can fail comes first, and the journal last: a recorded write must take
+    // effect.
     event->revision = revision() + 1;
     event->object =
         codec_.with_revision(next ? std::move(next) : StoredObject{expected}, event->revision);
@@ -156,7 +156,7 @@ std::optional<StoredObject> Store::commit(Collection& collection, const std::str
     if (feed_ != nullptr) feed_->publish();
     for (const auto& cursor : awake) {
       cursor->waiting_ = false;
-      cursor->next_ = index;  // all before it was out of its scope
+      cursor->next_ = index;  // all earlier events are out of scope
     }
     if (waiting_ > 0) advanced_.notify_all();
   }
@@ -221,7 +221,7 @@ Store::ListResult Store::list(const Collection& collection, const ListQuery& que
 }
 
 Store::ListResult Store::list_at_locked(const Collection& collection, const ListQuery& query) {
-  // What was different then: for each key that changed since, the object as it was (null: not there).
+  // For each key changed since then, the object at that version (null: absent).
   std::map<std::string_view, const StoredObject*> then;
   for (auto event = collection.log_.rbegin();
        event != collection.log_.rend() && (*event)->revision > *query.exactly; ++event) {
@@ -244,7 +244,7 @@ Store::ListResult Store::list_at_locked(const Collection& collection, const List
     const bool take_old =
         old != then.end() && (now == collection.objects_.end() || old->first <= now->first);
     const std::string_view key = take_old ? old->first : std::string_view{now->first};
-    if (!query.scope.covers(key)) break;  // covered keys stand together
+    if (!query.scope.covers(key)) break;  // covered keys are contiguous
     if (take_old) {
       if (now != collection.objects_.end() && now->first == old->first) ++now;
       add(key, *old->second);
@@ -293,7 +293,7 @@ Store::Batch Store::read(Collection& collection, WatchCursor& cursor) {
   const std::uint64_t end = collection.log_start_ + collection.log_.size();
   const bool slow = cursor.next_ >= cursor.lenient_until_ && cursor.initial_done_ &&
                     end - cursor.next_ > options_.watch_backlog && !cursor.waiting_;
-  if (cursor.waiting_) cursor.next_ = end;  // asked again without being woken: nothing came
+  if (cursor.waiting_) cursor.next_ = end;  // polled again without a wake-up: nothing was in scope
   if (cursor.ended_ && !cursor.ended_at_) cursor.ended_at_ = end;
   if (slow || cursor.next_ < collection.log_start_ ||
       (cursor.ended_at_ && cursor.next_ >= *cursor.ended_at_)) {
@@ -387,13 +387,13 @@ void Store::shrink_history(std::size_t count) {
 void Store::expire_history() {
   const Clock::TimePoint now = clock_.now();
   const std::lock_guard lock{mutex_};
-  // Every `age` the history up to one `age` ago goes, so the last of it lives up to twice as long.
+  // Checkpoints are one `history_age` apart, so the history is kept for one to two times that long.
   if (now - checkpoints_.back().first < options_.history_age) return;
   compacted_ = std::max(compacted_, checkpoints_.back().second);
   checkpoints_.assign(1, {now, revision()});
   for (const auto& [resource, collection] : collections_) {
     std::size_t keep = collection->log_.size();
-    while (keep > kLeastHistory &&
+    while (keep > kMinHistory &&
            collection->log_[collection->log_.size() - keep]->revision <= compacted_) {
       --keep;
     }

@@ -29,7 +29,7 @@ namespace kube::testkit::detail {
 /// Encodings of one object, shared by all watches that send it.
 class EncodingCache {
  public:
-  /// The bytes under `key`, made by `encode` if there are none.
+  /// Returns the encoding for `key`; calls `encode` if there is none.
   std::shared_ptr<const std::string> get(const std::string& key,
                                          const std::function<std::string()>& encode) const;
   void clear() const;
@@ -46,14 +46,14 @@ struct StoreEvent {
   std::uint64_t revision = 0;
   std::string key;
   StoredObject
-      object;  ///< the new state; of a deletion the last one, with the version of the deletion
-  StoredObject previous;  ///< null if it was created
+      object;  ///< the new state; for a deletion, the last state with the version of the deletion
+  StoredObject previous;  ///< null for a creation
   Clock::TimePoint at = {};
   EncodingCache encodings = {};
 };
 using EventPtr = std::shared_ptr<const StoreEvent>;
 
-/// Which objects of a collection something is about: one key, all keys with a prefix, or all.
+/// A subset of a collection: one key, all keys with a prefix, or all.
 struct Scope {
   std::string prefix = {};  ///< "default/"
   std::optional<std::string> key = std::nullopt;
@@ -63,12 +63,12 @@ struct Scope {
   }
 };
 
-/// The store's side of a watch: where it is in the log, and how to wake who reads it.
+/// The position of a watch in the log, and the callback that wakes its reader.
 class WatchCursor {
  public:
   explicit WatchCursor(Scope scope) : scope_(std::move(scope)) {}
-  /// Calls what was given to set_wake, once. It is called under a lock of this cursor alone, so that
-  /// forget_wake() can promise that it is not running.
+  /// Calls the function given to set_wake(), once. Runs under this cursor's own lock only, so that
+  /// forget_wake() guarantees that it is not running.
   void wake() noexcept;
   void set_wake(std::function<void()> wake);
   void forget_wake();
@@ -77,49 +77,50 @@ class WatchCursor {
   friend class Store;
   const Scope scope_;
   // Guarded by the store's mutex:
-  std::uint64_t next_ = 0;  ///< index in the log
-  /// Changes up to here do not count as backlog: they came while the initial objects were sent.
+  std::uint64_t next_ = 0;  ///< index into the log
+  /// Events up to here do not count as backlog: they were written while the initial objects were
+  /// sent.
   std::uint64_t lenient_until_ = 0;
   bool initial_done_ = false;
   bool waiting_ = false;
   bool bookmark_due_ = false;
   bool ended_ = false;
-  /// What was in the log when the watch was found ended is still read.
+  /// Events before this index are still delivered after the watch has ended.
   std::optional<std::uint64_t> ended_at_;
-  // Recursive, as whoever is woken may read or end the watch at once:
+  // Recursive, because the callback may read or end the watch:
   std::recursive_mutex wake_mutex_;
   std::function<void()> wake_;
 };
 
-/// The objects of one resource, and the log of their changes.
+/// The objects of one resource and the log of their changes.
 class Collection {
  public:
   explicit Collection(GroupResource resource) : resource_(std::move(resource)) {}
   [[nodiscard]] const GroupResource& resource() const noexcept { return resource_; }
-  /// How many objects there are at the moment. Takes no lock.
+  /// Returns the current number of objects. Lock-free.
   [[nodiscard]] std::size_t size() const noexcept { return size_.load(std::memory_order_acquire); }
 
  private:
   friend class Store;
   const GroupResource resource_;
-  std::atomic<std::size_t> size_ = 0;  ///< of objects_
+  std::atomic<std::size_t> size_ = 0;  ///< the size of objects_
   // Guarded by the store's mutex:
   std::map<std::string, StoredObject, std::less<>> objects_;
   std::deque<EventPtr> log_;
   std::uint64_t log_start_ = 0;  ///< index of the first event in the log
-  std::uint64_t floor_ = 0;      ///< the oldest version from which nothing is missing
+  std::uint64_t floor_ = 0;      ///< the oldest version since which the log is complete
   std::set<std::shared_ptr<WatchCursor>> watches_;
 };
 
-/// Sees every write in the order of revisions. Called under the store's lock: it must be quick and must not call the
-/// store.
+/// Observes every write in the order of revisions. Called under the store's lock: must be fast and
+/// must not call the store.
 class StoreFeed {
  public:
   virtual ~StoreFeed() = default;
-  /// A write is about to happen. If this throws, it does not; it may still come to nothing afterwards, and then the
-  /// next call takes the place of this one.
+  /// Announces a write. If this throws, the write fails. The write may still fail afterwards; the
+  /// next call then replaces this one.
   virtual void stage(Collection& collection, const EventPtr& event) = 0;
-  /// It has happened.
+  /// Confirms the staged write.
   virtual void publish() noexcept = 0;
 };
 
@@ -131,46 +132,48 @@ struct StoreOptions {
   std::function<void(const Change&)> journal = {};
 };
 
-/// All objects under one counter of revisions, with a bounded history.
+/// All objects under one revision counter, with a bounded history.
 ///
-/// Thread safety: all methods, from any thread. Nothing is encoded or decoded under the lock except the
-/// revision.
-/// A write that throws has changed nothing: object, revision, log, feed and journal move together or not at all.
+/// A write that throws has no effect: object, revision, log, feed and journal change together or
+/// not at all.
+///
+/// Thread safety: all methods, from any thread. Under the lock, only the revision is encoded.
 class Store {
  public:
   Store(StoreOptions options, ObjectCodec& codec);
 
-  /// The collection of a resource, made if there is none yet. Stays where it is.
+  /// Returns the collection of a resource; creates it if necessary. The reference stays valid.
   Collection& collection(const GroupResource& resource);
-  /// The same, but null if there is none.
+  /// Returns the collection of a resource, or null.
   [[nodiscard]] Collection* find_collection(const GroupResource& resource) const;
-  /// To be set before the first write; must outlive the last one.
+  /// Must be set before the first write, and must outlive the last one.
   void set_feed(StoreFeed& feed) { feed_ = &feed; }
 
   [[nodiscard]] StoredObject get(const Collection& collection, std::string_view key) const;
   [[nodiscard]] std::uint64_t revision() const noexcept {
     return revision_.load(std::memory_order_acquire);
   }
-  /// Waits until the store is at `revision`; false if that does not happen until `deadline`.
+  /// Waits until the store has reached `revision`. Returns false at `deadline` or on a stop.
   bool wait_for(std::uint64_t revision, Clock::TimePoint deadline, std::stop_token stop);
 
-  /// Writes `next` under `key`, or removes the object if `next` is null, provided that the stored object is
-  /// still `expected` (null: there is none). Returns the object with its new version; of a removal, the last
-  /// state with the version of the removal. Nothing if somebody was faster.
+  /// Compare-and-swap: writes `next` under `key`, or deletes the object if `next` is null, if the
+  /// stored object is still `expected` (null: absent). Returns the object with its new version; for
+  /// a deletion, the last state with the version of the deletion. Returns nullopt if another write
+  /// came first.
   std::optional<StoredObject> commit(Collection& collection, const std::string& key,
                                      const StoredObject& expected, StoredObject next);
 
   struct ListQuery {
     Scope scope = {};
-    std::string start = {};  ///< keys below are left out
-    std::size_t limit = 0;   ///< 0 means all; only sensible without filters
+    std::string start = {};  ///< smaller keys are skipped
+    std::size_t limit = 0;   ///< 0 means all; use only without filters
     std::optional<std::uint64_t> exactly = std::nullopt;
   };
   struct ListResult {
     std::vector<std::pair<std::string, StoredObject>> objects;
     std::uint64_t revision = 0;
-    std::size_t remaining = 0;  ///< behind the limit
-    bool expired = false;       ///< the history does not go back to `exactly`
+    std::size_t remaining = 0;  ///< number of objects beyond the limit
+    bool expired = false;       ///< the history does not reach back to `exactly`
   };
   [[nodiscard]] ListResult list(const Collection& collection, const ListQuery& query) const;
 
@@ -179,34 +182,35 @@ class Store {
     std::vector<std::pair<std::string, StoredObject>> initial;
     std::uint64_t revision = 0;  ///< of the initial state
     std::uint64_t floor = 0;
-    bool expired = false;  ///< the log does not go back to `after`
+    bool expired = false;  ///< the log does not reach back to `after`
   };
-  /// Starts after the events up to `after`, or with all objects and from now on if there is no `after`.
+  /// Starts after the events up to `after`; without `after`, with all objects and the events from
+  /// now on.
   WatchStart watch(Collection& collection, Scope scope, std::optional<std::uint64_t> after,
                    bool initial);
   struct Batch {
     std::vector<EventPtr> events;
-    std::optional<std::uint64_t> bookmark;  ///< all events up to there were read
+    std::optional<std::uint64_t> bookmark;  ///< all events up to this version were read
     bool ended = false;
   };
-  /// The next events. If there is nothing at all, the cursor is woken when there is.
+  /// Returns the next events. If there are none, the cursor is woken by the next one.
   Batch read(Collection& collection, WatchCursor& cursor);
-  /// The initial objects were sent: from now on the reader must keep up.
+  /// Reports that the initial objects were sent: from now on the backlog is limited.
   void initial_done(Collection& collection, WatchCursor& cursor);
   void unwatch(Collection& collection, const std::shared_ptr<WatchCursor>& cursor);
   void ask_for_bookmark(WatchCursor& cursor);
   void end_watch(WatchCursor& cursor);
-  /// All watches, or those of one collection.
+  /// Ends all watches, or those of one collection.
   void end_watches(const Collection* only);
 
   void set_next_revision(std::uint64_t revision);
-  /// Forgets the history up to `revision` (0: all of it).
+  /// Discards the history up to `revision` (0: all of it).
   void compact(std::uint64_t revision);
   void shrink_history(std::size_t count);
-  /// Compacts what is older than the age of the history. Call it now and then.
+  /// Discards the history that exceeds its maximum age. To be called periodically.
   void expire_history();
   [[nodiscard]] std::vector<std::pair<const Collection*, StoredObject>> all_objects() const;
-  /// Replaces all content; watches end.
+  /// Replaces all content and ends all watches.
   void replace_all(
       std::vector<std::pair<Collection*, std::pair<std::string, StoredObject>>> objects,
       std::uint64_t revision);

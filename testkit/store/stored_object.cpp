@@ -24,7 +24,7 @@ const Field* find_field(const Type& type, std::string_view name) {
   return nullptr;
 }
 
-/// Labels of a dynamic object, as selectors look them up.
+/// Label look-up in a dynamic object, for selectors.
 struct DynamicLabels {
   const Value& labels;
   [[nodiscard]] std::optional<std::string_view> find(std::string_view key) const {
@@ -160,7 +160,7 @@ auto ObjectCodec::with_decoder(const Type& type, Use use) {
   {
     const std::lock_guard lock{mutex_};
     auto& idle = idle_[&type];
-    idle.reserve(kIdleDecoders);  // so that to give one back cannot fail
+    idle.reserve(kIdleDecoders);  // returning a decoder must not allocate
     if (!idle.empty()) {
       decoder = std::move(idle.back());
       idle.pop_back();
@@ -213,7 +213,7 @@ StoredObject ObjectCodec::with_revision(StoredObject object, std::uint64_t revis
     return meta == nullptr ? std::string_view{} : meta->resource_version.view();
   }();
   object.revision_ = revision;
-  // A version of the same length can be written over the old one: nobody else sees this block yet.
+  // A version of the same length is written in place: the block is not shared yet.
   if (place.size() == digits.size() && object.data_.use_count() == 1) {
     std::memcpy(const_cast<char*>(place.data()), digits.data(), digits.size());
     return object;

@@ -21,7 +21,7 @@ class DecoderCore;
 
 namespace kube::testkit::detail {
 
-/// One state of an object as the store keeps it: an immutable block of a built-in type, or a Value for custom
+/// One immutable state of an object in the store: a block of a built-in type, or a Value for custom
 /// resources. Null by default. Copies share the block.
 class StoredObject {
  public:
@@ -37,35 +37,36 @@ class StoredObject {
     return *reinterpret_cast<const Value*>(data());
   }
 
-  /// The object as its built-in type, sharing the block; null if it is of another type.
+  /// Returns the object as its built-in type, sharing the block; null if it is of another type.
   template <typename T>
   [[nodiscard]] Ref<T> as() const noexcept {
     if (type_ != &type_of<T>()) return nullptr;
     return Ref<T>{data_, reinterpret_cast<const T*>(data_.get())};
   }
 
-  /// The version of its last write; 0 before it is stored.
+  /// Returns the version of the last write; 0 before the object is stored.
   [[nodiscard]] std::uint64_t revision() const noexcept { return revision_; }
-  /// Which schema a custom resource was last checked with.
+  /// The schema that a custom resource was last validated with.
   std::uint32_t schema_id = 0;
-  /// Which members were written as null although they are read as an empty text, hashed; 0 if none (RV-2).
+  /// A hash of the members that were written as null and are read as an empty text; 0 if there are
+  /// none (RV-2).
   std::uint32_t nulls = 0;
 
-  /// Metadata of a built-in type, or null.
+  /// Returns the metadata of a built-in type, or null.
   [[nodiscard]] const meta::v1::ObjectMeta* metadata() const noexcept;
-  /// One text of the metadata: "name", "uid", "deletionTimestamp".
+  /// Returns a string field of the metadata: "name", "uid", "deletionTimestamp".
   [[nodiscard]] std::string metadata_text(std::string_view field) const;
   [[nodiscard]] bool matches(const labels::Selector& selector) const;
-  /// What a field selector compares: the field as text, empty if unset.
+  /// Returns the field as text for a field selector; empty if unset.
   [[nodiscard]] std::string field_text(std::string_view path) const;
-  /// Whether both are of one type and were written with the same content.
+  /// Returns whether both have the same type and content.
   [[nodiscard]] bool same_content(const StoredObject& other) const noexcept;
 
-  /// JSON with kind and apiVersion.
+  /// Returns JSON with kind and apiVersion.
   [[nodiscard]] std::string json() const;
-  /// Appends the JSON that stands in a list: built-in kinds without kind and apiVersion (CT-7).
+  /// Appends the JSON of a list item: without kind and apiVersion for built-in kinds (CT-7).
   void append_item(std::string& out) const;
-  /// Protobuf in its envelope. Only of built-in types.
+  /// Returns protobuf in its envelope. Built-in types only.
   [[nodiscard]] std::string protobuf() const;
   [[nodiscard]] Ref<Value> value() const;
 
@@ -77,7 +78,7 @@ class StoredObject {
   std::uint64_t revision_ = 0;
 };
 
-/// Makes stored objects. Keeps decoders for re-use.
+/// Creates stored objects. Pools decoders.
 /// Thread safety: all methods, from any thread.
 class ObjectCodec {
  public:
@@ -86,14 +87,15 @@ class ObjectCodec {
 
   /// Throws CodecError.
   [[nodiscard]] StoredObject from_json(const Type& type, std::string_view json);
-  /// A protobuf object in its envelope. Throws CodecError.
+  /// Decodes a protobuf object in its envelope. Throws CodecError.
   [[nodiscard]] StoredObject from_protobuf(const Type& type, std::string_view bytes);
-  /// The same, whatever kind and version the envelope names.
+  /// Does the same for any kind and version in the envelope.
   [[nodiscard]] StoredObject from_any_protobuf(const Type& type, std::string_view bytes);
   [[nodiscard]] StoredObject from_value(const Type& type, const Value& value);
   [[nodiscard]] Ref<Value> value_from_json(std::string_view json);
 
-  /// The object with that version in its metadata. `object` may be changed if nobody else holds it.
+  /// Returns the object with that version in its metadata. May modify `object` in place if its
+  /// block is not shared.
   [[nodiscard]] StoredObject with_revision(StoredObject object, std::uint64_t revision);
 
  private:

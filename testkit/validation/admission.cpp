@@ -76,7 +76,7 @@ void check_client(const Field& client) {
   }
 }
 
-/// Operations, groups, versions and resources that a webhook or a policy is asked about.
+/// Checks the operations, groups, versions and resources of a webhook or policy rule.
 void check_rule(const Field& rule) {
   const Field operations = rule["operations"];
   if (operations.size() == 0) operations.required();

@@ -6,15 +6,15 @@
 #include <utility>
 
 #include "testkit/validation/field_rules.hpp"
-#include "testkit/validation/validation.hpp"
 #include "testkit/validation/pods.hpp"
+#include "testkit/validation/validation.hpp"
 #include "testkit/values/value_edit.hpp"
 
 namespace kube::testkit::detail {
 
 namespace {
 
-/// A template whose pods run for ever and are found by `selector`.
+/// Checks a template whose pods run for ever and are matched by `selector`.
 void check_running_template(const Field& shape, bool selected, std::string_view kind) {
   const Field labels = shape["metadata"]["labels"];
   if (!selected) labels.invalid("`selector` does not match template `labels`");
@@ -26,7 +26,8 @@ void check_running_template(const Field& shape, bool selected, std::string_view 
   }
 }
 
-/// Selector and template, as all kinds but daemon sets want them. `kind` names the owner of pods in texts.
+/// Checks selector and template with the rules of all kinds except daemon sets. `kind` is the
+/// owner's kind in messages.
 void check_selector_and_template(const Field& spec, std::string_view kind,
                                  std::string_view named_in_selector) {
   const Field selector = spec["selector"];
@@ -52,7 +53,8 @@ void check_selector_and_template(const Field& spec, std::string_view kind,
   }
 }
 
-/// The spec of a stateful set, with a volume in its template for each claim: pods get them, so containers may mount them.
+/// Returns the spec of a stateful set with a volume added to its template for each claim, so that
+/// containers may mount the claims.
 Value with_claimed_volumes(const Value& spec) {
   Value result = spec;
   const Value& claims = spec["volumeClaimTemplates"];

@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "testkit/validation/field_rules.hpp"
-#include "testkit/validation/validation.hpp"
 #include "testkit/validation/pods.hpp"
+#include "testkit/validation/validation.hpp"
 
 namespace kube::testkit::detail {
 

@@ -7,8 +7,8 @@
 
 #include "testkit/validation/cron_schedule.hpp"
 #include "testkit/validation/field_rules.hpp"
-#include "testkit/validation/validation.hpp"
 #include "testkit/validation/pods.hpp"
+#include "testkit/validation/validation.hpp"
 #include "testkit/values/value_edit.hpp"
 
 namespace kube::testkit::detail {
@@ -66,7 +66,7 @@ void check_restart_policy(const Field& spec) {
   }
 }
 
-/// Checks the spec of a job or of the template of one.
+/// Checks the spec of a job or of a job template.
 void check_job_spec(const Field& spec) {
   for (const char* member :
        {"parallelism", "completions", "activeDeadlineSeconds", "backoffLimit",
@@ -103,7 +103,7 @@ void check_job_spec(const Field& spec) {
   check_restart_policy(spec);
 }
 
-/// A job finds its pods by labels that the server has put on them.
+/// Checks the labels that the server generates for the selector of a job.
 void check_generated_labels(const Field& object) {
   const Value& metadata = object["metadata"].value();
   const Field labels = object["spec"]["template"]["metadata"]["labels"];
@@ -126,7 +126,7 @@ void check_generated_labels(const Field& object) {
   if (!selects(selector.value(), expected)) selector.invalid("`selector` not auto-generated");
 }
 
-/// Without what may change while a job is suspended.
+/// Returns the template without the fields that may change while a job is suspended.
 Value fixed_part(const Value& shape, bool suspended) {
   Value result = shape;
   if (!suspended) return result;
@@ -183,7 +183,7 @@ void validate_job(const Field& object, const Value* live) {
 void validate_cron_job(const Field& object, const Value* live) {
   const Field name = object["metadata"]["name"];
   if (live == nullptr && name.text().size() > kLongestCronJobName) {
-    // The controller adds eleven characters to it.
+    // The controller appends eleven characters.
     name.invalid(fmt::format("must be no more than {} characters", kLongestCronJobName));
   }
   const Field spec = object["spec"];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metadata of any object, and the table of what validates which built-in kind.
+// Validates the metadata of any object, and maps built-in kinds to their validation functions.
 #include <fmt/format.h>
 
 #include <functional>
@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "testkit/kinds/crd_registry.hpp"
-#include "testkit/validation/field_rules.hpp"
 #include "testkit/kinds/kind_rules.hpp"
+#include "testkit/validation/field_rules.hpp"
 #include "testkit/validation/validation.hpp"
 
 namespace kube::testkit::detail {
@@ -31,7 +31,7 @@ Problems name_problems(const Resource& resource, std::string_view name) {
   return dns1123_subdomain_problems(name);
 }
 
-/// The characters that a server will add to a prefix make up for a dash at its end.
+/// Checks a generateName prefix. It may end in a dash because the server appends characters.
 void check_prefix(const Resource& resource, const Field& prefix) {
   if (prefix.text().empty()) return;
   std::string name{prefix.text()};
@@ -44,7 +44,7 @@ void check_owner_references(const Field& references) {
   for (std::size_t i = 0; i < references.size(); ++i) {
     const Value& reference = references.value()[i];
     for (const char* member : {"apiVersion", "kind", "name", "uid"}) {
-      // The path of each names the list only.
+      // The path of each error names the list only.
       const Field part = references[member].with(reference[member]);
       if (part.text().empty()) {
         part.invalid("", member == std::string_view{"apiVersion"} ? "version must not be empty"
@@ -68,7 +68,7 @@ void check_owner_references(const Field& references) {
   }
 }
 
-/// Built-in kinds want a domain in the name of a finalizer, or one of three names.
+/// Checks a finalizer of a built-in kind: a name with a domain, or one of three standard names.
 void check_builtin_finalizer(const Field& finalizer) {
   const std::string_view name = finalizer.text();
   if (name.find('/') == std::string_view::npos && name != "kubernetes" && name != "orphan" &&
@@ -98,7 +98,7 @@ void check_annotations(const Field& annotations) {
   if (!annotations.value().is_object()) return;
   std::size_t size = 0;
   for (const auto& [key, value] : annotations.value().as_object()) {
-    // Upper-case letters are fine in the domain of an annotation.
+    // The domain of an annotation key may contain upper-case letters.
     std::string lower{key.view()};
     for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     for (const std::string& problem : qualified_name_problems(lower)) {
@@ -119,7 +119,7 @@ void validate_definition_object(const Field& object, const Value* live) {
 
 struct KindValidation {
   Validator validate;
-  /// Also when only metadata or status has changed.
+  /// Validates even if only metadata or status has changed.
   bool always = false;
 };
 
@@ -190,7 +190,7 @@ const std::map<std::string, KindValidation, std::less<>>& validations() {
   return kAll;
 }
 
-/// Whether an update leaves alone what a kind validates.
+/// Returns whether an update does not touch the fields that the kind validates.
 bool only_metadata_or_status_differs(const Value& object, const Value& live) {
   for (const Value* one : {&object, &live}) {
     for (const auto& [name, value] : one->as_object()) {
@@ -232,12 +232,12 @@ std::vector<FieldError> validate_builtin(const Resource& resource, const Value& 
     kind.validate(errors.root(object), nullptr);
     return errors.take();
   }
-  // An object that was stored as it is keeps its status writable, whatever else is wrong with it.
+  // The status of a stored object stays writable even if its spec is invalid by current rules.
   if (only_metadata_or_status_differs(object, *live)) {
     if (kind.always) kind.validate(errors.root(object), live);
     return errors.take();
   }
-  // Such an object may lack defaults, which are no change.
+  // A stored object may lack defaults; filling them in is not a change.
   Value before = *live;
   apply_builtin_defaults(resource, before);
   if (!kind.always && only_metadata_or_status_differs(object, before)) return {};

@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "testkit/validation/field_rules.hpp"
 #include "testkit/cluster/signing_requests.hpp"
+#include "testkit/validation/field_rules.hpp"
 #include "testkit/validation/validation.hpp"
 
 namespace kube::testkit::detail {
@@ -211,7 +211,7 @@ void validate_priority_level(const Field& object, const Value* /*live*/) {
 void validate_signing_request(const Field& object, const Value* live) {
   if (live != nullptr) {
     check_signing_status(object, *live);
-    return;  // its spec is what it was
+    return;  // the spec is unchanged
   }
   const Field spec = object["spec"];
   const std::string pem = base64_decode(spec["request"].text()).value_or("");

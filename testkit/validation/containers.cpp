@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "testkit/validation/field_rules.hpp"
-#include "testkit/validation/string_formats.hpp"
 #include "testkit/validation/pods.hpp"
+#include "testkit/validation/string_formats.hpp"
 
 namespace kube::testkit::detail {
 
@@ -20,7 +20,7 @@ constexpr std::int64_t kLargestId = 2147483647;
 constexpr std::string_view kNotForInit =
     "may not be set for init containers without restartPolicy=Always";
 
-/// State that all containers of a pod share while they are checked.
+/// State that is shared by the checks of all containers of a pod.
 struct PodScope {
   const Value& spec;
   std::set<std::string, std::less<>> names;
@@ -63,7 +63,7 @@ void check_ports(const Field& ports, PodScope& scope) {
   }
 }
 
-/// Fields of the pod that a variable or file may show. `in_volume`: of a downwardAPI volume.
+/// Checks a fieldRef of an environment variable, or of a downwardAPI volume if `in_volume`.
 void check_field_ref(const Field& ref, bool in_volume) {
   const Field path = ref["fieldPath"];
   if (!check_required(path)) return;
@@ -194,7 +194,7 @@ void check_devices(const Field& devices, const Value& spec) {
   }
 }
 
-/// The ways to look at a container or to tell it something. `handlers` may have at most one.
+/// Checks the handlers of a probe or lifecycle hook. `handlers` may have at most one.
 void check_handlers(const Field& handlers, std::int64_t grace_period) {
   std::size_t given = 0;
   const auto is_first = [&](const Field& handler) {
@@ -325,7 +325,7 @@ void check_containers(const Field& spec) {
   for (std::size_t i = 0; i < spec["containers"].size(); ++i) {
     check_container(spec["containers"].at(i), scope, false);
   }
-  // Init containers end before others start, so ports of the host may be used again.
+  // Init containers end before other containers start, so both may use the same host ports.
   scope.host_ports.clear();
   for (std::size_t i = 0; i < spec["initContainers"].size(); ++i) {
     check_container(spec["initContainers"].at(i), scope, true);

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "testkit/validation/field_rules.hpp"
-#include "testkit/validation/validation.hpp"
 #include "testkit/validation/pods.hpp"
+#include "testkit/validation/validation.hpp"
 
 namespace kube::testkit::detail {
 
@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t kMaxData = std::size_t{1} << 20;
 constexpr std::string_view kWhenImmutable = "field is immutable when `immutable` is set";
 
-/// The size of all values of a map in bytes.
+/// Returns the total size of the values of a map in bytes.
 std::size_t bytes_in(const Value& map, bool base64) {
   std::size_t size = 0;
   if (!map.is_object()) return 0;
@@ -55,7 +55,7 @@ void require_key(const Field& data, std::string_view key) {
   if (data.value()[key].size() == 0 && data.key(key).text().empty()) data.key(key).required();
 }
 
-/// A file of credentials for registries, which is JSON.
+/// Checks registry credentials, which are a JSON document.
 void check_docker_file(const Field& data, std::string_view key) {
   const Field file = data.key(key);
   if (!file.is_set()) {
@@ -126,8 +126,8 @@ void check_pod_ranges(const Field& ranges) {
   }
 }
 
-/// The checks of both versions, in the fields of core/v1. `component_name` is the name of reportingComponent in the
-/// version that was sent.
+/// Checks events of both API groups, in the fields of core/v1. `component_name` is the name of
+/// reportingComponent in the version that was sent.
 void check_event(const Field& object, std::string_view component_name) {
   const std::string_view namespace_ = object["metadata"]["namespace"].text();
   const Field involved = object["involvedObject"]["namespace"];
@@ -212,7 +212,7 @@ void validate_namespace(const Field& object, const Value* live) {
 
 void validate_node(const Field& object, const Value* live) {
   const Field spec = object["spec"];
-  // The path that a server shows for them.
+  // The real server reports them under this path.
   check_taints(object["metadata"]["taints"].with(spec["taints"].value()));
   check_pod_ranges(spec["podCIDRs"]);
   for (const char* member : {"capacity", "allocatable"}) {

@@ -29,7 +29,7 @@ struct Bounds {
   unsigned least;
   unsigned most;
   std::span<const std::string_view> names;
-  unsigned first_name;  // the number of names[0]
+  unsigned first_name;  // numeric value of names[0]
 };
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -72,7 +72,8 @@ std::string not_a_number(std::string_view text) {
                      quoted_go(text));
 }
 
-/// One part of a list: `*`, `3`, `1-5`, any of them with `/step`. Adds its values to `bits`.
+/// Parses one item of a list: `*`, `3`, `1-5`, each optionally with `/step`. Adds its values to
+/// `bits`.
 std::string read_range(std::string_view range, const Bounds& bounds, std::uint64_t& bits) {
   const auto steps = split(range, '/');
   const auto ends = split(steps[0], '-');
@@ -114,7 +115,7 @@ std::string read_range(std::string_view range, const Bounds& bounds, std::uint64
   return {};
 }
 
-/// What a descriptor stands for; empty if it is not known.
+/// Returns the expansion of a descriptor such as `@daily`; empty if it is unknown.
 std::string_view meaning_of(std::string_view descriptor) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kKnown{
       {{"@yearly", "0 0 1 1 *"},
@@ -194,7 +195,7 @@ std::optional<std::chrono::sys_seconds> CronSchedule::next(
   using std::chrono::days;
   using std::chrono::sys_days;
   if (every_.count() > 0) return after + every_;
-  // Days and minutes are those of the clock on the wall; five years have every date there is.
+  // Days and minutes are local time. Five years contain every possible date.
   const sys_days today = std::chrono::floor<days>(after + offset(after));
   for (sys_days day = today; day <= today + days{5 * 366}; day += days{1}) {
     if (!has_day(std::chrono::year_month_day{day}, std::chrono::weekday{day}.c_encoding())) {

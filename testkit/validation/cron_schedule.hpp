@@ -14,16 +14,17 @@ namespace kube::testkit::detail {
 /// The schedule of a cron job (`*/5 1-3,7 1 jan MON-FRI`, `@daily`, `@every 1h`).
 class CronSchedule {
  public:
-  /// In a field: it was written as `*`.
+  /// Bit in a field that was written as `*`.
   static constexpr std::uint64_t kEvery = std::uint64_t{1} << 63;
 
   static CronSchedule parse(std::string_view text);
-  /// Why the text is no schedule; empty if it is one.
+  /// The reason why the text is not a valid schedule; empty if it is valid.
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
-  /// The time from one run to the next of `@every`; zero for other schedules.
+  /// The interval of `@every`; zero for other schedules.
   [[nodiscard]] std::chrono::seconds interval() const noexcept { return every_; }
-  /// The first time after `after`; nothing if there is none within five years, such as on a 30 February. `offset` gives what
-  /// the time zone adds to UTC. Only of a schedule without a problem.
+  /// Returns the first scheduled time after `after`; nothing if there is none within five years,
+  /// such as on a 30 February. `offset` returns the UTC offset of the time zone. Requires problem()
+  /// to be empty.
   [[nodiscard]] std::optional<std::chrono::sys_seconds> next(
       std::chrono::sys_seconds after,
       const std::function<std::chrono::seconds(std::chrono::sys_seconds)>& offset) const;
@@ -33,14 +34,16 @@ class CronSchedule {
   [[nodiscard]] bool has_day(std::chrono::year_month_day date, unsigned weekday) const;
 
   std::string problem_;
-  std::chrono::seconds every_{0};  ///< not zero: a fixed interval, and there are no fields
+  std::chrono::seconds every_{0};  ///< if not zero: a fixed interval, without fields
   std::array<std::uint64_t, 5> fields_{};
 };
 
-/// The problem of the schedule of a cron job (`*/5 1-3,7 1 jan MON-FRI`, `@daily`, `@every 1h`); empty if it is valid.
+/// Returns the reason why a cron schedule (`*/5 1-3,7 1 jan MON-FRI`, `@daily`, `@every 1h`) is
+/// invalid; empty if it is valid.
 [[nodiscard]] std::string cron_schedule_problem(std::string_view schedule);
 
-/// Whether the time zone database of this machine has `name`. True for all names if there is no database.
+/// Returns whether the system's time zone database has `name`. Returns true for all names if there
+/// is no database.
 [[nodiscard]] bool is_known_time_zone(std::string_view name);
 
 }  // namespace kube::testkit::detail

@@ -10,7 +10,7 @@ namespace kube::testkit::detail {
 
 namespace {
 
-/// Addresses that lead elsewhere than to an endpoint.
+/// Rejects addresses that cannot be an endpoint, such as loopback and link-local ones.
 void check_reachable(const Field& address) { check_text(address, special_ip_problems); }
 
 void check_addresses(const Field& addresses, const Field& type) {

@@ -23,7 +23,8 @@ class FieldErrors {
   FieldErrors(const FieldErrors&) = delete;
   FieldErrors& operator=(const FieldErrors&) = delete;
 
-  /// The object itself, whose path is empty. `object` must outlive the fields.
+  /// Returns the field for the object itself, whose path is empty. `object` must outlive the
+  /// fields.
   [[nodiscard]] Field root(const Value& object);
   void add(FieldError error) { errors_.push_back(std::move(error)); }
   [[nodiscard]] std::size_t count() const noexcept { return errors_.size(); }
@@ -31,7 +32,7 @@ class FieldErrors {
 
  private:
   friend class Field;
-  /// One step of a path. Paths are spelled out only when there is an error.
+  /// One element of a path. Paths are formatted lazily, only when there is an error.
   struct Step {
     enum class Kind { kMember, kIndex, kKey };
     std::uint32_t parent;
@@ -51,19 +52,19 @@ class FieldErrors {
 /// Names and keys are not copied: they are literals or parts of the object.
 class Field {
  public:
-  /// `path.name`; the value is absent if there is none.
+  /// Returns the member `path.name`; its value is absent if there is none.
   [[nodiscard]] Field operator[](std::string_view name) const;
-  /// `path[index]`.
+  /// Returns the element `path[index]`.
   [[nodiscard]] Field at(std::size_t index) const;
-  /// `path[key]` for an entry of a map.
+  /// Returns the map entry `path[key]`.
   [[nodiscard]] Field key(std::string_view key) const;
-  /// `path.name` for errors about this same value.
+  /// Returns the same value with the path `path.name`, for error messages.
   [[nodiscard]] Field shown_as(std::string_view name) const;
-  /// This path for errors about another value.
+  /// Returns the same path with another value, for error messages.
   [[nodiscard]] Field with(const Value& value) const;
 
   [[nodiscard]] const Value& value() const noexcept { return *value_; }
-  /// "" if it is absent or no string.
+  /// Returns the string value; "" if it is absent or not a string.
   [[nodiscard]] std::string_view text() const;
   [[nodiscard]] std::optional<std::int64_t> number() const;
   [[nodiscard]] std::size_t size() const noexcept { return value_->size(); }
@@ -75,7 +76,7 @@ class Field {
 
   void required(std::string_view detail = {}) const;
   void invalid(std::string_view detail) const;
-  /// As above, but with another value in the message.
+  /// Like invalid(detail), but shows another value in the message.
   void invalid(const Value& shown, std::string_view detail) const;
   void forbidden(std::string_view detail) const;
   void duplicate() const;

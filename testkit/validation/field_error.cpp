@@ -118,7 +118,7 @@ FieldError too_many(std::string_view field, std::size_t actual, std::size_t limi
 meta::v1::Status invalid_status(std::string_view group, std::string_view kind,
                                 std::string_view name, std::span<const FieldError> errors) {
   std::string all;
-  std::set<std::string> seen;  // the text names equal errors once, the causes each of them
+  std::set<std::string> seen;  // the message lists equal errors once; each has its own cause
   std::size_t shown = 0;
   for (const FieldError& error : errors) {
     std::string text = error.text();

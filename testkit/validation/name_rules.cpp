@@ -62,7 +62,7 @@ bool is_lower(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 bool is_alphanumeric(char c) { return is_lower(c) || (c >= 'A' && c <= 'Z'); }
 bool is_name_character(char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; }
 
-/// Whether it consists of `inner` characters and begins and ends with `outer` ones.
+/// Returns whether the text consists of `inner` characters and begins and ends with `outer` ones.
 template <typename Inner, typename Outer>
 bool has_form(std::string_view text, Inner inner, Outer outer) {
   return !text.empty() && std::ranges::all_of(text, inner) && outer(text.front()) &&
@@ -269,7 +269,7 @@ Problems ip_problems(std::string_view text) {
 Problems canonical_ip_problems(std::string_view text) {
   const std::optional<Address> address = parse_ip(text);
   if (!address) {
-    // The same without zeros in front of a number would be an address.
+    // A dotted address that is invalid only because of leading zeros.
     static const Pattern kLeadingZeros{"^0*\\d{1,3}(\\.0*\\d{1,3}){3}$"};
     if (kLeadingZeros.found_in(text)) return {"must not have leading 0s"};
     return ip_problems(text);

@@ -207,7 +207,7 @@ void validate_network_policy(const Field& object, const Value* /*live*/) {
 void validate_service_cidr(const Field& object, const Value* live) {
   const Field cidrs = object["spec"]["cidrs"];
   if (live != nullptr) {
-    // A second family may be added to a single one.
+    // A single-family range may be extended by a second family.
     const Value& before = (*live)["spec"]["cidrs"];
     for (std::size_t i = 0; i < before.size(); ++i) check_same(cidrs.at(i), before[i]);
     return;

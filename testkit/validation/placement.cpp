@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where pods may run: affinity, tolerations, topology spread and node selectors.
+// Placement of pods: affinity, tolerations, topology spread and node selectors.
 #include <fmt/format.h>
 
 #include <string>

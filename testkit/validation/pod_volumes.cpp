@@ -7,8 +7,8 @@
 #include <string>
 
 #include "testkit/validation/field_rules.hpp"
-#include "testkit/validation/string_formats.hpp"
 #include "testkit/validation/pods.hpp"
+#include "testkit/validation/string_formats.hpp"
 
 namespace kube::testkit::detail {
 
@@ -107,7 +107,7 @@ void check_source(const Field& volume, std::string_view kind) {
 
 void check_volume(const Field& volume) {
   std::size_t sources = 0;
-  // In the order in which a server looks at them, which decides which one is too many.
+  // In the order of the real server's checks: all sources after the first are rejected.
   static constexpr std::array<std::string_view, 29> kKinds{"emptyDir",
                                                            "hostPath",
                                                            "gitRepo",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pods and templates of pods.
+// Pods and pod templates.
 #include "testkit/validation/pods.hpp"
 
 #include <fmt/format.h>
@@ -9,10 +9,10 @@
 #include <string>
 #include <utility>
 
+#include "testkit/defaults/value_defaults.hpp"
 #include "testkit/validation/field_rules.hpp"
 #include "testkit/validation/string_formats.hpp"
 #include "testkit/validation/validation.hpp"
-#include "testkit/defaults/value_defaults.hpp"
 #include "testkit/values/value_edit.hpp"
 
 namespace kube::testkit::detail {
@@ -111,7 +111,7 @@ void check_gates(const Field& spec) {
   }
 }
 
-/// Without what may change in a pod that exists (BK-4).
+/// Returns the pod without the fields that may change after creation (BK-4).
 Value immutable_part(const Value& pod) {
   Value spec = pod["spec"];
   for (const char* member : {"tolerations", "activeDeadlineSeconds", "schedulingGates"}) {
@@ -124,13 +124,13 @@ Value immutable_part(const Value& pod) {
   return spec;
 }
 
-/// Without what a pod whose scheduling is held back may still narrow.
+/// Removes the fields that may still be narrowed while scheduling gates are set.
 void erase_gated_part(Value& spec) {
   spec.erase("nodeSelector");
   spec.erase("affinity");
 }
 
-/// Whether `list` has `one`, perhaps for another time.
+/// Returns whether `list` contains the toleration `one`, possibly with other tolerationSeconds.
 bool still_tolerates(const Value& list, const Value& one) {
   for (std::size_t i = 0; i < list.size(); ++i) {
     Value same = list[i];
@@ -142,7 +142,7 @@ bool still_tolerates(const Value& list, const Value& one) {
   return false;
 }
 
-/// False if containers were added or removed, in which case nothing else is compared.
+/// Returns false if containers were added or removed; nothing else is compared then.
 bool check_pod_change(const Field& spec, const Value& before) {
   for (const char* list : {"containers", "initContainers"}) {
     if (spec[list].size() != before[list].size()) {
@@ -226,7 +226,7 @@ void check_pod_spec(const Field& spec) {
     }
   }
   if (spec["overhead"].is_set()) {
-    // The path that a server shows for it.
+    // The real server reports it under this path.
     check_resource_amounts(spec["overhead"].shown_as("limits"));
   }
 }

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "testkit/validation/field_rules.hpp"
-#include "testkit/validation/validation.hpp"
 #include "testkit/validation/pods.hpp"
+#include "testkit/validation/validation.hpp"
 
 namespace kube::testkit::detail {
 
@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 7> kScopes{
     "NotBestEffort",        "PriorityClass",  "CrossNamespacePodAffinity",
     "VolumeAttributesClass"};
 
-/// Resources that a quota counts per pod.
+/// Returns whether the quota for this resource is summed over pods.
 bool is_compute(std::string_view name) {
   static constexpr std::array<std::string_view, 6> kNames{
       "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"};
@@ -132,7 +132,7 @@ std::set<std::string> texts_in(const Value& list) {
   return texts;
 }
 
-/// The amounts of one resource in an entry of a limit range.
+/// The amounts for one resource in an entry of a limit range.
 class Limits {
  public:
   Limits(const Field& limit, std::string_view resource) : limit_(limit), resource_(resource) {}

@@ -49,7 +49,7 @@ constexpr std::array kCounted{"pods",
 
 bool is_huge_page(std::string_view name) { return name.starts_with("hugepages-"); }
 
-/// A resource of somebody else than Kubernetes.
+/// Returns whether the resource name is outside of the kubernetes.io domain.
 bool is_extended(std::string_view name) {
   return name.find('/') != std::string_view::npos &&
          name.find("kubernetes.io/") == std::string_view::npos && !name.starts_with("requests.");

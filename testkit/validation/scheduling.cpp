@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "testkit/validation/field_rules.hpp"
-#include "testkit/validation/validation.hpp"
 #include "testkit/validation/pods.hpp"
+#include "testkit/validation/validation.hpp"
 
 namespace kube::testkit::detail {
 
@@ -93,7 +93,7 @@ void validate_runtime_class(const Field& object, const Value* live) {
   const Field handler = object["handler"];
   if (check_required(handler)) check_text(handler, dns1123_label_problems);
   if (const Field fixed = object["overhead"]["podFixed"]; fixed.is_set()) {
-    // The path that a server shows for it.
+    // The real server reports it under this path.
     check_resource_amounts(object["overhead"]["limits"].with(fixed.value()));
   }
   check_labels(object["scheduling"]["nodeSelector"]);

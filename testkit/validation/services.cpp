@@ -84,7 +84,7 @@ void check_families(const Field& spec) {
   const Field policy = spec["ipFamilyPolicy"];
   check_one_of(policy, {"PreferDualStack", "RequireDualStack", "SingleStack"});
   if (spec["type"].is("ExternalName")) return;
-  // There is no network here, so a service without selector may name families that do not exist.
+  // A headless service without selector may name IP families that the cluster does not have.
   const bool anything = spec["clusterIP"].is("None") && spec["selector"].size() == 0;
   if (!anything && policy.is("RequireDualStack")) {
     policy.invalid("this cluster is not configured for dual-stack services");
@@ -132,7 +132,7 @@ void check_outside(const Field& spec) {
     }
   }
   const Field ranges = spec["loadBalancerSourceRanges"];
-  // The path that a server shows for it.
+  // The real server reports it under this path.
   const Field shown = spec["LoadBalancerSourceRanges"].with(ranges.value());
   if (ranges.size() > 0 && !balanced) {
     shown.forbidden("may only be used when `type` is 'LoadBalancer'");

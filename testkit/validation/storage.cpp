@@ -4,8 +4,8 @@
 #include <string>
 
 #include "testkit/validation/field_rules.hpp"
-#include "testkit/validation/validation.hpp"
 #include "testkit/validation/pods.hpp"
+#include "testkit/validation/validation.hpp"
 
 namespace kube::testkit::detail {
 
@@ -71,7 +71,7 @@ void validate_csi_driver(const Field& object, const Value* live) {
     }
   }
   if (live == nullptr) return;
-  // The misspelt path is the one that clients see.
+  // The real server misspells this path.
   check_same(spec["attachedRequired"].with(spec["attachRequired"].value()),
              (*live)["spec"]["attachRequired"]);
   check_same(modes, (*live)["spec"]["volumeLifecycleModes"]);

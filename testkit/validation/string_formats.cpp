@@ -22,8 +22,8 @@ struct Pattern::Compiled {
 
 namespace {
 
-/// What this library knows and Go does not: groups that look around, references to groups, and repetition that does not
-/// give back.
+/// Rejects syntax that this regex library accepts and Go's does not: lookaround, backreferences and
+/// possessive repetition.
 void refuse_foreign_syntax(std::string_view expression) {
   bool in_class = false;
   for (std::size_t i = 0; i < expression.size(); ++i) {
@@ -38,7 +38,7 @@ void refuse_foreign_syntax(std::string_view expression) {
       in_class = c != ']';
     } else if (c == '[') {
       in_class = true;
-      // A bracket that comes first does not close.
+      // A closing bracket in first position is a literal.
       if (next == '^') ++i;
       if (i + 1 < expression.size() && expression[i + 1] == ']') ++i;
     } else if (c == '(' && next == '?') {
@@ -58,7 +58,7 @@ void refuse_foreign_syntax(std::string_view expression) {
 
 Pattern::Pattern(std::string_view expression) {
   refuse_foreign_syntax(expression);
-  // Go writes named groups with a P, and knows \z but not \Z.
+  // Go writes named groups as (?P<name>), and has \z but not \Z.
   std::string text{expression};
   for (std::size_t at = 0; (at = text.find("(?P<", at)) != std::string::npos;)
     text.erase(at + 2, 1);

@@ -3,8 +3,8 @@
 
 #include "testkit/validation/field_check.hpp"
 
-/// The validation of built-in kinds, by API group. Each function adds what is wrong with an object that has its
-/// defaults already; `live` is the stored object on update, else null.
+/// Validation of built-in kinds, by API group. Each function reports the errors of an object that
+/// already has its defaults; `live` is the stored object on update, else null.
 namespace kube::testkit::detail {
 
 using Validator = void (*)(const Field& object, const Value* live);
@@ -16,7 +16,7 @@ void validate_namespace(const Field& object, const Value* live);
 void validate_node(const Field& object, const Value* live);
 void validate_endpoints(const Field& object, const Value* live);
 void validate_event(const Field& object, const Value* live);
-/// An event of events.k8s.io/v1, in the fields of core/v1.
+/// Validates an event of events.k8s.io/v1, given in the fields of core/v1.
 void validate_modern_event(const Field& object, const Value* live);
 void validate_service(const Field& object, const Value* live);
 void validate_pod(const Field& object, const Value* live);

@@ -6,14 +6,14 @@
 #include <utility>
 
 #include "testkit/validation/field_rules.hpp"
-#include "testkit/validation/validation.hpp"
 #include "testkit/validation/pods.hpp"
+#include "testkit/validation/validation.hpp"
 
 namespace kube::testkit::detail {
 
 namespace {
 
-/// Members of the spec of a volume; every other one is a source.
+/// Members of the volume spec that are not sources; every other member is one.
 constexpr std::array<std::string_view, 9> kNoSources{
     "accessModes",      "capacity",
     "claimRef",         "mountOptions",
@@ -31,7 +31,7 @@ Value sources_of(const Value& spec) {
   for (const auto& [name, value] : spec.as_object()) {
     if (is_source(name) && value.is_object()) sources[name.view()] = value;
   }
-  // It may be added later.
+  // The field may be added later.
   if (std::as_const(sources)["csi"].is_object()) sources["csi"].erase("controllerExpandSecretRef");
   return sources;
 }
@@ -52,7 +52,7 @@ void check_capacity(const Field& capacity) {
 
 void check_volume_sources(const Field& spec) {
   std::size_t given = 0;
-  // In the order in which a server looks at them, which decides which one is too many.
+  // In the order of the real server's checks: all sources after the first are rejected.
   static constexpr std::array<std::string_view, 22> kSources{"hostPath",
                                                              "gcePersistentDisk",
                                                              "awsElasticBlockStore",
@@ -99,7 +99,7 @@ void check_volume_sources(const Field& spec) {
   if (given == 0) spec.required("must specify a volume type");
 }
 
-/// Without what may change in a claim; `live` decides about it.
+/// Returns the claim without the fields that may change, which depend on `live`.
 Value fixed_part(const Value& claim, const Value& live, bool bound) {
   Value spec = claim["spec"];
   if (!live["spec"].get_string("volumeName").has_value() ||

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// What no manager ever owns (SA-6).
+/// Fields that are never owned by a manager (SA-6).
 const FieldSet& untracked() {
   static const FieldSet kSet = [] {
     FieldSet made;
@@ -50,16 +50,16 @@ std::string now_text(Clock::WallTime now) {
   return {text, time_text::format_seconds(time_text::seconds_from_time_point(now), text)};
 }
 
-/// What is there before an object is created. Custom resources begin with nothing.
+/// Returns the object that a create is compared with. It is empty for custom resources.
 Value empty_object(const SchemaNode& schema, const FieldManager& who) {
   return who.custom_resource ? Value::object() : zero_object(schema);
 }
 
-/// An object as it is compared with `other`, if that is known yet: without managedFields and members that both have
-/// alike, and with what Go always writes.
+/// Prepares an object for the comparison with `other`, if given: removes managedFields and members
+/// that are equal in both, and adds the zero values that Go always writes.
 Value comparable(const SchemaNode& schema, const Value& object, const Value& other = {}) {
   if (!object.is_object()) return object;
-  // What is left out is most of an object, so it is not copied first.
+  // Most members are left out, so the object is rebuilt instead of copied and pruned.
   Value result = Value::object();
   for (const auto& [key, value] : object.as_object()) {
     if (key != "metadata" || !value.is_object()) {
@@ -86,7 +86,7 @@ ManagedEntry entry_of(const FieldManager& who, std::string_view operation) {
           {}};
 }
 
-/// Takes from all entries but `own` what changed.
+/// Removes changed fields from all entries but `own`.
 void take_away(ManagedEntries& entries, const Comparison& changes, std::string_view own) {
   for (auto it = entries.begin(); it != entries.end();) {
     if (it->first != own) {
@@ -98,7 +98,7 @@ void take_away(ManagedEntries& entries, const Comparison& changes, std::string_v
   }
 }
 
-/// Notes that `who` made `after` of `before`.
+/// Records that `who` changed `before` to `after`.
 void record_update(const SchemaNode& schema, const Value& before, const Value& after,
                    const FieldManager& who, ManagedEntries& entries) {
   Comparison changes = compare_typed(schema, before, after);
@@ -196,7 +196,8 @@ class Applier {
     own_.fields = field_set_of(schema_, config_);
     own_.fields.subtract_trees(ignored_by(who_));
     entries_.insert_or_assign(own_id_, own_);
-    // What became empty goes with its last member, unless the configuration wants it so.
+    // Parents that became empty are removed with their last member, unless the configuration sets
+    // them to empty.
     merged = merge_typed(schema_, without_dropped(std::move(merged), last), config_);
 
     const Value compared = comparable(schema_, merged);
@@ -237,15 +238,17 @@ class Applier {
                     to_string(version.with_kind(text_member(config_, "kind"))), shown))};
   }
 
-  /// `merged` without what this manager applied last time and does not apply now, unless others own it.
+  /// Returns `merged` without the fields that this manager applied last time and does not apply
+  /// now, unless other managers own them.
   Value without_dropped(Value merged, const FieldSet& last) const {
     if (last.empty()) return merged;
     const FieldSet dropped = with_named_fields(schema_, last);
     const FieldSet present = with_named_fields(schema_, field_set_of(schema_, merged));
     FieldSet owned;
     for (const auto& [id, entry] : entries_) owned.add(entry.fields);
-    // Removing takes whole trees, so first see what remains, then what of the rest has another owner. What becomes
-    // empty on the way stays: it may hold what nobody owns.
+    // Removal takes whole subtrees, so the remaining fields are determined first, then the removed
+    // fields that have another owner. Parents that become empty are kept: they may contain fields
+    // without an owner.
     FieldSet remaining = present;
     remaining.subtract_trees(dropped);
     FieldSet doomed = present;
@@ -266,7 +269,7 @@ class Applier {
     std::vector<Conflict> conflicts;
     for (const auto& [id, found] : entries_) {
       if (id == own_id_) continue;
-      const auto& entry = found;  // clang 14 captures no structured binding
+      const auto& entry = found;  // clang 14 cannot capture a structured binding
       FieldSet common = entry.fields;
       common.intersect(set);
       common.subtract(allowed);
@@ -275,7 +278,8 @@ class Applier {
     if (!conflicts.empty()) refuse(conflicts);
   }
 
-  /// What client-side apply set and nobody changed since: kubectl may go on owning it.
+  /// Returns the fields that client-side apply set and nobody changed since: kubectl keeps their
+  /// ownership.
   FieldSet formerly_applied() const {
     const std::string_view text =
         who_.name == "kubectl" ? annotation_of(live_) : std::string_view{};
@@ -291,7 +295,7 @@ class Applier {
       set.subtract(changes.added);
       set.subtract(changes.removed);
       return set;
-    } catch (const Error&) {  // not JSON
+    } catch (const Error&) {  // the annotation is not JSON
       return {};
     }
   }
@@ -311,7 +315,7 @@ class Applier {
   std::string own_id_;
   ManagedEntries entries_;
   Value live_;           ///< without managedFields
-  Value compared_live_;  ///< the same as comparable() makes it
+  Value compared_live_;  ///< live_ as returned by comparable()
 };
 
 }  // namespace
@@ -331,7 +335,7 @@ Value track_update(const SchemaNode& schema, const Value& live, Value next,
     entries = entries_or_none(next);
     if (entries.empty() && !creates) entries = entries_or_none(live);
   }
-  // An object that nobody tracks stays so until its first apply.
+  // An object without managedFields stays untracked until its first apply.
   if (!entries.empty() || creates) {
     const Value before = creates ? empty_object(schema, who) : comparable(schema, live, next);
     record_update(schema, before, comparable(schema, next, live), who, entries);
@@ -390,7 +394,7 @@ Value keep_old_timestamps(const Value& live, Value next) {
       old_entries->size() != new_entries->size()) {
     return next;
   }
-  // What is below copies both, which only pays if they may be the same.
+  // The comparison below copies both objects, so objects that obviously differ are excluded first.
   const bool others_differ = std::ranges::any_of(live.as_object(), [&](const auto& live_member) {
     const auto& [key, value] = live_member;
     return key != "metadata" && value != std::as_const(next)[key.view()];

@@ -11,55 +11,62 @@
 
 namespace kube::testkit::detail {
 
-/// Who writes, and what: everything that ends up in a managedFields entry beside the fields (SA-5).
+/// The writer of a request: everything that a managedFields entry records except the fields (SA-5).
 struct FieldManager {
-  std::string name;         ///< fieldManager, or what manager_from_user_agent() says
+  std::string name;         ///< fieldManager, or the result of manager_from_user_agent()
   std::string api_version;  ///< of the request: "apps/v1"
   std::string subresource;  ///< "status", "scale"; empty for the main resource
   Clock::WallTime now;
-  /// For custom resources an empty managedFields list means nothing; for built-in kinds it clears all (SA-7).
+  /// An empty managedFields list is ignored for custom resources; for built-in kinds it clears all
+  /// entries (SA-7).
   bool custom_resource = false;
-  /// Set it for the main resource of a kind with a subresource `status`: what is in status belongs to nobody
-  /// who writes here.
+  /// Set for the main resource of a kind with a subresource `status`: writes there do not own
+  /// status fields.
   bool ignore_status = false;
 };
 
-/// The manager of a request that names none: User-Agent up to the first '/', "unknown" if empty (SA-7).
+/// Returns the manager of a request without fieldManager: User-Agent up to the first '/', "unknown"
+/// if empty (SA-7).
 [[nodiscard]] std::string manager_from_user_agent(std::string_view user_agent);
 
-/// `next` with managedFields brought up to date, after a create (`live` absent), update or patch other than
-/// apply. What differs between `live` and `next` becomes owned by `who` as operation Update; fields that are
-/// gone are forgotten (SA-5 to SA-7). managedFields in `next` that a client sent replace those of `live`,
-/// unless there are none, they cannot be read, or the request is for a subresource.
+/// Returns `next` with updated managedFields after a create (`live` is absent), update, or patch
+/// other than apply. Fields that differ between `live` and `next` become owned by `who` with
+/// operation Update; removed fields are dropped from all entries (SA-5 to SA-7). managedFields that
+/// a client sent in `next` replace those of `live`, unless they are empty or malformed, or the
+/// request is for a subresource.
 ///
-/// Call it when `next` has its defaults, and those parts of `live` that this request may not change, but not
-/// yet what the server adds on its own: nobody owns allocated addresses or protecting finalizers.
-/// Never fails because of what is in the objects.
+/// Call it when `next` has its defaults, and those parts of `live` that this request may not
+/// change, but before the server adds its own fields: allocated addresses and protection finalizers
+/// have no owner. Never fails because of the content of the objects.
 [[nodiscard]] Value track_update(const SchemaNode& schema, const Value& live, Value next,
                                  const FieldManager& who);
 
-/// The same after the number of replicas at `path` was written through the scale (ST-4): that has no owner if it is
-/// zero, or if it had none before.
+/// Like track_update(), after the number of replicas at `path` was written through the scale
+/// subresource (ST-4): it has no owner if it is zero, or if it had none before.
 [[nodiscard]] Value track_scale(const SchemaNode& schema, const Value& live, Value next,
                                 const FieldManager& who, std::string_view path);
 
-/// Server-side apply (SA-1 to SA-9): the object that results from applying `config` to `live` (absent: it is
-/// created), with managedFields. Defaulting, validation and storage are the caller's; call
+/// Server-side apply (SA-1 to SA-9): returns the result of applying `config` to `live` (absent:
+/// create), with managedFields. Defaulting, validation and storage are left to the caller; call
 /// keep_old_timestamps() before the comparison that decides whether anything changed.
 ///
-/// Throws ApiError: 409 with one cause per field on conflict unless `force`, 500 with an empty reason if
-/// `config` does not fit the schema or has duplicate list elements, 400 if it has managedFields. The other
-/// checks of SA-1 (name, kind, apiVersion, fieldManager) are the caller's.
-/// A field manager "kubectl" may take over what the annotation of client-side apply says it owned, and keeps that
-/// annotation up to date (KU-8).
-/// For a subresource, `config` must hold nothing but what may be changed there (SA-9); see restrict_to_status().
+/// Throws ApiError: 409 with one cause per field on conflict unless `force`, 500 with an empty
+/// reason if `config` does not match the schema or has duplicate list elements, 400 if it has
+/// managedFields. The other checks of SA-1 (name, kind, apiVersion, fieldManager) are left to the
+/// caller.
+///
+/// A field manager "kubectl" may take over the fields recorded in the annotation of client-side
+/// apply, and keeps that annotation up to date (KU-8). For a subresource, `config` must contain
+/// only fields that may be changed there (SA-9); see restrict_to_status().
 [[nodiscard]] Value apply_patch(const SchemaNode& schema, const Value& live, const Value& config,
                                 const FieldManager& who, bool force);
 
-/// The part of an applied configuration that counts for the subresource `status`: identity and status.
+/// Returns the part of an applied configuration that is relevant for the subresource `status`:
+/// identity and status.
 [[nodiscard]] Value restrict_to_status(Value config);
 
-/// `next`, with the times of managedFields taken from `live` if nothing but these times differs (RV-2).
+/// Returns `next` with the times of managedFields taken from `live` if only these times differ
+/// (RV-2).
 [[nodiscard]] Value keep_old_timestamps(const Value& live, Value next);
 
 }  // namespace kube::testkit::detail

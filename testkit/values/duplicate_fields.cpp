@@ -24,7 +24,7 @@ class Finder {
     value("", 0);
     return std::move(found_);
   }
-  /// The order of all members; of one that stands twice that of the second.
+  /// Returns the order of all members. A duplicate has the position of its second occurrence.
   std::unordered_map<std::string, std::size_t> places() {
     keeps_places_ = true;
     value("", 0);

@@ -18,7 +18,7 @@ bool is_step(std::string_view text) {
          std::string_view{"fkvi"}.find(text[0]) != std::string_view::npos;
 }
 
-/// Drops children in which nothing is left.
+/// Drops empty children.
 void tidy(FieldSet& set) {
   std::erase_if(set.children, [](const auto& entry) {
     return !entry.second.is_member && entry.second.children.empty();
@@ -131,7 +131,7 @@ std::string step_text(std::string_view step) {
       keys += fmt::format("{}{}={}", keys.empty() ? "" : ",", key.view(), scalar_text(part));
     }
     return fmt::format("[{}]", keys);
-  } catch (const Error&) {  // written by a client
+  } catch (const Error&) {  // clients can write malformed steps
     return fmt::format("[{}]", rest);
   }
 }

@@ -40,7 +40,7 @@ std::size_t depth_of(const Value& value) {
 
 using Tokens = std::vector<std::string>;
 
-/// The tokens of a JSON pointer, unescaped.
+/// Returns the unescaped tokens of a JSON pointer.
 Tokens tokens_of(std::string_view path) {
   Tokens tokens;
   std::size_t slash = path.find('/');
@@ -61,7 +61,7 @@ Tokens tokens_of(std::string_view path) {
   return tokens;
 }
 
-/// The index that `token` means in an array where `size` is the first that is out of range.
+/// Parses an array index. `size` is the first index that is out of range.
 std::size_t index_of(std::string_view token, std::size_t size) {
   std::int64_t index = 0;
   if (token.starts_with('+')) token.remove_prefix(1);
@@ -112,7 +112,7 @@ class Patcher {
     return value == nullptr ? Value{nullptr} : *value;
   }
 
-  /// The array or object that holds the last of `tokens`.
+  /// Returns the array or object that contains the last of `tokens`.
   Value& parent(const Tokens& tokens) {
     if (tokens.empty()) fail();
     Value* here = &document_;
@@ -124,9 +124,9 @@ class Patcher {
     return *here;
   }
 
-  /// What `tokens` lead to, or null.
+  /// Returns the value at `tokens`, or null.
   Value* target(const Tokens& tokens) {
-    Value& container = parent(tokens);  // first: there may be no tokens at all
+    Value& container = parent(tokens);  // comes first, because it throws if there are no tokens
     return child(container, tokens.back());
   }
 
@@ -140,7 +140,7 @@ class Patcher {
     add(tokens, std::move(value), depth);
   }
 
-  /// `depth` is how deep `value` is at most.
+  /// `depth` is an upper bound of the depth of `value`.
   void add(const Tokens& tokens, Value value, std::size_t depth) {
     Value& container = parent(tokens);
     if (container.is_object()) {
@@ -153,7 +153,8 @@ class Patcher {
     grown(tokens.size() + depth);
   }
 
-  /// Keeps an upper bound of the depth, and measures only when that is too much.
+  /// Maintains an upper bound of the depth, and measures the actual depth only when the bound
+  /// exceeds the limit.
   void grown(std::size_t depth) {
     depth_ = std::max(depth_, depth);
     if (depth_ <= limits_.max_depth) return;

@@ -25,7 +25,7 @@ class Cursor {
     at_ += what.size();
     return true;
   }
-  /// Up to one of `ends`, which stays; a backslash makes any character ordinary.
+  /// Reads up to one of `ends`, which is not consumed; a backslash escapes any character.
   std::string name(std::string_view ends) {
     std::string result;
     for (; !done() && ends.find(text_[at_]) == std::string_view::npos; ++at_) {
@@ -50,7 +50,7 @@ class Cursor {
   std::size_t at_ = 0;
 };
 
-/// A literal: quoted either way, a number or a boolean.
+/// Parses a literal: a string in single or double quotes, a number or a boolean.
 Value literal(std::string_view text, const Cursor& cursor) {
   text = kube::detail::trimmed(text);
   if (text.size() >= 2 && text.front() == '\'' && text.back() == '\'') {
@@ -100,7 +100,7 @@ JsonPath::JsonPath(std::string_view text) {
       step.name = cursor.name(".[");
       if (step.name == "*") step.kind = Step::Kind::kAll;
       if (step.name.empty()) {
-        if (cursor.done()) break;  // "." alone is the whole object
+        if (cursor.done()) break;  // "." alone selects the whole object
         continue;
       }
     } else {

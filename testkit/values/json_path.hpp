@@ -10,22 +10,23 @@
 
 namespace kube::testkit::detail {
 
-/// The JSONPath that additionalPrinterColumns use: `.spec.replicas`, `.spec.list[0].x`, `.spec.list[-1]`,
-/// `.spec.list[*].x`, `.metadata.annotations['a.b/c']`, `.metadata.labels.a\.b`,
-/// `.status.conditions[?(@.type=="Ready")].status` (with == and != against a text, number or boolean).
+/// The JSONPath subset of additionalPrinterColumns: `.spec.replicas`, `.spec.list[0].x`,
+/// `.spec.list[-1]`, `.spec.list[*].x`, `.metadata.annotations['a.b/c']`, `.metadata.labels.a\.b`,
+/// `.status.conditions[?(@.type=="Ready")].status` (with == and != against a string, number or
+/// boolean).
 class JsonPath {
  public:
-  /// Throws std::invalid_argument if it is not of this kind.
+  /// Parses a path. Throws std::invalid_argument if it is not in this subset.
   explicit JsonPath(std::string_view text);
 
-  /// The first value that it leads to, or null.
+  /// Returns the first value that the path selects, or null.
   [[nodiscard]] const Value* first(const Value& root) const;
 
  private:
   struct Step {
     enum class Kind { kMember, kIndex, kAll, kFilter };
     Kind kind = Kind::kMember;
-    std::string name;                      ///< of the member
+    std::string name;                      ///< member name
     std::int64_t index = 0;                ///< negative counts from the end
     std::vector<std::string> filter = {};  ///< members from the element on
     bool equal = true;

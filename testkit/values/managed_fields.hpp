@@ -21,22 +21,24 @@ struct ManagedEntry {
   std::string time;  ///< RFC 3339; may be empty
   FieldSet fields;
 
-  /// What tells entries apart (SA-5), as text: for appliers without the apiVersion.
+  /// The identity of an entry (SA-5) as text; for operation Apply without the apiVersion.
   [[nodiscard]] std::string identity() const;
-  /// `"m1" with subresource "status" using v1`: how conflicts name it (SA-4).
+  /// The name of the manager in conflict messages (SA-4): `"m1" with subresource "status" using
+  /// v1`.
   [[nodiscard]] std::string shown() const;
 };
 
 /// The entries of an object, by identity.
 using ManagedEntries = std::map<std::string, ManagedEntry>;
 
-/// Reads metadata.managedFields; nothing if one of the entries cannot be read.
+/// Parses metadata.managedFields. Returns nothing if an entry is malformed.
 [[nodiscard]] std::optional<ManagedEntries> read_managed_fields(const Value& object);
 
 /// Writes metadata.managedFields in the order of SA-5; removes it if there are no entries.
 void write_managed_fields(Value& object, const ManagedEntries& entries);
 
-/// More than ten entries of operation Update: merges the oldest into `ancient-changes` (SA-7).
+/// Limits the entries of operation Update to ten by merging the oldest into `ancient-changes`
+/// (SA-7).
 void limit_updaters(ManagedEntries& entries);
 
 }  // namespace kube::testkit::detail

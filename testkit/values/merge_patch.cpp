@@ -25,7 +25,7 @@ namespace {
 Value merge(Value target, const Value& patch) {
   if (!target.is_object()) return without_nulls(patch);
   if (!patch.is_object()) return patch;
-  // Both are sorted: walk along, and append.
+  // Both are sorted, so this is a merge of two sorted sequences.
   Value result = Value::object();
   auto next = patch.as_object().begin();
   const auto end = patch.as_object().end();

@@ -5,13 +5,13 @@
 
 namespace kube::testkit::detail {
 
-/// `target` changed as the JSON merge patch says (RFC 7386): null removes a member, objects are merged,
-/// everything else replaces. `patch` is a JSON object; anything else throws ApiError 400 (PA-3).
-/// Time is linear in the two together.
+/// Applies a JSON merge patch (RFC 7386) to `target`: null removes a member, objects are merged,
+/// everything else is replaced. Throws ApiError 400 if `patch` is not a JSON object (PA-3). Time is
+/// linear in the size of both.
 [[nodiscard]] Value merge_patch(Value target, const Value& patch);
 
-/// A copy without members that are null, also of elements of lists; in a patch they ask for a removal where there is
-/// nothing to remove.
+/// Returns a copy without null members, also inside list elements. In a patch, null asks for a
+/// removal where there is nothing to remove.
 [[nodiscard]] Value without_nulls(const Value& value);
 
 }  // namespace kube::testkit::detail

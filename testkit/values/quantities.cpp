@@ -11,14 +11,14 @@ namespace kube::testkit::detail {
 
 namespace {
 
-/// Types that hold quantities somewhere.
+/// Determines which types contain quantities, directly or nested.
 class Holders {
  public:
   bool holds(const Type& type) {
     if (type.leaf == &kube::detail::kQuantityOperations) return true;
     if (type.element == nullptr && type.fields.empty()) return false;
     const auto [known, is_new] = known_.try_emplace(&type, false);
-    if (!is_new) return known->second;  // also while a type that contains itself is looked at
+    if (!is_new) return known->second;  // also returned while a recursive type is being visited
     bool found = type.element != nullptr && type.leaf == nullptr && holds(*type.element);
     for (const Field& field : type.fields) found = holds(*field.type) || found;
     return known_[&type] = found;

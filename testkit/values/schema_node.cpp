@@ -11,7 +11,8 @@ namespace {
 
 using Shape = SchemaNode::Shape;
 
-/// Walks along `value` and notes, and with `Mutable` removes, what is not in the schema.
+/// Walks along `value` and collects, and with `Mutable` also removes, fields that are not in the
+/// schema.
 class UnknownFields {
  public:
   explicit UnknownFields(bool remove) : remove_(remove) {}
@@ -68,7 +69,7 @@ const SchemaNode& deduced_schema() noexcept {
 
 std::vector<std::string> unknown_fields(const SchemaNode& schema, const Value& object) {
   UnknownFields walk{false};
-  walk.visit(schema, const_cast<Value&>(object), {});  // reads only
+  walk.visit(schema, const_cast<Value&>(object), {});  // never modified in this instantiation
   return std::move(walk.paths);
 }
 

@@ -26,7 +26,7 @@ constexpr std::string_view kDeleteFromPrimitiveList = "$deleteFromPrimitiveList/
 }
 [[noreturn]] void internal(std::string_view text) { throw ApiError{failure_status(500, "", text)}; }
 
-/// A value as Go prints it.
+/// Formats a value like Go's %v.
 std::string go_text(const Value& value) {
   if (value.is_string()) return std::string{value.as_string()};
   if (value.is_null()) return "<nil>";
@@ -43,7 +43,7 @@ std::string go_text(const Value& value) {
   return "map[" + out + ']';
 }
 
-/// The fields of an object while it is merged: quick to insert and erase, unlike a Value.
+/// The fields of an object during the merge. Unlike in a Value, inserting and erasing is fast.
 using Fields = std::map<std::string, Value, std::less<>>;
 using Elements = std::vector<Value>;
 
@@ -73,7 +73,7 @@ Value to_value(Elements& list) {
   return array;
 }
 
-/// Without the objects that are only an instruction. Absent if nothing remains.
+/// Removes objects that consist of directives only. Returns an absent value if nothing remains.
 Value without_directives(const Value& value) {
   if (value.is_array()) {
     Value result = Value::array();
@@ -93,7 +93,8 @@ Value without_directives(const Value& value) {
   return result;
 }
 
-/// What an element of a merged list is known by: the merge key's value, or all of a primitive.
+/// Returns the identity of an element of a merged list: the value of the merge key, or the whole
+/// primitive.
 std::string identity(const Value& element, std::string_view merge_key) {
   if (merge_key.empty()) return encode_json(element);
   if (!element.is_object()) internal(fmt::format("value {} is not a map", go_text(element)));
@@ -107,7 +108,7 @@ std::string identity(const Value& element, std::string_view merge_key) {
 
 using Positions = std::unordered_map<std::string, std::size_t>;
 
-/// Where each element stands first.
+/// Returns the first position of each element.
 template <typename Range>
 Positions positions_of(const Range& list, std::string_view merge_key) {
   Positions positions;
@@ -116,8 +117,8 @@ Positions positions_of(const Range& list, std::string_view merge_key) {
   return positions;
 }
 
-/// Puts the elements that the patch names into the order of the patch, and the others around them where
-/// the server had them; what is new comes before what only the server has.
+/// Sorts the elements that the patch names into the order of the patch; the others keep their
+/// places around them. New elements come before those that only the server has.
 Elements in_order(Elements merged, const Positions& patch_order, const Positions& server_order,
                   std::string_view merge_key) {
   struct Entry {
@@ -158,7 +159,7 @@ Elements in_order(Elements merged, const Positions& patch_order, const Positions
 
 Value merge_object(Value original, const Value& patch, const SchemaNode* schema);
 
-/// True for lists of objects, false for lists of primitives.
+/// Returns true for lists of objects, false for lists of primitives.
 template <typename Range>
 bool holds_objects(const Range& original, const List<Value>& patch) {
   std::optional<Value::Kind> kind;
@@ -178,8 +179,8 @@ bool holds_objects(const Range& original, const List<Value>& patch) {
   return kind == Value::Kind::kObject;
 }
 
-/// The elements of `patch` merged into `original`, in whatever order, the order that the patch wants, and that of
-/// what the patch left of `original`.
+/// The elements of `patch` merged into `original` (unordered), the order required by the patch, and
+/// the order of the remaining elements of `original`.
 struct MergedList {
   Elements elements;
   Positions patch_order;
@@ -232,7 +233,7 @@ MergedList merge_objects(Elements original, const List<Value>& patch, std::strin
       target = merge_object(std::move(target), *change, element_schema);
     } else {
       known.emplace(std::move(key), original.size());
-      original.push_back(*change);  // with instructions inside, which nobody looks at
+      original.push_back(*change);  // nested directives are not interpreted
     }
   }
   result.elements = std::move(original);
@@ -253,7 +254,7 @@ MergedList merge_primitives(Elements original, const List<Value>& patch) {
   return result;
 }
 
-/// `order` is what $setElementOrder says; null if the order of the patch counts.
+/// `order` is the value of $setElementOrder; null if the order of the patch applies.
 Value merge_list(Value original, const List<Value>& patch, const SchemaField& field,
                  const Positions* order) {
   Elements before = take_elements(original);
@@ -275,7 +276,7 @@ Value merge_list(Value original, const List<Value>& patch, const SchemaField& fi
   return to_value(result);
 }
 
-/// The patch's elements must come in the order that it demands.
+/// Throws unless the elements of the patch are in the order of $setElementOrder.
 void check_order(const List<Value>& patch, const List<Value>& order, std::string_view merge_key) {
   if (order.empty() || patch.empty()) return;
   const Positions positions = positions_of(order, merge_key);
@@ -337,7 +338,7 @@ class ObjectMerger {
     std::erase_if(fields_, [&](const auto& entry) { return !retained.contains(entry.first); });
   }
 
-  /// The list `name` with $setElementOrder.
+  /// Merges the list `name` with $setElementOrder.
   void ordered_list(std::string_view name, const Value& order) {
     if (!order.is_array()) bad_request("invalid patch format of setElementOrder list");
     const SchemaField* known = field(name);
@@ -410,7 +411,7 @@ class ObjectMerger {
   Fields fields_;
   const Value& patch_;
   const SchemaNode* schema_;
-  std::map<std::string, bool, std::less<>> ordered_;  ///< lists that are done already
+  std::map<std::string, bool, std::less<>> ordered_;  ///< lists that are already merged
 };
 
 Value merge_object(Value original, const Value& patch, const SchemaNode* schema) {

@@ -7,12 +7,13 @@
 
 namespace kube::testkit::detail {
 
-/// `target` changed by a strategic merge patch (PA-5, PA-6): objects merge, lists with a merge strategy
-/// merge by their key or as sets, others are replaced, null removes. Directives: `$patch: replace|merge|delete`,
-/// `$retainKeys`, `$setElementOrder/<field>`, `$deleteFromPrimitiveList/<field>`.
+/// Applies a strategic merge patch to `target` (PA-5, PA-6): objects are merged, lists with a merge
+/// strategy are merged by their key or as sets, others are replaced, null removes. Directives:
+/// `$patch: replace|merge|delete`, `$retainKeys`, `$setElementOrder/<field>`,
+/// `$deleteFromPrimitiveList/<field>`.
 ///
-/// `schema` is that of the kind. Throws ApiError: 400 for a patch that is no object or for a malformed
-/// directive, 500 with an empty reason for an element without its merge key.
+/// `schema` is the schema of the kind. Throws ApiError: 400 if the patch is not an object or a
+/// directive is malformed, 500 with an empty reason for an element without its merge key.
 [[nodiscard]] Value strategic_merge(Value target, const Value& patch, const SchemaNode& schema);
 
 }  // namespace kube::testkit::detail

@@ -41,7 +41,7 @@ std::string nth(std::string_view path, std::string_view name, std::size_t i) {
 
 constexpr std::array kJunctors{"allOf", "anyOf", "oneOf"};
 
-/// Throws ValueError if a keyword is not of the type that all code here relies on.
+/// Throws ValueError if a keyword does not have the type that the rest of this file assumes.
 void check_types(const Value& schema) {
   for (const auto& [name, property] : schema.get_object("properties")) {
     static_cast<void>(property.as_object());
@@ -55,7 +55,8 @@ void check_types(const Value& schema) {
   }
 }
 
-/// anyOf that says integer or string and nothing else, the one place where `type` may stand in a junctor.
+/// Recognises the anyOf of exactly integer and string, the only place where `type` is allowed
+/// inside a junctor (allOf, anyOf, oneOf, not).
 bool is_int_or_string_any_of(const Value& schema) {
   const Value& any_of = schema["anyOf"];
   return any_of.size() == 2 && any_of[0].size() == 1 &&
@@ -102,7 +103,7 @@ class Checker {
  private:
   void add(FieldError error) { errors.push_back(std::move(error)); }
 
-  /// What no schema may have, inside junctors or not.
+  /// Reports keywords that are forbidden everywhere, inside and outside junctors.
   void keywords(const Value& schema, const std::string& path, bool is_root, bool in_meta) {
     check_types(schema);
     for (const char* name :
@@ -205,7 +206,8 @@ class Checker {
     list_type(schema, path);
   }
 
-  /// `extension` needs the type `wanted`, and has one of `allowed` as its value.
+  /// Checks that the schema has type `wanted` and that the value of `extension` is one of
+  /// `allowed`.
   void one_of(const Value& schema, const std::string& path, std::string_view extension,
               std::string_view type, std::string_view wanted,
               const std::vector<std::string>& allowed) {
@@ -352,7 +354,7 @@ class Checker {
     if (schema["not"].is_object()) nested(schema["not"], child(path, "not"), false);
   }
 
-  /// What stands under a junctor may restrict values, and nothing else.
+  /// Checks a schema under a junctor, which may only add value validations.
   void nested(const Value& schema, const std::string& path, bool skip_any_of) {
     keywords(schema, path, false, false);
     struct Rule {
@@ -397,7 +399,7 @@ class Checker {
     junctors(rest, path, false);
   }
 
-  /// Fields and items that a junctor speaks of must be in the schema outside it.
+  /// Checks that fields and items mentioned inside a junctor are also specified outside of it.
   void completeness(const Value& part, const Value& schema, const std::string& part_path,
                     const std::string& schema_path) {
     for (const char* name : kJunctors) {
@@ -440,12 +442,12 @@ std::vector<FieldError> check_structural(const Value& schema, std::string_view f
   }
   try {
     checker.structural(schema, Level::kRoot, std::string{field}, false);
-  } catch (const ValueError& error) {  // a keyword of the wrong type
+  } catch (const ValueError& error) {  // a keyword has the wrong type
     return {invalid_value(field, schema, error.what())};
   }
   if (!checker.errors.empty()) return std::move(checker.errors);
   if (auto errors = check_defaults(schema, field); !errors.empty()) return errors;
-  // Those that cannot be evaluated are told about when all else is well.
+  // Rules that cannot be evaluated are reported only if there are no other errors.
   std::vector<cel::MissingRule> missing;
   return cel::check_rules(schema, field, missing);
 }

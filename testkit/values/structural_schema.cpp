@@ -24,8 +24,8 @@ const Value& nothing() {
   return kAbsent;
 }
 
-/// The schema of a member, null if it is not known. Absent where anything is allowed to be there but nothing
-/// in it: additionalProperties of true.
+/// Returns the schema of a member, or null if the member is unknown. Returns an absent value for
+/// additionalProperties of true: any value is allowed, but its own members are unknown.
 const Value* member_schema(const Value& schema, std::string_view name) {
   if (const Value* property = member(schema["properties"], name)) return property;
   const Value* additional = member(schema, "additionalProperties");
@@ -37,7 +37,7 @@ bool is_forbidden_null(const Value& value, const Value& schema) {
   return value.is_null() && schema.is_object() && !is_true_member(schema, "nullable");
 }
 
-/// Turns a structural schema into what server-side apply sees.
+/// Converts a structural schema to a SchemaNode for server-side apply.
 class Converter {
  public:
   explicit Converter(SchemaNodes& nodes) : nodes_(nodes) {}
@@ -188,7 +188,7 @@ void default_value(const Value& schema, Value& value) {
   }
   if (!value.is_object()) return;
   Value result = Value::object();
-  // Both are sorted: walk along, and append.
+  // Both are sorted, so this is a merge of two sorted sequences.
   const auto& properties = schema.get_object("properties");
   auto next = properties.begin();
   const auto add_default = [&] {

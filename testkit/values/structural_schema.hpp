@@ -17,9 +17,9 @@ class RuleSet;
 
 namespace kube::testkit::detail {
 
-/// What keeps `schema` (an openAPIV3Schema, from the definition of a custom resource) from being structural
-/// (CD-9), its defaults, patterns and CEL rules (CE-6) included. `field` is where it stands:
-/// "spec.versions[0].schema.openAPIV3Schema". Empty if all is well.
+/// Checks whether `schema` (an openAPIV3Schema, from the definition of a custom resource) is
+/// structural (CD-9), including its defaults, patterns and CEL rules (CE-6). `field` is its
+/// location: "spec.versions[0].schema.openAPIV3Schema". Returns no errors if it is valid.
 [[nodiscard]] std::vector<FieldError> check_structural(const Value& schema, std::string_view field);
 
 /// The schema of one version of a custom resource.
@@ -28,27 +28,28 @@ namespace kube::testkit::detail {
 /// Thread safety: immutable; may be used from any thread.
 class StructuralSchema {
  public:
-  /// `schema` passed check_structural().
+  /// `schema` must have passed check_structural().
   explicit StructuralSchema(Value schema);
   StructuralSchema(const StructuralSchema&) = delete;
   StructuralSchema& operator=(const StructuralSchema&) = delete;
 
-  /// Removes what the schema does not know; tells the paths, as CR-7 names them ("spec.x").
-  /// apiVersion, kind and metadata stay, at the root and in embedded resources.
+  /// Removes fields that are not in the schema and returns their paths in the form of CR-7
+  /// ("spec.x"). apiVersion, kind and metadata are kept, at the root and in embedded resources.
   std::vector<std::string> prune(Value& object) const;
 
   /// Fills in defaults, parents first, and drops nulls that the schema does not allow.
   void apply_defaults(Value& object) const;
 
-  /// All errors of `object`, in the order of the schema. With the stored object in `old`, values that did not
-  /// change are not reported (CD-8).
+  /// Returns all errors of `object`, in the order of the schema. If `old` is the stored object,
+  /// unchanged values are not reported (CD-8).
   [[nodiscard]] std::vector<FieldError> validate(const Value& object,
                                                  const Value* old = nullptr) const;
 
-  /// As server-side apply sees it (SA-8).
+  /// Returns the schema for server-side apply (SA-8).
   [[nodiscard]] const SchemaNode& apply_schema() const noexcept { return *root_; }
   [[nodiscard]] const Value& json() const noexcept { return schema_; }
-  /// The CEL rules (`x-kubernetes-validations`), for objects that validate() finds nothing wrong with.
+  /// Returns the CEL rules (`x-kubernetes-validations`). Use them only for objects without errors
+  /// from validate().
   [[nodiscard]] const cel::RuleSet& rules() const noexcept { return *rules_; }
 
  private:

@@ -43,7 +43,7 @@ std::size_t characters(std::string_view text) {
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
-/// A type as schemas name it; integers that were written as doubles count as integers.
+/// Returns the schema type of a value; whole numbers written as doubles count as integers.
 std::string_view type_name(const Value& value) {
   switch (value.kind()) {
     case ValueKind::kBool:
@@ -63,7 +63,7 @@ std::string_view type_name(const Value& value) {
   }
 }
 
-/// An error that the real server cannot attach to a field.
+/// Creates an error that the real server reports without a field.
 FieldError without_field(std::string_view text) { return invalid_value("<nil>", "", text); }
 
 class Validator {
@@ -120,7 +120,8 @@ class Validator {
                              : found == wanted || (wanted == "integer" && whole) ||
                                    (wanted == "number" && found == "integer");
     if (fits) return;
-    // Where a format is given and the value is neither text nor list, the complaint is about the format.
+    // If a format is given and the value is neither a string nor a list, the error is about the
+    // format.
     const std::string_view format = effective_format();
     const bool by_format = !format.empty() && !value.is_string() && !value.is_array();
     const std::string_view found_format = found == "integer"  ? "int64"
@@ -129,7 +130,7 @@ class Validator {
     wrong_type(by_format ? format : wanted, by_format ? found_format : found);
   }
 
-  /// Formats that the server does not know are as good as none.
+  /// Returns the format, or an empty string if the server does not know it.
   std::string_view effective_format() const {
     const std::string_view format = text_member(schema_, "format");
     const std::string_view type = text_member(schema_, "type");
@@ -249,7 +250,7 @@ class Validator {
     }
   }
 
-  /// What tells elements of a list map apart.
+  /// Returns the key that identifies an element of a list of type map.
   std::string key_of(const Value& element) const {
     Value key = Value::object();
     for (const Value& name : schema_.get_array("x-kubernetes-list-map-keys")) {
@@ -258,7 +259,7 @@ class Validator {
     return encode_json(key);
   }
 
-  /// The elements of the stored list that can be found again: those of list maps.
+  /// Returns the stored elements that can be correlated, by key: those of lists of type map.
   std::unordered_map<std::string, const Value*> old_elements(const Value* old) const {
     std::unordered_map<std::string, const Value*> found;
     if (old == nullptr || !old->is_array() ||
@@ -349,7 +350,7 @@ class Validator {
     }
   }
 
-  /// How many of the alternatives hold, and the errors of the one that came nearest.
+  /// Counts the alternatives that hold, and keeps the errors of the closest one.
   template <typename Check>
   static std::pair<std::size_t, Errors> try_all(const List<Value>& parts, Check check) {
     std::size_t valid = 0;

@@ -18,7 +18,7 @@ namespace {
 using Shape = SchemaNode::Shape;
 using Path = std::vector<std::string>;
 
-/// How a value is looked at: as one piece, or piece by piece.
+/// How a value is compared: as a leaf, or member by member.
 enum class View { kLeaf, kObject, kList };
 
 View view_of(const SchemaNode& schema, const Value* value) {
@@ -47,7 +47,8 @@ const SchemaNode& element_schema(const SchemaNode& schema) {
 
 std::string field_step(std::string_view name) { return fmt::format("f:{}", name); }
 
-/// The step to an element of a set or list map; nothing, and why not, if it cannot be one.
+/// Returns the path element for an element of a set or list map; nothing, and the reason, if the
+/// element is invalid.
 std::optional<std::string> element_step(const SchemaNode& list, const Value& element,
                                         std::string* why) {
   const auto refuse = [&](std::string text) -> std::optional<std::string> {
@@ -86,7 +87,7 @@ std::optional<std::string> element_step(const SchemaNode& list, const Value& ele
   return "k:" + encode_json(keys);
 }
 
-/// Calls `visit(key, left, right)` for every key of two objects, in order; what is not there is null.
+/// Calls `visit(key, left, right)` for every key of two objects, in order; a missing value is null.
 template <typename Visit>
 void zip(const Value* left, const Value* right, Visit visit) {
   static const Map<Value> kNone;
@@ -224,7 +225,7 @@ class Comparer {
   }
 
  private:
-  /// True if it was compared as one piece.
+  /// Returns true if the value was compared as a leaf.
   bool look(View view, const SchemaNode& schema, const Value* before, const Value* after) {
     if (view == View::kLeaf || (has_none(before) && has_none(after))) {
       leaf(before, after);
@@ -342,7 +343,8 @@ class Collector {
 
 Value merge(const SchemaNode& schema, const Value* base, const Value* changes);
 
-/// Elements of both, in the order of `changes` where they are shared, each of the others near its neighbours.
+/// Merges two lists. Elements in `changes` have the order of `changes`; elements only in `base`
+/// stay near their neighbours.
 Value merge_lists(const SchemaNode& schema, const Value* base, const Value* changes) {
   struct Entry {
     std::string step;
@@ -359,7 +361,7 @@ Value merge_lists(const SchemaNode& schema, const Value* base, const Value* chan
   };
   const std::vector<Entry> left = index(base);
   const std::vector<Entry> right = index(changes);
-  std::unordered_map<std::string_view, const Value*> in_left;  // null: more than once
+  std::unordered_map<std::string_view, const Value*> in_left;  // null: a duplicate
   for (const Entry& entry : left) {
     const auto [found, is_new] = in_left.emplace(entry.step, entry.value);
     if (!is_new) found->second = nullptr;
@@ -373,8 +375,8 @@ Value merge_lists(const SchemaNode& schema, const Value* base, const Value* chan
     result.push_back(
         merge(element_schema(schema), same == in_left.end() ? nullptr : same->second, entry.value));
   };
-  // Elements only in `base` go out as soon as all shared ones before them, in base's order, that do not come
-  // later in `changes`, are out.
+  // An element that is only in `base` is emitted as soon as all shared elements before it in `base`
+  // are emitted, except those that come later in `changes`.
   std::size_t l = 0;
   for (const Entry& entry : right) {
     while (l < left.size()) {
@@ -384,7 +386,8 @@ Value merge_lists(const SchemaNode& schema, const Value* base, const Value* chan
         ++l;
         break;
       } else if (in_left.contains(entry.step)) {
-        // Shared, but not the one wanted now: its turn was or will be in the order of `changes`.
+        // A shared element, but not the next one in the order of `changes`: it is emitted in its
+        // own turn.
       } else {
         break;
       }

@@ -8,17 +8,17 @@
 #include <string_view>
 #include <utility>
 
-/// Changing values in place, beyond what Value itself offers. All of it is for values made by hand or
-/// copied out of a Ref.
+/// In-place modification of values, beyond the interface of Value. Only for values that own their
+/// memory: built by hand or copied out of a Ref.
 namespace kube::testkit::detail {
 
-/// The elements of an array, to be changed. Throws ValueError if it is none.
+/// Returns the mutable elements of an array. Throws ValueError if it is not an array.
 inline List<Value>& elements(Value& array) {
   return const_cast<List<Value>&>(std::as_const(array).as_array());
 }
 
-/// The members of an object, to be changed. Throws ValueError if it is none.
-/// Adding them in the order of their keys takes linear time, any other order does not.
+/// Returns the mutable members of an object. Throws ValueError if it is not an object. Adding
+/// members in key order takes linear time, any other order does not.
 inline Map<Value>& members(Value& object) {
   return const_cast<Map<Value>&>(std::as_const(object).as_object());
 }
@@ -31,13 +31,13 @@ inline Value* member(Value& object, std::string_view key) {
   return object.is_object() ? members(object).find(key) : nullptr;
 }
 
-/// The text of a member, or nothing if it is absent or no text.
+/// Returns the string value of a member; empty if it is absent or not a string.
 inline std::string_view text_member(const Value& object, std::string_view key) {
   const Value* found = member(object, key);
   return found != nullptr && found->is_string() ? found->as_string() : std::string_view{};
 }
 
-/// Whether a member is there and true.
+/// Returns whether a member exists and is true.
 inline bool is_true_member(const Value& object, std::string_view key) {
   const Value* found = member(object, key);
   return found != nullptr && found->kind() == Value::Kind::kBool && found->as_bool();

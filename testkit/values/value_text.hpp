@@ -7,12 +7,12 @@
 #include <string>
 #include <string_view>
 
-/// Documents as text.
+/// Conversion of documents from and to text.
 namespace kube::testkit::detail {
 
 [[nodiscard]] std::string json_text(const Value& value);
 [[nodiscard]] std::string yaml_text(const Value& value);
-/// Throw CodecError.
+/// Parse a document. Throw CodecError.
 [[nodiscard]] Ref<Value> parse_json(std::string_view json);
 [[nodiscard]] Ref<Value> parse_yaml(std::string_view yaml);
 /// Appends `text` as a JSON string.

@@ -4,6 +4,8 @@
 
 #include <dirent.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <time.h>
 
@@ -202,7 +204,7 @@ void run_loop(kubecxx_runtime* runtime) {
   while (more) CHECK_OK(kubecxx_runtime_run_ready(runtime, 0, &more));
 }
 
-int thread_count(void) {
+static int listed_threads(void) {
   DIR* const tasks = opendir("/proc/self/task");
   const struct dirent* entry;
   int count = 0;
@@ -210,6 +212,31 @@ int thread_count(void) {
   while ((entry = readdir(tasks)) != NULL) count += entry->d_name[0] != '.';
   closedir(tasks);
   return count;
+}
+
+#ifdef __SANITIZE_THREAD__
+static void* do_nothing(void* unused) { return unused; }
+
+/* The thread sanitizer starts a thread of its own with the first thread of the program. */
+static int sanitizer_threads(void) {
+  static int started = 0;
+  pthread_t first;
+  if (!started) {
+    const int before = listed_threads();
+    started = 1;
+    CHECK(pthread_create(&first, NULL, do_nothing, NULL) == 0);
+    CHECK(pthread_join(first, NULL) == 0);
+    while (listed_threads() > before + 1) sched_yield(); /* listed for a moment after the join */
+  }
+  return 1;
+}
+#else
+static int sanitizer_threads(void) { return 0; }
+#endif
+
+int thread_count(void) {
+  const int others = sanitizer_threads(); /* before the threads are listed */
+  return listed_threads() - others;
 }
 
 void wait_for_threads(int count) {

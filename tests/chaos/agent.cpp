@@ -30,7 +30,7 @@ using core::v1::ConfigMap;
 using meta::v1::PartialObjectMetadata;
 using namespace std::chrono_literals;
 
-/// The machine's clock, whose time of day can be made to leap.
+/// The system clock, with a wall time that can be made to jump.
 class LeapingClock final : public Clock {
  public:
   [[nodiscard]] TimePoint now() const override { return system_clock().now(); }
@@ -56,7 +56,7 @@ std::uint64_t number(std::string_view text) {
   return value;
 }
 
-/// What was told about objects, checked as it comes.
+/// Records notifications about objects and checks their consistency.
 class Witness {
  public:
   void added(const ConfigMap& now) {
@@ -70,11 +70,11 @@ class Witness {
   }
   void deleted(const ObjectKey& key) {
     const std::lock_guard guard{mutex_};
-    if (versions_.erase(key.str()) == 0) ++errors_;  // gone twice, or never there
+    if (versions_.erase(key.str()) == 0) ++errors_;  // deleted twice, or never added
     --existing_;
     ++events_;
   }
-  /// From here on, what is told is news.
+  /// Marks the end of the initial state: later notifications are changes.
   void settled() {
     const std::lock_guard guard{mutex_};
     settled_ = true;
@@ -110,7 +110,8 @@ class Witness {
   bool settled_ = false;
 };
 
-/// When this process worked as the leader. Two processes that did at the same time show it.
+/// The intervals in which this process was the leader. Overlaps between processes are detected from
+/// them.
 class Terms {
  public:
   void work(std::int64_t from, std::int64_t to) {
@@ -148,15 +149,15 @@ class Terms {
   std::vector<Term> past_;
 };
 
-/// A source may be gone before anybody saw it; its copy tells of it then.
+/// Maps a copy to its source, too: a source may be deleted before its event was seen.
 std::vector<Request> source_of(const ConfigMap& map) {
   const std::string_view space = map.metadata.namespace_.view();
   if (space != kSourceNamespace && space != kCopyNamespace) return {};
-  if (map.data.find("value") == nullptr) return {};  // something else that lives there
+  if (map.data.find("value") == nullptr) return {};  // an unrelated object in the namespace
   return {Request{{kSourceNamespace, map.metadata.name.str()}}};
 }
 
-/// Makes the copy of one source as it should be.
+/// Reconciles the copy of one source.
 Result copy_one(const Manager& manager, const Request& request) {
   const auto copies = manager.client().resource<ConfigMap>(kCopyNamespace);
   const Ref<ConfigMap> source = manager.find<ConfigMap>(request.key);
@@ -232,12 +233,13 @@ class Agent {
       if (event.kind == Kind::kWatching) ++watches_;
     };
     options.clock = &clock_;
-    // The defaults are made for outages of minutes.
+    // The defaults are tuned for outages of minutes.
     options.backoff = {.initial = 100ms, .factor = 2, .jitter = 1, .cap = 2s};
     return options;
   }
 
-  /// A manager ends when it loses the lead; another one begins then, as the next process would.
+  /// Runs managers one after another: a manager ends when it loses leadership, and a new one
+  /// starts, like the next process would.
   void control(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
       try {

@@ -5,7 +5,7 @@
 
 namespace kube::chaos {
 
-/// Names that agents and the program that plagues them have in common.
+/// Names shared by the agents and the chaos program.
 inline constexpr const char* kSourceNamespace = "chaos-source";
 inline constexpr const char* kCopyNamespace = "chaos-copy";
 inline constexpr const char* kLeaseName = "chaos-agents";
@@ -15,11 +15,11 @@ struct AgentOptions {
   std::string name;
 };
 
-/// What the plagued run: informers of all config maps, of those with a label, and of their metadata; and a
-/// controller, led by one of all agents, that keeps a copy of each source. Reads commands from standard input,
-/// one per line, and answers each with one line of JSON:
-///   report   what the caches hold, and what happened so far
-///   jump N   the time of day leaps by N seconds
+/// Runs an agent under test: informers of all config maps, of those with a label, and of their
+/// metadata; and a controller with leader election that maintains a copy of each source. Reads
+/// commands from standard input, one per line, and answers each with one line of JSON:
+///   report   content of the caches, and statistics so far
+///   jump N   the wall time jumps by N seconds
 ///   stop     ends; the answer is the last report
 int run_agent(const AgentOptions& options);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Informers and controllers in several processes, an API server that writers keep busy, and everything going
-// wrong between them. In the end all caches must equal the server, every copy its source, no two agents may have
-// led at the same time, and nothing may have been left behind.
+// Runs informers and controllers in several processes against an API server under write load, while
+// faults are injected everywhere. In the end all caches must equal the server and every copy its
+// source, no two agents may have led at the same time, and no resources may have leaked.
 #include "agent.hpp"
 #include "digest.hpp"
 #include "server.hpp"
@@ -27,7 +27,7 @@
 namespace kube::chaos {
 namespace {
 
-/// The allocator of a sanitizer keeps what was freed, to catch those who still use it.
+/// The quarantine of a sanitizer's allocator keeps freed memory to detect use after free.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kMemoryTells = false;
 #else
@@ -51,19 +51,20 @@ struct Options {
   std::string program;
 };
 
-/// A folder for the agents' configuration, gone in the end.
+/// A temporary folder for the agents' configuration.
 class Folder {
  public:
   Folder() {
     std::string name = (std::filesystem::temp_directory_path() / "kubecxx-chaos-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    if (::mkdtemp(name.data()) == nullptr)
+      throw std::runtime_error("cannot create a temporary folder");
     path_ = name;
   }
   ~Folder() { std::filesystem::remove_all(path_); }
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
 
-  /// Written as a whole, or not at all, as Kubernetes does with mounted secrets.
+  /// Writes a file atomically, as Kubernetes does with mounted secrets.
   void write(const std::string& name, std::string_view text) const {
     const auto half = path_ / (name + ".new");
     {
@@ -80,7 +81,7 @@ class Folder {
   std::filesystem::path path_;
 };
 
-/// Creates, changes and deletes config maps until it is stopped. What fails is tried no second time.
+/// Creates, changes and deletes config maps until it is stopped. Failed requests are not retried.
 void write_forever(const Client& client, std::uint64_t seed, std::atomic<std::uint64_t>& writes,
                    const std::stop_token& stop) {
   std::mt19937_64 random{seed};
@@ -106,7 +107,7 @@ void write_forever(const Client& client, std::uint64_t seed, std::atomic<std::ui
       }
       ++writes;
     } catch (const Error&) {
-      // The server is being plagued; what counts is what it has in the end.
+      // Faults are expected; only the final state counts.
     }
     static_cast<void>(system_clock().sleep_for(std::chrono::milliseconds{5 + random() % 20}, stop));
   }
@@ -122,7 +123,7 @@ class Run {
         client_(writers_config()),
         proxy_(server_->port()) {}
 
-  /// Returns what is wrong.
+  /// Returns the violations.
   std::vector<std::string> run(const std::stop_token& stop) {
     for (const char* name : {kSourceNamespace, kCopyNamespace}) make_namespace(name);
     write_configuration();
@@ -146,7 +147,7 @@ class Run {
   }
 
  private:
-  /// Faults of the server strike agents only.
+  /// Server faults apply to agents only.
   [[nodiscard]] Config writers_config() const {
     Config config = server_->config();
     config.user_agent = "writer";
@@ -159,7 +160,7 @@ class Run {
     const auto spaces = client_.resource<core::v1::Namespace>();
     if (!spaces.find(name)) spaces.create(space);
   }
-  /// Agents go through the proxy and have their token in a file.
+  /// Agents connect through the proxy and read their token from a file.
   void write_configuration() {
     const Config config = server_->config();
     good_token_ = config.bearer_token;
@@ -189,14 +190,14 @@ contexts: [{{name: chaos, context: {{cluster: chaos, user: chaos}}}}]
       start_agent(fmt::format("agent-{}", i));
     }
   }
-  /// From then on everything runs that will run.
+  /// Waits until everything is running.
   void wait_for_first_copy() {
     ConfigMap map;
     map.metadata.name = "first";
     map.data["value"] = "0";
     client_.resource<ConfigMap>(kSourceNamespace).create(map);
     wait_until_equal();
-    if (!problems_.empty()) throw std::runtime_error("not even without faults: " + problems_[0]);
+    if (!problems_.empty()) throw std::runtime_error("failed before any fault: " + problems_[0]);
   }
   std::vector<Value> reports(const std::string& question) {
     std::vector<Value> all;
@@ -233,7 +234,7 @@ contexts: [{{name: chaos, context: {{cluster: chaos, user: chaos}}}}]
          }},
         {"agent killed",
          [this] {
-           // Its successor starts from nothing.
+           // The replacement agent starts with empty caches.
            const std::size_t which = random_() % agents_.size();
            dead_.push_back(*decode_json<Value>(agents_[which]->ask("report")));
            agents_.erase(agents_.begin() + static_cast<std::ptrdiff_t>(which));
@@ -286,7 +287,7 @@ contexts: [{{name: chaos, context: {{cluster: chaos, user: chaos}}}}]
     }
     return {all.text(), chosen.text(), sources == copies};
   }
-  /// Nobody writes any more but the controller, which has to become quiet, too.
+  /// The writers have stopped; waits until the controller is idle, too.
   void wait_until_equal() {
     const auto healed = Steady::now();
     std::string difference;
@@ -321,10 +322,10 @@ contexts: [{{name: chaos, context: {{cluster: chaos, user: chaos}}}}]
       told_wrong += report["order_errors"].as_integer();
       const std::string objects{report["all"].as_string()};
       if (std::stoll(objects) != report["told"].as_integer()) {
-        problems_.push_back(fmt::format("a handler was told of {} objects, but there are {}",
+        problems_.push_back(fmt::format("a handler received {} objects, but there are {}",
                                         report["told"].as_integer(), objects));
       }
-      // One thread more or less begins and ends with a request.
+      // The number varies slightly because requests start short-lived threads.
       if (report["threads"].as_integer() > threads_at_first + 8) {
         problems_.push_back(fmt::format("threads grew from {} to {}", threads_at_first,
                                         report["threads"].as_integer()));
@@ -342,7 +343,7 @@ contexts: [{{name: chaos, context: {{cluster: chaos, user: chaos}}}}]
       }
     }
     if (told_wrong > 0) {
-      problems_.push_back(fmt::format("{} changes were told in the wrong order", told_wrong));
+      problems_.push_back(fmt::format("{} changes were delivered in the wrong order", told_wrong));
     }
     std::sort(terms.begin(), terms.end());
     for (std::size_t i = 1; i < terms.size(); ++i) {
@@ -371,12 +372,12 @@ contexts: [{{name: chaos, context: {{cluster: chaos, user: chaos}}}}]
       staleness = std::max(staleness, report["staleness_ms"].as_integer());
     }
     fmt::print("{:<24}{:>10}\n", "writes", writes_.load());
-    fmt::print("{:<24}{:>10}\n", "events told", events);
+    fmt::print("{:<24}{:>10}\n", "events delivered", events);
     fmt::print("{:<24}{:>10}\n", "lists", lists);
     fmt::print("{:<24}{:>10}\n", "watches", watches);
-    fmt::print("{:<24}{:>10}\n", "terms of leaders", terms_);
+    fmt::print("{:<24}{:>10}\n", "leadership terms", terms_);
     fmt::print("{:<24}{:>7} ms\n", "longest staleness", staleness);
-    fmt::print("{:<24}{:>7} ms\n", "equal after the end in", settled_ / 1ms);
+    fmt::print("{:<24}{:>7} ms\n", "converged within", settled_ / 1ms);
   }
 
   const Options options_;
@@ -391,7 +392,7 @@ contexts: [{{name: chaos, context: {{cluster: chaos, user: chaos}}}}]
   int killed_ = 0;
   std::map<std::string, int> counts_;
   std::vector<Value> last_;
-  std::vector<Value> dead_;  // last words of agents that were killed
+  std::vector<Value> dead_;  // last reports of killed agents
   std::size_t terms_ = 0;
   Steady::duration settled_{};
   std::vector<std::string> problems_ = {};
@@ -405,7 +406,7 @@ int chaos(Options options) {
   std::fflush(stdout);
   const std::vector<std::string> problems = Run{options}.run(stop);
   for (const std::string& problem : problems) fmt::print("FAILED  {}\n", problem);
-  fmt::print("{}\n", problems.empty() ? "all is as it should be" : "chaos won");
+  fmt::print("{}\n", problems.empty() ? "no violations" : "there are violations");
   return problems.empty() ? 0 : 1;
 }
 
@@ -415,15 +416,16 @@ int chaos(Options options) {
 int main(int argc, char** argv) {
   kube::chaos::Options options;
   options.program = argv[0];
-  CLI::App app{"Plagues informers and controllers, and checks that they survive."};
-  app.add_option("--seconds", options.seconds, "how long things go wrong")->capture_default_str();
+  CLI::App app{"Injects faults into informers and controllers, and checks their promises."};
+  app.add_option("--seconds", options.seconds, "how long faults are injected")
+      ->capture_default_str();
   app.add_option("--agents", options.agents, "processes with informers")->capture_default_str();
-  app.add_option("--seed", options.seed, "repeats the choice of faults; 0: a new one");
+  app.add_option("--seed", options.seed, "seed of the fault sequence; 0: a new one");
   app.add_option(
       "--cluster", options.cluster,
       "folder of a control plane that cluster.sh has started; else a server in this process");
-  app.add_option("--cluster-script", options.script, "that cluster.sh");
-  app.add_option("--agent", options.agent, "be an agent of this name")->group("");
+  app.add_option("--cluster-script", options.script, "path of that cluster.sh");
+  app.add_option("--agent", options.agent, "run as the agent of this name")->group("");
   app.add_option("--kubeconfig", options.kubeconfig)->group("");
   CLI11_PARSE(app, argc, argv);
   try {

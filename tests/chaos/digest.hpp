@@ -10,7 +10,7 @@
 
 namespace kube::chaos {
 
-/// What a set of objects comes to, in whatever order they are seen: their number, and a sum of hashes.
+/// An order-independent digest of a set of objects: their number, and a sum of hashes.
 class Digest {
  public:
   void add(std::string_view space, std::string_view name, std::string_view version) {

@@ -12,27 +12,27 @@
 
 namespace kube::chaos {
 
-/// Something that goes wrong.
+/// A fault that can be injected.
 struct Fault {
   std::string name;
   std::function<void()> happen;
-  int weight = 10;  ///< how likely it is, compared with others
+  int weight = 10;  ///< relative likelihood
 };
 
-/// The server that everybody talks to: that of the testkit, or a real control plane.
+/// The API server: the in-process one, or a real control plane.
 class Server {
  public:
   virtual ~Server() = default;
-  /// For the administrator, by token.
+  /// The configuration of the administrator, with a token.
   [[nodiscard]] virtual Config config() const = 0;
   [[nodiscard]] virtual std::uint16_t port() const = 0;
-  /// What can go wrong with this kind of server.
+  /// Returns the faults that this kind of server supports.
   [[nodiscard]] virtual std::vector<Fault> faults(std::mt19937_64& random) = 0;
   virtual void heal() {}
 };
 
 [[nodiscard]] std::unique_ptr<Server> in_process_server(std::uint64_t seed);
-/// One that `cluster.sh start FOLDER` has started.
+/// Connects to a control plane started by `cluster.sh start FOLDER`.
 [[nodiscard]] std::unique_ptr<Server> real_server(const std::string& script,
                                                   const std::string& folder);
 

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds kube-apiserver, kubectl and etcd from their published Go modules, once: takes minutes the first time
-# and nothing afterwards. Prints the folder that holds them.
+# Builds kube-apiserver, kubectl and etcd from their published Go modules and caches them: this takes minutes
+# the first time and no time afterwards. Prints the folder of the binaries.
 #
 # Usage: build.sh [etcd|kube-apiserver|kubectl]...   (all of them if none is named)
-# Environment: KUBECXX_CACHE, where binaries are kept (default ~/.cache/kubecxx)
-# Exit code 3: there is no Go, or the modules cannot be had.
+# Environment: KUBECXX_CACHE, folder of the binaries (default ~/.cache/kubecxx)
+# Exit code 3: Go is not installed, or the modules cannot be downloaded.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A real control plane on loopback: etcd and kube-apiserver with certificates, tokens and RBAC of their own.
+# A real control plane on loopback: etcd and kube-apiserver with their own certificates, tokens and RBAC.
 #
-# Usage: cluster.sh start FOLDER   starts it with its data, logs and keys in FOLDER (made anew); prints the path
+# Usage: cluster.sh start FOLDER   starts it with its data, logs and keys in FOLDER (recreated); prints the path
 #                                  of an administrator's kubeconfig
-#        cluster.sh stop FOLDER    ends it
+#        cluster.sh stop FOLDER    stops it
 #        cluster.sh restart-apiserver FOLDER
-#        cluster.sh compact FOLDER forgets the history of the store
+#        cluster.sh compact FOLDER compacts the history of the store
 # Users: the kubeconfig has the contexts admin (client certificate), root (the same rights, by token), alice (token,
 # may only read pods in the namespace default) and nobody (a token that the server does not know).
 set -eu
@@ -26,7 +26,7 @@ fail() {
   exit 1
 }
 
-# free_port: a port of loopback that nobody listens on at the moment.
+# free_port: prints a currently free port of loopback.
 free_port() {
   while :; do
     port=$(shuf -i 20000-32000 -n 1)
@@ -37,7 +37,7 @@ free_port() {
   done
 }
 
-# certificate NAME SUBJECT [EXTENSION]: a key and a certificate signed by the cluster's CA.
+# certificate NAME SUBJECT [EXTENSION]: creates a key and a certificate signed by the cluster's CA.
 certificate() {
   openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$folder/$1.key" \
     -subj "$2" -out "$folder/$1.csr" 2>/dev/null
@@ -58,7 +58,7 @@ make_keys() {
     >"$folder/tokens.csv"
 }
 
-# wait_for WHAT COMMAND...: until the command succeeds, at most a minute.
+# wait_for WHAT COMMAND...: waits until the command succeeds, at most a minute.
 wait_for() {
   what=$1
   shift
@@ -134,7 +134,7 @@ subjects:
 EOF
 }
 
-# end NAME [TENTHS]: ends what the pid file names and waits for it, so many tenths of a second.
+# end NAME [TENTHS]: ends the process of the pid file and waits for it, at most that many tenths of a second.
 end() {
   [ -f "$folder/$1.pid" ] || return 0
   pid=$(cat "$folder/$1.pid")
@@ -151,7 +151,7 @@ case $command in
   start)
     binaries=$("$here/build.sh")
     [ ! -e "$folder/ports" ] || fail "$folder holds a cluster already; stop it first"
-    rm -rf "$folder/etcd" "$folder/kube-apiserver.log"  # those of a cluster before
+    rm -rf "$folder/etcd" "$folder/kube-apiserver.log"  # left over from a previous cluster
     etcd_port=$(free_port)
     port=$(free_port)
     printf 'etcd_port=%s\nport=%s\n' "$etcd_port" "$port" >"$folder/ports"
@@ -170,7 +170,7 @@ case $command in
   restart-apiserver)
     binaries=$("$here/build.sh")
     . "$folder/ports"
-    end kube-apiserver 20  # it would wait a minute for those that watch
+    end kube-apiserver 20  # it would wait a minute for open watches
     start_apiserver
     ;;
   compact)

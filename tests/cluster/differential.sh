@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # differential.sh PROGRAM KNOWN: compares the in-process server with the cluster. The requests are the same every
-# time, unless KUBECXX_DIFFERENTIAL_SECONDS says how long to go on with random ones; KUBECXX_DIFFERENTIAL_SEED repeats
-# a run.
+# time, unless KUBECXX_DIFFERENTIAL_SECONDS sets a duration for random ones; KUBECXX_DIFFERENTIAL_SEED repeats a run.
 set -eu
 
 if [ -n "${KUBECXX_DIFFERENTIAL_SECONDS:-}" ]; then

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run.sh COMMAND [ARGUMENT]...: runs a test against the cluster that KUBECXX_CLUSTER names, with its kubeconfig in
+# run.sh COMMAND [ARGUMENT]...: runs a test against the cluster in the folder KUBECXX_CLUSTER, with its kubeconfig in
 # KUBECXX_TEST_KUBECONFIG and its kubectl in KUBECTL. Exits with 77 (which CTest counts as skipped) without a cluster.
 set -eu
 

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The cluster tests: starts a control plane in a temporary folder, runs the tests with the label `cluster`, and ends
-# everything, whatever happens.
+# The cluster tests: starts a control plane in a temporary folder, runs the tests with the label `cluster`, and
+# always stops everything.
 #
 # Usage: test.sh BUILD [ARGUMENT OF CTEST]...   BUILD is a build folder in which everything has been built
 #        test.sh --prepare                      only builds the control plane and the foreign clients
 # Environment: KUBECXX_CLUSTER_LIMIT, seconds that building the control plane and the foreign clients may take
-#   (default 1200; some ten minutes the first time, nothing afterwards)
-# Exit code 3: there is no Go, its modules cannot be had, or building takes too long.
+#   (default 1200; some ten minutes the first time, no time afterwards)
+# Exit code 3: Go is not installed, its modules cannot be downloaded, or building takes too long.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -31,7 +31,7 @@ for client in client-go kube-rs client-node kopf helm; do
   spent=$(($(date +%s) - started))
   status=0
   timeout $((limit > spent ? limit - spent : 1)) "$here/../foreign/build.sh" "$client" >/dev/null || status=$?
-  # A language that is not there is skipped, and the test says so; code that does not compile is an error.
+  # If a language is not installed, its test is skipped with a message; code that does not compile is an error.
   case $status in
     0 | 3) ;;
     124) unavailable "$client cannot be built within the $limit seconds" ;;
@@ -52,6 +52,6 @@ trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 "$here/cluster.sh" start "$work/cluster" >/dev/null
-# A server that has been started anew has forgotten the first versions, as servers have that are older.
+# A restarted server has dropped the first versions from its watch cache, like a server that has run for long.
 "$here/cluster.sh" restart-apiserver "$work/cluster"
 KUBECXX_CLUSTER=$work/cluster ctest --test-dir "$build" --label-regex '^cluster$' --no-tests=error --output-on-failure "$@"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Compiles the installed headers as users do, without a warning at a strict level: all in one file; and each one that
-# is written by hand alone, as it must include all that it needs. What one compiler warns of and another does not shows
-# in the one file as well, so headers are compiled alone by one compiler only.
+# Compiles the installed headers like users do, without a warning at a strict level: all in one file; and each
+# hand-written one alone, because it must include everything that it needs. Warnings that only one compiler has show
+# in the combined file as well, so headers are compiled alone by one compiler only.
 #
-# Usage: headers.sh PREFIX WORK CXX [alone]   (PREFIX is where kubecxx is installed)
+# Usage: headers.sh PREFIX WORK CXX [alone]   (PREFIX is the folder in which kubecxx is installed)
 set -eu
 prefix=$1
 work=$2
@@ -20,10 +20,10 @@ include=$prefix/include
 strict="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror"
 
 if [ "$what" = alone ]; then
-  # Headers of the API are generated from one template; two of them stand for all.
+  # Headers of the API are generated from one template; two of them represent all.
   (cd "$include" && find kube -name '*.hpp' ! -path 'kube/api/*/*' -o -path kube/api/core/v1.hpp \
     -o -path kube/api/apps/v1.hpp) | sort >"$work/list"
-  # Two at a time: it takes a minute.
+  # Two at a time, because it takes a minute.
   xargs -P 2 -I HEADER sh -c \
     'echo "#include <HEADER>" | "$0" -std=c++20 -fsyntax-only $2 -I "$1" -x c++ - ||
        { echo "HEADER does not compile alone" >&2; exit 255; }' "$cxx" "$include" "$strict" <"$work/list"

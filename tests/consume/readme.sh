@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# README.md as a reader follows it: its CMakeLists.txt and its first program, word for word, built against the installed
-# package and run on the installed `kubecxx serve`.
+# Follows README.md literally: builds its CMakeLists.txt and its first program against the installed package and runs it
+# on the installed `kubecxx serve`.
 #   readme.sh README PREFIX WORK CXX CRD
 set -eu
 
@@ -19,7 +19,7 @@ fail() {
   for file in "$@"; do sed 's/^/        /' "$file" | head -n 20; done
   exit 1
 }
-# wait_for FILE PATTERN: until a line of the file matches, for at most 20 s.
+# wait_for FILE PATTERN: waits until a line of the file matches, for at most 20 s.
 wait_for() {
   for _ in $(seq 400); do
     if grep -q -- "$2" "$1"; then return 0; fi
@@ -27,7 +27,7 @@ wait_for() {
   done
   fail "no line matches $2" "$1"
 }
-# block LANGUAGE WORD FILE: the first fenced block of that language that has the word.
+# block LANGUAGE WORD FILE: extracts the first fenced block of that language that contains the word.
 block() {
   awk -v start="\`\`\`$1" -v word="$2" '
     $0 == start { inside = 1; text = ""; next }
@@ -61,7 +61,7 @@ YAML
 server=$!
 wait_for "$work/server.log" '^listening on '
 
-# interrupt STATUS: ends the program as Ctrl-C does, and checks the status that it ends with.
+# interrupt STATUS: ends the program like Ctrl-C does, and checks its exit status.
 interrupt() {
   kill -INT "$program"
   status=0
@@ -78,7 +78,7 @@ kill "$server"
 wait "$server" || fail "the server does not end cleanly" "$work/server.log"
 server=
 
-# Without a server it says so, and Ctrl-C ends it with a message.
+# Without a server the program reports that, and Ctrl-C ends it with a message.
 KUBECONFIG=$work/kubeconfig "$work/build/my-program" >"$work/out" 2>&1 &
 program=$!
 wait_for "$work/out" ' WARNING reflector: .*Connection refused'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installs the build into a folder of its own, then builds and runs a project that uses it, by CMake and
-# by pkg-config, and the project that README.md shows.
-# Called by CTest: cmake -DBUILD=... -DSOURCE=... -DREADME=... -DWORK=... -DCXX=... -P run.cmake
+# Installs the build into a folder, then builds and runs a project that uses it, with CMake and with
+# pkg-config, and the project shown in README.md. Called by CTest: cmake -DBUILD=... -DSOURCE=...
+# -DREADME=... -DWORK=... -DCXX=... -P run.cmake
 file(REMOVE_RECURSE ${WORK})
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -12,7 +12,8 @@ function(run)
 endfunction()
 
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
-# Nothing of this machine may be in what others take; theirs has its libraries elsewhere.
+# The installed package must not contain paths of this machine; other machines have their libraries
+# elsewhere.
 file(GLOB exports ${WORK}/prefix/${LIBDIR}/cmake/kubecxx/*.cmake)
 foreach(file IN LISTS exports)
   file(STRINGS ${file} absolute REGEX "[\"; ]/[a-z]+/")
@@ -36,7 +37,7 @@ if(pkg_config)
   run(${WORK}/by-pkg-config)
 endif()
 
-# In C, with nothing but the shared library.
+# A project in C that uses only the shared library.
 if(EXISTS ${WORK}/prefix/${LIBDIR}/libkubecxx.so)
   run(${CMAKE_COMMAND} -S ${SOURCE}/c -B ${WORK}/build-c -G Ninja -DCMAKE_PREFIX_PATH=${WORK}/prefix)
   run(${CMAKE_COMMAND} --build ${WORK}/build-c)

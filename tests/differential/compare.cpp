@@ -25,7 +25,7 @@ bool is_uid(std::string_view text) {
          text[23] == '-' && text.find_first_not_of("0123456789abcdef-") == text.npos;
 }
 
-/// "5s", "2m10s"
+/// Recognises ages such as "5s" and "2m10s".
 bool is_age(std::string_view text) {
   return text.size() >= 2 && text.find_first_not_of("0123456789smh") == text.npos &&
          text.front() <= '9' && text.back() > '9';
@@ -36,14 +36,15 @@ bool is_time(std::string_view text) {
          text.back() == 'Z';
 }
 
-/// What a real server writes on its own behalf: it repairs its table of addresses now and then.
+/// Recognises objects that a real server writes by itself: it repairs its table of allocated
+/// addresses periodically.
 bool is_its_own(const Value& object) {
   const Value& metadata =
       object["object"].is_object() ? object["object"]["metadata"] : object["metadata"];
   return metadata["managedFields"][0]["manager"] == Value{"kube-apiserver"};
 }
 
-/// Replaces what chance decides.
+/// Replaces nondeterministic values.
 class Normalizer {
  public:
   explicit Normalizer(const Peer& peer) : peer_(peer) {}
@@ -71,7 +72,7 @@ class Normalizer {
     const bool is_list = !from["items"].is_absent() || !from["rows"].is_absent();
     Value result = Value::object();
     for (const auto& [name, part] : from.as_object()) {
-      // Fields of managedFields are names of fields.
+      // The keys of fieldsV1 are field names, not values.
       if (member == "fieldsV1") {
         result[name.view()] = part;
       } else if (member == "metadata" && name == "name" && from["generateName"].is_string()) {
@@ -80,7 +81,7 @@ class Normalizer {
       } else if (member == "columnDefinitions" && name == "description") {
         result["description"] = "DESCRIPTION";
       } else if (is_list && name == "metadata") {
-        // Others write, too.
+        // The version of a list also depends on writes by others.
         result["metadata"] = part;
         for (const char* varying : {"resourceVersion", "continue"}) {
           if (!text(part[varying]).empty()) result["metadata"][varying] = "SOME";
@@ -94,7 +95,7 @@ class Normalizer {
 
   Value status(const Value& from) {
     Value result = from;
-    // Messages are in words of one's own.
+    // The wording of messages is not compared.
     if (!text(from["message"]).empty()) result["message"] = "MESSAGE";
     if (!from["details"].is_object()) return result;
     if (!text(from["details"]["uid"]).empty()) result["details"]["uid"] = "UID";
@@ -120,7 +121,7 @@ class Normalizer {
       if (!is_its_own(element)) elements.push_back(value(element, member));
     }
     if (member == "managedFields") {
-      // Their order depends on seconds.
+      // Their order depends on timestamps.
       std::ranges::stable_sort(elements, {}, [](const Value& entry) {
         return fmt::format("{} {} {} {}", text(entry["operation"]), text(entry["manager"]),
                            text(entry["apiVersion"]), text(entry["subresource"]));
@@ -152,7 +153,7 @@ class Normalizer {
   const Peer& peer_;
 };
 
-/// How far a real server has got depends on what else it has to do.
+/// Removes the version: the progress of a real server depends on its load.
 void forget_version(Value& bookmark) {
   bookmark["metadata"].erase("resourceVersion");
   if (!std::as_const(bookmark)["rows"].is_array()) return;
@@ -161,7 +162,7 @@ void forget_version(Value& bookmark) {
   bookmark["rows"] = Value::array({row});
 }
 
-/// The body as a document: JSON, YAML, the events of a watch, or text.
+/// Parses the body: JSON, YAML, the events of a watch, or text.
 Value document_of(const Request& request, const Answer& answer, Normalizer& normalizer) {
   const std::string* type = find_header(answer.headers, "Content-Type");
   if (answer.status == 0) return "FAILURE";
@@ -181,7 +182,7 @@ Value document_of(const Request& request, const Answer& answer, Normalizer& norm
       Value event = *decode_json<Value>(std::string_view{answer.body}.substr(at, end - at));
       at = end + 1;
       if (is_its_own(event)) continue;
-      // When further bookmarks come is a matter of time.
+      // The time of further bookmarks is nondeterministic.
       const Value& object = event["object"];
       const Value& metadata =
           object["rows"].is_array() ? object["rows"][0]["object"]["metadata"] : object["metadata"];
@@ -251,7 +252,7 @@ std::vector<Difference> compare(const Request& request, const Peer& real_peer, c
   std::vector<Difference> found;
   if (real.status != ours.status) {
     found.push_back({"status", std::to_string(real.status), std::to_string(ours.status)});
-    // Whatever made our server fail, another failure must not hide behind it.
+    // Includes the message, so that a known internal error cannot hide a different one.
     if (ours.status == 500) {
       const std::size_t begin = ours.body.find(R"("message":")");
       found.back().ours += fmt::format(

@@ -9,19 +9,20 @@
 
 namespace kube::differential {
 
-/// One thing in which two answers to a request differ.
+/// A difference between two answers to a request.
 struct Difference {
-  /// Where: "status", "content type", "body.spec.replicas".
+  /// The location: "status", "content type", "body.spec.replicas".
   std::string place;
   std::string real;
   std::string ours;
 
-  /// "PLACE: REAL is OURS here"
+  /// Formats "PLACE: REAL is OURS here".
   [[nodiscard]] std::string str() const;
 };
 
-/// All differences between answers of a real server and of ours. What chance decides (uids, versions, times,
-/// addresses, the words of messages) is no difference, but whether it is there is one.
+/// Returns all differences between the answers of a real server and of ours. Nondeterministic
+/// values (UIDs, versions, times, addresses, the wording of messages) are not compared, but their
+/// presence is.
 [[nodiscard]] std::vector<Difference> compare(const Request& request, const Peer& real_peer,
                                               const Answer& real, const Peer& our_peer,
                                               const Answer& ours);

@@ -9,14 +9,14 @@
 
 namespace kube::differential {
 
-/// Chance with a seed: the same seed gives the same requests.
+/// Seeded randomness: the same seed gives the same requests.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : engine_(seed) {}
 
-  /// 0 to n - 1.
+  /// Returns a number from 0 to n - 1.
   std::size_t below(std::size_t n) { return n == 0 ? 0 : engine_() % n; }
-  /// True in `percent` of 100 cases.
+  /// Returns true with a probability of `percent` %.
   bool chance(unsigned percent) { return below(100) < percent; }
   template <typename T>
   const T& pick(std::initializer_list<T> choices) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests for known differences that chance alone would bring up too rarely.
+// Requests for known differences that random requests would trigger too rarely.
 #include "generator.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ std::vector<Request> Generator::directed() const {
   constexpr const char* kStrategic = "application/strategic-merge-patch+json";
   constexpr const char* kApply = "application/apply-patch+yaml";
 
-  // Pods with a port twice; then a new container with a directive in it.
+  // Pods with a duplicate port; then a new container that contains a directive.
   add("create pods", "POST", "/api/v1/namespaces/{}/pods", kJson,
       R"({"metadata":{"name":"x"},"spec":{"containers":[
           {"name":"a","image":"i","ports":[{"containerPort":80}]},

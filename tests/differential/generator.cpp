@@ -13,7 +13,7 @@
 namespace kube::differential {
 
 const Kind& Generator::any_kind() {
-  // Half of the requests are about the first few, so that they meet.
+  // Half of the requests are about the first few kinds, so that requests interact.
   return dice_.chance(50) ? kinds()[dice_.below(4)] : dice_.pick_of(kinds());
 }
 
@@ -212,7 +212,7 @@ Request Generator::update(const Kind& kind) {
   vary_accept(request);
   set_body(request, std::move(document));
   if (dice_.chance(60)) {
-    // What most clients do: change what they have read.
+    // The common case: change the object as it was read.
     const Value merge = change(kind);
     request.live_key = place;
     request.edit = [merge](Value& live) {

@@ -10,18 +10,18 @@
 
 namespace kube::differential {
 
-/// Makes up requests about a few objects of each kind in one namespace, most of them reasonable.
+/// Generates requests about a few objects of each kind in one namespace, most of them valid.
 class Generator {
  public:
-  /// Objects without a namespace have names that begin with `space`, and its name as label "space".
+  /// Cluster-scoped objects have names that begin with `space`, and a label "space".
   Generator(Dice& dice, std::string space) : dice_(dice), space_(std::move(space)) {}
 
   [[nodiscard]] Request next();
-  /// What must come up in every run.
+  /// Returns the requests that every run includes.
   [[nodiscard]] std::vector<Request> directed() const;
-  /// Watches of what has happened since the namespace was made.
+  /// Returns watches from the creation of the namespace on.
   [[nodiscard]] std::vector<Request> watches();
-  /// Removes what is left.
+  /// Returns requests that delete the remaining objects.
   [[nodiscard]] std::vector<Request> cleanup() const;
 
  private:
@@ -49,14 +49,14 @@ class Generator {
   void add_write_options(Request& request);
   void add_selectors(const Kind& kind, Request& request);
   void vary_accept(Request& request);
-  /// Damages it now and then, which the label tells.
+  /// Sets the body, occasionally corrupted; the label records that.
   void set_body(Request& request, Value document);
-  /// A few members to change, as a merge patch.
+  /// Returns a merge patch that changes a few members.
   Value change(const Kind& kind);
 
   Dice& dice_;
   std::string space_;
-  int generated_ = 0;  ///< names, which then are in the same order on both servers
+  int generated_ = 0;  ///< counter for names, which sort alike on both servers
 };
 
 }  // namespace kube::differential

@@ -95,7 +95,7 @@ Value pod(Dice& dice) {
   return object;
 }
 
-/// A selector and a template that fits.
+/// Creates a selector and a matching template.
 Value workload(Dice& dice) {
   const std::string app = dice.text({"web", "db"});
   Value spec = Value::object(
@@ -243,7 +243,7 @@ Value event(Dice& dice) {
   return object;
 }
 
-/// Of the definition below.
+/// Creates an object of the custom resource below.
 Value widget(Dice& dice) {
   Value spec = Value::object();
   if (dice.chance(80)) spec["size"] = dice.below(5);
@@ -261,7 +261,7 @@ Value widget(Dice& dice) {
   return object;
 }
 
-/// Without subresources and without a namespace; everything in it is kept.
+/// Cluster-scoped and without subresources; unknown fields are preserved.
 Value gadget(Dice& dice) {
   Value object = Value::object({{"content", data(dice, {"1", "2"})}});
   if (dice.chance(30)) object["status"] = Value::object({{"seen", dice.below(3)}});
@@ -291,7 +291,7 @@ constexpr std::array kKinds{
     Kind{"differential.example.com", "v1", "gadgets", "Gadget", false, false, false, gadget},
 };
 
-/// All places in a document that hold something.
+/// Collects all values of a document.
 void places(Value& value, std::vector<Value*>& found) {
   found.push_back(&value);
   if (value.is_object()) {

@@ -11,7 +11,7 @@
 
 namespace kube::differential {
 
-/// A kind that requests are made about.
+/// A kind of object that requests are generated for.
 struct Kind {
   std::string_view group;
   std::string_view version;
@@ -20,26 +20,28 @@ struct Kind {
   bool namespaced = true;
   bool has_status = false;
   bool has_scale = false;
-  /// A valid object without metadata.
+  /// Creates a valid object without metadata.
   Value (*body)(Dice& dice) = nullptr;
 
   [[nodiscard]] bool is_custom() const { return group.ends_with("example.com"); }
   [[nodiscard]] std::string api_version() const;
-  /// ".../NAMESPACE/PLURAL"; without namespace if that is empty or the kind has none.
+  /// Returns ".../NAMESPACE/PLURAL"; without the namespace if it is empty or the kind is
+  /// cluster-scoped.
   [[nodiscard]] std::string collection(std::string_view namespace_) const;
 };
 
 [[nodiscard]] std::span<const Kind> kinds();
-/// The definitions of the custom kinds among them, as JSON.
+/// Returns the definitions of the custom kinds as JSON.
 [[nodiscard]] std::vector<std::string> definitions();
 
-/// The whole object: apiVersion, kind, metadata with that name, labels and more, and a random content.
+/// Creates a complete object: apiVersion, kind, metadata with that name, labels and more, and
+/// random content.
 [[nodiscard]] Value make_object(Dice& dice, const Kind& kind, std::string_view name);
-/// A pod's spec, also for templates.
+/// Creates the spec of a pod or template.
 [[nodiscard]] Value pod_spec(Dice& dice);
 
-/// Damages a document somewhere: a field that nobody knows, a value of a wrong type, a missing or null member, a
-/// number out of range, a text that is none.
+/// Corrupts a document at a random place: an unknown field, a value of a wrong type, a missing or
+/// null member, a number out of range, an invalid string.
 void spoil(Dice& dice, Value& document);
 
 }  // namespace kube::differential

@@ -9,16 +9,17 @@
 
 namespace kube::differential {
 
-/// The differences that are meant, from a file: in each paragraph lines that begin with '#' say why, and each other
-/// line, but for a "rare " at its beginning, is a regular expression (ECMAScript) that has to match a whole "LABEL | PLACE: REAL is OURS here".
+/// The accepted differences, from a file. In each paragraph, lines that begin with '#' give the
+/// reason, and each other line, after an optional "rare ", is a regular expression (ECMAScript)
+/// that has to match a whole "LABEL | PLACE: REAL is OURS here".
 class KnownDifferences {
  public:
   /// Throws kube::Error that names file and line.
   explicit KnownDifferences(const std::filesystem::path& file);
 
-  /// Whether somebody knows of it.
+  /// Returns whether the difference is in the file, and marks the entry as used.
   bool covers(const std::string& difference);
-  /// What never came up, except what is rare.
+  /// Returns the entries that never matched, except rare ones.
   [[nodiscard]] std::vector<std::string> unused() const;
 
  private:

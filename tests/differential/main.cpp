@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends the same random requests to a real API server and to the one of the testkit, and compares the answers.
+// Sends the same random requests to a real API server and to the in-process one, and compares the
+// answers.
 #include <kube/base/error.hpp>
 #include <kube/config/load.hpp>
 #include <kube/testkit/api_server.hpp>
@@ -44,7 +45,7 @@ std::string cut(const std::string& text, std::size_t most = 1500) {
   return text.size() <= most ? text : text.substr(0, most) + "...";
 }
 
-/// What a failure says, to look at by hand.
+/// Returns the message of a failure, for display.
 std::string message_of(const Answer& answer) {
   const std::size_t begin = answer.body.find("\"message\":\"");
   return begin == std::string::npos ? std::string{} : cut(answer.body.substr(begin + 10), 200);
@@ -55,12 +56,12 @@ class Run {
   Run(const Options& options, const Config& real, const Config& ours)
       : options_(options), known_(options.known), real_(real), ours_(ours), dice_(options.seed) {}
 
-  /// 0 if both are alike.
+  /// Returns 0 if there are no unknown differences.
   int run() {
     fmt::print("seed {}\n", options_.seed);
     std::fflush(stdout);
     prepare();
-    // Names that no run before has left anything under.
+    // Names are unique per run, so that leftovers of earlier runs do not interfere.
     const auto run = std::chrono::system_clock::now().time_since_epoch() / 1s;
     const auto end =
         std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -85,7 +86,7 @@ class Run {
     }
   }
 
-  /// Makes the custom resources and waits until they are served.
+  /// Creates the custom resources and waits until they are served.
   void prepare() {
     for (const std::string& definition : definitions()) {
       require({.method = "POST",
@@ -104,7 +105,7 @@ class Run {
     }
   }
 
-  /// Round after round differs afterwards, so they have one of their own.
+  /// The servers diverge after these requests, so they have their own namespace.
   void play_directed(const std::string& space) {
     make_space(space);
     const Generator generator{dice_, space};
@@ -136,12 +137,13 @@ class Run {
     for (std::size_t i = 0; i < options_.requests && alike; ++i) {
       alike = exchange(generator.next());
     }
-    // After a difference the two are no longer in the same state, so their histories say nothing.
+    // After a difference the servers are in different states, so their histories are not
+    // comparable.
     if (alike) watch(generator.watches());
     clean_up(generator);
   }
 
-  /// Sends a request to both. False if what they hold may differ now.
+  /// Sends a request to both servers. Returns false if their states may differ now.
   bool exchange(const Request& request) {
     ++requests_;
     Answer real = real_.send(request);
@@ -159,7 +161,7 @@ class Run {
     return found.empty() || request.is_read() || (real.status >= 400 && ours.status >= 400);
   }
 
-  /// A real server may answer from a cache that is a moment behind; a list of the latest state waits for it.
+  /// Waits for the cache of the real server: a list of the latest state is consistent.
   void settle(const Request& request) {
     const auto kind = std::ranges::find_if(kinds(), [&](const Kind& known) {
       return request.label.ends_with(fmt::format(" {}", known.plural));
@@ -212,7 +214,7 @@ class Run {
     for (const auto& [line, count] : findings_) fmt::print("{} times: {}\n", count, line);
     bool complete = true;
     for (const std::string& pattern : known_.unused()) {
-      fmt::print("\nUNUSED {}: no such difference came up\n", pattern);
+      fmt::print("\nUNUSED {}: no difference matched\n", pattern);
       complete = false;
     }
     if (!findings_.empty()) {
@@ -233,7 +235,7 @@ class Run {
 };
 
 int run(const Options& options) {
-  // A bare API server, without a controller manager: nobody collects garbage.
+  // Like a bare API server without a controller manager: no garbage collection.
   testkit::ApiServer server{{.garbage_collection = false, .namespace_controller = false}};
   return Run{options, load_config({.sources = {.explicit_file = options.kubeconfig}}),
              server.config()}
@@ -246,15 +248,18 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   kube::differential::Options options;
   CLI::App app{"Compares the in-process API server with a real one."};
-  app.add_option("--kubeconfig", options.kubeconfig, "of the real server's administrator")
+  app.add_option("--kubeconfig", options.kubeconfig,
+                 "kubeconfig of the real server's administrator")
       ->required();
   app.add_option("--known", options.known, "the file of known differences")->required();
-  app.add_option("--seed", options.seed, "of the random requests; 0 takes one");
-  app.add_option("--seconds", options.seconds, "how long to go on")->capture_default_str();
-  app.add_option("--rounds", options.rounds, "at most so many namespaces; 0 is no limit");
-  app.add_option("--requests", options.requests, "in each namespace")->capture_default_str();
-  app.add_option("--shown", options.shown, "most differences to print")->capture_default_str();
-  app.add_flag("--messages", options.messages, "print failures that are said in other words");
+  app.add_option("--seed", options.seed, "seed of the random requests; 0: a new one");
+  app.add_option("--seconds", options.seconds, "duration")->capture_default_str();
+  app.add_option("--rounds", options.rounds, "maximum number of namespaces; 0: no limit");
+  app.add_option("--requests", options.requests, "requests in each namespace")
+      ->capture_default_str();
+  app.add_option("--shown", options.shown, "maximum number of differences to print")
+      ->capture_default_str();
+  app.add_flag("--messages", options.messages, "print failures whose messages differ");
   CLI11_PARSE(app, argc, argv);
   if (options.seed == 0) options.seed = std::random_device{}();
   try {

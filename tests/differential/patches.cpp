@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The patches among the requests.
+// Patch requests of the generator.
 #include "generator.hpp"
 
 #include <kube/codec/json.hpp>
@@ -191,9 +191,9 @@ Request Generator::apply(const Kind& kind) {
   if (dice_.chance(20))
     request.query.emplace_back("fieldValidation", dice_.text({"Ignore", "Warn", "Strict"}));
   Value document = object(kind, name);
-  document.erase("stringData");  // what somebody has applied there cannot be told from data later
+  document.erase("stringData");  // applied stringData cannot be distinguished from data later
   if (dice_.chance(40)) {
-    // A part only, as those do who own a part only.
+    // Partial configurations, as sent by managers that own only a part.
     for (const char* member : {"data", "spec", "rules", "content"}) {
       if (!std::as_const(document)[member].is_object()) continue;
       Value kept = Value::object();

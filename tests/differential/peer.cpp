@@ -22,7 +22,8 @@ std::string_view text(const Value& value) {
   return value.is_string() ? value.as_string() : std::string_view{};
 }
 
-/// The parts of ".../[namespaces/NS/]PLURAL[/NAME[/SUB]]" that make a key; empty if it is something else.
+/// Splits ".../[namespaces/NS/]PLURAL[/NAME[/SUB]]" into the parts of a key; empty if the path has
+/// another form.
 std::vector<std::string> place_of(const std::string& path) {
   std::vector<std::string> parts;
   for (std::size_t at = 1; at < path.size();) {
@@ -121,7 +122,7 @@ Answer Peer::send(const Request& request) const {
 void Peer::learn_object(const std::string& key, const Value& object, std::size_t index) {
   const std::string version{text(object["metadata"]["resourceVersion"])};
   if (version.empty()) return;
-  // Definitions are written to by the server itself, at any time.
+  // Definitions are excluded: the server itself updates them at any time.
   if (!key.starts_with("customresourcedefinitions")) {
     versions_.try_emplace(version, fmt::format("{}.{}", answers_, index));
   }
@@ -132,7 +133,7 @@ void Peer::learn_object(const std::string& key, const Value& object, std::size_t
 
 void Peer::learn(const Request& request, const Answer& answer) {
   ++answers_;
-  // A dry run shows versions that were made up.
+  // Versions in the answers of a dry run are not real.
   const bool dry = std::ranges::any_of(request.query,
                                        [](const auto& option) { return option.first == "dryRun"; });
   if (answer.status < 200 || answer.status >= 300 || request.is_watch() || dry) return;
@@ -148,7 +149,7 @@ void Peer::learn(const Request& request, const Answer& answer) {
   const std::string_view kind = text((*document)["kind"]);
   if ((*document)["items"].is_array()) {
     if (request.method != "GET") return;
-    // A list at an old version may come from a cache that is behind.
+    // A list at an old version may be answered from a stale cache.
     const bool latest = std::ranges::none_of(
         request.query, [](const auto& option) { return option.first == "resourceVersion"; });
     if (latest) variables_["listrv"] = text(metadata["resourceVersion"]);

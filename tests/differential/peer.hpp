@@ -14,24 +14,26 @@
 
 namespace kube::differential {
 
-/// One of the two servers, and what it has told so far.
+/// One of the two servers, and the state learned from its answers.
 ///
-/// Thread safety: send() may be called from any thread, learn() and forget() by one at a time while nobody sends.
+/// Thread safety: send() may be called from any thread; learn() and forget() by one thread at a
+/// time, not concurrently with send().
 class Peer {
  public:
   explicit Peer(const Config& config);
 
-  /// Sends the request as it is, whatever the answer. A failure below HTTP is an answer of status 0.
+  /// Sends the request and returns any answer. A failure below HTTP is an answer with status 0.
   [[nodiscard]] Answer send(const Request& request) const;
-  /// Remembers versions, uids and objects of the answer.
+  /// Records versions, UIDs and objects of the answer.
   void learn(const Request& request, const Answer& answer);
-  /// Forgets everything but the names of versions.
+  /// Drops everything except the names of versions.
   void forget();
-  /// What both servers call this version: the number of the answer that brought it, or nothing.
+  /// Returns a name for this version that is comparable between servers: the number of the answer
+  /// that introduced it, or an empty string.
   [[nodiscard]] std::string name_of_version(std::string_view version) const;
   [[nodiscard]] const Value* find(const std::string& key) const;
 
-  /// "configmaps/NAMESPACE/NAME", with an empty NAMESPACE where there is none.
+  /// Returns "configmaps/NAMESPACE/NAME", with an empty NAMESPACE for cluster-scoped objects.
   static std::string key(std::string_view plural, std::string_view namespace_,
                          std::string_view name);
 

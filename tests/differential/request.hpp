@@ -11,13 +11,13 @@
 
 namespace kube::differential {
 
-/// A request to be sent to both servers.
+/// A request that is sent to both servers.
 ///
-/// What only one of them can know is written as `((name))` in query and body: "((rv KEY))", "((uid KEY))" of
-/// an object as last seen, "((first KEY))" its version when first seen, "((listrv))" and "((continue))" of the
-/// last list. KEY is Peer::key().
+/// Values that differ between servers are written as `((name))` in query and body: "((rv KEY))",
+/// "((uid KEY))" of an object as last seen, "((first KEY))" its version when first seen,
+/// "((listrv))" and "((continue))" of the last list. KEY is Peer::key().
 struct Request {
-  /// What is tried, for messages and for known differences: "create configmaps".
+  /// Describes the request in messages and known differences: "create configmaps".
   std::string label = {};
   std::string method = "GET";
   std::string path = "/";
@@ -26,7 +26,8 @@ struct Request {
   std::string accept = {};
   std::string user_agent = "differential/1.0";
   std::string body = {};
-  /// Makes the body of the object that a server last showed for this key; `body` is for those that never did.
+  /// Builds the body from the last known state of this object on each server; `body` is used if
+  /// there is none.
   std::string live_key = {};
   std::function<void(Value&)> edit = {};
 
@@ -43,7 +44,7 @@ struct Answer {
   int status = 0;
   Headers headers = {};
   std::string body = {};
-  /// What was sent, for messages.
+  /// The request line, for messages.
   std::string target = {};
   std::string sent = {};
 };

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# build.sh client-go|kube-rs|client-node|kopf|helm: builds or installs that client, once for each state of its sources,
+# build.sh client-go|kube-rs|client-node|kopf|helm: builds or installs that client once for each state of its sources,
 # and prints the path of the program, or of the folder that holds it.
-# Environment: KUBECXX_CACHE, where programs are kept (default ~/.cache/kubecxx)
-# Exit code 3: the language is not there, or the packages cannot be had.
+# Environment: KUBECXX_CACHE, folder of the programs (default ~/.cache/kubecxx)
+# Exit code 3: the language is not installed, or the packages cannot be downloaded.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -47,14 +47,14 @@ if [ ! -x "$program" ]; then
       mkdir "$program.new"
       cp "$here/client-node/package.json" "$here/client-node/package-lock.json" "$here/client-node/main.mjs" "$program.new"
       (cd "$program.new" && npm ci --ignore-scripts --no-audit --no-fund --silent >&2) ||
-        missing 'the packages of client-node cannot be had'
+        missing 'the packages of client-node cannot be downloaded'
       ;;
     kopf)
       python3 -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))' 2>/dev/null ||
         missing 'there is no Python 3.10 with venv (Debian: python3-venv)'
       python3 -m venv "$program.new"
       "$program.new/bin/python" -m pip install --quiet --disable-pip-version-check \
-        -r "$here/kopf/requirements.txt" >&2 || missing 'the packages of kopf cannot be had'
+        -r "$here/kopf/requirements.txt" >&2 || missing 'the packages of kopf cannot be downloaded'
       ;;
     helm)
       command -v go >/dev/null || missing 'there is no Go'

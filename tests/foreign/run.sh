@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run.sh CLIENT [KUBECXX]: runs a foreign client against `kubecxx serve`, or, without KUBECXX, against the server
-# that KUBECXX_TEST_KUBECONFIG names. Exits with 77 (which CTest counts as skipped) if the client cannot be built here.
+# run.sh CLIENT [KUBECXX]: runs a foreign client against `kubecxx serve`, or, without KUBECXX, against the server of
+# KUBECXX_TEST_KUBECONFIG. Exits with 77 (which CTest counts as skipped) if the client cannot be built here.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -22,7 +22,7 @@ if [ $# -gt 1 ]; then
     simulated=simulated
     serve --simulate
   else
-    # As the real one here, which no controller manager fills.
+    # Empty like the real server here, which runs without a controller manager.
     serve --empty
   fi
   KUBECXX_TEST_KUBECONFIG=$kubeconfig

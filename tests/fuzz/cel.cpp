@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text as a CEL expression about an object: issues, a value or an error, within the limits of an evaluation.
+// Input: a CEL expression about an object. Must yield issues, a value or an error within the limits
+// of an evaluation.
+#include "fuzz.hpp"
 #include "testkit/cel/program.hpp"
 #include "testkit/cel/schema_type.hpp"
-#include "fuzz.hpp"
 
 #include <kube/codec/json.hpp>
 #include <kube/object/value.hpp>

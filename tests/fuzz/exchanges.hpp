@@ -27,7 +27,7 @@ inline std::shared_ptr<detail::Exchange> make_exchange(HttpRequest request) {
                                             session_settings().stream_buffer_bytes);
 }
 
-/// Passes bytes of the peer on, and sends all that there is, until the session refuses.
+/// Feeds the peer's bytes and sends all pending output, until the session fails.
 inline void drive(detail::Session& session, std::string_view bytes) {
   session.receive(bytes);
   while (!session.output().empty()) session.sent(session.output().size());
@@ -38,7 +38,8 @@ inline void require_printable(const std::string& text) {
           "messages have no control characters");
 }
 
-/// What became of an exchange that is done: status, number of headers, body, and the kind of failure.
+/// Formats the outcome of a completed exchange: status, number of headers, body, and the kind of
+/// failure.
 inline std::string result_of(detail::Exchange& exchange) {
   std::string result =
       exchange.failure() ? std::to_string(static_cast<int>(*exchange.failure())) + " " : "whole ";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as what a plugin prints: a credential, or an error that has nothing of the bytes.
+// Input: the output of an exec plugin. Must yield a credential, or an error that does not contain
+// the input.
 #include "../../src/config/exec_credential.hpp"
 
 #include "fuzz.hpp"

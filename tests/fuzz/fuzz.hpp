@@ -9,7 +9,7 @@
 
 namespace kube::fuzz {
 
-/// Ends the run with a finding; assert() is gone from optimised builds.
+/// Aborts the run with a finding; assert() is disabled in optimised builds.
 inline void require(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "does not hold: %s\n", what);
@@ -20,7 +20,7 @@ inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-/// Cuts `text` into chunks whose sizes come from the text itself, and passes them on one by one.
+/// Splits `text` into chunks whose sizes depend on the text, and passes them on one by one.
 template <typename Feed>
 void in_chunks(std::string_view text, unsigned seed, Feed feed) {
   while (!text.empty()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as the answer to an HTTP/1.1 request, in one piece and in chunks, which must give the same answer.
+// Input: the answer to an HTTP/1.1 request, fed whole and in chunks, which must give the same
+// result.
 #include "exchanges.hpp"
 
 namespace {

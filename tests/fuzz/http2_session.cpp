@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes from an HTTP/2 server, in chunks, while requests begin, are canceled and wait for room. Whatever it says, each
-// exchange ends or is handed back.
+// Input: bytes from an HTTP/2 server, in chunks, while requests begin, are canceled and wait for
+// capacity. Each exchange must end or be handed back.
 #include "exchanges.hpp"
 
 namespace {
@@ -55,7 +55,7 @@ class Client {
       }
     }
     while (const auto exchange = returned_.pop()) {
-      if (!exchange->done()) --open;  // it may have been canceled since
+      if (!exchange->done()) --open;  // it may have been canceled before
     }
     fuzz::require(open == 0, "each exchange is done or was handed back, once");
   }

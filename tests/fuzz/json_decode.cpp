@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text as JSON of a type, with and without siblings, which must agree.
+// Input: JSON of a type, decoded with and without siblings, which must agree.
 #include "fuzz.hpp"
 
 #include <kube/api/apiextensions/v1.hpp>
@@ -19,7 +19,7 @@ namespace {
 
 using kube::fuzz::require;
 
-/// The members of all objects in `value` in the opposite order, which is that of no server.
+/// Writes the members of all objects in reverse order, which no server does.
 void write_backwards(const kube::Value& value, std::string& out) {
   const char* separator = "";
   if (value.is_object()) {
@@ -45,7 +45,7 @@ void write_backwards(const kube::Value& value, std::string& out) {
   }
 }
 
-/// The object, or null and what is wrong.
+/// Returns the object, or null and the error.
 template <typename T>
 std::pair<kube::Ref<T>, std::string> decode(kube::Decoder<T>& decoder, std::string_view text) {
   try {
@@ -71,7 +71,7 @@ void try_type(std::string_view first, std::string_view second) {
       require(kube::encode_json(*other.first) == written, "siblings do not change what is written");
       const auto again = decode(plain, written);
       require(again.first != nullptr, "what was written can be read");
-      // -0.0 is written as Go writes it, and reads back as the integer 0.
+      // -0.0 is written like in Go, and reads back as the integer 0.
       require(kube::encode_json(*again.first) == written || *again.first == *one.first,
               "JSON reads back");
     }
@@ -79,7 +79,7 @@ void try_type(std::string_view first, std::string_view second) {
   require(pool->totals().nodes == 0, "nothing stays in the pool");
 }
 
-/// Whatever the order of members, a sibling does not change what is read.
+/// Checks that a sibling does not change the result, for any order of members.
 void try_orders(std::string_view text) {
   kube::Decoder<kube::Value> plain;
   const auto value = decode(plain, text).first;
@@ -94,7 +94,7 @@ void try_orders(std::string_view text) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text = kube::fuzz::text_of(data, size);
-  // Two documents in one input, so that the second can differ from the first in any way.
+  // The input contains two documents, so that the second can differ from the first in any way.
   const std::size_t cut = std::min(text.find('\0'), text.size());
   const std::string_view second = cut < text.size() ? text.substr(cut + 1) : text;
   try_type<kube::core::v1::Pod>(text.substr(0, cut), second);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text as a kubeconfig: it is loaded, merged, validated and turned into a configuration, or refused by an error that names
-// the place. What is read must survive being written.
+// Input: a kubeconfig. It is loaded, merged, validated and turned into a configuration, or rejected
+// with an error that names the location. A loaded configuration must survive a round trip.
 #include "fuzz.hpp"
 
 #include <kube/config/load.hpp>
@@ -12,14 +12,14 @@ namespace {
 
 constexpr std::string_view kPlace = "/fuzz/kubeconfig";
 
-/// An environment in which nothing is found.
+/// An environment in which no file and no variable exists.
 kube::Environment nowhere() {
   return {.variables = [] { return std::map<std::string, std::string>{}; },
           .stdin_is_terminal = [] { return false; },
           .service_account_folder = "/nonexistent"};
 }
 
-/// Files that the text names would be read: /dev/stdin, a pipe. Texts are to be looked at, not the machine.
+/// Removes file names, so that no file of the machine is read (/dev/stdin, a pipe).
 void forget_files(kube::Kubeconfig& kubeconfig) {
   for (auto& [name, cluster] : kubeconfig.clusters) cluster.certificate_authority.clear();
   for (auto& [name, user] : kubeconfig.users) {

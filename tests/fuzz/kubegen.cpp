@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text as a CustomResourceDefinition: whatever it says, nothing of it may leave a string or comment.
+// Input: a CustomResourceDefinition. No part of it may escape from a string or comment of the
+// generated code.
 #include "fuzz.hpp"
 
 #include "crd.hpp"
@@ -24,7 +25,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
       kube::fuzz::require(c == '\n' || (c >= ' ' && c <= '~'), "the header is plain ASCII");
     }
   } catch (const kube::Error&) {
-    // refused, which is fine
+    // An error is fine.
   }
   return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as the body of a LIST, in one piece and in chunks, which must give the same items.
+// Input: the body of a LIST, fed whole and in chunks, which must give the same items.
 #include "fuzz.hpp"
 
 #include <kube/api/core/v1.hpp>
@@ -16,7 +16,7 @@ namespace {
 
 using kube::core::v1::ConfigMap;
 
-/// The items before the end of the body or before what is refused, then the head or the refusal.
+/// Formats the items before the end or the first error, then the head or the error.
 template <typename Feed>
 std::vector<std::string> read(kube::Format format, Feed feed) {
   std::vector<std::string> seen;

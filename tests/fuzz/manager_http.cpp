@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a request to the manager's endpoint, as a query and as an address to listen on.
+// Input: a request to the manager's endpoint, a query, and a listen address.
 #include "fuzz.hpp"
 #include "http_request.hpp"
 

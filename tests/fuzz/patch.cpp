@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text as a patch of any kind: an error, or an object that can be read and patched again. The first byte chooses
-// the kind of the patch and of the object.
-#include "testkit/requests/engine.hpp"
+// Input: a patch of any kind. Must yield an error, or an object that can be read and patched again.
+// The first byte selects the kind of the patch and of the object.
 #include "fuzz.hpp"
+#include "testkit/requests/engine.hpp"
 
 #include <kube/codec/error.hpp>
 #include <kube/codec/json.hpp>

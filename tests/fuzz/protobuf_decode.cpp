@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as protobuf pods, with and without siblings, which must agree.
+// Input: protobuf pods, decoded with and without siblings, which must agree.
 #include "fuzz.hpp"
 
 #include <kube/api/core/v1.hpp>
@@ -17,7 +17,7 @@ namespace {
 using kube::core::v1::Pod;
 using kube::fuzz::require;
 
-/// The pod, or null and what is wrong.
+/// Returns the pod, or null and the error.
 std::pair<kube::Ref<Pod>, std::string> decode(kube::Decoder<Pod>& decoder,
                                               std::string_view message) {
   try {
@@ -27,8 +27,8 @@ std::pair<kube::Ref<Pod>, std::string> decode(kube::Decoder<Pod>& decoder,
   }
 }
 
-/// Two messages from one input: its halves, or the input and the same with one bit changed. The first two
-/// bytes say which, and where.
+/// Derives two messages from one input: its halves, or the input and a copy with one bit flipped.
+/// The first two bytes select which, and where.
 std::pair<std::string, std::string> messages_of(std::string_view input) {
   const auto how = static_cast<unsigned char>(input[0]);
   const auto where = static_cast<unsigned char>(input[1]);

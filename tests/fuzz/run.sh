@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs every fuzzer for a while, from recorded objects and the files of corpus/TARGET as seeds, and fails on a finding.
+# Runs every fuzzer for a while, seeded with recorded objects and the files of corpus/TARGET, and fails on a finding.
 # Usage: run.sh [SECONDS] [BUILD] [TARGET...]
 set -eu
 seconds=${1:-10}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes what each fuzzer starts from, made from recorded objects: fuzz_seeds FIXTURES OUT
+// Writes the initial corpus of each fuzzer, made from recorded objects: fuzz_seeds FIXTURES OUT
 #include "codec/list_splitter.hpp"
 #include <kube/api/apps/v1.hpp>
 #include <kube/api/core/v1.hpp>
@@ -54,7 +54,7 @@ class Seeds {
   int count_ = 0;
 };
 
-/// The recorded pod, and pods of the recorded deployments, which say a lot more.
+/// Returns the recorded pod, and pods of the recorded deployments, which have many more fields.
 std::vector<Pod> pods(const Seeds& seeds) {
   std::vector<Pod> found;
   for (const std::string& item : seeds.items("core_v1_pods.json", Format::kJson)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text as a selector, quantity, time, duration, path or base64.
+// Input: a selector, quantity, time, duration, path or base64 text.
 #include "fuzz.hpp"
 
 #include <kube/api/fields.hpp>
@@ -28,7 +28,7 @@ void try_labels(std::string_view text) {
   }
 }
 
-/// The requirements in an order of their own: "a==" is sorted as it is written, but written as "a=".
+/// Sorts the requirements: "a==" is sorted in its original form, but written as "a=".
 std::vector<std::string> sorted(const kube::field_selectors::Selector& selector) {
   std::vector<std::string> terms;
   for (const auto& requirement : selector.requirements()) {
@@ -80,7 +80,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     static_cast<void>(kube::parse_path(text));
   } catch (const kube::ValueError&) {
-    // refused, which is fine
+    // An error is fine.
   }
   return 0;
 }

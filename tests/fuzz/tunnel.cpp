@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as what a proxy says, in chunks. It ends in a tunnel, or in an error that can be shown.
+// Input: the answer of a proxy, in chunks. Must yield a tunnel, or an error without the password.
 #include <array>
 #include <vector>
 
@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     }
     return made;
   }();
-  // A proxy that says the password itself has it shown.
+  // If the proxy's own answer contains the password, the error may, too.
   const bool proxy_says_it = fuzz::text_of(data, size).find("secret") != std::string_view::npos;
   const auto tunnel = detail::make_tunnel(origins[data[0] % origins.size()]);
   bool free = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any sequence of writes, watches from any version, compactions and lists: what watches deliver leads from the state
-// that they began with to the state that there is.
+// Input: a sequence of writes, watches from any version, compactions and lists. The events of a
+// watch must lead from its initial state to the current state.
 #include "fuzz.hpp"
 #include "testkit/store/store.hpp"
 
@@ -27,7 +27,7 @@ using kube::testkit::detail::Store;
 using kube::testkit::detail::StoredObject;
 using kube::testkit::detail::WatchCursor;
 
-/// Versions by key.
+/// Object versions by key.
 using State = std::map<std::string, std::uint64_t>;
 
 constexpr std::array kKeys{"a/x", "a/y", "b/x", "b/y", "c"};
@@ -146,7 +146,7 @@ class Scenario {
     watches_.push_back(std::move(watch));
   }
 
-  /// Whether there may be more.
+  /// Returns whether there may be more events.
   bool read(Watch& watch) {
     if (watch.ended) return false;
     const Store::Batch batch = store_.read(collection_, *watch.cursor);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a watch stream, in one piece and in chunks, which must give the same events.
+// Input: a watch stream, fed whole and in chunks, which must give the same events.
 #include "fuzz.hpp"
 
 #include "../support/watch_reader.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 using kube::core::v1::ConfigMap;
 
-/// The events before the end of the stream, or before the first that is refused.
+/// Formats the events before the end of the stream or the first error.
 template <typename Feed>
 std::vector<std::string> read(kube::Format format, Feed feed) {
   std::vector<std::string> events;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text as YAML; what is read must survive being written, and be in proportion to the text.
+// Input: YAML. A parsed document must survive a round trip, and its size must be proportional to
+// the text.
 #include "fuzz.hpp"
 
 #include <kube/codec/error.hpp>
@@ -9,8 +10,8 @@
 
 namespace {
 
-/// What any text may become, and what each byte of it may: aliases repeat up to sixteen bytes, and JSON may need six for
-/// one of them.
+/// Limits for the result: a constant, and a factor per input byte. Aliases repeat up to sixteen
+/// bytes, and JSON may need six bytes for one of them.
 constexpr std::size_t kFreeBytes = std::size_t{8} << 20;
 constexpr std::size_t kBytesPerByte = 128;
 
@@ -27,7 +28,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     }
     kube::fuzz::require(total <= kFreeBytes + kBytesPerByte * size, "in proportion to the text");
   } catch (const kube::CodecError&) {
-    // refused, which is fine
+    // An error is fine.
   }
   return 0;
 }

@@ -4,7 +4,7 @@
 #   cmake -DKUBEGEN=<program> -DCASE=<folder> -DOUT=<scratch folder> [-DUPDATE=ON] -P golden.cmake
 #
 # A case is a folder with a file `command`: the arguments, in which @OUT@ is the folder to write to.
-# What must come out is in `expected/`, or, if kubegen must refuse the input, in `expected_error`.
+# The expected output is in `expected/`, or, if kubegen must reject the input, in `expected_error`.
 
 cmake_minimum_required(VERSION 3.25)
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Compiles every public header by itself: each must include what it uses. Usage: compile_alone.sh BUILD
+# Compiles every public header alone: each must include what it uses. Usage: compile_alone.sh BUILD
 set -eu
 build=${1:?usage: compile_alone.sh BUILD}
 compiler=${CXX:-c++}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Prints, as file:line: text, each declaration in the headers given that users see and that names a type of a namespace
-# `detail`: at namespace scope outside of `detail`, or in the public or protected part of a class. Bodies, initialisers,
-# template heads, constraints and friends are not looked at, as nobody writes them down to call the function.
+# Prints, as file:line: text, each public declaration in the given headers that names a type of a namespace `detail`: at
+# namespace scope outside of `detail`, or in the public or protected part of a class. Bodies, initialisers, template
+# heads, constraints and friends are skipped, because callers do not have to write them.
 
 function trim(text) {
   gsub(/[ \t\n]+/, " ", text)
@@ -10,8 +10,8 @@ function trim(text) {
   return text
 }
 
-# `text` without what stands between `from` (a regular expression that ends with the opening character) and the
-# matching closing one.
+# Returns `text` without the parts between `from` (a regular expression that ends with the opening character) and the
+# matching closing character.
 function without(text, from, open, close_,   start, at, depth, c) {
   while (match(text, from)) {
     start = RSTART
@@ -26,7 +26,7 @@ function without(text, from, open, close_,   start, at, depth, c) {
   return text
 }
 
-# The part of a declaration that a user reads: up to the initialiser of a variable or of the members.
+# Returns the part of a declaration that concerns users: up to the initialiser of a variable or of the members.
 function signature(text,   at, c, depth, closed) {
   text = without(text, "template *<", "<", ">")
   text = without(text, "requires *\\(", "(", ")")
@@ -50,7 +50,7 @@ function check(   shown) {
   checked = 1
   shown = signature(trim(declaration))
   if (shown ~ /^friend (class|struct) / || shown ~ /^extern template /) return
-  # Of a coroutine; only compilers name it.
+  # The promise type of a coroutine is named only by compilers.
   if (shown ~ /^ *(class|struct) ([A-Za-z_<>]*::)?promise_type /) return
   if (shown ~ /(^|[^A-Za-z_])detail::/) {
     print FILENAME ":" begin ": " shown
@@ -58,7 +58,7 @@ function check(   shown) {
   }
 }
 
-# The declaration of a class, from its keyword on.
+# Returns the declaration of a class from its keyword on.
 function head(text) {
   text = without(text, "template *<", "<", ">")
   text = without(text, "requires *\\(", "(", ")")
@@ -100,7 +100,7 @@ function open_brace(   text) {
 
 function close_brace() {
   if (kind[level] == "scope") start_over()
-  # What follows tells whether this ends the declaration.
+  # The next token decides whether this ends the declaration.
   after = kind[level] == "scope" ? "" : kind[level]
   --level
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# No public header shows a type of a namespace `detail` in a signature; see signatures.awk. The check itself is checked
-# first, with a header of which each line that is marked has to be reported.
+# Checks that no public header shows a type of a namespace `detail` in a signature; see signatures.awk. The checker
+# itself is tested first, with a header of which exactly the marked lines have to be reported.
 #
 # Usage: signatures_test.sh ROOT   (ROOT is the top folder of the project)
 set -eu

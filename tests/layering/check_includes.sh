@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Includes only point upstream: a file under include/kube/<folder> or src/<folder> includes its own folder
+# Checks that includes point only upstream: a file under include/kube/<folder> or src/<folder> includes its own folder
 # and those before it in the list below. Generated headers (kube/api/...) count as api; everything under
-# testkit/ counts as testkit. Also checks that every source says which license it has. Prints each offence as
+# testkit/ counts as testkit. Also checks that every source has its license line. Prints each violation as
 # file:line: problem and then fails.
 #
 # Usage: check_includes.sh [ROOT]   (ROOT is the top folder of the project; by default the current one)
@@ -21,7 +21,7 @@ list=$(mktemp)
 report=$(mktemp)
 trap 'rm -f "$list" "$report"' EXIT INT TERM
 
-# Every folder must have its place in the list, also one that has no source yet.
+# Every folder must be in the list, even one without sources.
 find include/kube src -mindepth 1 -maxdepth 1 -type d | sort | while read -r path; do
   case " $folders " in
     *" ${path##*/} "*) ;;
@@ -40,8 +40,8 @@ awk -v folders="$folders" '
     count = split(folders, names, " ")
     for (i = 1; i <= count; ++i) rank[names[i]] = i
   }
-  # Of include/kube/<folder>/... and src/<folder>/... the folder; nothing for a header that stands in
-  # include/kube itself, which collects the others and may include them all.
+  # Returns the folder of include/kube/<folder>/... and src/<folder>/...; empty for a header directly in
+  # include/kube, which is an umbrella header and may include all others.
   function folder_of(path,   parts, n) {
     n = split(path, parts, "/")
     if (parts[1] == "testkit") return "testkit"
@@ -60,13 +60,13 @@ awk -v folders="$folders" '
     from = folder_of(file)
     n = split(target, parts, "/")
     if (target !~ /^kube\// && text ~ /"/ && n >= 2 && (parts[1] in rank)) {
-      # A header of src/ or testkit/, which is not installed.
+      # A header of src/ or testkit/ is not installed.
       if (file ~ /^(testkit\/)?include\//) print file ":" line ": " target " is not installed"
       if (from in rank && rank[parts[1]] > rank[from])
         print file ":" line ": " from "/ must not know " parts[1] "/ (" target ")"
       return
     }
-    if (target !~ /^kube\//) return  # a neighbour, another library, the standard library
+    if (target !~ /^kube\//) return  # a sibling file, another library, the standard library
     if (n == 2) {
       if (from != "") print file ":" line ": " target " collects all folders; only users include it"
     } else if (!(parts[2] in rank)) {
@@ -82,16 +82,19 @@ awk -v folders="$folders" '
     if (got < 0) print $0 ": cannot be read"
   }' "$list" >>"$report"
 
-# The license, on the first line, or on one of the first three where the first is for the system.
+# The license is on the first line, or on one of the first three if the first is reserved (such as #!).
 for folder in include src testkit tools examples bench tests schema cmake; do
   [ ! -d "$folder" ] || find "$folder" -type f \( -name '*.hpp' -o -name '*.cpp' -o -name '*.go' \
     -o -name '*.sh' -o -name '*.cmake' -o -name CMakeLists.txt \) ! -path 'tests/golden/*/expected/*'
-done | sort | while read -r file; do
-  lines=1
-  case $file in *.sh | *.cmake | *.txt) lines=3 ;; esac
-  head -n "$lines" "$file" | grep -q 'SPDX-License-Identifier: Apache-2\.0$' ||
-    echo "$file:1: no line SPDX-License-Identifier: Apache-2.0"
-done >>"$report"
+done | sort | awk '
+  {
+    lines = $0 ~ /\.(sh|cmake|txt)$/ ? 3 : 1
+    found = 0
+    while (!found && lines-- > 0 && (getline text < $0) > 0)
+      found = text ~ /SPDX-License-Identifier: Apache-2\.0$/
+    close($0)
+    if (!found) print $0 ":1: no line SPDX-License-Identifier: Apache-2.0"
+  }' >>"$report"
 
 if [ -s "$report" ]; then
   cat "$report" >&2

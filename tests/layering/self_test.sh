@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Shows that check_includes.sh finds what it is there for: a small sound tree passes, and each of several
-# bad trees fails with the file and line in question.
+# Tests check_includes.sh: a small valid tree passes, and each of several invalid trees fails with the expected file
+# and line.
 #
 # Usage: self_test.sh
 set -eu
@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
 failures=0
 
-# write FILE LINE...: a file of the tree, with its license.
+# write FILE LINE...: writes a file of the tree, with its license.
 write() {
   file=$work/tree/$1
   shift
@@ -40,7 +40,7 @@ expect_success() {
   fi
 }
 
-# expect_failure NAME TEXT: the check fails and says TEXT.
+# expect_failure NAME TEXT: checks that the check fails and its output contains TEXT.
 expect_failure() {
   if "$check" "$work/tree" >"$work/output" 2>&1; then
     echo "FAILED: $1: the check passes"

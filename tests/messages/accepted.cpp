@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every form that the messages name compiles.
+// Every signature that the messages name compiles.
 #include <kube/api/core/v1.hpp>
 #include <kube/cache/event_handler.hpp>
 #include <kube/cache/indexer.hpp>

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Compiles small programs. One with a line "// says: <text>" is wrong: the first error has to say that text, and the
-# output has to be short enough to be read. The others are right.
-# Usage: messages_test.sh <compiler> <include folders, separated by ':'> <folder>
+# Compiles small programs. A program with a line "// says: <text>" is invalid: the first error has to contain that
+# text, and the output has to be short enough to be read. The others are valid. Usage: messages_test.sh <compiler>
+# <include folders, separated by ':'> <folder>
 set -u
 compiler=$1
 includes=$(printf '%s' "$2" | tr ':' '\n' | sed 's/^/-I/')

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# The programs in examples/informers, as people run them, against `kubecxx serve`.
+# Runs the programs in examples/informers against `kubecxx serve`.
 #   informers_test.sh KUBECXX FOLDER-OF-EXAMPLES
 set -eu
 
@@ -16,7 +16,7 @@ cleanup() {
 }
 trap cleanup EXIT INT TERM
 
-# until_there PATTERN FILE: waits for a line.
+# until_there PATTERN FILE: waits for a matching line.
 until_there() {
   for _ in $(seq 400); do
     if grep -Eq -- "$1" "$2"; then return 0; fi
@@ -35,7 +35,7 @@ start() {
   program=$!
 }
 sees() { until_there "$1" "$work/out"; }
-# It ends cleanly with a signal.
+# stop: ends the program with a signal and checks that it ends cleanly.
 stop() {
   kill -INT "$program"
   wait "$program"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# kubectl against `kubecxx serve`: what people type must work.
+# Tests common kubectl commands against `kubecxx serve`.
 #   kubectl_test.sh KUBECXX
 # Exits with 77 (which CTest counts as skipped) if there is no kubectl.
 set -eu
@@ -32,7 +32,7 @@ done
 [ -s "$KUBECONFIG" ] || { cat "$work/server.log"; echo "FAILED: the server does not start"; exit 1; }
 
 failures=0
-# check NAME PATTERN COMMAND...: the command succeeds and prints something that matches PATTERN (grep -E).
+# check NAME PATTERN COMMAND...: checks that the command succeeds and its output matches PATTERN (grep -E).
 check() {
   name=$1 pattern=$2
   shift 2
@@ -44,7 +44,7 @@ check() {
     sed 's/^/        /' "$work/out" | head -n 12
   fi
 }
-# refuse NAME PATTERN COMMAND...: the command fails and says why.
+# refuse NAME PATTERN COMMAND...: checks that the command fails and its output matches PATTERN.
 refuse() {
   name=$1 pattern=$2
   shift 2
@@ -57,7 +57,7 @@ refuse() {
   fi
 }
 
-# Debian 12 has kubectl 1.20, which does not know all that is asked here.
+# Debian 12 has kubectl 1.20, which lacks some of the commands used here.
 minor=$("$kubectl" version --client -o json | sed -n 's/.*"minor": "\([0-9]*\).*/\1/p')
 check version 'Server Version: .*v1\.' "$kubectl" version
 check api-resources '^deployments +deploy +apps/v1 +true +Deployment' "$kubectl" api-resources
@@ -126,7 +126,7 @@ refuse label-taken 'already has a value' "$kubectl" label configmap plain tier=f
 check annotate 'annotated' "$kubectl" annotate configmap plain note=hello
 check replace 'replaced' sh -c "'$kubectl' get configmap plain -o yaml | '$kubectl' replace -f -"
 
-# The namespace has the certificates of the server, so there is room for one more. (AD-7, AD-8)
+# The server's certificates already count in the namespace, so the quota leaves room for one more. (AD-7, AD-8)
 check create-quota 'resourcequota/small created' "$kubectl" -n team create quota small --hard=configmaps=2
 check fits-quota 'configmap/one created' "$kubectl" -n team create configmap one
 check describe-quota '^configmaps +2 +2' "$kubectl" -n team describe quota small
@@ -196,7 +196,7 @@ refuse invalid-custom 'should be greater than or equal to 1' "$kubectl" apply -f
 check delete-custom 'deleted' "$kubectl" delete foo one
 check delete-crd 'deleted' "$kubectl" delete crd foos.samplecontroller.example.com
 
-# A watch sees what happens after it began.
+# A watch receives the changes after its start.
 timeout 20 "$kubectl" get configmaps -w --output-watch-events >"$work/watch" 2>&1 &
 watch=$!
 for _ in $(seq 50); do

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# `kubecxx serve` as people run it: options, exit status, signals, and what survives kill -9.
+# Tests `kubecxx serve` from the outside: options, exit status, signals, and persistence across kill -9.
 #   serve_test.sh KUBECXX
 set -eu
 
@@ -15,7 +15,7 @@ cleanup() {
 trap cleanup EXIT INT TERM
 
 failures=0
-# expect NAME STATUS PATTERN COMMAND...: exit status, and a line of output that matches (grep -E).
+# expect NAME STATUS PATTERN COMMAND...: checks the exit status, and that a line of output matches (grep -E).
 expect() {
   name=$1 wanted=$2 pattern=$3
   shift 3
@@ -32,7 +32,7 @@ expect() {
     sed 's/^/        /' "$work/out" | head -n 12
   fi
 }
-# start ARGUMENT...: sets server and url.
+# start ARGUMENT...: starts the server; sets server and url.
 start() {
   : >"$work/log"
   "$kubecxx" serve "$@" >"$work/log" 2>&1 &
@@ -78,7 +78,7 @@ for signal in INT TERM; do
   expect "clean end after SIG$signal" 0 '^0$' echo "$status"
 done
 
-# AU-7 to AU-9: web pages cannot reach a server that asks for nothing.
+# AU-7 to AU-9: web pages cannot reach a server without authentication.
 start --allow-host dev.example
 code() { curl -s -o /dev/null -w '%{http_code}\n' "$@"; }
 maps="$url/api/v1/namespaces/default/configmaps"
@@ -118,7 +118,7 @@ expect takes-the-token 0 'NamespaceList' curl -sfk -H 'Authorization: Bearer sec
 expect keeps-the-token-to-itself 1 '^0$' grep -c secret "$work/log"
 stop TERM
 
-# Every write that was acknowledged is there after kill -9, and nothing else is half there.
+# After kill -9, every acknowledged write is stored and no write is partially stored.
 start --data "$work/data.sqlite"
 (
   i=0

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every statement of docs/spec has a test that quotes its id, a *Here:* note that says what is different, or a place
-# in not_built_yet.txt; and tests quote only what exists. Tests write "R-12", "R-12, R-14", "R-12..R-15" or
+# Checks that every statement of docs/spec has a test that quotes its id, a *Here:* note about a deviation, or an entry
+# in not_built_yet.txt; and that tests quote only existing ids. Tests write "R-12", "R-12, R-14", "R-12..R-15" or
 # "R-12 to R-15".
 #
 # Usage: ids_test.sh SOURCE-DIRECTORY
@@ -12,7 +12,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 id='[A-Z][A-Z]?-[0-9]+'
 
-# Statements: list items that begin with an id. Lines that go on belong to the item before.
+# Statements: list items that begin with an id. Continuation lines belong to the previous item.
 for page in informers client apiserver runtime c-abi; do
   awk -v id="^- \\**($id)" '
     $0 ~ id { match($0, /[A-Z][A-Z]?-[0-9]+/); current = substr($0, RSTART, RLENGTH); print current }
@@ -25,7 +25,7 @@ cat "$work"/stated.* | sort > "$work/stated"
 cat "$work"/here.* | sort -u > "$work/here"
 uniq -d "$work/stated" | sed 's/^/stated twice: /' > "$work/twice"
 
-# Quotations, with ranges written out.
+# Quoted ids, with ranges expanded.
 find "$source/tests" "$source/testkit/tests" \( -name fixtures -o -name golden \) -prune -o \
   \( -name '*.cpp' -o -name '*.hpp' -o -name '*.sh' -o -name '*.c' -o -name '*.py' \) ! -name ids_test.sh -print0 |
   xargs -0 grep -ohE "(^|[^A-Za-z0-9-])$id(( to |\.\.)([A-Z][A-Z]?-)?[0-9]+)?" |
@@ -47,7 +47,7 @@ comm -23 "$work/open" "$work/later" | sed 's/^/neither tested nor explained: /' 
 cat "$work/twice" >> "$work/problems"
 comm -23 "$work/later" "$work/open" | sed 's/^/built, so no longer for not_built_yet.txt: /' \
   >> "$work/problems"
-# Whatever looks like an id of these pages. (P-256 is a curve.)
+# Everything that looks like an id of these pages. (P-256 is a curve.)
 sed 's/-.*//' "$work/stated" | sort -u > "$work/prefixes"
 sort -u "$work/stated" | comm -13 - "$work/quoted" | grep -vx P-256 | while read -r one; do
   if grep -qx "${one%%-*}" "$work/prefixes"; then echo "quoted, but not stated: $one"; fi

@@ -22,11 +22,11 @@ struct Plan {
   bool is_armed = false;
   bool is_lasting = false;
   bool has_failed = false;
-  std::size_t left = 0;  // before the one that fails
+  std::size_t left = 0;  // allocations before the failing one
 };
 thread_local Plan plan;
 
-/// Whether the next allocation fails.
+/// Returns whether the next allocation fails.
 bool fails() noexcept {
   if (!plan.is_armed) return false;
   if (plan.left > 0) {
@@ -71,7 +71,8 @@ bool FailingAllocations::has_failed() noexcept { return plan.has_failed; }
 
 }  // namespace kube::test
 
-// Calls that the linker redirects (--wrap). They are those of code that is linked statically, and that is the library.
+// Functions that the linker redirects (--wrap). Only calls from statically linked code, such as the
+// library, are redirected.
 // NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
 void* __real_malloc(std::size_t size);
@@ -85,7 +86,7 @@ void __real__ZN4kube6detail12heap_releaseEPv(void* memory);
 void* __wrap_malloc(std::size_t size) {
   return kube::test::fails() ? nullptr : kube::test::counted(__real_malloc(size));
 }
-// What compilers make of malloc and memset.
+// Compilers merge malloc and memset into calloc.
 void* __wrap_calloc(std::size_t count, std::size_t size) {
   return kube::test::fails() ? nullptr : kube::test::counted(__real_calloc(count, size));
 }
@@ -98,7 +99,7 @@ void* __wrap_mmap(void* at, std::size_t size, int access, int flags, int file, l
   return __real_mmap(at, size, access, flags, file, offset);
 }
 int __wrap_mprotect(void* at, std::size_t size, int access) {
-  // Taking access away is how memory is given back.
+  // PROT_NONE releases memory, which never fails here.
   if (access != PROT_NONE && kube::test::fails()) {
     errno = ENOMEM;
     return -1;
@@ -124,7 +125,7 @@ void* operator new(std::size_t size) {
   return memory;
 }
 void* operator new[](std::size_t size) { return ::operator new(size); }
-// std::stable_sort asks this way for its buffer, and does without if there is none.
+// std::stable_sort allocates its buffer this way, and works without one if that fails.
 void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
   return kube::test::fails() ? nullptr : kube::test::counted(__real_malloc(size));
 }

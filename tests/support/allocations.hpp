@@ -3,19 +3,19 @@
 
 #include <cstddef>
 
-/// Allocations of the whole test program: operator new, and malloc, mmap and the heap of the caches as the library
-/// calls them. Link the library `kubecxx_test_allocations`.
+/// Counts and fails allocations of the whole test program: operator new, and the library's calls of
+/// malloc, mmap and the heap of the caches. Link the library `kubecxx_test_allocations`.
 namespace kube::test {
 
-/// Allocations that are alive, without mappings.
+/// Returns the number of live allocations, excluding mappings.
 [[nodiscard]] std::size_t live_allocations() noexcept;
 [[nodiscard]] std::size_t live_bytes() noexcept;
-/// The most that live_bytes() has been since the last call of reset_peak().
+/// Returns the maximum of live_bytes() since the last call of reset_peak().
 [[nodiscard]] std::size_t peak_bytes() noexcept;
 void reset_peak() noexcept;
 
-/// Makes allocations of this thread fail while it exists: the one with number `first`, counted from 0, and with
-/// kFromThere all that follow.
+/// Makes allocations of this thread fail during its lifetime: the one with number `first`, counted
+/// from 0, and with kFromThere all later ones.
 class FailingAllocations {
  public:
   enum Extent { kOnce, kFromThere };
@@ -24,7 +24,7 @@ class FailingAllocations {
   FailingAllocations& operator=(const FailingAllocations&) = delete;
   ~FailingAllocations();
 
-  /// Whether there were as many allocations as that.
+  /// Returns whether an allocation has failed, i.e. whether there were that many.
   [[nodiscard]] static bool has_failed() noexcept;
 };
 

@@ -8,18 +8,18 @@
 
 namespace kube::testing_support {
 
-/// A process that is asked by lines and answers with lines. Its errors go where ours go.
+/// A child process that reads requests and writes answers line by line. It inherits stderr.
 class Child {
  public:
-  /// Throws std::system_error.
+  /// Starts the process. Throws std::system_error.
   explicit Child(const std::vector<std::string>& command);
-  ~Child();  ///< ends it, if need be by force
+  ~Child();  ///< ends the process, forcibly if necessary
   Child(Child&& other) noexcept;
   Child& operator=(Child&&) = delete;
 
-  /// Sends a line and waits for the answer, at most a minute. Throws std::runtime_error.
+  /// Sends a line and waits up to a minute for the answer. Throws std::runtime_error.
   std::string ask(const std::string& line);
-  /// Waits for its end. Returns the exit status, or 128 and the signal.
+  /// Waits for the process to end. Returns its exit status, or 128 plus the signal.
   int wait();
 
  private:
@@ -29,7 +29,7 @@ class Child {
   std::string received_;
 };
 
-/// Runs a program to its end; throws std::runtime_error if it fails.
+/// Runs a program and waits for it. Throws std::runtime_error if it fails.
 void run_program(const std::vector<std::string>& command);
 
 }  // namespace kube::testing_support

@@ -10,7 +10,7 @@
 
 namespace kube::test {
 
-/// Counts how often it was woken.
+/// A Waker that counts its wake-ups.
 class CountingWaker final : public detail::Waker {
  public:
   void wake() noexcept override {
@@ -18,12 +18,12 @@ class CountingWaker final : public detail::Waker {
     ++count_;
     changed_.notify_all();
   }
-  /// How often since the last call.
+  /// Returns the number of wake-ups since the last call.
   int take() {
     const std::lock_guard guard{mutex_};
     return std::exchange(count_, 0);
   }
-  /// Waits, in real time, until it has been woken since the last take() or wait().
+  /// Waits, in real time, until it was woken after the last take() or wait().
   [[nodiscard]] bool wait() {
     std::unique_lock lock{mutex_};
     const bool woken =

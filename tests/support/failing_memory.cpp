@@ -56,8 +56,9 @@ std::int64_t pieces_in_use() noexcept { return pieces; }
 using kube::testing_support::count_allocation;
 using kube::testing_support::count_release;
 
-// The heap of caches. The linker sends its callers here (--wrap), and calls of __real_... to the heap. The names are
-// those of kube::detail::heap_allocate(std::size_t) and heap_release(void*).
+// The heap of the caches. The linker redirects its callers to these functions (--wrap), and calls
+// of __real_... to the heap. The names are the mangled names of
+// kube::detail::heap_allocate(std::size_t) and heap_release(void*).
 extern "C" {
 void* __real__ZN4kube6detail13heap_allocateEm(std::size_t size);      // NOLINT
 void __real__ZN4kube6detail12heap_releaseEPv(void* memory) noexcept;  // NOLINT
@@ -77,7 +78,7 @@ void* operator new(std::size_t size) {
   if (memory == nullptr) throw std::bad_alloc{};
   return memory;
 }
-// std::stable_sort asks this way for its buffer, and does without if there is none.
+// std::stable_sort allocates its buffer this way, and works without one if that fails.
 void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
   try {
     return operator new(size);

@@ -3,11 +3,12 @@
 
 #include <cstdint>
 
-/// Memory that runs out on request, for programs that link failing_memory.cpp and have the linker wrap the functions of
-/// the heap: that of operator new, and that of caches.
+/// Injects allocation failures into operator new and the heap of the caches. Programs link
+/// failing_memory.cpp and let the linker wrap the functions of the heap.
 namespace kube::testing_support {
 
-/// While it lives, one allocation fails: the one with the given number, counted from 1, of this thread.
+/// Makes one allocation of this thread fail during its lifetime: the one with the given number,
+/// counted from 1.
 class MemoryFault {
  public:
   explicit MemoryFault(std::uint64_t number) noexcept;
@@ -17,8 +18,9 @@ class MemoryFault {
   [[nodiscard]] bool happened() const noexcept;
 };
 
-/// The same for all threads together, except those that are in an ExemptFromFaults. Several allocations in a row can
-/// fail, so that there is no memory for reporting it, either.
+/// Makes allocations of all threads fail, counted together, except in threads with an
+/// ExemptFromFaults. Several consecutive allocations can fail, so that memory for reporting the
+/// error is missing, too.
 class MemoryFaultAnywhere {
  public:
   explicit MemoryFaultAnywhere(std::uint64_t number, std::uint64_t times = 1) noexcept;
@@ -28,7 +30,7 @@ class MemoryFaultAnywhere {
   [[nodiscard]] bool happened() const noexcept;
 };
 
-/// While it lives, no allocation of this thread fails.
+/// Exempts this thread from allocation failures during its lifetime.
 class ExemptFromFaults {
  public:
   ExemptFromFaults() noexcept;
@@ -37,7 +39,7 @@ class ExemptFromFaults {
   ~ExemptFromFaults();
 };
 
-/// Pieces of memory that have been allocated and not released.
+/// Returns the number of live allocations.
 [[nodiscard]] std::int64_t pieces_in_use() noexcept;
 
 }  // namespace kube::testing_support

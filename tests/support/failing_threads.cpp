@@ -18,7 +18,7 @@ int ThreadFault::left() const noexcept { return faults; }
 
 }  // namespace kube::testing_support
 
-/// Takes the place of the C library's, which it calls.
+/// Replaces the function of the C library and calls it.
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                               void* (*start)(void*), void* argument) noexcept {
   using Create = decltype(&pthread_create);

@@ -3,14 +3,15 @@
 
 namespace kube::testing_support {
 
-/// While it lives, the next threads cannot be created: std::thread throws. For programs that link failing_threads.cpp.
+/// Makes the next thread creations fail during its lifetime: std::thread throws. For programs that
+/// link failing_threads.cpp.
 class ThreadFault {
  public:
   explicit ThreadFault(int times) noexcept;
   ThreadFault(const ThreadFault&) = delete;
   ThreadFault& operator=(const ThreadFault&) = delete;
   ~ThreadFault();
-  /// Threads that still cannot be created.
+  /// Returns the number of creations that are still to fail.
   [[nodiscard]] int left() const noexcept;
 };
 

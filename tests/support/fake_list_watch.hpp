@@ -31,22 +31,23 @@ inline meta::v1::Status status(int code, std::string_view reason, std::string_vi
   result.message = message;
   return result;
 }
-/// Throws, and an exception of its own each time: the thread sanitizer does not see how threads share one.
+/// Throws a new exception on each call: the thread sanitizer does not see the reference count of a
+/// shared one.
 using Failure = std::function<void()>;
 
 inline Failure api_error(int code, std::string_view reason) {
   return [code, reason = std::string{reason}] { throw ApiError{status(code, reason)}; };
 }
 
-/// A resource of an API server, in memory: versions grow by one with each change, watches are told of changes
-/// after theirs, and what a server can do wrong is done on request.
+/// An in-memory resource of an API server: versions grow by one with each change, watches deliver
+/// changes after their start version, and server faults are injected on request.
 ///
 /// Thread safety: all methods, from any thread.
 class FakeListWatch final : public ListWatch<Item> {
  public:
   using Event = WatchEvent<Item>;
 
-  // What clients of the server do.
+  // Writes by clients of the server.
 
   Ref<Item> put(const std::string& space, const std::string& name, const LabelList& labels = {},
                 bool silently = false) {
@@ -79,13 +80,13 @@ class FakeListWatch final : public ListWatch<Item> {
     return std::to_string(version_);
   }
 
-  // What the server does.
+  // Behaviour of the server.
 
   void bookmark(bool end_of_state = false) {
     const std::lock_guard guard{mutex_};
     send({EventType::kBookmark, bookmark_locked(end_of_state), {}});
   }
-  /// An event that has nothing to do with the content.
+  /// Sends an event that does not change the content.
   void emit(Event event) {
     const std::lock_guard guard{mutex_};
     send(std::move(event));
@@ -100,13 +101,13 @@ class FakeListWatch final : public ListWatch<Item> {
     send({EventType::kError, {}, freeze(why)});
     for (Channel* channel : channels_) channel->closed = true;
   }
-  /// next() throws.
+  /// Makes next() of all watches throw.
   void break_watches(const Failure& error) {
     const std::lock_guard guard{mutex_};
     for (Channel* channel : channels_) channel->error = error;
     changed_.notify_all();
   }
-  /// Forgets all changes: who asks for an older version is told that it has expired.
+  /// Drops the history: requests for an older version are answered with 410 Expired.
   void forget_history() {
     const std::lock_guard guard{mutex_};
     history_.clear();
@@ -117,7 +118,7 @@ class FakeListWatch final : public ListWatch<Item> {
     version_ += by;
   }
 
-  // What goes wrong. Each entry is for one request; null lets it pass.
+  // Injected faults. Each entry applies to one request; null lets it succeed.
 
   void script_lists(const std::vector<Failure>& errors) {
     const std::lock_guard guard{mutex_};
@@ -128,23 +129,23 @@ class FakeListWatch final : public ListWatch<Item> {
     watch_errors_.insert(watch_errors_.end(), errors.begin(), errors.end());
   }
   void set_watch_list(bool supported) { watch_list_ = supported; }
-  /// Streams of the existing objects lack their final bookmark.
+  /// Omits the final bookmark of streaming lists (sendInitialEvents).
   void omit_end_of_state() { end_of_state_ = false; }
-  /// Pretends to be the list of a kind.
+  /// Sets the apiVersion and kind that lists report.
   void set_list_kind(std::string api_version, std::string kind) {
     list_api_version_ = std::move(api_version);
     list_kind_ = std::move(kind);
   }
   void add_to_lists(Ref<Item> odd) { odd_ = std::move(odd); }
-  /// Called with each list.
+  /// Sets a callback that runs on each list.
   void on_list(std::function<void()> then) { on_list_ = std::move(then); }
-  /// Lists wait until a stop.
+  /// Makes lists block until a stop is requested.
   void hang_lists() {
     const std::lock_guard guard{mutex_};
     hang_ = true;
   }
 
-  // What was asked.
+  // Recorded requests.
 
   [[nodiscard]] std::vector<std::string> requests() const {
     const std::lock_guard guard{mutex_};
@@ -160,7 +161,7 @@ class FakeListWatch final : public ListWatch<Item> {
     const std::lock_guard guard{mutex_};
     return channels_.size();
   }
-  /// Waits until everything sent was taken.
+  /// Waits until the client has consumed all events.
   [[nodiscard]] bool wait_until_read() const {
     return wait([&] {
       return std::all_of(channels_.begin(), channels_.end(), [](const Channel* channel) {
@@ -208,7 +209,8 @@ class FakeListWatch final : public ListWatch<Item> {
 
   std::unique_ptr<WatchStream<Item>> watch(const ListOptions& options,
                                            std::stop_token /*stop*/) override {
-    auto stream = std::make_unique<Stream>(*this);  // outlives the lock, which its destructor takes
+    // outlives the lock, which its destructor acquires
+    auto stream = std::make_unique<Stream>(*this);
     const std::lock_guard guard{mutex_};
     note(fmt::format(
         "watch rv={}{}{}{}", options.resource_version,

@@ -17,17 +17,17 @@
 
 namespace kube::test {
 
-/// An answer that a FakeTransport gives.
+/// A scripted answer of a FakeTransport.
 struct FakeAnswer {
   int status = 200;
   Headers headers = {{"Content-Type", "application/json"}};
-  /// What each read() returns.
+  /// The results of successive read() calls.
   std::vector<std::string> chunks = {};
-  /// Behind the chunks: the end of the body, or this error.
+  /// After the chunks: the end of the body, or this error.
   std::optional<TransportError::Kind> cut = std::nullopt;
-  /// Behind the chunks: nothing happens until the exchange is canceled.
+  /// After the chunks: read() blocks until the exchange is canceled.
   bool hangs = false;
-  /// There is no answer at all.
+  /// The exchange fails without an answer.
   std::optional<TransportError::Kind> failure = std::nullopt;
 
   static FakeAnswer json(std::string body, int status = 200) {
@@ -50,7 +50,7 @@ struct FakeAnswer {
   }
 };
 
-/// How many answers are open, and how many reads were made of all of them.
+/// The number of open answers, and of all reads.
 struct FakeStreamTotals {
   int open = 0;
   int canceled = 0;
@@ -80,17 +80,18 @@ class FakeStream final : public ResponseStream {
   bool canceled_ = false;  // guarded by mutex_
 };
 
-/// A Transport that answers from a script and remembers what it was asked. A request beyond the script fails
-/// as if nobody listened.
+/// A Transport that answers from a script and records its requests. A request beyond the end of the
+/// script fails as if the connection were refused.
 class FakeTransport final : public Transport {
  public:
-  /// The next answer that nobody got yet.
+  /// Appends an answer to the script.
   FakeTransport& answer(FakeAnswer answer) {
     const std::lock_guard guard{mutex_};
     script_.push_back(std::move(answer));
     return *this;
   }
-  /// Asked for every request before the script is; what it returns is the answer.
+  /// Sets a handler that is called for every request before the script; if it returns a value, that
+  /// is the answer.
   void on_request(std::function<std::optional<FakeAnswer>(const HttpRequest&)> handler) {
     const std::lock_guard guard{mutex_};
     handler_ = std::move(handler);
@@ -130,7 +131,7 @@ class FakeTransport final : public Transport {
     return changed_.wait_for(lock, std::chrono::seconds{10},
                              [&] { return requests_.size() >= count; });
   }
-  /// The same for reads of bodies.
+  /// Waits, in real time, until that many reads of bodies were made.
   [[nodiscard]] bool wait_for_reads(int count) const {
     std::unique_lock lock{mutex_};
     return changed_.wait_for(lock, std::chrono::seconds{10},
@@ -189,7 +190,7 @@ inline void FakeStream::cancel() noexcept {
   transport_.count(0, 1, 0);
 }
 
-/// The value of a header of a request, empty if it has none.
+/// Returns the value of a request header; empty if it is missing.
 inline std::string header(const HttpRequest& request, std::string_view name) {
   const std::string* value = find_header(request.headers, name);
   return value == nullptr ? std::string{} : *value;

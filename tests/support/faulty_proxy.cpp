@@ -34,14 +34,15 @@ void prepare(int socket) {
   ::fcntl(socket, F_SETFL, ::fcntl(socket, F_GETFL) | O_NONBLOCK);
 }
 
-/// With a reset, so that the other side notices at once.
+/// Closes with a reset, so that the peer notices at once.
 void reset_and_close(int socket) {
   const linger at_once{.l_onoff = 1, .l_linger = 0};
   ::setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   ::close(socket);
 }
 
-/// Where nobody listens, a socket may be given the very port that it looks for, and meet itself.
+/// Detects TCP self-connection: if nothing listens on an ephemeral port, a connecting socket may be
+/// assigned that very port and connect to itself.
 bool is_connected_to_itself(int socket) {
   sockaddr_in here{};
   sockaddr_in there{};
@@ -52,7 +53,7 @@ bool is_connected_to_itself(int socket) {
   return here.sin_port == there.sin_port;
 }
 
-/// A socket that listens. `port` 0 becomes the one that was free.
+/// Opens a listening socket. If `port` is 0, it is set to the assigned port.
 int listen_at(std::uint16_t& port) {
   const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int again = 1;
@@ -89,7 +90,7 @@ void FaultyProxy::close_port() {
   const std::lock_guard guard{mutex_};
   cut_ = true;
   if (listener_ < 0) return;
-  ::shutdown(listener_, SHUT_RDWR);  // at once, though the thread may look at it
+  ::shutdown(listener_, SHUT_RDWR);  // takes effect at once, even while the thread polls it
   ::close(std::exchange(listener_, -1));
 }
 void FaultyProxy::open_port() {

@@ -13,7 +13,7 @@
 
 namespace kube::testing_support {
 
-/// A TCP proxy on loopback that does to connections what networks do. It knows nothing of HTTP or TLS.
+/// A TCP proxy on loopback that injects network faults. It is independent of HTTP and TLS.
 ///
 /// Thread safety: all methods, from any thread.
 class FaultyProxy {
@@ -29,20 +29,20 @@ class FaultyProxy {
 
   /// Resets all connections.
   void cut();
-  /// Moves no byte for a while; connections look alive (half-open).
+  /// Stalls all traffic for a while; connections appear alive (half-open).
   void hold(Clock::duration time);
-  /// Each piece arrives that much later, for a while.
+  /// Adds a delay to each piece of data, for a while.
   void delay(Clock::duration by, Clock::duration time);
-  /// At most that many bytes per second and direction, for a while.
+  /// Limits the rate in bytes per second and direction, for a while.
   void throttle(std::size_t bytes_per_second, Clock::duration time);
-  /// Flips a bit in the next piece that the server sends to somebody.
+  /// Flips a bit in the next piece of data from the server.
   void corrupt();
   /// Closes new connections at once, for a while.
   void refuse(Clock::duration time);
-  /// Resets all connections, and nobody listens until open_port().
+  /// Resets all connections and stops listening until open_port().
   void close_port();
   void open_port();
-  /// Ends all faults but those that have happened.
+  /// Ends all active faults.
   void heal();
 
   [[nodiscard]] std::size_t connections() const;

@@ -10,7 +10,7 @@
 
 namespace kube::test {
 
-/// The content of a file recorded from an API server.
+/// Returns the content of a file that was recorded from an API server.
 inline std::string fixture(const std::string& name) {
   std::ifstream file{testing_support::source_path("tests/fixtures/v1.36.4/" + name),
                      std::ios::binary};

@@ -12,8 +12,8 @@
 
 namespace kube::test {
 
-/// Forks while threads do `work`, and lets each child do it, too. A child that waits for a lock for ever is ended by an
-/// alarm.
+/// Forks while threads run `work`, and runs `work` in each child, too. An alarm ends a child that
+/// deadlocks on an inherited lock.
 template <typename Work>
 void expect_children_can(Work work, int forks = 300) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

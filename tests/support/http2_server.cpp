@@ -14,7 +14,7 @@
 
 namespace kube::test {
 
-/// One connection, in its own thread; others only set flags and wake it.
+/// One connection, served by its own thread; other threads only set flags and wake it.
 class Http2Connection {
  public:
   Http2Connection(Http2Server& server, Peer& peer)

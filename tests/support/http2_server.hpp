@@ -11,18 +11,19 @@ namespace kube::test {
 
 class Http2Connection;
 
-/// A body that a test writes while it is being sent. Thread safety: any thread.
+/// A response body that a test writes while it is being sent.
+/// Thread safety: any thread.
 class Http2Body {
  public:
   void write(std::string_view bytes);
   void end();
-  /// RST_STREAM
+  /// Sends RST_STREAM.
   void reset(std::uint32_t code);
-  /// The client has reset the stream, or is gone.
+  /// Waits until the client has reset the stream or disconnected.
   [[nodiscard]] bool wait_closed(std::chrono::seconds limit = std::chrono::seconds{10});
-  /// How many bytes were taken for sending.
+  /// Returns the number of bytes passed on for sending.
   [[nodiscard]] std::size_t sent() const;
-  /// Waits until not a single byte is taken any more for that long.
+  /// Waits until no byte was passed on for that long.
   [[nodiscard]] std::size_t wait_stalled(std::chrono::milliseconds quiet);
 
  private:
@@ -48,9 +49,9 @@ struct Http2Request {
 struct Http2Reply {
   int status = 200;
   std::vector<std::pair<std::string, std::string>> headers = {};
-  /// Null sends no head at all.
+  /// If null, no response head is sent.
   std::shared_ptr<Http2Body> body = std::make_shared<Http2Body>();
-  /// After what the body has, send that many bytes more and end it.
+  /// Number of filler bytes that are sent after the content of the body, before it ends.
   std::uint64_t filler = 0;
 };
 
@@ -60,8 +61,8 @@ struct Http2Options {
   std::string client_ca = {};
 };
 
-/// An HTTP/2 server over TLS. The handler is called in the thread of the connection once a request is there as
-/// a whole.
+/// An HTTP/2 server over TLS. The handler is called in the thread of the connection once a request
+/// is complete.
 class Http2Server {
  public:
   using Handler = std::function<Http2Reply(const Http2Request& request)>;
@@ -76,9 +77,9 @@ class Http2Server {
   [[nodiscard]] int open() const noexcept { return server_.open(); }
   [[nodiscard]] int pings() const noexcept { return pings_; }
   void use(const ServerTls& tls) { server_.use(tls); }
-  /// Sends GOAWAY on all connections: streams above `last_stream` were not looked at.
+  /// Sends GOAWAY on all connections: streams above `last_stream` were not processed.
   void go_away(std::int32_t last_stream);
-  /// No connection is read or written any more.
+  /// Stops reading and writing on all connections.
   void freeze() { frozen_ = true; }
 
  private:

@@ -38,7 +38,7 @@ inline std::string version_of(const Ref<Item>& object) {
   return object ? object->metadata.resource_version.str() : "none";
 }
 
-/// "a/x@1 b/y@2": keys and versions, sorted.
+/// Formats keys and versions, sorted: "a/x@1 b/y@2".
 inline std::string show(const std::vector<Ref<Item>>& objects) {
   std::vector<std::string> texts;
   for (const Ref<Item>& object : objects) {
@@ -56,12 +56,13 @@ inline std::string show(const std::vector<Ref<Item>>& objects) {
   return all;
 }
 
-/// Threads of this process. (A sanitizer starts one of its own with the first.)
+/// Returns the number of threads of this process. (A sanitizer starts one of its own with the
+/// first.)
 inline std::size_t thread_count() {
   static const bool started = [] {
     pid_t first = 0;
     std::jthread{[&] { first = ::gettid(); }}.join();
-    // The kernel may show a thread for a moment after it was joined.
+    // The kernel may list a thread for a moment after it was joined.
     while (std::filesystem::exists("/proc/self/task/" + std::to_string(first))) {
       std::this_thread::yield();
     }
@@ -71,7 +72,7 @@ inline std::size_t thread_count() {
   return static_cast<std::size_t>(
       std::distance(std::filesystem::directory_iterator{"/proc/self/task"}, {}));
 }
-/// False if they do not within 10 s.
+/// Waits until the number of threads is `count`. Returns false after 10 s.
 inline bool threads_return_to(std::size_t count) {
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds{10};
   while (thread_count() != count) {

@@ -13,7 +13,8 @@
 
 namespace kube::test {
 
-/// The server's side of an exchange with a ManualTransport: what a test says arrives, and wakes the reader.
+/// The server's side of an exchange with a ManualTransport: data written by the test arrives at
+/// once and wakes the reader.
 struct ManualExchange {
   HttpRequest request;
   std::weak_ptr<detail::Waker> waker;
@@ -21,8 +22,8 @@ struct ManualExchange {
   std::deque<std::string> chunks = {};
   bool ended = false;
   std::optional<TransportError::Kind> failure = std::nullopt;
-  bool canceled = false;  ///< the client has gone
-  int reads = 0;          ///< polls of the body
+  bool canceled = false;  ///< set when the client cancels
+  int reads = 0;          ///< number of polls of the body
 
   void wake() const {
     if (const auto owner = waker.lock()) owner->wake();
@@ -45,7 +46,8 @@ struct ManualExchange {
   }
 };
 
-/// A transport for tests of one thread, which are the server themselves. It is only for operations that are polled.
+/// A transport for single-threaded tests that play the server themselves. Supports polled
+/// operations only.
 class ManualTransport final : public Transport, public detail::AsyncTransport {
  public:
   [[nodiscard]] std::unique_ptr<ResponseStream> open(HttpRequest, std::stop_token) override {
@@ -68,7 +70,7 @@ class ManualTransport final : public Transport, public detail::AsyncTransport {
   [[nodiscard]] ManualExchange& exchange(std::size_t number) { return *exchanges_.at(number); }
   [[nodiscard]] ManualExchange& last() { return *exchanges_.back(); }
 
-  /// Needs a worker to begin, as with credentials that run a plugin.
+  /// Makes begin() require a worker, as credentials with a plugin do.
   bool would_block = false;
 
  private:

@@ -5,8 +5,9 @@
 
 namespace kube::testing_support {
 
-/// A file or folder of the sources, named from their root. A function and no definition for the compiler, so that what
-/// is compiled from a test does not depend on where the sources are, and a compiler cache can share it.
+/// Returns the path of a file or folder of the sources, given relative to their root. It is a
+/// function and not a compile definition, so that object files do not depend on the location of the
+/// sources and a compiler cache can share them.
 [[nodiscard]] std::string source_path(const std::string& name);
 
 }  // namespace kube::testing_support

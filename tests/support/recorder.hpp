@@ -16,10 +16,11 @@
 
 namespace kube::testing_support {
 
-/// Writes down what a handler is told: "add* a/x@1" (initial), "add a/x@1", "update a/x@1>2", "delete a/x@3",
-/// "delete? a/x@1" (final state unknown).
+/// Records the notifications of a handler: "add* a/x@1" (initial), "add a/x@1", "update a/x@1>2",
+/// "delete a/x@3", "delete? a/x@1" (final state unknown).
 ///
-/// Also checks that what it hears fits together. Thread safety: all methods, from any thread.
+/// Also checks that the notifications are consistent.
+/// Thread safety: all methods, from any thread.
 template <typename T>
 class RecorderOf {
  public:
@@ -55,7 +56,7 @@ class RecorderOf {
     const std::lock_guard guard{mutex_};
     events_.clear();
   }
-  /// What the handler would believe to exist, as show() writes it.
+  /// Returns the objects that exist according to the notifications, in the format of show().
   [[nodiscard]] std::string believes() const {
     const std::lock_guard guard{mutex_};
     return believes_locked();
@@ -63,7 +64,8 @@ class RecorderOf {
   [[nodiscard]] bool wait_until_believes(const std::string& state) const {
     return wait([&] { return believes_locked() == state; });
   }
-  /// The first event that did not fit to those before; empty if all did.
+  /// Returns the first notification that contradicts the previous ones; empty if all are
+  /// consistent.
   [[nodiscard]] std::string contradiction() const {
     const std::lock_guard guard{mutex_};
     return contradiction_;

@@ -36,7 +36,7 @@ RequestTrace::Request describe(const HttpRequest& http) {
   request.path = http.target.substr(0, question);
   if (question < http.target.size()) request.query = http.target.substr(question + 1);
   std::vector<std::string> parts = parts_of(request.path);
-  // /api/v1/... or /apis/GROUP/VERSION/..., then perhaps namespaces/NAME.
+  // /api/v1/... or /apis/GROUP/VERSION/..., optionally followed by namespaces/NAME.
   const std::size_t version = parts.empty() || parts[0] != "apis" ? 2 : 3;
   parts.erase(parts.begin(),
               parts.begin() + static_cast<std::ptrdiff_t>(std::min(version, parts.size())));
@@ -83,7 +83,8 @@ void RequestTrace::sent(const HttpRequest& request) {
   sent_.push_back({describe(request), request.method});
 }
 
-// An informer waits for the head of an answer before it sends the next request; any thread may tell of it.
+// Called on any thread. An informer waits for the head of an answer before it sends the next
+// request.
 void RequestTrace::answered(const AttemptReport& report) {
   const std::lock_guard guard{mutex_};
   const auto last = std::find_if(sent_.rbegin(), sent_.rend(), [&](const Sent& sent) {

@@ -10,7 +10,7 @@
 
 namespace kube::testing_support {
 
-/// What clients ask for, seen from their side, so that it can be counted whatever the server is.
+/// Records the requests of clients on the client side, so that they can be counted with any server.
 ///
 /// Thread safety: all methods, from any thread.
 class RequestTrace {
@@ -21,22 +21,23 @@ class RequestTrace {
     std::string resource = {};
     std::string path = {};
     std::string query = {};
-    /// 0 as long as there is no answer, and if there will be none.
+    /// 0 before the answer, and if the request failed without one.
     int status = 0;
-    bool ended = false;  ///< whether that is known
+    bool ended = false;  ///< whether the outcome is known
   };
 
-  /// Follows the client that is made with these options; what they call already is called as before. Must outlive it.
+  /// Returns `options` with hooks that record the requests of the client; hooks that are already
+  /// set are still called. The trace must outlive the client.
   [[nodiscard]] ClientOptions following(ClientOptions options);
 
-  /// In the order in which they were sent. An empty verb or resource is any.
+  /// Returns requests in the order in which they were sent. An empty verb or resource matches any.
   [[nodiscard]] std::vector<Request> all(const std::string& verb = {},
                                          const std::string& resource = {}) const;
   [[nodiscard]] std::size_t count(const std::string& verb = {},
                                   const std::string& resource = {}) const {
     return all(verb, resource).size();
   }
-  /// Requests that wait for the head of their answer.
+  /// Returns the number of requests without a response head so far.
   [[nodiscard]] std::size_t waiting() const;
 
  private:

@@ -19,20 +19,20 @@
 
 namespace kube::test {
 
-/// How a scripted server proves itself.
+/// The TLS configuration of a scripted server.
 struct ServerTls {
   CertifiedKey certificate;
-  /// If not empty, clients have to show a certificate of that authority (PEM).
+  /// If not empty, clients must present a certificate of this authority (PEM).
   std::string client_ca = {};
-  /// They are asked for one, but need not show it.
+  /// Makes the client certificate optional.
   bool client_may_be_anonymous = false;
-  /// In order of preference; empty ignores what the client offers.
+  /// In order of preference; if empty, ALPN is not negotiated.
   std::vector<std::string> alpn = {};
   int max_version = TLS1_3_VERSION;
 };
 
-/// The server's end of a connection, for the script that runs on it. All calls block, and end when the server
-/// is destroyed. Belongs to the thread of its script.
+/// The server's end of a connection, for the script that runs on it. All calls block, and return
+/// when the server is destroyed. Belongs to the thread of its script.
 class Peer {
  public:
   Peer(int socket, SSL_CTX* context);
@@ -40,30 +40,30 @@ class Peer {
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
 
-  /// Returns false if there is TLS, and the handshake failed.
+  /// Returns false if TLS is configured and the handshake failed.
   bool handshake();
-  /// Bytes as they come; empty at the end or on an error.
+  /// Reads available bytes; empty at the end or on an error.
   [[nodiscard]] std::string read_some();
-  /// Up to and with the text; shorter if the connection ends before.
+  /// Reads up to and including `text`; shorter if the connection ends before.
   [[nodiscard]] std::string read_until(std::string_view text);
-  /// A request's head; its body, if it has a Content-Length, is in body().
+  /// Reads the head of a request; the body, if it has a Content-Length, is in body().
   [[nodiscard]] std::string read_request();
   [[nodiscard]] const std::string& body() const noexcept { return body_; }
-  /// Returns false if it cannot be written.
+  /// Returns false if writing failed.
   bool write(std::string_view bytes);
-  /// "200 OK" and the like, with Content-Length.
+  /// Sends a response with a status such as "200 OK" and Content-Length.
   bool respond(std::string_view status, std::string_view body, std::string_view headers = {});
-  /// Waits until the client has gone.
+  /// Waits until the client disconnects.
   void wait_for_end();
-  /// Waits that long; returns true if the client has gone, or sent something, before.
+  /// Returns true if the client disconnects or sends data within `limit`.
   [[nodiscard]] bool ends_within(std::chrono::milliseconds limit) const;
-  /// Ends the connection with a RST.
+  /// Closes the connection with a RST.
   void reset();
-  /// Ends it without the close_notify of TLS.
+  /// Closes the connection without the close_notify of TLS.
   void cut();
   [[nodiscard]] int socket() const noexcept { return socket_; }
   [[nodiscard]] SSL* ssl() const noexcept { return ssl_; }
-  /// The common name of the client's certificate.
+  /// Returns the common name of the client's certificate.
   [[nodiscard]] std::string client_name() const;
   [[nodiscard]] std::string server_name() const;
 
@@ -74,23 +74,23 @@ class Peer {
   std::string body_;
 };
 
-/// Listens on a port of 127.0.0.1 and runs a script for each connection, in a thread of its own.
+/// Listens on a port of 127.0.0.1 and runs a script for each connection in its own thread.
 class ScriptedServer {
  public:
   using Script = std::function<void(Peer& peer)>;
 
   explicit ScriptedServer(Script script, std::optional<ServerTls> tls = std::nullopt);
-  /// Ends all connections and joins all threads.
+  /// Closes all connections and joins all threads.
   ~ScriptedServer();
 
   [[nodiscard]] int port() const noexcept { return port_; }
-  /// "https://127.0.0.1:12345"
+  /// Returns "https://127.0.0.1:12345".
   [[nodiscard]] std::string url(std::string_view host = "127.0.0.1") const;
-  /// How many connections were accepted so far.
+  /// Returns the number of connections accepted so far.
   [[nodiscard]] int accepted() const noexcept { return accepted_; }
-  /// How many are open.
+  /// Returns the number of open connections.
   [[nodiscard]] int open() const noexcept { return open_; }
-  /// Uses another certificate for connections to come.
+  /// Uses another certificate for new connections.
   void use(const ServerTls& tls);
 
  private:
@@ -117,9 +117,9 @@ class ScriptedServer {
   std::jthread acceptor_;
 };
 
-/// A body in chunks.
+/// Encodes a chunk of the chunked transfer encoding.
 [[nodiscard]] std::string chunk(std::string_view bytes);
-/// One gzip member.
+/// Compresses text to one gzip member.
 [[nodiscard]] std::string gzip(std::string_view text);
 
 }  // namespace kube::test

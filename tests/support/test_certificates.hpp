@@ -16,9 +16,9 @@ struct CertifiedKey {
 
 struct CertificateOptions {
   std::string common_name = "test";
-  /// Written as organisations: groups of a client certificate's user.
+  /// Organizations of the subject: the groups of a client certificate's user.
   std::vector<std::string> organizations = {};
-  /// Subject alternative names; what reads as an IP address becomes one.
+  /// Subject alternative names; IP addresses become IP entries.
   std::vector<std::string> names = {};
   std::chrono::system_clock::time_point not_before =
       std::chrono::system_clock::now() - std::chrono::hours{1};
@@ -26,8 +26,8 @@ struct CertificateOptions {
       std::chrono::system_clock::now() + std::chrono::hours{24};
 };
 
-/// A certificate authority of its own, made in memory in a millisecond (EC keys). Throws
-/// std::runtime_error if OpenSSL refuses.
+/// A certificate authority that is created in memory within a millisecond (EC keys). Throws
+/// std::runtime_error if OpenSSL fails.
 class TestAuthority {
  public:
   explicit TestAuthority(const std::string& common_name = "test authority");
@@ -35,10 +35,10 @@ class TestAuthority {
   TestAuthority(const TestAuthority&) = delete;
   TestAuthority& operator=(const TestAuthority&) = delete;
 
-  /// The authority's own certificate, PEM: what a client trusts.
+  /// The authority's certificate (PEM), the trust root of clients.
   [[nodiscard]] const std::string& certificate() const noexcept;
   [[nodiscard]] CertifiedKey issue_server(const CertificateOptions& options) const;
-  /// For "localhost" and 127.0.0.1.
+  /// Issues a server certificate for "localhost" and 127.0.0.1.
   [[nodiscard]] CertifiedKey issue_server() const;
   [[nodiscard]] CertifiedKey issue_client(const CertificateOptions& options) const;
 

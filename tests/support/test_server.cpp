@@ -26,7 +26,8 @@ namespace {
 using core::v1::Namespace;
 using namespace std::chrono_literals;
 
-/// What tests put into namespaces. A bare API server does not empty those that are deleted.
+/// Resources that tests create in namespaces. They are deleted explicitly, because a bare API
+/// server does not empty deleted namespaces.
 const std::vector<GroupVersionResource> kContents{
     {"", "v1", "configmaps"},
     {"", "v1", "secrets"},
@@ -75,7 +76,7 @@ TestServer::~TestServer() {
     for (const auto& [resource, name] : elsewhere_) remove(resource, {}, name);
     for (const std::string& space : spaces_) remove_space(space);
   } catch (const Error&) {
-    // Others have namespaces of their own.
+    // Names of namespaces are unique, so leftovers do not disturb other tests.
   }
 }
 
@@ -101,7 +102,7 @@ void TestServer::remove_space(const std::string& space) const {
     try {
       admin_->dynamic(resource, space).delete_collection({.grace_period_seconds = 0});
     } catch (const ApiError& error) {
-      if (!is_not_found(error)) throw;  // no such resource
+      if (!is_not_found(error)) throw;  // the resource is not served
     }
   }
   const auto namespaces = admin_->resource<Namespace>();
@@ -117,7 +118,7 @@ Config TestServer::from_kubeconfig(std::string_view context) const {
   Config config = load_config({.sources = {.explicit_file = (cluster_ / "kubeconfig").string()},
                                .overrides = {.context_name = std::string{context}}});
   config.qps = -1;
-  // Nobody has to look from time to time whether the files have changed.
+  // The files are inlined, so that no client has to poll them for changes.
   for (const auto& [file, data] : {std::pair{&config.tls.ca_file, &config.tls.ca_data},
                                    {&config.tls.certificate_file, &config.tls.certificate_data},
                                    {&config.tls.key_file, &config.tls.key_data}}) {
@@ -191,7 +192,7 @@ void TestServer::load_yaml(std::string_view text) {
     const GroupVersionKind kind =
         parse_group_version(text_at(*document, "apiVersion")).with_kind(text_at(*document, "kind"));
     RestMapping mapping;
-    // Discovery learns of what was defined a little later.
+    // Discovery shows a new definition with a delay.
     until_it_works([&] { mapping = RestMapper{*admin_}.for_kind(kind); });
     store(mapping.resource, mapping.namespaced, *document);
     if (kind.kind != "CustomResourceDefinition") continue;
@@ -280,7 +281,7 @@ void TestServer::forget_history() {
     return;
   }
   run_cluster_script("compact");
-  restart();  // it remembers more than its store
+  restart();  // only a restart drops the watch cache as well
 }
 void TestServer::restart() {
   if (!is_real()) return in_process_->restart();

@@ -19,27 +19,29 @@
 
 namespace kube::testing_support {
 
-/// Whether tests run against a real control plane: KUBECXX_CLUSTER names the folder of one that
-/// tests/cluster/cluster.sh has started.
+/// Returns whether tests run against a real control plane: KUBECXX_CLUSTER names the folder of one
+/// that tests/cluster/cluster.sh has started.
 [[nodiscard]] bool on_cluster();
 
-/// Why a test is skipped that needs what only the server in this process can do.
+/// Skip reason of tests that need features of the in-process server.
 inline constexpr const char* kNeedsFaults = "needs faults inside of the server";
 
-/// The API server of a test: the one of the testkit or, on_cluster(), a real one.
+/// The API server of a test: the one of the testkit or, if on_cluster(), a real one.
 ///
-/// A test works in a namespace of its own, space(), and sees nothing of what else there is in a cluster. What can be
-/// done with both is a member, `server.create(map)`; what only the server in this process can do, such as faults
-/// inside of it, is reached by an arrow, `server->faults()`, and a test that needs it begins with a GTEST_SKIP
-/// that says kNeedsFaults.
-/// The real server is behind a proxy, so that connections can be broken; changes do not take that way.
+/// A test works in its own namespace, space(), isolated from everything else in the cluster.
+/// Operations that both servers support are members: `server.create(map)`. Operations that only the
+/// in-process server supports, such as fault injection, use an arrow: `server->faults()`. A test
+/// that needs them begins with a GTEST_SKIP with kNeedsFaults.
 ///
-/// The destructor removes what the test has made: its namespaces, and of what has none whatever has space() in its
-/// name. The rest stays, such as definitions that several tests use.
+/// Clients connect to the real server through a proxy, so that connections can be broken; the
+/// test's own changes bypass it.
+///
+/// The destructor deletes the objects of the test: its namespaces, and cluster-scoped objects with
+/// space() in their names. Other objects are kept, such as definitions that several tests use.
 /// Thread safety: as for testkit::ApiServer.
 class TestServer {
  public:
-  /// The options are for the server in this process.
+  /// `options` apply to the in-process server only.
   explicit TestServer(testkit::ApiServerOptions options = {});
   ~TestServer();
   TestServer(const TestServer&) = delete;
@@ -50,19 +52,20 @@ class TestServer {
   testkit::ApiServer* operator->();
 
   [[nodiscard]] const std::string& space() const { return spaces_.front(); }
-  /// Makes another namespace for this test.
+  /// Creates another namespace for this test.
   std::string add_space();
 
-  /// Of the administrator, without a limit on the rate of requests.
+  /// The configuration of the administrator, without client-side rate limiting.
   [[nodiscard]] Config config() const;
-  /// Of somebody known by a token: "root", who may do anything, or "alice", who may do nothing in space() unless
-  /// allow_alice() says so.
+  /// The configuration of a user with a token: "root" may do anything; "alice" may do nothing in
+  /// space() unless allowed by allow_alice().
   [[nodiscard]] Config config_for(std::string_view user) const;
-  /// Lets alice read config maps in space(), or not any more.
+  /// Grants or revokes alice's permission to read config maps in space().
   void allow_alice(bool allowed);
   [[nodiscard]] std::uint16_t port() const;
 
-  /// Stores an object, in the place of one of the same name if there is one. Status counts only in this process.
+  /// Stores an object, replacing one of the same name. Status is stored only by the in-process
+  /// server.
   template <typename T>
   requires requires { T::kube_resource; }
   Ref<T> create(const T& object) {
@@ -70,7 +73,8 @@ class TestServer {
     return decode_json<T>(
         encode_json(*store(resource_of<T>(), T::kube_resource.namespaced, *document)));
   }
-  /// All documents of a YAML text. After a definition of a custom resource, the resource is there.
+  /// Creates all documents of a YAML text. After a custom resource definition, waits until the
+  /// resource is served.
   void load_yaml(std::string_view text);
 
   [[nodiscard]] Ref<Value> find(const GroupVersionResource& resource, std::string_view space,
@@ -86,28 +90,28 @@ class TestServer {
   [[nodiscard]] std::size_t count(std::string_view space) const {
     return list(resource_of<T>(), space).size();
   }
-  /// False if there was none.
+  /// Returns false if there was no such object.
   bool remove(const GroupVersionResource& resource, std::string_view space, std::string_view name);
   template <typename T>
   bool remove(std::string_view space, std::string_view name) {
     return remove(resource_of<T>(), space, name);
   }
 
-  /// Waits until `condition`, which is asked again and again, is true.
+  /// Polls `condition` until it is true.
   bool wait_for(const std::function<bool()>& condition,
                 std::chrono::milliseconds limit = std::chrono::seconds{10}) const;
 
-  /// Ends all watches: as a timeout would or, with a real server, by breaking connections.
+  /// Ends all watches: like a timeout or, with a real server, by breaking connections.
   void end_watches();
   void drop_connections();
-  /// From here on nothing comes back, though connections seem to live.
+  /// Stops all responses; connections appear alive.
   void go_silent();
-  /// Nobody can reach the server, until start().
+  /// Makes the server unreachable until start().
   void stop();
   void start();
-  /// Watches cannot begin any more at a version that is not the newest.
+  /// Drops the history: watches can start only at the newest version.
   void forget_history();
-  /// The server starts anew, and has forgotten its history.
+  /// Restarts the server, which drops its history.
   void restart();
 
  private:
@@ -120,16 +124,16 @@ class TestServer {
   [[nodiscard]] Config from_kubeconfig(std::string_view context) const;
   void remove_space(const std::string& space) const;
   void run_cluster_script(const char* command) const;
-  /// Tries again and again; throws what came last if it never works.
+  /// Retries until `attempt` succeeds; rethrows the last error if it never does.
   void until_it_works(const std::function<void()>& attempt) const;
 
   std::optional<testkit::ApiServer> in_process_;
   std::filesystem::path cluster_;
   std::optional<FaultyProxy> proxy_;
-  /// Past the proxy.
+  /// Bypasses the proxy.
   std::optional<Client> admin_;
   std::vector<std::string> spaces_;
-  /// To be removed in the end.
+  /// Cluster-scoped objects to delete in the destructor.
   std::vector<std::pair<GroupVersionResource, std::string>> elsewhere_;
   std::atomic<bool> alice_allowed_ = false;
 };

@@ -10,25 +10,25 @@
 
 namespace kube::test {
 
-/// One event of a stream, as it was read.
+/// One decoded event of a watch stream.
 template <typename T>
 struct ReadEvent {
   EventType type = EventType::kError;
-  /// The object; of a bookmark only its metadata. Null for an error.
+  /// The object; metadata only for a bookmark, null for an error.
   Ref<T> object;
-  /// Of an error: the encoded Status, valid during the call that delivers the event.
+  /// For an error: the encoded Status, valid during the call that delivers the event.
   std::string_view status;
 };
 
-/// Splits and decodes a watch stream as a client does, without a transport.
+/// Splits and decodes a watch stream like a client, without a transport.
 template <typename T>
 class WatchReader {
  public:
   WatchReader(Format format, DecoderOptions options = {})
       : splitter_(format, options.limits), format_(format), decoder_(std::move(options)) {}
 
-  /// Calls `on_event(ReadEvent<T>)` for each event that `chunk` completes. Throws CodecError; the reader
-  /// is of no use afterwards.
+  /// Calls `on_event(ReadEvent<T>)` for each event that `chunk` completes. Throws CodecError; the
+  /// reader cannot be used afterwards.
   template <typename OnEvent>
   void feed(std::string_view chunk, OnEvent on_event) {
     while (!chunk.empty()) {

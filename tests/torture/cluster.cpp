@@ -20,7 +20,7 @@ std::string joined(const std::map<std::string, std::string>& objects) {
 }
 
 testkit::ApiServerOptions bare(testkit::ApiServerOptions options) {
-  // Whatever runs beside makes the number of objects differ from run to run.
+  // Background work would make the number of calls differ from run to run.
   options.garbage_collection = false;
   options.namespace_controller = false;
   options.request_log = 0;

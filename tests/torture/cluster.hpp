@@ -22,7 +22,8 @@ using core::v1::ConfigMap;
 
 [[nodiscard]] ConfigMap config_map(std::string_view name, std::string_view text);
 
-/// What a handler believes there is, from what it was told: name and version. Its own code never fails.
+/// Records the objects (name and version) that exist according to a handler's notifications. It
+/// never fails itself.
 class Believer {
  public:
   [[nodiscard]] EventHandler<ConfigMap> handler();
@@ -33,7 +34,7 @@ class Believer {
   std::map<std::string, std::string> objects_;  // guarded by mutex_
 };
 
-/// A scenario of a client and an API server that never fails itself.
+/// A scenario with a client and an API server that never fails itself.
 class ClusterScenario : public Scenario {
  public:
   explicit ClusterScenario(testkit::ApiServerOptions options = {});
@@ -42,7 +43,7 @@ class ClusterScenario : public Scenario {
     return {FaultKind::kAllocation, FaultKind::kSend, FaultKind::kReceive, FaultKind::kPoll,
             FaultKind::kConnect,    FaultKind::kOpen, FaultKind::kThread};
   }
-  /// Some config maps, and no history.
+  /// Creates some config maps, and drops the history.
   void prepare() override;
 
  protected:
@@ -53,10 +54,10 @@ class ClusterScenario : public Scenario {
   void put(std::string_view name, std::string_view text);
   void remove(std::string_view name);
 
-  /// "a@1 b@2": what the server has.
+  /// Returns the objects on the server: "a@1 b@2".
   [[nodiscard]] std::string truth() const;
   [[nodiscard]] static std::string shown(const IndexerView<ConfigMap>& cache);
-  /// Waits until the cache, and each believer, knows what the server has.
+  /// Waits until the cache and each believer match the server.
   void check(const SharedIndexInformer<ConfigMap>& informer,
              std::initializer_list<const Believer*> believers);
 
@@ -65,7 +66,7 @@ class ClusterScenario : public Scenario {
 
  private:
   mutable std::mutex mutex_;
-  std::string history_;  // guarded by mutex_; what the reflector said last
+  std::string history_;  // guarded by mutex_; last log lines of the reflector
 };
 
 }  // namespace kube::torture

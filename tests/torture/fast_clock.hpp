@@ -5,7 +5,7 @@
 
 namespace kube::torture {
 
-/// A clock that runs faster than the machine's, so that a back-off of a second takes milliseconds.
+/// A clock that runs faster than real time, so that a back-off of a second takes milliseconds.
 class FastClock final : public Clock {
  public:
   static constexpr int kFactor = 500;

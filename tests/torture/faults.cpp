@@ -18,10 +18,10 @@ std::atomic<bool> armed = false;
 std::atomic<std::uint64_t> calls = 0;
 std::atomic<bool> struck = false;
 std::atomic<std::size_t> threads = 0;
-// Written while nothing is armed.
+// Written only while no fault is armed.
 Fault current;
 
-// Plain data in the executable's own block of thread-local storage: reading it allocates nothing.
+// Plain data in the executable's static TLS block: accessing it does not allocate.
 thread_local bool subject = false;
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Informers: the first list, watches, new lists, handlers that come and go, and callbacks.
+// Informers: the initial list, watches, relists, added and removed handlers, and callbacks.
 #include "informer_scenarios.hpp"
 
 #include "cluster.hpp"
@@ -10,7 +10,7 @@ namespace kube::torture {
 
 namespace {
 
-/// An informer with a handler, as programs have it.
+/// An informer with a handler, set up as programs do.
 struct Running {
   Running(Client client, FactoryOptions options)
       : factory(std::move(client), std::move(options)), maps(factory.core().v1().configmaps()) {}
@@ -20,7 +20,7 @@ struct Running {
   ResourceInformer<ConfigMap> maps;
 };
 
-/// Starts with Subject calls; `then` is called once the informer runs.
+/// Starts the informer inside a Subject scope; `then` is called once it runs.
 class InformerScenario : public ClusterScenario {
  public:
   using ClusterScenario::ClusterScenario;
@@ -72,7 +72,8 @@ class Relist final : public InformerScenario {
   void then(const SharedIndexInformer<ConfigMap>&) override {
     {
       const Immune immune;
-      // What happens while there is no watch is forgotten before the next one: 410, and a new list.
+      // Changes made without a watch are dropped from the history before the next watch, which
+      // causes 410 and a relist.
       server.stop();
       put("map-0", "second");
       remove("map-1");
@@ -105,7 +106,7 @@ class Handlers final : public ClusterScenario {
   }
 };
 
-/// Everything of an informer that calls code of the user.
+/// Exercises every part of an informer that calls user code.
 class Callbacks final : public ClusterScenario {
  public:
   using ClusterScenario::ClusterScenario;

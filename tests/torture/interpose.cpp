@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of the C library that can be made to fail. Definitions in a program go before those of shared
-// libraries, for calls from the shared libraries as well.
+// Functions of the C library that can be made to fail. Definitions in the program take precedence
+// over those in shared libraries, also for calls from shared libraries.
 #include "faults.hpp"
 
 #include <dlfcn.h>
@@ -26,13 +26,13 @@
 namespace kube::torture {
 namespace {
 
-/// The function of that name behind this one.
+/// Returns the next definition of that name (RTLD_NEXT).
 template <typename Function>
 Function* next(const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
-/// A write to an eventfd, which wakes a thread, has no way to fail.
+/// Returns false for an eventfd: writing to one, which wakes a thread, cannot fail.
 bool is_stream(int fd) noexcept {
   struct stat about {};
   return ::fstat(fd, &about) == 0 && (S_ISSOCK(about.st_mode) || S_ISFIFO(about.st_mode));
@@ -53,7 +53,7 @@ using kube::torture::is_stream;
 using kube::torture::next;
 using kube::torture::strikes;
 
-// Calls `name` of the library behind this one, unless it is to fail.
+// Calls the next definition of `name`, unless a fault is injected.
 #define KUBECXX_INTERPOSE(kind, failure, name, ...)        \
   static auto* const behind = next<decltype(name)>(#name); \
   if (fails(FaultKind::kind)) return failure;              \
@@ -126,7 +126,7 @@ int posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t
 
 namespace {
 
-/// What a thread runs, and whether it is subject to faults.
+/// The start routine of a thread, and whether the thread is subject to faults.
 struct ThreadStart {
   void* (*function)(void*);
   void* argument;
@@ -162,8 +162,9 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
 
 #ifdef KUBECXX_SANITIZED
 
-// A sanitizer has functions of its own for memory. So operator new is replaced here, which serves libstdc++, too, and
-// the linker leads what this program itself calls to __wrap_malloc and its relatives.
+// A sanitizer defines the allocation functions itself. Therefore operator new is replaced here,
+// which covers libstdc++, too, and the linker redirects this program's own calls to __wrap_malloc
+// etc.
 namespace {
 void* allocate(std::size_t size) {
   if (strikes(FaultKind::kAllocation)) return nullptr;
@@ -205,8 +206,8 @@ void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); 
 
 namespace {
 
-/// Addresses of the code that may not fail to get memory: the C library and the loader end the process if they
-/// cannot register the destructor of a thread-local object, for instance.
+/// Address ranges of code whose allocations must not fail: the C library and the loader abort the
+/// process if, for instance, they cannot register the destructor of a thread-local object.
 struct CodeRange {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;

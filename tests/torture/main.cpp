@@ -19,17 +19,17 @@ int main(int argc, char** argv) {
   std::string kind;
   std::vector<std::string> only;
   bool list = false;
-  app.add_flag("--list", list, "Print the scenarios, and end");
-  app.add_option("--scenario", only, "Run only these (all)");
+  app.add_flag("--list", list, "Print the scenarios and exit");
+  app.add_option("--scenario", only, "Run only these scenarios (default: all)");
   app.add_option("--kind", kind,
                  "Only this kind of fault: allocation, send, receive, poll, epoll_wait, connect, "
                  "open, thread, callback");
   app.add_option("--number", options.number, "Only the n-th call of that kind, from 1")
       ->needs("--kind");
-  app.add_option("--burst", options.burst, "So many calls fail in a row");
-  app.add_option("--error", options.error, "errno of the calls that fail");
+  app.add_option("--burst", options.burst, "Number of consecutive calls that fail");
+  app.add_option("--error", options.error, "errno of the failing calls");
   app.add_option("--runs", options.runs,
-                 "At most so many runs for each kind, evenly spread; 0: every call")
+                 "Maximum number of runs for each kind, evenly spread; 0: every call")
       ->capture_default_str();
   app.add_flag("--verbose", options.verbose, "Print each run");
   try {

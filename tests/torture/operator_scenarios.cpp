@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators are made of: a controller with its manager, leader election, credentials from a plugin.
+// The parts of an operator: a controller with its manager, leader election, credentials from an
+// exec plugin.
 #include "operator_scenarios.hpp"
 
 #include "cluster.hpp"
@@ -29,7 +30,7 @@ namespace {
 using core::v1::Secret;
 using namespace std::chrono_literals;
 
-/// Runs a function of the library that blocks, on a thread that is subject to faults but always starts.
+/// Runs a blocking function of the library on a thread that is subject to faults but always starts.
 class Blocking {
  public:
   explicit Blocking(std::function<void(std::stop_token)> function) {
@@ -45,7 +46,7 @@ class Blocking {
     }};
   }
   [[nodiscard]] bool ended() const { return ended_; }
-  /// Throws what the function has thrown.
+  /// Rethrows the exception of the function.
   void finish() {
     thread_.request_stop();
     thread_.join();
@@ -58,7 +59,7 @@ class Blocking {
   std::jthread thread_;
 };
 
-/// A secret for each config map, made by a controller.
+/// A controller that creates a secret for each config map.
 class ControllerScenario final : public ClusterScenario {
  public:
   using ClusterScenario::ClusterScenario;
@@ -138,7 +139,7 @@ class ControllerScenario final : public ClusterScenario {
   }
 };
 
-/// Two candidates, of which at most one leads at any time.
+/// Two candidates of a leader election, at most one of which leads at any time.
 class ElectionScenario final : public ClusterScenario {
  public:
   using ClusterScenario::ClusterScenario;
@@ -196,23 +197,23 @@ class ElectionScenario final : public ClusterScenario {
       return candidates[static_cast<std::size_t>(number)].ended();
     };
     eventually("that a candidate leads", [&] { return terms > 0 || (ended(0) && ended(1)); });
-    // The other takes over, unless an error has ended it.
+    // The other candidate takes over, unless an error has ended it.
     const int first = leader == 1 ? 1 : 0;
     finish(first);
     eventually("that the other candidate leads", [&] { return terms > 1 || ended(1 - first); });
     finish(1 - first);
-    if (two) throw Violation{"two candidates led at once"};
+    if (two) throw Violation{"two candidates led at the same time"};
     if (leaders != 0) throw Violation{"a candidate leads though its election has ended"};
     if (error) std::rethrow_exception(error);
   }
 };
 
-/// A client whose token comes from a program.
+/// A client whose token comes from an exec plugin.
 class ExecScenario final : public ClusterScenario {
  public:
   ExecScenario() {
     std::string name = std::filesystem::temp_directory_path() / "kubecxx-torture-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw Violation{"cannot make a temporary folder"};
+    if (::mkdtemp(name.data()) == nullptr) throw Violation{"cannot create a temporary folder"};
     folder_ = name;
     const std::filesystem::path plugin = folder_ / "plugin";
     std::ofstream{plugin} << "#!/bin/sh\necho '{\"kind\":\"ExecCredential\",\"apiVersion\":"
@@ -240,7 +241,7 @@ class ExecScenario final : public ClusterScenario {
                         {.clock = &clock, .credentials = std::move(credentials)}};
     const auto map = client.resource<ConfigMap>(kSpace).get("map-0");
     const Immune immune;
-    if (map->data.at("text") != "first") throw Violation{"the object that was read is another"};
+    if (map->data.at("text") != "first") throw Violation{"the object has the wrong content"};
   }
 
  private:

@@ -19,7 +19,7 @@
 #include <thread>
 #include <typeinfo>
 
-// Of the sanitizers, where there are any.
+// Provided by the sanitizers, if present.
 extern "C" {
 __attribute__((weak)) int __lsan_do_recoverable_leak_check();
 __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
@@ -31,10 +31,11 @@ namespace {
 
 constexpr auto kPatience = std::chrono::seconds{20};
 constexpr int kMostFailures = 5;
-/// Looking for leaks stops all threads and reads all memory; after a leak the range is known to be this long.
+/// A leak check stops all threads and reads all memory, so it runs only once per this many runs. A
+/// leak can be attributed only to such a range of runs.
 constexpr std::uint64_t kRunsPerLeakCheck = 25;
 
-/// What is going on, for whoever finds the process dead.
+/// The current run, printed if the process crashes.
 std::array<char, 256> label{};
 
 void print_label() noexcept {
@@ -61,9 +62,9 @@ void report_death() {
   for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGALRM}) std::signal(signal, on_signal);
 }
 
-/// What a run must leave as it was.
+/// The resources that a run must leave unchanged.
 struct Footprint {
-  std::size_t threads = 0;  ///< of those that are subject to faults
+  std::size_t threads = 0;  ///< threads that are subject to faults
   std::size_t descriptors = 0;
   std::size_t objects = 0;
   bool operator==(const Footprint&) const = default;
@@ -95,8 +96,8 @@ class Runner {
   }
 
  private:
-  /// Runs without faults, which must succeed, until the process has made what it makes once; then takes its footprint.
-  /// False if a run fails.
+  /// Repeats runs without faults, which must succeed, until one-time initialisation is complete;
+  /// then takes the footprint. Returns false if a run fails.
   bool settle() {
     for (int i = 0; i < 3; ++i) {
       const std::string complaint = once({.kind = FaultKind::kCallback, .number = UINT64_MAX});
@@ -107,7 +108,7 @@ class Runner {
       }
     }
     scenario_.prepare();
-    // Servers take a moment to notice that a client has gone.
+    // Servers notice with a delay that a client has disconnected.
     before_ = Footprint::now();
     for (int unchanged = 0; unchanged < 20; ++unchanged) {
       std::this_thread::sleep_for(std::chrono::milliseconds{1});
@@ -119,7 +120,7 @@ class Runner {
     return true;
   }
 
-  /// False: enough has failed.
+  /// Returns false after too many failures.
   bool every(FaultKind kind) {
     const auto errors = errors_of(kind);
     const std::uint64_t bursts = kind == FaultKind::kAllocation ? 2 : 1;
@@ -135,14 +136,15 @@ class Runner {
     for (std::size_t way = 0; way < ways; ++way) {
       const std::uint64_t burst = options_.burst.value_or(way % bursts == 0 ? 1 : 6);
       const int error = errors.empty() ? 0 : options_.error.value_or(errors[way / bursts]);
-      // Different ways begin at different calls, so that few runs see more of them.
+      // Each combination of error and burst starts at a different call, so that few runs cover more
+      // calls.
       const std::uint64_t first = options_.number.value_or(1 + way * step / ways);
       for (std::uint64_t number = first;; number += step) {
         const bool struck = one({kind, number, burst, error});
         ++made;
         hit += struck ? 1 : 0;
         if (failures_ >= kMostFailures) return false;
-        // How many calls there are differs a little from run to run.
+        // The number of calls varies slightly from run to run.
         if (options_.number || (!struck && number > calls)) break;
       }
       if (options_.number && (options_.burst || options_.error)) break;
@@ -157,13 +159,13 @@ class Runner {
     return true;
   }
 
-  /// How many calls of that kind a run makes.
+  /// Returns the number of calls of that kind in a run.
   std::uint64_t count(FaultKind kind) {
     (void)once({.kind = kind, .number = UINT64_MAX});
     return calls_seen();
   }
 
-  /// Whether the fault struck.
+  /// Returns whether the fault was injected.
   bool one(const Fault& fault) {
     const std::string how =
         fmt::format("torture --scenario {} --kind {} --number {} --burst {}{}", options_.scenario,
@@ -184,7 +186,7 @@ class Runner {
     return struck;
   }
 
-  /// Empty if all is well.
+  /// Returns the violation; empty if there is none.
   std::string once(const Fault& fault) {
     scenario_.prepare();
     arm(fault);
@@ -195,9 +197,9 @@ class Runner {
       complaint = violation.text;
     } catch (const std::exception& error) {
       if (!fault_struck()) {
-        complaint = fmt::format("failed though nothing was made to fail: {}", error.what());
+        complaint = fmt::format("failed without an injected fault: {}", error.what());
       } else if (std::string_view{error.what()}.empty()) {
-        complaint = fmt::format("an error without a reason: {}", typeid(error).name());
+        complaint = fmt::format("an error without a message: {}", typeid(error).name());
       } else if (options_.verbose) {
         std::fprintf(stderr, "  ended with: %s\n", error.what());
       }
@@ -216,8 +218,8 @@ class Runner {
     while (now != before_) {
       if (std::chrono::steady_clock::now() > limit) {
         const std::string text =
-            fmt::format("left behind: {}; before the run {}", now.text(), before_.text());
-        before_ = now;  // so that the next run is not blamed
+            fmt::format("leaked: {} after the run; {} before", now.text(), before_.text());
+        before_ = now;  // so that the next run is not blamed for it
         return text;
       }
       std::this_thread::sleep_for(std::chrono::microseconds{200});

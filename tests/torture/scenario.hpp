@@ -13,12 +13,13 @@
 
 namespace kube::torture {
 
-/// A promise that does not hold after a fault. No std::exception, so that nothing takes it for an error of the library.
+/// A promise that is violated after a fault. Not an std::exception, so that no code mistakes it for
+/// an error of the library.
 struct Violation {
   std::string text;
 };
 
-/// Something to do with the library, again and again, while one call after the other fails.
+/// A use of the library that is repeated while one call after another fails.
 class Scenario {
  public:
   Scenario() = default;
@@ -26,14 +27,15 @@ class Scenario {
   Scenario(const Scenario&) = delete;
   Scenario& operator=(const Scenario&) = delete;
 
-  /// What fails in this scenario.
+  /// The kinds of faults of this scenario.
   [[nodiscard]] virtual std::vector<FaultKind> kinds() const = 0;
-  /// Brings the world to where each run begins. Nothing fails meanwhile, but servers may still have to notice that
-  /// clients have gone.
+  /// Restores the initial state of each run. No faults are injected here, but servers may still
+  /// have to notice that clients have disconnected.
   virtual void prepare() = 0;
-  /// The run; calls of the library are made in a Subject scope. It either comes to its end and has checked that all is
-  /// as it should be, or throws the library's error, which must be an std::exception that gives a reason. Throws
-  /// Violation if a promise was broken. On return, everything that the run has made is gone.
+  /// Executes the run; calls of the library are made in a Subject scope. It either completes and
+  /// has verified the result, or throws the library's error, which must be an std::exception with a
+  /// message. Throws Violation if a promise was broken. On return, everything that the run has
+  /// created is destroyed.
   virtual void run() = 0;
 };
 
@@ -41,10 +43,11 @@ struct ScenarioEntry {
   const char* about;
   std::function<std::unique_ptr<Scenario>()> make;
 };
-/// All scenarios, by name.
+/// Returns all scenarios, by name.
 [[nodiscard]] const std::map<std::string, ScenarioEntry>& scenarios();
 
-/// Waits until `condition` holds; throws Violation with what `describe` says if it does not within a generous limit.
+/// Waits until `condition` holds; after a generous limit, throws Violation with the text of
+/// `describe`.
 void eventually(std::string_view what, const std::function<bool()>& condition,
                 const std::function<std::string()>& describe = nullptr);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The in-process API server fails, and its clients do not.
+// Faults in the in-process API server; its clients are exempt.
 #include "server_scenarios.hpp"
 
 #include "cluster.hpp"
@@ -15,12 +15,12 @@ namespace kube::torture {
 
 namespace {
 
-/// Writes of all kinds while an informer, which does not fail, watches.
+/// Writes of all kinds while an informer that is exempt from faults watches.
 class ServerWrites : public Scenario {
  public:
   explicit ServerWrites(bool persistent) : persistent_(persistent) {
     std::string name = std::filesystem::temp_directory_path() / "kubecxx-torture-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw Violation{"cannot make a temporary folder"};
+    if (::mkdtemp(name.data()) == nullptr) throw Violation{"cannot create a temporary folder"};
     folder_ = name;
   }
   ~ServerWrites() override { std::filesystem::remove_all(folder_); }
@@ -69,7 +69,7 @@ class ServerWrites : public Scenario {
         if (!fault_struck() || std::string_view{error.what()}.empty())
           throw Violation{error.what()};
       }
-      if (server->revision() < revision) throw Violation{"the revision went back"};
+      if (server->revision() < revision) throw Violation{"the revision decreased"};
       revision = server->revision();
     };
     attempt([&] { (void)maps.create(config_map("a", "one")); });
@@ -88,7 +88,7 @@ class ServerWrites : public Scenario {
     attempt([&] {
       if (maps.find("b")) maps.delete_("b");
     });
-    // No fault any more: whatever went wrong, the server goes on.
+    // Without faults, the server must work again after any failure.
     disarm();
     std::string complaint;
     eventually(
@@ -96,7 +96,7 @@ class ServerWrites : public Scenario {
         [&] {
           try {
             (void)maps.create(config_map("last", "one"));
-          } catch (const ApiError& error) {  // it may exist: the answer got lost
+          } catch (const ApiError& error) {  // it may exist: the answer was lost
             complaint = error.what();
             return is_already_exists(error);
           } catch (const TransportError& error) {
@@ -130,7 +130,7 @@ class ServerWrites : public Scenario {
   }
 
   const bool persistent_;
-  /// With a name that does not fit into a string without memory.
+  /// Has a name that is too long for the small-string buffer, so that copying it allocates.
   const Logger log_ =
       Logger{[](LogLevel, std::string_view, std::string_view) {}}.named("the server under torture");
   std::filesystem::path folder_;

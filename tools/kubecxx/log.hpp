@@ -5,5 +5,6 @@
 
 #include <string>
 
-/// The library's log on the standard error output, from `level` ("debug", "info", "warning", "error") on.
+/// Returns a logger that writes the library's log to standard error, from `level` ("debug", "info",
+/// "warning", "error") on.
 [[nodiscard]] kube::Logger make_logger(const std::string& level);

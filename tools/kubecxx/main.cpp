@@ -16,7 +16,7 @@ constexpr int kUsage = 2;
 int main(int argc, char** argv) {
   CLI::App app{"Tools around Kubernetes API servers and clients"};
   app.name("kubecxx");
-  app.footer("Exit status: 0 all is well, 1 something failed, 2 the command line is wrong.");
+  app.footer("Exit status: 0 success, 1 failure, 2 invalid command line.");
   app.set_version_flag("--version", "kubecxx " KUBECXX_VERSION);
   app.require_subcommand(1);
   add_serve(app);

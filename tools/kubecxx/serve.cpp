@@ -29,7 +29,7 @@ struct ServeOptions {
   kube::testkit::ApiServerOptions server;
   std::vector<std::string> load;
   std::string kubeconfig_out;
-  /// Unset: if there is a kubeconfig, as kubectl sends credentials over TLS only.
+  /// Unset: enabled if a kubeconfig is written, because kubectl only sends credentials over TLS.
   std::optional<bool> tls;
   std::string data;
   std::string log_level = "warning";
@@ -39,7 +39,7 @@ bool is_loopback(std::string_view address) {
   return address.starts_with("127.") || address == "::1";
 }
 
-/// For CLI11: an empty text, or what is wrong.
+/// Validator for CLI11: returns an empty text or the problem.
 std::string check_address(const std::string& address) {
   std::array<unsigned char, sizeof(in6_addr)> parsed{};
   if (::inet_pton(AF_INET, address.c_str(), parsed.data()) == 1 ||
@@ -50,7 +50,7 @@ std::string check_address(const std::string& address) {
          " is not an IP address; write one such as 127.0.0.1 or ::1, and the port with --port";
 }
 
-/// Readable by the owner only, since it holds a token; put in place as a whole.
+/// Writes a file atomically. It is only readable by the owner, because it contains a token.
 void write_private_file(const std::string& file, std::string_view text) {
   const std::string temporary = file + ".tmp";
   const auto fail = [&](const char* what) {
@@ -63,7 +63,7 @@ void write_private_file(const std::string& file, std::string_view text) {
   const ssize_t written = ::write(descriptor, text.data(), text.size());
   ::close(descriptor);
   if (written != static_cast<ssize_t>(text.size())) fail("cannot be written");
-  if (::rename(temporary.c_str(), file.c_str()) != 0) fail("cannot be put in place");
+  if (::rename(temporary.c_str(), file.c_str()) != 0) fail("cannot be renamed to its final name");
 }
 
 void say_what_next(const kube::testkit::ApiServer& server, const ServeOptions& options) {
@@ -90,17 +90,17 @@ void serve(ServeOptions& options) {
   options.server.tls = options.tls.value_or(!options.kubeconfig_out.empty());
   if (!is_loopback(options.server.listen) &&
       (!options.server.tls || options.server.token.empty())) {
-    throw CLI::ValidationError("--listen",
-                               fmt::format("{} is not a loopback address: others could reach the "
-                                           "server, so --tls and --token are needed",
-                                           options.server.listen));
+    throw CLI::ValidationError(
+        "--listen", fmt::format("{} is not a loopback address: other machines can reach the "
+                                "server, so --tls and --token are required",
+                                options.server.listen));
   }
-  // Whoever sets a token does not want strangers.
+  // A token implies that anonymous requests are refused.
   options.server.allow_anonymous = options.server.token.empty();
   options.server.data = options.data;
   options.server.logger = make_logger(options.log_level);
 
-  // Before any thread starts, so that none of them takes the signals.
+  // Blocks the signals before any thread starts, so that all threads inherit the mask.
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
@@ -131,49 +131,48 @@ void add_serve(CLI::App& app) {
   options->server.port = 0;
   options->server.cluster_objects = true;
   CLI::App* command = app.add_subcommand("serve", "Run an API server for development and tests");
-  command->add_option("--port", options->server.port, "Port up to 65535; 0 takes any that is free")
+  command->add_option("--port", options->server.port, "Port to listen on; 0 selects a free one")
       ->capture_default_str();
   command
       ->add_option("--listen", options->server.listen,
-                   "Address; others than loopback need --tls and --token")
+                   "IP address to listen on; other than loopback requires --tls and --token")
       ->check(CLI::Validator{check_address, "IP"})
       ->capture_default_str();
   CLI::Option* tls = command->add_flag_callback(
       "--tls", [options] { options->tls = true; },
-      "Serve HTTPS with a certificate made at the start; with --kubeconfig-out always");
+      "Serve HTTPS with a generated certificate; implied by --kubeconfig-out");
   command
       ->add_flag_callback(
           "--no-tls", [options] { options->tls = false; },
-          "Serve HTTP also with --kubeconfig-out; kubectl sends no credentials then and is "
+          "Serve HTTP even with --kubeconfig-out; kubectl then sends no credentials and is "
           "anonymous")
       ->excludes(tls);
   command->add_option("--token", options->server.token,
-                      "The administrator's bearer token; nobody else is let in then");
+                      "Bearer token of the administrator; disables anonymous access");
   command->add_option("--allow-host", options->server.allow_hosts,
-                      "Another name that clients use for the server; web pages of that host may "
-                      "use it as well");
+                      "Additional host name of the server; web pages from that host may use the "
+                      "API as well");
   command
       ->add_option("--max-connections", options->server.max_connections,
-                   "Connections that may be open at once; more are refused")
+                   "Maximum number of open connections; further ones are refused")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command
-      ->add_option("--load", options->load, "YAML or JSON file, or folder of such, to begin with")
+      ->add_option("--load", options->load, "YAML or JSON file, or folder of them, to load first")
       ->check(CLI::ExistingPath);
-  command->add_flag(
-      "--simulate", options->server.simulate,
-      "Play the rest of a cluster: workloads get pods, pods run, jobs end, claims are bound");
-  command->add_flag(
-      "--strict", options->server.strict,
-      "Refuse CEL expressions that this server cannot evaluate, in place of a warning");
+  command->add_flag("--simulate", options->server.simulate,
+                    "Simulate the controllers, the scheduler and the kubelets: workloads get pods, "
+                    "pods run, jobs complete, claims are bound");
+  command->add_flag("--strict", options->server.strict,
+                    "Reject CEL expressions that this server cannot evaluate, instead of warning");
   command->add_flag_callback(
       "--empty", [options] { options->server.cluster_objects = false; },
-      "Begin with namespaces only, without the services, roles and accounts that every cluster "
+      "Start with namespaces only, without the services, roles and accounts that every cluster "
       "has");
   command->add_option("--kubeconfig-out", options->kubeconfig_out,
-                      "Write a configuration for kubectl to this file, and serve HTTPS");
-  command->add_option("--data", options->data, "Keep the objects in this SQLite file");
-  command->add_option("--log-level", options->log_level, "What to log to standard error")
+                      "Write a kubeconfig for kubectl to this file, and serve HTTPS");
+  command->add_option("--data", options->data, "Store the objects in this SQLite file");
+  command->add_option("--log-level", options->log_level, "Lowest level to log to standard error")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}))
       ->capture_default_str();
   command->callback([options] { serve(*options); });

@@ -3,6 +3,6 @@
 
 #include <CLI/CLI.hpp>
 
-/// Adds `kubecxx serve`. It runs while the command line is parsed; what goes wrong is thrown: CLI::ValidationError
-/// for options that do not fit together, kube::Error for the rest.
+/// Adds `kubecxx serve`. The command runs while the command line is parsed. Errors are thrown:
+/// CLI::ValidationError for options that conflict, kube::Error for all others.
 void add_serve(CLI::App& app);

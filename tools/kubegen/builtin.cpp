@@ -13,7 +13,7 @@
 namespace kube::gen {
 namespace {
 
-/// Types with an encoding of their own, by the definition without its common beginning.
+/// Types with their own encoding, by the name of their definition.
 constexpr std::array kLeaves = std::to_array<std::pair<std::string_view, std::string_view>>({
     {"io.k8s.apimachinery.pkg.api.resource.Quantity", "Quantity"},
     {"io.k8s.apimachinery.pkg.apis.meta.v1.Duration", "Duration"},
@@ -26,7 +26,7 @@ constexpr std::array kLeaves = std::to_array<std::pair<std::string_view, std::st
     {"io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1beta1.JSON", "Json"},
 });
 
-/// What stands before <group>.<version>.<type> in the modules of the schema.
+/// Prefixes of <group>.<version>.<type> in the modules of the schema.
 constexpr std::array kPrefixes = std::to_array<std::string_view>({
     "io.k8s.api.",
     "io.k8s.apimachinery.pkg.apis.",
@@ -48,7 +48,7 @@ std::optional<Builtin> find_builtin(std::string_view definition) {
     const std::string_view group = rest.substr(0, first);
     const std::string_view version = rest.substr(first + 1, last - first - 1);
     const std::string_view name = rest.substr(last + 1);
-    // Each part goes into code as it is.
+    // Each part is inserted into code unchanged.
     const auto is_word = [](std::string_view word) {
       return is_identifier(word) && word.find('_') == std::string_view::npos &&
              !is_reserved_word(word);

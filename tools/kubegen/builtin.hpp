@@ -15,8 +15,8 @@ struct Builtin {
   std::string header;
 };
 
-/// The library's type for a definition such as "io.k8s.api.core.v1.PodSpec", if it has one: those
-/// of the modules that the schema of the built-in API is made from.
+/// Returns the library's type for a definition such as "io.k8s.api.core.v1.PodSpec", or nullopt.
+/// The library has the types of the modules that the schema of the built-in API is extracted from.
 [[nodiscard]] std::optional<Builtin> find_builtin(std::string_view definition);
 
 }  // namespace kube::gen

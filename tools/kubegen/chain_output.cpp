@@ -13,7 +13,7 @@
 namespace kube::gen {
 namespace {
 
-/// Everything of one API group.
+/// All versions of one API group.
 struct Group {
   std::string function;  ///< "apps"
   std::string type;      ///< "Apps"

@@ -7,8 +7,8 @@
 
 namespace kube::gen {
 
-/// The header that spells `client.apps().v1().deployments("shop")` for every resource. It needs no other
-/// header of the API: types are only named, so it stays cheap to include.
+/// Returns the header that provides `client.apps().v1().deployments("shop")` for every resource. It
+/// only declares the types, so it includes no other header of the API and is cheap to include.
 [[nodiscard]] OutputFile chain_header(const Library& library, const Banner& banner);
 
 }  // namespace kube::gen

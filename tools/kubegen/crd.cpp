@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kGroup = "apiextensions.k8s.io";
 constexpr std::string_view kKind = "CustomResourceDefinition";
 
-/// One version of one definition, and the names that its C++ types have.
+/// One version of one definition, and the names of its C++ types.
 struct Version {
   Place definition;
   Place version;
@@ -23,7 +23,7 @@ struct Version {
   std::string list_name;
 };
 
-/// The definitions in a document: itself, or those in a list.
+/// Finds the definitions in a document: the document itself, or the items of a list.
 void find_definitions(const Place& document, std::vector<Place>& found) {
   const std::string kind = document["kind"].text_or("");
   if (kind == "List" || kind == "CustomResourceDefinitionList") {
@@ -108,7 +108,7 @@ std::vector<Package> read_crds(const std::vector<Document>& documents,
     throw InputError(fmt::format("{}: no {} found", source, kKind));
   }
 
-  // Kinds get their names before anything that is nested in one of them.
+  // Kinds get their names before the types that are nested in them.
   PackageSet packages{cpp_namespace};
   std::vector<Version> versions;
   for (const Place& definition : definitions) {

@@ -15,8 +15,8 @@ namespace {
 using Kind = Shape::Kind;
 using Out = std::back_insert_iterator<std::string>;
 
-/// Handles need none to be empty, but without one compilers warn of members that a designated
-/// initialiser leaves out.
+/// Handles do not need an initialiser, but without one compilers warn about members that a
+/// designated initialiser omits.
 std::string_view initialiser(const Shape& shape) {
   if (shape.is_plain("bool")) return " = false";
   if (shape.is_plain("std::int32_t") || shape.is_plain("std::int64_t") ||
@@ -71,14 +71,14 @@ void print_constants(Out out, const Constants& constants) {
   fmt::format_to(out, "}}  // namespace {}\n\n", constants.name);
 }
 
-/// Structs that are named before they are defined.
+/// Structs that are used before they are defined.
 std::set<std::string> forward_declared(const Package& package) {
   std::set<std::string> own;
   for (const Struct& item : package.structs) own.insert(item.name);
   std::set<std::string> defined;
   std::set<std::string> result;
   for (const Struct& item : package.structs) {
-    defined.insert(item.name);  // inside itself, too
+    defined.insert(item.name);  // before the members: a struct may refer to itself
     for (const Member& member : item.members) {
       for_each_struct(member.shape, [&](const Shape& shape) {
         if (shape.scope.empty() && own.contains(shape.name) && !defined.contains(shape.name)) {
@@ -96,7 +96,7 @@ void print_comment(Out out, std::string_view indent, std::string_view descriptio
   }
 }
 
-/// Members, with the comments behind neighbouring ones in one column.
+/// Prints members, with the trailing comments of adjacent ones in one column.
 void print_members(Out out, const std::vector<Member>& members, Site site) {
   struct Line {
     std::string code;
@@ -143,7 +143,7 @@ void print_members(Out out, const std::vector<Member>& members, Site site) {
   }
 }
 
-/// "Resource deployments of apps/v1, namespaced."
+/// For example "Resource deployments of apps/v1, namespaced."
 std::string fact_about(const Struct& item) {
   if (!item.has_type_meta) return {};
   if (!item.resource) {

@@ -7,38 +7,38 @@
 #include <string>
 #include <string_view>
 
-/// Prints the declarations of a package: constants, structs, names of lists.
+/// Prints the declarations of a package: constants, structs, aliases of lists.
 namespace kube::gen {
 
-/// Where the generated code stands, which decides how it spells the names of namespace kube.
+/// The location of the generated code, which determines how it qualifies names of namespace kube.
 enum class Site : std::uint8_t {
   kInside,   ///< in a namespace within kube: "String"
-  kOutside,  ///< in a namespace of the user: "kube::String"
+  kOutside,  ///< in a user's namespace: "kube::String"
 };
 
-/// "kube::" outside, nothing inside.
+/// Returns "kube::" for kOutside, else an empty text.
 [[nodiscard]] std::string_view qualifier(Site site);
-/// The C++ spelling of a type.
+/// Returns the C++ spelling of a type.
 [[nodiscard]] std::string spell(const Shape& shape, Site site);
 
-/// What opens a generated file: the license, if it is ours to give, and what made it from what.
+/// The first lines of a generated file: the license, if it is ours, the generator and the source.
 struct Banner {
-  std::string version;  ///< of the generator
+  std::string version;  ///< version of the generator
   std::string source;   ///< raw text
   bool is_licensed = false;
 };
 [[nodiscard]] std::string to_string(const Banner& banner);
 
-/// Headers that the declarations of a package need, without those of other packages.
+/// The headers that the declarations of a package need, without those of other packages.
 struct Includes {
-  std::set<std::string> own;       ///< of this project
-  std::set<std::string> standard;  ///< of C++
+  std::set<std::string> own;       ///< headers of this project
+  std::set<std::string> standard;  ///< headers of the standard library
 };
 void collect_includes(const Package& package, Includes& includes);
-/// The block of #include lines.
+/// Returns the block of #include lines.
 [[nodiscard]] std::string to_string(const Includes& includes);
 
-/// Everything between the braces of the namespace of a package, in order of use.
+/// Returns the content of the namespace of a package, in order of use.
 [[nodiscard]] std::string declarations(const Package& package, Site site);
 
 }  // namespace kube::gen

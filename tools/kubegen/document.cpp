@@ -19,7 +19,7 @@ namespace {
 
 std::string read_file(const std::filesystem::path& file) {
   if (std::filesystem::is_directory(file))
-    throw InputError(file.string() + ": a folder, not a file");
+    throw InputError(file.string() + ": is a folder, not a file");
   std::ifstream in{file, std::ios::binary};
   std::string text{std::istreambuf_iterator<char>{in}, {}};
   if (!in || in.bad()) {

@@ -15,45 +15,48 @@
 
 namespace kube::gen {
 
-/// The input cannot be turned into code; the message begins with the file and the place in it.
+/// Thrown if code cannot be generated from the input; the message starts with the file and the path
+/// in it.
 class InputError : public Error {
  public:
   using Error::Error;
 };
 
-/// A place in a document: the value there, if any, and how to name it in a message.
+/// A location in a document: the value there, if any, and its path for messages.
 ///
 /// Ownership: refers to the document, which must outlive it.
 class Place {
  public:
-  /// The root of a document; `source` names it in messages. Without `order` keys count as written in sorted order.
+  /// The root of a document; `source` is its name in messages. Without `order`, keys count as
+  /// sorted.
   Place(std::string source, const Value& root, const KeyOrder* order = nullptr)
       : source_(std::move(source)), value_(&root), order_(order) {}
 
-  /// A member or element, which need not exist.
+  /// Return a member or element, which need not exist.
   [[nodiscard]] Place operator[](std::string_view key) const;
   [[nodiscard]] Place operator[](std::size_t index) const;
 
   [[nodiscard]] const Value& value() const noexcept { return *value_; }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] const std::string& source() const noexcept { return source_; }
-  /// False for null, too.
+  /// False for an absent value and for null.
   [[nodiscard]] bool exists() const noexcept { return !value_->is_absent() && !value_->is_null(); }
 
-  /// The content as that type. These throw InputError if it is missing or of another type; text
-  /// must not hold a NUL.
+  /// Return the content as that type. They throw InputError if it is missing or of another type. A
+  /// text must not contain a NUL character.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] std::int64_t integer() const;
   [[nodiscard]] const Map<Value>& object() const;
-  /// The elements of an array, each with its place.
+  /// The elements of an array, with their locations.
   [[nodiscard]] std::vector<Place> elements() const;
-  /// The members of an object, each with its place, sorted by key.
+  /// The members of an object, with their locations, sorted by key.
   [[nodiscard]] std::vector<std::pair<std::string, Place>> members() const;
 
-  /// Where the key of a member stands in the document; those that the document does not spell out come last.
+  /// The position of a member's key in the document; keys that the document does not spell out are
+  /// last.
   [[nodiscard]] std::size_t position_of(std::string_view key) const noexcept;
 
-  /// The same for what may be missing.
+  /// As above, for optional values.
   [[nodiscard]] std::string text_or(std::string_view fallback) const;
   [[nodiscard]] bool flag() const;
   [[nodiscard]] std::vector<std::string> texts() const;
@@ -81,8 +84,8 @@ struct Document {
   [[nodiscard]] Place place() const { return {source, *root, &order}; }
 };
 
-/// The documents of a file: one if its name ends in .json, else those of a YAML stream. Documents
-/// without content are left out. Throws InputError.
+/// Reads the documents of a file: one if its name ends in .json, else those of a YAML stream. Empty
+/// documents are skipped. Throws InputError.
 [[nodiscard]] std::vector<Document> read_documents(const std::filesystem::path& file);
 
 }  // namespace kube::gen

@@ -9,7 +9,8 @@
 
 namespace kube::gen {
 
-/// One self-contained header with the given packages, which may be included in many sources.
+/// Returns one self-contained header with the given packages, which may be included in many
+/// sources.
 [[nodiscard]] std::string user_header(const std::vector<Package>& packages, const Banner& banner);
 
 }  // namespace kube::gen

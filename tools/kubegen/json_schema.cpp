@@ -22,7 +22,8 @@ constexpr std::string_view kMetaHeader = "kube/api/meta/v1.hpp";
 
 bool is_nullable(const Place& schema) { return schema["nullable"].flag(); }
 
-/// The reference of a schema that is nothing but one. OpenAPI 3 wraps it, to add a default to it.
+/// Returns the "$ref" of a schema that consists only of one. OpenAPI 3 wraps it in "allOf" to add a
+/// default.
 Place reference(const Place& schema) {
   if (schema["$ref"].exists()) return schema["$ref"];
   const Place all_of = schema["allOf"];
@@ -32,13 +33,13 @@ Place reference(const Place& schema) {
   return schema["$ref"];
 }
 
-/// Whether an object may have members that the schema does not name.
+/// True if an object may have members that are not in the schema.
 bool keeps_unknown(const Place& schema) {
   return schema["x-kubernetes-preserve-unknown-fields"].flag() ||
          schema["x-kubernetes-embedded-resource"].flag();
 }
 
-/// The type that holds nothing as well; `shape` itself if it can.
+/// Returns the optional form of a type; `shape` itself if it already has an empty value.
 Shape optional_of(Shape shape) {
   if (shape.kind == Kind::kStruct) return Shape::of(Kind::kBox, std::move(shape));
   if (shape.is_plain("String")) return Shape::plain("OptionalString");
@@ -54,15 +55,15 @@ bool is_leaf(const Shape& shape) {
          std::ranges::find(kNotLeaves, shape.name) == kNotLeaves.end();
 }
 
-/// How a member is left out of JSON.
+/// Determines when a member is omitted from JSON.
 void set_omission(Member& member, bool is_required, bool nullable) {
   const Shape& shape = member.shape;
   const bool is_container =
       shape.kind == Kind::kList || shape.kind == Kind::kMap || shape.is_plain("Value");
   if (is_required && nullable) return;  // written as null
   if (is_container) {
-    // Never set is not the same as empty. A required one that was never set would be null, which
-    // the server refuses with a worse message than for one that is missing.
+    // Unset differs from empty. An unset required member would be written as null, for which the
+    // server's error message is worse than for a missing one.
     member.omit_zero = true;
   } else if (!is_required) {
     member.omit_empty = true;
@@ -70,7 +71,7 @@ void set_omission(Member& member, bool is_required, bool nullable) {
   }
 }
 
-/// Whether this is the Condition of meta/v1, written out.
+/// True if this is the Condition of meta/v1, repeated inline.
 bool is_condition(const Place& schema) {
   static const std::set<std::string, std::less<>> kNames = {
       "lastTransitionTime", "message", "observedGeneration", "reason", "status", "type"};
@@ -92,8 +93,8 @@ std::string constant_name(const std::string& value) {
   return name;
 }
 
-/// Declares the members, which are sorted by name, in the order of the schema. JSON keeps the sorted order, in which
-/// servers write custom resources. The metadata of a kind stays first.
+/// Reorders the members, which are sorted by name, to the order of the schema. JSON keeps the
+/// sorted order, in which servers write custom resources. The metadata of a kind stays first.
 void declare_as_written(Struct& object, const Place& properties) {
   const auto position = [&](std::size_t i) {
     const std::string& json = object.members[i].json;
@@ -161,7 +162,7 @@ void SchemaReader::read_properties(const Place& schema, Struct& object, Scope& n
     const bool is_required = std::ranges::find(required, json) != required.end();
     object.members.push_back(read_member(property, json, object, names, is_required, depth + 1));
     Member& member = object.members.back();
-    // What nearly every object has is nicer without a box around it.
+    // spec and status, which nearly every object has, are easier to use without a box.
     const bool is_usual = is_kind && (json == "spec" || json == "status");
     if (is_usual && member.shape.kind == Kind::kBox && !is_nullable(property)) {
       member.shape = Shape{member.shape.element.front()};
@@ -198,7 +199,7 @@ SchemaReader::Result SchemaReader::read(const Place& schema, const std::string& 
   if (depth > kMaxDepth) schema.fail(fmt::format("nested deeper than {} levels", kMaxDepth));
   static_cast<void>(schema.object());
   if (const Place ref = reference(schema); ref.exists()) {
-    if (!resolve_) ref.fail("a schema of a custom resource cannot refer to another one");
+    if (!resolve_) ref.fail("the schema of a custom resource cannot refer to another one");
     return {resolve_(ref), {}};
   }
   if (schema["x-kubernetes-int-or-string"].flag()) return {Shape::plain("IntOrString"), {}};
@@ -237,7 +238,7 @@ SchemaReader::Result SchemaReader::read_array(const Place& schema, const std::st
   if (!items.exists() && dialect_ == Dialect::kStructural) {
     schema.fail("the schema of the items is missing");
   }
-  // An element that may be null has no place in a list of its type.
+  // A list of the item's type could not represent a null element.
   if (!items.exists() || (items.value().is_object() && is_nullable(items))) {
     return {Shape::of(Kind::kList, Shape::plain("Value")), {}};
   }
@@ -282,10 +283,10 @@ std::string SchemaReader::read_enum(const Place& schema, const std::string& name
   Scope names;
   std::set<std::string> seen;
   for (const Place& value : schema["enum"].elements()) {
-    if (!value.exists()) continue;  // null is in the list of what may be null
+    if (!value.exists()) continue;  // null is listed for nullable values
     if (are_integers) {
       const std::int64_t number = value.integer();
-      // The smallest number has no literal of its own: its digits are too large before the minus.
+      // The smallest integer has no literal: its digits without the minus sign are out of range.
       if (number == std::numeric_limits<std::int64_t>::min()) continue;
       const std::string digits = std::to_string(number);
       const std::string label = number < 0 ? "Minus" + digits.substr(1) : digits;

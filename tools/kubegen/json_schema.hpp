@@ -10,26 +10,26 @@
 
 namespace kube::gen {
 
-/// Which rules a schema follows.
+/// The rules that a schema follows.
 enum class Dialect : std::uint8_t {
-  kStructural,  ///< of a CRD: every type is given, nothing is referred to
-  kOpenApi,     ///< anything may be left open, and becomes a Value
+  kStructural,  ///< of a CRD: every type is given, without references
+  kOpenApi,     ///< types may be missing, and become Value
 };
 
-/// Turns JSON schemas into structs.
+/// Converts JSON schemas to structs.
 ///
-/// How fields are mapped:
-/// - A scalar that is required is plain; one that is not, or that may be null, is optional. An
-///   object that is not required is a Box, except spec and status of a kind. Lists and maps that
-///   were never set are left out of JSON, empty ones are not.
-/// - `format: date-time` stays a String: the text may have any precision and zone, and a Time that
-///   is written back would change it.
-/// - `format: byte` is Bytes: the server accepts nothing but base64 there.
-/// - An object that may hold more than the schema names is a Value, so that nothing is lost.
-/// - The conditions that most APIs share, field by field, are meta::v1::Condition.
+/// Mapping of fields:
+/// - A required scalar is plain; one that is optional or nullable is optional. An optional object
+///   is a Box, except spec and status of a kind. Unset lists and maps are omitted from JSON, empty
+///   ones are not.
+/// - `format: date-time` stays a String: the text may have any precision and time zone, which a
+///   Time would not preserve.
+/// - `format: byte` is Bytes: the server only accepts base64 there.
+/// - An object that may have members outside the schema is a Value, so that nothing is lost.
+/// - Objects with exactly the fields of the common conditions are meta::v1::Condition.
 class SchemaReader {
  public:
-  /// The type that a "$ref" stands for.
+  /// Returns the type that a "$ref" refers to.
   using Resolve = std::function<Shape(const Place& ref)>;
 
   SchemaReader(OpenPackage& to, Dialect dialect, Resolve resolve = {})
@@ -39,7 +39,7 @@ class SchemaReader {
   void read_kind(const Place& schema, Struct& kind);
   /// Adds the properties of an object to `object`.
   void read_object(const Place& schema, Struct& object);
-  /// The type of a value; structs for the objects in it are named after `name`.
+  /// Returns the type of a value. Structs for the objects in it are named after `name`.
   [[nodiscard]] Shape read(const Place& schema, const std::string& name) {
     return read(schema, name, 0).shape;
   }
@@ -47,7 +47,7 @@ class SchemaReader {
  private:
   struct Result {
     Shape shape;
-    std::string constants;  ///< where its values are listed
+    std::string constants;  ///< the namespace of its known values
   };
 
   Result read(const Place& schema, const std::string& name, int depth);
@@ -64,7 +64,7 @@ class SchemaReader {
   Resolve resolve_;
 };
 
-/// Takes a member of that JSON name into `names` and tells in a note how they differ.
+/// Adds a member with that JSON name to `names`, with a note if the C++ name differs.
 [[nodiscard]] Member named_member(const Place& place, const std::string& json, Scope& names);
 
 }  // namespace kube::gen

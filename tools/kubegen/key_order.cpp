@@ -12,7 +12,7 @@ namespace kube::gen {
 namespace {
 
 KeyOrder read_json(kube::detail::JsonScanner& in) {
-  constexpr int kChecked = 0;  // how deep it is nested: the decoder has looked at that
+  constexpr int kChecked = 0;  // depth is not checked here: the decoder has done so
   KeyOrder order;
   in.white_space();
   if (in.consume('{')) {

@@ -7,14 +7,14 @@
 
 namespace kube::gen {
 
-/// The keys of a document in the order in which they are written. A Value sorts them.
+/// The keys of a document in their original order. (A Value sorts them.)
 struct KeyOrder {
   struct Member;
 
-  std::vector<Member> members;     ///< of an object
-  std::vector<KeyOrder> elements;  ///< of an array
+  std::vector<Member> members;     ///< members of an object
+  std::vector<KeyOrder> elements;  ///< elements of an array
 
-  /// The node of a member or element; null if there is none.
+  /// Return the order of a member or element, or null if there is none.
   [[nodiscard]] const KeyOrder* find(std::string_view key) const noexcept;
   [[nodiscard]] const KeyOrder* find(std::size_t index) const noexcept;
 };
@@ -24,10 +24,10 @@ struct KeyOrder::Member {
   KeyOrder order;
 };
 
-/// That of a JSON text, which must be valid.
+/// Returns the order of a JSON text, which must be valid.
 [[nodiscard]] KeyOrder json_key_order(std::string_view text);
-/// Those of the documents of a YAML stream, which must be valid; documents without content are left out. What a merge
-/// key (`<<`) brings in has no place in the order.
+/// Returns the orders of the documents of a YAML stream, which must be valid; empty documents are
+/// skipped. Members from a merge key (`<<`) are not part of the order.
 [[nodiscard]] std::vector<KeyOrder> yaml_key_orders(const std::string& text);
 
 }  // namespace kube::gen

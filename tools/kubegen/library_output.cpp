@@ -15,8 +15,9 @@ std::string header_name(const Package& package) {
   return fmt::format("kube/api/{}/{}.hpp", package.name, package.version);
 }
 
-/// An explicit instantiation of each list, or its announcement: the descriptor of a list says kind
-/// and version, which are constants only where the descriptors of its elements are defined.
+/// Explicit instantiations of all lists, or their declarations: the descriptor of a list contains
+/// kind and version, which are only constant expressions where the descriptors of its elements are
+/// defined.
 std::string list_instantiations(const Package& package, std::string_view prefix) {
   std::string text;
   for (const Struct& item : package.structs) {

@@ -9,8 +9,8 @@
 
 namespace kube::gen {
 
-/// The headers and sources of the built-in API, with paths relative to the output folder: a pair
-/// for each group version, `all.hpp`, the chain of functions, and the registry of all kinds.
+/// Returns the headers and sources of the built-in API, with paths relative to the output folder: a
+/// pair for each group version, `all.hpp`, the chain of functions, and the registry of all kinds.
 [[nodiscard]] std::vector<OutputFile> library_files(const Library& library, const Banner& banner);
 
 }  // namespace kube::gen

@@ -47,7 +47,7 @@ struct PlainType {
   std::string_view schema;
   std::string_view value;     ///< spelling of the type itself
   std::string_view optional;  ///< spelling of a pointer to it
-  /// A struct in Go, which `omitempty` never leaves out.
+  /// True for a struct in Go, which `omitempty` never omits.
   bool is_struct_in_go;
 };
 
@@ -73,7 +73,7 @@ const PlainType* find_plain(std::string_view schema) {
   return found == kPlainTypes.end() ? nullptr : found;
 }
 
-/// "core/v1.PodSpec" in its parts.
+/// The parts of a qualified name such as "core/v1.PodSpec".
 struct QualifiedName {
   std::string package;  ///< "core::v1"
   std::string name;
@@ -150,8 +150,8 @@ class Reader {
 std::string api_version_of(const Package& package, std::string_view kind) {
   if (package.group.empty()) return package.version;
   if (package.group == "meta.k8s.io") {
-    // Only what is served on request of a client is in a group of its own; the rest (Status,
-    // options, discovery) goes by the oldest version.
+    // Only kinds that are served at a client's request belong to the group; the others (Status,
+    // options, discovery) have the apiVersion "v1".
     const bool is_in_group = kind.starts_with("Table") || kind.starts_with("PartialObjectMetadata");
     if (!is_in_group) return "v1";
   }
@@ -174,8 +174,8 @@ void Reader::read_package(Package& package, const Place& group) {
   }
   Scope names;
   for (const Place& type : group["types"].elements()) {
-    // Never part of another type; protobuf has it as a message of its own, JSON as text
-    // "group/version", which is what kube::GroupVersion is for.
+    // Never a field of another type. Protobuf encodes it as a message, JSON as text
+    // "group/version", for which kube::GroupVersion exists.
     if (type["json_shape"].text_or("") == "group_version_string") continue;
     Struct item = read_struct(package, type);
     if (const auto found = resources.find(item.type_name); found != resources.end()) {
@@ -285,8 +285,7 @@ Member Reader::read_field(Package& package, const Place& field, Scope& names) co
   member.omit_empty = field["omitempty"].flag() && !is_struct_in_go;
   member.omit_zero = field["omitzero"].flag();
   member.proto_wrapped = field["proto_wrapped"].flag();
-  // Where only the spelling differs (hostIP, host_ip), or an underscore sets it apart from a
-  // keyword, there is nothing to tell.
+  // No note if only the spelling differs (hostIP, host_ip), or an underscore avoids a keyword.
   if (member.json.find_first_of("$-") != std::string::npos) {
     member.notes.push_back(fmt::format("\"{}\" in JSON", member.json));
   }
@@ -361,7 +360,7 @@ std::string Reader::constants_of(const Package& package, const Place& place) con
   return name.package == package.cpp_namespace ? constants : name.package + "::" + constants;
 }
 
-/// Headers that include each other would leave one of them without the types of the other.
+/// Checks that headers do not include each other: the types of one would be missing in the other.
 void Reader::check_includes(const Place& schema) const {
   std::set<std::string> done;
   std::size_t before = 0;

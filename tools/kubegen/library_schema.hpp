@@ -19,8 +19,8 @@ struct Library {
 /// Reads a file of `schema/` (its README.md describes the format). Throws InputError.
 [[nodiscard]] Library read_library(const Place& schema);
 
-/// The C++ name of a built-in type: its own, with an underscore if namespace kube has a handle of
-/// that name (List).
+/// Returns the C++ name of a built-in type: its own name, with an underscore if namespace kube has
+/// a handle of that name (List).
 [[nodiscard]] std::string library_type_name(std::string_view name);
 
 }  // namespace kube::gen

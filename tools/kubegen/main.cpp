@@ -32,7 +32,7 @@ constexpr const char* kFooter =
     "\nThe header has a namespace for each version, such as acme::v1alpha1 after `--namespace "
     "acme`.\n"
     "A file is only written when its content changes, and nothing is written after an error.\n"
-    "Exit status: 0 done, 1 the input cannot be used, 2 wrong usage.";
+    "Exit status: 0 success, 1 invalid input, 2 invalid command line.";
 
 struct Arguments {
   std::vector<std::string> inputs;
@@ -50,7 +50,8 @@ std::string file_name(const std::string& path) {
 
 void generate_library(const Arguments& arguments) {
   const std::vector<gen::Document> documents = gen::read_documents(arguments.schema);
-  if (documents.size() != 1) throw gen::InputError(arguments.schema + ": not one document");
+  if (documents.size() != 1)
+    throw gen::InputError(arguments.schema + ": expected exactly one document");
   const gen::Library library = gen::read_library(documents.front().place());
   const gen::Banner banner{
       .version = KUBEGEN_VERSION,
@@ -74,7 +75,7 @@ void generate_header(const Arguments& arguments) {
     }
     sources += (sources.empty() ? "" : ", ") + file_name(input);
   }
-  if (documents.empty()) throw gen::InputError(sources + ": no document");
+  if (documents.empty()) throw gen::InputError(sources + ": contains no document");
   for (const gen::Document& document : documents) {
     if (arguments.kinds.empty() && gen::is_openapi(document.place())) {
       document.place().fail("an OpenAPI document: name the kinds to generate with --kind");
@@ -87,7 +88,8 @@ void generate_header(const Arguments& arguments) {
   gen::write_files({{arguments.output, gen::user_header(packages, {KUBEGEN_VERSION, sources})}});
 }
 
-/// Reads the command line into `arguments`. An exit status means that nothing more is to be done.
+/// Parses the command line into `arguments`. Returns an exit status if there is nothing to
+/// generate.
 std::optional<int> parse(int argc, char** argv, Arguments& arguments) {
   CLI::App app{kDescription, "kubegen"};
   app.footer(kFooter);

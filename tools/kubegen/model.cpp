@@ -7,7 +7,7 @@
 namespace kube::gen {
 namespace {
 
-/// Depth-first search along members that are embedded by value.
+/// Depth-first search over members that are embedded by value.
 class Sorter {
  public:
   explicit Sorter(Package& package) : structs_(package.structs), states_(structs_.size()) {
@@ -52,7 +52,7 @@ class Sorter {
 
 bool holds_time(const Shape& shape) {
   if (shape.is_plain("Time") || shape.is_plain("MicroTime")) return true;
-  // Built-in structs that users' types embed, whose own members are not in the model then.
+  // Built-in structs that users' types embed; their members are not in the model in that case.
   if (shape.kind == Shape::Kind::kStruct && shape.scope == "meta::v1" &&
       (shape.name == "ObjectMeta" || shape.name == "Condition")) {
     return true;
@@ -66,8 +66,8 @@ void sort_structs(Package& package) { Sorter{package}.run(); }
 
 void mark_volatile(std::vector<Package>& packages) {
   std::map<std::pair<std::string, std::string>, Struct*> by_name;
-  // Who holds whom, backwards: the mark travels from a time to everything around it, and as each
-  // struct is marked once, recursive types end.
+  // Maps each struct to the structs that contain it. Marks propagate from a time to everything
+  // around it; each struct is marked once, so that recursive types terminate.
   std::map<const Struct*, std::vector<Struct*>> holders;
   std::vector<Struct*> marked;
   for (Package& package : packages) {

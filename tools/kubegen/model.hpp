@@ -9,16 +9,17 @@
 #include <string_view>
 #include <vector>
 
-/// What the emitters print: C++ declarations as data.
+/// The C++ declarations to print, as data.
 ///
-/// Readers of schemas fill it. Every name in it is a finished, unique C++ identifier; every other
-/// text (JSON names, values, notes) is raw and becomes a literal or a comment on the way out.
+/// Filled by the readers of schemas. Every name is a final, unique C++ identifier; every other text
+/// (JSON names, values, notes) is raw and is escaped into a literal or a comment when it is
+/// printed.
 namespace kube::gen {
 
 /// The type of a member.
 struct Shape {
   enum class Kind : std::uint8_t {
-    kPlain,   ///< no struct of the API: `name` is String, bool, std::optional<double>, Time, ...
+    kPlain,   ///< not a struct of the API: `name` is String, bool, std::optional<double>, Time, ...
     kStruct,  ///< `name` in the namespace `scope`
     kBox,
     kList,
@@ -27,9 +28,9 @@ struct Shape {
 
   Kind kind = Kind::kPlain;
   std::string name;
-  /// Of a struct: its package relative to namespace kube ("core::v1"), empty for the same package.
+  /// For a struct: its package relative to namespace kube ("core::v1"); empty for the same package.
   std::string scope;
-  /// Exactly one for a box, list or map.
+  /// One element for a box, list or map, else empty.
   std::vector<Shape> element;
 
   static Shape plain(std::string_view name) { return {Kind::kPlain, std::string{name}, {}, {}}; }
@@ -43,6 +44,7 @@ struct Shape {
   }
 };
 
+/// A member of a struct.
 struct Member {
   std::string name;
   std::string json;
@@ -51,18 +53,19 @@ struct Member {
   bool omit_zero = false;
   bool proto_wrapped = false;
   bool optional = false;           ///< a leaf that may be absent
-  std::string description;         ///< becomes a comment above
-  std::vector<std::string> notes;  ///< become a comment behind, each raw text
+  std::string description;         ///< printed as a comment above
+  std::vector<std::string> notes;  ///< printed as a trailing comment; raw text
 };
 
-/// An entry of a protobuf message: a member, or a message that holds some of the members.
+/// An entry of a protobuf message: a member, or a message that contains some of the members.
 struct ProtoEntry {
   std::uint32_t number = 0;
   std::size_t member = 0;
-  std::string part_name;  ///< of an inline struct; an identifier
+  std::string part_name;  ///< for an inline struct; an identifier
   std::vector<ProtoEntry> part = {};
 };
 
+/// See kube::SubresourceInfo.
 struct Subresource {
   std::string name;
   std::string group;
@@ -71,6 +74,7 @@ struct Subresource {
   std::vector<std::string> verbs;
 };
 
+/// See kube::ResourceInfo.
 struct Resource {
   std::string group;
   std::string version;
@@ -87,16 +91,17 @@ struct Resource {
   std::string list_name;  ///< C++ name of the list; empty if it cannot be listed
 };
 
+/// A struct of the API.
 struct Struct {
   std::string name;
-  std::string type_name;    ///< what descriptors call it: the kind, if it is one
-  std::string api_version;  ///< of a kind
+  std::string type_name;    ///< its name in descriptors: the kind, if it is one
+  std::string api_version;  ///< only for a kind
   bool has_type_meta = false;
   bool is_by_token = false;
   bool is_volatile = false;
   std::string description;
   std::vector<Member> members;
-  /// The members in the order of JSON output, if it is not that of the declaration.
+  /// The members in the order of JSON output, if that differs from the declaration order.
   std::vector<std::size_t> json_order;
   std::vector<ProtoEntry> proto;
   std::optional<Resource> resource;
@@ -105,7 +110,7 @@ struct Struct {
 /// A namespace of constants, for a string type with known values.
 struct Constants {
   struct Entry {
-    std::string name;   ///< with the k
+    std::string name;   ///< including the k
     std::string value;  ///< raw text
   };
   std::string name;
@@ -113,16 +118,16 @@ struct Constants {
   std::vector<Entry> entries;
 };
 
-/// Another name for a type or for a namespace of constants.
+/// An alias of a type or of a namespace of constants.
 struct Alias {
   std::string name;
   std::string target;
   bool is_namespace = false;
 };
 
-/// Everything in one C++ namespace: a version of an API group.
+/// The content of one C++ namespace: a version of an API group.
 struct Package {
-  std::string cpp_namespace;  ///< "core::v1" in namespace kube, or the whole of a user's
+  std::string cpp_namespace;  ///< "core::v1" within namespace kube, or a user's full namespace
   std::string group;
   std::string name;     ///< of the group, as in file names
   std::string version;  ///< as a namespace
@@ -133,14 +138,14 @@ struct Package {
   std::set<std::string> includes;
 };
 
-/// Sorts the structs of a package so that what is embedded by value comes first, else keeping the
-/// order. Embedding that would never end goes through a Box instead.
+/// Sorts the structs of a package so that embedded ones are defined first, otherwise keeping the
+/// order. Breaks recursive embedding with a Box.
 void sort_structs(Package& package);
 
-/// Finds out which structs hold a time, through all packages.
+/// Marks all structs, in all packages, that contain a time.
 void mark_volatile(std::vector<Package>& packages);
 
-/// Calls `see(shape)` for the struct that `shape` refers to, if any, at whatever depth.
+/// Calls `see(shape)` for the struct that `shape` refers to, if any, at any depth.
 template <typename See>
 void for_each_struct(const Shape& shape, const See& see) {
   if (shape.kind == Shape::Kind::kStruct) see(shape);

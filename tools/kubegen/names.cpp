@@ -6,7 +6,7 @@
 namespace kube::gen {
 namespace {
 
-// Not the functions of <cctype>: those depend on the locale.
+// Not the functions of <cctype>, which depend on the locale.
 constexpr bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 constexpr bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -20,7 +20,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// Each with a space on both sides.
+/// Each word has a space on both sides.
 constexpr std::string_view kReservedWords =
     // keywords and alternative tokens of C++20
     " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t"
@@ -33,10 +33,11 @@ constexpr std::string_view kReservedWords =
     " volatile wchar_t while xor xor_eq"
     // object-like macros
     " errno linux unix EOF NULL TRUE FALSE BUFSIZ INFINITY NAN"
-    // generated code says kube:: and std::
+    // generated code uses kube:: and std::
     " kube std ";
 
-/// Puts `fallback` before what cannot begin an identifier, and an underscore behind what is taken.
+/// Prepends `fallback` if the name cannot start an identifier, and appends an underscore if it is
+/// reserved.
 std::string usable(std::string name, std::string_view fallback, std::string_view separator) {
   if (name.empty()) {
     name = fallback;
@@ -49,18 +50,18 @@ std::string usable(std::string name, std::string_view fallback, std::string_view
   return name;
 }
 
-/// Whether a word begins at `i`, which is not the first letter of `part`. `part` is alphanumeric.
+/// True if a word starts at `i`, which is not the first letter of `part`. `part` is alphanumeric.
 bool begins_word(std::string_view part, std::size_t i) {
   const auto at = [&](std::size_t k) { return k < part.size() ? part[k] : '\0'; };
   const char before = part[i - 1];
   if (!is_upper(part[i])) return false;
   if (is_lower(before)) {
-    // Go writes JSON as jSON when it must begin with a small letter.
+    // Go writes JSON as jSON if the name must start with a lower-case letter.
     return i != 1 || !is_upper(at(2));
   }
   const char after = at(i + 1);
   if (is_digit(before)) return true;
-  // Inside a run of capitals. "APIV3" is API, V3; the last capital of "CPUUsage" begins a word, but
+  // Within a run of capitals: "APIV3" is API, V3; the last capital of "CPUUsage" starts a word, but
   // not that of the plural "IPs" or of "IPv4".
   const bool in_long_run = i >= 2 && is_upper(part[i - 2]);
   if (part[i] == 'V' && is_digit(after) && in_long_run) return true;
@@ -70,7 +71,7 @@ bool begins_word(std::string_view part, std::size_t i) {
   return !is_plural && !is_version;
 }
 
-/// Without the words that the name of the type already says: PodPending of PodPhase is Pending.
+/// Removes the words that the type name already contains: PodPending of PodPhase is Pending.
 std::string without_type_words(std::string_view type, std::string_view name) {
   std::set<std::string> known{"op"};
   for (const std::string& word : split_words(type)) known.insert(lower(word));
@@ -82,7 +83,8 @@ std::string without_type_words(std::string_view type, std::string_view name) {
   return result;
 }
 
-/// The part of `name` that spells `value` and consists of whole words; empty if there is none.
+/// Returns the part of `name` that spells `value` and consists of whole words; empty if there is
+/// none.
 std::string part_that_spells(std::string_view name, std::string_view value) {
   std::string wanted;
   for (const char c : value) {

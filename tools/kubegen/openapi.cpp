@@ -22,7 +22,7 @@ Place definitions_of(const Place& document) {
   return document["swagger"].exists() ? document["definitions"] : document["components"]["schemas"];
 }
 
-/// Whether `kind` is "Foo" or "Foo.v1.example.com" as wanted.
+/// True if `wanted` is "Foo" or "Foo.v1.example.com" and matches `kind`.
 bool matches(const GroupVersionKind& kind, std::string_view wanted) {
   if (wanted == kind.kind) return true;
   const std::string full = kind.group.empty()
@@ -31,7 +31,7 @@ bool matches(const GroupVersionKind& kind, std::string_view wanted) {
   return wanted == full;
 }
 
-/// Undoes the escapes of a JSON pointer.
+/// Resolves the escapes of a JSON pointer.
 std::string unescape(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -44,7 +44,7 @@ std::string unescape(std::string_view text) {
   return result;
 }
 
-/// The definition that a "$ref" names.
+/// Returns the definition that a "$ref" refers to.
 std::string target_of(const Place& ref) {
   const std::string text = ref.text();
   for (const std::string_view prefix : {"#/definitions/", "#/components/schemas/"}) {
@@ -68,8 +68,8 @@ class PackageReader {
     SchemaReader reader = schema_reader();
     reader.read_kind(schema, kind);
     to_.package.structs.push_back(std::move(kind));
-    // Definitions are read one after the other, not one inside the other, so that neither a cycle
-    // nor a long chain of them is a danger.
+    // Definitions are read iteratively, not recursively, so that neither a cycle nor a long chain
+    // of references is a problem.
     while (!waiting_.empty()) {
       const std::string definition = std::move(waiting_.back());
       waiting_.pop_back();
@@ -93,7 +93,8 @@ class PackageReader {
       return builtin->shape;
     }
     const Place schema = definitions_[definition];
-    if (!schema.exists()) ref.fail(fmt::format("there is no \"{}\"", printable(definition)));
+    if (!schema.exists())
+      ref.fail(fmt::format("there is no definition \"{}\"", printable(definition)));
     const bool is_struct = schema["properties"].exists() &&
                            !schema["properties"].object().empty() &&
                            !schema["additionalProperties"].exists() &&
@@ -107,11 +108,11 @@ class PackageReader {
     return Shape::structure(at->second);
   }
 
-  /// Another name for a scalar, list or map has no struct of its own.
+  /// Resolves an alias of a scalar, list or map, which has no struct of its own.
   Shape resolve_alias(const Place& ref, const std::string& definition, const Place& schema) {
     constexpr std::size_t kMaxAliases = 64;
     if (!open_aliases_.insert(definition).second || open_aliases_.size() > kMaxAliases) {
-      ref.fail("refers to itself, or too far, without an object between");
+      ref.fail("refers to itself, or through too many aliases, without an object in between");
     }
     Shape shape = schema_reader().read(schema, short_name(definition));
     open_aliases_.erase(definition);
@@ -125,7 +126,7 @@ class PackageReader {
   std::set<std::string> open_aliases_;
 };
 
-/// A kind that is to be generated.
+/// A kind to be generated.
 struct Found {
   Place definitions;
   Place schema;

@@ -11,7 +11,7 @@
 namespace kube::gen {
 namespace {
 
-/// The parts of a path that matter: "/apis/g/v/namespaces/{namespace}/foos/{name}/status".
+/// The relevant parts of a path: "/apis/g/v/namespaces/{namespace}/foos/{name}/status".
 struct ParsedPath {
   std::string group;
   std::string version;
@@ -48,7 +48,7 @@ std::optional<ParsedPath> parse(std::string_view path) {
   } else {
     return {};
   }
-  if (parts[at] == "watch") return {};  // the old form of ?watch=1
+  if (parts[at] == "watch") return {};  // the deprecated form of ?watch=1
   if (parts.size() > at + 2 && parts[at] == "namespaces" && parts[at + 1] == "{namespace}") {
     result.namespaced = true;
     at += 2;
@@ -61,7 +61,7 @@ std::optional<ParsedPath> parse(std::string_view path) {
   return result;
 }
 
-/// The verb of discovery for the action of an operation; empty if it is none of them.
+/// Returns the discovery verb for the action of an operation; empty if there is none.
 std::string_view verb_of(std::string_view action) {
   if (action == "post") return "create";
   if (action == "put") return "update";
@@ -90,7 +90,7 @@ std::optional<Resource> find_resource(const Place& document, const GroupVersionK
   resource.version = kind.version;
   resource.kind = kind.kind;
   std::set<std::string> verbs;
-  std::map<std::string, std::map<std::string, Verbs>> subresources;  // of each plural
+  std::map<std::string, std::map<std::string, Verbs>> subresources;  // by plural
   for (const auto& [path, operations] : document["paths"].members()) {
     const std::optional<ParsedPath> parsed = parse(path);
     if (!parsed || parsed->group != kind.group || parsed->version != kind.version) continue;

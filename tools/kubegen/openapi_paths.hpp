@@ -9,6 +9,7 @@
 
 namespace kube::gen {
 
+/// Identifies a kind in one version of its group.
 struct GroupVersionKind {
   std::string group;
   std::string version;
@@ -17,12 +18,12 @@ struct GroupVersionKind {
   friend bool operator==(const GroupVersionKind& a, const GroupVersionKind& b) = default;
 };
 
-/// The members of an "x-kubernetes-group-version-kind".
+/// Reads an "x-kubernetes-group-version-kind".
 [[nodiscard]] GroupVersionKind read_kind_name(const Place& place);
 
-/// What the paths of an OpenAPI document tell about the resource of a kind: its plural, scope,
-/// verbs and subresources. Short names and categories are not there. Nothing if no path creates,
-/// lists or reads objects of it.
+/// Derives the resource of a kind from the paths of an OpenAPI document: its plural, scope, verbs
+/// and subresources. Short names and categories are not available. Returns nullopt if no path
+/// creates, lists or reads objects of the kind.
 [[nodiscard]] std::optional<Resource> find_resource(const Place& document,
                                                     const GroupVersionKind& kind);
 

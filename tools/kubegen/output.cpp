@@ -23,7 +23,7 @@ bool has_content(const std::filesystem::path& path, const std::string& content) 
   return in && std::string{std::istreambuf_iterator<char>{in}, {}} == content;
 }
 
-/// A file beside the wanted one, removed unless it takes its place.
+/// A temporary file next to the target; removed unless it is published.
 class Draft {
  public:
   explicit Draft(const OutputFile& file) : target_(file.path), path_(file.path) {
@@ -69,7 +69,7 @@ void write_files(const std::vector<OutputFile>& files) {
     if (file.path.has_parent_path()) std::filesystem::create_directories(file.path.parent_path());
     drafts.emplace_back(file);
   }
-  // All of them could be written; only now does the first one appear.
+  // Files are published only after all of them were written.
   for (Draft& draft : drafts) draft.publish();
 }
 

@@ -13,8 +13,8 @@ struct OutputFile {
   std::string content;
 };
 
-/// Writes the files, making folders as needed. A file that has the right content already is left
-/// alone, so that nothing is rebuilt for it; each other one appears complete or not at all. Throws
+/// Writes the files and creates folders as needed. A file whose content is unchanged is not
+/// touched, so that nothing is rebuilt for it; every other file is replaced atomically. Throws
 /// std::filesystem::filesystem_error or kube::Error.
 void write_files(const std::vector<OutputFile>& files);
 

@@ -38,7 +38,7 @@ std::string namespace_problem(std::string_view text) {
     const std::size_t end = text.find("::", begin);
     const std::string_view part =
         text.substr(begin, end == std::string_view::npos ? end : end - begin);
-    // Generated code says kube::, which must not find another namespace of that name.
+    // Generated code uses kube::, which must not resolve to another namespace of that name.
     const bool is_kube_first = part == "kube" && number == 0;
     const bool is_bad = !is_identifier(part) || part.starts_with('_') ||
                         part.find("__") != std::string_view::npos ||

@@ -12,7 +12,7 @@
 
 namespace kube::gen {
 
-/// A package that is being filled, with the names taken in it.
+/// A package under construction, with the names that are taken in it.
 struct OpenPackage {
   Package package;
   Scope types;
@@ -22,13 +22,14 @@ struct OpenPackage {
 /// The packages of one generated header, by C++ namespace.
 class PackageSet {
  public:
-  /// All packages go below `cpp_namespace`; if it is empty, each below one named after its group.
+  /// All packages are below `cpp_namespace`; if it is empty, each is below a namespace named after
+  /// its group.
   explicit PackageSet(std::string_view cpp_namespace) : root_(cpp_namespace) {}
 
-  /// The package of a version of a group, made on first use.
+  /// Returns the package of a version of a group, created on first use.
   OpenPackage& open(std::string_view group, std::string_view version);
 
-  /// The finished packages: structs in order of use, times found.
+  /// Returns the finished packages: structs in order of use, times marked.
   [[nodiscard]] std::vector<Package> finish();
 
  private:
@@ -37,7 +38,7 @@ class PackageSet {
   std::vector<std::unique_ptr<OpenPackage>> packages_;
 };
 
-/// Why `text` cannot be the namespace of generated code; empty if it can.
+/// Returns the reason why `text` cannot be the namespace of generated code; empty if it can.
 [[nodiscard]] std::string namespace_problem(std::string_view text);
 
 }  // namespace kube::gen

@@ -62,7 +62,7 @@ class Printer {
     tables_.constants += "};\n";
   }
 
-  /// The array `name`, after the arrays of the messages in it.
+  /// Prints the array `name`, after the arrays of its nested messages.
   void print_proto(const std::string& owner, const std::string& name,
                    const std::vector<ProtoEntry>& entries) {
     if (entries.empty()) return;
@@ -79,7 +79,7 @@ class Printer {
     print_array(fmt::format("{}ProtoField", kube_), name, parts);
   }
 
-  /// An array of short elements: on one line if it fits.
+  /// Prints an array of short elements, on one line if it fits.
   void print_array(std::string_view type, std::string_view name,
                    const std::vector<std::string>& elements) {
     const std::string head = fmt::format("{} {} {}[] = {{", constant_, type, name);
@@ -95,7 +95,7 @@ class Printer {
     print_array("std::string_view", name, parts);
   }
 
-  /// The name of the array that lists `verbs`, which is printed on first use.
+  /// Returns the name of the array with these verbs, which is printed on first use.
   std::string verbs(const std::vector<std::string>& verbs) {
     if (verbs.empty()) return {};
     const auto found = verb_arrays_.find(verbs);
@@ -133,7 +133,7 @@ class Printer {
     tables_.constants += "};\n";
   }
 
-  /// A definition with one designated initialiser per line.
+  /// Prints a definition with one designated initialiser per line.
   void define(std::string_view type, std::string_view variable,
               const std::vector<std::pair<std::string_view, std::string>>& values) {
     tables_.definitions += fmt::format("{} {}{} {}{{\n", constant_, kube_, type, variable);

@@ -12,7 +12,7 @@ namespace {
 constexpr bool is_printable(char c) { return c >= 0x20 && c < 0x7f; }
 constexpr bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-/// Typographic characters that descriptions are full of, in UTF-8, and what they become.
+/// Typographic characters (UTF-8) that are common in descriptions, and their replacements.
 constexpr std::array kTypographic = std::to_array<std::pair<std::string_view, std::string_view>>({
     {"\xe2\x80\x98", "'"},    // left single quotation mark
     {"\xe2\x80\x99", "'"},    // right single quotation mark
@@ -24,7 +24,7 @@ constexpr std::array kTypographic = std::to_array<std::pair<std::string_view, st
     {"\xc2\xa0", " "},        // no-break space
 });
 
-/// Words of the first paragraph, as printable ASCII.
+/// Returns the words of the first paragraph as printable ASCII.
 std::vector<std::string> words_of_first_paragraph(std::string_view text) {
   std::vector<std::string> words;
   std::string word;
@@ -42,7 +42,7 @@ std::vector<std::string> words_of_first_paragraph(std::string_view text) {
     }
     newlines = 0;
     if (is_printable(c)) {
-      word += c == '?' && word.ends_with('?') ? '.' : c;  // no trigraphs
+      word += c == '?' && word.ends_with('?') ? '.' : c;  // prevents trigraphs
       continue;
     }
     bool known = false;
@@ -54,7 +54,7 @@ std::vector<std::string> words_of_first_paragraph(std::string_view text) {
         break;
       }
     }
-    // One mark for each other character: its continuation bytes are dropped.
+    // One mark per other character: continuation bytes are dropped.
     const bool is_continuation = (static_cast<unsigned char>(c) & 0xc0U) == 0x80;
     if (!known && !is_continuation) word += '.';
   }
@@ -77,7 +77,7 @@ std::string quote(std::string_view text) {
     } else if (is_printable(c)) {
       literal += c;
     } else {
-      // Octal: unlike a hexadecimal escape it ends after three digits, whatever follows.
+      // Octal: unlike a hexadecimal escape, it ends after three digits.
       literal += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
     }
   }
@@ -103,7 +103,8 @@ std::string comment_text(std::string_view text, std::size_t limit) {
     }
   }
   if (is_cut) result += "...";
-  // A backslash at the end, even with spaces behind it, would go on with the comment below.
+  // A backslash at the end of a line, even before spaces, would continue the comment on the next
+  // line.
   if (result.find_last_not_of(' ') != std::string::npos &&
       result[result.find_last_not_of(' ')] == '\\') {
     result += '.';

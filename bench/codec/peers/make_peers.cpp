@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the types that the benchmarks compare with, from the schema of the API:
+// Generates the types that the benchmarks compare with, from the schema of the API:
 //   make_peers <schema.json> <folder>   writes pod.proto, plain_pod.hpp, plain_pod.cpp, plain_reader.cpp
 #include "schema.hpp"
 

@@ -38,7 +38,7 @@ std::string member_type(const PeerField& field) {
   const std::string element = element_type(field);
   switch (field.shape) {
     case PeerField::Shape::kPointer:
-      if (field.element == "time") return element;  // may be absent as it is
+      if (field.element == "time") return element;  // has its own absent value
       return (field.is_message ? "Box<" : "std::optional<") + element + ">";
     case PeerField::Shape::kList:
       return fmt::format("std::vector<{}>", element);
@@ -50,7 +50,8 @@ std::string member_type(const PeerField& field) {
   return element;
 }
 
-// Calls `see` for each field, those of inline structs in their place: JSON has no level for them.
+// Calls `see` for each field; fields of inline structs are visited in place, because JSON has no
+// level for them.
 void for_each_member(const std::vector<PeerMessage>& messages, const PeerMessage& message,
                      const std::function<void(const PeerField&)>& see) {
   for (const PeerField& field : message.fields) {
@@ -99,7 +100,7 @@ namespace kube::bench::plain {
     for_each_member(messages, message, [&](const PeerField& field) {
       const std::string member = member_name(field);
       reading += fmt::format("  read(json, \"{}\", value.{});\n", field.json, member);
-      // Go never leaves out a struct that is no pointer; a time is one.
+      // Go never omits a struct that is not a pointer, such as a time.
       const bool is_struct = field.shape == PeerField::Shape::kPlain &&
                              (field.is_message || field.element == "time" ||
                               field.element == "quantity" || field.element == "int_or_string");
@@ -161,7 +162,7 @@ PlainReader& PlainReader::operator=(PlainReader&&) noexcept = default;
 PlainReader::~PlainReader() = default;
 
 void PlainReader::read(std::string_view document, Pod& pod) {{
-  // simdjson reads a little beyond the end.
+  // simdjson reads a few bytes beyond the end.
   state_->buffer.reserve(document.size() + simdjson::SIMDJSON_PADDING);
   state_->buffer.assign(document);
   auto parsed = state_->parser.iterate(state_->buffer);

@@ -8,8 +8,9 @@ namespace kube::bench::plain {
 
 struct Pod;
 
-/// Fills plain structs with simdjson's On-Demand parser: the fast way to do it, for those who write (or
-/// generate) a reader for each struct. Worth keeping, as the parser re-uses its memory.
+/// Fills plain structs with simdjson's On-Demand parser: the fast alternative, which needs a
+/// written or generated reader for each struct. Keep the reader, because the parser reuses its
+/// memory.
 class PlainReader {
  public:
   PlainReader();
@@ -17,7 +18,7 @@ class PlainReader {
   PlainReader& operator=(PlainReader&&) noexcept;
   ~PlainReader();
 
-  /// Throws simdjson::simdjson_error.
+  /// Parses a document. Throws simdjson::simdjson_error.
   void read(std::string_view document, Pod& pod);
 
  private:

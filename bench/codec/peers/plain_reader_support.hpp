@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-/// How to read what the structs are made of. Included by the generated readers of the structs, which are
-/// all called `parse`, behind their declarations.
+/// Readers for the member types of the structs. Included by the generated readers of the structs,
+/// which are all called `parse`, after their declarations.
 namespace kube::bench::plain {
 
 using OnDemand = simdjson::ondemand::value;
@@ -57,7 +57,7 @@ void parse(OnDemand json, std::map<std::string, T>& value) {
   }
 }
 
-/// A member, which may be null.
+/// Reads a member, which may be null.
 template <typename T>
 void parse_member(OnDemand json, T& value) {
   if (!json.is_null()) parse(json, value);

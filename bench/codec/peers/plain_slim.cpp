@@ -16,11 +16,11 @@ SlimReader& SlimReader::operator=(SlimReader&&) noexcept = default;
 SlimReader::~SlimReader() = default;
 
 void SlimReader::read(std::string_view document, SlimPod& pod) {
-  // simdjson reads a little beyond the end.
+  // simdjson reads a few bytes beyond the end.
   state_->buffer.reserve(document.size() + simdjson::SIMDJSON_PADDING);
   state_->buffer.assign(document);
   auto parsed = state_->parser.iterate(state_->buffer);
-  // In the order in which servers write them, so that nothing is looked at twice.
+  // In the order in which servers write them, so that the document is read once.
   simdjson::ondemand::object metadata = parsed["metadata"].get_object();
   pod.name = std::string_view{metadata["name"]};
   pod.name_space = std::string_view{metadata["namespace"]};

@@ -8,7 +8,7 @@
 
 namespace kube::bench::plain {
 
-/// Some fields of a pod, as one would keep them by hand.
+/// Some fields of a pod, as a hand-written cache would keep them.
 struct SlimPod {
   std::string name;
   std::string name_space;
@@ -20,7 +20,7 @@ struct SlimPod {
   friend bool operator==(const SlimPod&, const SlimPod&) = default;
 };
 
-/// Picks them out of JSON with simdjson's On-Demand parser, which skips the rest.
+/// Extracts them from JSON with simdjson's On-Demand parser, which skips the rest.
 class SlimReader {
  public:
   SlimReader();
@@ -28,7 +28,7 @@ class SlimReader {
   SlimReader& operator=(SlimReader&&) noexcept;
   ~SlimReader();
 
-  /// Throws simdjson::simdjson_error.
+  /// Parses a document. Throws simdjson::simdjson_error.
   void read(std::string_view document, SlimPod& pod);
 
  private:

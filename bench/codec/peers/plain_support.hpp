@@ -14,28 +14,29 @@
 #include <variant>
 #include <vector>
 
-/// What the plain structs are made of: the standard library, and nlohmann::json to fill them. This is
-/// how one would write them by hand, and on the thrifty side: a struct behind a pointer is boxed (as an
-/// optional it would take its room even when absent), a time is a number.
+/// The member types of the plain structs: the standard library, and nlohmann::json to fill them.
+/// This is how one would write them by hand, with some care for memory: an optional struct is boxed
+/// (std::optional would take its space even when absent), a time is a number.
 namespace kube::bench::plain {
 
 using Json = nlohmann::json;
 using Time = std::optional<std::chrono::sys_seconds>;
 using IntOrString = std::variant<std::int32_t, std::string>;
 
-/// Amounts stay the text they came as.
+/// A quantity, kept as text.
 struct Quantity {
   std::string text;
   friend bool operator==(const Quantity&, const Quantity&) = default;
 };
 
-/// JSON text: the smallest form that can be read back. (A Json tree would be some ten times that.)
+/// JSON text: the smallest form that can be parsed again. (A Json tree would take about ten times
+/// as much.)
 struct FieldsV1 {
   std::string text;
   friend bool operator==(const FieldsV1&, const FieldsV1&) = default;
 };
 
-/// A value on the heap, or none, that is copied with its owner.
+/// An optional value on the heap, which is copied with its owner.
 template <typename T>
 class Box {
  public:
@@ -63,7 +64,7 @@ void to_json(Json& json, const Quantity& value);
 void from_json(const Json& json, FieldsV1& value);
 void to_json(Json& json, const FieldsV1& value);
 
-/// "2026-01-31T12:00:00Z". Throws std::invalid_argument.
+/// Parses "2026-01-31T12:00:00Z". Throws std::invalid_argument.
 [[nodiscard]] std::chrono::sys_seconds parse_time(std::string_view text);
 
 void read_value(const Json& json, Time& value);

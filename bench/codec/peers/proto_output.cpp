@@ -10,7 +10,7 @@
 namespace kube::bench {
 namespace {
 
-// The types of apimachinery that have a protobuf form of their own.
+// The types of apimachinery with a special protobuf form.
 constexpr std::string_view kPreamble = R"(// Generated from the schema by make_peers. Do not edit.
 syntax = "proto2";
 package kube.bench.wire;

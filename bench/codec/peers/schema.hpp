@@ -10,7 +10,7 @@
 
 namespace kube::bench {
 
-/// A field of a message of the API, as the schema has it.
+/// A field of an API message, from the schema.
 struct PeerField {
   enum class Shape { kPlain, kPointer, kList, kMap };
 
@@ -30,17 +30,17 @@ struct PeerMessage {
   std::vector<PeerField> fields;
 };
 
-/// The message called `root` ("core/v1.Pod") and all that it can contain, each behind what it needs.
-/// Throws std::runtime_error if that goes round in a circle or two messages have one name.
+/// Returns the message `root` ("core/v1.Pod") and all messages that it can contain, dependencies
+/// first. Throws std::runtime_error if they are recursive or two messages have the same name.
 [[nodiscard]] std::vector<PeerMessage> closure_of(const Value& schema, std::string_view root);
 
-/// A .proto file that says what Kubernetes' own generated.proto say.
+/// Generates a .proto file that is equivalent to Kubernetes' own generated.proto files.
 [[nodiscard]] std::string proto_file(const std::vector<PeerMessage>& messages);
 
-/// Structs of the standard library's types, and their conversion from and to nlohmann::json.
+/// Generates structs of standard library types, and their conversion from and to nlohmann::json.
 [[nodiscard]] std::string plain_header(const std::vector<PeerMessage>& messages);
 [[nodiscard]] std::string plain_source(const std::vector<PeerMessage>& messages);
-/// Readers that fill them by simdjson, without a tree between.
+/// Generates readers that fill them with simdjson, without an intermediate tree.
 [[nodiscard]] std::string plain_reader(const std::vector<PeerMessage>& messages);
 
 }  // namespace kube::bench

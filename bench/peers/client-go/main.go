@@ -4,7 +4,7 @@
 // "name value" per line. CPU times are those of the whole process, in us; memory is resident memory in MB (of a
 // million bytes).
 //
-//	client-go sync|storm|relist|reads|latency|idle --url URL --pods N
+//	client-go sync|storm|relist|reads|delivery|latency|idle --url URL --pods N
 package main
 
 import (
@@ -20,13 +20,17 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 )
 
 type options struct {
-	url  string
-	pods int
-	json bool
+	url        string
+	kubeconfig string // of a real cluster, instead of a URL
+	pods       int
+	informers  int
+	json       bool
+	list       bool
 }
 
 const (
@@ -42,14 +46,26 @@ func fail(what string, err error) {
 	os.Exit(1)
 }
 
-func (o options) client(path string) kubernetes.Interface {
-	config := &rest.Config{Host: o.url + path, BearerToken: "bench", QPS: -1}
+// config is that of the cluster, or of the server; the path says what a replaying server plays.
+func (o options) config(path string) *rest.Config {
+	config := &rest.Config{Host: o.url + path, BearerToken: "bench"}
+	if o.kubeconfig != "" {
+		var err error
+		if config, err = clientcmd.BuildConfigFromFlags("", o.kubeconfig); err != nil {
+			fail("kubeconfig:", err)
+		}
+	}
+	config.QPS = -1
 	config.ContentType = "application/vnd.kubernetes.protobuf"
 	config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
 	if o.json {
 		config.ContentType, config.AcceptContentTypes = "application/json", "application/json"
 	}
-	client, err := kubernetes.NewForConfig(config)
+	return config
+}
+
+func (o options) client(path string) kubernetes.Interface {
+	client, err := kubernetes.NewForConfig(o.config(path))
 	if err != nil {
 		fail("client:", err)
 	}
@@ -90,16 +106,23 @@ func main() {
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
 	scenarios := map[string]func(options){
-		"sync": sync, "storm": storm, "relist": relist, "reads": reads, "latency": latency, "idle": idle}
+		"sync": sync, "storm": storm, "relist": relist, "reads": reads, "delivery": delivery, "latency": latency,
+		"idle": idle}
 	if len(os.Args) < 2 || scenarios[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: client-go sync|storm|relist|reads|latency|idle --url URL --pods N [--json]")
+		fmt.Fprintln(os.Stderr, "usage: client-go sync|storm|relist|reads|delivery|latency|idle --url URL --pods N")
 		os.Exit(2)
 	}
 	var o options
 	flags := flag.NewFlagSet(os.Args[1], flag.ExitOnError)
 	flags.StringVar(&o.url, "url", "", "of the server")
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "of a cluster, instead of a URL")
 	flags.IntVar(&o.pods, "pods", 0, "how many it has")
+	flags.IntVar(&o.informers, "informers", 50, "how many are idle")
 	flags.BoolVar(&o.json, "json", false, "JSON instead of protobuf")
+	flags.BoolVar(&o.list, "list", false, "lists instead of streamed initial events")
 	flags.Parse(os.Args[2:])
+	if o.list {
+		os.Setenv("KUBE_FEATURE_WatchListClient", "false")
+	}
 	scenarios[os.Args[1]](o)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/debug"
 	"sort"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
 	listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 )
@@ -39,8 +42,8 @@ func synced(o options, path string) (cache.SharedIndexInformer, *counts) {
 
 func sync(o options) {
 	path := "/plain"
-	if o.json {
-		path = "" // the API server itself
+	if o.json || o.kubeconfig != "" {
+		path = "" // an API server
 	}
 	began, before := time.Now(), cpu()
 	informer, _ := synced(o, path)
@@ -186,17 +189,57 @@ func latency(o options) {
 	report("p99", until[len(until)*99/100])
 }
 
+// delivery is the time from the server's write of an event to the call of the handler; events come one at a time.
+func delivery(o options) {
+	const events, warmUp = 2200, 200
+	path := fmt.Sprintf("/stamped/%d", events)
+	until := make([]float64, 0, events)
+	done := make(chan struct{})
+	informer := start(o.client(path), "", cache.ResourceEventHandlerFuncs{
+		UpdateFunc: func(_, object any) {
+			now := time.Now().UnixNano()
+			written, err := strconv.ParseInt(pod(object).Annotations["bench.kubecxx.dev/written"], 10, 64)
+			if err != nil {
+				fail("stamp:", err)
+			}
+			if until = append(until, float64(now-written)/1e3); len(until) == events {
+				close(done)
+			}
+		},
+	})
+	wait("sync", informer.HasSynced)
+	time.Sleep(settle)
+	before := cpu()
+	o.get(path + "/go")
+	<-done
+	report("cpu", (cpu()-before)/events)
+	until = until[warmUp:]
+	sort.Float64s(until)
+	report("median", until[len(until)/2])
+	report("p99", until[len(until)*99/100])
+}
+
 func idle(o options) {
-	client := o.client("")
+	client, err := dynamic.NewForConfig(o.config(""))
+	if err != nil {
+		fail("client:", err)
+	}
 	var all []cache.SharedIndexInformer
-	for i := 0; i < 50; i++ {
-		all = append(all, start(client, fmt.Sprintf("empty-%d", i), (&counts{}).handler()))
+	for i := 0; i < o.informers; i++ {
+		factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(client, 0, fmt.Sprintf("empty-%d", i), nil)
+		informer := factory.ForResource(corev1.SchemeGroupVersion.WithResource("pods")).Informer()
+		if _, err := informer.AddEventHandler((&counts{}).handler()); err != nil {
+			fail("handler:", err)
+		}
+		factory.Start(make(chan struct{}))
+		all = append(all, informer)
 	}
 	for _, informer := range all {
 		wait("sync", informer.HasSynced)
 	}
 	time.Sleep(3 * time.Second)
 	report("settled", resident())
+	report("threads", threads())
 	slept, before := sleeps(), cpu()
 	time.Sleep(10 * time.Second)
 	report("cpu", cpu()-before)

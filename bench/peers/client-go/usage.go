@@ -47,4 +47,5 @@ func status(file, field string) float64 {
 // resident and peak are memory in MB of a million bytes.
 func resident() float64 { return status("/proc/self/status", "VmRSS") * 1024 / 1e6 }
 func peak() float64     { return status("/proc/self/status", "VmHWM") * 1024 / 1e6 }
+func threads() float64  { return status("/proc/self/status", "Threads") }
 func forgetPeak()       { os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sample controller of Kubernetes in a few lines: a manager brings caches, queue, workers and election.
+// The sample controller of Kubernetes in a few lines: a manager provides caches, queue, workers and
+// election.
 #include "common/program.hpp"
 #include "run.hpp"
 

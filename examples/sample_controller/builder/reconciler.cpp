@@ -36,7 +36,7 @@ kube::Result FooReconciler::reconcile(const kube::Request& request,
     deployment = deployments.update(desired_deployment(*foo), as_us, stop);
   }
 
-  Foo mine = *foo;  // what is in the cache belongs to everybody
+  Foo mine = *foo;  // cached objects are shared and immutable
   mine.status.available_replicas = deployment->status.available_replicas;
   manager_.client().resource<Foo>(space).update_status(mine, as_us, stop);
   recorder_->record(*foo, "Normal", kReasonSynced, kMessageSynced);

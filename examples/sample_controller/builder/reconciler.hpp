@@ -12,14 +12,14 @@
 
 namespace sample {
 
-/// Brings the Deployment of one Foo in line, whenever the manager asks for it. Thread safety: any method from any
-/// thread.
+/// Reconciles the Deployment of one Foo, called by the manager.
+/// Thread safety: any method from any thread.
 class FooReconciler {
  public:
   /// The manager must outlive it.
   explicit FooReconciler(kube::Manager& manager);
 
-  /// What it throws has the Foo tried again later, unless it is a kube::TerminalError.
+  /// If it throws, the Foo is retried later, unless the exception is a kube::TerminalError.
   [[nodiscard]] kube::Result reconcile(const kube::Request& request,
                                        const std::stop_token& stop) const;
 

@@ -5,7 +5,7 @@
 
 namespace sample {
 
-/// The controller in a kube::Manager, which brings all that it needs. See RunController.
+/// Runs the controller in a kube::Manager, which provides everything it needs. See RunController.
 void run_builder(const kube::Config& config, const RunOptions& options, std::stop_token stop);
 
 }  // namespace sample

@@ -49,7 +49,7 @@ Controller::Controller(kube::Client client, const kube::ResourceInformer<Deploym
       .on_add = [this](const Deployment& deployment) { enqueue_owner(deployment); },
       .on_update =
           [this](const Deployment& before, const Deployment& now) {
-            // A resync shows what is known already.
+            // A resync delivers unchanged objects.
             if (before.metadata.resource_version == now.metadata.resource_version) return;
             enqueue_owner(now);
           },
@@ -61,7 +61,7 @@ Controller::Controller(kube::Client client, const kube::ResourceInformer<Deploym
 }
 
 Controller::~Controller() {
-  // No handler may be called any more once the queue is gone.
+  // Handlers must not be called after the queue is destroyed.
   foo_informer_.remove_event_handler(foo_handler_, kube::Removal::kAtOnceAndWait);
   deployment_informer_.remove_event_handler(deployment_handler_, kube::Removal::kAtOnceAndWait);
 }
@@ -126,7 +126,8 @@ void Controller::sync(const ObjectKey& key, const std::stop_token& stop) {
   }
   const std::string_view name = foo->spec.deployment_name.value_or("");
   if (name.empty()) {
-    log_.error("Foo {} names no Deployment", key.str());  // until it changes, there is no use
+    // A retry is useless until the Foo changes.
+    log_.error("Foo {} names no Deployment", key.str());
     return;
   }
 
@@ -154,7 +155,7 @@ void Controller::sync(const ObjectKey& key, const std::stop_token& stop) {
 
 void Controller::write_status(const Foo& foo, const Deployment& deployment,
                               const std::stop_token& stop) {
-  Foo mine = foo;  // what is in the cache belongs to everybody
+  Foo mine = foo;  // cached objects are shared and immutable
   mine.status.available_replicas = deployment.status.available_replicas;
   client_.resource<Foo>(foo.metadata.namespace_.view())
       .update_status(mine, {.field_manager = std::string{kAgentName}}, stop);

@@ -19,14 +19,15 @@ namespace sample {
 
 struct ControllerOptions {
   kube::Logger log{};
-  std::shared_ptr<kube::Metrics> metrics{};  ///< null: nothing is counted
+  std::shared_ptr<kube::Metrics> metrics{};  ///< null disables metrics
   kube::Clock* clock = &kube::system_clock();
 };
 
-/// Sees to it that each Foo has its Deployment.
+/// Ensures that each Foo has its Deployment.
 ///
-/// Handlers put the keys of Foos into a queue; workers take them out, compare what the caches show with what the
-/// Foo wants, and change what differs. Who runs the informers is not its business. Thread safety: run() once.
+/// Handlers enqueue the keys of Foos; workers compare the cached state with the spec of the Foo and
+/// change what differs. The caller runs the informers.
+/// Thread safety: run() once.
 class Controller {
  public:
   Controller(kube::Client client, const kube::ResourceInformer<Deployment>& deployments,
@@ -35,20 +36,21 @@ class Controller {
   Controller& operator=(const Controller&) = delete;
   ~Controller();
 
-  /// Works until a stop is requested. Throws kube::Error if that happens before both caches are filled.
+  /// Runs until a stop is requested. Throws kube::Error if that happens before both caches are
+  /// synced.
   void run(int workers, const std::stop_token& stop);
 
-  /// How many Foos wait for a worker.
+  /// Returns the number of queued Foos.
   [[nodiscard]] std::size_t queue_depth() { return queue_.size(); }
 
  private:
   void enqueue(const Foo& foo) { queue_.add(kube::key_of(foo)); }
-  /// Enqueues the Foo that controls the Deployment, if one does.
+  /// Enqueues the Foo that controls the Deployment, if there is one.
   void enqueue_owner(const Deployment& deployment);
 
   void work(const std::stop_token& stop);
   void process(const kube::ObjectKey& key, const std::stop_token& stop);
-  /// Brings the Deployment of one Foo in line. What it throws has it tried again later.
+  /// Reconciles the Deployment of one Foo. If it throws, the key is retried later.
   void sync(const kube::ObjectKey& key, const std::stop_token& stop);
   void write_status(const Foo& foo, const Deployment& deployment, const std::stop_token& stop);
 

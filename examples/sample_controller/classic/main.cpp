@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sample controller of Kubernetes, piece by piece: factories, handlers, a queue, workers, listers.
+// The sample controller of Kubernetes, assembled by hand: factories, handlers, a queue, workers,
+// listers.
 #include "common/program.hpp"
 #include "run.hpp"
 

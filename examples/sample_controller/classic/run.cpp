@@ -27,7 +27,7 @@ kube::FactoryOptions factory_options(const RunOptions& options, std::string name
 }
 
 void work(const kube::Client& client, const RunOptions& options, const std::stop_token& stop) {
-  // One factory for what Kubernetes brings along and one for our own types, as in Go.
+  // One factory for built-in types and one for our own types, as in Go.
   kube::SharedInformerFactory kube_factory{client, factory_options(options, "kubernetes")};
   kube::SharedInformerFactory sample_factory{client, factory_options(options, "samples")};
   Controller controller{client,
@@ -60,7 +60,7 @@ void run_classic(const kube::Config& config, const RunOptions& options,
       .clock = options.clock,
       .log = options.log,
       .metrics = options.metrics};
-  // A client of its own: renewing must not wait for the controller's requests.
+  // A separate client: renewing the Lease must not wait for the controller's requests.
   const kube::Client election_client{kube::election_config(config, election.renew_deadline),
                                      {.clock = options.clock}};
   auto lock = std::make_shared<kube::LeaseLock>(
@@ -69,8 +69,9 @@ void run_classic(const kube::Config& config, const RunOptions& options,
                                               .identity = options.identity,
                                               .clock = options.clock});
   kube::LeaderElector{std::move(lock), std::move(election)}.run(stop);
-  // Whoever has lost the Lease may not know what its workers have left undone: end, and start afresh.
-  if (!stop.stop_requested()) throw kube::Error{"lost the Lease, so somebody else leads"};
+  // After losing the Lease the state of unfinished work is unknown, so the process ends and starts
+  // again.
+  if (!stop.stop_requested()) throw kube::Error{"lost the Lease; another replica may lead now"};
 }
 
 }  // namespace sample

@@ -5,8 +5,8 @@
 
 namespace sample {
 
-/// The controller with all that it needs: a client, two factories and, if asked for, an election. See
-/// RunController.
+/// Runs the controller with everything it needs: a client, two factories and, if enabled, leader
+/// election. See RunController.
 void run_classic(const kube::Config& config, const RunOptions& options,
                  const std::stop_token& stop);
 

@@ -28,22 +28,23 @@ struct Arguments {
 
 void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--kubeconfig", arguments.kubeconfig,
-                 "This file instead of KUBECONFIG, the pod's own cluster or ~/.kube/config");
-  app.add_option("--server", arguments.server, "The URL of the API server, whatever the file says");
-  app.add_option("--workers", arguments.run.workers, "How many Foos are worked on at once")
+                 "Overrides KUBECONFIG, the pod's own cluster and ~/.kube/config");
+  app.add_option("--server", arguments.server,
+                 "The URL of the API server; overrides the kubeconfig");
+  app.add_option("--workers", arguments.run.workers, "Number of concurrently reconciled Foos")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
   app.add_flag("--leader-elect", arguments.run.leader_elect,
                "Work only while holding the Lease sample-controller");
-  app.add_option("--lease-namespace", arguments.run.lease_namespace, "Where that Lease is")
+  app.add_option("--lease-namespace", arguments.run.lease_namespace, "Namespace of that Lease")
       ->capture_default_str();
-  app.add_flag("-v,--verbose", arguments.verbose, "Log what is of use for debugging only, too");
+  app.add_flag("-v,--verbose", arguments.verbose, "Also log messages for debugging");
   app.footer(
       "Ends on SIGINT and SIGTERM. Exit status: 0 it was asked to end, 1 it failed or lost the\n"
       "Lease, 2 the command line is wrong.");
 }
 
-/// "12:34:56.789 INFO  controller: created ..." on the standard error output.
+/// Writes "12:34:56.789 INFO controller: created ..." to standard error.
 void write_line(kube::LogLevel level, std::string_view component, std::string_view message) {
   constexpr std::string_view kNames[] = {"DEBUG", "INFO ", "WARN ", "ERROR"};
   const auto now = std::chrono::system_clock::now();

@@ -14,10 +14,10 @@
 
 namespace sample {
 
-/// How the sample controller runs. Any field may be left out.
+/// Options of the sample controller. Any field may be left out.
 struct RunOptions {
   int workers = 2;
-  /// Work only while holding a Lease, so that several copies may run.
+  /// Work only while holding a Lease, so that several replicas may run.
   bool leader_elect = false;
   std::string lease_namespace = "default";
   std::string identity = kube::make_identity();
@@ -27,12 +27,12 @@ struct RunOptions {
   kube::Clock* clock = &kube::system_clock();
 };
 
-/// One form of the controller: works until a stop is requested. Throws kube::Error if it has to end for another
-/// reason, such as a lost Lease.
+/// Runs one form of the controller until a stop is requested. Throws kube::Error if it ends for
+/// another reason, such as a lost Lease.
 using RunController =
     std::function<void(const kube::Config& config, const RunOptions& options, std::stop_token)>;
 
-/// The function main() of both forms: flags, configuration, signals, exit code.
+/// Implements main() of both forms: flags, configuration, signals, exit code.
 int run_program(int argc, char** argv, const RunController& run);
 
 }  // namespace sample

@@ -10,8 +10,8 @@
 
 namespace sample {
 
-/// How long a Foo that failed has to wait: 5 ms, then twice as long each time, up to 1000 s; and all of them together
-/// fail at most 50 times per second, after a burst of 300.
+/// The retry delay of a failed Foo: 5 ms, doubled on each failure up to 1000 s; and all Foos
+/// together are retried at most 50 times per second, after a burst of 300.
 template <typename Key>
 [[nodiscard]] std::unique_ptr<kube::ItemRateLimiter<Key>> rate_limiter(kube::Clock& clock) {
   std::vector<std::unique_ptr<kube::ItemRateLimiter<Key>>> limiters;

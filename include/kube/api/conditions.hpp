@@ -8,11 +8,11 @@
 #include <string_view>
 #include <utility>
 
-/// Reading and writing lists of conditions: meta::v1::Condition, and every other condition of the API,
-/// as all have a type and a status.
+/// Reads and writes lists of conditions: meta::v1::Condition and every other condition type of the
+/// API, since all have a type and a status.
 namespace kube {
 
-/// The condition of that type, or null.
+/// Returns the condition of that type, or null.
 template <typename Condition>
 [[nodiscard]] const Condition* find_condition(const List<Condition>& conditions,
                                               std::string_view type) noexcept {
@@ -21,6 +21,7 @@ template <typename Condition>
   return found == conditions.end() ? nullptr : &*found;
 }
 
+/// True if the condition of that type exists and has this status.
 template <typename Condition>
 [[nodiscard]] bool is_condition(const List<Condition>& conditions, std::string_view type,
                                 std::string_view status) noexcept {
@@ -38,8 +39,9 @@ template <typename Condition>
   return is_condition(conditions, type, "False");
 }
 
-/// Adds `condition`, or updates the one of its type. The transition time moves only when the status
-/// changes: to the one given, or else to `now`. Returns whether anything changed.
+/// Adds `condition`, or updates the one of its type (meta.SetStatusCondition). The transition time
+/// only changes with the status: to the given one, or else to `now`. Returns true if anything
+/// changed.
 template <typename Condition>
 bool set_condition(List<Condition>& conditions, Condition condition, Time now) {
   for (Condition& existing : conditions) {
@@ -58,7 +60,7 @@ bool set_condition(List<Condition>& conditions, Condition condition, Time now) {
   return true;
 }
 
-/// Removes the condition of that type; false if there was none.
+/// Removes the condition of that type. Returns false if there was none.
 template <typename Condition>
 bool remove_condition(List<Condition>& conditions, std::string_view type) {
   return conditions.erase_if([&](const Condition& one) { return one.type == type; }) > 0;

@@ -11,21 +11,22 @@
 
 namespace kube {
 
-/// An answer of the API server that is not success, with the Status it sent.
+/// An unsuccessful response of the API server, with the Status that it sent.
 ///
-/// Ask the predicates below what it means; they are client-go's and look at the reason first, and at the
-/// HTTP code where a server (or a proxy in front of it) gave no reason that Kubernetes knows.
+/// Use the predicates below to classify it. They are those of client-go (apierrors.IsNotFound,
+/// ...): they check the reason first, and the HTTP code only if a server, or a proxy in front of
+/// it, sent no reason that Kubernetes knows.
 class ApiError : public Error {
  public:
   explicit ApiError(meta::v1::Status status);
-  /// For an answer without a Status: `code` and what there was to read.
+  /// For a response without a Status: the HTTP code and the text of the body.
   ApiError(int code, std::string_view message);
 
   [[nodiscard]] int code() const noexcept { return status_.code; }
-  /// One of meta::v1::status_reason, or anything else that a server says.
+  /// One of meta::v1::status_reason, or any other text that a server sends.
   [[nodiscard]] std::string_view reason() const noexcept { return status_.reason.view(); }
   [[nodiscard]] const meta::v1::Status& status() const noexcept { return status_; }
-  /// How long the server asks to wait before the next try.
+  /// The delay that the server requests before the next attempt.
   [[nodiscard]] std::optional<std::chrono::seconds> retry_after() const noexcept;
 
  private:
@@ -33,9 +34,10 @@ class ApiError : public Error {
 };
 
 struct GroupResource;
-/// The error of an API server that does not have an object: `pods "web-0" not found`.
+/// Returns the error of an API server for a missing object: `pods "web-0" not found`.
 [[nodiscard]] ApiError not_found_error(const GroupResource& resource, std::string_view name);
 
+/// Classify an error by its reason.
 [[nodiscard]] bool is_not_found(const ApiError& error) noexcept;
 [[nodiscard]] bool is_already_exists(const ApiError& error) noexcept;
 [[nodiscard]] bool is_conflict(const ApiError& error) noexcept;
@@ -50,16 +52,16 @@ struct GroupResource;
 [[nodiscard]] bool is_bad_request(const ApiError& error) noexcept;
 [[nodiscard]] bool is_unauthorized(const ApiError& error) noexcept;
 [[nodiscard]] bool is_forbidden(const ApiError& error) noexcept;
-/// The request may or may not have been carried out.
+/// The request may or may not have been executed.
 [[nodiscard]] bool is_timeout(const ApiError& error) noexcept;
-/// The server could not do it in time and says that trying again is safe.
+/// The server could not complete the request in time; a retry is safe.
 [[nodiscard]] bool is_server_timeout(const ApiError& error) noexcept;
 [[nodiscard]] bool is_internal_error(const ApiError& error) noexcept;
 [[nodiscard]] bool is_too_many_requests(const ApiError& error) noexcept;
 [[nodiscard]] bool is_request_entity_too_large(const ApiError& error) noexcept;
-/// The answer did not come from an API server, or not in its form.
+/// The response is not from an API server, or not in its format.
 [[nodiscard]] bool is_unexpected_server_error(const ApiError& error) noexcept;
-/// The resourceVersion asked for lies in the server's future.
+/// The requested resourceVersion is newer than the server's.
 [[nodiscard]] bool is_too_large_resource_version(const ApiError& error) noexcept;
 [[nodiscard]] bool has_cause(const ApiError& error, std::string_view cause) noexcept;
 

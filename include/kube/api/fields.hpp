@@ -11,19 +11,20 @@
 
 #include "kube/api/labels.hpp"
 
-/// Field selectors: which objects a list or a watch is about, by the few fields that a server knows
-/// how to select on, such as metadata.name or spec.nodeName.
+/// Field selectors restrict a list or a watch by the few fields that a server can select on, such
+/// as metadata.name or spec.nodeName.
 namespace kube::field_selectors {
 
+/// Compares a field with a value.
 enum class Operator : std::uint8_t { kEquals, kNotEquals };
 
-/// One condition on one field. A field that is absent counts as empty.
+/// One condition on one field. An absent field counts as empty.
 struct Requirement {
   std::string field;
   Operator op = Operator::kEquals;
   std::string value;
 
-  /// True if an object fulfils the condition whose `field` has this value.
+  /// True if an object whose `field` has this value satisfies the condition.
   [[nodiscard]] bool matches(std::string_view actual) const noexcept {
     return (actual == value) == (op == Operator::kEquals);
   }
@@ -31,17 +32,17 @@ struct Requirement {
   bool operator==(const Requirement&) const = default;
 };
 
-/// `value` as it may stand in a field selector: '\', ',' and '=' are preceded by '\'.
+/// Escapes `value` for a field selector: '\', ',' and '=' are preceded by '\'.
 [[nodiscard]] std::string escape(std::string_view value);
 
-/// The inverse of escape(). Throws std::invalid_argument if `text` has a bare ',' or '=', or a '\'
-/// before anything but those three.
+/// Inverse of escape(). Throws std::invalid_argument if `text` has a bare ',' or '=', or a '\'
+/// before any other character than those three.
 [[nodiscard]] std::string unescape(std::string_view text);
 
 /// A conjunction of requirements, or the selector that matches nothing.
 ///
-/// A value: cheap to move, comparable, and without requirements it matches everything. Fields are
-/// not checked: only the server knows which of them it can select on.
+/// A value type: cheap to move and comparable. Without requirements it matches everything. Fields
+/// are not validated: only the server knows which fields it can select on.
 ///
 /// Thread safety: like a standard container; const members from any number of threads.
 class Selector {
@@ -49,10 +50,12 @@ class Selector {
   /// Matches everything.
   Selector() = default;
 
-  /// Requires all of `requirements`, in this order. One with neither field nor value is left out.
+  /// Requires all of `requirements`, in this order. Omits one that has neither field nor value.
   explicit Selector(std::vector<Requirement> requirements);
 
+  /// Matches everything.
   [[nodiscard]] static Selector everything() { return {}; }
+  /// Matches nothing.
   [[nodiscard]] static Selector nothing();
   /// Requires `field` to have `value`.
   [[nodiscard]] static Selector one_term_equal(std::string_view field, std::string_view value);
@@ -61,7 +64,7 @@ class Selector {
   /// Requires everything that `selectors` require, in their order.
   [[nodiscard]] static Selector all_of(std::initializer_list<Selector> selectors);
 
-  /// Requires each field of `set`, a range of name and value pairs, with its value.
+  /// Requires each field of `set`, a range of pairs of name and value, to have its value.
   template <typename Set>
   [[nodiscard]] static Selector from_set(const Set& set) {
     std::vector<Requirement> requirements;
@@ -72,15 +75,15 @@ class Selector {
     return sorted(std::move(requirements));
   }
 
-  /// Reads the notation of kubectl and the API: terms field=value, field==value or field!=value,
-  /// joined by ','. White space counts as part of the texts. In a value, '\', ',' and '=' are
-  /// preceded by '\'. Empty terms are passed over, and the empty text matches everything. The
-  /// requirements come in the order of the terms as texts. Throws std::invalid_argument with the
-  /// offset, in bytes from 0, of the term that cannot be understood.
+  /// Parses the syntax of kubectl and the API: terms field=value, field==value or field!=value,
+  /// joined by ','. White space is part of the texts. In a value, '\', ',' and '=' are preceded by
+  /// '\'. Empty terms are skipped, and the empty text matches everything. The requirements are
+  /// sorted by the text of their terms. Throws std::invalid_argument with the offset, in bytes from
+  /// 0, of a malformed term.
   [[nodiscard]] static Selector parse(std::string_view text);
 
-  /// True if an object with these fields is selected; see detail::find_text() for what `fields` may
-  /// be.
+  /// True if an object with these fields is selected. `fields` is any map that detail::find_text()
+  /// supports.
   template <typename Fields>
   [[nodiscard]] bool matches(const Fields& fields) const {
     if (nothing_) return false;
@@ -95,20 +98,20 @@ class Selector {
   [[nodiscard]] bool matches_everything() const noexcept {
     return !nothing_ && requirements_.empty();
   }
-  /// True for nothing(). A selector of contradicting requirements is not recognised.
+  /// True for nothing(). Contradicting requirements are not detected.
   [[nodiscard]] bool matches_nothing() const noexcept { return nothing_; }
 
-  /// None for everything() and for nothing().
+  /// Empty for everything() and for nothing().
   [[nodiscard]] const std::vector<Requirement>& requirements() const noexcept {
     return requirements_;
   }
 
-  /// The value that `field` must have to be selected, if there is one: that of the first term with
-  /// '='. Allows to look in an index instead of matching every object.
+  /// Returns the value that `field` must have, if the selector determines it by a term with '='
+  /// (the first one counts). Allows a look-up in an index instead of matching every object.
   [[nodiscard]] std::optional<std::string> requires_exact(std::string_view field) const;
 
-  /// The selector in the notation of parse(). Notation has no word for nothing(): it gives the
-  /// empty text, which a server takes for everything. Ask matches_nothing() before sending it.
+  /// Returns the selector in the syntax of parse(). nothing() has no such form: it returns the
+  /// empty text, which a server reads as everything. Check matches_nothing() before sending it.
   [[nodiscard]] std::string to_string() const;
 
   bool operator==(const Selector&) const = default;

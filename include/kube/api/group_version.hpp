@@ -9,15 +9,15 @@
 
 /// Names of API groups, their versions, and the kinds and resources in them.
 ///
-/// The core group has the empty name. All types are plain values; the default order is by group,
-/// then version, then kind or resource, as texts. For the order in which versions are preferred see
-/// compare_versions().
+/// The core group has an empty name. All types are plain values; the default order is by group,
+/// then version, then kind or resource, as texts. See compare_versions() for the order of
+/// preference of versions.
 namespace kube {
 
 struct GroupVersionKind;
 struct GroupVersionResource;
 
-/// A group and one of its versions: what an object's apiVersion says.
+/// A group and one of its versions, as in the apiVersion of an object.
 struct GroupVersion {
   std::string group;
   std::string version;
@@ -52,7 +52,7 @@ struct GroupResource {
   auto operator<=>(const GroupResource&) const = default;
 };
 
-/// A kind in one version of its group: what apiVersion and kind of an object say together.
+/// A kind in one version of its group, as in the apiVersion and kind of an object.
 struct GroupVersionKind {
   std::string group;
   std::string version;
@@ -67,7 +67,7 @@ struct GroupVersionKind {
   auto operator<=>(const GroupVersionKind&) const = default;
 };
 
-/// A resource in one version of its group: what a URL names.
+/// A resource in one version of its group, as in a URL.
 struct GroupVersionResource {
   std::string group;
   std::string version;
@@ -82,33 +82,34 @@ struct GroupVersionResource {
   auto operator<=>(const GroupVersionResource&) const = default;
 };
 
-/// Reads an apiVersion: "apps/v1", or "v1" for the core group. The empty text and "/" give the
+/// Parses an apiVersion: "apps/v1", or "v1" for the core group. The empty text and "/" return the
 /// empty value. Throws std::invalid_argument if there is more than one '/'.
 [[nodiscard]] GroupVersion parse_group_version(std::string_view text);
 
-/// Reads "Deployment.apps", or "Pod" for the core group. The first '.' divides; any text is
-/// accepted.
+/// Parses "Deployment.apps", or "Pod" for the core group. The group starts after the first '.'; any
+/// text is accepted.
 [[nodiscard]] GroupKind parse_group_kind(std::string_view text);
 
-/// Reads "deployments.apps", or "pods" for the core group. The first '.' divides; any text is
-/// accepted.
+/// Parses "deployments.apps", or "pods" for the core group. The group starts after the first '.';
+/// any text is accepted.
 [[nodiscard]] GroupResource parse_group_resource(std::string_view text);
 
-/// "apps/v1", or "v1" for the core group: the text that parse_group_version() reads.
+/// Returns "apps/v1", or "v1" for the core group; the inverse of parse_group_version().
 [[nodiscard]] std::string to_string(const GroupVersion& value);
-/// "Deployment.apps", or "Pod" for the core group.
+/// Returns "Deployment.apps", or "Pod" for the core group.
 [[nodiscard]] std::string to_string(const GroupKind& value);
-/// "deployments.apps", or "pods" for the core group.
+/// Returns "deployments.apps", or "pods" for the core group.
 [[nodiscard]] std::string to_string(const GroupResource& value);
-/// For people: "apps/v1, Kind=Deployment", or "/v1, Kind=Pod" for the core group.
+/// Returns a text for messages: "apps/v1, Kind=Deployment", or "/v1, Kind=Pod" for the core group.
 [[nodiscard]] std::string to_string(const GroupVersionKind& value);
-/// For people: "apps/v1, Resource=deployments", or "/v1, Resource=pods" for the core group.
+/// Returns a text for messages: "apps/v1, Resource=deployments", or "/v1, Resource=pods" for the
+/// core group.
 [[nodiscard]] std::string to_string(const GroupVersionResource& value);
 
-/// Compares two versions by how much Kubernetes prefers them: a positive answer means that `a` is
-/// preferred to `b`. Stable versions come before beta, beta before alpha, and within one stage the
-/// larger numbers first: v2, v1, v2beta1, v1beta2, v1beta1, v1alpha1. Names of another form come
-/// last, in alphabetical order.
+/// Compares two versions by the preference of Kubernetes; a positive result means that `a` is
+/// preferred to `b`. Stable versions precede beta, and beta precedes alpha; within one stage,
+/// larger numbers precede smaller ones: v2, v1, v2beta1, v1beta2, v1beta1, v1alpha1. Names of
+/// another form are last, in alphabetical order.
 [[nodiscard]] int compare_versions(std::string_view a, std::string_view b) noexcept;
 
 /// Orders versions from the most to the least preferred, for sorting and ordered containers.
@@ -120,7 +121,7 @@ struct PreferredVersionFirst {
 };
 
 namespace detail {
-/// A hash of names that depends on their order and on where each of them ends.
+/// Hashes names; the result depends on their order and on the boundaries between them.
 [[nodiscard]] std::size_t hash_names(std::string_view a, std::string_view b,
                                      std::string_view c = {}) noexcept;
 }  // namespace detail

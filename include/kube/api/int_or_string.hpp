@@ -12,11 +12,12 @@ namespace kube {
 
 struct LeafOperations;
 
-/// A number or a text: a port by number or name, "25%" or 3. Unset counts as the number 0.
+/// A number or a text, such as a port by number or name, or "25%" or 3. Unset counts as the number
+/// 0.
 class IntOrString {
  public:
   IntOrString() noexcept = default;
-  IntOrString(std::int32_t number) : content_(number) {}    // NOLINT: either
+  IntOrString(std::int32_t number) : content_(number) {}    // NOLINT: implicit
   IntOrString(std::string_view text) : content_(text) {}    // NOLINT
   IntOrString(const char* text) : content_(text) {}         // NOLINT
   IntOrString(const std::string& text) : content_(text) {}  // NOLINT
@@ -28,9 +29,9 @@ class IntOrString {
   [[nodiscard]] std::int32_t number() const noexcept;
   /// The text; empty if it is a number.
   [[nodiscard]] std::string_view text() const noexcept;
-  /// Either of them as text.
+  /// Returns the number or the text as text.
   [[nodiscard]] std::string str() const;
-  /// What it means of `total`: the number itself, or a percentage, rounded up or down. Throws
+  /// Returns the number, or the percentage of `total`, rounded up or down. Throws
   /// std::invalid_argument if the text is not a percentage.
   [[nodiscard]] std::int64_t scaled(std::int64_t total, bool round_up) const;
 

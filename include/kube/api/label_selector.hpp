@@ -7,14 +7,14 @@
 
 namespace kube {
 
-/// The selector that a LabelSelector in an object stands for. An empty one matches everything. Throws
-/// std::invalid_argument that names the requirement which is wrong.
+/// Converts the LabelSelector of an object to a selector. An empty one matches everything. Throws
+/// std::invalid_argument with the requirement that is invalid.
 [[nodiscard]] labels::Selector to_selector(const meta::v1::LabelSelector& selector);
-/// The same where the field may be absent, which matches nothing.
+/// As above, for an optional field; an absent selector matches nothing.
 [[nodiscard]] labels::Selector to_selector(const Box<meta::v1::LabelSelector>& selector);
 
-/// The LabelSelector to put into an object. Throws std::invalid_argument if it uses an operator that
-/// LabelSelector does not have (`>` and `<`), or matches nothing.
+/// Converts a selector to the LabelSelector of an object. Throws std::invalid_argument if it uses
+/// an operator that LabelSelector does not have (`>` and `<`), or matches nothing.
 [[nodiscard]] meta::v1::LabelSelector to_label_selector(const labels::Selector& selector);
 
 }  // namespace kube

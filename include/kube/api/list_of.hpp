@@ -10,7 +10,7 @@
 
 namespace kube {
 
-/// A list of objects as an API server answers it. `PodList` is `ListOf<Pod>`.
+/// A list of objects as an API server returns it. `PodList` is `ListOf<Pod>`.
 template <typename T>
 struct ListOf {
   meta::v1::ListMeta metadata;

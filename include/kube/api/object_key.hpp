@@ -8,23 +8,25 @@
 
 namespace kube {
 
-/// Which object of a kind: namespace (empty if the kind has none) and name.
+/// Identifies an object of a kind: its namespace (empty for a cluster-scoped kind) and name
+/// (client-go's types.NamespacedName).
 struct ObjectKey {
   std::string namespace_;
   std::string name;
 
-  /// "namespace/name", or "name" without a namespace.
+  /// Returns "namespace/name", or "name" without a namespace.
   [[nodiscard]] std::string str() const {
     return namespace_.empty() ? name : namespace_ + '/' + name;
   }
-  /// Throws std::invalid_argument that quotes `text` if it has more than one slash.
+  /// Parses the result of str(). Throws std::invalid_argument with the text if it has more than one
+  /// slash.
   static ObjectKey parse(std::string_view text);
 
   friend bool operator==(const ObjectKey& a, const ObjectKey& b) = default;
   friend auto operator<=>(const ObjectKey& a, const ObjectKey& b) = default;
 };
 
-/// The key of any object of the API.
+/// Returns the key of any API object.
 template <typename T>
 [[nodiscard]] ObjectKey key_of(const T& object) {
   return {object.metadata.namespace_.str(), object.metadata.name.str()};

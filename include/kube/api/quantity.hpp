@@ -13,23 +13,24 @@ namespace kube {
 
 struct LeafOperations;
 
-/// An amount such as "500m" or "1.5Gi": exact, however large or small. Kept as it was written; unset
+/// An amount such as "500m" or "1.5Gi", exact for any magnitude. Keeps its original text; unset
 /// counts as zero.
 class Quantity {
  public:
   Quantity() noexcept = default;
-  /// Throws std::invalid_argument that quotes `text` if it is not a quantity.
+  /// Throws std::invalid_argument with `text` if it is not a quantity.
   Quantity(std::string_view text);  // NOLINT: `{"cpu", "500m"}` reads well
   Quantity(const char* text) : Quantity(std::string_view{text}) {}         // NOLINT
   Quantity(const std::string& text) : Quantity(std::string_view{text}) {}  // NOLINT
 
   [[nodiscard]] bool is_set() const noexcept { return text_.has_value(); }
   explicit operator bool() const noexcept { return is_set(); }
-  /// As it was written; "0" if unset.
+  /// The original text; "0" if unset.
   [[nodiscard]] std::string_view text() const noexcept { return text_.value_or("0"); }
-  /// The form that API servers store: no fraction, the largest suffix that fits.
+  /// Returns the form that API servers store: no fraction digits, the largest suffix that allows
+  /// this.
   [[nodiscard]] Quantity canonical() const;
-  /// Rounded up, as Kubernetes does.
+  /// Return the amount as an integer, rounded up as in Kubernetes.
   [[nodiscard]] std::int64_t value() const;
   [[nodiscard]] std::int64_t milli_value() const;
   [[nodiscard]] double as_double() const;
@@ -40,7 +41,7 @@ class Quantity {
   Quantity& operator+=(const Quantity& other) { return *this = *this + other; }
   Quantity& operator-=(const Quantity& other) { return *this = *this - other; }
 
-  /// By amount: "1" equals "1000m".
+  /// Compares amounts: "1" equals "1000m".
   friend bool operator==(const Quantity& a, const Quantity& b);
   friend std::strong_ordering operator<=>(const Quantity& a, const Quantity& b);
 

@@ -11,69 +11,73 @@
 ///   - decimal SI: n u m (none) k M G T P E, powers of a thousand;
 ///   - binary SI: Ki Mi Gi Ti Pi Ei, powers of 1024;
 ///   - decimal exponent: e or E and a whole number.
-/// Nothing finer than 1n exists: what a text says beyond that is rounded away from zero. A binary
-/// quantity is capped at 2^63 - 1 in either direction when it is read; the other families have no
-/// limit, and results are never capped.
+/// The smallest unit is 1n: a finer fraction is rounded away from zero. A binary quantity is capped
+/// at ±(2^63 - 1) when it is parsed; the other families have no limit, and results are never
+/// capped.
 ///
 /// Results are in canonical form: no fraction digits, the largest suffix that allows this, and the
-/// family of the (left) operand. A binary quantity turns decimal where binary would have to round
-/// or is smaller than 1Ki. Numbers are never held in floating point.
+/// family of the (left) operand. A binary quantity becomes decimal if it is below 1Ki, or if the
+/// binary form would have to round. Floating point is never used for amounts.
 ///
-/// Cost: proportional to the length of the texts, whatever exponents they name. Ordinary
-/// quantities (18 digits or fewer) are handled in 64-bit integers.
+/// Cost: proportional to the length of the texts, not to their exponents. Ordinary quantities (18
+/// digits or fewer) use 64-bit integers.
 ///
-/// Throws std::invalid_argument, with the text and the reason, when a text is not a quantity.
+/// Throws std::invalid_argument with the text and the reason if a text is not a quantity.
 /// Thread safety: pure functions.
 namespace kube::quantity {
 
+/// The family of a quantity's suffix.
 enum class Family : std::uint8_t { kDecimalSi, kBinarySi, kDecimalExponent };
 
-/// True if `text` is a quantity. Does not allocate. As lenient as the Kubernetes API server: a
-/// leading '+', leading zeros, "1." and ".5" pass, and so does a text without any digit, which
-/// counts as zero ("-", "Ki"). White space does not pass.
+/// True if `text` is a quantity. Does not allocate. As lenient as the Kubernetes API server:
+/// accepts a leading '+', leading zeros, "1." and ".5", and also a text without any digit, which
+/// counts as zero ("-", "Ki"). Rejects white space.
 [[nodiscard]] bool valid(std::string_view text) noexcept;
 
-/// The family in which results that start from `text` are written. A binary quantity between 0 and
-/// 1 counts as decimal.
+/// The family of the results that are derived from `text`. A binary quantity between 0 and 1 counts
+/// as decimal.
 [[nodiscard]] Family family(std::string_view text);
 
-/// The one canonical form: two texts of the same family and number give the same answer.
+/// Returns the canonical form: two texts of the same family and amount have the same result.
 [[nodiscard]] std::string canonical(std::string_view text);
 
-/// The form in which the API server writes back a quantity that it has read. Mostly canonical(),
-/// but the server keeps a text that it takes for canonical already, such as "+5", "1.500" or "1E3".
+/// Returns the form in which the API server writes back a quantity that it has parsed. Mostly
+/// canonical(), but the server keeps a text that it considers canonical, such as "+5", "1.500" or
+/// "1E3".
 [[nodiscard]] std::string round_trip(std::string_view text);
 
-/// -1, 0 or 1 as `a` is less than, equal to or greater than `b`. Families do not matter.
+/// Returns -1, 0 or 1 if `a` is less than, equal to or greater than `b`. Ignores families.
 [[nodiscard]] int compare(std::string_view a, std::string_view b);
 
-/// -1, 0 or 1.
+/// Returns -1, 0 or 1.
 [[nodiscard]] int sign(std::string_view text);
 
-/// The sum, in the family of `a`, or of `b` where `a` is zero. Throws std::overflow_error when the
-/// exponents are so far apart that the exact sum would need thousands of zeros.
+/// Returns the sum, in the family of `a`, or of `b` if `a` is zero. Throws std::overflow_error if
+/// the exponents are so far apart that the exact sum would need thousands of zeros.
 [[nodiscard]] std::string add(std::string_view a, std::string_view b);
 
-/// The difference `a` - `b`; family and errors as for add().
+/// Returns `a` - `b`; family and errors as for add().
 [[nodiscard]] std::string subtract(std::string_view a, std::string_view b);
 
+/// Returns the negated amount.
 [[nodiscard]] std::string negate(std::string_view text);
 
+/// Returns the amount times `factor`.
 [[nodiscard]] std::string multiply(std::string_view text, std::int64_t factor);
 
-/// The number as an integer, rounded away from zero; the nearest int64 where it does not fit.
+/// Returns the amount as an integer, rounded away from zero and saturated to the range of int64.
 [[nodiscard]] std::int64_t value(std::string_view text);
 
-/// A thousand times the number ("1500m" gives 1500); rounding and range as for value().
+/// Returns the amount in thousandths ("1500m" returns 1500), rounded and saturated like value().
 [[nodiscard]] std::int64_t milli_value(std::string_view text);
 
-/// The double nearest to the number; infinite where it is out of range.
+/// Returns the nearest double; infinity if the amount is out of range.
 [[nodiscard]] double as_double(std::string_view text);
 
-/// The canonical text of a whole number.
+/// Returns the canonical text of an integer.
 [[nodiscard]] std::string from_value(std::int64_t value, Family family = Family::kDecimalSi);
 
-/// The canonical text of a number given in thousandths.
+/// Returns the canonical text of an amount given in thousandths.
 [[nodiscard]] std::string from_milli_value(std::int64_t value, Family family = Family::kDecimalSi);
 
 }  // namespace kube::quantity

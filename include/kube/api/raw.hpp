@@ -12,8 +12,8 @@ namespace kube {
 
 struct LeafOperations;
 
-/// Any object, encoded: JSON as it came, or unset. (In protobuf it may be something else than JSON, and
-/// then has no JSON form.)
+/// An encoded object of any type: its JSON, unchanged, or unset. (In protobuf it may contain
+/// another format, and then has no JSON form.)
 class RawExtension {
  public:
   RawExtension() noexcept = default;
@@ -28,7 +28,7 @@ class RawExtension {
   String raw_;
 };
 
-/// Any JSON value, as it came; unset is null.
+/// Any JSON value, unchanged; unset is null.
 class Json {
  public:
   Json() noexcept = default;
@@ -43,8 +43,9 @@ class Json {
   String raw_;
 };
 
-/// The set of fields that a manager owns, as JSON. Kept in pieces: what differs from pod to pod (the
-/// address that the kubelet reports) is a piece of its own, so that the long rest can be shared.
+/// The set of fields that a field manager owns, as JSON. It is stored in pieces: the part that
+/// differs between pods (the IP address that the kubelet reports) is a piece of its own, so that
+/// the long remainder can be shared.
 class FieldsV1 {
  public:
   FieldsV1() noexcept = default;

@@ -13,13 +13,13 @@ namespace kube {
 
 struct LeafOperations;
 
-/// A moment with a precision of one second, RFC 3339 in JSON; or unset, which is what the zero moment
-/// (the first second of year one) means in Kubernetes.
+/// An instant with a precision of one second, RFC 3339 in JSON; or unset, which Kubernetes
+/// represents by the zero time (the first second of year one).
 class Time {
  public:
   constexpr Time() noexcept = default;
-  Time(std::chrono::system_clock::time_point point) noexcept;  // NOLINT: a time is a time
-  /// Throws std::invalid_argument that quotes `text` if it is not RFC 3339.
+  Time(std::chrono::system_clock::time_point point) noexcept;  // NOLINT: implicit
+  /// Throws std::invalid_argument with `text` if it is not RFC 3339.
   static Time parse(std::string_view text);
   static Time from_unix(std::int64_t seconds) noexcept;
   static constexpr Time from_bits(std::int64_t seconds_since_year_one) noexcept {
@@ -32,7 +32,7 @@ class Time {
   constexpr explicit operator bool() const noexcept { return is_set(); }
   [[nodiscard]] std::int64_t unix_seconds() const noexcept;
   [[nodiscard]] std::chrono::system_clock::time_point time_point() const noexcept;
-  /// "2026-01-31T12:00:00Z"; empty if unset.
+  /// Returns "2026-01-31T12:00:00Z"; empty if unset.
   [[nodiscard]] std::string str() const;
 
   friend constexpr auto operator<=>(Time a, Time b) noexcept = default;
@@ -41,7 +41,7 @@ class Time {
   std::int64_t seconds_ = 0;  // since 0001-01-01T00:00:00Z
 };
 
-/// A moment with a precision of one microsecond; or unset.
+/// An instant with a precision of one microsecond; or unset.
 class MicroTime {
  public:
   constexpr MicroTime() noexcept = default;
@@ -56,7 +56,7 @@ class MicroTime {
   [[nodiscard]] constexpr bool is_set() const noexcept { return micros_ != 0; }
   constexpr explicit operator bool() const noexcept { return is_set(); }
   [[nodiscard]] std::chrono::system_clock::time_point time_point() const noexcept;
-  /// "2026-01-31T12:00:00.000000Z"; empty if unset.
+  /// Returns "2026-01-31T12:00:00.000000Z"; empty if unset.
   [[nodiscard]] std::string str() const;
 
   friend constexpr auto operator<=>(MicroTime a, MicroTime b) noexcept = default;
@@ -69,7 +69,7 @@ class MicroTime {
 class Duration {
  public:
   constexpr Duration() noexcept = default;
-  constexpr Duration(std::chrono::nanoseconds length) noexcept  // NOLINT: converts as chrono does
+  constexpr Duration(std::chrono::nanoseconds length) noexcept  // NOLINT: implicit, like chrono
       : nanoseconds_(length.count()) {}
   static Duration parse(std::string_view text);
 

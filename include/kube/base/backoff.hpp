@@ -8,28 +8,32 @@
 
 namespace kube {
 
+/// Parameters of a Backoff (client-go's wait.Backoff).
 struct BackoffOptions {
   Clock::Duration initial{};  ///< the first delay
-  double factor = 1;          ///< what each further one is multiplied with
-  double jitter = 0;          ///< a delay d becomes a random one in [d, d * (1 + jitter))
-  Clock::Duration cap{};      ///< the longest delay, before jitter; 0: none
-  int tries = 0;  ///< of the operation that is repeated, the first one included; 0: no limit
-  /// When the last delay was asked for longer ago than this, all begins anew; 0: never.
+  double factor = 1;          ///< each further delay is the previous one times this
+  /// Adds a random share: a delay d becomes a random value in [d, d * (1 + jitter)).
+  double jitter = 0;
+  Clock::Duration cap{};  ///< the longest delay, before jitter; 0: no cap
+  int tries = 0;  ///< attempts of the repeated operation, including the first one; 0: no limit
+  /// If next() was last called longer ago than this, the delays start over; 0: never.
   Clock::Duration reset_after{};
   Random random = system_random();
 };
 
-/// How long to wait before the next try of something that failed. Belongs to one thread at a time.
+/// Computes the delays between the attempts of a failing operation: exponential, with jitter.
+///
+/// Thread safety: one thread at a time.
 class Backoff {
  public:
-  /// Throws std::invalid_argument for a negative number, and for a factor below 1.
+  /// Throws std::invalid_argument for a negative number or a factor below 1.
   explicit Backoff(BackoffOptions options);
 
-  /// The next delay. Goes on when the tries are used up.
+  /// Returns the next delay. Keeps returning delays after the last attempt.
   [[nodiscard]] Clock::Duration next(Clock::TimePoint now);
-  /// Waits for the next delay. Returns false, at once, if there is no try left or a stop is requested.
+  /// Waits for the next delay. Returns false at once if no attempt is left or a stop is requested.
   [[nodiscard]] bool wait(Clock& clock, std::stop_token stop);
-  /// Begins anew, as after a success.
+  /// Starts over with the initial delay; called after a success.
   void reset() noexcept;
 
  private:

@@ -10,11 +10,11 @@
 
 namespace kube {
 
-/// A condition variable that a stop request wakes, too.
+/// A condition variable that is also woken by a stop request.
 ///
-/// std::condition_variable_any does the same with a mutex of its own, which the woken thread and the one that
-/// wakes it then fight for: four system calls for each wake-up where two will do, on every way from a socket to
-/// a handler. Notify it without holding the lock where that is possible.
+/// std::condition_variable_any needs a mutex of its own, which the woken and the waking thread then
+/// contend for: four system calls per wake-up instead of two, on every path from a socket to a
+/// handler. Notify without holding the lock where possible.
 ///
 /// Thread safety: all methods may be called from any thread.
 class Condition {
@@ -28,17 +28,18 @@ class Condition {
   void notify_one() noexcept { notify(1); }
   void notify_all() noexcept { notify(kAll); }
 
-  /// Waits, without `lock`, until `ready()`, which is called with it.
+  /// Waits until `ready()` returns true. `lock` is released while waiting, and held while `ready()`
+  /// is called.
   template <typename Ready>
   void wait(std::unique_lock<std::mutex>& lock, const Ready& ready) {
     (void)wait_until(lock, {}, TimePoint::max(), ready);
   }
-  /// Until a stop is requested at the latest. Returns what `ready()` says then.
+  /// As above, but also returns when a stop is requested. Returns the last result of `ready()`.
   template <typename Ready>
   bool wait(std::unique_lock<std::mutex>& lock, std::stop_token stop, const Ready& ready) {
     return wait_until(lock, std::move(stop), TimePoint::max(), ready);
   }
-  /// Until the deadline at the latest, too.
+  /// As above, but also returns at the deadline.
   template <typename Ready>
   bool wait_until(std::unique_lock<std::mutex>& lock, std::stop_token stop, TimePoint deadline,
                   const Ready& ready) {
@@ -46,13 +47,14 @@ class Condition {
     const std::stop_callback wake{stop, [this]() noexcept { notify_all(); }};
     const Waiter counted{waiters_};
     for (;;) {
-      // Before looking: what changes afterwards changes the number, and sleep() returns at once.
+      // Loaded before the check: a later change increments the counter, and sleep() returns at
+      // once.
       const std::uint32_t seen = changes_.load();
       if (ready()) return true;
       if (stop.stop_requested() || !sleep(lock, seen, deadline)) return ready();
     }
   }
-  /// The same for a time from now on.
+  /// As above, with a timeout relative to now.
   template <typename Ready>
   bool wait_for(std::unique_lock<std::mutex>& lock, std::chrono::nanoseconds limit,
                 const Ready& ready) {
@@ -75,7 +77,7 @@ class Condition {
     if (waiters_.load() != 0) wake(count);
   }
   void wake(int count) noexcept;
-  /// Sleeps unless changes_ is no longer `seen`. False if the deadline has come.
+  /// Sleeps unless changes_ differs from `seen`. Returns false if the deadline has passed.
   bool sleep(std::unique_lock<std::mutex>& lock, std::uint32_t seen, TimePoint deadline);
 
   std::atomic<std::uint32_t> changes_ = 0;

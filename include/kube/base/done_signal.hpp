@@ -15,8 +15,8 @@
 
 namespace kube {
 
-/// Something that happens once, such as "all caches are filled": it can be asked, waited for, and named in
-/// messages. Copies are the same signal. Never goes back.
+/// A one-shot event, such as "all caches are synced", that can be polled, waited for, and named in
+/// messages. Copies share one state. Once done, it stays done.
 ///
 /// Thread safety: any method from any thread.
 class DoneSignal {
@@ -25,17 +25,18 @@ class DoneSignal {
 
   [[nodiscard]] const std::string& name() const noexcept;
   [[nodiscard]] bool done() const;
-  /// Returns true when it has happened, false if a stop comes first. Throws std::logic_error in code that must not wait
-  /// (an inline handler, a hook).
+  /// Returns true once the signal is done, false if a stop is requested first. Throws
+  /// std::logic_error in code that must not wait (an inline handler, a hook).
   [[nodiscard]] bool wait(std::stop_token stop) const;
-  /// The same; false also if the deadline comes first.
+  /// As wait(), but also returns false at the deadline.
   [[nodiscard]] bool wait_until(Clock& clock, Clock::TimePoint deadline,
                                 std::stop_token stop = {}) const;
-  /// Lets it happen. Later calls do nothing.
+  /// Marks the signal as done and runs the callbacks. Later calls do nothing.
   void fire() const noexcept;
 
-  /// Calls `then` when it happens, in the thread that fires it, or at once if it has happened. Returns what
-  /// forget() needs to have it not called any more. What `then` throws in the thread that fires is swallowed.
+  /// Calls `then` in the thread that calls fire(), or at once if the signal is done already.
+  /// Returns an id for forget(), which cancels the call. Exceptions of `then` in the thread that
+  /// fires are swallowed.
   std::uint64_t on_done(std::function<void()> then) const;
   void forget(std::uint64_t registered) const;
 
@@ -44,8 +45,9 @@ class DoneSignal {
   std::shared_ptr<State> state_;
 };
 
-/// Waits for all signals; true if all have happened, also those that did so while a stop came. With a
-/// non-empty `what`, logs what it waits for, each signal as it happens, and what had not when stopped.
+/// Waits for all signals. Returns true if all are done, even if a stop was requested meanwhile. If
+/// `what` is not empty, logs the start of the wait, each signal as it fires, and the signals that
+/// are missing after a stop.
 [[nodiscard]] bool wait_for(const std::vector<DoneSignal>& signals, std::stop_token stop,
                             std::string_view what = {}, const Logger& log = {});
 

@@ -6,8 +6,8 @@
 
 namespace kube {
 
-/// Base of everything that kubecxx throws for a reason outside the program: the network, a server, a
-/// file or a document. A broken precondition is a std::logic_error instead.
+/// Base class of all exceptions that kubecxx throws for a reason outside the program: the network,
+/// a server, a file or a document. A broken precondition throws a std::logic_error instead.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

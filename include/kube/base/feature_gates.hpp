@@ -13,12 +13,12 @@
 
 namespace kube {
 
-/// A value of the environment, or none if it is not set.
+/// Returns the value of an environment variable, or nullopt if it is not set.
 using EnvironmentLookup = std::function<std::optional<std::string>(const std::string& name)>;
-/// Looks into the environment of the process.
+/// Returns a lookup in the environment of the process.
 [[nodiscard]] EnvironmentLookup process_environment();
 
-/// What can be turned on and off, under the names that client-go gives it.
+/// The features that can be turned on and off, with the names of client-go's feature gates.
 enum class Feature {
   kAtomicFifo,
   kClientsAllowCaRotation,
@@ -33,23 +33,25 @@ enum class Feature {
 };
 inline constexpr std::size_t kFeatureCount = 10;
 
-/// The name as in KUBE_FEATURE_<name>.
+/// The name of the gate, as in KUBE_FEATURE_<name>.
 [[nodiscard]] std::string_view feature_name(Feature feature) noexcept;
-/// What holds unless somebody says otherwise; also what those assume who were given no FeatureGates.
+/// The default of the feature. Also used by components that have no FeatureGates.
 [[nodiscard]] bool feature_default(Feature feature) noexcept;
 
-/// Which features are on: what set() said, else the environment variable KUBE_FEATURE_<name>, else the default.
-/// The environment is read once, at the first call of enabled(); what is no boolean there is logged and
-/// ignored. Thread safety: all methods, from any thread.
+/// Determines which features are enabled: the value given to set(), else the environment variable
+/// KUBE_FEATURE_<name>, else the default. The environment is read once, at the first call of
+/// enabled(); a value that is not a boolean is logged and ignored.
+///
+/// Thread safety: all methods, from any thread.
 class FeatureGates {
  public:
   explicit FeatureGates(const Logger& log = {},
                         EnvironmentLookup environment = process_environment());
 
   [[nodiscard]] bool enabled(Feature feature);
-  /// Throws std::invalid_argument if the feature cannot be moved off its default.
+  /// Throws std::invalid_argument if the feature is locked to its default.
   void set(Feature feature, bool on);
-  /// The same, by name; throws std::invalid_argument also if there is no such feature.
+  /// As above, by name. Also throws std::invalid_argument if no gate has this name.
   void set(std::string_view name, bool on);
 
  private:

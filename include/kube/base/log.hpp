@@ -11,18 +11,20 @@
 
 namespace kube {
 
+/// Severity of a log line, in ascending order.
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
-/// The log of the library. A Logger is a small value that is handed down in options;
-/// Logger{} is silent and costs a comparison. Options that leave their log out inherit it: informers from the client
-/// of their factory or of their ResourceListWatch, controllers from the manager, and a client logs warnings and errors to
-/// stderr_logger().
+/// Writes the log lines of the library. A Logger is a small value that is passed in options;
+/// Logger{} discards everything at the cost of one comparison. Options without a logger inherit
+/// one: informers from the client of their factory or of their ResourceListWatch, controllers from
+/// the manager. A client logs warnings and errors to stderr_logger() by default.
 ///
-/// A sink gets one line of UTF-8: control characters in component and message arrive as \xNN (detail::escape_control()),
-/// so that what a server or a file says can neither forge a line nor steer a terminal.
+/// A sink receives one line of UTF-8. Control characters in component and message are escaped as
+/// \xNN (detail::escape_control()), so that text from a server or a file can neither forge a log
+/// line nor send escape sequences to a terminal.
 ///
-/// Thread safety: the sink is called from any thread and must cope with that; what it throws is swallowed,
-/// since no log line is worth a lost event.
+/// Thread safety: the sink is called from any thread and must be thread-safe. Exceptions of the
+/// sink are swallowed, so that a failing log does not lose an event.
 class Logger {
  public:
   using Sink =
@@ -31,7 +33,7 @@ class Logger {
   Logger() = default;
   explicit Logger(Sink sink, LogLevel least = LogLevel::kInfo);
 
-  /// The same log, with `component` ("reflector", "leader election") on each line.
+  /// Returns the same log with `component` ("reflector", "leader election") on each line.
   [[nodiscard]] Logger named(std::string_view component) const;
   [[nodiscard]] bool enabled(LogLevel level) const noexcept {
     return sink_ != nullptr && level >= least_;
@@ -65,7 +67,8 @@ class Logger {
   LogLevel least_ = LogLevel::kInfo;
 };
 
-/// Writes to standard error, each message as one line and with one write(), so that lines of several threads do not mix:
+/// Returns a logger that writes to standard error. Each message is one line and one write(), so
+/// that lines of several threads do not interleave:
 ///   2026-01-01T00:00:00.000Z WARNING reflector: v1 Pod: ...
 [[nodiscard]] Logger stderr_logger(LogLevel least = LogLevel::kWarning);
 

@@ -13,11 +13,13 @@
 
 namespace kube {
 
-/// Names and values that tell one series of a metric from the others. Values are UTF-8.
+/// Label names and values that identify one series of a metric. Values are UTF-8.
 using MetricLabels = std::vector<std::pair<std::string, std::string>>;
 
-/// A number that only grows. This and the two below are handles that may be copied and outlive the
-/// registry; one made by default counts nothing. Thread safety: all methods, from any thread, lock-free.
+/// A monotonically increasing number. Counter, Gauge and Histogram are handles: they can be copied
+/// and may outlive the registry. A default-constructed handle counts nothing.
+///
+/// Thread safety: all methods, from any thread, lock-free.
 class Counter {
  public:
   Counter() = default;
@@ -35,7 +37,7 @@ class Counter {
   std::shared_ptr<Cell> cell_;
 };
 
-/// A number that goes up and down.
+/// A number that can go up and down.
 class Gauge {
  public:
   Gauge() = default;
@@ -56,7 +58,7 @@ class Gauge {
   std::shared_ptr<Cell> cell_;
 };
 
-/// How often values fell below each of several bounds, and their sum.
+/// Counts observed values per bucket, and their sum.
 class Histogram {
  public:
   Histogram() = default;
@@ -71,8 +73,8 @@ class Histogram {
   std::shared_ptr<Cell> cell_;
 };
 
-/// Keeps a function registered with Metrics::on_collect(). Its destructor waits for a call that is under
-/// way; so the function must not destroy it.
+/// Keeps a function registered with Metrics::on_collect(). The destructor waits for a call in
+/// progress; therefore the function must not destroy its own collector.
 class MetricsCollector {
  public:
   MetricsCollector() = default;
@@ -91,16 +93,17 @@ class MetricsCollector {
   std::shared_ptr<Entry> entry_;
 };
 
-/// A registry of counters, gauges and histograms, and their text as Prometheus reads it.
+/// A registry of counters, gauges and histograms, with output in the Prometheus text format.
 ///
-/// Asking for a series makes it (at 0) or finds it: both give a handle to the same number. That takes a lock
-/// and a look-up, so hot paths ask once and keep the handle. Objects that record metrics take a
-/// std::shared_ptr<Metrics> in their options, null by default; the free functions below give handles that
-/// count nothing for a null one.
+/// Requesting a series creates it (at 0) or finds it: all handles of a series share one number. A
+/// request takes a lock and a look-up, so hot paths keep the handle. Objects that record metrics
+/// take a std::shared_ptr<Metrics> in their options, null by default; for null, the free functions
+/// below return handles that count nothing.
 ///
 /// Thread safety: all methods, from any thread.
-/// Throws std::invalid_argument if a name is not one for Prometheus, if bounds do not ascend, or if the metric
-/// exists with another kind or other bounds. The help of the first call stays.
+/// Throws std::invalid_argument if a name is not a valid Prometheus name, if bounds do not ascend,
+/// or if the metric exists with another kind or other bounds. The help text of the first call is
+/// kept.
 class Metrics {
  public:
   Metrics();
@@ -113,19 +116,20 @@ class Metrics {
   [[nodiscard]] Gauge gauge(std::string_view name, std::string_view help, MetricLabels labels = {});
   [[nodiscard]] Histogram histogram(std::string_view name, std::string_view help,
                                     std::vector<double> bounds, MetricLabels labels = {});
-  /// Forgets one series, as when what it tells about is gone. Handles of it go on to work, unseen.
+  /// Removes one series, for instance when the object that it describes is gone. Its handles stay
+  /// valid but are no longer exported.
   void remove(std::string_view name, MetricLabels labels = {});
-  /// Forgets all series that have (at least) these labels, whatever their metric.
+  /// Removes all series, of any metric, that have at least these labels.
   void remove_all(const MetricLabels& labels);
 
-  /// Reserves a name, so that two who count do not take the same labels. Null if somebody has it. It is free
-  /// again when the last copy of the result is gone.
+  /// Reserves a name, so that two components do not use the same labels. Returns null if the name
+  /// is taken. The name becomes free when the last copy of the result is destroyed.
   [[nodiscard]] std::shared_ptr<const void> claim(std::string name);
 
-  /// Calls `collect` at the beginning of each text(): for gauges that are computed when somebody looks.
+  /// Calls `collect` at the start of each text(), for gauges that are computed on demand.
   [[nodiscard]] MetricsCollector on_collect(std::function<void()> collect);
 
-  /// All series in the text format of Prometheus (version 0.0.4), ordered by name and by labels.
+  /// Returns all series in the Prometheus text format (version 0.0.4), ordered by name and labels.
   [[nodiscard]] std::string text();
   static constexpr std::string_view kContentType = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -134,7 +138,7 @@ class Metrics {
   const std::unique_ptr<State> state_;
 };
 
-/// The series of `metrics`; a handle that counts nothing if `metrics` is null.
+/// Return the series of `metrics`, or a handle that counts nothing if `metrics` is null.
 [[nodiscard]] Counter counter(const std::shared_ptr<Metrics>& metrics, std::string_view name,
                               std::string_view help, MetricLabels labels = {});
 [[nodiscard]] Gauge gauge(const std::shared_ptr<Metrics>& metrics, std::string_view name,

@@ -5,11 +5,11 @@
 
 namespace kube {
 
-/// A source of random numbers, evenly spread over [0, 1). Whatever draws some takes one in its options, so that
-/// tests know them beforehand. Not for secrets.
+/// A source of random numbers, uniformly distributed over [0, 1). Components take one in their
+/// options, so that tests can make them predictable. Not for secrets.
 using Random = std::function<double()>;
 
-/// One that differs from run to run. May be called from any thread.
+/// Returns a source with a random seed. It may be called from any thread.
 [[nodiscard]] Random system_random();
 
 }  // namespace kube

@@ -6,11 +6,12 @@
 
 namespace kube {
 
-/// Overwrites all memory of `text`, also what is behind its end, and empties it.
+/// Overwrites the whole capacity of `text`, then empties it.
 void wipe(std::string& text) noexcept;
 
-/// A text that is overwritten before its memory is given back: a token, a password, a key. It is a std::string, with one
-/// more function for text that grows: append() and += leave the bytes in the memory that they leave behind.
+/// A std::string for tokens, passwords and keys that overwrites its memory before releasing it. Use
+/// grow() instead of append() and +=, which leave the secret in the old memory when they
+/// reallocate.
 class SecretText : public std::string {
  public:
   SecretText() = default;
@@ -34,7 +35,7 @@ class SecretText : public std::string {
   }
   ~SecretText() { wipe(*this); }
 
-  /// Appends; memory that becomes too small is overwritten before it is given back.
+  /// Appends `more`. Overwrites the old memory before releasing it if a reallocation is needed.
   void grow(std::string_view more);
 };
 

@@ -8,21 +8,21 @@
 
 namespace kube {
 
-/// The arithmetic of a token bucket: full at the start, refilled at `rate` per second up to `burst`. Several
-/// threads need a lock around it.
+/// The arithmetic of a token bucket: full at the start, refilled at `rate` tokens per second up to
+/// `burst`. Not thread-safe: needs an external lock.
 class Tokens {
  public:
   Tokens(double rate, double burst, Clock::TimePoint now) noexcept
       : rate_(rate), burst_(burst), tokens_(burst), refilled_(now) {}
 
-  /// Takes one token, if need be one that is still to come, and returns how long that takes.
+  /// Takes one token, possibly a future one, and returns the time until it is available.
   [[nodiscard]] Clock::Duration reserve(Clock::TimePoint now) noexcept {
     refill(now);
     tokens_ -= 1;
     return tokens_ >= 0 ? Clock::Duration{}
                         : std::chrono::round<Clock::Duration>(Seconds{-tokens_ / rate_});
   }
-  /// Takes one if there is one.
+  /// Takes one token if one is available.
   [[nodiscard]] bool take(Clock::TimePoint now) noexcept {
     refill(now);
     if (tokens_ < 1) return false;
@@ -30,7 +30,7 @@ class Tokens {
     return true;
   }
 
-  /// Undoes a reserve() that was not waited for.
+  /// Undoes a reserve() whose delay was not waited for.
   void give_back() noexcept { tokens_ += 1; }
 
  private:
@@ -43,7 +43,7 @@ class Tokens {
 
   double rate_;
   double burst_;
-  double tokens_;  // negative while reserved ones are still to come
+  double tokens_;  // negative while reserved tokens are not yet available
   Clock::TimePoint refilled_;
 };
 

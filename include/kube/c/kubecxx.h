@@ -46,9 +46,9 @@ extern "C" {
  * changed as long as the library is called libkubecxx.so.0. */
 #define KUBECXX_ABI_VERSION 1
 
-/* The version of the library, such as "0.1.0". */
+/* Returns the version of the library, such as "0.1.0". */
 const char* kubecxx_version(void);
-/* The ABI version of the library. A program that was compiled with a higher KUBECXX_ABI_VERSION may miss functions. */
+/* Returns the ABI version of the library. A program compiled with a higher KUBECXX_ABI_VERSION may miss functions. */
 int kubecxx_abi_version(void);
 
 /* --- Strings ------------------------------------------------------------------------------------------------------- */
@@ -58,7 +58,7 @@ typedef struct kubecxx_string {
   size_t size;
 } kubecxx_string;
 
-/* The string that ends with a null character; null is the empty string. It is not copied. */
+/* Makes a kubecxx_string of a null-terminated string; null is the empty string. It is not copied. */
 static inline kubecxx_string kubecxx_str(const char* text) {
   kubecxx_string string;
   string.data = text;
@@ -78,22 +78,22 @@ enum {
   KUBECXX_ERROR_INVALID_ARGUMENT = 1, /* an argument or option is wrong; the message names it */
   KUBECXX_ERROR_MISUSE = 2,           /* a call that is not allowed here or now */
   KUBECXX_ERROR_NO_MEMORY = 3,
-  KUBECXX_ERROR_SYSTEM = 4,          /* the system refuses a thread or a descriptor */
-  KUBECXX_ERROR_CONFIG = 5,          /* a configuration is missing or cannot be used */
-  KUBECXX_ERROR_TRANSPORT = 6,       /* no answer of the server */
-  KUBECXX_ERROR_TIMEOUT = 7,         /* the time of the caller is over */
-  KUBECXX_ERROR_CANCELED = 8,        /* kubecxx_cancel_request(), or the end of the handle */
-  KUBECXX_ERROR_CODEC = 9,           /* text that is no JSON, or not what it should be */
-  KUBECXX_ERROR_API = 10,            /* the server refuses; see kubecxx_error_http_status() */
-  KUBECXX_ERROR_NOT_FOUND = 11,      /* the same with status 404; also by a cache */
-  KUBECXX_ERROR_ALREADY_EXISTS = 12, /* the same with status 409 and that reason */
-  KUBECXX_ERROR_CONFLICT = 13,       /* the same with status 409: the object has changed */
+  KUBECXX_ERROR_SYSTEM = 4,    /* the system cannot create a thread or a descriptor */
+  KUBECXX_ERROR_CONFIG = 5,    /* a configuration is missing or invalid */
+  KUBECXX_ERROR_TRANSPORT = 6, /* no response from the server */
+  KUBECXX_ERROR_TIMEOUT = 7,   /* the caller's timeout has passed */
+  KUBECXX_ERROR_CANCELED = 8,  /* by kubecxx_cancel_request(), or because the handle was freed */
+  KUBECXX_ERROR_CODEC = 9,     /* malformed JSON, or unexpected content */
+  KUBECXX_ERROR_API = 10, /* the server rejected the request; see kubecxx_error_http_status() */
+  KUBECXX_ERROR_NOT_FOUND = 11,      /* status 404; also returned by a cache */
+  KUBECXX_ERROR_ALREADY_EXISTS = 12, /* status 409 with that reason */
+  KUBECXX_ERROR_CONFLICT = 13,       /* status 409: the object has changed */
   KUBECXX_ERROR_FORKED = 14,         /* the handle belongs to the parent process */
   KUBECXX_ERROR_OTHER = 15
 };
 
-/* What the last call of this thread that returned a code said: code, message, and for errors of the server its HTTP status
- * and reason ("NotFound"). Empty and 0 after KUBECXX_OK. The strings are valid until the next such call. */
+/* The result of this thread's last call that returned a code: code, message, and for errors of the server its HTTP
+ * status and reason ("NotFound"). Empty and 0 after KUBECXX_OK. The strings are valid until the next such call. */
 int kubecxx_error_code(void);
 kubecxx_string kubecxx_error_message(void);
 int kubecxx_error_http_status(void);
@@ -108,17 +108,17 @@ enum {
   KUBECXX_LOG_ERROR = 3
 };
 
-/* Receives one line. Called by any thread, also several at a time, and by threads that must not wait: it must not block.
- * What the library logs because of a call that the sink makes is dropped. */
+/* Receives one line. Called by any thread, concurrently, and by threads that must not wait: it must not block. Lines
+ * that the library logs because of a call that the sink makes are dropped. */
 typedef void (*kubecxx_log_function)(void* user_data, int level, kubecxx_string component,
                                      kubecxx_string message);
 
-/* A log, for the options of other handles; without one, warnings and errors go to standard error. */
+/* A log, for the options of other handles. Without one, warnings and errors are written to standard error. */
 typedef struct kubecxx_log kubecxx_log;
 /* Lines below `least_level` are dropped. A null function drops all. */
 int kubecxx_log_new(kubecxx_log_function function, void* user_data,
                     void (*release)(void* user_data), int least_level, kubecxx_log** log);
-/* Later lines are dropped, also those of handles that still have this log. */
+/* Later lines are dropped, including those of handles that still use this log. */
 void kubecxx_log_free(kubecxx_log* log);
 
 /* --- Canceling ----------------------------------------------------------------------------------------------------- */
@@ -128,42 +128,42 @@ typedef struct kubecxx_cancel kubecxx_cancel;
 int kubecxx_cancel_new(kubecxx_cancel** cancel);
 /* Ends all calls that were given `cancel`, and all later ones, with KUBECXX_ERROR_CANCELED. */
 int kubecxx_cancel_request(kubecxx_cancel* cancel);
-/* Calls that have it go on. */
+/* Calls that use it continue. */
 void kubecxx_cancel_free(kubecxx_cancel* cancel);
 
 /* --- Configuration ------------------------------------------------------------------------------------------------- */
 
-/* Where the server is, and the credentials. */
+/* The address of the server, and the credentials. */
 typedef struct kubecxx_config kubecxx_config;
 
 typedef struct kubecxx_config_options {
   size_t size;
-  kubecxx_string context;    /* of the kubeconfig; default: its current-context */
+  kubecxx_string context;    /* a context of the kubeconfig; default: its current-context */
   kubecxx_string user_agent; /* default: name of the program and version */
   double qps;                /* requests per second; 0 is the default of 5, negative is no limit */
   int32_t burst;             /* requests at once; 0 is the default of 10 */
-  int64_t timeout_ms;        /* of each request as a whole; 0 is none */
+  int64_t timeout_ms;        /* timeout of each whole request; 0: none */
   const kubecxx_log* log;
 } kubecxx_config_options;
 
-/* The configuration of the usual places: the file `path` if it is not empty; else those that KUBECONFIG names, else
- * ~/.kube/config; and if they name no server, that of the pod that the program runs in. */
+/* Loads the configuration from the usual places: the file `path` if it is not empty; else the files in KUBECONFIG, else
+ * ~/.kube/config; and if these name no server, that of the pod that the program runs in. */
 int kubecxx_config_load(kubecxx_string path, const kubecxx_config_options* options,
                         kubecxx_config** config);
-/* The configuration of a kubeconfig (YAML or JSON) that the caller has in memory. */
+/* Parses a kubeconfig (YAML or JSON) in memory. */
 int kubecxx_config_parse(kubecxx_string text, const kubecxx_config_options* options,
                          kubecxx_config** config);
-/* The configuration of the service account of the pod that the program runs in. */
+/* Loads the configuration of the service account of the pod that the program runs in. */
 int kubecxx_config_in_cluster(const kubecxx_config_options* options, kubecxx_config** config);
-/* The address of the server. */
+/* Returns the address of the server. */
 kubecxx_string kubecxx_config_server(const kubecxx_config* config);
-/* The namespace of the context or pod, "default" if it has none. */
+/* Returns the namespace of the context or pod; "default" if it has none. */
 kubecxx_string kubecxx_config_namespace(const kubecxx_config* config);
 void kubecxx_config_free(kubecxx_config* config);
 
 /* --- Threads ------------------------------------------------------------------------------------------------------- */
 
-/* The threads of clients and their informers, or none: then the program runs everything from its own event loop. */
+/* The threads of clients and their informers. Without threads, the program runs everything from its own event loop. */
 typedef struct kubecxx_runtime kubecxx_runtime;
 
 #define KUBECXX_NO_THREADS (-1)
@@ -179,34 +179,34 @@ typedef struct kubecxx_runtime_options {
 } kubecxx_runtime_options;
 
 int kubecxx_runtime_new(const kubecxx_runtime_options* options, kubecxx_runtime** runtime);
-/* Of a runtime without threads: a file descriptor that is readable, level-triggered, whenever run_ready() has something
- * to do. It is always the same one and belongs to the runtime. */
+/* For a runtime without threads: returns a file descriptor that is readable (level-triggered) whenever run_ready() has
+ * something to do. It is always the same one and owned by the runtime. */
 int kubecxx_runtime_descriptor(kubecxx_runtime* runtime, int* descriptor);
-/* Of a runtime without threads: does what is ready, for about `budget_ms` (0 is the default of 5) at most, without waiting.
- * Handlers are called in here. Sets `more` (may be null) to 1 if more is ready: a loop that waits for edges calls it until
- * that is 0. One thread at a time; a callback must not call it. */
+/* For a runtime without threads: does all work that is ready, for at most about `budget_ms` (0 is the default of 5),
+ * without waiting. Handlers are called inside. Sets `more` (may be null) to 1 if more is ready: an edge-triggered loop
+ * calls it until that is 0. One thread at a time; a callback must not call it. */
 int kubecxx_runtime_run_ready(kubecxx_runtime* runtime, int64_t budget_ms, int* more);
-/* Threads end when the last client and informer that use them have gone. */
+/* Threads end when the last client and informer that use them have been freed. */
 void kubecxx_runtime_free(kubecxx_runtime* runtime);
 
 /* --- Objects ------------------------------------------------------------------------------------------------------- */
 
-/* A Kubernetes object. It never changes, so any number of threads may read it. */
+/* A Kubernetes object. It is immutable, so any number of threads may read it. */
 typedef struct kubecxx_object kubecxx_object;
-/* Its JSON text. Made when it is first asked for; empty, with kubecxx_error_code(), if there is no memory for it. */
+/* Returns its JSON text, which the first call creates. Empty, with kubecxx_error_code() set, if there is no memory. */
 kubecxx_string kubecxx_object_json(const kubecxx_object* object);
-/* Parts of metadata, which need no parsing; empty if they are not set. */
+/* Members of metadata, which need no parsing; empty if they are not set. */
 kubecxx_string kubecxx_object_name(const kubecxx_object* object);
 kubecxx_string kubecxx_object_namespace(const kubecxx_object* object);
 kubecxx_string kubecxx_object_resource_version(const kubecxx_object* object);
-/* A handle of its own for an object that a callback or a list lends. Shares the object. */
+/* Makes a new handle of an object that a callback or a list lends. Shares the object. */
 int kubecxx_object_clone(const kubecxx_object* object, kubecxx_object** clone);
 void kubecxx_object_free(kubecxx_object* object);
 
-/* Objects in no order. */
+/* A list of objects, in unspecified order. */
 typedef struct kubecxx_list kubecxx_list;
 size_t kubecxx_list_size(const kubecxx_list* list);
-/* Lives as long as the list and is not freed by the caller. Null if there is no such item. */
+/* Returns an item, which is owned by the list and must not be freed. Null if there is no such item. */
 const kubecxx_object* kubecxx_list_item(const kubecxx_list* list, size_t index);
 void kubecxx_list_free(kubecxx_list* list);
 
@@ -217,14 +217,14 @@ typedef struct kubecxx_client kubecxx_client;
 
 typedef struct kubecxx_client_options {
   size_t size;
-  kubecxx_runtime* runtime; /* shared with other clients; default: one of its own */
-  const kubecxx_log* log;   /* also of its informers */
+  kubecxx_runtime* runtime; /* may be shared with other clients; default: a new one */
+  const kubecxx_log* log;   /* also used by its informers */
 } kubecxx_client_options;
 
-/* Nothing is sent yet. */
+/* Makes a client. Sends nothing yet. */
 int kubecxx_client_new(const kubecxx_config* config, const kubecxx_client_options* options,
                        kubecxx_client** client);
-/* Informers of the client go on. */
+/* Informers of the client continue. */
 void kubecxx_client_free(kubecxx_client* client);
 
 /* The objects of one kind: group "apps", version "v1", resource "deployments", namespace "shop". */
@@ -236,19 +236,19 @@ typedef struct kubecxx_resource {
   kubecxx_string namespace_; /* empty for kinds without namespaces; informers: all namespaces */
 } kubecxx_resource;
 
-/* The functions below send a request. They wait for the answer; handlers may call them. With a runtime without threads they
- * run the loop meanwhile, and handlers with it, unless another thread does; handlers must not call them then.
- * Objects are JSON text in both directions. Outputs may be null if the answer is of no interest. */
+/* The functions below send a request and wait for the response; handlers may call them. With a runtime without threads
+ * they run the loop meanwhile, and handlers with it, unless another thread does; handlers must not call them then.
+ * Objects are JSON text in both directions. Outputs may be null if the response is not needed. */
 
 typedef struct kubecxx_get_options {
   size_t size;
   kubecxx_string subresource; /* "status", "scale" */
   kubecxx_string
-      resource_version; /* "0": any state that the server has at hand; default: the newest */
-  int64_t timeout_ms;   /* 0: as the configuration says */
+      resource_version; /* "0": any state in the cache of the server; default: the newest */
+  int64_t timeout_ms;   /* 0: as in the configuration */
   kubecxx_cancel* cancel;
 } kubecxx_get_options;
-/* Waits. */
+/* Reads an object. Waits. */
 int kubecxx_client_get(kubecxx_client* client, const kubecxx_resource* resource,
                        kubecxx_string name, const kubecxx_get_options* options,
                        kubecxx_object** object);
@@ -258,20 +258,20 @@ typedef struct kubecxx_write_options {
   kubecxx_string subresource; /* "status", or for create "eviction", "binding" */
   kubecxx_string field_manager;
   kubecxx_string field_validation; /* "Ignore", "Warn" or "Strict" */
-  int32_t dry_run;                 /* 1: check everything and store nothing */
-  int32_t force;                   /* apply only. 1: take over fields that others manage */
-  int64_t timeout_ms;              /* 0: as the configuration says */
+  int32_t dry_run;                 /* 1: validate, but store nothing */
+  int32_t force;                   /* apply only. 1: take over fields managed by others */
+  int64_t timeout_ms;              /* 0: as in the configuration */
   kubecxx_cancel* cancel;
 } kubecxx_write_options;
-/* Waits. */
+/* Creates an object. Waits. */
 int kubecxx_client_create(kubecxx_client* client, const kubecxx_resource* resource,
                           kubecxx_string json, const kubecxx_write_options* options,
                           kubecxx_object** stored);
-/* Replaces the object that metadata.name names, if its resourceVersion still is the newest or is not set. Waits. */
+/* Replaces the object with that metadata.name, if its resourceVersion is still the newest or is not set. Waits. */
 int kubecxx_client_update(kubecxx_client* client, const kubecxx_resource* resource,
                           kubecxx_string json, const kubecxx_write_options* options,
                           kubecxx_object** stored);
-/* Server-side apply; options->field_manager is required. Fields that are not set are given up. Waits. */
+/* Server-side apply; options->field_manager is required. Fields that are no longer set are released. Waits. */
 int kubecxx_client_apply(kubecxx_client* client, const kubecxx_resource* resource,
                          kubecxx_string json, const kubecxx_write_options* options,
                          kubecxx_object** stored);
@@ -279,25 +279,25 @@ int kubecxx_client_apply(kubecxx_client* client, const kubecxx_resource* resourc
 enum {
   KUBECXX_PATCH_JSON = 0,           /* RFC 6902: a list of operations */
   KUBECXX_PATCH_MERGE = 1,          /* RFC 7386: members replace members, null removes */
-  KUBECXX_PATCH_STRATEGIC_MERGE = 2 /* knows which lists are maps; built-in kinds only */
+  KUBECXX_PATCH_STRATEGIC_MERGE = 2 /* merges lists by key; built-in kinds only */
 };
-/* `body` is sent as it is. Waits. */
+/* Patches an object; `body` is sent unchanged. Waits. */
 int kubecxx_client_patch(kubecxx_client* client, const kubecxx_resource* resource,
                          kubecxx_string name, int type, kubecxx_string body,
                          const kubecxx_write_options* options, kubecxx_object** stored);
 
 typedef struct kubecxx_delete_options {
   size_t size;
-  kubecxx_string uid; /* only if the object still is this one, in this state */
+  kubecxx_string uid; /* preconditions: delete only this object, in this state */
   kubecxx_string resource_version;
   kubecxx_string propagation_policy; /* "Orphan", "Background" or "Foreground" */
   int32_t has_grace_period;          /* 1: grace_period_seconds is sent */
   int32_t dry_run;
   int64_t grace_period_seconds;
-  int64_t timeout_ms; /* 0: as the configuration says */
+  int64_t timeout_ms; /* 0: as in the configuration */
   kubecxx_cancel* cancel;
 } kubecxx_delete_options;
-/* Asks for the deletion; the object may stay until its finalizers are done. Waits. */
+/* Requests the deletion; the object may remain until its finalizers are done. Waits. */
 int kubecxx_client_delete(kubecxx_client* client, const kubecxx_resource* resource,
                           kubecxx_string name, const kubecxx_delete_options* options);
 
@@ -310,50 +310,51 @@ typedef struct kubecxx_informer_options {
   size_t size;
   kubecxx_string label_selector; /* "app=web,tier!=cache" */
   kubecxx_string field_selector; /* "spec.nodeName=node-7" */
-  int64_t resync_ms; /* how often handlers see all objects again, from the cache; 0: never */
-  /* Fields that no object in the cache needs, as paths in JSON: "metadata.managedFields". */
+  int64_t resync_ms; /* how often handlers receive all objects again, from the cache; 0: never */
+  /* Fields to drop from cached objects, as paths in JSON: "metadata.managedFields". */
   const kubecxx_string* leave_out;
   size_t leave_out_count;
 } kubecxx_informer_options;
 
 int kubecxx_informer_new(kubecxx_client* client, const kubecxx_resource* resource,
                          const kubecxx_informer_options* options, kubecxx_informer** informer);
-/* Begins to list and watch. Once; handlers may be added before and after. */
+/* Starts to list and watch. Can be called once; handlers may be added before and after. */
 int kubecxx_informer_start(kubecxx_informer* informer);
-/* 1 once the first list is in the cache, else 0. */
+/* Returns 1 once the first list is in the cache, else 0. */
 int kubecxx_informer_has_synced(const kubecxx_informer* informer);
 /* Returns when the first list is in the cache, or KUBECXX_ERROR_TIMEOUT after `timeout_ms` (negative: never) with the last
  * error of list or watch in the message. `cancel` may be null. Waits; with a runtime without threads it runs the loop, and
  * handlers with it. */
 int kubecxx_informer_wait_for_sync(kubecxx_informer* informer, int64_t timeout_ms,
                                    kubecxx_cancel* cancel);
-/* Why nothing new arrives: the last error of list or watch; empty if all is well. */
+/* Returns why nothing new arrives: the last error of list or watch; empty if there is none. */
 int kubecxx_informer_last_error(const kubecxx_informer* informer, kubecxx_text** message);
-/* The cached object with the key "namespace/name", or "name" if its kind has no namespaces. KUBECXX_ERROR_NOT_FOUND if there
- * is none. Never asks the server. */
+/* Returns the cached object with the key "namespace/name", or "name" if its kind has no namespaces.
+ * KUBECXX_ERROR_NOT_FOUND if there is none. Never sends a request. */
 int kubecxx_informer_get(const kubecxx_informer* informer, kubecxx_string key,
                          kubecxx_object** object);
-/* The cached objects of a namespace (empty: of all) that the label selector (empty: any) matches. */
+/* Returns the cached objects of a namespace (empty: of all) that match the label selector (empty: any). */
 int kubecxx_informer_list(const kubecxx_informer* informer, kubecxx_string namespace_,
                           kubecxx_string label_selector, kubecxx_list** list);
-/* Stops it; its handlers are not called any more, and their user data is released. */
+/* Stops the informer. Its handlers are not called any more, and their user data is released. */
 void kubecxx_informer_free(kubecxx_informer* informer);
 
 /* A handler that was added to an informer. */
 typedef struct kubecxx_handler kubecxx_handler;
 
-/* The functions are called one after the other, never two at a time, on any thread of the runtime (kube-work-N), or on the
- * thread that is inside run_ready(), or a call that waits, if the runtime has none. They may block and may call every function; with
- * a runtime without threads, those that wait return KUBECXX_ERROR_MISUSE. By then the cache is at least as new as the call.
- * Objects are lent until the callback returns; see kubecxx_object_clone(). Each function may be null. */
+/* Calls of the functions never overlap. They are made on any thread of the runtime (kube-work-N) or, if the runtime has
+ * no threads, on the thread that is inside run_ready() or a call that waits. The functions may block and may call every
+ * function; with a runtime without threads, those that wait return KUBECXX_ERROR_MISUSE. When a function is called, the
+ * cache is at least as new as its arguments. Objects are lent until the callback returns; see kubecxx_object_clone().
+ * Each function may be null. */
 typedef struct kubecxx_handler_options {
   size_t size;
-  /* `in_initial_list` is 1 for objects that existed when the informer or the handler began. */
+  /* `in_initial_list` is 1 for objects that existed when the informer or the handler started. */
   void (*on_add)(void* user_data, const kubecxx_object* object, int in_initial_list);
-  /* Many changes may have become one, also of two objects of the same name. */
+  /* Several changes may be merged into one, even those of two objects of the same name. */
   void (*on_update)(void* user_data, const kubecxx_object* before, const kubecxx_object* now);
-  /* `last` is the last state that was seen, or null if there was none. `final_state_known` is 0 if the deletion itself was
-   * missed, so that `last` may be out of date. */
+  /* `last` is the last state seen, or null if there was none. `final_state_known` is 0 if the deletion itself was missed,
+   * so that `last` may be out of date. */
   void (*on_delete)(void* user_data, kubecxx_string key, const kubecxx_object* last,
                     int final_state_known);
   void* user_data;
@@ -362,40 +363,41 @@ typedef struct kubecxx_handler_options {
   int64_t resync_ms;   /* 0: as the informer; negative: never */
 } kubecxx_handler_options;
 
-/* `handler` may be null: then the handler lives as long as the informer. */
+/* Adds a handler. `handler` may be null: the handler then lives as long as the informer. */
 int kubecxx_informer_add_handler(kubecxx_informer* informer, const kubecxx_handler_options* options,
                                  kubecxx_handler** handler);
-/* 1 once the handler was called for every object of the first list, else 0. */
+/* Returns 1 once the handler was called for every object of the first list, else 0. */
 int kubecxx_handler_has_synced(const kubecxx_handler* handler);
-/* Returns when that is so; as kubecxx_informer_wait_for_sync(). The handler itself must not call it. Waits. */
+/* Waits until kubecxx_handler_has_synced(); otherwise as kubecxx_informer_wait_for_sync(). The handler itself must not
+ * call it. */
 int kubecxx_handler_wait_for_sync(kubecxx_handler* handler, int64_t timeout_ms,
                                   kubecxx_cancel* cancel);
-/* Removes it from its informer; calls that wait are dropped. */
+/* Removes the handler from its informer; waiting notifications are dropped. */
 void kubecxx_handler_free(kubecxx_handler* handler);
 
 /* --- Leader election ----------------------------------------------------------------------------------------------- */
 
-/* A candidate for the leadership among several processes, which a Lease decides. */
+/* A candidate in a leader election among several processes, by means of a Lease. */
 typedef struct kubecxx_election kubecxx_election;
 
-/* The functions are called on threads of the election, whatever runtime others use. Each may be null. They may call every
- * function except kubecxx_election_wait() of the same election. */
+/* The functions are called on threads of the election, independent of any runtime. Each may be null. They may call
+ * every function except kubecxx_election_wait() of the same election. */
 typedef struct kubecxx_election_options {
   size_t size;
-  kubecxx_string namespace_; /* of the Lease; required */
-  kubecxx_string name;       /* of the Lease; required */
-  kubecxx_string identity;   /* of this candidate; default: name of the host and a random part */
+  kubecxx_string namespace_; /* namespace of the Lease; required */
+  kubecxx_string name;       /* name of the Lease; required */
+  kubecxx_string identity;   /* identity of this candidate; default: host name and a random part */
   int64_t lease_duration_ms; /* how long others wait for a renewal; default 15000 */
   int64_t
       renew_deadline_ms; /* how long the leader tries to renew before it gives up; default 10000 */
-  int64_t retry_period_ms; /* between two tries; default 2000 */
-  int32_t release_on_stop; /* 1: give the Lease back at the end, so that others need not wait */
-  /* This process leads. May return at once, or do the work of the leader until kubecxx_election_must_stop() says so; the
-   * election does not end before it has returned. On a thread of its own. */
+  int64_t retry_period_ms; /* time between two tries; default 2000 */
+  int32_t release_on_stop; /* 1: release the Lease at the end, so that others need not wait */
+  /* Called when this process leads, on a thread of its own. May return immediately, or do the leader's work until
+   * kubecxx_election_must_stop() sets 1; the election does not end before it has returned. */
   void (*on_started_leading)(void* user_data, kubecxx_election* election);
-  /* The election has ended, whether this process led or not. */
+  /* Called when the election has ended, whether this process led or not. */
   void (*on_stopped_leading)(void* user_data, kubecxx_election* election);
-  /* Another holder of the Lease was seen, or this process became the holder; empty if it has none. */
+  /* Called when the observed holder of the Lease changes, including to this process; empty if there is none. */
   void (*on_new_leader)(void* user_data, kubecxx_election* election, kubecxx_string identity);
   void* user_data;
   void (*release)(void* user_data);
@@ -404,22 +406,24 @@ typedef struct kubecxx_election_options {
 
 int kubecxx_election_new(const kubecxx_config* config, const kubecxx_election_options* options,
                          kubecxx_election** election);
-/* Begins to wait for the leadership. Once: a candidate that has lost it makes a new election, or rather ends. */
+/* Starts to wait for the leadership. Can be called once: a process that has lost the Lease makes a new election or,
+ * better, exits. */
 int kubecxx_election_start(kubecxx_election* election);
-/* 1 while this process holds the Lease, else 0; 0 also when the lease duration has passed since the last renewal. */
+/* Returns 1 while this process holds the Lease, else 0. Returns 0 once the lease duration has passed since the last
+ * renewal. */
 int kubecxx_election_is_leader(const kubecxx_election* election);
-/* The holder of the Lease that was seen last. */
+/* Returns the last observed holder of the Lease. */
 int kubecxx_election_leader(const kubecxx_election* election, kubecxx_text** identity);
-/* For the work of the leader: sets `must_stop` to 1 if it has to end, because the Lease is lost or kubecxx_election_stop()
- * was called. Returns after `wait_ms` at the latest (0: at once, negative: never), and then sets it to 0. Waits unless
- * `wait_ms` is 0. */
+/* For the leader's work: waits until it has to end, because the Lease is lost or kubecxx_election_stop() was called, and
+ * sets `must_stop` to 1. After `wait_ms` (0: immediately, negative: no limit) sets it to 0. Waits unless `wait_ms` is
+ * 0. */
 int kubecxx_election_must_stop(kubecxx_election* election, int64_t wait_ms, int* must_stop);
-/* Asks it to end. Does not wait. */
+/* Requests the end of the election. Does not wait. */
 int kubecxx_election_stop(kubecxx_election* election);
-/* Returns when it has ended: after kubecxx_election_stop(), or because the Lease was lost. KUBECXX_ERROR_TIMEOUT after
- * `timeout_ms` (negative: never). `cancel` may be null. Waits. */
+/* Returns when the election has ended: after kubecxx_election_stop(), or because the Lease was lost.
+ * KUBECXX_ERROR_TIMEOUT after `timeout_ms` (negative: never). `cancel` may be null. Waits. */
 int kubecxx_election_wait(kubecxx_election* election, int64_t timeout_ms, kubecxx_cancel* cancel);
-/* Stops it. */
+/* Stops the election. */
 void kubecxx_election_free(kubecxx_election* election);
 
 #ifdef __cplusplus

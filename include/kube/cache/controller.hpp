@@ -21,29 +21,33 @@ struct ReflectorHooks;
 
 /// How a CacheController processes deltas.
 struct CacheControllerHooks {
-  /// How far a call came. kBlocked: a handler is behind; the controller's waker is woken when it is not any more.
+  /// Outcome of one call. kBlocked: a handler's backlog is full; the controller's waker is woken
+  /// once there is room.
   enum class Progress { kDone, kMore, kBlocked };
 
-  /// Processes what was taken from the queue. What it throws is counted and handed to `on_error`, and the reflector
-  /// lists again, since the deltas are gone.
+  /// Processes a batch that was taken from the queue. An exception is counted and passed to
+  /// `on_error`. The reflector then lists again, since the deltas are lost.
   std::function<Progress(std::vector<AnyDelta>& deltas, bool in_initial_list)> process = nullptr;
-  /// `process` can be called again with the deltas that it has thrown for, and does the rest. So it is, after a
-  /// pause, until they are processed or a stop is requested.
+  /// True if `process` can be called again with the deltas for which it threw, and continues where
+  /// it stopped. The controller then retries, with pauses, until they are processed or a stop is
+  /// requested.
   bool retries = false;
-  /// Does a part of long work between deltas. May be absent. Called again after it has thrown.
+  /// Does one slice of a long operation (a resync) between batches. May be absent. Called again
+  /// after it threw.
   std::function<Progress()> go_on = nullptr;
-  /// What it throws is swallowed.
+  /// Receives errors of `process`. Its exceptions are swallowed.
   std::function<void(const std::exception& error)> on_error = nullptr;
-  /// What the deltas go into, for metrics. May be absent.
+  /// The store that `process` fills, for metrics. May be absent.
   std::shared_ptr<const IndexerCore> store = nullptr;
-  /// `process` calls user code that may block, so it runs on workers only.
+  /// True if `process` calls user code that may block: it then runs only on workers.
   bool may_block = true;
-  /// Called once, when everything has ended, by the thread that ended it. May be absent. Must not throw.
+  /// Called once, when all work has ended, by the thread that ended it. May be absent. Must not
+  /// throw.
   std::function<void()> on_end = nullptr;
 };
 
-/// The Controller of a type that is known elsewhere: a job that polls the reflector, takes its deltas from the queue and
-/// processes them, in turns.
+/// The type-erased controller behind Controller: a job that alternates between polling the
+/// reflector and processing deltas from the queue.
 ///
 /// Thread safety: any method from any thread.
 class CacheController {
@@ -58,18 +62,20 @@ class CacheController {
   CacheController& operator=(const CacheController&) = delete;
   ~CacheController();
 
-  /// Works until a stop is requested, and returns when everything has ended. What is queued then is dropped. Throws
-  /// nothing: what fails, for instance because there is no memory or no thread, is reported and tried again. A second
-  /// call returns at once.
+  /// Runs until a stop is requested, and returns when all work has ended. Deltas still queued are
+  /// dropped. Does not throw: failures, for instance lack of memory or threads, are reported and
+  /// retried. A second call returns immediately.
   void run(std::stop_token stop) noexcept;
-  /// Begins to work in the threads of `runtime`. Once, or again after it has thrown. Throws std::bad_alloc.
+  /// Starts working on the threads of `runtime`. Call once, or again after it threw. Throws
+  /// std::bad_alloc.
   void start(const Runtime& runtime);
-  /// Ends the work soon; on_end is called then. After start().
+  /// Requests the end of the work, after which `on_end` is called. Call after start().
   void stop() noexcept;
-  /// Waits until it has ended, and until no call of a source that blocks is under way. After start().
+  /// Waits until the work has ended and no call into a blocking source is under way. Call after
+  /// start().
   void join() noexcept;
-  /// Calls `work` until it does not throw, with pauses between; each failure is reported, and last_error() meanwhile.
-  /// Returns false if a stop is requested first; `work` is called once at least.
+  /// Calls `work` at least once, and again after pauses until it does not throw. Each failure is
+  /// reported, and returned by last_error() meanwhile. Returns false if a stop is requested first.
   template <typename Work>
   bool keep_trying(const Work& work, const std::stop_token& stop) noexcept {
     for (Clock::Duration pause{};;) {
@@ -82,23 +88,24 @@ class CacheController {
       }
     }
   }
-  /// The one to start() with: that of the client behind the source, or the one that informers without a client share.
-  /// Throws as the constructor of Runtime.
+  /// Returns the runtime for start(): that of the client behind the source, or the one that
+  /// informers without a client share. Throws as the constructor of Runtime.
   [[nodiscard]] std::shared_ptr<Runtime> runtime() const;
-  /// Is woken by handlers that were behind.
+  /// Returns the waker that handlers wake when their backlog has room again.
   [[nodiscard]] std::shared_ptr<Waker> waker() const noexcept;
-  /// Whether the calling thread works for the controller now.
+  /// Returns whether the calling thread is working for this controller now.
   [[nodiscard]] bool runs_here() const noexcept;
 
-  /// True once the first list was processed. Stays true.
+  /// True once the first list has been processed. Stays true.
   [[nodiscard]] bool has_synced() const { return queue_->has_synced(); }
   [[nodiscard]] const DoneSignal& synced() const noexcept { return queue_->synced(); }
-  /// Empty before the first list.
+  /// Returns the resourceVersion that was read last; empty before the first list.
   [[nodiscard]] std::string last_sync_resource_version() const;
-  /// Why nothing new is processed: what keeps failing here, or why the source gives nothing. Empty if all is well.
+  /// Returns why nothing new is processed: a failure that repeats here, or the last error of the
+  /// source. Empty if there is none.
   [[nodiscard]] std::string last_error() const;
   [[nodiscard]] std::size_t queued() const { return queue_->size(); }
-  /// Counts an error of processing and hands it to `on_error`.
+  /// Counts a processing error and passes it to `on_error`.
   void report(const std::exception& error) const noexcept;
 
  private:
@@ -113,7 +120,7 @@ class CacheController {
   std::atomic<bool> started_ = false;
 };
 
-/// `process` as a hook of a CacheController.
+/// Adapts a typed `process` function to a hook of CacheController.
 template <typename T>
 [[nodiscard]] auto process_hook(
     std::function<void(const std::vector<Delta<T>>& deltas, bool in_initial_list)> process) {
@@ -126,15 +133,15 @@ template <typename T>
 
 }  // namespace detail
 
-/// A Reflector that fills a queue, and the loop that empties it: informers are made of it, and so can be programs that
-/// want to see every delta themselves.
+/// A Reflector that fills a queue, and the loop that empties it (client-go's Controller). Informers
+/// are built on it. Programs can use it to process every delta themselves.
 ///
 /// Thread safety: any method from any thread.
 template <typename T>
 class Controller {
  public:
-  /// Gets the deltas that were taken from the queue at once. Its exceptions are logged and handed to `on_error`; the
-  /// reflector then lists again, since the deltas are gone.
+  /// Receives one batch of deltas from the queue. Exceptions are logged and passed to `on_error`;
+  /// the reflector then lists again, since the deltas are lost.
   using Process = std::function<void(const std::vector<Delta<T>>& deltas, bool in_initial_list)>;
 
   Controller(const std::shared_ptr<ListWatch<T>>& source, const DeltaQueue<T>& queue,
@@ -146,18 +153,18 @@ class Controller {
                .on_error = std::move(on_error)},
               detail::with_log_of(source, std::move(options))) {}
 
-  /// Works until a stop is requested, and returns when everything has ended; `process` is called by a thread of the
-  /// library. Queued deltas are dropped then. Throws nothing: failures are reported and tried again. A second call
-  /// returns at once.
+  /// Runs until a stop is requested, and returns when all work has ended. `process` is called by a
+  /// thread of the library. Deltas still queued are dropped. Does not throw: failures are reported
+  /// and retried. A second call returns immediately.
   void run(std::stop_token stop) noexcept { core_.run(std::move(stop)); }
-  /// True once the first list was processed. Stays true.
+  /// True once the first list has been processed. Stays true.
   [[nodiscard]] bool has_synced() const { return core_.has_synced(); }
   [[nodiscard]] const DoneSignal& synced() const noexcept { return core_.synced(); }
-  /// Empty before the first list.
+  /// Returns the resourceVersion that was read last; empty before the first list.
   [[nodiscard]] std::string last_sync_resource_version() const {
     return core_.last_sync_resource_version();
   }
-  /// Why nothing new is processed; empty if nothing fails.
+  /// Returns why nothing new is processed; empty if nothing fails.
   [[nodiscard]] std::string last_error() const { return core_.last_error(); }
 
  private:

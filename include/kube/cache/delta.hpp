@@ -14,63 +14,67 @@
 
 namespace kube {
 
+/// Kind of a Delta.
 enum class DeltaType : std::uint8_t {
   kAdded,
   kUpdated,
   kDeleted,
-  kReplaced,     ///< an object of a list
-  kSync,         ///< a stored object, shown again
-  kReplacedAll,  ///< a whole list
-  kSyncAll,      ///< all stored objects, shown again
-  kBookmark,     ///< only a version
+  kReplaced,     ///< one object of a list
+  kSync,         ///< a stored object, delivered again by a resync
+  kReplacedAll,  ///< a complete list
+  kSyncAll,      ///< all stored objects, delivered again by a resync
+  kBookmark,     ///< a resourceVersion without a change
 };
 [[nodiscard]] std::string_view to_string(DeltaType type) noexcept;
 
-/// One step in the history of a resource, on its way from a Reflector to whoever empties the queue.
+/// One change of a resource, queued by a Reflector for the consumer of the queue.
 template <typename T>
 struct Delta {
   DeltaType type = DeltaType::kAdded;
-  /// The new state; of a deletion the last one, or with `tombstone` the last one that was seen. Null for kReplacedAll,
-  /// kSyncAll and kBookmark, and for a tombstone of which only the key is known.
+  /// The new state. For a deletion the final state, or with `tombstone` the last state seen. Null
+  /// for kReplacedAll, kSyncAll and kBookmark, and for a tombstone with only a key.
   Ref<T> object = nullptr;
-  /// Set for a deletion that was not seen when it happened.
+  /// True for a deletion that was not observed when it happened (DeletedFinalStateUnknown).
   bool tombstone = false;
-  std::string key = {};               ///< "namespace/name"; empty for deltas about all objects
-  std::string resource_version = {};  ///< of kReplacedAll and kBookmark
-  std::vector<Ref<T>> objects = {};   ///< of kReplacedAll
+  std::string key = {};  ///< "namespace/name"; empty for deltas that concern all objects
+  std::string resource_version = {};  ///< for kReplacedAll and kBookmark
+  std::vector<Ref<T>> objects = {};   ///< for kReplacedAll
 };
 
 namespace detail {
 
-/// Who shall see the stored objects again: numbers of registrations.
+/// Ids of the registrations that a resync is for.
 struct ResyncRequest {
   std::vector<std::uint64_t> receivers;
 };
 
-/// A Delta whose object is of a type that is known elsewhere.
+/// A type-erased Delta.
 struct AnyDelta {
   DeltaType type = DeltaType::kAdded;
-  /// Of a deletion: the object's last state, or with `tombstone` the last one that was seen. Null for what is
-  /// about all objects, and for a tombstone of which nothing but the key is known.
+  /// For a deletion: the final state, or with `tombstone` the last state seen. Null for deltas that
+  /// concern all objects, and for a tombstone with only a key.
   ObjectRef object = {};
-  /// Of a deletion that nobody saw happen.
+  /// True for a deletion that was not observed when it happened.
   bool tombstone = false;
-  std::string key = {};                                   ///< of a tombstone without an object
-  std::string version = {};                               ///< of kReplacedAll and kBookmark
-  std::vector<ObjectRef> objects = {};                    ///< of kReplacedAll
-  std::shared_ptr<const ResyncRequest> resync = nullptr;  ///< of kSync and kSyncAll; null: for all
-  /// When an event was read, if anybody wants to know.
+  std::string key = {};                 ///< for a tombstone without an object
+  std::string version = {};             ///< for kReplacedAll and kBookmark
+  std::vector<ObjectRef> objects = {};  ///< for kReplacedAll
+  /// for kSync and kSyncAll; null: for all registrations
+  std::shared_ptr<const ResyncRequest> resync = nullptr;
+  /// Time at which the event was read, if the queue measures lag.
   std::optional<Clock::TimePoint> read_at = std::nullopt;
 
-  /// "namespace/name" of the object or tombstone; empty for what is about all objects.
+  /// Returns "namespace/name" of the object or tombstone; empty for deltas that concern all
+  /// objects.
   [[nodiscard]] std::string key_text(const ObjectAccess& access) const {
     return object ? access.key(object.get()) : key;
   }
 };
 
-/// The place where a Reflector puts objects and changes.
+/// Receives objects and changes from a Reflector.
 ///
-/// Thread safety: any method from any thread. Throws to refuse; the reflector then lists again.
+/// Thread safety: any method from any thread.
+/// Throws to refuse a change; the reflector then lists again.
 class ReflectorTarget {
  public:
   virtual ~ReflectorTarget() = default;
@@ -78,15 +82,16 @@ class ReflectorTarget {
   virtual void add(ObjectRef object) = 0;
   virtual void update(ObjectRef object) = 0;
   virtual void erase(ObjectRef last) = 0;
-  /// `objects` is everything there is, as of `version`.
+  /// Replaces the whole content by `objects`, as of `version`.
   virtual void replace(std::vector<ObjectRef> objects, std::string version) = 0;
-  /// Shows stored objects again.
+  /// Delivers the stored objects again.
   virtual void resync(std::shared_ptr<const ResyncRequest> request) = 0;
-  /// No change should be added before some have been consumed.
+  /// True while changes should not be added because too many are waiting (back-pressure).
   [[nodiscard]] virtual bool is_full() const { return false; }
-  /// Nothing changed up to `version`.
+  /// Records that nothing changed up to `version`.
   virtual void bookmark(std::string version) = 0;
-  /// The object that is stored under the key of `object`, or null: an unchanged one is kept.
+  /// Returns the object stored under the key of `object`, or null. The reflector reuses it if it is
+  /// unchanged.
   [[nodiscard]] virtual ObjectRef known(const void* object) const = 0;
 };
 

@@ -35,11 +35,11 @@ class InOrderQueue;
 template <typename T>
 class DeltaFifo;
 
-/// Deltas on their way from a Reflector (or any other producer) to one consumer: an InOrderQueue or a DeltaFifo.
-/// Copies are the same queue.
+/// Deltas queued by a Reflector (or another producer) for one consumer: an InOrderQueue or a
+/// DeltaFifo. Copies refer to the same queue.
 ///
-/// It is *synced* once everything that the first replace() brought has been processed; if something else came
-/// first, at once. Later lists do not change that.
+/// The queue is *synced* once all objects of the first replace() have been processed, or
+/// immediately if another operation came first. Later lists do not change that.
 /// Thread safety: producers from any thread; pop() from one thread at a time.
 template <typename T>
 class DeltaQueue {
@@ -48,27 +48,27 @@ class DeltaQueue {
 
   void add(const Ref<T>& object) { core_->add(detail::ObjectRef::from(object)); }
   void update(const Ref<T>& object) { core_->update(detail::ObjectRef::from(object)); }
-  /// `last` is the state of the object when it was deleted.
+  /// Enqueues a deletion. `last` is the object's final state.
   void erase(const Ref<T>& last) { core_->erase(detail::ObjectRef::from(last)); }
-  /// `objects` are all that exist, as of `resource_version`.
+  /// Enqueues a list: `objects` are all that exist, as of `resource_version`.
   void replace(const std::vector<Ref<T>>& objects, std::string resource_version) {
     std::vector<detail::ObjectRef> all;
     all.reserve(objects.size());
     for (const Ref<T>& object : objects) all.push_back(detail::ObjectRef::from(object));
     core_->replace(std::move(all), std::move(resource_version));
   }
-  /// Shows the consumer all stored objects again.
+  /// Delivers all stored objects to the consumer again.
   void resync() { core_->resync(nullptr); }
-  /// Nothing has changed up to `resource_version`.
+  /// Records that nothing has changed up to `resource_version`.
   void bookmark(std::string resource_version) { core_->bookmark(std::move(resource_version)); }
 
-  /// Takes the next deltas and calls `process` with them, without a lock. Waits for some unless `wait` is false. A
-  /// closed queue still hands out the deltas that it has. An exception of `process` passes through; the deltas that
-  /// were taken are gone then.
+  /// Takes the next deltas and calls `process` with them, without holding a lock. Waits for deltas
+  /// unless `wait` is false. A closed queue still returns its remaining deltas. Exceptions of
+  /// `process` propagate; the deltas taken are lost then.
   PopResult pop(Process process, bool wait = true) {
     return core_->pop(detail::typed_process<T>(std::move(process)), wait);
   }
-  /// Wakes all who wait. Producers may go on, without waiting.
+  /// Wakes all waiting threads. Producers may continue, and no longer wait.
   void close() { core_->close(); }
   [[nodiscard]] bool has_synced() const { return core_->has_synced(); }
   [[nodiscard]] const DoneSignal& synced() const noexcept { return core_->synced(); }
@@ -83,8 +83,9 @@ class DeltaQueue {
   std::shared_ptr<detail::DeltaQueueCore> core_;
 };
 
-/// The queue of client-go since 0.36: all deltas in the order in which they came, a list as one delta. The
-/// consumer finds out what a list has deleted. Deltas of different objects are taken in batches.
+/// All deltas in the order in which they arrived, with a list as one delta (client-go: RealFIFO).
+/// The consumer computes which objects a list has deleted. Deltas of different objects are taken in
+/// batches.
 template <typename T>
 class InOrderQueue : public DeltaQueue<T> {
  public:
@@ -93,8 +94,9 @@ class InOrderQueue : public DeltaQueue<T> {
                                                                  std::move(options))) {}
 };
 
-/// The classic queue of client-go: per object all deltas since it was last taken, in the order in which objects got
-/// their first. A list becomes one delta per object, and tombstones for objects that are known and not in the list.
+/// Per object, all deltas since it was last taken; objects are taken in the order of their first
+/// queued delta (client-go's classic queue). A list becomes one delta per object, plus tombstones
+/// for known objects that are not in the list.
 template <typename T>
 class DeltaFifo : public DeltaQueue<T> {
  public:
@@ -102,7 +104,7 @@ class DeltaFifo : public DeltaQueue<T> {
   explicit DeltaFifo(const IndexerView<T>& known, DeltaQueueOptions options = {})
       : DeltaQueue<T>(std::make_shared<detail::DeltaFifoCore>(
             detail::kObjectAccess<T>, detail::Inside::core(known), std::move(options))) {}
-  /// Without a store: a list deletes only what is queued.
+  /// Without a store, a list deletes only queued objects.
   explicit DeltaFifo(DeltaQueueOptions options = {})
       : DeltaQueue<T>(std::make_shared<detail::DeltaFifoCore>(detail::kObjectAccess<T>, nullptr,
                                                               std::move(options))) {}

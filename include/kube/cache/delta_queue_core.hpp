@@ -19,6 +19,7 @@
 
 namespace kube {
 
+/// Result of DeltaQueue::pop().
 enum class PopResult { kProcessed, kEmpty, kClosed };
 [[nodiscard]] std::string_view to_string(PopResult result) noexcept;
 
@@ -26,44 +27,46 @@ namespace detail {
 
 class Waker;
 
-/// Deltas on their way from one Reflector to one consumer.
+/// Type-erased queue of deltas between one Reflector and one consumer.
 ///
-/// It is *synced* once everything that the first replace() brought has been processed; if something else
-/// came first, at once. Later lists do not change that.
+/// The queue is *synced* once all objects of the first replace() have been processed, or
+/// immediately if another operation came first. Later lists do not change that.
 /// Thread safety: producers from any thread; pop() from one thread at a time.
 class DeltaQueueCore : public ReflectorTarget {
  public:
-  /// Gets what was taken. `in_initial_list` is true until the queue is synced.
+  /// Receives one batch. `in_initial_list` is true until the queue is synced.
   using Process = std::function<void(std::vector<AnyDelta>& deltas, bool in_initial_list)>;
 
   DeltaQueueCore(const ObjectAccess& access, std::shared_ptr<const IndexerCore> known,
                  DeltaQueueOptions options);
 
-  /// Takes the next deltas and calls `process` with them, without a lock. Waits for some unless `wait` is false. A closed
-  /// queue still hands out what it has. What `process` throws passes through; what was taken is gone then, and only a new
-  /// list brings it again. Whatever else is thrown (std::bad_alloc) leaves the queue as it was.
+  /// Takes the next deltas and calls `process` with them, without holding a lock. Waits for deltas
+  /// unless `wait` is false. A closed queue still returns its remaining deltas. Exceptions of
+  /// `process` propagate; the deltas taken are lost then, until a new list delivers the objects
+  /// again. Any other exception (std::bad_alloc) leaves the queue unchanged.
   PopResult pop(const Process& process, bool wait = true);
 
-  /// Deltas that were taken from the queue and are being processed.
+  /// A batch that was taken from the queue and is being processed.
   struct Taken {
     std::vector<AnyDelta> deltas;
     bool in_initial_list = false;
-    std::size_t count = 0;          ///< of deltas when they were taken
-    std::size_t initial_items = 0;  ///< of the first list
-    std::size_t left = 0;           ///< in the queue
+    std::size_t count = 0;          ///< number of deltas when the batch was taken
+    std::size_t initial_items = 0;  ///< items of the first list among them
+    std::size_t left = 0;           ///< deltas left in the queue
     std::optional<Clock::TimePoint> read_at;
     Clock::TimePoint start{};
   };
-  /// The form of pop() for a consumer that does not wait: takes the next deltas, to be followed by processed(). False if
-  /// there are none. What it throws leaves the queue as it was.
+  /// Non-blocking form of pop(): takes the next deltas, to be followed by processed(). Returns
+  /// false if there are none. An exception leaves the queue unchanged.
   [[nodiscard]] bool take(Taken& taken);
-  /// `failed`: they were not processed, or not all of them.
+  /// Ends the processing of a batch. `failed`: not all of its deltas were processed.
   void processed(const Taken& taken, bool failed) noexcept;
-  /// Is woken when there are deltas to take; null: nobody is.
+  /// Sets the waker that is woken when there are deltas to take. May be null.
   void set_consumer(std::shared_ptr<Waker> consumer);
-  /// While it is on, the consumer is the producer: it is not woken, and never waits for room.
+  /// While held, producer and consumer are the same job: the consumer is not woken, and the
+  /// producer never waits for room.
   void hold(bool on);
-  /// Wakes all who wait. Producers may go on, without waiting.
+  /// Wakes all waiting threads. Producers may continue, and no longer wait.
   void close();
 
   [[nodiscard]] bool has_synced() const { return synced_.done(); }
@@ -73,20 +76,20 @@ class DeltaQueueCore : public ReflectorTarget {
   [[nodiscard]] bool is_full() const override;
 
  protected:
-  /// Moves the next deltas into `batch`, all or (if it throws) none; returns how many initial items they were, at
-  /// most `initial`.
+  /// Moves the next deltas into `batch`: all, or none if it throws. Returns how many of them count
+  /// as initial items, at most `initial`.
   virtual std::size_t take_locked(std::vector<AnyDelta>& batch, std::size_t initial) = 0;
   [[nodiscard]] virtual std::size_t size_locked() const = 0;
-  /// Called when what take_locked() gave has been processed.
+  /// Called when the batch of the last take_locked() has been processed.
   virtual void processed_locked() {}
 
-  /// Notes the time in an event that was just read, if somebody wants to know.
+  /// Stores the current time in an event that was just read, if lag is measured.
   void stamp(AnyDelta& delta) const {
     if (options_.lag) delta.read_at = options_.clock->now();
   }
-  /// Waits until there is room.
+  /// Locks the queue, and waits until there is room.
   std::unique_lock<std::mutex> lock_for_producer();
-  /// How a producer ends: wakes the consumer, and notes how many items the first replace() brought.
+  /// Last step of every producer: wakes the consumer, and counts the items of the first replace().
   enum class Operation { kOther, kEvent, kReplace };
   void publish(std::unique_lock<std::mutex> lock, Operation operation, std::size_t listed = 0);
 
@@ -109,14 +112,14 @@ class DeltaQueueCore : public ReflectorTarget {
   bool populated_ = false;
   bool list_failed_ = false;
   bool fired_ = false;
-  std::size_t initial_ = 0;  // items of the first list that are not processed
+  std::size_t initial_ = 0;  // items of the first list not yet processed
 
   const DoneSignal synced_;
 };
 
-/// The queue of client-go since 0.36: all deltas in the order in which they came, a list as one delta. The
-/// consumer finds out what a list has deleted, so nothing depends on what the store holds meanwhile.
-/// Deltas of different objects are taken in batches.
+/// All deltas in the order in which they arrived, with a list as one delta (client-go: RealFIFO).
+/// The consumer computes which objects a list has deleted, so the result does not depend on the
+/// store's content at the time of the list. Deltas of different objects are taken in batches.
 class InOrderQueueCore final : public DeltaQueueCore {
  public:
   explicit InOrderQueueCore(const ObjectAccess& access,
@@ -142,9 +145,9 @@ class InOrderQueueCore final : public DeltaQueueCore {
   std::unique_ptr<Items> queued_;  // guarded by mutex_
 };
 
-/// The classic queue of client-go: per object all deltas since it was last taken, in the order in which
-/// objects got their first. A list becomes one delta per object, and tombstones for what is known and not
-/// in the list.
+/// Per object, all deltas since it was last taken; objects are taken in the order of their first
+/// queued delta (client-go's classic queue). A list becomes one delta per object, plus tombstones
+/// for known objects that are not in the list.
 class DeltaFifoCore final : public DeltaQueueCore {
  public:
   /// `known` (may be null) is the store that the consumer fills.
@@ -157,13 +160,13 @@ class DeltaFifoCore final : public DeltaQueueCore {
   void add(ObjectRef object) override;
   void update(ObjectRef object) override;
   void erase(ObjectRef last) override;
-  /// Enqueues a tombstone of a key.
+  /// Enqueues a tombstone for a key.
   void erase(std::string key);
   void replace(std::vector<ObjectRef> objects, std::string version) override;
   void resync(std::shared_ptr<const ResyncRequest> request) override;
   void bookmark(std::string version) override;
   [[nodiscard]] std::size_t size() const override;
-  /// The newest object of each queued key.
+  /// Returns the newest object of each queued key.
   [[nodiscard]] std::vector<ObjectRef> list() const;
 
  private:

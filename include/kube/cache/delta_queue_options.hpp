@@ -11,20 +11,22 @@
 
 namespace kube {
 
-/// How a queue works. Any field may be left out.
+/// Settings of a queue. Any field may be left out.
 struct DeltaQueueOptions {
   std::string name = {};
-  /// With that many deltas waiting, producers wait, too, and so does the server's stream; 0: no limit. (A
-  /// list counts as one delta in the in-order queue, and never waits halfway in the DeltaFifo.)
+  /// Back-pressure: with this many deltas queued, producers wait, and so does the server's stream.
+  /// 0: no limit. The in-order queue counts a list as one delta; the DeltaFifo never waits in the
+  /// middle of a list.
   std::size_t max_items = 2'000;
-  /// In-order queue: deltas that are taken at once.
+  /// In-order queue: maximum number of deltas per batch.
   std::size_t batch_size = 1'000;
-  /// In-order queue: an update that waits is dropped when a newer one of the same object comes. Order stays.
+  /// In-order queue: coalesces a waiting update with a newer one of the same object. The order
+  /// stays.
   bool compress = false;
   Clock* clock = &system_clock();
   Logger log = {};
-  Gauge queued = {};  ///< deltas that wait
-  /// If set, gets the time from adding an event to having it processed.
+  Gauge queued = {};  ///< deltas waiting
+  /// If set, observes the time from adding an event to having it processed.
   std::optional<Histogram> lag = std::nullopt;
 };
 

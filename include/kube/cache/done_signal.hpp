@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// DoneSignal stands in base/ now, as queues of the engine have one, too. This name of the header stays valid.
+/// Compatibility header: DoneSignal is defined in base/, because queues of the engine use it as
+/// well.
 #include <kube/base/done_signal.hpp>  // IWYU pragma: export

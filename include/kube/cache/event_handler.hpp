@@ -14,25 +14,29 @@
 
 namespace kube {
 
-/// What an informer calls when objects change. Any function may be left out.
+/// Functions that an informer calls when objects change (client-go: ResourceEventHandler). Any of
+/// them may be left out.
 ///
-/// All calls of one registration come one after the other, from any thread of the Runtime. By then the cache is at least as
-/// new as what the call tells. A function that throws is called again for the next change, after a pause.
+/// Calls of one registration never overlap; they may come from any thread of the Runtime. When a
+/// call is made, the cache is at least as new as the state passed. A function that throws is called
+/// again for the next change, after a pause.
 template <typename T>
 struct EventHandler {
-  /// (object), or (object, in_initial_list): true for what existed when the informer or the handler started.
-  /// All functions take objects as `const T&`, or as `const Ref<T>&` to keep them.
+  /// Takes (object) or (object, in_initial_list), which is true for objects that existed when the
+  /// informer or the handler started. All functions take objects as `const T&`, or as `const
+  /// Ref<T>&` to keep them.
   AddFunction<T> on_add = {};
-  /// (before, now). After a time without connection many changes may have become one; both may even be
-  /// different objects of the same name.
+  /// Takes (before, now). After a lost connection several changes may arrive as one. `before` and
+  /// `now` may even be different objects (UIDs) of the same name.
   UpdateFunction<T> on_update = {};
-  /// (gone), a `const Deleted<T>&` that tells all; or (object), its last state. If nobody has seen any state of it,
-  /// `object` has nothing but its name and namespace, so that no deletion is lost.
+  /// Takes (gone), a `const Deleted<T>&` with all details, or (object), the last state seen. If no
+  /// state was ever seen, `object` has only a name and namespace, so that no deletion is lost.
   DeleteFunction<T> on_delete = {};
 };
 
-/// Lets only those objects through that `accept` says yes to. A change that makes an object acceptable is told
-/// as an addition, one that makes it unacceptable as a deletion.
+/// Passes on only objects for which `accept` returns true (client-go:
+/// FilteringResourceEventHandler). A change that makes an object acceptable is reported as an
+/// addition, the reverse as a deletion.
 template <typename T>
 [[nodiscard]] EventHandler<T> filtered(std::function<bool(const T& object)> accept,
                                        EventHandler<T> handler) {
@@ -66,7 +70,7 @@ template <typename T>
           },
       .on_delete =
           [state](const Deleted<T>& gone) {
-            // Of what nobody has seen, nobody can say whether it was acceptable: rather tell.
+            // Without any state of the object `accept` cannot be asked: report the deletion.
             if ((gone.object == nullptr || state->accept(*gone.object)) &&
                 state->handler.on_delete) {
               state->handler.on_delete(gone);

@@ -12,17 +12,18 @@
 
 namespace kube {
 
-/// Objects that are forgotten some time after they were written last. They leave when somebody looks.
+/// Objects that expire a fixed time after their last write (client-go: ExpirationCache). Expired
+/// objects are removed when they are accessed.
 ///
 /// Thread safety: any method from any thread.
 template <typename T>
 class ExpirationStore {
  public:
-  /// With a `ttl` of 0 nothing expires.
+  /// A `ttl` of 0 disables expiry.
   explicit ExpirationStore(Clock::Duration ttl, Clock& clock = system_clock())
       : ttl_(ttl), clock_(clock) {}
 
-  /// Stores `object` and starts its time anew. Throws KeyError if it has no name.
+  /// Stores `object` and restarts its time to live. Throws KeyError if it has no name.
   void upsert(const Ref<T>& object) {
     std::string key = checked_key(*object);
     const std::lock_guard guard{mutex_};
@@ -38,7 +39,7 @@ class ExpirationStore {
     const std::lock_guard guard{mutex_};
     entries_.swap(content);
   }
-  /// The object, or null if there is none or its time is over.
+  /// Returns the object, or null if there is none or it has expired.
   [[nodiscard]] Ref<T> find(const std::string& key) {
     const std::lock_guard guard{mutex_};
     const auto found = entries_.find(key);
@@ -54,7 +55,7 @@ class ExpirationStore {
     for (const auto& [key, entry] : entries_) objects.push_back(entry.object);
     return objects;
   }
-  /// May still have keys of objects whose time is over.
+  /// Returns all keys, possibly including those of expired objects.
   [[nodiscard]] std::vector<std::string> keys() const {
     const std::lock_guard guard{mutex_};
     std::vector<std::string> all;

@@ -17,14 +17,15 @@
 
 namespace kube {
 
-/// A queue of objects that holds only the newest state of each, in the order in which they came first.
+/// A queue that holds only the newest state of each object, in the order of their first arrival.
 ///
-/// Synced when everything that the first replace() brought was processed, or at once if something else came
-/// first. Thread safety: producers from any thread; pop() from one thread at a time.
+/// It is synced once all objects of the first replace() have been processed, or immediately if
+/// another operation came first.
+/// Thread safety: producers from any thread; pop() from one thread at a time.
 template <typename T>
 class Fifo {
  public:
-  /// Throws KeyError if the object has no name.
+  /// Enqueues the object. Throws KeyError if it has no name.
   void add(const Ref<T>& object) {
     const auto& access = detail::kObjectAccess<T>;
     if (access.name(object.get()).empty()) {
@@ -37,7 +38,7 @@ class Fifo {
     });
   }
   void erase(const std::string& key) {
-    change([&] { objects_.erase(key); });  // pop() skips its place in the order
+    change([&] { objects_.erase(key); });  // pop() skips the key that remains in the order
   }
   void replace(const std::vector<Ref<T>>& objects) {
     const std::lock_guard guard{mutex_};
@@ -56,8 +57,8 @@ class Fifo {
     work_.notify_all();
     fire_if_synced_locked();
   }
-  /// Takes the oldest object and calls `process(object, in_initial_list)` without a lock. False if closed and
-  /// empty, or stopped.
+  /// Takes the oldest object and calls `process(object, in_initial_list)` without holding a lock.
+  /// Returns false if the queue is closed and empty, or after a stop.
   template <typename Process>
   bool pop(Process process, std::stop_token stop = {}) {
     Ref<T> object;

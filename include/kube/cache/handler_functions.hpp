@@ -12,19 +12,20 @@
 
 namespace kube {
 
-/// An object that is gone.
+/// A deleted object.
 template <typename T>
 struct Deleted {
   ObjectKey key;
-  /// Its last state; without `final_state_known` the last one that was seen, or null if none was.
+  /// The final state. Without `final_state_known` the last state seen, or null if none was seen.
   Ref<T> object;
-  /// False if the deletion itself was missed, as when it happened while there was no connection.
+  /// False if the deletion itself was missed, for instance during a lost connection (client-go:
+  /// DeletedFinalStateUnknown).
   bool final_state_known = true;
 };
 
 namespace detail {
 
-/// An object of which only the key is known.
+/// Returns an object with only the name and namespace of `key`.
 template <typename T>
 [[nodiscard]] T named_only(const ObjectKey& key) {
   T object{};
@@ -42,8 +43,9 @@ template <typename T>
 
 }  // namespace detail
 
-/// EventHandler::on_add. Made from a callable that takes (const T&) or (const Ref<T>&), and may take a bool behind it;
-/// or from nullptr. Like the two below, it ignores what the callable returns.
+/// The type of EventHandler::on_add. Made from nullptr or from a callable that takes (const T&) or
+/// (const Ref<T>&), optionally followed by a bool. The callable's return value is ignored, as in
+/// the two types below.
 template <typename T>
 class AddFunction {
  public:
@@ -81,7 +83,8 @@ class AddFunction {
   Call call_;
 };
 
-/// EventHandler::on_update. Made from a callable that takes two `const T&` or two `const Ref<T>&`; or from nullptr.
+/// The type of EventHandler::on_update. Made from nullptr or from a callable that takes two `const
+/// T&` or two `const Ref<T>&`.
 template <typename T>
 class UpdateFunction {
  public:
@@ -117,8 +120,8 @@ class UpdateFunction {
   Call call_;
 };
 
-/// EventHandler::on_delete. Made from a callable that takes (const Deleted<T>&), (const T&) or (const Ref<T>&); or from
-/// nullptr.
+/// The type of EventHandler::on_delete. Made from nullptr or from a callable that takes (const
+/// Deleted<T>&), (const T&) or (const Ref<T>&).
 template <typename T>
 class DeleteFunction {
  public:

@@ -20,51 +20,53 @@
 
 namespace kube {
 
-/// What happens to notifications for a handler that is slower than the server.
+/// Policy for notifications that a slow handler has not received yet.
 enum class BacklogPolicy {
-  /// Above the high-water mark, notifications of one object that wait are merged: the handler sees the first
-  /// old and the last new state. So there are never more than objects.
+  /// Above the high-water mark, waiting notifications of one object are coalesced: the handler
+  /// receives the first old and the last new state. The backlog never exceeds the number of
+  /// objects.
   kCoalesce,
-  /// At the high-water mark the informer waits for the handler: nothing is merged, but everything else, the
-  /// cache and other handlers included, waits as well.
+  /// At the high-water mark the informer waits for the handler (back-pressure). No notification is
+  /// coalesced, but the cache and all other handlers wait as well.
   kBlock,
-  /// Everything is kept, as in client-go.
+  /// All notifications are kept, as in client-go.
   kUnbounded,
 };
 
-/// How a handler is told of changes. Any field may be left out.
+/// Settings of one handler. Any field may be left out.
 struct HandlerOptions {
-  /// For logs and signals.
+  /// Name in logs and signals.
   std::string name = {};
-  /// How often to show all objects again; by default as the informer does, 0: never. Below a second it is
-  /// raised to one.
+  /// Resync period: how often all objects are delivered again. By default the informer's; 0: never.
+  /// Values below one second are raised to one second.
   std::optional<Clock::Duration> resync = std::nullopt;
-  /// Delivery::kInline saves the hand-over to another thread, for a handler that only puts a key into a queue, say. A call
-  /// that waits (a request, WorkQueue::get()) throws std::logic_error there. One that takes longer than 10 ms is logged,
-  /// and the handler is called by workers from then on.
+  /// Delivery::kInline saves the hand-over to another thread, for instance for a handler that only
+  /// adds a key to a queue. A call that would wait (a request, WorkQueue::get()) throws
+  /// std::logic_error there. A call that takes longer than 10 ms is logged, and workers call the
+  /// handler from then on.
   Delivery delivery = Delivery::kQueued;
   BacklogPolicy backlog = BacklogPolicy::kCoalesce;
   std::size_t high_water = 1024;
-  /// Called when the backlog rises above the mark; must not block.
+  /// Called when the backlog rises above the high-water mark. Must not block.
   std::function<void(std::size_t backlog)> on_high_water = nullptr;
-  /// Hears of each exception of the handler (CacheError::Place::kHandler), after that call and before the
-  /// on_error of the informer does.
+  /// Receives each exception of the handler (CacheError::Place::kHandler), before the informer's
+  /// own `on_error` does.
   std::function<void(const CacheError& error)> on_error = nullptr;
-  /// How long to wait after such a failure before the next call.
+  /// Pause after such a failure before the next call.
   Clock::Duration failure_pause = std::chrono::seconds{1};
 };
 
-/// How a handler is taken off an informer.
+/// How remove_event_handler() ends a registration.
 enum class Removal {
-  kAtOnce,         ///< what waits is dropped; a call may still be under way
-  kAtOnceAndWait,  ///< the same, and no call is under way any more on return
-  kDrainAndWait,   ///< what waits is delivered first
+  kAtOnce,         ///< drops waiting notifications; a call may still be under way on return
+  kAtOnceAndWait,  ///< drops waiting notifications; no call is under way on return
+  kDrainAndWait,   ///< delivers waiting notifications first; no call is under way on return
 };
 
 namespace detail {
 class Listener;
 
-/// The functions of an EventHandler, without the type.
+/// The type-erased functions of an EventHandler.
 struct AnyHandler {
   std::function<void(const ObjectRef& object, bool in_initial_list)> on_add;
   std::function<void(const ObjectRef& before, const ObjectRef& now)> on_update;
@@ -73,20 +75,21 @@ struct AnyHandler {
 };
 }  // namespace detail
 
-/// A handler that was added to an informer. Copies are the same registration; it may outlive the informer.
+/// A handler that was added to an informer. Copies refer to the same registration. It may outlive
+/// the informer.
 ///
 /// Thread safety: any method from any thread.
 class HandlerRegistration {
  public:
   HandlerRegistration() = default;
 
-  /// True once the informer has synced and the handler was called for every object that existed then (or
-  /// when it was added). Stays true.
+  /// True once the informer has synced and the handler was called for every object that existed
+  /// then (or when the handler was added). Stays true.
   [[nodiscard]] bool has_synced() const { return synced().done(); }
   [[nodiscard]] DoneSignal synced() const;
-  /// Notifications that wait.
+  /// Returns the number of waiting notifications.
   [[nodiscard]] std::size_t backlog() const;
-  /// How often the handler has thrown, and what it said last.
+  /// Returns how often the handler has thrown; last_failure() has the latest message.
   [[nodiscard]] std::uint64_t failures() const;
   [[nodiscard]] std::string last_failure() const;
 

@@ -13,13 +13,13 @@
 
 namespace kube {
 
-/// Returns the values under which an index files an object: none, one or many. Made from a callable that takes
-/// (const T& object) and returns a std::vector<std::string>. It must depend on the object only, and may be called from
-/// any thread.
+/// Computes the values under which an index files an object: none, one or many. Made from a
+/// callable that takes (const T& object) and returns a std::vector<std::string>. The result must
+/// depend only on the object. It may be called from any thread.
 template <typename T>
 class IndexFunction {
  public:
-  /// Has to be assigned before it is used, as in `indexers["node"] = ...`.
+  /// Empty; must be assigned before it is used, as in `indexers["node"] = ...`.
   IndexFunction() = default;
   template <typename F>
   requires(!std::same_as<std::remove_cvref_t<F>, IndexFunction>)

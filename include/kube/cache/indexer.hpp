@@ -13,7 +13,8 @@
 
 namespace kube {
 
-/// A set of objects in memory, to be written and read; see IndexerView for reading. Copies are the same set.
+/// A set of objects in memory, found by key or through indexes (client-go: Indexer). IndexerView
+/// has the methods for reading. Copies refer to the same set.
 ///
 /// Thread safety: any method from any thread; writers wait for each other.
 template <typename T>
@@ -27,15 +28,16 @@ class Indexer : public IndexerView<T> {
     add_indexers(own);
   }
 
-  /// Stores `object` in place of the one with its key. Throws KeyError if it has no name.
+  /// Stores `object` in place of the one with the same key. Throws KeyError if it has no name.
   void upsert(const Ref<T>& object) { write({.object = detail::ObjectRef::from(object)}); }
-  /// Removes the object with the key of `last`, whose version becomes that of the store.
+  /// Removes the object with the key of `last`. The version of `last` becomes that of the store.
   void erase(const Ref<T>& last) {
     write({.object = detail::ObjectRef::from(last), .erase = true});
   }
   void erase(const ObjectKey& key) { write({.erase = true, .key = key.str()}); }
-  /// Swaps the whole content; a reader sees the old set or the new one. Objects of a version that is stored
-  /// already stay. Throws KeyError if an object has no name; all others are stored nevertheless.
+  /// Replaces the whole content atomically: a reader sees either the old set or the new one.
+  /// Objects stored with the same version are kept. Throws KeyError if an object has no name; all
+  /// others are stored nevertheless.
   void replace(const std::vector<Ref<T>>& objects, std::string_view resource_version) {
     std::vector<detail::ObjectRef> content;
     for (const Ref<T>& object : objects) content.push_back(detail::ObjectRef::from(object));
@@ -44,7 +46,7 @@ class Indexer : public IndexerView<T> {
     this->core_->replace(content, resource_version, results, removed);
     for (const detail::StoreResult& result : results) check(result);
   }
-  /// Adds indexes; those who ask for them afterwards find all objects. Throws std::invalid_argument, with
+  /// Adds indexes over all objects, stored ones included. Throws std::invalid_argument, with
   /// nothing added, if one exists already.
   void add_indexers(const Indexers<T>& indexers) {
     std::vector<std::pair<std::string, detail::IndexerCore::IndexFunction>> added;
@@ -68,7 +70,8 @@ class Indexer : public IndexerView<T> {
   }
 };
 
-/// Uses an index function as a key: exactly one value. Throws KeyError if there are none or several.
+/// Turns an index function into a key function. That one throws KeyError unless there is exactly
+/// one value.
 template <typename T>
 [[nodiscard]] std::function<std::string(const T&)> index_to_key(IndexFunction<T> function) {
   return [function = std::move(function)](const T& object) {

@@ -23,24 +23,24 @@
 
 namespace kube {
 
-/// An object without a name: nothing can be stored under no key.
+/// An object has no name, so it has no key to be stored under.
 class KeyError : public Error {
  public:
   using Error::Error;
 };
 
-/// The name of the index that every Indexer has: one value, the object's namespace.
+/// Name of the built-in index whose value is the object's namespace.
 inline constexpr std::string_view kNamespaceIndex = "namespace";
 
-/// How an Indexer works. Any field may be left out.
+/// Settings of an Indexer. Any field may be left out.
 struct IndexerOptions {
-  /// Keeps an index of all labels, about 9 bytes per label, so that lists by selector need not look at
-  /// every object.
+  /// Keeps an index of all labels (about 9 bytes per label), so that a list by selector need not
+  /// scan every object.
   bool label_index = true;
   bool namespace_index = true;
-  /// Hears of an index function that threw (CacheError::Place::kIndex): the object is stored, but found under no value
-  /// of that index. Called by the thread that writes; its exceptions are swallowed. A std::bad_alloc is not taken for
-  /// an error of the function: the write fails, and an informer repeats it.
+  /// Receives exceptions of index functions (CacheError::Place::kIndex). The object is stored, but
+  /// no value of that index finds it. Called by the writing thread; its exceptions are swallowed. A
+  /// std::bad_alloc is not reported here: the write fails, and an informer repeats it.
   std::function<void(const CacheError& error)> on_error = nullptr;
   /// Measures the timeouts of wait_for_version(). Must outlive the Indexer.
   Clock* clock = &system_clock();
@@ -50,7 +50,7 @@ namespace detail {
 
 struct StoreState;
 
-/// The parts of "namespace/name", cut at the first slash; views into `key`.
+/// The two parts of "namespace/name", split at the first slash. Views into `key`.
 struct KeyParts {
   std::string_view namespace_;
   std::string_view name;
@@ -59,10 +59,10 @@ struct KeyParts {
 
 void sort_keys(std::vector<std::string>& keys);
 
-/// All objects of a store in one state, which never changes. See Snapshot.
+/// All objects of a store in one immutable state. See Snapshot.
 class StoreSnapshot {
  public:
-  /// Gets each object; false ends the visit.
+  /// Visitor of objects; returns false to end the visit.
   using See = std::function<bool(const ObjectRef& object)>;
 
   StoreSnapshot() = default;
@@ -70,23 +70,24 @@ class StoreSnapshot {
 
   [[nodiscard]] std::size_t size() const noexcept;
   [[nodiscard]] const std::string& resource_version() const noexcept;
-  /// Grows with each change of the store.
+  /// Returns a number that grows with each change of the store.
   [[nodiscard]] std::uint64_t sequence() const noexcept;
   [[nodiscard]] ObjectRef find(std::string_view space, std::string_view name) const;
   void for_each(const See& see) const;
-  /// Visits at most `limit` objects from place `first` on. Returns where to go on, also if `see` has ended the visit; 0 if
-  /// all were seen.
+  /// Visits at most `limit` objects, beginning with slot `first`. Returns the slot to continue
+  /// with, also if `see` has ended the visit; 0 if there are no more.
   [[nodiscard]] std::uint32_t for_some(std::uint32_t first, std::size_t limit,
                                        const See& see) const;
-  /// Objects of a namespace (empty: of all) that the selector matches.
+  /// Visits the objects of a namespace (empty: of all) that match the selector.
   void select(std::string_view space, const labels::Selector& selector, const See& see) const;
-  /// Throws std::out_of_range if there is no index of that name.
+  /// Visits the objects that the index files under `value`. Throws std::out_of_range if there is no
+  /// index of that name.
   void by_index(std::string_view index, std::string_view value, const See& see) const;
-  /// Each object that has one of the values, once. Throws as by_index.
+  /// Visits each object that has at least one of the values, once. Throws as by_index().
   void by_any(std::string_view index, const std::vector<std::string>& values, const See& see) const;
   [[nodiscard]] std::vector<std::string> index_values(std::string_view index) const;
   [[nodiscard]] std::vector<std::string> index_names() const;
-  /// Heap memory of the store itself, without the objects.
+  /// Returns the heap memory of the store itself, without the objects.
   [[nodiscard]] std::size_t overhead_bytes() const noexcept;
 
  private:
@@ -97,21 +98,22 @@ class StoreSnapshot {
 struct StoreChange {
   ObjectRef object = {};
   bool erase = false;
-  /// Of an erasure: what it is about is not the object's last state, so its version means nothing.
+  /// For an erasure: `object` is not the final state, so its version does not become the store's.
   bool tombstone = false;
-  /// Of an erasure without an object.
+  /// For an erasure without an object.
   std::string key = {};
 };
 
-/// What a write met.
+/// Result of one write.
 struct StoreResult {
-  ObjectRef before = {};   ///< what was stored under the key, or null
-  bool unchanged = false;  ///< the same version was stored already, and stays
-  std::string error = {};  ///< why it was not carried out; empty if it was
+  ObjectRef before = {};   ///< the object stored under the key before, or null
+  bool unchanged = false;  ///< the same version was already stored, and was kept
+  std::string error = {};  ///< why the write failed; empty if it succeeded
 };
 
-/// The store behind Indexer. One state after the other is published as a whole; writers queue up at a
-/// mutex, readers take a reference to the newest state and share nothing with writers from there on.
+/// The store behind Indexer; see docs/cache-engine.md. Each write publishes a new immutable state.
+/// Writers serialise on a mutex. Readers take a reference to the newest state, and share nothing
+/// else with writers.
 class IndexerCore {
  public:
   using IndexFunction = std::function<std::vector<std::string>(const void* object)>;
@@ -128,18 +130,21 @@ class IndexerCore {
   }
   [[nodiscard]] const ObjectAccess& access() const noexcept { return access_; }
 
-  // What these throw (std::bad_alloc) leaves the store as it was.
+  // These throw std::bad_alloc, and leave the store unchanged then.
 
-  /// Carries out all changes at once: readers see none or all of them. Returns the sequence number reached.
+  /// Applies all changes atomically: readers see none or all of them. Returns the new sequence
+  /// number.
   std::uint64_t apply(const std::vector<StoreChange>& changes, std::vector<StoreResult>& results);
-  /// Makes `objects` the whole content. `removed` gets what was not among them.
+  /// Replaces the whole content by `objects`. `removed` receives the objects that were not among
+  /// them.
   std::uint64_t replace(const std::vector<ObjectRef>& objects, std::string_view version,
                         std::vector<StoreResult>& results, std::vector<ObjectRef>& removed);
-  /// Declares the content to be that of `version`.
+  /// Sets the version of the content.
   void set_version(std::string_view version);
-  /// Throws std::invalid_argument, with nothing added, if there is an index of such a name.
+  /// Throws std::invalid_argument, with nothing added, if an index of such a name exists.
   void add_indexes(const std::vector<std::pair<std::string, IndexFunction>>& indexes);
-  /// Asks an index function. Throws std::out_of_range, and what the function throws.
+  /// Calls an index function. Throws std::out_of_range if there is none, and the function's
+  /// exceptions.
   [[nodiscard]] std::vector<std::string> index_values_of(std::string_view index,
                                                          const void* example) const;
   [[nodiscard]] bool wait_for_version(std::string_view version,
@@ -166,10 +171,10 @@ class IndexerCore {
   std::unique_ptr<Writer> writer_;
   Published<State> state_;  // published by writers, under their mutex
 
-  mutable std::mutex mutex_;  // held for a moment only, never while reading or writing content
+  mutable std::mutex mutex_;  // held only briefly, never while content is read or written
   std::shared_ptr<const Functions> functions_;  // guarded by mutex_
   mutable std::size_t waiting_ = 0;             // guarded by mutex_
-  mutable Condition reached_;                   // told of a new state if somebody waits
+  mutable Condition reached_;                   // notified of a new state if waiting_ is not 0
 };
 
 }  // namespace detail

@@ -14,14 +14,15 @@
 
 namespace kube {
 
-/// Reads a set of objects, by key, through named indexes, or by their labels: the cache of an informer, or an
-/// Indexer. There is always an index of namespaces.
+/// Read access to a set of objects, by key, through named indexes, or by labels: the cache of an
+/// informer, or an Indexer. There is always an index of namespaces.
 ///
-/// Readers never wait for a writer, nor a writer for readers: each query is answered from one state of the set,
-/// and two queries may see two. Take a snapshot() to ask several questions of one.
+/// Reads are lock-free, and readers and writers never wait for each other. Each query is answered
+/// from one state of the set; two queries may see two. Take a snapshot() to make several queries on
+/// one state.
 /// Thread safety: any method from any thread.
-/// Ownership: copies show the same set, and keep it. Objects are shared and immutable; a Ref outlives the object's
-/// stay in the set.
+/// Ownership: copies refer to the same set, and keep it alive. Objects are shared and immutable; a
+/// Ref stays valid after its object has left the set.
 template <typename T>
 class IndexerView {
  public:
@@ -29,7 +30,7 @@ class IndexerView {
     return detail::Inside::make<Snapshot<T>>(core_->snapshot());
   }
 
-  // Each of these asks the newest snapshot; see there.
+  // Each of these queries the newest snapshot; see Snapshot.
   [[nodiscard]] std::size_t size() const { return snapshot().size(); }
   [[nodiscard]] std::string resource_version() const { return snapshot().resource_version(); }
   [[nodiscard]] Ref<T> find(const ObjectKey& key) const { return find(key.namespace_, key.name); }
@@ -58,14 +59,15 @@ class IndexerView {
     return snapshot().index_values(name);
   }
   [[nodiscard]] std::vector<std::string> index_names() const { return snapshot().index_names(); }
-  /// Objects that share a value of the index with `example`, which need not be stored. Throws what the
-  /// index function throws, and std::out_of_range if there is no such index.
+  /// Returns the objects that share a value of the index with `example`, which need not be stored.
+  /// Throws the exceptions of the index function, and std::out_of_range if there is no such index.
   [[nodiscard]] std::vector<Ref<T>> index(std::string_view name, const T& example) const {
     return snapshot().by_any(name, core_->index_values_of(name, &example));
   }
 
-  /// Waits until the set has reached `resource_version`, so that a writer reads its own write. Returns false after
-  /// `timeout` or a stop; versions that are not numbers are reached only by equality.
+  /// Waits until the set has reached `resource_version`, so that a client can read its own write.
+  /// Returns false after `timeout` or a stop. A version that is not a number is reached only by
+  /// equality.
   [[nodiscard]] bool wait_for_version(std::string_view resource_version,
                                       std::optional<Clock::Duration> timeout = std::nullopt,
                                       std::stop_token stop = {}) const {

@@ -13,7 +13,7 @@
 namespace kube {
 namespace detail {
 
-/// The informer behind Informer.
+/// The type-erased informer behind Informer.
 class InformerCore {
  public:
   InformerCore(const ObjectAccess& access, std::shared_ptr<AnyListWatch> source, AnyHandler handler,
@@ -38,8 +38,8 @@ class InformerCore {
 
 }  // namespace detail
 
-/// A cache with one handler, which is called between two changes of the cache: a slow handler delays
-/// everything. See SharedIndexInformer for the usual thing.
+/// A cache with one handler, called synchronously between two changes of the cache: a slow handler
+/// delays everything. Prefer SharedIndexInformer.
 ///
 /// Thread safety: any method from any thread.
 template <typename T>
@@ -57,7 +57,8 @@ class Informer {
     store_.add_indexers(own);
   }
 
-  /// Works until a stop is requested, once. Exceptions of the handler are handed to InformerOptions::on_error.
+  /// Runs until a stop is requested. Can be called once. Exceptions of the handler are passed to
+  /// InformerOptions::on_error.
   void run(std::stop_token stop) { core_.run(std::move(stop)); }
   [[nodiscard]] const IndexerView<T>& store() const noexcept { return store_; }
   [[nodiscard]] bool has_synced() const { return core_.synced().done(); }
@@ -70,7 +71,7 @@ class Informer {
   Indexer<T> store_;
 };
 
-/// As in client-go: an informer with a store and one handler.
+/// Makes an informer with a store and one handler (client-go: NewInformer).
 template <typename T>
 [[nodiscard]] std::unique_ptr<Informer<T>> new_informer(std::shared_ptr<ListWatch<T>> source,
                                                         EventHandler<T> handler,
@@ -78,7 +79,7 @@ template <typename T>
   return std::make_unique<Informer<T>>(std::move(source), std::move(handler), std::move(options));
 }
 
-/// The same with indexes.
+/// Makes an informer with indexes and one handler (client-go: NewIndexerInformer).
 template <typename T>
 [[nodiscard]] std::unique_ptr<Informer<T>> new_indexer_informer(
     std::shared_ptr<ListWatch<T>> source, EventHandler<T> handler, Indexers<T> indexers,

@@ -9,26 +9,26 @@
 
 namespace kube {
 
-/// Fills in gauges that are computed only when somebody looks.
+/// Updates gauges that are computed only when metrics are read.
 ///
 /// Thread safety: all methods, from any thread.
 class MetricsProbe {
  public:
   explicit MetricsProbe(Metrics& metrics);
 
-  /// Has `fill` called at the beginning of each Metrics::text(), in place of the one before; null: nothing.
-  /// Waits for a call that is under way.
+  /// Sets the function that each Metrics::text() calls first, replacing the previous one; null:
+  /// none. Waits for a call that is under way.
   void set(std::function<void()> fill);
 
  private:
   std::mutex mutex_;
-  std::function<void()> fill_;  // guarded by mutex_, also while it is called
+  std::function<void()> fill_;  // guarded by mutex_, also during the call
   MetricsCollector collector_;
 };
 
-/// What an informer counts. Made by default, it counts nothing.
+/// Metrics of one informer. A default-constructed object counts nothing.
 struct InformerMetrics {
-  // Under the names and labels that Kubernetes itself uses.
+  // These have the names and labels that Kubernetes itself uses.
   Gauge queued_items;            ///< informer_queued_items
   Histogram processing_latency;  ///< informer_processing_latency_seconds
   Gauge store_version;           ///< informer_store_resource_version
@@ -58,22 +58,25 @@ struct InformerMetrics {
   Counter watch_list_fallbacks;  ///< reflector_watch_list_fallbacks_total
   Counter rejected_objects;      ///< reflector_rejected_objects_total
   Counter processing_errors;     ///< informer_processing_errors_total
-  Gauge listener_backlog;  ///< informer_listener_backlog: notifications that wait, of all handlers
+  Gauge listener_backlog;      ///< informer_listener_backlog: waiting notifications of all handlers
   Histogram handler_duration;  ///< informer_handler_duration_seconds
   Counter handler_failures;    ///< informer_handler_failures_total
   Counter slow_inline_calls;   ///< informer_slow_inline_calls_total
   Counter coalesced;           ///< informer_coalesced_notifications_total
-  /// informer_event_lag_seconds: from reading an event to having it in the cache
+  /// informer_event_lag_seconds: time from reading an event to having it in the cache
   Histogram event_lag;
 
-  // Computed when somebody looks, while the informer runs. Counting the bytes visits every object.
-  Gauge objects;  ///< informer_objects
-  Gauge bytes;    ///< informer_bytes: of the objects, their part of what they share, and the store
-  Gauge event_age;     ///< reflector_last_event_age_seconds: since anything came from the server
-  Gauge bookmark_age;  ///< reflector_last_bookmark_age_seconds: or since a list
+  // Computed when metrics are read, while the informer runs. Counting the bytes visits every
+  // object.
+  Gauge objects;    ///< informer_objects
+  Gauge bytes;      ///< informer_bytes: objects, their share of pooled content, and the store
+  Gauge event_age;  ///< reflector_last_event_age_seconds: time since the last data from the server
+  /// reflector_last_bookmark_age_seconds: time since the last bookmark or list
+  Gauge bookmark_age;
   std::shared_ptr<MetricsProbe> probe;  ///< null if nothing is counted
 
-  /// Series in a registry, told apart by `labels` (name, group, version, resource).
+  /// Returns metrics registered in `metrics`, distinguished by `labels` (name, group, version,
+  /// resource).
   static InformerMetrics in(const std::shared_ptr<Metrics>& metrics, const MetricLabels& labels);
 };
 

@@ -27,12 +27,12 @@
 
 namespace kube {
 
-/// How an informer works. Any field may be left out.
+/// Settings of an informer. Any field may be left out.
 template <typename T>
 struct InformerOptions {
-  /// For logs and errors; by default the type.
+  /// Name in logs and errors; by default that of the type.
   std::string name = {};
-  /// How often handlers see all objects again, from the cache; 0: never.
+  /// Resync period: how often handlers receive all objects again, from the cache. 0: never.
   Clock::Duration resync = {};
   /// Changes each object before it is stored.
   Transform<T> transform = {};
@@ -41,12 +41,14 @@ struct InformerOptions {
   bool label_index = true;
   bool namespace_index = true;
 
-  /// Hears of failures, besides the log. Called in a thread of the informer; its exceptions are swallowed.
+  /// Receives failures, in addition to the log. Called in a thread of the informer; its exceptions
+  /// are swallowed.
   std::function<void(const CacheError& error)> on_error = nullptr;
-  /// Hears of everything that the reflector does, in its thread. Its exceptions are swallowed.
+  /// Receives every event of the reflector, in the reflector's thread. Its exceptions are
+  /// swallowed.
   std::function<void(const ReflectorEvent& event)> on_state = nullptr;
 
-  // How it lists and watches; see ReflectorOptions.
+  // List and watch settings; see ReflectorOptions.
   bool watch_list = feature_default(Feature::kWatchListClient);
   std::int64_t page_size = 0;
   std::chrono::seconds min_watch_timeout = ReflectorOptions{}.min_watch_timeout;
@@ -65,24 +67,26 @@ struct InformerOptions {
   std::size_t batch_size = DeltaQueueOptions{}.batch_size;
   bool compress = false;
 
-  /// As client-go: after a new list, tell handlers of objects that have not changed, too.
+  /// Reports objects of a new list to handlers even if they have not changed, as client-go does.
   bool notify_unchanged = false;
-  /// As client-go: tell of the deletion of objects that were never in the cache.
+  /// Reports the deletion of objects that were never in the cache, as client-go does.
   bool notify_unknown_deletes = false;
-  /// Objects that a resync shows before other changes have their turn.
+  /// Number of objects that a resync delivers before other changes have their turn.
   std::size_t resync_chunk = 500;
 
   /// Must outlive the informer.
   Clock* clock = &system_clock();
   Random random = system_random();
-  /// Not set: that of the source, ResourceListWatch: of its client; otherwise stderr_logger(). Logger{} is silent.
+  /// If not set: the logger of the source (for a ResourceListWatch that of its client), otherwise
+  /// stderr_logger(). Logger{} is silent.
   std::optional<Logger> log = std::nullopt;
   InformerMetrics metrics = {};
 };
 
 namespace detail {
 
-/// Sorts the options of an informer, or those that a factory has for all of its informers, by the part that they are for.
+/// Splits the options of an informer, or those that a factory has for all of its informers, into
+/// the settings of each part.
 template <typename Options>
 [[nodiscard]] InformerSettings informer_settings(const Options& options) {
   InformerSettings settings;

@@ -22,52 +22,54 @@ template <typename T>
 class ErasedListWatch;
 }  // namespace detail
 
-/// A watch that has been opened. Destroying it ends it, at the server too.
+/// An open watch. Its destructor closes it, at the server too.
 ///
 /// Thread safety: used by one thread; only the stop token may be used by others.
 template <typename T>
 class WatchStream {
  public:
   virtual ~WatchStream() = default;
-  /// Waits for the next event; nothing when the stream has ended, or after a stop. The next event is not
-  /// read before the last one was taken. What it throws is taken for the end of the stream
-  /// (TransportError), or for an error that asks for a new list.
+  /// Waits for the next event. Returns nothing when the stream has ended, or after a stop. Does not
+  /// read ahead: the next event is read only after the previous one was taken. A TransportError
+  /// counts as the end of the stream; any other exception causes a new list.
   [[nodiscard]] virtual std::optional<WatchEvent<T>> next(std::stop_token stop) = 0;
-  /// True if an event is there already. A hint: events that come together are passed on together.
+  /// True if an event can be returned without waiting. A hint: events that arrive together are
+  /// passed on as one batch.
   [[nodiscard]] virtual bool has_next() const { return false; }
 };
 
-/// Where a Reflector gets its objects from: one resource, in one namespace or in all.
+/// The source of a Reflector: one resource, in one namespace or in all.
 ///
 /// Thread safety: one call at a time; an informer calls it from one thread.
 template <typename T>
 class ListWatch {
  public:
   virtual ~ListWatch() = default;
-  /// One request, no paging. Hands each object to `on_item` as soon as it is there; what that throws
-  /// passes through. Throws ApiError, TransportError, CodecError. After a stop it returns or throws soon,
-  /// and neither counts.
+  /// Makes one request, without paging. Passes each object to `on_item` as soon as it is decoded;
+  /// exceptions of `on_item` propagate. Throws ApiError, TransportError, CodecError. After a stop
+  /// it returns or throws soon, and the result is ignored.
   virtual ListMetadata list(const ListOptions& options, const std::function<void(Ref<T>)>& on_item,
                             std::stop_token stop) = 0;
-  /// Throws as list(); everything it made is gone then.
+  /// Opens a watch. Throws as list(), and has released everything then.
   [[nodiscard]] virtual std::unique_ptr<WatchStream<T>> watch(const ListOptions& options,
                                                               std::stop_token stop) = 0;
   /// False if watches cannot begin with the existing objects (sendInitialEvents).
   [[nodiscard]] virtual bool supports_watch_list() const { return true; }
-  /// The log of informers and reflectors that read from here, unless their options name one; for a client's resource
-  /// that of the client. None: stderr_logger().
+  /// Returns the logger of informers and reflectors that read from this source and have none in
+  /// their options. For a client's resource it is the client's. Nothing means stderr_logger().
   [[nodiscard]] virtual std::optional<Logger> log() const { return std::nullopt; }
 
  private:
   friend class detail::ErasedListWatch<T>;
-  /// The same source without blocking calls; null if it has none, as all those that users write.
+  /// Returns the same source without blocking calls; null if there is none, as for every source
+  /// that a user writes.
   [[nodiscard]] virtual std::shared_ptr<detail::AsyncListWatch> async_form() const {
     return nullptr;
   }
 };
 
-/// A ListWatch made of two functions, and optionally one that changes the options of every request (a
-/// selector, say); it gets a copy of its own each time.
+/// A ListWatch made from two functions, and optionally a third that changes the options of every
+/// request (for instance, sets a selector). It receives a fresh copy each time.
 template <typename T>
 class FunctionListWatch final : public ListWatch<T> {
  public:
@@ -105,20 +107,21 @@ class FunctionListWatch final : public ListWatch<T> {
 
 namespace detail {
 
-/// `own` or, if that is not set, the log of the source.
+/// Returns `own`, or the logger of the source if `own` is not set.
 template <typename T>
 [[nodiscard]] std::optional<Logger> log_for(const std::shared_ptr<ListWatch<T>>& source,
                                             const std::optional<Logger>& own) {
   return own || source == nullptr ? own : source->log();
 }
 
-/// The same without the type.
+/// A type-erased WatchStream.
 class AnyWatchStream {
  public:
   virtual ~AnyWatchStream() = default;
   virtual std::optional<AnyWatchEvent> next(std::stop_token stop) = 0;
   [[nodiscard]] virtual bool has_next() const { return false; }
 };
+/// A type-erased ListWatch.
 class AnyListWatch {
  public:
   virtual ~AnyListWatch() = default;
@@ -128,7 +131,7 @@ class AnyListWatch {
   virtual std::unique_ptr<AnyWatchStream> watch(const ListOptions& options,
                                                 std::stop_token stop) = 0;
   [[nodiscard]] virtual bool supports_watch_list() const = 0;
-  /// The same source without blocking calls, or null.
+  /// Returns the same source without blocking calls, or null.
   [[nodiscard]] virtual std::shared_ptr<AsyncListWatch> async_form() const { return nullptr; }
 };
 

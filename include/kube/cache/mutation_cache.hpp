@@ -17,20 +17,20 @@
 
 namespace kube {
 
-/// How a MutationCache works. Any field may be left out.
+/// Settings of a MutationCache. Any field may be left out.
 struct MutationCacheOptions {
-  /// How long an own write is shown at most.
+  /// Maximum time for which an own write is returned.
   Clock::Duration ttl = std::chrono::minutes{5};
-  /// Own writes that are remembered; the one that was used least recently goes first.
+  /// Maximum number of own writes kept; the least recently used one is evicted first.
   std::size_t max_entries = 100;
-  /// Show own writes of objects that the store does not have (yet).
+  /// Also returns own writes of objects that the store does not have (yet).
   bool include_adds = false;
   Clock* clock = &system_clock();
 };
 
 namespace detail {
 
-/// The overlay behind MutationCache.
+/// The type-erased overlay behind MutationCache.
 class MutationCacheCore {
  public:
   MutationCacheCore(std::shared_ptr<IndexerCore> store, MutationCacheOptions options);
@@ -45,10 +45,10 @@ class MutationCacheCore {
   struct Entry {
     std::string key;
     ObjectRef object;
-    bool deleted = false;  ///< stands for a deletion: is never shown, and refuses older writes
+    bool deleted = false;  ///< tombstone of a deletion: never returned, and refuses older writes
     Clock::TimePoint until{};
   };
-  using Entries = std::list<Entry>;  // the most recently used one first
+  using Entries = std::list<Entry>;  // most recently used first
 
   [[nodiscard]] Entry* find_locked(const std::string& key);
   void put_locked(std::string key, const ObjectRef& object, bool deleted);
@@ -68,8 +68,8 @@ class MutationCacheCore {
 
 }  // namespace detail
 
-/// Shows a store with one's own writes on top, until the store has caught up: so that a controller does not act
-/// again on a state that it has just changed. Versions must be numbers.
+/// A store with the program's own writes on top, until the store has caught up, so that a
+/// controller does not act again on a state that it has just changed. Versions must be numbers.
 ///
 /// Thread safety: any method from any thread.
 template <typename T>
@@ -78,17 +78,20 @@ class MutationCache {
   explicit MutationCache(const IndexerView<T>& store, MutationCacheOptions options = {})
       : core_(detail::Inside::core(store), options) {}
 
-  /// Notes what a write returned. Throws std::invalid_argument if its version is no number.
+  /// Records the object returned by a write. Throws std::invalid_argument if its version is not a
+  /// number.
   void mutation(const Ref<T>& object) { core_.mutation(detail::ObjectRef::from(object)); }
-  /// For the handler of the informer that fills the store: lets go of what has arrived.
+  /// To be called by a handler of the informer that fills the store: drops own writes that have
+  /// arrived.
   void on_add_or_update(const Ref<T>& object) {
     core_.on_add_or_update(detail::ObjectRef::from(object));
   }
   void on_delete(const Ref<T>& last) { core_.on_delete(detail::ObjectRef::from(last)); }
 
-  /// The newer of what the store has and what was written, or null.
+  /// Returns the newer of the stored object and the own write, or null.
   [[nodiscard]] Ref<T> find(const std::string& key) { return core_.find(key).template to<T>(); }
-  /// Throws std::out_of_range if there is no such index.
+  /// Returns the objects of an index, own writes included. Throws std::out_of_range if there is no
+  /// such index.
   [[nodiscard]] std::vector<Ref<T>> by_index(std::string_view index, std::string_view value) {
     std::vector<Ref<T>> found;
     for (const detail::ObjectRef& object : core_.by_index(index, value)) {

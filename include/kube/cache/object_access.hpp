@@ -13,7 +13,7 @@
 
 namespace kube::detail {
 
-/// How the cache reads what it needs of an object whose type it does not know. Views are into the object.
+/// Functions that read the metadata of a type-erased object. Returned views point into the object.
 struct ObjectAccess {
   using SeeLabel = std::function<void(std::string_view key, std::string_view value)>;
 
@@ -24,14 +24,14 @@ struct ObjectAccess {
   std::string_view (*uid)(const void* object);
   std::optional<std::string_view> (*label)(const void* object, std::string_view key);
   void (*each_label)(const void* object, const SeeLabel& see);
-  /// True if both have the same labels for sure, as they share the memory for them.
+  /// True only if both objects share the memory of their labels, so the labels are certainly equal.
   bool (*share_labels)(const void* a, const void* b);
   std::optional<std::string_view> (*annotation)(const void* object, std::string_view key);
-  /// Of objects that carry their own; empty for types whose kind is known anyway.
+  /// For objects that carry their kind (Value); empty for types whose kind is known statically.
   std::string_view (*kind)(const void* object);
   std::string_view (*api_version)(const void* object);
 
-  /// "namespace/name", or "name" without a namespace.
+  /// Returns "namespace/name", or "name" without a namespace.
   [[nodiscard]] std::string key(const void* object) const {
     const std::string_view space = namespace_(object);
     std::string text{space};
@@ -41,15 +41,16 @@ struct ObjectAccess {
   [[nodiscard]] bool equal(const void* a, const void* b) const noexcept {
     return equal_values(*type, static_cast<const std::byte*>(a), static_cast<const std::byte*>(b));
   }
-  /// True if both are the same state of the same object. An object without a version (a transform may
-  /// have cleared it) is never the same as another.
+  /// True if both are the same state of the same object. An object without a version (a transform
+  /// may have cleared it) never equals another.
   [[nodiscard]] bool same_version(const void* a, const void* b) const {
     const std::string_view version = resource_version(a);
     return !version.empty() && version == resource_version(b) && uid(a) == uid(b);
   }
 };
 
-/// Whether objects of a type have `metadata.<name>`, in JSON's spelling: small, hand-written ones may not.
+/// Returns whether a type has `metadata.<name>`, in JSON's spelling. Small, hand-written types may
+/// not.
 [[nodiscard]] bool has_metadata(const Type& type, std::string_view name) noexcept;
 
 /// The labels of an object, in the form that labels::Selector::matches() reads.
@@ -61,7 +62,7 @@ struct LabelsOf {
   }
 };
 
-/// Reads the members of T::metadata; those that a small, hand-written T does not have are empty.
+/// Reads the members of T::metadata. Members that a small, hand-written T does not have are empty.
 template <typename T>
 struct Accessor {
   static const T& of(const void* object) { return *static_cast<const T*>(object); }
@@ -110,7 +111,7 @@ struct Accessor {
   static std::string_view api_version(const void* /*object*/) { return {}; }
 };
 
-/// Any JSON document. What is missing, or no text, is empty.
+/// Reads any JSON document. A member that is missing or not a string is empty.
 template <>
 struct Accessor<Value> {
   static std::string_view text(const Value& value) {

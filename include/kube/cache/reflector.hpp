@@ -20,7 +20,7 @@ template <typename T>
   return options;
 }
 
-/// The reflector behind Reflector, which writes straight into a store.
+/// The type-erased reflector behind Reflector, which writes directly into a store.
 class StoreReflector {
  public:
   StoreReflector(const ObjectAccess& access, const std::shared_ptr<AnyListWatch>& source,
@@ -38,11 +38,12 @@ class StoreReflector {
 
 }  // namespace detail
 
-/// Keeps a store equal to what a source has: lists, watches, and starts again when a watch ends, with growing
-/// pauses where the source has trouble.
+/// Keeps a store equal to its source: lists, watches, and starts again when a watch ends, with
+/// exponential back-off after failures.
 ///
-/// It asks for the version it has seen last, so that it never goes back in time; if the server has forgotten
-/// it, for the newest state. A list keeps the stored block of each object that has not changed.
+/// It resumes from the version seen last, so that it never goes back in time. If the server no
+/// longer has that version, it asks for the newest state. A list keeps the stored block of each
+/// object that has not changed.
 /// Thread safety: run() once, in one thread; the rest from any.
 template <typename T>
 class Reflector {
@@ -52,11 +53,12 @@ class Reflector {
       : core_(detail::kObjectAccess<T>, std::make_shared<detail::ErasedListWatch<T>>(source),
               detail::Inside::core(store), detail::with_log_of(source, std::move(options))) {}
 
-  /// Returns soon after a stop is requested. Throws nothing: what fails is reported and tried again.
+  /// Runs until a stop is requested. Does not throw: failures are reported and retried.
   void run(std::stop_token stop) noexcept { core_.run(std::move(stop)); }
-  /// The version that was read last; empty before the first list. The store may lag behind a little.
+  /// Returns the version that was read last; empty before the first list. The store may lag behind
+  /// a little.
   [[nodiscard]] std::string last_sync_resource_version() const { return core_.last_version(); }
-  /// Why the last round failed; empty if none has since the last list.
+  /// Returns why the last round failed; empty if none has failed since the last list.
   [[nodiscard]] std::string last_error() const { return core_.last_error(); }
 
  private:

@@ -21,7 +21,8 @@
 
 namespace kube {
 
-/// Why a round of list and watch failed. cause() is what was thrown: an ApiError, TransportError, ...
+/// Reports why a round of list and watch failed. cause() is the original exception: an ApiError,
+/// TransportError, ...
 class ReflectorError : public Error {
  public:
   ReflectorError(const std::string& message, std::exception_ptr cause)
@@ -32,25 +33,25 @@ class ReflectorError : public Error {
   std::exception_ptr cause_;
 };
 
-/// Something that happened to a Reflector.
+/// A state change of a Reflector, for `on_state`.
 struct ReflectorEvent {
   enum class Kind {
     kListing,         ///< a list begins
-    kListed,          ///< `items` objects, as of `resource_version`, went into the store
-    kListRestarted,   ///< the version asked for is not available: once more, for the newest state
+    kListed,          ///< `items` objects, as of `resource_version`, were stored
+    kListRestarted,   ///< the requested version is not available: lists again, for the newest state
     kListFailed,      ///< the round failed; see `message`
     kStreamingState,  ///< a watch that begins with the existing objects was opened
     kStateStreamed,   ///< ... and has delivered `items` of them, up to `resource_version`
-    kStateRestarted,  ///< ... or has to begin anew
-    kFellBackToList,  ///< ... or is not possible; see `message`
+    kStateRestarted,  ///< ... or has to be restarted
+    kFellBackToList,  ///< ... or is not supported; see `message`
     kInconsistent,    ///< the streamed state differs from a list of the same version
     kWatching,        ///< a watch was opened at `resource_version`
-    kWatchClosed,     ///< it ended without an error, after `items` events and `duration`
-    kWatchExpired,    ///< the server has forgotten the version: list again
-    kWatchFailed,     ///< it could not be opened, or ended with an error; see `message`
-    kVeryShortWatch,  ///< it ended at once, without an event: list again
-    kRejectedObject,  ///< an object is of no use and was left out; see `message`
-    kRejectedEvent,   ///< an event could not be taken, so a new list is needed; see `message`
+    kWatchClosed,     ///< the watch ended without an error, after `items` events and `duration`
+    kWatchExpired,    ///< the server no longer has the version (410 Gone): lists again
+    kWatchFailed,     ///< the watch could not be opened, or ended with an error; see `message`
+    kVeryShortWatch,  ///< the watch ended at once, without an event: lists again
+    kRejectedObject,  ///< an unusable object was skipped; see `message`
+    kRejectedEvent,   ///< an event could not be applied, so a new list follows; see `message`
     kBackingOff,      ///< waits for `duration`
     kStopped,
   };
@@ -62,53 +63,55 @@ struct ReflectorEvent {
 };
 [[nodiscard]] std::string_view to_string(ReflectorEvent::Kind kind) noexcept;
 
-/// How a Reflector lists and watches. Any field may be left out.
+/// Settings of a Reflector. Any field may be left out.
 struct ReflectorOptions {
-  /// For logs and errors; by default the type.
+  /// Name in logs and errors; by default that of the type.
   std::string name = {};
   std::string type_description = {};
-  /// Get the existing objects through the watch, if the source can do it.
+  /// Streams the existing objects through the watch (WatchList), if the source supports it.
   bool watch_list = feature_default(Feature::kWatchListClient);
-  /// Objects per LIST page; 0: 500, or all at once where the server can answer from memory.
+  /// Objects per LIST page. 0: 500, or all at once where the server can answer from memory.
   std::int64_t page_size = 0;
-  /// Each watch asks to end after a random time in [t, 2t); not below 5 minutes.
+  /// Each watch asks the server to end it after a random time in [t, 2t); at least 5 minutes.
   std::chrono::seconds min_watch_timeout = std::chrono::minutes{5};
   BackoffOptions backoff = {.initial = std::chrono::milliseconds{800},
                             .factor = 2,
                             .jitter = 1,
                             .cap = std::chrono::seconds{30},
                             .reset_after = std::chrono::minutes{2}};
-  /// A watch that ends within `healthy_watch` is followed by a pause, so that no server is asked in a tight loop:
-  /// `reconnect_floor` if it brought an event or a bookmark, else twice the last pause, up to `reconnect_cap`. One that
-  /// lived longer is followed by the next one at once.
+  /// A watch that ends within `healthy_watch` is followed by a pause, so that the server is not
+  /// asked in a tight loop: `reconnect_floor` if it delivered an event or a bookmark, else twice
+  /// the last pause, up to `reconnect_cap`. One that lived longer is followed by the next one
+  /// immediately.
   Clock::Duration reconnect_floor = std::chrono::milliseconds{20};
   Clock::Duration reconnect_cap = std::chrono::seconds{2};
   Clock::Duration healthy_watch = std::chrono::seconds{10};
-  /// How long a watch that ends with internal errors of the server is opened again without a new list.
+  /// How long a watch that ends with internal errors of the server is reopened without a new list.
   Clock::Duration max_internal_error_retry = {};
-  /// How much longer than asked the first resync may take, as a part of the period: so that informers that
-  /// start together do not resync together.
+  /// Jitter of the first resync, as a fraction of the period, so that informers that start together
+  /// do not resync together.
   double resync_jitter = 0.1;
-  /// For objects without a type (Value): watch events of another kind are left out.
+  /// For untyped objects (Value): watch events of another kind are skipped.
   std::optional<GroupVersionKind> expected_kind = std::nullopt;
-  /// Compares each streamed state with a list of the same version. Expensive, for tests; by default if the
-  /// process was started with KUBE_WATCHLIST_INCONSISTENCY_DETECTOR=true.
+  /// Compares each streamed state with a list of the same version. Expensive, for tests. Enabled by
+  /// default if the process was started with KUBE_WATCHLIST_INCONSISTENCY_DETECTOR=true.
   std::optional<bool> check_consistency = std::nullopt;
 
-  /// Hears of each round that failed: a list, or the opening of a watch. What it throws is swallowed. See
-  /// default_watch_error_handler().
+  /// Receives the error of each failed round: a list, or the opening of a watch. Its exceptions are
+  /// swallowed. See default_watch_error_handler().
   std::function<void(const ReflectorError& error)> on_error = nullptr;
-  /// Hears of everything; must not block. What it throws is swallowed.
+  /// Receives every state change. Must not block. Its exceptions are swallowed.
   std::function<void(const ReflectorEvent& event)> on_state = nullptr;
 
   Clock* clock = &system_clock();
   Random random = system_random();
-  /// Not set: that of the source, ResourceListWatch: of its client; otherwise stderr_logger(). Logger{} is silent.
+  /// If not set: the logger of the source (for a ResourceListWatch that of its client), otherwise
+  /// stderr_logger(). Logger{} is silent.
   std::optional<Logger> log = std::nullopt;
   InformerMetrics metrics = {};
 };
 
-/// What happens without an `on_error`: a log line that is loud where somebody should look.
+/// Default for `on_error`: writes a log line, at a level that depends on how serious the error is.
 void default_watch_error_handler(const ReflectorOptions& options, const ReflectorError& error);
 
 }  // namespace kube

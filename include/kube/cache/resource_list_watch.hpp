@@ -13,8 +13,8 @@
 
 namespace kube {
 
-/// The objects of a resource, as a client sees it. `tweak` changes the options of every list and watch: a
-/// selector, say; it gets a copy of its own each time.
+/// The ListWatch of a client's resource. `tweak` changes the options of every list and watch (for
+/// instance, sets a selector); it receives a fresh copy each time.
 template <typename T>
 class ResourceListWatch final : public ListWatch<T> {
  public:

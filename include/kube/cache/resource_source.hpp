@@ -10,7 +10,7 @@
 
 namespace kube::detail {
 
-/// The objects of a resource, as a client sees it, whatever their type is. See ResourceListWatch.
+/// The type-erased form of ResourceListWatch.
 class ResourceSource final : public AnyListWatch {
  public:
   using Tweak = std::function<void(ListOptions& options)>;
@@ -21,11 +21,11 @@ class ResourceSource final : public AnyListWatch {
                     std::stop_token stop) override;
   std::unique_ptr<AnyWatchStream> watch(const ListOptions& options, std::stop_token stop) override;
   [[nodiscard]] bool supports_watch_list() const override { return true; }
-  /// Reads from the same resource; may outlive this.
+  /// Returns a non-blocking source of the same resource. It may outlive this object.
   [[nodiscard]] std::shared_ptr<AsyncListWatch> async_form() const override;
-  /// That of the client.
+  /// Returns the logger of the client.
   [[nodiscard]] const Logger& log() const noexcept;
-  /// The options after `tweak`, which may be null.
+  /// Returns the options after applying `tweak`, which may be null.
   [[nodiscard]] static ListOptions tweaked(ListOptions options, const Tweak& tweak);
 
  private:

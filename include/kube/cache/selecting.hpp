@@ -19,21 +19,23 @@ template <typename Owner>
     if constexpr (requires { to_selector(owner.spec.selector); }) {
       return to_selector(owner.spec.selector);
     } else {
-      return labels::Selector::from_set(owner.spec.selector);  // of a ReplicationController
+      return labels::Selector::from_set(owner.spec.selector);  // a ReplicationController
     }
   } catch (const std::invalid_argument&) {
-    return labels::Selector::nothing();  // who wrote it will hear of it elsewhere
+    return labels::Selector::nothing();  // an invalid selector is reported where it was written
   }
 }
 
 }  // namespace detail
 
-/// Who selects an object by its labels: the ReplicationControllers, ReplicaSets, StatefulSets, DaemonSets, Jobs or
-/// PodDisruptionBudgets of a Pod, or the DaemonSets of a ControllerRevision. `Owner` is any type whose spec has a
-/// selector; only those in the namespace of `object` count. A selector that is not valid selects nothing, nor does
-/// an empty one, except that of a Job or a PodDisruptionBudget, which selects everything.
+/// Returns the owners whose selector matches the labels of an object: the ReplicationControllers,
+/// ReplicaSets, StatefulSets, DaemonSets, Jobs or PodDisruptionBudgets of a Pod, or the DaemonSets
+/// of a ControllerRevision. `Owner` is any type whose spec has a selector; only owners in the
+/// namespace of `object` count. An invalid selector matches nothing. So does an empty one, except
+/// that of a Job or a PodDisruptionBudget, which matches everything.
 ///
-/// Throws Error if nobody selects it, and if it has no labels (which do not matter for PodDisruptionBudgets).
+/// Throws Error if there is no such owner, or if the object has no labels (labels are not required
+/// for PodDisruptionBudgets).
 template <typename Owner, typename T>
 [[nodiscard]] std::vector<Ref<Owner>> selecting(const Lister<Owner>& owners, const T& object) {
   const std::string_view kind = Owner::kube_resource.kind;

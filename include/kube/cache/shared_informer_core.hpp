@@ -19,15 +19,15 @@ namespace kube {
 
 class Runtime;  // <kube/engine/runtime.hpp>
 
-/// Which queue stands between the reflector and the store.
+/// The kind of queue between the reflector and the store.
 enum class QueueKind {
-  kInOrder,    ///< all changes in the order of the server; see InOrderQueue
-  kDeltaFifo,  ///< the classic one; see DeltaFifo
+  kInOrder,    ///< all changes in the server's order; see InOrderQueue
+  kDeltaFifo,  ///< the classic queue; see DeltaFifo
 };
 
 namespace detail {
 
-/// The options of an informer, by the part that they are for. See InformerOptions.
+/// The options of an informer, grouped by the part that uses them. See InformerOptions.
 struct InformerSettings {
   Clock::Duration resync = {};
   QueueKind queue_kind = QueueKind::kInOrder;
@@ -40,7 +40,7 @@ struct InformerSettings {
   IndexerOptions indexer = {};
 };
 
-/// The informer behind SharedIndexInformer.
+/// The type-erased informer behind SharedIndexInformer.
 class SharedInformerCore {
  public:
   using Transform = std::function<ObjectRef(const ObjectRef& object)>;
@@ -51,15 +51,17 @@ class SharedInformerCore {
   SharedInformerCore& operator=(const SharedInformerCore&) = delete;
   ~SharedInformerCore();
 
-  /// Works until a stop is requested, and returns when everything has ended. Throws std::bad_alloc if there is no memory to
-  /// begin with; the informer has not started then. What fails later is reported and tried again.
+  /// Runs until a stop is requested, and returns when all work has ended. Throws std::bad_alloc if
+  /// there is not enough memory to start, and has not started then. Later failures are reported and
+  /// retried.
   void run(std::stop_token stop);
-  /// Begins to work in the threads of `runtime`, which must outlive ended(), and returns. Once, or again after it has
-  /// thrown. Throws std::bad_alloc.
+  /// Starts working on the threads of `runtime`, which must outlive ended(), and returns. Call
+  /// once, or again after it threw. Throws std::bad_alloc.
   void start(const Runtime& runtime);
-  /// Ends the work soon.
+  /// Requests the end of the work.
   void request_stop() noexcept;
-  /// Happens when a stop was requested and neither a handler nor anything else of it is called any more.
+  /// Done when a stop was requested and no handler or other function of the informer is called any
+  /// more.
   [[nodiscard]] const DoneSignal& ended() const noexcept;
   HandlerRegistration add_handler(AnyHandler handler, HandlerOptions options);
   void remove_handler(const HandlerRegistration& registration, Removal how);
@@ -70,7 +72,7 @@ class SharedInformerCore {
   [[nodiscard]] const std::shared_ptr<IndexerCore>& store() const noexcept { return store_; }
   [[nodiscard]] const DoneSignal& synced() const noexcept { return synced_; }
   [[nodiscard]] bool is_stopped() const;
-  /// Whether the calling thread is one of the informer's: that of a handler, say.
+  /// Returns whether the calling thread is working for the informer now, for instance in a handler.
   [[nodiscard]] bool runs_here() const;
   [[nodiscard]] std::string last_version() const;
   [[nodiscard]] std::string last_error() const;
@@ -91,15 +93,16 @@ class SharedInformerCore {
 
   mutable std::mutex mutex_;
   // Guarded by mutex_:
-  bool started_ = false;  // its parts exist
-  bool begun_ = false;    // and work
+  bool started_ = false;  // all parts have been created
+  bool begun_ = false;    // all parts have been started
   bool stop_requested_ = false;
   bool stopped_ = false;
   Transform transform_;
   std::shared_ptr<Running> running_;
 };
 
-/// In a child of fork() it stays when its last owner goes.
+/// Returns an informer that is leaked on purpose when its last owner is destroyed in a child of
+/// fork().
 [[nodiscard]] std::shared_ptr<SharedInformerCore> make_shared_informer(
     const ObjectAccess& access, std::shared_ptr<AnyListWatch> source, InformerSettings settings);
 

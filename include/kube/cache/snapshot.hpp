@@ -13,26 +13,26 @@
 
 namespace kube {
 
-/// All objects of an Indexer at one moment. It never changes, costs one reference, and keeps what it shows
-/// for as long as it lives; so do not keep it for long.
+/// All objects of an Indexer at one moment. It is immutable and costs one reference. It keeps all
+/// of its objects alive, so do not keep it for long.
 ///
-/// Order is unspecified everywhere, except where it is said.
+/// The order of results is unspecified unless documented.
 /// Thread safety: any method from any thread.
 template <typename T>
 class Snapshot {
  public:
   [[nodiscard]] std::size_t size() const noexcept { return core_.size(); }
-  /// The state of the server that this is; empty before the first list.
+  /// Returns the resourceVersion of this state; empty before the first list.
   [[nodiscard]] const std::string& resource_version() const noexcept {
     return core_.resource_version();
   }
-  /// The object, or null.
+  /// Returns the object, or null.
   [[nodiscard]] Ref<T> find(std::string_view space, std::string_view name) const {
     return core_.find(space, name).template to<T>();
   }
   [[nodiscard]] Ref<T> find(const ObjectKey& key) const { return find(key.namespace_, key.name); }
-  /// By "namespace/name" or "name", as events and queues have it. Any text is taken, but nothing in braces:
-  /// `find({"default", "web-0"})` is an ObjectKey.
+  /// Finds by "namespace/name" or "name", the form used by events and queues. Takes any text.
+  /// Braces make an ObjectKey instead: `find({"default", "web-0"})`.
   template <std::convertible_to<std::string_view> Key>
   [[nodiscard]] Ref<T> find(const Key& key) const {
     const auto parts = detail::KeyParts::of(key);
@@ -44,7 +44,8 @@ class Snapshot {
     core_.for_each(collect(found));
     return found;
   }
-  /// Objects of a namespace (empty: of all) that `selector` matches. Looks at the label index first.
+  /// Returns the objects of a namespace (empty: of all) that match `selector`, using the label
+  /// index.
   [[nodiscard]] std::vector<Ref<T>> list(std::string_view space,
                                          const labels::Selector& selector = {}) const {
     std::vector<Ref<T>> found;
@@ -56,7 +57,7 @@ class Snapshot {
     core_.for_each(collect_keys(found));
     return found;
   }
-  /// Calls `see(const T&)` for each object; none is copied or counted.
+  /// Calls `see(const T&)` for each object, without copying it or touching its reference count.
   template <typename See>
   void for_each(See see) const {
     core_.for_each([&](const detail::ObjectRef& object) {
@@ -64,7 +65,7 @@ class Snapshot {
       return true;
     });
   }
-  /// The same for those in a namespace (empty: in all) that `selector` matches.
+  /// Calls `see(const T&)` for each object of a namespace (empty: of all) that matches `selector`.
   template <typename See>
   void for_each(std::string_view space, const labels::Selector& selector, See see) const {
     core_.select(space, selector, [&](const detail::ObjectRef& object) {
@@ -72,13 +73,14 @@ class Snapshot {
       return true;
     });
   }
-  /// Objects that index `name` files under `value`. Throws std::out_of_range if there is no such index.
+  /// Returns the objects that index `name` files under `value`. Throws std::out_of_range if there
+  /// is no such index.
   [[nodiscard]] std::vector<Ref<T>> by_index(std::string_view name, std::string_view value) const {
     std::vector<Ref<T>> found;
     core_.by_index(name, value, collect(found));
     return found;
   }
-  /// Their keys, ascending.
+  /// Returns the keys of the objects that by_index() returns, ascending.
   [[nodiscard]] std::vector<std::string> index_keys(std::string_view name,
                                                     std::string_view value) const {
     std::vector<std::string> found;
@@ -86,19 +88,20 @@ class Snapshot {
     detail::sort_keys(found);
     return found;
   }
-  /// Objects that the index files under any of `values`, each once.
+  /// Returns the objects that the index files under at least one of `values`, each once.
   [[nodiscard]] std::vector<Ref<T>> by_any(std::string_view name,
                                            const std::vector<std::string>& values) const {
     std::vector<Ref<T>> found;
     core_.by_any(name, values, collect(found));
     return found;
   }
-  /// The values under which an index has objects now, ascending; none if there is no such index.
+  /// Returns the values under which an index has objects now, ascending; empty if there is no such
+  /// index.
   [[nodiscard]] std::vector<std::string> index_values(std::string_view name) const {
     return core_.index_values(name);
   }
   [[nodiscard]] std::vector<std::string> index_names() const { return core_.index_names(); }
-  /// Heap memory of the store itself, without the objects.
+  /// Returns the heap memory of the store itself, without the objects.
   [[nodiscard]] std::size_t overhead_bytes() const noexcept { return core_.overhead_bytes(); }
 
  private:

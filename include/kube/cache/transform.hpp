@@ -12,13 +12,13 @@
 
 namespace kube {
 
-/// Changes each object before it goes into the cache, mostly to leave out what nobody needs. Made of a function
-/// that changes a copy in place, `[](Pod& pod) {...}`, or of one that returns what to store,
-/// `[](const Ref<Pod>& pod) -> Ref<Pod> {...}`.
+/// Changes each object before it is cached, usually to drop fields that the program does not need.
+/// Made from a function that changes a copy in place, `[](Pod& pod) {...}`, or from one that
+/// returns the object to store, `[](const Ref<Pod>& pod) -> Ref<Pod> {...}`.
 ///
-/// It is called once per object, in the reflector's thread, and not for what is cached already. It must keep
-/// the name and namespace; an object whose version it clears is never seen as unchanged, so that every event
-/// for it is told. What it throws makes the reflector list again.
+/// Called once per object, in the reflector's thread, and not for objects that are cached already.
+/// It must keep the name and namespace. If it clears the version, the object is never considered
+/// unchanged, so every event for it is reported. If it throws, the reflector lists again.
 template <typename T>
 class Transform {
  public:
@@ -59,7 +59,7 @@ class Transform {
 
 namespace detail {
 
-/// A Transform without the type; nothing if there is none.
+/// Returns the type-erased form of a Transform; empty if there is none.
 template <typename T>
 [[nodiscard]] std::function<ObjectRef(const ObjectRef&)> erase_transform(
     const Transform<T>& transform) {

@@ -11,9 +11,10 @@
 
 namespace kube {
 
-/// A store that hands its complete content to a function after each write that succeeded.
+/// A store that passes its complete content to a function after each successful write.
 ///
-/// Thread safety: any method from any thread; two writes at once may hand over the same content twice.
+/// Thread safety: any method from any thread; two concurrent writes may pass the same content
+/// twice.
 template <typename T>
 class UndeltaStore {
  public:

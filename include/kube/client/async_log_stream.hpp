@@ -18,11 +18,13 @@ namespace kube {
 ///   auto log = co_await pods.logs_async("web-0", options);
 ///   while (auto line = co_await log.next_line()) ...
 ///
-/// Lines that nobody takes hold the server back. One coroutine at a time waits for the next line.
+/// Unread lines hold the server back (back-pressure). One coroutine at a time waits for the next
+/// line.
 class AsyncLogStream {
  public:
-  /// `co_await next_line()` is a std::optional<std::string>: a line without its end, in pieces of 1 MiB if it is longer;
-  /// nothing at the end of the log. Throws TransportError, kCanceled after a stop of `stop` or of the Task.
+  /// `co_await next_line()` yields a std::optional<std::string>: a line without its terminator, or
+  /// nothing at the end of the log. A line longer than 1 MiB is split into pieces of that size.
+  /// Throws TransportError; kCanceled after a stop of `stop` or of the Task.
   [[nodiscard]] auto next_line(std::stop_token stop = {}) {
     return detail::AwaitRef<std::optional<std::string>>{*core_, std::move(stop)};
   }

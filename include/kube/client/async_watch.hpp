@@ -17,12 +17,12 @@ namespace kube {
 
 namespace detail {
 
-/// Events that a coroutine waits for, one after the other. Nothing once they have ended.
+/// A sequence of events that a coroutine awaits one by one. Yields nothing after the end.
 class AwaitedEvents : public Awaited<std::optional<AnyWatchEvent>> {
  public:
-  /// True if there will be no further event.
+  /// True once there will be no further event.
   [[nodiscard]] virtual bool has_ended() const noexcept = 0;
-  /// The version of the last event or bookmark, for a retrying watch.
+  /// Returns the resource version of the last event or bookmark, for a retrying watch.
   [[nodiscard]] virtual std::string last_version() const { return {}; }
 };
 
@@ -48,13 +48,14 @@ class NextEvent : public AwaitRef<std::optional<AnyWatchEvent>> {
 ///   auto watch = co_await pods.watch_async(options);
 ///   while (auto event = co_await watch.next()) ...
 ///
-/// See Watch for what the events are and when they end. Events that nobody takes hold the server back. One coroutine at a
-/// time waits for the next event; while it does, the watch is destroyed on the queue of that coroutine only.
+/// See Watch for the events and for when they end. Unread events hold the server back
+/// (back-pressure). One coroutine at a time waits for the next event. While it waits, the watch may
+/// be destroyed only on the queue of that coroutine.
 template <typename T>
 class AsyncWatch {
  public:
-  /// `co_await next()` is a std::optional<WatchEvent<T>>: nothing once the watch has ended. A stop of `stop`, or of the
-  /// Task, ends the watch.
+  /// `co_await next()` yields a std::optional<WatchEvent<T>>: nothing once the watch has ended. A
+  /// stop of `stop`, or of the Task, ends the watch.
   [[nodiscard]] auto next(std::stop_token stop = {}) {
     return detail::NextEvent<T>{*core_, std::move(stop)};
   }
@@ -69,16 +70,16 @@ class AsyncWatch {
   std::unique_ptr<detail::AwaitedEvents> core_;
 };
 
-/// RetryWatch for coroutines; see there, and AsyncWatch.
+/// RetryWatch for coroutines. See RetryWatch and AsyncWatch.
 template <typename T>
 class AsyncRetryWatch {
  public:
-  /// `co_await next()` is a std::optional<WatchEvent<T>>: nothing after the end, or a stop of `stop` or of the Task, which
-  /// ends it as well.
+  /// `co_await next()` yields a std::optional<WatchEvent<T>>: nothing after the end. A stop of
+  /// `stop`, or of the Task, ends the watch.
   [[nodiscard]] auto next(std::stop_token stop = {}) {
     return detail::NextEvent<T>{*core_, std::move(stop)};
   }
-  /// The version of the last event or bookmark.
+  /// Returns the resource version of the last event or bookmark.
   [[nodiscard]] std::string last_version() const { return core_->last_version(); }
 
  private:

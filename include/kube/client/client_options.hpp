@@ -12,7 +12,7 @@
 
 namespace kube {
 
-// A program that sets an option of one of these types includes its header.
+// Include the header named here to set an option of that type.
 class Credentials;   // <kube/config/credentials.hpp>
 struct HttpRequest;  // <kube/transport/transport.hpp>
 class Metrics;       // <kube/base/metrics.hpp>
@@ -21,56 +21,60 @@ class Runtime;       // <kube/engine/runtime.hpp>
 class Transport;     // <kube/transport/transport.hpp>
 struct Warning;      // <kube/client/warnings.hpp>
 
-/// What became of one attempt to send a request.
+/// The outcome of one attempt to send a request.
 struct AttemptReport {
   std::string_view method;
   /// "https://10.0.0.1:6443/api/v1/pods", without the query.
   std::string_view url;
-  /// 0 if there was no answer.
+  /// 0 if there was no response.
   int status = 0;
-  /// 0 for the first.
+  /// 0 for the first attempt.
   int attempt = 0;
-  /// Until the head of the answer.
+  /// Time until the head of the response.
   Clock::Duration took{};
 };
 
-/// What a Client works with besides its Config. Any field may be left out.
+/// Dependencies and limits of a Client besides its Config. Every field is optional.
 struct ClientOptions {
-  /// Must outlive the Client, and so must what the functions below refer to.
+  /// Must outlive the Client, as must everything that the functions below refer to.
   Clock* clock = &system_clock();
-  /// Inherited by informers and managers that use the client. Logger{} is silent.
+  /// Used also by informers and managers of the client, unless they have a Logger. Logger{} is
+  /// silent.
   Logger log = stderr_logger();
-  /// Where rest_client_requests_total and its relatives are counted; null counts nothing.
+  /// Registry for rest_client_requests_total and related metrics. Null disables them.
   std::shared_ptr<Metrics> metrics = nullptr;
-  /// Replaces the limiter that qps and burst of the Config describe.
+  /// Replaces the limiter described by qps and burst of the Config.
   std::shared_ptr<RateLimiter> rate_limiter = nullptr;
-  /// Null logs warnings of the server.
+  /// Receives warnings from the server. If null, they are logged.
   std::function<void(const Warning& warning)> on_warning = nullptr;
-  /// Sees each request before it is sent, retries included, and may add headers (a trace id). An
-  /// Authorization, User-Agent or Impersonate-User that it sets is kept.
+  /// Called with each request before it is sent, retries included, and may add headers (such as a
+  /// trace id). An Authorization, User-Agent or Impersonate-User header that it sets is kept.
   std::function<void(HttpRequest& request)> on_request = nullptr;
-  /// Told about each attempt, in the thread of the caller: for traces. What it throws reaches the caller.
+  /// For tracing: called for each attempt, in the caller's thread. Exceptions propagate to the
+  /// caller.
   std::function<void(const AttemptReport& report)> on_attempt = nullptr;
-  /// How often a request is sent again when the server asks for it; 0 never.
+  /// How often a request is repeated when the server asks for it; 0 never.
   int max_retries = 10;
-  /// The most that one object or document may take, encoded. Lists have no limit, only their items.
+  /// Largest encoded size of one object or document. A list as a whole is not limited, only each of
+  /// its items.
   std::size_t max_body = std::size_t{64} << 20;
-  /// How many bytes all watches and lists of the client may hold together: received and not yet decoded, or decoded and
-  /// not yet handed out. Above it streams hold their servers back and decode nothing ahead, and one whose incomplete
-  /// object does not fit fails with BudgetError (a watch: with an error event). It may be exceeded by what one read
-  /// of each stream brings. 0 is no limit.
+  /// Limit for the bytes that all watches and lists of the client hold together: received and not
+  /// yet decoded, or decoded and not yet delivered. Above it, streams hold their servers back and
+  /// decode nothing ahead; a stream whose incomplete object does not fit fails with BudgetError (a
+  /// watch: with an error event). One read of each stream may exceed the limit. 0 is no limit.
   std::size_t max_buffered_bytes = std::size_t{256} << 20;
-  /// Credentials are sent without TLS, in the clear, to servers other than those on this machine only if this is set.
+  /// Allows credentials to be sent without TLS to servers on other machines. If false, this is
+  /// refused.
   bool allow_insecure_credentials = false;
-  /// For credentials, and for KUBE_CLIENT_BACKOFF_BASE and ..._DURATION, which are read when the Client is
-  /// made.
+  /// Environment of the credentials. KUBE_CLIENT_BACKOFF_BASE and KUBE_CLIENT_BACKOFF_DURATION are
+  /// read from it when the Client is made.
   Environment environment = {};
-  /// The threads of the client's connections and of all informers that use the client. Null makes one for the client, with
-  /// the default RuntimeOptions; several clients may share one.
+  /// The threads of the client's connections and of all informers that use the client. If null, the
+  /// client makes one with the default RuntimeOptions. Several clients may share one.
   std::shared_ptr<Runtime> runtime = nullptr;
-  /// Null makes connections of its own.
+  /// If null, the client makes an HTTP transport.
   std::shared_ptr<Transport> transport = nullptr;
-  /// Null takes what the Config says.
+  /// If null, made from the Config.
   std::shared_ptr<Credentials> credentials = nullptr;
 };
 

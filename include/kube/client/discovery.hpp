@@ -12,13 +12,14 @@
 
 namespace kube {
 
+/// A subresource that the server serves.
 struct DiscoveredSubresource {
   std::string name = {};  ///< "status"
   GroupVersionKind kind = {};
   std::vector<std::string> verbs = {};
 };
 
-/// How a server serves a kind.
+/// A resource that the server serves, and its kind.
 struct DiscoveredResource {
   GroupVersionResource resource = {};
   GroupVersionKind kind = {};
@@ -30,32 +31,37 @@ struct DiscoveredResource {
   std::vector<DiscoveredSubresource> subresources = {};
 };
 
+/// A version of an API group, with its resources.
 struct DiscoveredVersion {
   std::string version = {};
   std::vector<DiscoveredResource> resources = {};
 };
 
+/// An API group that the server serves.
 struct DiscoveredGroup {
   std::string name = {};  ///< empty for the core group
-  /// The one that the server prefers comes first.
+  /// The server's preferred version is first.
   std::vector<DiscoveredVersion> versions = {};
 };
 
-/// What a server serves, as far as it could tell.
+/// The groups, versions and resources of a server, as far as it can describe them.
 struct DiscoveredApi {
+  /// A group version that could not be described.
   struct Failure {
     GroupVersion group_version;
     std::string problem;
   };
 
   std::vector<DiscoveredGroup> groups = {};
-  /// Group versions that it has but cannot describe now; often an extension server that is down.
+  /// Group versions that exist but cannot be described now; often their extension API server is
+  /// down.
   std::vector<Failure> failures = {};
 
-  /// "metrics.k8s.io/v1beta1: the server is not ready"; empty if all is well.
+  /// "metrics.k8s.io/v1beta1: the server is not ready"; empty if there are no failures.
   [[nodiscard]] std::string failure_text() const;
 };
 
+/// The response of /version.
 struct ServerVersion {
   std::string major = {};
   std::string minor = {};
@@ -66,24 +72,28 @@ struct ServerVersion {
   std::string platform = {};
 };
 
+/// The response of a health endpoint.
 struct ServerHealth {
   bool ok = false;
-  /// What the server says, a line for each check; or why it said nothing.
+  /// The server's text, one line per check; or the reason why there is none.
   std::string text = {};
 };
 
-/// Asks a server what it is. Throws as Resource does; nothing is kept (RestMapper does).
+/// Fetches what a server serves, its version and its health. Throws like Resource. Caches nothing
+/// (RestMapper does).
 ///
 /// Thread safety: all methods may be called from any thread.
 class Discovery {
  public:
   explicit Discovery(Client client) : client_(std::move(client)) {}
 
-  /// All groups, versions and resources. If a part cannot be had, all is asked once more; what is missing then
-  /// is in `failures`.
+  /// Fetches all groups, versions and resources. If a part is not available, everything is fetched
+  /// once more; parts that are still missing are listed in `failures`.
   [[nodiscard]] DiscoveredApi fetch(std::stop_token stop = {}) const;
+  /// Fetches the version of the server.
   [[nodiscard]] ServerVersion server_version(std::stop_token stop = {}) const;
-  /// "/readyz", "/livez", or one check of those: "/readyz/etcd". An unhealthy server is an answer, not an error.
+  /// Queries "/readyz", "/livez", or one of their checks: "/readyz/etcd". An unhealthy server is a
+  /// result, not an error.
   [[nodiscard]] ServerHealth health(std::string_view path = "/readyz",
                                     std::stop_token stop = {}) const;
 

@@ -12,21 +12,24 @@
 
 namespace kube {
 
-/// The log of a container, as it arrives. Thread safety: one thread reads; cancel() from any.
+/// The log of a container, read while it arrives. Thread safety: one thread reads; cancel() from
+/// any.
 class LogStream {
  public:
+  /// Reads from `stream`, whose head has been received.
   explicit LogStream(std::unique_ptr<ResponseStream> stream) : stream_(std::move(stream)) {}
 
-  /// The next bytes, valid until the next call; empty at the end. Throws TransportError.
+  /// Returns the next bytes, valid until the next call; empty at the end. Throws TransportError.
   [[nodiscard]] std::string_view read(std::stop_token stop = {});
-  /// The next line without its end, nothing at the end of the log. What is longer than 1 MiB comes in pieces.
+  /// Returns the next line without its terminator, or nothing at the end of the log. A line longer
+  /// than 1 MiB is split into pieces of that size.
   [[nodiscard]] std::optional<std::string> next_line(std::stop_token stop = {});
-  /// Ends it now; a call that waits throws TransportError kCanceled.
+  /// Ends the stream. A waiting call throws TransportError kCanceled.
   void cancel() noexcept { stream_->cancel(); }
 
  private:
   std::unique_ptr<ResponseStream> stream_;
-  std::string_view rest_;  // what next_line() has not looked at
+  std::string_view rest_;  // not yet returned by next_line()
 };
 
 }  // namespace kube

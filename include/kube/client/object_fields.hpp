@@ -7,7 +7,7 @@
 #include <concepts>
 #include <string_view>
 
-// Answers of some subresources. Who calls those functions includes the header of the type.
+// Types of some subresources. Code that calls those functions includes the header of the type.
 namespace kube::authentication::v1 {
 struct TokenRequest;
 }

@@ -6,32 +6,33 @@
 #include <optional>
 #include <string>
 
-/// What the verbs of Resource take. Any field may be left out; what is not set is not sent.
+/// Options of the verbs of Resource. Every field is optional; fields that are not set are not sent.
 namespace kube {
 
+/// Options of Resource::get() and find().
 struct GetOptions {
-  /// "0" is content with any state the server has at hand; empty asks for the newest.
+  /// "0" accepts any state that the server has cached; empty requests the newest.
   std::string resource_version = {};
 };
 
-/// Which objects, and in which state. Also for watches, which start behind `resource_version`.
+/// Selects objects and their state. A watch starts after `resource_version`.
 struct ListOptions {
-  /// "app=web,tier!=cache"; labels::Selector::to_string() writes it.
+  /// "app=web,tier!=cache"; labels::Selector::to_string() formats one.
   std::string label_selector = {};
-  /// "spec.nodeName=node-7"; field_selectors::Selector::to_string() writes it.
+  /// "spec.nodeName=node-7"; field_selectors::Selector::to_string() formats one.
   std::string field_selector = {};
   std::string resource_version = {};
   /// "Exact" or "NotOlderThan"; see meta::v1::resource_version_match.
   std::string resource_version_match = {};
-  /// How long the server shall take at most; a watch ends then.
+  /// Time limit for the server. A watch ends after it.
   std::optional<std::chrono::seconds> timeout = std::nullopt;
-  /// Objects per answer; 0 asks for all at once.
+  /// Objects per page; 0 requests all at once.
   std::int64_t limit = 0;
-  /// Where an answer that was cut short goes on.
+  /// Token of the previous page, to fetch the next one.
   std::string continue_token = {};
-  /// For watches: events that only tell the version reached.
+  /// Watches: also send bookmarks, which only carry the current resource version.
   bool allow_watch_bookmarks = false;
-  /// For watches: begin with the objects that exist, then a bookmark.
+  /// Watches: start with the existing objects, followed by a bookmark.
   std::optional<bool> send_initial_events = std::nullopt;
   /// Alpha in Kubernetes.
   std::string shard_selector = {};
@@ -41,63 +42,68 @@ struct ListOptions {
 struct PagerOptions {
   /// Objects per page unless the ListOptions have a limit.
   std::int64_t page_size = 500;
-  /// If the server has forgotten where a list went on (410), begin again with one answer for all.
+  /// If a continue token has expired (410), start again with one unpaged request.
   bool full_list_if_expired = true;
 };
 
+/// Options of create() and update().
 struct CreateOptions {
-  /// Checks everything and stores nothing.
+  /// Validates the request without storing anything.
   bool dry_run = false;
   std::string field_manager = {};
-  /// What to do about unknown fields: "Ignore", "Warn" or "Strict".
+  /// How to treat unknown fields: "Ignore", "Warn" or "Strict".
   std::string field_validation = {};
 };
 using UpdateOptions = CreateOptions;
 
+/// The format of a patch.
 enum class PatchType {
   kJson,            ///< RFC 6902: a list of operations
   kMerge,           ///< RFC 7386: members replace members, null removes
-  kStrategicMerge,  ///< knows which lists are maps; built-in types only
+  kStrategicMerge,  ///< merges lists by key; built-in types only
   kApply,           ///< server-side apply
 };
 
+/// Options of patch().
 struct PatchOptions {
   bool dry_run = false;
   std::string field_manager = {};
   std::string field_validation = {};
-  /// For kApply only: take over fields that others manage.
+  /// Only for kApply: take ownership of fields that other managers own.
   std::optional<bool> force = std::nullopt;
 };
 
-/// Server-side apply: the object says what its manager wants, and no more.
+/// Options of server-side apply. The object contains exactly the fields that its manager wants to
+/// own.
 struct ApplyOptions {
-  /// Required: who wants it, at most 128 printable characters.
+  /// Required: the name of the manager, at most 128 printable characters.
   std::string field_manager = {};
-  /// Take over fields that others manage, instead of failing with a conflict.
+  /// Take ownership of fields that other managers own, instead of failing with a conflict.
   bool force = false;
   bool dry_run = false;
   std::string field_validation = {};
 };
 
+/// Options of delete_() and delete_collection().
 struct DeleteOptions {
   std::optional<std::int64_t> grace_period_seconds = std::nullopt;
-  /// Only if the object still is this one, in this state.
+  /// Precondition: delete only if the object has this UID and this resource version.
   std::string uid = {};
   std::string resource_version = {};
-  /// What becomes of what it owns: "Orphan", "Background" or "Foreground".
+  /// How to treat dependents: "Orphan", "Background" or "Foreground".
   std::string propagation_policy = {};
-  /// Older way to say "Orphan"; not together with propagation_policy.
+  /// Deprecated way to say "Orphan"; not together with propagation_policy.
   std::optional<bool> orphan_dependents = std::nullopt;
   bool dry_run = false;
 };
 
-/// Which lines of a container's log.
+/// Selects the lines of a container's log.
 struct LogOptions {
-  /// May be left out if the pod has only one.
+  /// May be empty if the pod has only one container.
   std::string container = {};
-  /// Wait for further lines until the container ends.
+  /// Wait for further lines until the container terminates.
   bool follow = false;
-  /// Of the container that ran before this one.
+  /// The log of the previous instance of the container.
   bool previous = false;
   std::optional<std::chrono::seconds> since = std::nullopt;
   std::optional<std::chrono::system_clock::time_point> since_time = std::nullopt;
@@ -108,7 +114,7 @@ struct LogOptions {
   std::string stream = {};
 };
 
-/// How much of each object a Table carries.
+/// How much of each object the rows of a Table contain.
 enum class TableObjects { kNone, kMetadata, kObject };
 
 }  // namespace kube

@@ -16,23 +16,26 @@ class RateLimiter {
  public:
   virtual ~RateLimiter() = default;
 
-  /// Waits for its turn. Returns false if a stop was requested before; the turn then goes to others.
+  /// Waits until a request may be sent. Returns false after a stop, and then uses up no token.
   [[nodiscard]] virtual bool wait(std::stop_token stop) = 0;
 };
 
-/// Allows `burst` requests at once and `qps` per second in the long run; full at the start.
+/// Token bucket: allows `burst` requests at once and `qps` per second on average. Full at the
+/// start.
 class TokenBucket final : public RateLimiter {
  public:
-  /// Throws std::invalid_argument unless both are above 0.
+  /// Throws std::invalid_argument unless both are positive.
   TokenBucket(double qps, int burst, Clock& clock = system_clock());
 
   [[nodiscard]] bool wait(std::stop_token stop) override;
-  /// Takes a token if there is one now.
+  /// Takes a token if one is available now.
   [[nodiscard]] bool try_accept();
-  /// Takes a token, if need be one that is still to come, and returns when its turn is, by clock(). A turn that is not
-  /// used goes to others with give_back().
+  /// Takes a token, possibly a future one, and returns the time, by clock(), at which it becomes
+  /// valid. Return an unused token with give_back().
   [[nodiscard]] Clock::TimePoint reserve();
+  /// Returns a token taken by reserve().
   void give_back();
+  /// The clock of the times that reserve() returns.
   [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
 
  private:

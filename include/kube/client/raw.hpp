@@ -19,34 +19,37 @@ namespace detail {
 class RestClient;
 }
 
-/// A request to any path of the server. Any field may be left out.
+/// A request to any path of the server. Every field is optional.
 struct RawRequest {
   std::string method = "GET";
-  /// Begins with a slash; encoded as it has to be. The prefix of the server, if it has one, comes before.
+  /// Starts with a slash; percent-encoded as needed. Appended to the server's path prefix, if it
+  /// has one.
   std::string path = "/";
   std::vector<std::pair<std::string, std::string>> query = {};
-  /// What is set here is not set by the client: Accept, Authorization, User-Agent.
+  /// Replace the client's own headers of the same name: Accept, Authorization, User-Agent.
   Headers headers = {};
   std::string body = {};
   std::optional<std::chrono::milliseconds> timeout = std::nullopt;
 };
 
+/// A response, whatever its content type.
 struct RawResponse {
   int status = 0;
   Headers headers = {};
   std::string body = {};
 };
 
-/// Requests as they are, with the credentials, limits, retries and errors of a Client: "/healthz",
-/// "/metrics", "/openapi/v3".
+/// Sends requests to arbitrary paths, with the credentials, limits, retries and errors of a Client:
+/// "/healthz", "/metrics", "/openapi/v3".
 ///
-/// Throws as Resource does. Thread safety: all methods may be called from any thread.
+/// Throws like Resource. Thread safety: all methods may be called from any thread.
 class RawClient {
  public:
-  /// The body of what is there.
+  /// Sends a GET and returns the body.
   [[nodiscard]] std::string get(std::string path, std::stop_token stop = {}) const;
+  /// Sends a request and reads the whole body.
   [[nodiscard]] RawResponse send(const RawRequest& raw, std::stop_token stop = {}) const;
-  /// The same for bodies of any length.
+  /// Sends a request and returns the body as a stream, for bodies of any length.
   [[nodiscard]] std::unique_ptr<ResponseStream> open(const RawRequest& raw,
                                                      std::stop_token stop = {}) const;
 

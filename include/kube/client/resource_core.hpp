@@ -34,24 +34,24 @@ struct Place;
 struct Poller;
 struct Request;
 
-/// An object of a type that is known elsewhere.
+/// An object whose type is known from the context (type erasure).
 using AnyRef = Ref<std::byte>;
 template <typename T>
 [[nodiscard]] Ref<T> cast(const AnyRef& object) noexcept {
   return {object, reinterpret_cast<const T*>(object.get())};
 }
 
-/// An object to send.
+/// An object to send, type-erased.
 struct Sendable {
   const Type* type = nullptr;
   const std::byte* object = nullptr;
-  std::shared_ptr<const void> owner = nullptr;  ///< null: the caller keeps the object
+  std::shared_ptr<const void> owner = nullptr;  ///< null: the caller keeps the object alive
 
   template <typename T>
   static Sendable of(const T& object) noexcept {
     return {&type_of<T>(), reinterpret_cast<const std::byte*>(&object)};
   }
-  /// With a copy of the object, for a request that outlives the call.
+  /// Makes a Sendable that owns a copy of the object, for a request that outlives the call.
   template <typename T>
   static Sendable owning(T object) {
     auto owner = std::make_shared<const T>(std::move(object));
@@ -61,7 +61,8 @@ struct Sendable {
   }
 };
 
-/// A verb and its arguments, before anything is sent: the same for the blocking form and the asynchronous one.
+/// A verb with its arguments, before anything is sent. Shared by the blocking and the asynchronous
+/// form.
 class Verb {
  public:
   explicit Verb(std::unique_ptr<ObjectRequest> request) noexcept;
@@ -74,42 +75,43 @@ class Verb {
   std::unique_ptr<ObjectRequest> request_;
 };
 
-/// How the objects of a resource travel.
+/// The encoding of a resource's objects.
 enum class Wire : std::uint8_t {
-  kTyped,     ///< protobuf if the type has it, else JSON
+  kTyped,     ///< protobuf if the type supports it, else JSON
   kDynamic,   ///< JSON, with kind and apiVersion in each object
-  kMetadata,  ///< only the metadata of each
+  kMetadata,  ///< only the metadata of each object
 };
 
-/// Throws std::invalid_argument, with the place of the mistake, if a selector is malformed: nothing is asked of the server
-/// that can only fail, and informers do not try again and again.
+/// Throws std::invalid_argument, with the position of the error, if a selector is malformed.
+/// Requests that can only fail are not sent, and informers do not retry them.
 void check_selectors(const ListOptions& options);
 
-/// What a ResourceCore is about.
+/// The resource, namespace and encoding that a ResourceCore works with.
 struct ResourceTarget {
   GroupVersionResource resource = {};
   bool is_namespaced = false;
-  /// Whether that is known: a dynamic client believes what it is given.
+  /// False for a dynamic client, which does not know the scope and uses the namespace it is given.
   bool scope_is_known = false;
   std::string namespace_ = {};
   Wire wire = Wire::kTyped;
   const Type* type = nullptr;
 };
 
-/// The verbs of Resource<T> without the T. See there.
+/// Resource<T> without the type. See Resource.
 class ResourceCore {
  public:
   using OnItem = std::function<void(const AnyRef& item)>;
 
   ResourceCore(std::shared_ptr<RestClient> rest, ResourceTarget target);
 
-  // Verbs whose answer is one object. The options and what else is given is copied; only the object of a Sendable that
-  // does not own it has to outlive the Verb. Throws std::invalid_argument for what no server can answer.
+  // Verbs that respond with one object. All arguments are copied, except the object of a Sendable
+  // that does not own it: that object must outlive the Verb. Throws std::invalid_argument if the
+  // arguments are invalid.
   [[nodiscard]] Verb get(std::string_view name, std::string_view subresource, const Type& wanted,
                          const GetOptions& options) const;
-  /// The answer is null if the object is not there.
+  /// Yields null if the object does not exist.
   [[nodiscard]] Verb find(std::string_view name, const GetOptions& options) const;
-  /// POST. The answer may be of another type, or (null) of no interest.
+  /// POST. The response is decoded as `wanted`; if null, it is ignored.
   [[nodiscard]] Verb create(Sendable object, std::string_view name, std::string_view subresource,
                             const Type* wanted, const CreateOptions& options) const;
   [[nodiscard]] Verb update(Sendable object, std::string_view name, std::string_view subresource,
@@ -121,42 +123,43 @@ class ResourceCore {
   [[nodiscard]] Verb remove(std::string_view name, const DeleteOptions& options) const;
   [[nodiscard]] Verb remove_collection(const DeleteOptions& options,
                                        const ListOptions& which) const;
-  /// A meta::v1::Table of one object, or of all if `name` is empty.
+  /// Yields a meta::v1::Table of one object, or of all if `name` is empty.
   [[nodiscard]] Verb table(std::string_view name, const ListOptions& options,
                            TableObjects objects) const;
 
-  /// Sends it and waits for the answer; null if that is of no interest.
+  /// Sends the verb and waits for the response. Returns null if the response is ignored.
   AnyRef send(Verb verb, std::stop_token stop) const;
-  /// The same in the form that is polled.
+  /// Starts the verb as a polled operation.
   [[nodiscard]] std::unique_ptr<ObjectOperation> start(Verb verb) const;
-  /// The same for a coroutine to wait for.
+  /// Starts the verb for a coroutine to await.
   [[nodiscard]] Await<AnyRef> send_async(Verb verb, std::stop_token stop) const;
 
-  /// One answer. Calls `on_item` as each item arrives.
+  /// Sends one list request. Calls `on_item` as each item arrives.
   [[nodiscard]] ListMetadata list(const ListOptions& options, const OnItem& on_item,
                                   std::stop_token stop) const;
-  /// All pages. `on_restart` is called before all items are delivered anew; without it that is an error.
+  /// Lists all pages. Calls `on_restart` before all items are delivered again; without it, that is
+  /// an error.
   [[nodiscard]] ListMetadata list_all(ListOptions options, const PagerOptions& pager,
                                       const OnItem& on_item,
                                       const std::function<void()>& on_restart,
                                       std::stop_token stop) const;
   [[nodiscard]] std::unique_ptr<WatchCore> watch(const ListOptions& options,
                                                  std::stop_token stop) const;
-  /// list() and watch() in the form that is polled. Throws std::invalid_argument if a selector is malformed.
+  /// Polled forms of list() and watch(). Throw std::invalid_argument if a selector is malformed.
   [[nodiscard]] std::unique_ptr<ListOperation> start_list(const ListOptions& options,
                                                           Poller poller) const;
   [[nodiscard]] std::unique_ptr<WatchOperation> start_watch(const ListOptions& options,
                                                             Poller poller) const;
-  // For coroutines, which own what they return. The functions are called on their queue.
+  // Awaitable forms, owned by the coroutine. The functions are called on its queue.
   [[nodiscard]] Await<ListMetadata> list_async(const ListOptions& options, OnItem on_item,
                                                std::stop_token stop) const;
   [[nodiscard]] Await<ListMetadata> list_all_async(const ListOptions& options,
                                                    const PagerOptions& pager, OnItem on_item,
                                                    std::function<void()> on_restart,
                                                    std::stop_token stop) const;
-  /// The first wait opens the watch, each other one is for an event.
+  /// The first await opens the watch; each later one yields an event.
   [[nodiscard]] std::unique_ptr<AwaitedEvents> watch_async(const ListOptions& options) const;
-  /// The first wait is for the answer, each other one for a line.
+  /// The first await opens the log; each later one yields a line.
   [[nodiscard]] std::unique_ptr<Awaited<std::optional<std::string>>> log_async(
       std::string_view name, const LogOptions& options) const;
   [[nodiscard]] std::unique_ptr<ResponseStream> log(std::string_view name,
@@ -165,7 +168,7 @@ class ResourceCore {
 
   [[nodiscard]] const ResourceTarget& target() const noexcept { return target_; }
   [[nodiscard]] const std::shared_ptr<RestClient>& rest() const noexcept { return rest_; }
-  /// That of the client.
+  /// The Logger of the client.
   [[nodiscard]] const Logger& log() const noexcept;
   [[nodiscard]] const DecoderOptions& decoding() const noexcept { return decoding_; }
   void set_decoding(DecoderOptions options) { decoding_ = std::move(options); }
@@ -179,7 +182,8 @@ class ResourceCore {
                                 std::string_view subresource) const;
   [[nodiscard]] Request log_request(std::string_view name, const LogOptions& options) const;
   [[nodiscard]] static Verb verb(ObjectRequest request);
-  /// The type that answers are decoded with: of metadata, one that takes those of any kind.
+  /// Returns the type that responses are decoded with. For kMetadata, one that accepts the metadata
+  /// of any kind.
   [[nodiscard]] const Type& wire_type(const Type& wanted) const noexcept;
 
   std::shared_ptr<RestClient> rest_;

@@ -15,46 +15,49 @@
 
 namespace kube {
 
-/// The server has no such kind or resource. The message says what was looked for, and which parts of the
-/// server could not be asked.
+/// Thrown when the server has no such kind or resource. The message names what was looked up, and
+/// the group versions that could not be discovered.
 class NoMatchError : public Error {
  public:
   using Error::Error;
 };
 
-/// Which resource serves a kind.
+/// The mapping between a kind and its resource.
 struct RestMapping {
   GroupVersionResource resource;
   GroupVersionKind kind;
   bool namespaced = false;
 };
 
+/// Options of a RestMapper.
 struct RestMapperOptions {
-  /// What is not found is looked for on the server again, but no more often than this.
+  /// The shortest time between two discoveries that are caused by failed lookups.
   std::chrono::seconds least_age = std::chrono::seconds{10};
 };
 
-/// Finds resources by kind, and kinds by the names that people use. Keeps what discovery told; what is
-/// missing there makes it ask again, as a new CustomResourceDefinition may have come.
+/// Maps kinds to resources, and the names that users type to kinds. Caches the result of discovery.
+/// A failed lookup repeats discovery, as a new CustomResourceDefinition may have been added.
 ///
-/// All lookups throw NoMatchError, and what Discovery throws.
+/// All lookups throw NoMatchError, and whatever Discovery throws.
 /// Thread safety: all methods may be called from any thread.
 class RestMapper {
  public:
+  /// Fetches nothing before the first lookup.
   explicit RestMapper(Client client, RestMapperOptions options = {})
       : client_(std::move(client)), options_(options) {}
 
-  /// The resource of a kind. Without a version it is the one that the server prefers.
+  /// Returns the resource of a kind. If the version is empty, the server's preferred version is
+  /// used.
   [[nodiscard]] RestMapping for_kind(const GroupVersionKind& kind, std::stop_token stop = {});
-  /// What stands behind a resource. Version may be empty, and group as well if the version is: then all are
-  /// searched, in the server's order.
+  /// Returns the kind of a resource. The version may be empty, and then the group too: all groups
+  /// are searched in the server's order.
   [[nodiscard]] RestMapping for_resource(const GroupVersionResource& resource,
                                          std::stop_token stop = {});
-  /// What a user types: "pods", "pod", "po", "deploy.apps", "deployments.v1.apps".
+  /// Looks up a name as users type it: "pods", "pod", "po", "deploy.apps", "deployments.v1.apps".
   [[nodiscard]] RestMapping for_text(std::string_view text, std::stop_token stop = {});
-  /// What was discovered, asking the server if need be.
+  /// Returns the cached result of discovery; fetches it if necessary.
   [[nodiscard]] std::shared_ptr<const DiscoveredApi> api(std::stop_token stop = {});
-  /// Forgets everything.
+  /// Clears the cache.
   void reset();
 
  private:

@@ -10,14 +10,14 @@
 
 namespace kube {
 
-/// How often and how fast to write again after a conflict with another writer: 5 tries, 10 ms apart.
+/// Backoff for a write that conflicts with another writer: 5 tries, 10 ms apart.
 [[nodiscard]] BackoffOptions default_retry();
-/// For objects that others keep writing to: 4 tries, 10 ms, 50 ms and 250 ms apart.
+/// Backoff for objects with several active writers: 4 tries, 10 ms, 50 ms and 250 ms apart.
 [[nodiscard]] BackoffOptions slow_retry();
 
-/// Calls `write` until it does not throw a conflict. It must read the object anew each time: writing the
-/// same old version again fails again. When the tries are used up, or after a stop, the last conflict is
-/// thrown; any other error at once.
+/// Calls `write` until it no longer throws a conflict. `write` must read the object again each
+/// time: writing the same stale version fails again. When no tries are left, or after a stop, the
+/// last conflict is rethrown; any other error is rethrown at once.
 template <typename Write>
 auto retry_on_conflict(Write write, BackoffOptions options = default_retry(),
                        Clock& clock = system_clock(), std::stop_token stop = {}) {

@@ -18,7 +18,7 @@ namespace kube {
 
 namespace detail {
 
-/// See RetryWatch.
+/// RetryWatch without the type. See RetryWatch.
 class RetryWatchCore {
  public:
   using VersionOf = std::string_view (*)(const void* object);
@@ -32,21 +32,23 @@ class RetryWatchCore {
   void stop() noexcept { stop_.request_stop(); }
   [[nodiscard]] std::string last_version() const;
 
-  /// next() in the form that is polled (engine/polling.hpp), instead of it. Nothing: it is pending, unless has_ended().
+  /// Polled form of next() (engine/polling.hpp), used instead of it. Returns nothing while pending,
+  /// and after the end (has_ended()).
   [[nodiscard]] std::optional<AnyWatchEvent> poll_next(const Poller& poller);
   [[nodiscard]] Clock::TimePoint wake_at() const noexcept;
   [[nodiscard]] bool has_ended() const noexcept { return ended_ || stop_.stop_requested(); }
-  /// Ends the watch that is open.
+  /// Closes the current watch.
   void close() noexcept;
 
  private:
-  /// Opens the next watch when it is time to. An event if that failed for good.
+  /// Opens the next watch when it is due. Returns an event if that failed permanently.
   std::optional<AnyWatchEvent> reopen();
-  /// The same without waiting. False while it is pending.
+  /// Polled form of reopen(). Returns false while pending.
   [[nodiscard]] bool poll_reopen(const Poller& poller, std::optional<AnyWatchEvent>& event);
-  /// An attempt to open a watch begins: the next one comes a second later at the earliest.
+  /// Starts an attempt to open a watch. The next attempt is made a second later at the earliest.
   void begin_attempt();
-  /// To be called while an exception is handled that ended the attempt. An event if it failed for good.
+  /// Called in a catch block when an attempt has failed. Returns an event if the failure is
+  /// permanent.
   std::optional<AnyWatchEvent> attempt_failed();
   [[nodiscard]] std::optional<AnyWatchEvent> handle(AnyWatchEvent event);
   AnyWatchEvent end_with(Ref<meta::v1::Status> status);
@@ -55,8 +57,8 @@ class RetryWatchCore {
   const VersionOf version_of_;
   ListOptions options_;
   std::unique_ptr<WatchCore> watch_;
-  std::unique_ptr<WatchOperation> operation_;  // takes its place for poll_next()
-  bool is_open_ = false;                       // operation_ is
+  std::unique_ptr<WatchOperation> operation_;  // replaces watch_ for poll_next()
+  bool is_open_ = false;                       // whether operation_ has opened its watch
   Clock::TimePoint not_before_{};
   bool ended_ = false;
   std::stop_source stop_;
@@ -66,26 +68,30 @@ class RetryWatchCore {
 
 }  // namespace detail
 
-/// A watch that goes on where it ended, for as long as the server knows the version: with a pause of at
-/// least a second between attempts, and without an event lost or repeated. Bookmarks are not handed out.
+/// A watch that resumes from its last resource version whenever it ends, as long as the server
+/// still has that version. client-go's RetryWatcher. Attempts are at least a second apart; no event
+/// is lost or repeated. Bookmarks are not delivered.
 ///
-/// It ends with a kError event when the version has become too old (410: list again), when the server
-/// refuses the user (401, 403), or when an object comes without a version.
+/// It ends with a kError event when the resource version is too old (410: list again), when the
+/// server refuses the user (401, 403), or when an object has no resource version.
 ///
 /// Thread safety: one thread reads; stop() and last_version() may be called from any.
 template <typename T>
 class RetryWatch {
  public:
-  /// The next event; waits for it. Nothing after the end, stop(), or a stop of `stop`, which ends it as well.
+  /// Waits for the next event. Returns nothing after the end, after stop(), or after a stop of
+  /// `stop`, which ends the watch as well.
   [[nodiscard]] std::optional<WatchEvent<T>> next(std::stop_token stop = {}) {
     std::optional<detail::AnyWatchEvent> event = core_->next(std::move(stop));
     if (!event) return std::nullopt;
     return std::move(*event).template to<T>();
   }
+  /// Ends the watch. A waiting next() returns.
   void stop() noexcept { core_->stop(); }
-  /// Where it stands: the version of the last event or bookmark.
+  /// Returns the resource version of the last event or bookmark.
   [[nodiscard]] std::string last_version() const { return core_->last_version(); }
 
+  /// Iterates over the events with next().
   [[nodiscard]] auto begin() { return detail::EventIterator<RetryWatch, WatchEvent<T>>{*this}; }
   [[nodiscard]] static std::default_sentinel_t end() { return {}; }
 

@@ -10,37 +10,39 @@
 
 namespace kube {
 
-/// What a server wants the user to know about a request that it carried out: a deprecated version, an
-/// unknown field.
+/// A warning of the server about a request that it has processed: a deprecated version, an unknown
+/// field.
 struct Warning {
   int code = 0;
-  /// Who says so, "-" for the server itself.
+  /// The sender; "-" for the server itself.
   std::string agent;
   std::string text;
 
   bool operator==(const Warning&) const = default;
 };
 
-/// Called, from the thread of the request, for each warning with code 299 and a text. What it throws
-/// reaches the caller of the request.
+/// Called in the thread of the request, for each warning with code 299 and a text. Exceptions
+/// propagate to the caller of the request.
 using WarningHandler = std::function<void(const Warning& warning)>;
 
-/// Reads the value of a Warning header: one or more `299 - "text"`, with an optional date behind each.
-/// What cannot be read is left out, and everything behind it.
+/// Parses the value of a Warning header: one or more `299 - "text"`, each optionally followed by a
+/// date. Stops at the first malformed warning.
 [[nodiscard]] std::vector<Warning> parse_warnings(std::string_view header);
 
-/// A handler that writes the texts to some sink, each only once if asked to, and counts them. Copies of a
-/// handler cannot share state, so pass `std::ref(writer)`.
+/// A handler that writes warning texts to a sink, optionally only once each, and counts them. Not
+/// copyable, so pass `std::ref(writer)`.
 ///
-/// Thread safety: all methods may be called from any thread, and the sink is called from there.
+/// Thread safety: all methods may be called from any thread. The sink is called from that thread.
 class WarningWriter {
  public:
   using Sink = std::function<void(std::string_view text)>;
+  /// `deduplicate` writes each text only once.
   explicit WarningWriter(Sink sink, bool deduplicate = true)
       : sink_(std::move(sink)), deduplicate_(deduplicate) {}
 
+  /// Writes the text of `warning`, unless it is a duplicate.
   void operator()(const Warning& warning);
-  /// How many were written.
+  /// Returns how many warnings were written.
   [[nodiscard]] std::size_t count() const;
 
  private:

@@ -16,22 +16,22 @@ namespace kube {
 
 namespace detail {
 
-/// A watch of objects whose type is known elsewhere. See Watch.
+/// Watch without the type. See Watch.
 class WatchCore {
  public:
   virtual ~WatchCore() = default;
   [[nodiscard]] virtual std::optional<AnyWatchEvent> next(std::stop_token stop) = 0;
-  /// The same, but waits for no longer than `timeout`.
+  /// next() that waits at most `timeout`.
   [[nodiscard]] virtual std::optional<AnyWatchEvent> next_for(std::chrono::nanoseconds timeout,
                                                               std::stop_token stop) = 0;
   virtual void stop() noexcept = 0;
-  /// True if next() would not have to wait, nor to decode.
+  /// True if next() would neither wait nor decode.
   [[nodiscard]] virtual bool has_next() const noexcept = 0;
-  /// True if there will be no further event.
+  /// True once there will be no further event.
   [[nodiscard]] virtual bool has_ended() const noexcept = 0;
 };
 
-/// A range over events that ends with the watch; a stop ends it, too.
+/// Input iterator over the events of a watch. Reaches the end when the watch ends or is stopped.
 template <typename WatchType, typename EventOf>
 class EventIterator {
  public:
@@ -62,28 +62,28 @@ class EventIterator {
 
 }  // namespace detail
 
-/// A running watch: events of objects of one kind, in the order in which they happened.
+/// A running watch: the events of objects of one kind, in the order in which they happened.
 ///
 ///   for (const auto& event : pods.watch({.resource_version = version})) ...
 ///
-/// It ends when the server or the network ends it, which both do from time to time; whoever wants more opens
-/// the next one at the last version seen (RetryWatch does). What cannot be decoded becomes one kError event
-/// with code 500, and then the watch ends. A consumer that is slow holds the server back: little more than
-/// the event at hand is kept in memory.
+/// It ends when the server or the network closes it, which both do from time to time. Open the next
+/// one at the last resource version seen (RetryWatch does this). Data that cannot be decoded
+/// becomes one kError event with code 500, after which the watch ends. A slow consumer holds the
+/// server back (back-pressure): little more than the current event is kept in memory.
 ///
 /// Thread safety: one thread reads; stop() may be called from any, any number of times.
 template <typename T>
 class Watch {
  public:
-  /// The next event; waits for it. Nothing once the watch has ended, or after stop() or a stop of `stop`, which
-  /// ends the watch as well.
+  /// Waits for the next event. Returns nothing once the watch has ended, after stop(), or after a
+  /// stop of `stop`, which ends the watch as well.
   [[nodiscard]] std::optional<WatchEvent<T>> next(std::stop_token stop = {}) {
     std::optional<detail::AnyWatchEvent> event = core_->next(std::move(stop));
     if (!event) return std::nullopt;
     return std::move(*event).template to<T>();
   }
-  /// The same, but waits for no longer than `timeout`, of real time: nothing may then also mean that nothing has happened
-  /// yet, and has_ended() tells which.
+  /// next() that waits at most `timeout` of real time. Also returns nothing on timeout; has_ended()
+  /// tells the difference.
   [[nodiscard]] std::optional<WatchEvent<T>> next_for(std::chrono::nanoseconds timeout,
                                                       std::stop_token stop = {}) {
     std::optional<detail::AnyWatchEvent> event = core_->next_for(timeout, std::move(stop));
@@ -92,9 +92,10 @@ class Watch {
   }
   /// True once there will be no further event.
   [[nodiscard]] bool has_ended() const noexcept { return core_->has_ended(); }
-  /// Ends the watch now, also for a next() that waits.
+  /// Ends the watch. A waiting next() returns.
   void stop() noexcept { core_->stop(); }
 
+  /// Iterates over the events with next().
   [[nodiscard]] auto begin() { return detail::EventIterator<Watch, WatchEvent<T>>{*this}; }
   [[nodiscard]] static std::default_sentinel_t end() { return {}; }
 

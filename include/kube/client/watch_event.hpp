@@ -12,15 +12,16 @@ namespace kube {
 template <typename T>
 struct WatchEvent {
   EventType type = EventType::kError;
-  /// The new state of the object; its last state for kDeleted; for kBookmark only metadata. Null for kError.
+  /// The new state of the object; for kDeleted its last state; for kBookmark only metadata. Null
+  /// for kError.
   Ref<T> object = nullptr;
-  /// For kError: the reason. Code 410 means that the version is too old: list again.
+  /// For kError: the reason. Code 410 means that the resource version is too old: list again.
   Ref<meta::v1::Status> status = nullptr;
 };
 
 namespace detail {
 
-/// A WatchEvent of an object whose type is known elsewhere.
+/// WatchEvent without the type.
 struct AnyWatchEvent {
   EventType type = EventType::kError;
   ObjectRef object = nullptr;

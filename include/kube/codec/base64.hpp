@@ -8,16 +8,16 @@
 
 namespace kube {
 
-/// Standard base64 with padding (RFC 4648), as Go reads and writes bytes in JSON.
+/// Standard base64 with padding (RFC 4648), as Go encodes bytes in JSON.
 [[nodiscard]] std::string base64_encode(std::string_view bytes);
 void base64_append(std::string& out, std::string_view bytes);
 
-/// Most bytes that `text` can stand for.
+/// Upper bound of the decoded size of `text`.
 [[nodiscard]] constexpr std::size_t base64_capacity(std::string_view text) {
   return text.size() / 4 * 3 + 3;
 }
-/// Decodes into `to`, which has room for base64_capacity(text); line breaks are skipped. Returns the
-/// size, or nothing if the text is malformed.
+/// Decodes into `to`, which has room for base64_capacity(text) bytes; line breaks are skipped.
+/// Returns the decoded size, or nullopt if the text is malformed.
 [[nodiscard]] std::optional<std::size_t> base64_decode(std::string_view text, char* to);
 [[nodiscard]] std::optional<std::string> base64_decode(std::string_view text);
 

@@ -7,7 +7,8 @@
 
 namespace kube {
 
-/// What API servers put around a protobuf object: four magic bytes and a message that names the kind.
+/// The envelope of a protobuf object on the wire (runtime.Unknown): four magic bytes and a message
+/// that contains the kind.
 struct Envelope {
   std::string_view api_version;
   std::string_view kind;
@@ -16,10 +17,11 @@ struct Envelope {
   std::string_view content_type;
 };
 
-/// The bytes that begin an enveloped object.
+/// The first bytes of an enveloped object.
 inline constexpr std::string_view kEnvelopeMagic{"k8s\0", 4};
 
-/// Views into `bytes`. Throws CodecError if the magic or the envelope is malformed.
+/// Returns views into `bytes`. Throws CodecError if the magic bytes are missing or the envelope is
+/// malformed.
 [[nodiscard]] Envelope open_envelope(std::string_view bytes, std::size_t offset = 0);
 
 }  // namespace kube

@@ -9,8 +9,8 @@
 
 namespace kube {
 
-/// A document that cannot be decoded. The message names the field and the byte:
-/// `spec.containers[3].image: expected string, found number (byte 1042)`.
+/// Thrown for a document that cannot be decoded. The message contains the field and the byte
+/// offset: `spec.containers[3].image: expected string, found number (byte 1042)`.
 class CodecError : public Error {
  public:
   CodecError(std::string_view path, std::string_view problem, std::size_t offset)
@@ -19,7 +19,7 @@ class CodecError : public Error {
   /// The field, as in "spec.containers[3].image"; empty for the document itself.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
-  /// Where in the bytes of the document.
+  /// The position of the error in the bytes of the document.
   [[nodiscard]] std::size_t offset() const noexcept { return offset_; }
 
  private:

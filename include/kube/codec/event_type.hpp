@@ -6,10 +6,10 @@
 
 namespace kube {
 
-/// The kind of a watch event.
+/// The type of a watch event.
 enum class EventType : std::uint8_t { kAdded, kModified, kDeleted, kBookmark, kError };
 
-/// "ADDED", ...: as on the wire.
+/// The name on the wire: "ADDED", ...
 [[nodiscard]] std::string_view to_string(EventType type) noexcept;
 
 }  // namespace kube

@@ -5,7 +5,7 @@
 
 namespace kube {
 
-/// How objects travel.
+/// The encoding of objects on the wire.
 enum class Format : std::uint8_t { kJson, kProtobuf };
 
 }  // namespace kube

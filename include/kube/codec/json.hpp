@@ -12,18 +12,19 @@
 namespace kube {
 
 namespace detail {
-/// Decodes with a decoder made for this one document.
+/// Decodes with a temporary decoder.
 Block* decode_json_once(const Type& type, std::string_view text);
 std::string encode_json(const Type& type, const std::byte* value);
 }  // namespace detail
 
-/// One JSON document. Throws CodecError. For many documents of a type keep a Decoder.
+/// Decodes one JSON document. Throws CodecError. For many documents of one type, keep a Decoder.
 template <typename T>
 [[nodiscard]] Ref<T> decode_json(std::string_view text) {
   return detail::ref_to_root<T>(detail::decode_json_once(type_of<T>(), text));
 }
 
-/// Compact JSON, as the API server writes it. A top-level object begins with its kind and apiVersion.
+/// Encodes as compact JSON, byte for byte as the API server does. A top-level object starts with
+/// its kind and apiVersion.
 template <typename T>
 [[nodiscard]] std::string encode_json(const T& object) {
   return detail::encode_json(type_of<T>(), reinterpret_cast<const std::byte*>(&object));

@@ -10,15 +10,15 @@
 
 namespace kube::detail {
 
-/// Appends JSON to a text, as the API server writes it: compact, maps sorted, empties left out as the
-/// descriptors say, `<`, `>` and `&` escaped.
+/// Appends JSON to a text as the API server writes it: compact, maps sorted, empty fields omitted
+/// according to the descriptors, `<`, `>` and `&` escaped.
 class JsonWriter {
  public:
   explicit JsonWriter(std::string& out) : out_(out) {}
 
-  /// Any value; an object of the API begins with its kind and apiVersion.
+  /// Writes any value; an API object starts with its kind and apiVersion.
   void value(const Type& type, const std::byte* value);
-  /// An object without them, as it stands in a list.
+  /// Writes an object without kind and apiVersion, as an item of a list.
   void item(const Type& type, const std::byte* value) { object(type, value, false); }
 
   void text(std::string_view text);
@@ -26,7 +26,7 @@ class JsonWriter {
   void number(double number);
   void boolean(bool flag) { raw(flag ? "true" : "false"); }
   void null() { raw("null"); }
-  /// Text that is JSON already.
+  /// Appends text that is already JSON.
   void raw(std::string_view json) { out_.append(json); }
 
  private:

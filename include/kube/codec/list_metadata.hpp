@@ -7,11 +7,11 @@
 
 namespace kube {
 
-/// The fields of a list besides its items.
+/// The fields of a list other than its items.
 struct ListMetadata {
-  /// The state of the server that the list shows.
+  /// The state of the server that the list represents.
   std::string resource_version = {};
-  /// Continues a list that the server has cut short (ListOptions::continue_token); empty at its end.
+  /// Token for the next page of a list (ListOptions::continue_token); empty on the last page.
   std::string continue_token = {};
   std::optional<std::int64_t> remaining_item_count = std::nullopt;
   std::string api_version = {};

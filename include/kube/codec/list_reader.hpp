@@ -17,7 +17,8 @@ namespace kube {
 
 namespace detail {
 
-/// The ListReader of a type that is known at run time only; a client reads the answer to a LIST with it.
+/// The ListReader of a type that is known at run time. A client reads the response to a LIST with
+/// it.
 class ListReaderCore {
  public:
   using OnItem = std::function<void(const Ref<std::byte>& item)>;
@@ -29,7 +30,8 @@ class ListReaderCore {
 
   void feed(std::string_view chunk, const OnItem& on_item);
   [[nodiscard]] const ListMetadata& finish(const OnItem& on_item);
-  /// How many bytes it keeps: of an incomplete item, and of items that wait for the metadata of the list.
+  /// Number of buffered bytes: of an incomplete item, and of items that wait for the metadata of
+  /// the list.
   [[nodiscard]] std::size_t held() const noexcept;
 
  private:
@@ -39,8 +41,8 @@ class ListReaderCore {
 
 }  // namespace detail
 
-/// Reads the body of a LIST while it arrives: each item becomes an object as soon as its last byte is there,
-/// however the body is cut into chunks.
+/// Decodes the body of a LIST while it arrives: each item is decoded as soon as its last byte is
+/// received, however the body is split into chunks.
 ///
 /// Thread safety: none.
 template <typename T>
@@ -49,16 +51,16 @@ class ListReader {
   ListReader(Format format, const DecoderOptions& options = {})
       : core_(format, type_of<T>(), options) {}
 
-  /// Calls `on_item(Ref<T>)` for each object that `chunk` completes. Throws CodecError; the reader cannot be used
-  /// afterwards. The exceptions of `on_item` pass through.
+  /// Calls `on_item(Ref<T>)` for each object that `chunk` completes. Throws CodecError, after which
+  /// the reader cannot be used. Exceptions of `on_item` are passed through.
   template <typename OnItem>
   void feed(std::string_view chunk, OnItem on_item) {
     core_.feed(chunk, typed(on_item));
   }
-  /// Ends the list. Throws CodecError if the body is not complete, or a list of another kind.
+  /// Ends the list. Throws CodecError if the body is incomplete, or a list of another kind.
   ///
-  /// The items of a list of Values get `kind` and `apiVersion` from the list if they have none. Where the list names
-  /// them behind its items, those items come now.
+  /// Items of a list of Values inherit `kind` and `apiVersion` from the list if they have none. If
+  /// the list has these fields after its items, finish() calls `on_item` for the items.
   template <typename OnItem>
   const ListMetadata& finish(OnItem on_item) {
     return core_.finish(typed(on_item));

@@ -10,20 +10,21 @@
 
 namespace kube {
 
-/// Which fields of a type a decoder keeps. The rest is skipped before anything is allocated.
+/// Selects the fields of a type that a decoder keeps. Other fields are skipped without an
+/// allocation.
 ///
-/// Paths are JSON names joined by dots and go through lists: "spec.containers.image". A key of a map is
-/// written in quotes: "metadata.labels['app']". Copying is cheap; a projection never changes.
+/// Paths are JSON names joined by dots, and pass through lists: "spec.containers.image". A map key
+/// is written in quotes: "metadata.labels['app']". Immutable and cheap to copy.
 class Projection {
  public:
   class Node;
 
   /// Keeps everything.
   Projection() = default;
-  /// Keeps what the paths name, and everything below it. Throws std::invalid_argument that names a path
-  /// which the type does not have.
+  /// Keeps the fields at `paths`, with all their content. Throws std::invalid_argument with the
+  /// path if the type does not have it.
   static Projection keep(const Type& type, const std::vector<std::string>& paths);
-  /// Keeps everything but what the paths name.
+  /// Keeps everything except the fields at `paths`. Throws as keep().
   static Projection without(const Type& type, const std::vector<std::string>& paths);
 
   /// Null if everything is kept.
@@ -36,13 +37,13 @@ class Projection {
   std::shared_ptr<const Node> root_;
 };
 
-/// `fields<Pod>("metadata", "spec.nodeName", "status.podIP")`
+/// Keeps only these fields: `fields<Pod>("metadata", "spec.nodeName", "status.podIP")`.
 template <typename T, typename... Paths>
 [[nodiscard]] Projection fields(const Paths&... paths) {
   return Projection::keep(type_of<T>(), {std::string{paths}...});
 }
 
-/// `without_fields<Pod>("metadata.managedFields")`
+/// Drops these fields: `without_fields<Pod>("metadata.managedFields")`.
 template <typename T, typename... Paths>
 [[nodiscard]] Projection without_fields(const Paths&... paths) {
   return Projection::without(type_of<T>(), {std::string{paths}...});

@@ -11,24 +11,26 @@
 
 namespace kube {
 
-/// The documents of a YAML stream as JSON values, as Kubernetes reads them: YAML 1.1 booleans and
-/// numbers, string keys, anchors resolved, duplicate keys refused. Empty documents are left out. Throws
-/// CodecError that names line and column.
+/// Decodes the documents of a YAML stream as JSON values, as Kubernetes does: YAML 1.1 booleans and
+/// numbers, string keys, anchors resolved, duplicate keys rejected. Empty documents are omitted.
+/// Throws CodecError with line and column.
 [[nodiscard]] std::vector<Ref<Value>> decode_yaml_documents(std::string_view text);
 
-/// The one document in `text`, as T. Throws CodecError, also if there is none or more than one.
+/// Decodes the only document in `text` as T. Throws CodecError, also if there is none or more than
+/// one.
 template <typename T>
 [[nodiscard]] Ref<T> decode_yaml(std::string_view text);
 
-/// Block style YAML that reads back as the same value.
+/// Encodes as block style YAML, which decodes to the same value.
 [[nodiscard]] std::string yaml_from_json(const Value& document);
+/// Encodes an object as block style YAML.
 template <typename T>
 [[nodiscard]] std::string encode_yaml(const T& object) {
   return yaml_from_json(*decode_json<Value>(encode_json(object)));
 }
 
 namespace detail {
-/// The only document as JSON text.
+/// Converts the only document to JSON text.
 [[nodiscard]] std::string json_from_yaml(std::string_view text);
 }  // namespace detail
 

@@ -16,32 +16,34 @@
 
 namespace kube {
 
-/// A configuration that cannot be used. The message names file and entry, and lists every problem.
+/// Thrown when a configuration cannot be used. The message names the file and the entry, and lists
+/// every problem.
 class ConfigError : public Error {
  public:
   explicit ConfigError(const std::string& problem);
   explicit ConfigError(std::vector<std::string> problems);
 
-  /// One sentence each, never empty.
+  /// The individual problems, one sentence each. Never empty.
   [[nodiscard]] const std::vector<std::string>& problems() const noexcept { return problems_; }
 
  private:
   std::vector<std::string> problems_;
 };
 
-/// Nothing says where the server is. Callers may want to ask the user, or to take a default.
+/// Thrown when no source names a server. Callers may ask the user, or fall back to a default.
 class EmptyConfigError : public ConfigError {
  public:
   using ConfigError::ConfigError;
 };
 
-/// The program does not run in a pod.
+/// Thrown by in_cluster_config() when the program does not run in a pod.
 class NotInClusterError : public ConfigError {
  public:
   using ConfigError::ConfigError;
 };
 
-/// How connections prove and trust. Files are read again when they change; data is as given (PEM).
+/// TLS trust and the client's certificate. Files are read again when they change; `*_data` holds
+/// PEM.
 struct TlsConfig {
   bool insecure_skip_verify = false;
   /// The name expected in the server's certificate, if it is not the host.
@@ -56,7 +58,7 @@ struct TlsConfig {
   bool operator==(const TlsConfig&) const = default;
 };
 
-/// Whom to act as. Only a user that the server trusts to may do so.
+/// The user to impersonate. The server must allow the authenticated user to do so.
 struct Impersonation {
   std::string user = {};
   std::string uid = {};
@@ -66,59 +68,61 @@ struct Impersonation {
   bool operator==(const Impersonation&) const = default;
 };
 
-/// Everything that a Client needs to know to reach an API server and be somebody there. Comes from
-/// load_config(), in_cluster_config() or build_config_from_flags(), or is written by hand.
+/// Everything a Client needs to reach an API server and authenticate. Made by load_config(),
+/// in_cluster_config() or build_config_from_flags(), or filled by hand. client-go's rest.Config.
 ///
 /// to_string() redacts secrets.
 struct Config {
-  /// "https://10.0.0.1:6443", with a path if the API has a prefix. A host without scheme is https if
-  /// anything of TLS is configured, else http.
+  /// "https://10.0.0.1:6443", with a path if the API has a prefix. A host without a scheme is https
+  /// if any TLS field is set, else http.
   std::string host = {};
   TlsConfig tls = {};
   SecretText bearer_token = {};
-  /// Read again about every minute; beats bearer_token once read.
+  /// Read again about every minute. Takes precedence over bearer_token once it has been read.
   std::string bearer_token_file = {};
   std::string username = {};
   SecretText password = {};
   Impersonation impersonate = {};
-  /// A program that prints credentials.
+  /// A plugin that prints credentials.
   std::optional<ExecConfig> exec = std::nullopt;
-  /// The legacy mechanism, of which none is implemented; naming one is an error of the Client.
+  /// Name of a legacy auth provider. None is implemented: the Client refuses a Config that names
+  /// one.
   std::string auth_provider = {};
-  /// http, https or socks5; empty takes HTTPS_PROXY, HTTP_PROXY and NO_PROXY.
+  /// http, https or socks5. If empty, HTTPS_PROXY, HTTP_PROXY and NO_PROXY apply.
   std::string proxy_url = {};
   bool disable_compression = false;
-  /// The namespace of the context, "default" if it has none.
+  /// The namespace of the context; "default" if it has none.
   std::string default_namespace = "default";
-  /// True if an override, not a file, chose the namespace.
+  /// True if the namespace was set by an override instead of a file.
   bool namespace_overridden = false;
-  /// Empty is the default of RC-7.
+  /// If empty, the default of RC-7.
   std::string user_agent = {};
-  /// Requests per second and how many at once; 0 is 5 and 10, negative is no limit.
+  /// Client-side rate limit: requests per second, and burst. 0 selects the defaults of 5 and 10; a
+  /// negative value disables the limit.
   double qps = 0;
   int burst = 0;
-  /// Of each request as a whole, watches included; zero is none.
+  /// Limit for each request as a whole, watches included. Zero disables it.
   std::chrono::milliseconds timeout{0};
-  /// Empty negotiates: protobuf for types that have it, JSON for others.
+  /// If empty, negotiated: protobuf for types that support it, JSON for others.
   std::string content_type = {};
   std::string accept = {};
 
   bool operator==(const Config&) const = default;
 };
 
-/// For logs: passwords, tokens, keys and what a plugin is given in its environment are redacted,
-/// certificates shortened.
+/// Formats `config` for logs. Passwords, tokens, keys and the environment of a plugin are redacted;
+/// certificates are shortened.
 [[nodiscard]] std::string to_string(const Config& config);
-/// The same.
+/// Writes to_string(config).
 std::ostream& operator<<(std::ostream& out, const Config& config);
 
-/// The headers of a request that acts as somebody else; none if `who` is nobody. They belong on requests
-/// that do not have an Impersonate-User yet. Throws ConfigError if there is no user but something else, or if
-/// a value cannot stand in a header.
+/// Returns the impersonation headers for `who`; none if `who` is empty. Add them only to requests
+/// that have no Impersonate-User header yet. Throws ConfigError if other fields are set without a
+/// user, or if a value is not allowed in a header.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> impersonation_headers(
     const Impersonation& who);
 
-/// A timeout as users write it: seconds ("30") or a duration ("2m", "1h30m"); "0" is none. Throws ConfigError.
+/// Parses a timeout: seconds ("30") or a duration ("2m", "1h30m"); "0" is none. Throws ConfigError.
 [[nodiscard]] std::chrono::milliseconds parse_timeout(std::string_view text);
 
 }  // namespace kube

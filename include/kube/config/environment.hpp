@@ -7,21 +7,21 @@
 
 namespace kube {
 
-/// The variables of this process, as they are now.
+/// Returns the current environment variables of this process.
 [[nodiscard]] std::map<std::string, std::string> process_variables();
-/// Whether a person may answer questions there.
+/// Returns whether standard input is a terminal, so that a plugin can prompt the user.
 [[nodiscard]] bool standard_input_is_terminal();
 
-/// What the configuration takes from its surroundings; tests put their own in place.
+/// The surroundings that the configuration reads. Tests replace them.
 ///
 /// Thread safety: the functions are called from any thread.
 struct Environment {
   std::function<std::map<std::string, std::string>()> variables = process_variables;
   std::function<bool()> stdin_is_terminal = standard_input_is_terminal;
-  /// Where a pod finds `token`, `ca.crt` and `namespace`.
+  /// Folder with `token`, `ca.crt` and `namespace` in a pod.
   std::string service_account_folder = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-  /// A variable; empty if it is not set.
+  /// Returns the value of a variable; empty if it is not set.
   [[nodiscard]] std::string variable(const std::string& name) const;
 };
 

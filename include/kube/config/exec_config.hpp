@@ -7,10 +7,12 @@
 
 namespace kube {
 
-/// Whether a plugin may ask the user. kUnknown is a word that no mode has; only using it is an error.
+/// Whether a plugin may prompt the user. kUnknown stands for an unrecognized mode, which is an
+/// error only when the plugin is used.
 enum class ExecInteractiveMode { kUnset, kNever, kIfAvailable, kAlways, kUnknown };
 
-/// A program that prints an ExecCredential: how users of cloud providers log in.
+/// An exec credential plugin: a program that prints an ExecCredential. Cloud providers log users in
+/// this way.
 struct ExecConfig {
   std::string api_version = {};
   std::string command = {};
@@ -19,9 +21,9 @@ struct ExecConfig {
   std::string install_hint = {};
   bool provide_cluster_info = false;
   ExecInteractiveMode interactive_mode = ExecInteractiveMode::kUnset;
-  /// The standard input is used for something else (kubectl apply -f -).
+  /// True if standard input has another use (kubectl apply -f -).
   bool stdin_unavailable = false;
-  /// The cluster's extension `client.authentication.k8s.io/exec` as JSON, empty if it has none.
+  /// The cluster's extension `client.authentication.k8s.io/exec` as JSON; empty if it has none.
   std::string cluster_config = {};
 
   bool operator==(const ExecConfig&) const = default;

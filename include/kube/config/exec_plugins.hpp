@@ -17,11 +17,11 @@ namespace detail {
 class ExecPluginTable;
 }  // namespace detail
 
-/// Lets all credentials that are made from equal exec configurations for equal clusters share one plugin: it
-/// runs once for all of them, which matters when it asks a person for a password. Results are forgotten when
-/// the last credentials that use them are gone.
+/// Registry of exec plugins. Credentials made from equal exec configurations for equal clusters
+/// share one plugin: it runs once for all of them, which matters when it prompts for a password.
+/// Results are dropped with the last credentials that use them.
 ///
-/// Thread safety: credentials of any threads may use one at the same time.
+/// Thread safety: may be used by credentials on any number of threads.
 class ExecPlugins {
  public:
   ExecPlugins();
@@ -33,24 +33,26 @@ class ExecPlugins {
   std::shared_ptr<detail::ExecPluginTable> core_;
 };
 
-/// How a run of a plugin ended.
+/// The outcome of a plugin run.
 enum class ExecOutcome {
   kSuccess,
   kFailed,         ///< an exit code other than 0, or a signal
-  kNotFound,       ///< there is no such program
-  kInternalError,  ///< it could not be started, took too long, or printed something else
+  kNotFound,       ///< no such program
+  kInternalError,  ///< not started, timed out, or invalid output
 };
 
-/// How plugins run. Any field may be left out.
+/// Limits and hooks for plugin runs. Every field is optional.
 struct ExecOptions {
-  /// Null shares with all others of the process that leave it null.
+  /// If null, the process-wide default registry.
   std::shared_ptr<ExecPlugins> plugins = nullptr;
-  /// A plugin that takes longer is killed. Long enough for a person who looks for a second factor.
+  /// A plugin that runs longer is killed. The default leaves time for a second factor.
   std::chrono::milliseconds deadline = std::chrono::minutes{10};
   /// A plugin that prints more is killed.
   std::size_t max_output = std::size_t{1} << 20;
-  /// For metrics, called after each run, and with the end of the certificate that a run gave, if it gave one.
+  /// For metrics: called after each run.
   std::function<void(int exit_code, ExecOutcome outcome)> on_call = nullptr;
+  /// For metrics: called with the expiry of the certificate that a run returned; none if it
+  /// returned no certificate.
   std::function<void(std::optional<Clock::WallTime> expires)> on_certificate = nullptr;
 };
 

@@ -16,7 +16,8 @@
 
 namespace kube {
 
-/// Where a server is and how to trust it. Fields are the keys of the file; data is PEM, already decoded.
+/// The address of a server and how to verify it. Fields correspond to the keys of the file; data is
+/// PEM, already base64-decoded.
 struct KubeconfigCluster {
   std::string server = {};
   std::string tls_server_name = {};
@@ -26,12 +27,13 @@ struct KubeconfigCluster {
   std::string proxy_url = {};
   bool disable_compression = false;
   std::map<std::string, Value> extensions = {};
-  /// The file that this comes from; empty if it was made by hand. Not a part of the file.
+  /// The file that defines this entry; empty if it was made by hand. Not written to the file.
   std::string origin = {};
 
   bool operator==(const KubeconfigCluster&) const = default;
 };
 
+/// The legacy `auth-provider` entry of a user.
 struct KubeconfigAuthProvider {
   std::string name = {};
   std::map<std::string, std::string> config = {};
@@ -39,7 +41,7 @@ struct KubeconfigAuthProvider {
   bool operator==(const KubeconfigAuthProvider&) const = default;
 };
 
-/// Who somebody is.
+/// The credentials of a user.
 struct KubeconfigUser {
   std::string client_certificate = {};
   std::string client_certificate_data = {};
@@ -54,23 +56,25 @@ struct KubeconfigUser {
   std::optional<KubeconfigAuthProvider> auth_provider = std::nullopt;
   std::optional<ExecConfig> exec = std::nullopt;
   std::map<std::string, Value> extensions = {};
+  /// As in KubeconfigCluster.
   std::string origin = {};
 
   bool operator==(const KubeconfigUser&) const = default;
 };
 
-/// A user at a cluster.
+/// A named combination of cluster, user and namespace.
 struct KubeconfigContext {
   std::string cluster = {};
   std::string user = {};
   std::string namespace_ = {};
   std::map<std::string, Value> extensions = {};
+  /// As in KubeconfigCluster.
   std::string origin = {};
 
   bool operator==(const KubeconfigContext&) const = default;
 };
 
-/// A kubeconfig file, or several that were merged.
+/// The content of a kubeconfig file, or of several merged files.
 struct Kubeconfig {
   std::map<std::string, KubeconfigCluster> clusters = {};
   std::map<std::string, KubeconfigUser> users = {};
@@ -84,57 +88,61 @@ struct Kubeconfig {
   bool operator==(const Kubeconfig&) const = default;
 };
 
-/// Larger files are refused: some thousand clusters, each with its certificates, fit.
+/// Larger files are refused. The limit leaves room for some thousand clusters with their
+/// certificates.
 inline constexpr std::size_t kMaxKubeconfigSize = std::size_t{4} << 20;
 
-/// A kubeconfig in YAML or JSON. `origin` is the file it comes from, for messages and for paths. Throws
-/// ConfigError.
+/// Parses a kubeconfig in YAML or JSON. `origin` is the file name, for messages and relative paths.
+/// Throws ConfigError.
 [[nodiscard]] Kubeconfig parse_kubeconfig(std::string_view text, const std::string& origin = {});
-/// One file, paths as they stand there. Throws ConfigError.
+/// Reads one file and leaves its paths unresolved. Throws ConfigError.
 [[nodiscard]] Kubeconfig read_kubeconfig(const std::string& file);
-/// YAML that parse_kubeconfig() reads back.
+/// Formats as YAML that parse_kubeconfig() reads back.
 [[nodiscard]] std::string format_kubeconfig(const Kubeconfig& kubeconfig);
 
-/// Adds to `first` what only `second` has: entries whose name is new, as a whole, and scalars that are empty.
+/// Adds to `first` the entries of `second` whose names are new, each as a whole, and fills scalars
+/// that are empty.
 void merge_kubeconfig(Kubeconfig& first, const Kubeconfig& second);
-/// Makes relative paths absolute: they start in the folder of the file that has them.
+/// Makes relative paths absolute. They are relative to the folder of the file that contains them.
 void resolve_paths(Kubeconfig& kubeconfig);
 
-/// Every problem of every entry, naming file and entry:
-/// `kubeconfig /home/u/.kube/config: context "x" names unknown cluster "y"`. Looks at the files that are named.
+/// Returns all problems of all entries, with file and entry: `kubeconfig /home/u/.kube/config:
+/// context "x" names unknown cluster "y"`. Checks the files that entries refer to.
 [[nodiscard]] std::vector<std::string> validate(const Kubeconfig& kubeconfig);
+/// Returns the problems of one entry.
 [[nodiscard]] std::vector<std::string> validate(const KubeconfigCluster& cluster,
                                                 const std::string& name);
 [[nodiscard]] std::vector<std::string> validate(const KubeconfigUser& user,
                                                 const std::string& name);
 
-/// Which files make up the configuration.
+/// The files that make up the configuration.
 struct KubeconfigSources {
-  /// Used alone, and must exist, if it is not empty.
+  /// If not empty, the only file, which must exist.
   std::string explicit_file = {};
-  /// Instead of the list in KUBECONFIG and, if that is empty, $HOME/.kube/config.
+  /// Replaces the list in KUBECONFIG and, if that is empty, $HOME/.kube/config.
   std::optional<std::vector<std::string>> files = std::nullopt;
-  /// False leaves paths as they stand in the files, for tools that edit them.
+  /// False leaves paths as written in the files, for tools that edit them.
   bool resolve_paths = true;
   Environment environment = {};
   Logger log = stderr_logger();
 };
 
+/// The result of load_kubeconfig().
 struct LoadedKubeconfig {
   Kubeconfig merged = {};
-  /// Of files that exist but could not be read; the others are merged all the same.
+  /// Problems of files that exist but could not be read; the other files are merged nevertheless.
   std::vector<std::string> problems = {};
-  /// Files that KUBECONFIG names and that do not exist.
+  /// Files that KUBECONFIG names but that do not exist.
   std::vector<std::string> missing = {};
 
-  /// Throws ConfigError with all problems, if there are any.
+  /// Returns `merged`. Throws ConfigError with all problems, if there are any.
   [[nodiscard]] const Kubeconfig& or_throw() const&;
   [[nodiscard]] Kubeconfig or_throw() &&;
 };
 
-/// The files in the order in which they count, whether they exist or not.
+/// Returns the files in order of precedence, whether they exist or not.
 [[nodiscard]] std::vector<std::string> kubeconfig_files(const KubeconfigSources& sources = {});
-/// Reads and merges them. Throws ConfigError if the explicit file does not exist.
+/// Reads and merges the files. Throws ConfigError if the explicit file does not exist.
 [[nodiscard]] LoadedKubeconfig load_kubeconfig(const KubeconfigSources& sources = {});
 
 }  // namespace kube

@@ -9,14 +9,13 @@
 
 namespace kube {
 
-/// Keeps other writers (kubectl among them) away from kubeconfig files: `<file>.lock` exists as long as this
-/// does. Readers are not kept away, and need not be: files are replaced as a whole.
+/// Locks kubeconfig files against other writers, including kubectl: `<file>.lock` exists as long as
+/// this object. Readers need no lock, because files are replaced atomically.
 ///
 /// Throws ConfigError if a file is locked already; it does not wait.
 class KubeconfigLock {
  public:
-  /// Locks in sorted order, so that two who want the same files cannot stand in each other's way. Folders that
-  /// are missing are made.
+  /// Locks in sorted order, so that two processes cannot deadlock. Creates missing folders.
   explicit KubeconfigLock(std::vector<std::string> files);
   KubeconfigLock(const KubeconfigLock&) = delete;
   KubeconfigLock& operator=(const KubeconfigLock&) = delete;
@@ -28,17 +27,17 @@ class KubeconfigLock {
   std::vector<std::string> locks_;
 };
 
-/// Writes a file that only its owner can read, under its lock; one that exists keeps its mode. Throws
-/// ConfigError.
+/// Writes a file under its lock. A new file is readable only by its owner; an existing one keeps
+/// its mode. Throws ConfigError.
 void write_kubeconfig(const Kubeconfig& kubeconfig, const std::string& file);
 
-/// The file that new entries go to: the explicit one, else the first that exists, else the last of the list.
-/// Throws ConfigError if there is no list.
+/// Returns the file for new entries: the explicit one, else the first that exists, else the last of
+/// the list. Throws ConfigError if the list is empty.
 [[nodiscard]] std::string kubeconfig_file_to_write(const KubeconfigSources& sources = {});
 
-/// Lets `change` edit what the files say together, paths as they stand there, and writes each entry that it has
-/// changed back to the file that it came from; all under the locks of the files. Nothing is written if `change`
-/// throws. Throws ConfigError.
+/// Lets `change` edit the merged content of the files, with unresolved paths, and writes each
+/// changed entry back to the file that defines it. Holds the locks of all files meanwhile. Writes
+/// nothing if `change` throws. Throws ConfigError.
 void modify_kubeconfig(const std::function<void(Kubeconfig& merged)>& change,
                        const KubeconfigSources& sources = {});
 

@@ -17,32 +17,33 @@
 
 namespace kube {
 
-/// Which objects a cache holds; what is not set is inherited.
+/// Selects the objects that a cache holds. Members that are not set are inherited.
 struct CacheScope {
   std::optional<std::string> label_selector{};
   std::optional<std::string> field_selector{};
-  /// How often controllers see all objects again; 0: never.
+  /// Resync period: how often controllers receive all objects again. 0: never.
   std::optional<Clock::Duration> sync_period{};
 };
-/// Namespaces to cache, each with what is special there. The name "" among others means all others.
+/// Namespaces to cache, each with its own scope. The name "" stands for all namespaces not listed.
 using CacheNamespaces = std::map<std::string, CacheScope>;
 
-/// What is different for the objects of one type; see cached().
+/// Cache settings for the objects of one type; see cached().
 template <typename T>
 struct TypeCacheOptions {
-  /// Not set: as the manager has it. Empty: all.
+  /// If not set: as in the manager's options. Empty: all namespaces.
   std::optional<CacheNamespaces> namespaces{};
   std::optional<std::string> label_selector{};
   std::optional<std::string> field_selector{};
   std::optional<Clock::Duration> sync_period{};
-  /// What to keep of each object; the rest is skipped before anything is allocated.
+  /// Fields to keep of each object; the decoder skips the rest without allocating it.
   Projection projection{};
   /// Changes each object before it is stored.
   Transform<T> transform{};
-  ResourceKind kind{};  ///< if T is Value or meta::v1::PartialObjectMetadata
+  ResourceKind kind{};  ///< required if T is Value or meta::v1::PartialObjectMetadata
 };
 
 namespace detail {
+/// Type-erased TypeCacheOptions.
 struct KindCacheOptions {
   WatchedKind kind;
   std::optional<CacheNamespaces> namespaces;
@@ -61,7 +62,8 @@ class CachedKind {
   detail::KindCacheOptions core_;
 };
 
-/// For CacheOptions::by_object: `cached<core::v1::Pod>({.label_selector = "app=web"})`.
+/// Makes an entry of CacheOptions::by_object: `cached<core::v1::Pod>({.label_selector =
+/// "app=web"})`.
 template <typename T>
 [[nodiscard]] CachedKind cached(TypeCacheOptions<T> options) {
   return detail::Inside::make<CachedKind>(detail::KindCacheOptions{
@@ -72,20 +74,21 @@ template <typename T>
       detail::erase_transform(options.transform)});
 }
 
-/// What a manager caches, and what it reads from there. Any field may be left out.
+/// Settings of a manager's caches, and of reads from them. Any field may be left out.
 struct CacheOptions {
   CacheNamespaces namespaces{};  ///< empty: all
   std::optional<std::string> label_selector{};
   std::optional<std::string> field_selector{};
-  /// Spread by a tenth in both directions, for each kind anew.
+  /// Resync period. Each kind draws its own jitter of up to a tenth in both directions.
   Clock::Duration sync_period = std::chrono::hours{10};
   std::vector<CachedKind> by_object{};
-  /// Fields that no cached object needs, as paths in JSON: "metadata.managedFields".
+  /// Fields to drop from all cached objects, as paths in JSON: "metadata.managedFields".
   std::vector<std::string> leave_out{};
 
-  /// Reading a kind that nobody has cached yet throws NotCachedError, instead of caching it.
+  /// Reading a kind that is not cached yet throws NotCachedError instead of starting a cache for
+  /// it.
   bool fail_on_missing_informer = false;
-  /// Read documents without a type (Value) from a cache, too.
+  /// Reads untyped documents (Value) from a cache, too.
   bool cache_unstructured = false;
   /// Kinds that are always read from the server.
   std::vector<GroupKind> uncached{};
@@ -96,7 +99,8 @@ class CacheNotStartedError : public Error {
  public:
   using Error::Error;
 };
-/// There is no cache of that kind, or it does not hold that namespace. Says nothing about whether the object exists.
+/// There is no cache of that kind, or it does not cover that namespace. The object may or may not
+/// exist.
 class NotCachedError : public Error {
  public:
   using Error::Error;

@@ -16,20 +16,20 @@
 
 namespace kube {
 
-/// Which objects of a cache.
+/// Options of a list from a cache.
 struct CacheListOptions {
-  std::string namespace_{};      ///< empty: all
+  std::string namespace_{};      ///< empty: all namespaces
   std::string label_selector{};  ///< "app=web,tier!=cache"
   std::string
       field_selector{};    ///< "spec.nodeName=node-7": only fields with an index, and only with '='
-  std::int64_t limit = 0;  ///< at most so many; 0: all
-  std::string continue_token{};  ///< only for what is read from the server
+  std::int64_t limit = 0;  ///< maximum number of objects; 0: all
+  std::string continue_token{};  ///< only for reads from the server
 };
 
 namespace detail {
 
 class CacheCore;
-/// See CachedReader.
+/// These implement CachedReader.
 [[nodiscard]] ObjectRef find_cached(CacheCore& cache, const WatchedKind& kind, const ObjectKey& key,
                                     std::stop_token stop);
 ListMetadata list_cached(CacheCore& cache, const WatchedKind& kind, const CacheListOptions& options,
@@ -38,25 +38,26 @@ ListMetadata list_cached(CacheCore& cache, const WatchedKind& kind, const CacheL
 
 }  // namespace detail
 
-/// Reads objects of one kind from the caches of a manager, or from the server if the options of the manager say so.
-/// The first to read a kind waits until it is cached. A cache may lag behind: what was just written may not be there.
+/// Reads objects of one kind from the caches of a manager, or from the server if the manager's
+/// options say so. The first read of a kind waits until it is cached. A cache may lag behind: an
+/// object that was just written may be missing.
 ///
 /// Thread safety: any method from any thread. It must not outlive the manager.
 template <typename T>
 class CachedReader {
  public:
-  /// The object, or null. All methods throw CacheNotStartedError before Manager::run(), NotCachedError, and what a
-  /// client throws.
+  /// Returns the object, or null. All methods throw CacheNotStartedError before Manager::run(),
+  /// NotCachedError, and the exceptions of a client.
   [[nodiscard]] Ref<T> find(const ObjectKey& key, std::stop_token stop = {}) const {
     return detail::find_cached(*cache_, kind_, key, std::move(stop)).template to<T>();
   }
-  /// The object. Throws ApiError (not found) if it is not there.
+  /// Returns the object. Throws ApiError (not found) if there is none.
   [[nodiscard]] Ref<T> get(const ObjectKey& key, std::stop_token stop = {}) const {
     if (Ref<T> found = find(key, std::move(stop))) return found;
     throw not_found_error(kind_.names.resource.group_resource(), key.name);
   }
-  /// In no order. Throws std::invalid_argument if a selector cannot be understood, or if there is no index for one
-  /// of its fields; see Manager::index_field().
+  /// Returns the matching objects in unspecified order. Throws std::invalid_argument if a selector
+  /// cannot be parsed, or if there is no index for one of its fields; see Manager::index_field().
   [[nodiscard]] Listed<T> list(const CacheListOptions& options = {},
                                std::stop_token stop = {}) const {
     Listed<T> listed;

@@ -18,41 +18,44 @@ namespace detail {
 
 class ManagerCore;
 
-/// One thing that a controller listens to: a kind of object, or a channel.
+/// One event source of a controller: a kind of object, or a channel.
 struct SourcePlan {
   std::optional<WatchedKind> kind = std::nullopt;
   std::shared_ptr<EventChannelCore> channel = nullptr;
   std::vector<EventFilter> filters = {};
-  EventMapper map = nullptr;  ///< null: the object itself
+  EventMapper map = nullptr;  ///< null: the request is for the object itself
   Ref<meta::v1::ObjectMeta> (*metadata)(const ObjectRef& object) = nullptr;
-  bool of_owners = false;  ///< `map` has to be made when it is known who owns
+  bool of_owners = false;  ///< `map` can only be made once the kind of the owner is known
   bool every_owner = false;
 };
 struct ControllerDraft;
 
 }  // namespace detail
 
-/// Puts a controller together; see Manager::controller(). The last call is reconcile(). Without it Manager::run()
-/// throws std::logic_error: when it is called or, if the manager runs, when the builder is destroyed.
+/// Configures a controller; see Manager::controller(). The last call is reconcile(). Without it
+/// std::logic_error is thrown: by Manager::run() or, if the manager runs already, when the builder
+/// is destroyed.
 ///
 ///   manager.controller<Foo>("foo")
 ///       .owns<apps::v1::Deployment>()
 ///       .watches<core::v1::Secret>([](const auto& secret) -> std::vector<kube::Request> { ... })
 ///       .reconcile([&](const kube::Request& request) { ...; return kube::done(); });
 ///
-/// Belongs to one thread, and must not be used after the manager is gone.
+/// Thread safety: used by one thread. It must not outlive the manager.
 class ControllerBuilder {
  public:
   ControllerBuilder(ControllerBuilder&& other) noexcept;
   ControllerBuilder& operator=(ControllerBuilder&&) = delete;
   ~ControllerBuilder();
 
-  /// The kind that the controller is about: each object is a request. Throws std::logic_error the second time.
+  /// Sets the kind that the controller reconciles: each of its objects is a request. Throws
+  /// std::logic_error if called twice.
   template <typename T>
   ControllerBuilder& for_(WatchOptions<T> options = {}) {
     return add_for(source<T>(std::move(options)));
   }
-  /// Objects that those of for_() own, as their owner references tell: a change of one is a request for its owner.
+  /// Watches objects owned by those of for_(), according to their owner references: a change of one
+  /// is a request for its owner.
   template <typename T>
   ControllerBuilder& owns(WatchOptions<T> options = {}) {
     const bool every_owner = options.every_owner;
@@ -61,15 +64,16 @@ class ControllerBuilder {
     plan.every_owner = every_owner;
     return add(std::move(plan));
   }
-  /// Any objects. `map(const T&)` or `map(const T&, const ObjectChange&)` returns requests (a std::vector<Request>).
-  /// It is called from several threads, for both states of an object that changes, and must not wait for long.
+  /// Watches any objects. `map(const T&)` or `map(const T&, const ObjectChange&)` returns requests
+  /// (a std::vector<Request>). It is called from several threads, for both states of an updated
+  /// object, and must not block for long.
   template <typename T, typename Map>
   ControllerBuilder& watches(Map map, WatchOptions<T> options = {}) {
     detail::SourcePlan plan = source<T>(std::move(options));
     plan.map = detail::erase_map<T>(std::move(map));
     return add(std::move(plan));
   }
-  /// What happens outside of the cluster; predicates are asked for on_generic.
+  /// Watches events from outside the cluster. Predicates are evaluated with `on_generic`.
   template <typename T, typename Map>
   ControllerBuilder& watches(const EventChannel<T>& channel, Map map,
                              std::vector<Predicate<T>> predicates = {}) {
@@ -78,17 +82,19 @@ class ControllerBuilder {
                 .map = detail::erase_map<T>(std::move(map)),
                 .metadata = &detail::metadata_of<T>});
   }
-  /// Events of all sources must pass this one, and then their own predicates. It sees the metadata of any object:
+  /// Adds a predicate that events of all sources must pass, before the predicates of their own
+  /// source. It sees the metadata of any object:
   /// `with_event_filter(generation_changed<meta::v1::ObjectMeta>())`
   ControllerBuilder& with_event_filter(Predicate<meta::v1::ObjectMeta> predicate);
   ControllerBuilder& with_options(ControllerOptions options);
 
-  /// What to do: `function(const Request&)` or `function(const Request&, std::stop_token)` returns a Result. It is
-  /// called by max_concurrent_reconciles threads, but never for one request by two. What it throws is logged and
-  /// counted, and the request comes again; except a TerminalError.
+  /// Sets the reconcile function: `function(const Request&)` or `function(const Request&,
+  /// std::stop_token)` returns a Result. It is called by max_concurrent_reconciles threads, but
+  /// never concurrently for the same request. Exceptions are logged and counted, and the request is
+  /// retried, except after a TerminalError.
   ///
-  /// The controller starts with the manager. Throws std::logic_error if the plan makes no sense: there is no source,
-  /// owns() without for_(), or the name is taken.
+  /// The controller starts with the manager. Throws std::logic_error if the configuration is
+  /// invalid: there is no source, owns() without for_(), or the name is taken.
   template <typename Function>
   void reconcile(Function function) {
     if constexpr (std::is_invocable_r_v<Result, Function&, const Request&, std::stop_token>) {

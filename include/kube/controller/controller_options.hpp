@@ -11,34 +11,34 @@
 
 namespace kube {
 
-/// How a controller works. Any field may be left out; most then come from ManagerOptions.
+/// Settings of a controller. Any field may be left out; most then come from ManagerOptions.
 struct ControllerOptions {
-  /// How many requests are worked on at once; never one of them twice.
+  /// Number of requests that are reconciled concurrently; never the same request twice.
   std::optional<int> max_concurrent_reconciles{};
-  /// How long failing requests wait; by default 5 ms to 1000 s, twice as long from failure to failure.
+  /// Back-off of failing requests; by default 5 ms to 1000 s, doubled after each failure.
   std::unique_ptr<ItemRateLimiter<Request>> rate_limiter{};
-  /// Work only while this process leads.
+  /// Reconciles only while this process is the leader.
   bool needs_leader_election = true;
-  /// Fill caches and queue before this process leads.
+  /// Fills caches and queue before this process becomes the leader.
   std::optional<bool> warm_up{};
-  /// How long the caches may take to be filled before the controller gives up, and with it the manager.
+  /// Maximum time to fill the caches. After it the controller fails, which stops the manager.
   std::optional<Clock::Duration> cache_sync_timeout{};
-  /// After this time the stop token of a reconcile is stopped; none by default.
+  /// After this time a stop is requested through the token of a reconcile; none by default.
   std::optional<Clock::Duration> reconcile_timeout{};
-  /// What existed before, and what a resync shows again, comes after what has changed. Without it the queue is a
-  /// RateLimitingQueue.
+  /// Requests for objects of the initial list or a resync get a lower priority than those for
+  /// changes. Without it the queue is a RateLimitingQueue.
   bool priority_queue = true;
-  /// Allow a name that another controller counts under already.
+  /// Allows a name that another controller already uses for its metrics.
   bool skip_name_validation = false;
 };
 
-/// One call of a reconcile function.
+/// Report of one call of a reconcile function.
 struct ReconcileReport {
   std::string_view controller;
   const Request& request;
   ReconcileOutcome outcome;
   Clock::Duration took;
-  std::string_view error;  ///< what it threw, if it did
+  std::string_view error;  ///< message of the exception, if it threw
 };
 
 }  // namespace kube

@@ -12,7 +12,7 @@
 
 namespace kube {
 
-/// What create_or_update() and create_or_patch() had to do.
+/// Result of create_or_update() and create_or_patch().
 enum class WriteResult {
   kUnchanged,
   kCreated,
@@ -23,14 +23,14 @@ enum class WriteResult {
 
 namespace detail {
 
-/// What to send to get from one document to the other, as a JSON merge patch (RFC 7386); empty if they are equal.
+/// JSON merge patches (RFC 7386) from one document to another; empty if they are equal.
 struct MergePatches {
   std::string object;  ///< without the status
   std::string status;
 };
 [[nodiscard]] MergePatches merge_patches(const std::string& before, const std::string& now);
 
-/// Throws std::logic_error if `mutate` has changed which object it is.
+/// Throws std::logic_error if `mutate` has changed the object's name or namespace.
 void check_same_object(std::string_view space, std::string_view name, std::string_view new_space,
                        std::string_view new_name);
 
@@ -45,10 +45,10 @@ T mutated(const T& before, Mutate& mutate) {
 
 }  // namespace detail
 
-/// Brings an object into the state that `mutate(T&)` makes of it, whether it exists or not: reads it, calls `mutate`,
-/// and creates or replaces it if that changed anything. `object` names it, is what a new one begins as, and has the
-/// stored state afterwards. Throws ApiError (conflict) if somebody else changed it meanwhile; a controller then
-/// simply tries again.
+/// Brings an object into the state that `mutate(T&)` sets, whether it exists or not: reads it,
+/// calls `mutate`, and creates or replaces it if that changed anything. `object` has the name and
+/// the initial state of a new object, and holds the stored state afterwards. Throws ApiError
+/// (conflict) on a concurrent change; a controller then simply tries again.
 template <typename T, typename Mutate>
 WriteResult create_or_update(const Client& client, T& object, Mutate mutate,
                              std::stop_token stop = {}) {
@@ -64,8 +64,8 @@ WriteResult create_or_update(const Client& client, T& object, Mutate mutate,
   return WriteResult::kUpdated;
 }
 
-/// The same, but sends only what `mutate` has changed, and the status on its own; so it does not conflict with others
-/// who write other fields.
+/// Like create_or_update(), but sends only the fields that `mutate` has changed, and the status
+/// separately, so that it does not conflict with writers of other fields.
 template <typename T, typename Mutate>
 WriteResult create_or_patch(const Client& client, T& object, Mutate mutate,
                             std::stop_token stop = {}) {
@@ -92,9 +92,10 @@ WriteResult create_or_patch(const Client& client, T& object, Mutate mutate,
                                 : WriteResult::kUpdatedAndStatusUpdated;
 }
 
-/// Sends what is different in the status of `now` from that of `before`, as a merge patch of the status; so it does not
-/// conflict with others who write other fields. Returns the stored object, or null if nothing is different, and then
-/// nothing is sent. `before` is what was read, `now` a copy of it with the new status; what else differs is not sent.
+/// Sends the difference between the status of `before` and that of `now`, as a merge patch of the
+/// status, so that it does not conflict with writers of other fields. Returns the stored object, or
+/// null if the statuses are equal: nothing is sent then. `before` is the object as read, `now` a
+/// copy of it with the new status; other differences are not sent.
 template <typename T>
 Ref<T> patch_status(const Client& client, const T& before, const T& now,
                     const PatchOptions& options = {}, std::stop_token stop = {}) {
@@ -107,8 +108,8 @@ Ref<T> patch_status(const Client& client, const T& before, const T& now,
              std::move(stop));
 }
 
-/// Server-side apply of an object that `owner` controls. Takes over fields that others manage, as controllers do:
-/// what they say is so.
+/// Server-side apply of an object that `owner` controls. Forces ownership of fields that others
+/// manage, as is usual for controllers.
 template <typename Owner, typename T>
 Ref<T> apply_controlled(const Client& client, const Owner& owner, T object,
                         std::string_view field_manager, std::stop_token stop = {}) {

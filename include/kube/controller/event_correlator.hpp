@@ -14,32 +14,34 @@
 
 namespace kube {
 
+/// Settings of an EventCorrelator.
 struct EventCorrelatorOptions {
-  std::size_t cache_size = 4096;  ///< of each of the three memories
-  /// From so many different messages about one thing on they become one event...
+  std::size_t cache_size = 4096;  ///< size of each of the three LRU caches
+  /// From this number of different messages on, similar events are aggregated into one...
   std::size_t max_similar = 10;
-  /// ...unless there was a pause longer than this.
+  /// ...unless they were more than this time apart.
   Clock::Duration max_pause = std::chrono::seconds{600};
-  /// Events about one object: so many at once, then one per interval.
+  /// Token bucket of events about one object: burst, then one per interval.
   double spam_burst = 25;
   Clock::Duration spam_interval = std::chrono::seconds{300};
 };
 
-/// Keeps a program that repeats itself from flooding the server with events: similar ones become one, equal ones are
-/// counted, and what is still too much is dropped. Belongs to one thread at a time.
+/// Prevents a program from flooding the server with events: similar events are aggregated, equal
+/// ones are counted, and the rest is rate-limited (client-go: EventCorrelator).
+/// Thread safety: used by one thread at a time.
 class EventCorrelator {
  public:
   struct Result {
     core::v1::Event event;
-    std::string patch;  ///< how to change the event sent before; empty: create it
+    std::string patch;  ///< patch of the event that was sent before; empty: create it
     std::string key;    ///< for stored()
   };
 
   explicit EventCorrelator(Clock& clock, EventCorrelatorOptions options = {});
 
-  /// What to send for `event`, if anything.
+  /// Returns the event or patch to send for `event`, if any.
   [[nodiscard]] std::optional<Result> correlate(core::v1::Event event);
-  /// Remembers what the server made of it.
+  /// Remembers the event as the server stored it.
   void stored(const std::string& key, const core::v1::Event& event);
 
  private:
@@ -53,7 +55,7 @@ class EventCorrelator {
     int count = 0;
   };
 
-  /// Makes one event of many similar ones; returns the key to count it under.
+  /// Aggregates similar events into one; returns the key to count it under.
   std::string aggregate(core::v1::Event& event);
   /// Returns the patch if the event was sent before.
   std::string count(core::v1::Event& event, const std::string& key);

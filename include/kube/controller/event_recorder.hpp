@@ -15,22 +15,25 @@
 
 namespace kube {
 
+/// Settings of an EventRecorder.
 struct EventRecorderOptions {
-  std::string component{};         ///< who reports
-  std::string host = host_name();  ///< from where
-  std::size_t queue_size = 1000;   ///< how many events may wait to be sent
+  std::string component{};         ///< reporting component
+  std::string host = host_name();  ///< host that reports
+  std::size_t queue_size = 1000;   ///< maximum number of events waiting to be sent
   EventCorrelatorOptions correlation{};
   Clock* clock = &system_clock();
   Random random = system_random();
   Logger log = stderr_logger();
 };
 
-/// Tells users what happens to their objects: `kubectl describe` shows events. These are of the old kind, core/v1.
+/// Records events about objects, which `kubectl describe` shows. These are core/v1 events; see
+/// EventsV1Recorder.
 ///
-/// Recording never waits. The events are sent in the threads of the client that the sink belongs to (a sink without one
-/// shares a Runtime with others), and again for two minutes when there is no answer; when too many are waiting, further
-/// ones are dropped and logged. Thread safety: all methods, from any thread. The destructor drops what has not been sent,
-/// and waits until the sink has returned; flush() first if events matter.
+/// Recording never blocks. The events are sent on the threads of the sink's client (a sink without
+/// a client shares a Runtime with others). Without an answer they are retried for two minutes. When
+/// the queue is full, further events are dropped and logged.
+/// Thread safety: all methods, from any thread. The destructor drops unsent events, and waits until
+/// the sink has returned; call flush() first if events matter.
 class EventRecorder {
  public:
   /// Throws as the constructor of Runtime.
@@ -39,7 +42,7 @@ class EventRecorder {
   EventRecorder& operator=(const EventRecorder&) = delete;
   ~EventRecorder();
 
-  /// `type` is "Normal" or "Warning"; anything else is dropped and logged.
+  /// Records an event. `type` is "Normal" or "Warning"; any other is dropped and logged.
   template <typename T>
   void record(const T& object, std::string_view type, std::string_view reason,
               std::string_view message) {
@@ -48,7 +51,7 @@ class EventRecorder {
   void record(const core::v1::ObjectReference& object, std::string_view type,
               std::string_view reason, std::string_view message);
 
-  /// Waits until all events are sent or given up; false if they are not after `limit`.
+  /// Waits until all events are sent or given up. Returns false if that takes longer than `limit`.
   [[nodiscard]] bool flush(Clock::Duration limit);
 
  private:

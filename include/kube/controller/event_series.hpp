@@ -12,21 +12,21 @@
 
 namespace kube {
 
-/// Makes series of equal events of the kind events.k8s.io/v1: the first is created, the second makes a series of it,
-/// the others are counted, and the number is written now and then. Notes may differ. Belongs to one thread at a
-/// time.
+/// Groups equal events.k8s.io/v1 events into series: the first is created, the second turns it into
+/// a series, later ones are counted, and the count is written periodically. Notes may differ.
+/// Thread safety: used by one thread at a time.
 class EventSeriesTracker {
  public:
-  /// Older than this, a series is finished and a single event forgotten.
+  /// After this time without an event a series is finished, and a single event is forgotten.
   static constexpr Clock::Duration kFinishAfter = std::chrono::minutes{6};
 
-  /// What to send for `event`, if anything: the event itself, or its series (has_value).
+  /// Returns the event to send for `event`, if any: the event itself, or its series (has_value).
   [[nodiscard]] std::optional<events::v1::Event> observe(events::v1::Event event);
-  /// Remembers under which name the server keeps what was sent.
+  /// Remembers the name under which the server stored a sent event.
   void stored(const events::v1::Event& sent, const events::v1::Event& stored);
-  /// All series as they are now, to be written.
+  /// Returns all running series in their current state, to be written.
   [[nodiscard]] std::vector<events::v1::Event> running();
-  /// Forgets what is old and returns the series among it, to be written for the last time.
+  /// Forgets old events, and returns the series among them, to be written for the last time.
   [[nodiscard]] std::vector<events::v1::Event> finish(Clock::WallTime now);
 
  private:
@@ -35,7 +35,7 @@ class EventSeriesTracker {
   detail::LruCache<std::string, events::v1::Event> events_{kMaxEvents};
 };
 
-/// The strategic merge patch that writes the series of `event`.
+/// Returns the strategic merge patch that writes the series of `event`.
 [[nodiscard]] std::string series_patch(const events::v1::Event& event);
 
 }  // namespace kube

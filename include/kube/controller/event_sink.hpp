@@ -18,9 +18,9 @@ template <typename Event>
 class EventWriter;
 }
 
-/// Where events go: an API server, or a list in a test. Thread safety: both methods are called by workers, several at
-/// once, and may block. They return the event as stored, and throw ApiError if it is refused and another kube::Error if
-/// there is no answer.
+/// The destination of events: an API server, or a list in a test. Both methods return the event as
+/// stored. They throw ApiError if the server rejects it, and another kube::Error without an answer.
+/// Thread safety: both methods are called by workers, concurrently, and may block.
 template <typename Event>
 class EventSinkFor {
  public:
@@ -32,14 +32,15 @@ class EventSinkFor {
 
  private:
   friend class detail::EventWriter<Event>;
-  /// The client whose server gets the events; null for sinks that users write. With a client no thread waits for answers.
+  /// Returns the client that sends the events; null for sinks that users write. With a client no
+  /// thread blocks.
   [[nodiscard]] virtual const Client* client() const noexcept { return nullptr; }
 };
 
 using EventSink = EventSinkFor<core::v1::Event>;
 using EventsV1Sink = EventSinkFor<events::v1::Event>;
 
-/// What an event says of the object it is about.
+/// Returns the reference to an object that its events contain.
 template <typename T>
 [[nodiscard]] core::v1::ObjectReference reference_to(const T& object) {
   return {.kind = T::kube_type.name,
@@ -51,9 +52,10 @@ template <typename T>
 }
 
 namespace detail {
-/// Whether it is one of the two types that events may have.
+/// Returns whether `type` is "Normal" or "Warning".
 [[nodiscard]] bool is_event_type(std::string_view type) noexcept;
-/// "<object name>.<nanoseconds since 1970 in hex>", or a UUID if that is no name for an object.
+/// Returns "<object name>.<nanoseconds since 1970 in hex>", or a UUID if that is not a valid object
+/// name.
 [[nodiscard]] std::string event_name(std::string_view object_name,
                                      std::chrono::system_clock::time_point now);
 }  // namespace detail

@@ -14,53 +14,56 @@
 
 namespace kube {
 
-/// What happened to an object, for a map function that wants to know.
+/// Describes the change of an object, for map functions that need it.
 struct ObjectChange {
   enum class Kind {
     kCreate,
     kUpdate,
     kDelete,
-    kGeneric,  ///< something outside of the cluster; see EventChannel
+    kGeneric,  ///< an event from outside the cluster; see EventChannel
   };
   Kind kind = Kind::kGeneric;
-  bool in_initial_list = false;  ///< of a creation: the object existed before the controller did
+  /// for a creation: the object existed before the controller started
+  bool in_initial_list = false;
   bool final_state_known =
-      true;  ///< of a deletion: false if nobody saw it, and the object is an older state
+      true;  ///< for a deletion: false if it was not observed, and the object is an older state
 };
 
-/// How a controller listens to one kind of object.
+/// Settings of the watch of one kind of object.
 template <typename T>
 struct WatchOptions {
-  std::vector<Predicate<T>> predicates{};  ///< all must let an event pass
-  ResourceKind kind{};                     ///< if T is Value or meta::v1::PartialObjectMetadata
-  bool every_owner = false;                ///< of owns(): tell all owners, not only the controller
+  std::vector<Predicate<T>> predicates{};  ///< an event must pass all of them
+  ResourceKind kind{};       ///< required if T is Value or meta::v1::PartialObjectMetadata
+  bool every_owner = false;  ///< for owns(): enqueues all owners, not only the controlling one
 };
 
 namespace detail {
 
+/// A type-erased event of a source.
 struct ObjectEvent {
   ObjectChange what;
-  ObjectRef before;  ///< of an update
-  ObjectRef object;  ///< null for a deletion of which only the key is known
+  ObjectRef before;  ///< for an update
+  ObjectRef object;  ///< null for a deletion with only a key
   ObjectKey key;
 };
 using EventFilter = std::function<bool(const ObjectEvent& event)>;
-/// Adds to `requests` whom an object is about. Called for both states of an updated one.
+/// Adds the requests for an object to `requests`. Called for both states of an updated object.
 using EventMapper = std::function<void(const ObjectRef& object, const ObjectChange& what,
                                        std::vector<kube::Request>& requests)>;
 
-/// Each request once. The mapper may be empty: the object itself.
+/// Returns the requests for an event, without duplicates. With an empty mapper: the object itself.
 [[nodiscard]] std::vector<kube::Request> requests_of(const ObjectEvent& event,
                                                      const EventMapper& map);
-/// The owners of an object that are of `owner`'s group and kind.
+/// Returns a mapper to the owners of an object that have the group and kind of `owner`.
 [[nodiscard]] EventMapper owners_of_kind(const WatchedKind& dependent, const ResourceKind& owner,
                                          bool every_owner);
 
-/// A predicate on whatever `view(const ObjectRef&)` makes of an object: something that `*` leads to a T from.
+/// Adapts a typed predicate. `view(const ObjectRef&)` returns a pointer-like object that
+/// dereferences to T.
 template <typename T, typename View>
 [[nodiscard]] EventFilter erase_predicate(Predicate<T> predicate, View view) {
   return [predicate = std::move(predicate), view](const ObjectEvent& event) {
-    if (!event.object) return true;  // nobody can say
+    if (!event.object) return true;  // no object to evaluate
     const auto now = view(event.object);
     switch (event.what.kind) {
       case ObjectChange::Kind::kCreate:
@@ -84,7 +87,7 @@ template <typename T>
   }
   return filters;
 }
-/// Some requests, in any container.
+/// Any container of requests.
 template <typename Requests>
 concept RequestRange = requires(const Requests& requests) {
   { *requests.begin() } -> std::convertible_to<kube::Request>;
@@ -94,7 +97,8 @@ template <typename Map, typename... Arguments>
 concept MapsFrom = requires(const Map& map, const Arguments&... arguments) {
   { map(arguments...) } -> RequestRange;
 };
-/// `map` is called with an object, or with an object and an ObjectChange; it returns requests.
+/// Adapts a map function. It takes an object, or an object and an ObjectChange, and returns
+/// requests.
 template <typename T, typename Map>
 [[nodiscard]] EventMapper erase_map(Map map) {
   if constexpr (!MapsFrom<Map, T, ObjectChange> && !MapsFrom<Map, T>) {
@@ -120,7 +124,7 @@ template <typename T, typename Map>
   }
 }
 
-/// See EventChannel.
+/// The type-erased channel behind EventChannel.
 class EventChannelCore {
  public:
   using Receive = std::function<void(const ObjectRef& object)>;
@@ -131,7 +135,7 @@ class EventChannelCore {
   EventChannelCore& operator=(const EventChannelCore&) = delete;
 
   [[nodiscard]] bool send(const ObjectRef& object);
-  /// Receives from now on, and first what waits, until the result is gone.
+  /// Delivers waiting events, then all later ones, to `receive` until the result is destroyed.
   [[nodiscard]] std::shared_ptr<const void> connect(Receive receive);
 
  private:
@@ -141,17 +145,19 @@ class EventChannelCore {
 
 }  // namespace detail
 
-/// Tells controllers of something that happened outside of the cluster, and which object it is about. Copies are
-/// the same channel, which any number of controllers may listen to.
+/// Sends controllers events from outside the cluster, each about one object. Copies refer to the
+/// same channel. Any number of controllers may watch it.
 ///   kube::EventChannel<Foo> channel;
-///   builder.watches(channel, [](const Foo& foo) { return std::vector{kube::Request{kube::key_of(foo)}}; })
+///   builder.watches(channel, [](const Foo& foo) {
+///     return std::vector{kube::Request{kube::key_of(foo)}};
+///   });
 ///
 /// Thread safety: all methods, from any thread.
 template <typename T>
 class EventChannel {
  public:
-  /// Predicates and map functions are called before it returns. Up to 1024 events wait for the first controller
-  /// that listens; false if there are more, and the event is lost.
+  /// Sends an event. Predicates and map functions are called before it returns. Up to 1024 events
+  /// wait for the first controller; beyond that the event is lost, and send() returns false.
   bool send(const Ref<T>& object) { return core_->send(detail::ObjectRef::from(object)); }
   bool send(const T& object) { return send(freeze(object)); }
 

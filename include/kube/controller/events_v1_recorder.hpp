@@ -15,27 +15,28 @@
 
 namespace kube {
 
+/// Settings of an EventsV1Recorder.
 struct EventsV1RecorderOptions {
-  std::string controller{};        ///< who reports
-  std::string host = host_name();  ///< from where
-  std::size_t queue_size = 1000;   ///< how many events may wait to be sent
-  std::size_t writers = 8;         ///< how many are sent at once
+  std::string controller{};        ///< reporting controller
+  std::string host = host_name();  ///< host that reports
+  std::size_t queue_size = 1000;   ///< maximum number of events waiting to be sent
+  std::size_t writers = 8;         ///< maximum number of concurrent requests
   Clock* clock = &system_clock();
   Random random = system_random();
   Logger log = stderr_logger();
 };
 
-/// What happened, for a record of the kind events.k8s.io/v1.
+/// The content of an events.k8s.io/v1 event.
 struct EventNote {
   std::string_view type = "Normal";  ///< or "Warning"
   std::string_view reason{};         ///< why, in CamelCase; at most 128 characters
   std::string_view action{};  ///< what was done or failed, in CamelCase; at most 128 characters
-  std::string_view note{};    ///< for people; cut at 1024 bytes
+  std::string_view note{};    ///< human-readable; truncated to 1024 bytes
 };
 
-/// As EventRecorder, but for the new kind of events, events.k8s.io/v1, which come in series.
-/// Thread safety: all methods, from any thread. The destructor drops what has not been sent, and waits until the sink has
-/// returned.
+/// Like EventRecorder, but records events.k8s.io/v1 events, which form series.
+/// Thread safety: all methods, from any thread. The destructor drops unsent events, and waits until
+/// the sink has returned.
 class EventsV1Recorder {
  public:
   /// Throws as the constructor of Runtime.
@@ -44,7 +45,8 @@ class EventsV1Recorder {
   EventsV1Recorder& operator=(const EventsV1Recorder&) = delete;
   ~EventsV1Recorder();
 
-  /// Drops and logs what a server would refuse: another type, no reason or action, or ones that are too long.
+  /// Records an event. Drops and logs one that a server would reject: another type, no reason or
+  /// action, or ones that are too long.
   void record(const core::v1::ObjectReference& regarding, const EventNote& note,
               const core::v1::ObjectReference* related = nullptr);
   template <typename T>
@@ -53,7 +55,7 @@ class EventsV1Recorder {
     record(reference_to(regarding), note, related);
   }
 
-  /// Waits until all events are sent or given up; false if they are not after `limit`.
+  /// Waits until all events are sent or given up. Returns false if that takes longer than `limit`.
   [[nodiscard]] bool flush(Clock::Duration limit);
 
  private:

@@ -15,40 +15,43 @@
 
 namespace kube {
 
+/// Returns whether `object` has the finalizer.
 template <typename T>
 [[nodiscard]] bool has_finalizer(const T& object, std::string_view name) noexcept {
   const auto& finalizers = object.metadata.finalizers;
   return std::find(finalizers.begin(), finalizers.end(), name) != finalizers.end();
 }
-/// Returns false if it was there.
+/// Adds a finalizer. Returns false if the object had it already.
 template <typename T>
 bool add_finalizer(T& object, std::string_view name) {
   if (has_finalizer(object, name)) return false;
   object.metadata.finalizers.push_back(name);
   return true;
 }
-/// Returns false if it was not there.
+/// Removes a finalizer. Returns false if the object did not have it.
 template <typename T>
 bool remove_finalizer(T& object, std::string_view name) {
   return object.metadata.finalizers.erase_if([&](const auto& one) { return one == name; }) > 0;
 }
 
-/// What became of an object, and so what has to be written.
+/// Result of Finalizers::run(): the parts of the object to write.
 struct FinalizerResult {
   bool updated = false;
   bool status_updated = false;
-  /// "<finalizer>: <why>" for each that failed and so stays.
+  /// "<finalizer>: <error>" for each finalizer that failed, and so stays.
   std::vector<std::string> failures{};
 };
 
-/// What has to be done before an object may go. run() on each reconcile, then write the object if it was updated.
+/// Cleanup to be done before an object may be deleted. Call run() in each reconcile, then write the
+/// object if it was updated.
 ///
 /// Thread safety: add() before anything else; then run() from any thread.
 template <typename T>
 class Finalizers {
  public:
-  /// `finalize(T&)` or `finalize(T&, std::stop_token)` may change the object, and says in a FinalizerResult whether it
-  /// did. What it throws keeps the finalizer in place. Throws std::invalid_argument if there is one of that name.
+  /// Registers a finalizer. `finalize(T&)` or `finalize(T&, std::stop_token)` may change the
+  /// object, and returns in a FinalizerResult whether it did. If it throws, the finalizer stays in
+  /// place. Throws std::invalid_argument if one of that name exists.
   template <typename Function>
   void add(std::string name, Function finalize) {
     Finalize taken;
@@ -60,11 +63,12 @@ class Finalizers {
       };
     }
     if (!finalizers_.emplace(name, std::move(taken)).second) {
-      throw std::invalid_argument{"there are two finalizers " + name};
+      throw std::invalid_argument{"a finalizer of this name exists already: " + name};
     }
   }
-  /// Puts the finalizers onto an object that lives. Of one that is being deleted, runs those that it has, and takes
-  /// away those that succeed. `stop` is for those that take one.
+  /// Adds all finalizers to an object that is not being deleted. For one that is, runs the
+  /// finalizers that it has, and removes those that succeed. `stop` is passed to finalizers that
+  /// take one.
   [[nodiscard]] FinalizerResult run(T& object, const std::stop_token& stop = {}) const {
     FinalizerResult result;
     for (const auto& [name, finalize] : finalizers_) {

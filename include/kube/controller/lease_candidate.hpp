@@ -16,10 +16,11 @@
 
 namespace kube {
 
+/// Settings of a LeaseCandidatePublisher.
 struct LeaseCandidateOptions {
   std::string namespace_{};
-  std::string name{};               ///< of the candidate: its identity
-  std::string lease_name{};         ///< what it would like to hold
+  std::string name{};               ///< name of the candidate: its identity
+  std::string lease_name{};         ///< the Lease it is a candidate for
   std::string binary_version{};     ///< "1.36.4"
   std::string emulation_version{};  ///< "1.36.0"
   std::string strategy = "OldestEmulationVersion";
@@ -28,18 +29,20 @@ struct LeaseCandidateOptions {
   Logger log = stderr_logger();
 };
 
-/// Stands as a candidate in a coordinated election, in which the server chooses who leads (see
-/// LeaderElectionOptions::coordinated). Publishes a LeaseCandidate and renews it every five minutes, and at once
-/// when the server asks whether the candidate is still there.
+/// Publishes a candidate of a coordinated election, in which the server chooses the leader (see
+/// LeaderElectionOptions::coordinated). Creates a LeaseCandidate and renews it every five minutes,
+/// and immediately when the server asks whether the candidate is still alive.
 ///
 /// Thread safety: run() from one thread, observe() from any.
 class LeaseCandidatePublisher {
  public:
   LeaseCandidatePublisher(const Client& client, LeaseCandidateOptions options);
 
-  /// Until a stop is requested. What fails is logged and tried again, a second later and then longer.
+  /// Runs until a stop is requested. Failures are logged and retried with back-off, starting at one
+  /// second.
   void run(std::stop_token stop);
-  /// To be called with what a watch or an informer of LeaseCandidates sees; others than ours are ignored.
+  /// To be called with each LeaseCandidate that a watch or an informer reports. Other candidates
+  /// are ignored.
   void observe(const coordination::v1beta1::LeaseCandidate& candidate);
 
   static constexpr Clock::Duration kRenewPeriod = std::chrono::minutes{5};

@@ -15,19 +15,22 @@
 
 namespace kube {
 
+/// Settings of a LeaseLock.
 struct LeaseLockOptions {
   std::string namespace_{};
   std::string name{};
   std::string identity{};                       ///< see make_identity()
   std::map<std::string, std::string> labels{};  ///< written on create, merged on update
-  std::shared_ptr<EventRecorder> recorder{};    ///< null: changes of the leader make no events
-  Clock* clock = &boot_clock();  ///< that of the LeaderElector, whose deadlines it keeps
+  std::shared_ptr<EventRecorder> recorder{};    ///< null: no events for changes of the leader
+  Clock* clock = &boot_clock();                 ///< must be the clock of the LeaderElector
 };
 
-/// The lock of a leader election, kept in a Lease. An election makes connections of its own for it, with the configuration
-/// and the options of the client, so that nothing else holds up the renewals; make the client from election_config(). Of
-/// these options on_request is called by the thread that renews leases, on_attempt, on_warning and the log by workers; a
-/// rate limit is not applied. Thread safety: as ResourceLock.
+/// The lock of a leader election, stored in a Lease. An election opens its own connections for it,
+/// with the configuration and the options of the client, so that other traffic cannot delay
+/// renewals; make the client from election_config(). Among the client's options, on_request is
+/// called by the thread that renews leases; on_attempt, on_warning and the log are called by
+/// workers; the rate limit is not applied.
+/// Thread safety: as ResourceLock.
 class LeaseLock final : public ResourceLock {
  public:
   LeaseLock(const Client& client, LeaseLockOptions options);
@@ -50,7 +53,8 @@ class LeaseLock final : public ResourceLock {
   std::optional<coordination::v1::Lease> seen_;  // the version that update() replaces
 };
 
-/// `config` for the client of an election: no request may take so long that it costs the lease.
+/// Returns `config` adapted for the client of an election: no request may take so long that it
+/// costs the lease.
 [[nodiscard]] Config election_config(Config config, Clock::Duration renew_deadline);
 
 }  // namespace kube

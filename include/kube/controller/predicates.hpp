@@ -11,17 +11,17 @@
 
 namespace kube {
 
-/// Which events a controller wants to hear of. A function that is not there lets everything pass. Combine
+/// Filter for the events of a controller. A function that is not set accepts every event. Combine
 /// predicates with &&, || and !:
 ///   generation_changed<Foo>() || annotations_changed<Foo>()
 /// T may also be meta::v1::ObjectMeta, for ControllerBuilder::with_event_filter().
-/// Thread safety: the functions are called from several threads at once.
+/// Thread safety: the functions are called from several threads concurrently.
 template <typename T>
 struct Predicate {
   std::function<bool(const T& object)> on_create{};
   std::function<bool(const T& before, const T& now)> on_update{};
   std::function<bool(const T& object)> on_delete{};
-  std::function<bool(const T& object)> on_generic{};  ///< for events from outside of the cluster
+  std::function<bool(const T& object)> on_generic{};  ///< for events from outside the cluster
 
   [[nodiscard]] bool create(const T& object) const { return !on_create || on_create(object); }
   [[nodiscard]] bool update(const T& before, const T& now) const {
@@ -32,7 +32,7 @@ struct Predicate {
 };
 
 namespace detail {
-/// The metadata of a typed object; or the metadata itself, for predicates on objects of any type.
+/// Returns the metadata of a typed object, or the object itself if it is metadata.
 template <typename T>
 [[nodiscard]] const auto& metadata_part(const T& object) {
   if constexpr (std::same_as<T, meta::v1::ObjectMeta>) {
@@ -74,7 +74,7 @@ template <typename T>
   }
 }
 
-/// Combines what two predicates say, function by function.
+/// Combines the results of two predicates, function by function.
 template <typename T, typename Combine>
 [[nodiscard]] Predicate<T> combined(Predicate<T> a, Predicate<T> b, Combine combine) {
   const auto of_one = [&](auto method) {
@@ -93,23 +93,26 @@ template <typename T, typename Combine>
 }
 }  // namespace detail
 
+/// Accepts events that both predicates accept.
 template <typename T>
 [[nodiscard]] Predicate<T> operator&&(Predicate<T> a, Predicate<T> b) {
   return detail::combined(std::move(a), std::move(b),
                           [](auto first, auto second) { return first() && second(); });
 }
+/// Accepts events that at least one predicate accepts.
 template <typename T>
 [[nodiscard]] Predicate<T> operator||(Predicate<T> a, Predicate<T> b) {
   return detail::combined(std::move(a), std::move(b),
                           [](auto first, auto second) { return first() || second(); });
 }
+/// Accepts events that the predicate rejects.
 template <typename T>
 [[nodiscard]] Predicate<T> operator!(Predicate<T> a) {
   return detail::combined(std::move(a), Predicate<T>{},
                           [](auto first, auto /*second*/) { return !first(); });
 }
 
-/// The objects for which `matches` holds; of an update, the new one counts.
+/// Accepts objects for which `matches` returns true; for an update, the new state is checked.
 template <typename T>
 [[nodiscard]] Predicate<T> matching(std::function<bool(const T&)> matches) {
   return {.on_create = matches,
@@ -117,6 +120,7 @@ template <typename T>
           .on_delete = matches,
           .on_generic = matches};
 }
+/// Accepts objects whose labels match the selector.
 template <typename T>
 [[nodiscard]] Predicate<T> matching_labels(labels::Selector selector) {
   return matching<T>([selector = std::move(selector)](const T& object) {
@@ -132,26 +136,29 @@ template <typename T>
   });
 }
 
-// The following restrict updates only; a resync, which delivers the same object again, does not pass the first two.
+// The following restrict only updates. The first two reject a resync, which delivers the same
+// object again.
 template <typename T>
 [[nodiscard]] Predicate<T> resource_version_changed() {
   return {.on_update = [](const T& before, const T& now) {
     return !detail::same_resource_version(before, now);
   }};
 }
-/// The spec changed; writes of the status and of metadata do not count.
+/// Accepts updates that changed the spec; changes of only status or metadata are rejected.
 template <typename T>
 [[nodiscard]] Predicate<T> generation_changed() {
   return {.on_update = [](const T& before, const T& now) {
     return !detail::same_generation(before, now);
   }};
 }
+/// Accepts updates that changed annotations.
 template <typename T>
 [[nodiscard]] Predicate<T> annotations_changed() {
   return {.on_update = [](const T& before, const T& now) {
     return !detail::same_annotations(before, now);
   }};
 }
+/// Accepts updates that changed labels.
 template <typename T>
 [[nodiscard]] Predicate<T> labels_changed() {
   return {

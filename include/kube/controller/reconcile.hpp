@@ -24,13 +24,14 @@ void add_again(Queue& queue, const Item& item, const PriorityAddOptions& options
 }
 }  // namespace detail
 
-/// Calls `reconcile(item)` for an item that `queue` handed out with `priority`, sees to it that it comes again if it
-/// has to, and tells the queue that it is done. What `reconcile` throws is logged and counts as an error. `queue` is
-/// a PriorityQueue or a RateLimitingQueue, which has no priorities.
+/// Calls `reconcile(item)` for an item that `queue` returned with `priority`, requeues it if
+/// necessary, and marks it done. An exception of `reconcile` is logged and counts as an error.
+/// `queue` is a PriorityQueue or a RateLimitingQueue, which has no priorities.
 template <typename Queue, typename Item, typename Reconcile>
 ReconcileOutcome reconcile_item(Queue& queue, const Item& item, int priority, Reconcile&& reconcile,
                                 const Logger& log = stderr_logger()) {
-  // `reconcile` is taken by reference: a copy that runs out of memory would leave the item in processing for ever.
+  // `reconcile` is taken by reference: a copy that runs out of memory would leave the item in
+  // processing for ever.
   struct Done {
     Queue& queue;
     const Item& item;

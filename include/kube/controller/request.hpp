@@ -11,36 +11,36 @@
 
 namespace kube {
 
-/// A controller is asked to look at this object; the request does not say what happened to it.
+/// A request to reconcile an object. It is level-triggered: it does not say what has changed.
 struct Request {
   ObjectKey key;
 
   friend bool operator==(const Request& a, const Request& b) = default;
 };
 
-/// Tells what shall happen with the request; see done(), requeue_after() and requeue().
+/// Result of a reconcile; see done(), requeue_after() and requeue().
 struct Result {
   Clock::Duration after{};
   bool requeue = false;
-  std::optional<int> priority{};  ///< when it comes again; by default the same as now
+  std::optional<int> priority{};  ///< priority of the requeued request; by default unchanged
 };
 
-/// All is as it should be.
+/// The object is in its desired state: no requeue.
 [[nodiscard]] inline Result done() noexcept { return {}; }
-/// Look again after that time; failures are forgotten.
+/// Reconciles again after `delay`, and resets the back-off.
 [[nodiscard]] inline Result requeue_after(Clock::Duration delay) noexcept {
   return {.after = delay};
 }
-/// Look again later and later, as after an error.
+/// Reconciles again with back-off, as after an error.
 [[nodiscard]] inline Result requeue() noexcept { return {.requeue = true}; }
 
-/// Thrown by a controller that fails in a way that trying again does not help.
+/// Thrown by a reconcile function to report an error that a retry cannot fix.
 class TerminalError : public Error {
  public:
   using Error::Error;
 };
 
-/// How a request ended; in the words of the metrics.
+/// Outcome of a reconcile, named as in the metrics.
 enum class ReconcileOutcome { kSuccess, kError, kTerminalError, kRequeue, kRequeueAfter };
 
 }  // namespace kube

@@ -6,11 +6,11 @@
 
 namespace kube {
 
-/// Requests a stop when the process is asked to end (SIGINT, SIGTERM), and ends it at once, with code 1, when it is
-/// asked once more. The destructor puts everything back as it was.
+/// Requests a stop on the first SIGINT or SIGTERM, and exits the process with code 1 on the second.
+/// The destructor restores the previous signal handlers.
 ///
-/// There can be one at a time; the constructor throws std::logic_error if there is one already, and
-/// std::system_error if the system refuses. Belongs to the function main() of a program:
+/// There can be one at a time: the constructor throws std::logic_error if one exists, and
+/// std::system_error if the system refuses. Belongs in the function main() of a program:
 ///   const auto stop = kube::stop_on_signals();
 ///   manager.run(stop);
 class SignalStop {
@@ -30,6 +30,7 @@ class SignalStop {
   std::unique_ptr<State> state_;
 };
 
+/// Returns a SignalStop for main().
 [[nodiscard]] inline SignalStop stop_on_signals() { return SignalStop{}; }
 
 }  // namespace kube

@@ -14,13 +14,13 @@
 
 namespace kube {
 
-/// Which kind of object is meant where the type does not say it: with Value and meta::v1::PartialObjectMetadata.
+/// Names a kind where the C++ type does not: for Value and meta::v1::PartialObjectMetadata.
 struct ResourceKind {
   GroupVersionResource resource{};
   std::string kind{};
   bool namespaced = true;
 };
-/// That of a type of the API: `resource_kind<apps::v1::Deployment>()`.
+/// Returns the kind of a type of the API: `resource_kind<apps::v1::Deployment>()`.
 template <typename T>
 requires requires { T::kube_resource; }
 [[nodiscard]] ResourceKind resource_kind() {
@@ -35,9 +35,9 @@ namespace detail {
 /// A kind and the form in which its objects are cached.
 struct WatchedKind {
   const ObjectAccess* access;
-  const ResourceInfo* info;  ///< null for what is known by name only
+  const ResourceInfo* info;  ///< null for a kind that is known only by name
   ResourceKind names;
-  /// What all objects have in common.
+  /// Returns the metadata of an object.
   Ref<meta::v1::ObjectMeta> (*metadata)(const ObjectRef& object);
 };
 
@@ -54,12 +54,12 @@ template <typename T>
   }
 }
 
-/// For messages: "apps/v1, Kind=Deployment".
+/// Returns a text for messages: "apps/v1, Kind=Deployment".
 [[nodiscard]] std::string describe(const WatchedKind& kind);
 /// Throws std::invalid_argument unless `names` names a kind.
 void check_kind(const ResourceKind& names);
 
-/// `names` counts only if T does not say what it is.
+/// `names` is used only if T does not name its kind.
 template <typename T>
 [[nodiscard]] WatchedKind watched_kind(const ResourceKind& names = {}) {
   if constexpr (requires { T::kube_resource; }) {

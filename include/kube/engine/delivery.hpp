@@ -5,10 +5,12 @@
 
 namespace kube {
 
-/// Where code of the user is called.
+/// Selects the thread that calls user code.
 enum class Delivery : std::uint8_t {
-  kQueued,  ///< by a worker, one call at a time; it may block
-  kInline,  ///< by the thread that has the news, mostly that of the loop: quicker, but it must not wait for anything
+  kQueued,  ///< on a worker, one call at a time; the code may block
+  /// On the thread that has the event, mostly the loop's: lower latency, but the code must not
+  /// wait.
+  kInline,
 };
 
 }  // namespace kube

@@ -19,7 +19,7 @@
 
 namespace kube {
 
-/// The result of a Task<T> where a value is needed: std::monostate stands for void.
+/// The result type of a Task<T> where a value is needed: std::monostate replaces void.
 template <typename T>
 using NonVoid = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
@@ -27,18 +27,18 @@ using NonVoid = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
 namespace kube::detail {
 
-/// Whether Tasks that run side by side all go on to their end.
+/// Selects when tasks that run concurrently are stopped.
 enum class JoinUntil : std::uint8_t {
-  kAll,    ///< they do
-  kFirst,  ///< the first that ends requests a stop of the others
+  kAll,    ///< never: all tasks run to their end
+  kFirst,  ///< the first task that ends requests a stop of the others
 };
 
-/// Runs Tasks side by side, on the queue of the coroutine that waits for it, and is over when all have ended.
+/// Runs Tasks concurrently, on the queue of the coroutine that awaits it. Done when all have ended.
 class Join : public Awaited<void> {
  public:
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-  /// The Task that ended first.
+  /// Index of the Task that ended first.
   [[nodiscard]] std::size_t first() const noexcept { return first_; }
   void take() override {}
 
@@ -81,6 +81,7 @@ class Join : public Awaited<void> {
   std::optional<std::stop_callback<PassOn>> pass_on_;
 };
 
+/// A Join of any number of Tasks of one type.
 template <typename T>
 class JoinOfMany final : public Join {
  public:
@@ -89,7 +90,7 @@ class JoinOfMany final : public Join {
     for (std::size_t i = 0; i < completions_.size(); ++i) completions_[i].bind(*this, i);
   }
 
-  /// The result of a Task that has ended. Throws what it has thrown.
+  /// The result of a Task that has ended. Rethrows the exception of the Task.
   [[nodiscard]] NonVoid<T> result(std::size_t index) const {
     if constexpr (std::is_void_v<T>) {
       TaskAccess::promise(tasks_[index]).take();
@@ -109,6 +110,7 @@ class JoinOfMany final : public Join {
   std::vector<Completion> completions_;
 };
 
+/// A Join of Tasks of different types.
 template <typename... Ts>
 class JoinOf final : public Join {
  public:
@@ -143,7 +145,8 @@ class JoinOf final : public Join {
   std::array<Completion, sizeof...(Ts)> completions_;
 };
 
-/// Throws std::invalid_argument for a Task that is empty or has begun.
+/// Throws std::invalid_argument if `is_startable` is false: the Task is empty or was started
+/// before.
 void require_startable(bool is_startable);
 
 }  // namespace kube::detail

@@ -10,6 +10,7 @@
 
 namespace kube {
 
+class Metrics;  // <kube/base/metrics.hpp>
 class Runtime;
 
 namespace detail {
@@ -18,32 +19,39 @@ struct ThreadPlan;
 std::shared_ptr<Runtime> lease_runtime();
 }  // namespace detail
 
-/// How many threads a Runtime has. Any field may be left out.
+/// Configures the threads of a Runtime. Any field may be left out.
 struct RuntimeOptions {
-  /// Workers beside the thread of the loop, each made when it is first needed; by default one per processor, 4 at most.
-  /// With 0 the Runtime creates no thread at all: the program runs the loop, and everything happens there.
+  /// Workers beside the loop's thread, each created on first use; by default one per processor, at
+  /// most 4. With 0 the Runtime creates no thread at all: the program runs the loop, and all work
+  /// happens there.
   std::optional<unsigned> threads = std::nullopt;
-  /// Workers are added while all that exist are blocked inside handlers, until this many are; 0: no limit. Those added
-  /// end when they have been idle for 10 s.
+  /// While all existing workers are blocked inside handlers, more are added, until this many are
+  /// blocked; 0: no limit. Added workers end after 10 s without work. While the limit holds handlers
+  /// back, a warning names those that block, at most once per minute.
   unsigned max_threads = 64;
   Logger log = stderr_logger();
+  /// Gets `runtime_blocked_seconds`, which names the same handlers; null counts nothing.
+  std::shared_ptr<Metrics> metrics = nullptr;
 };
 
-/// The threads that informers and their handlers run on: one for the loop (`kube-io`), which never runs code that may
-/// block, and a few workers (`kube-work-N`). Their number does not depend on the number of informers and handlers.
+/// The threads that run informers and their handlers: one for the event loop (`kube-io`), which
+/// never runs code that may block, and a few workers (`kube-work-N`). Their number does not depend
+/// on the number of informers and handlers.
 ///
-/// The destructor ends the threads, after the handlers that they are inside of. It may run on one of these threads, which
-/// then ends by itself. Thread safety: all methods may be called from any thread.
+/// The destructor waits for running handlers and ends the threads. Called on one of these threads,
+/// it does not wait: that thread ends by itself.
+///
+/// Thread safety: all methods may be called from any thread.
 class Runtime {
  public:
-  /// Throws std::system_error if there is no file descriptor or thread for the loop.
+  /// Throws std::system_error if no file descriptor or thread is available for the loop.
   explicit Runtime(RuntimeOptions options = {});
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
   [[nodiscard]] Loop& loop() noexcept { return loop_; }
-  /// How many threads it has now.
+  /// The current number of threads.
   [[nodiscard]] std::size_t threads() const;
 
  private:

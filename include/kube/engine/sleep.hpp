@@ -12,8 +12,8 @@ namespace detail {
 [[nodiscard]] Await<bool> await_sleep(Runtime& runtime, Clock::Duration duration, Clock& clock);
 }
 
-/// `co_await sleep(runtime, 5s)`: waits without a thread. True when the time has come, false if a stop of the Task comes
-/// first. `clock` must outlive the wait.
+/// `co_await sleep(runtime, 5s)`: waits without blocking a thread. Returns true after the duration,
+/// false if the Task is stopped first. `clock` must outlive the wait.
 [[nodiscard]] inline auto sleep(Runtime& runtime, Clock::Duration duration,
                                 Clock& clock = system_clock()) {
   return detail::await_sleep(runtime, duration, clock);

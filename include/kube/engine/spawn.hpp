@@ -17,18 +17,19 @@ namespace kube {
 
 class Runtime;
 
-/// Starts a Task that nobody awaits, on a SerialQueue of its own: on workers, where it may block, or with Delivery::kInline
-/// on the loop's thread, where it must not. A stop of `stop` ends each wait of the Task, and of Tasks that it awaits, as a
-/// stop given to that call would.
+/// Starts a Task that is not awaited, on a SerialQueue of its own: on workers, where it may block,
+/// or with Delivery::kInline on the loop's thread, where it must not. A stop of `stop` ends each
+/// wait of the Task, and of the Tasks that it awaits, as a stop passed to that call would.
 ///
-/// The signal that it returns happens when the Task has ended and its coroutine is destroyed. What the Task throws is logged
-/// as an error by the Runtime (after a stop: for debugging). A Task lives until it ends, with all that it refers to; if
-/// the Runtime ends before, waits end as after a stop, and a Task that waits again then is destroyed.
+/// The returned signal fires when the Task has ended and its coroutine is destroyed. Exceptions of
+/// the Task are logged by the Runtime as errors (after a stop: at debug level). A Task, with the
+/// objects that it owns, lives until it ends. If the Runtime ends first, waits end as after a stop,
+/// and a Task that waits again after that is destroyed.
 ///
-/// Throws std::bad_alloc, and std::invalid_argument for a Task that is empty or has begun.
+/// Throws std::bad_alloc, and std::invalid_argument for a Task that is empty or was started before.
 DoneSignal spawn(Runtime& runtime, Task<void> task, Delivery delivery = Delivery::kQueued,
                  std::stop_token stop = {});
-/// The same on a queue of the program.
+/// As above, on a queue of the program.
 DoneSignal spawn(SerialQueue& queue, Task<void> task, std::stop_token stop = {});
 
 namespace detail {
@@ -38,6 +39,7 @@ Task<void> without_result(Task<T> task) {
   (void)co_await std::move(task);
 }
 
+/// The awaitable of resume_on().
 class MoveTo {
  public:
   explicit MoveTo(std::shared_ptr<SerialQueueCore> queue) noexcept : queue_(std::move(queue)) {}
@@ -55,7 +57,7 @@ class MoveTo {
 
 }  // namespace detail
 
-/// The same for a Task whose result is of no interest.
+/// As above, for a Task whose result is discarded.
 template <typename T>
 requires(!std::is_void_v<T>) DoneSignal
     spawn(Runtime& runtime, Task<T> task, Delivery delivery = Delivery::kQueued,
@@ -63,8 +65,9 @@ requires(!std::is_void_v<T>) DoneSignal
   return spawn(runtime, detail::without_result(std::move(task)), delivery, std::move(stop));
 }
 
-/// `co_await resume_on(queue)`: the Task goes on there, also after each of its waits. When it has ended, the Task that awaits
-/// it goes on where that was. Throws std::logic_error if it is a queue of another Runtime.
+/// `co_await resume_on(queue)`: the Task continues on `queue`, also after each of its waits. When
+/// it ends, the Task that awaits it continues on its own queue. Throws std::logic_error if `queue`
+/// belongs to another Runtime.
 [[nodiscard]] inline auto resume_on(const SerialQueue& queue) {
   return detail::MoveTo{detail::Inside::core(queue)};
 }

@@ -18,53 +18,56 @@ namespace kube::detail {
 class Scheduler;
 class Waker;
 
-/// An operation that a coroutine waits for. It is polled on the coroutine's queue, by the coroutine itself first and then
-/// whenever its waker was woken; so nobody has to agree with another thread on who resumes the coroutine.
+/// An operation that a coroutine waits for. It is polled on the coroutine's queue: first by the
+/// coroutine itself, then whenever its waker is woken. So threads need not agree on which one
+/// resumes the coroutine.
 ///
-/// Destroying it cancels the operation. While a coroutine waits, that has to happen on its queue: elsewhere the program is
-/// ended with a message.
+/// Destroying it cancels the operation. While a coroutine waits, it must be destroyed on the
+/// coroutine's queue; otherwise the program is ended with a message.
 class Suspension {
  public:
   Suspension(const Suspension&) = delete;
   Suspension& operator=(const Suspension&) = delete;
   virtual ~Suspension();
 
-  /// For await_suspend(). False: it is over, and the coroutine goes on at once. It may go on before this returns. A
-  /// coroutine without a context gets a queue of its own.
+  /// Implements await_suspend(). Returns false if the operation is over, so that the coroutine
+  /// continues at once. The coroutine may resume before this returns. A coroutine without a context
+  /// gets a queue of its own.
   [[nodiscard]] bool begin(std::coroutine_handle<> coroutine, TaskContext* context,
                            std::stop_token stop);
-  /// For await_resume(): throws what poll() or stopped() has thrown.
+  /// Implements await_resume(): rethrows the exception of poll() or stopped().
   void rethrow();
 
  protected:
   /// Throws std::bad_alloc.
   Suspension();
 
-  /// For the operation; see engine/polling.hpp.
+  /// The waker of the operation; see engine/polling.hpp.
   [[nodiscard]] std::weak_ptr<Waker> waker() const noexcept;
-  /// That of the queue; once poll() has been called.
+  /// The scheduler of the queue. Valid once poll() has been called.
   [[nodiscard]] const std::shared_ptr<Scheduler>& scheduler() const noexcept;
-  /// Has poll() called again, after others had their turn.
+  /// Requests another poll(), after other tasks of the queue have had their turn.
   void poll_again() noexcept;
 
  private:
   class Shell;
 
-  /// Called once for each wait, before poll(), with a context that has a queue.
+  /// Called once per wait, before poll(), with a context that has a queue.
   virtual void begun(const TaskContext& context) { (void)context; }
-  /// False if it goes on after a stop, as what it waits for ends by itself then.
+  /// False if the operation ends by itself after a stop, and is polled until then.
   [[nodiscard]] virtual bool ends_on_stop() const noexcept { return true; }
-  /// Goes on as far as it can without waiting. True if it is over. Before it returns false, it has arranged that its
-  /// waker is woken, or wake_at() says when to poll.
+  /// Makes progress without waiting. Returns true if the operation is over. Before it returns
+  /// false, it has arranged that the waker is woken, or wake_at() returns the time of the next
+  /// poll.
   [[nodiscard]] virtual bool poll() = 0;
-  /// Ends it in the way of the blocking form after a stop. poll() may not have been called.
+  /// Ends the operation as the blocking form ends after a stop. poll() may not have been called.
   virtual void stopped() = 0;
   [[nodiscard]] virtual Clock::TimePoint wake_at() const noexcept {
     return Clock::TimePoint::max();
   }
   /// The clock of wake_at().
   [[nodiscard]] virtual Clock& clock() const noexcept { return system_clock(); }
-  /// For a coroutine without a queue.
+  /// The Runtime for a coroutine without a queue.
   [[nodiscard]] virtual std::shared_ptr<Runtime> runtime() const;
 
   const std::shared_ptr<Shell> shell_;
@@ -74,11 +77,11 @@ class Suspension {
 template <typename Result>
 class Awaited : public Suspension {
  public:
-  /// Once it is over.
+  /// Returns the result, once the operation is over.
   [[nodiscard]] virtual Result take() = 0;
 };
 
-/// Waits for an Awaited that others own.
+/// Awaits an operation that it does not own.
 template <typename Result>
 class AwaitRef {
  public:
@@ -104,7 +107,7 @@ class AwaitRef {
   std::stop_token stop_;
 };
 
-/// Waits for an Awaited of its own.
+/// Awaits an operation that it owns.
 template <typename Result>
 class [[nodiscard]] Await : public AwaitRef<Result> {
  public:

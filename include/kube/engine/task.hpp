@@ -17,8 +17,7 @@ struct TaskAccess;
 [[nodiscard]] Await<bool> await_signal(const DoneSignal& signal);
 }  // namespace detail
 
-/// A coroutine of the program or of the library that ends with a T. It is lazy: nothing happens before it is awaited, or
-/// given to spawn().
+/// A coroutine that returns a T. It is lazy: it starts when it is awaited or passed to spawn().
 ///
 ///   kube::Task<void> restart(kube::Resource<Pod> pods, std::string name) {
 ///     const kube::Ref<Pod> pod = co_await pods.get_async(name);
@@ -27,13 +26,15 @@ struct TaskAccess;
 ///   }
 ///   kube::spawn(runtime, restart(pods, "web-0"));
 ///
-/// It runs on the SerialQueue that it was spawned on, and so does each Task that it awaits; where it waits, it holds no
-/// thread. It may await other awaitables if these resume it on that queue; a DoneSignal does so for any callback. A Task is
-/// awaited once. Parameters of a coroutine are copied into it if they are values; references have to outlive it.
+/// It runs on the SerialQueue that it was spawned on, and so does each Task that it awaits; a wait
+/// blocks no thread. It may await other awaitables if these resume it on that queue; DoneSignal
+/// does so for any callback. A Task is awaited at most once. Value parameters are copied into the
+/// coroutine; references must outlive it.
 ///
-/// One that has not begun may be destroyed anywhere. Destroying one that waits cancels its wait, and has to happen on its
-/// queue, as when the coroutine that awaits it is destroyed: elsewhere the program is ended with a message. Who wants to end a
-/// Task from another thread requests a stop.
+/// A Task that was not started may be destroyed anywhere. Destroying one that waits cancels its
+/// wait, and must happen on its queue, as it does when the awaiting coroutine is destroyed;
+/// otherwise the program is ended with a message. To end a Task from another thread, request a
+/// stop.
 template <typename T = void>
 class [[nodiscard]] Task {
  public:
@@ -52,7 +53,8 @@ class [[nodiscard]] Task {
     if (coroutine_) coroutine_.destroy();
   }
 
-  /// The result of the coroutine, or what it has thrown. Throws std::logic_error if it was awaited before, or moved from.
+  /// Returns the result of the coroutine, or rethrows its exception. Throws std::logic_error if the
+  /// Task was awaited before, or moved from.
   auto operator co_await() && noexcept { return Awaiter{coroutine_}; }
 
  private:
@@ -67,7 +69,7 @@ class [[nodiscard]] Task {
     template <typename Promise>
     void await_suspend(std::coroutine_handle<Promise> awaiter) {
       if (!coroutine_ || coroutine_.promise().has_begun()) {
-        throw std::logic_error("a Task is awaited that is empty, or was awaited before");
+        throw std::logic_error("the awaited Task is empty, or was awaited before");
       }
       if constexpr (detail::HasTaskContext<Promise>) {
         coroutine_.promise().start(coroutine_, awaiter, &awaiter.promise().context());
@@ -84,21 +86,22 @@ class [[nodiscard]] Task {
   std::coroutine_handle<promise_type> coroutine_ = nullptr;
 };
 
-/// For the compiler.
+/// The promise type that the compiler requires of a coroutine.
 template <typename T>
-class Task<T>::promise_type final : public detail::TaskPromise<T> {
+class Task<T>::promise_type final  // NOLINT(readability-identifier-naming): the language's name
+    : public detail::TaskPromise<T> {
  public:
   [[nodiscard]] Task get_return_object() noexcept {
     return Task{std::coroutine_handle<promise_type>::from_promise(*this)};
   }
 };
 
-/// `co_await signal`: true when it has happened, false if a stop of the Task comes first.
+/// `co_await signal`: true when the signal is done, false if the Task is stopped first.
 inline auto operator co_await(const DoneSignal& signal) { return detail::await_signal(signal); }
 
 namespace detail {
 
-/// For those who start a Task by other means than co_await.
+/// Starts a Task by other means than co_await.
 struct TaskAccess {
   template <typename T>
   [[nodiscard]] static typename Task<T>::promise_type& promise(const Task<T>& task) noexcept {

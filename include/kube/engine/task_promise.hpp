@@ -14,15 +14,15 @@ namespace kube::detail {
 class QueueHop;
 class SerialQueueCore;
 
-/// Where a coroutine runs, and what ends its waits.
+/// The queue that a coroutine runs on, and the stop token that ends its waits.
 struct TaskContext {
   std::shared_ptr<SerialQueueCore> queue = nullptr;
   std::stop_token stop = {};
-  /// It was spawned, so that the end of its Runtime may destroy it.
+  /// True if it was spawned: the end of its Runtime may destroy it.
   bool is_spawned = false;
 };
 
-/// Learns that a Task has ended that it started without co_await.
+/// Notified of the end of a Task that was started without co_await.
 class TaskCompletion {
  public:
   /// Called on the queue that the Task was started on.
@@ -32,9 +32,10 @@ class TaskCompletion {
   ~TaskCompletion() = default;
 };
 
-/// Resumes a coroutine on the calling thread, then what is to go on because of that, one after the other: a coroutine
-/// that awaits another returns to this loop first. Nothing nests, however many awaits follow each other. (g++ makes a
-/// tail call of a symmetric transfer only with optimisation.)
+/// Resumes a coroutine on the calling thread, and then, one after the other, the coroutines that
+/// become ready because of that: a coroutine that awaits another returns to this loop first.
+/// Nothing nests, however long the chain of awaits is. (g++ compiles symmetric transfer to a tail
+/// call only with optimisation.)
 void resume_coroutine(std::coroutine_handle<> coroutine) noexcept;
 
 /// The part of a Task's promise that does not depend on its result.
@@ -60,14 +61,16 @@ class TaskPromiseBase {
   [[nodiscard]] TaskContext& context() noexcept { return context_; }
   [[nodiscard]] const std::exception_ptr& error() const noexcept { return error_; }
 
-  /// Begins, for a coroutine that goes on when this one has ended: a Task, whose context it gets, or any other.
+  /// Starts this coroutine for an awaiting one, which continues at the end: a Task, whose context
+  /// is inherited, or any other coroutine.
   void start(std::coroutine_handle<> self, std::coroutine_handle<> awaiter,
              const TaskContext* context) noexcept;
-  /// Begins on the calling thread, which runs the queue of `context`.
+  /// Starts on the calling thread, which runs the queue of `context`.
   void start(std::coroutine_handle<> self, TaskCompletion& completion,
              const TaskContext& context) noexcept;
-  /// For resume_on(): has `self`, whose promise this is, go on there. False if it is there already. Throws
-  /// std::logic_error if that is a queue of another Runtime, or the Runtime has ended.
+  /// Implements resume_on(): continues `self`, the coroutine of this promise, on `queue`. Returns
+  /// false if it runs there already. Throws std::logic_error if `queue` belongs to another Runtime,
+  /// or the Runtime has ended.
   bool move_to(std::coroutine_handle<> self, const std::shared_ptr<SerialQueueCore>& queue);
 
  protected:
@@ -84,17 +87,18 @@ class TaskPromiseBase {
   void resume_soon(std::coroutine_handle<> coroutine) noexcept;
 
   TaskContext context_;
-  std::shared_ptr<SerialQueueCore> home_;  ///< where it was started
-  std::shared_ptr<QueueHop> hop_;          ///< needed again to go back
+  std::shared_ptr<SerialQueueCore> home_;  ///< the queue it was started on
+  std::shared_ptr<QueueHop> hop_;          ///< reused for the way back
   std::coroutine_handle<> awaiter_;
   TaskCompletion* completion_ = nullptr;
   bool has_begun_ = false;
   std::exception_ptr error_;
-  // In the loop of resume_coroutine():
+  // Used by the loop of resume_coroutine():
   TaskPromiseBase* next_ = nullptr;
   std::coroutine_handle<> resumed_;
 };
 
+/// The promise of a Task with a result.
 template <typename T>
 class TaskPromise : public TaskPromiseBase {
  public:
@@ -102,7 +106,7 @@ class TaskPromise : public TaskPromiseBase {
   void return_value(U&& value) {
     value_.emplace(std::forward<U>(value));
   }
-  /// The result, once it has ended. Throws what the coroutine has thrown.
+  /// Returns the result of a coroutine that has ended. Rethrows its exception.
   [[nodiscard]] T take() {
     if (error()) std::rethrow_exception(error());
     return std::move(*value_);
@@ -121,7 +125,7 @@ class TaskPromise<void> : public TaskPromiseBase {
   }
 };
 
-/// A coroutine of this library, which has a context.
+/// True for the promises of this library's coroutines, which have a TaskContext.
 template <typename Promise>
 concept HasTaskContext = std::is_base_of_v<TaskPromiseBase, Promise>;
 

@@ -12,9 +12,10 @@
 
 namespace kube {
 
-/// Runs Tasks side by side, one at a time wherever they do not wait, and ends when all have ended: with all results, in the
-/// order of the arguments; std::monostate stands for void. If some have thrown, it throws what the first of them in that order
-/// has thrown. Throws std::invalid_argument for a Task that is empty or has begun.
+/// Runs Tasks concurrently on one queue (interleaved at their waits) and ends when all have ended.
+/// Returns all results in the order of the arguments, with std::monostate for void. If some Tasks
+/// throw, rethrows the exception of the first of them in that order. Throws std::invalid_argument
+/// for a Task that is empty or was started before.
 template <typename... Ts>
 Task<std::tuple<NonVoid<Ts>...>> when_all(Task<Ts>... tasks) {
   (detail::require_startable(detail::TaskAccess::is_startable(tasks)), ...);
@@ -26,7 +27,7 @@ Task<std::tuple<NonVoid<Ts>...>> when_all(Task<Ts>... tasks) {
   (std::index_sequence_for<Ts...>{});
 }
 
-/// The same for any number of Tasks of one type.
+/// As above, for any number of Tasks of one type.
 template <typename T>
 requires(!std::is_void_v<T>) Task<std::vector<T>> when_all(std::vector<Task<T>> tasks) {
   for (const auto& task : tasks) detail::require_startable(detail::TaskAccess::is_startable(task));

@@ -12,7 +12,7 @@
 
 namespace kube {
 
-/// The Task of several that ended first, and its result; std::monostate stands for void.
+/// The index of the Task that ended first, and its result; std::monostate replaces void.
 template <typename T>
 struct FirstResult {
   std::size_t index = 0;
@@ -32,9 +32,9 @@ Variant result_of_first(const Joined& join, std::index_sequence<I...> /*all*/) {
 
 }  // namespace detail
 
-/// Runs Tasks side by side until the first has ended, then requests a stop of the others and ends when they have ended, too.
-/// Its result is that of the first (variant::index() tells which), or what that has thrown. Throws std::invalid_argument
-/// for a Task that is empty or has begun.
+/// Runs Tasks concurrently until the first one ends, then requests a stop of the others and waits
+/// for their end. Returns the result of the first (variant::index() is its index), or rethrows its
+/// exception. Throws std::invalid_argument for a Task that is empty or was started before.
 template <typename... Ts>
 requires(sizeof...(Ts) > 0) Task<std::variant<NonVoid<Ts>...>> when_any(Task<Ts>... tasks) {
   (detail::require_startable(detail::TaskAccess::is_startable(tasks)), ...);
@@ -44,7 +44,7 @@ requires(sizeof...(Ts) > 0) Task<std::variant<NonVoid<Ts>...>> when_any(Task<Ts>
                                                                   std::index_sequence_for<Ts...>{});
 }
 
-/// The same for any number of Tasks of one type. Throws std::invalid_argument if there is none.
+/// As above, for any number of Tasks of one type. Throws std::invalid_argument if `tasks` is empty.
 template <typename T>
 Task<FirstResult<T>> when_any(std::vector<Task<T>> tasks) {
   if (tasks.empty()) throw std::invalid_argument("when_any: there is no Task to wait for");

@@ -14,20 +14,21 @@
 
 namespace kube {
 
-/// A cached object of a type that is known at run time only; may be null. Copies share the object.
+/// A cached object whose type is known only at run time; may be null. Copies share the object.
 class AnyObject {
  public:
   AnyObject() = default;
 
+  /// False if null.
   explicit operator bool() const noexcept { return static_cast<bool>(object_); }
-  /// The object as what it is, or null if it is something else.
+  /// Returns the object as Ref<T>, or null if it is not a T.
   template <typename T>
   [[nodiscard]] Ref<T> as() const noexcept {
     if (access_ == nullptr || access_->type != &type_of<T>()) return {};
     return object_.template to<T>();
   }
 
-  // Of an object that is not null; views are into it.
+  // The accessors below require that the object is not null. Views point into the object.
   [[nodiscard]] const Type& type() const noexcept { return *access_->type; }
   [[nodiscard]] std::string_view name() const { return access_->name(object_.get()); }
   [[nodiscard]] std::string_view namespace_() const { return access_->namespace_(object_.get()); }
@@ -35,13 +36,16 @@ class AnyObject {
     return access_->resource_version(object_.get());
   }
   [[nodiscard]] std::string_view uid() const { return access_->uid(object_.get()); }
+  /// Returns the value of a label; nothing if it is absent.
   [[nodiscard]] std::optional<std::string_view> label(std::string_view key) const {
     return access_->label(object_.get(), key);
   }
+  /// Returns the value of an annotation; nothing if it is absent.
   [[nodiscard]] std::optional<std::string_view> annotation(std::string_view key) const {
     return access_->annotation(object_.get(), key);
   }
   [[nodiscard]] ObjectKey key() const { return {std::string{namespace_()}, std::string{name()}}; }
+  /// Returns the object encoded as JSON.
   [[nodiscard]] std::string json() const;
 
  private:

@@ -21,12 +21,12 @@
 
 namespace kube::detail {
 
-/// What an informer of a factory is about: two of them may show the same resource as different types, or
-/// different namespaces of it.
+/// Identifies an informer of a factory. A factory may have several informers of one resource: as
+/// different types, or for different namespaces.
 struct InformerKey {
   const Type* type = nullptr;
   GroupVersionResource resource = {};
-  std::string namespace_ = {};  ///< set only where there may be one informer for each
+  std::string namespace_ = {};  ///< set only if there is one informer per namespace
 
   friend bool operator==(const InformerKey&, const InformerKey&) = default;
   friend bool operator<(const InformerKey& a, const InformerKey& b) {
@@ -36,7 +36,7 @@ struct InformerKey {
   }
 };
 
-/// How to make one, as far as types do not matter.
+/// How to make an informer, without its type.
 struct InformerPlan {
   InformerKey key;
   const ObjectAccess* access;
@@ -48,17 +48,18 @@ struct InformerPlan {
   std::optional<QueueKind> queue_kind = std::nullopt;
 };
 
-/// The informers of a factory.
+/// The informers of a factory, without their types.
 ///
 /// Thread safety: any method from any thread.
 class FactoryCore {
  public:
   using Informer = std::shared_ptr<SharedInformerCore>;
   using Make = std::function<Informer()>;
-  /// How a wait treats informers that have not been started.
+  /// How wait_for_cache_sync() treats informers that have not been started.
   enum class Unstarted { kReport, kIgnore };
 
-  /// Throws std::invalid_argument if there is a metrics registry and no name, or one that is taken.
+  /// Throws std::invalid_argument if there is a metrics registry, and the name is empty or already
+  /// in use.
   FactoryCore(Client client, FactoryOptions options);
   FactoryCore(const FactoryCore&) = delete;
   FactoryCore& operator=(const FactoryCore&) = delete;
@@ -67,21 +68,24 @@ class FactoryCore {
   [[nodiscard]] const Client& client() const noexcept;
   [[nodiscard]] const FactoryOptions& options() const noexcept;
 
-  /// The informer of that key. The first time it comes from what configure() was given, else from `make`.
-  /// That may ask the factory for other informers, but not wait for another thread that does.
+  /// Returns the informer for that key. The first call makes it, with the function given to
+  /// configure(), else with `make`. This function may request other informers from the factory, but
+  /// must not wait for another thread that does.
   [[nodiscard]] Informer informer(const InformerKey& key, const Make& make);
-  /// Throws std::logic_error if the informer exists already.
+  /// Sets the function that makes an informer. Throws std::logic_error if the informer exists
+  /// already.
   void configure(const InformerKey& key, Make make);
+  /// Makes an informer that is not yet part of the factory.
   [[nodiscard]] Informer make(const InformerPlan& plan);
 
-  /// Throws Error if an informer cannot begin, for want of memory or threads; all others have started, and the next call
-  /// tries again.
+  /// See InformerFactory::start(). Throws Error if an informer cannot be started, for lack of
+  /// memory or threads; all others have started, and the next call tries again.
   void start(const std::stop_token& stop);
-  /// Throws std::logic_error if a handler of an informer calls it, for which it would wait for ever, or other code that
-  /// must not wait.
+  /// See InformerFactory::shutdown(). Throws std::logic_error if called by a handler of an
+  /// informer, which would deadlock, or by other code that must not block.
   void shutdown();
-  /// For destructors: as shutdown(), but a handler that calls it is not waited for; then `self` keeps the factory until
-  /// the others have ended.
+  /// shutdown() for destructors. If called by a handler, does not wait for that handler; `self`
+  /// then keeps the factory alive until all informers have ended.
   static void end(const std::shared_ptr<FactoryCore>& self) noexcept;
   [[nodiscard]] CacheSync wait_for_cache_sync(std::stop_token stop,
                                               std::optional<Clock::Duration> timeout,
@@ -95,12 +99,12 @@ class FactoryCore {
   [[nodiscard]] bool runs_here();
   void request_stop() noexcept;
   void stop_and_wait() noexcept;
-  /// Has `self` destroyed when all informers have ended. Throws std::bad_alloc.
+  /// Keeps `self` alive until all informers have ended. Throws std::bad_alloc.
   static void keep_until_ended(const std::shared_ptr<FactoryCore>& self);
   void wait_until_settled(const Entry& entry, Clock::TimePoint deadline,
                           const std::stop_token& stop) const;
-  /// The entry with the next higher number that has started; null if there is none. Whoever visits all entries neither
-  /// holds the lock meanwhile nor needs memory for them.
+  /// Returns the started entry with the next higher number; null if there is none. Iterating this
+  /// way needs neither the lock in between nor memory.
   [[nodiscard]] std::shared_ptr<Entry> next_started(std::uint64_t number);
   [[nodiscard]] InformerMetrics metrics_of(const InformerKey& key);
 

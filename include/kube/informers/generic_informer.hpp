@@ -18,7 +18,7 @@
 
 namespace kube {
 
-/// What EventHandler is, for objects of any type.
+/// EventHandler for objects of any type.
 struct GenericEventHandler {
   std::function<void(const AnyObject& now, bool in_initial_list)> on_add = {};
   std::function<void(const AnyObject& before, const AnyObject& now)> on_update = {};
@@ -27,26 +27,29 @@ struct GenericEventHandler {
       on_delete = {};
 };
 
-/// Reads objects of any type from a cache, of one namespace or of all. See Lister.
+/// Reads objects of any type from a cache, in one namespace or in all. See Lister.
 class GenericLister {
  public:
-  /// By "namespace/name"; in one namespace, or of cluster-scoped objects, by name. Null if absent. Braces are an
-  /// ObjectKey: `find({"default", "web-0"})`.
+  /// Finds an object by "namespace/name", or by name alone in one namespace and for cluster-scoped
+  /// objects. Returns null if absent. Braces make an ObjectKey: `find({"default", "web-0"})`.
   template <std::convertible_to<std::string_view> Key>
   [[nodiscard]] AnyObject find(const Key& key) const {
     return find_text(key);
   }
+  /// Finds an object by namespace and name. Returns null if absent.
   [[nodiscard]] AnyObject find(const ObjectKey& key) const;
-  /// The same; throws ApiError (not found) if there is none.
+  /// find() that throws ApiError (not found) if the object is absent.
   template <std::convertible_to<std::string_view> Key>
   [[nodiscard]] AnyObject get(const Key& key) const {
     return found(find(key), std::string{std::string_view{key}});
   }
+  /// find() that throws ApiError (not found) if the object is absent.
   [[nodiscard]] AnyObject get(const ObjectKey& key) const { return found(find(key), key.str()); }
+  /// Returns the objects whose labels match.
   [[nodiscard]] std::vector<AnyObject> list(const labels::Selector& selector = {}) const;
-  /// The empty namespace means all.
-  [[nodiscard]] GenericLister in_namespace(std::string_view space) const {
-    return GenericLister(store_, *access_, resource_, space);
+  /// Returns a lister for one namespace; an empty one means all.
+  [[nodiscard]] GenericLister in_namespace(std::string_view ns) const {
+    return GenericLister(store_, *access_, resource_, ns);
   }
 
  private:
@@ -54,11 +57,11 @@ class GenericLister {
   [[nodiscard]] AnyObject find_text(std::string_view key) const;
   [[nodiscard]] AnyObject found(AnyObject object, const std::string& key) const;
   GenericLister(std::shared_ptr<detail::IndexerCore> store, const detail::ObjectAccess& access,
-                GroupResource resource, std::string_view space = {})
+                GroupResource resource, std::string_view ns = {})
       : store_(std::move(store)),
         access_(&access),
         resource_(std::move(resource)),
-        namespace_(space) {}
+        namespace_(ns) {}
 
   std::shared_ptr<detail::IndexerCore> store_;
   const detail::ObjectAccess* access_;
@@ -66,21 +69,25 @@ class GenericLister {
   std::string namespace_;
 };
 
-/// An informer of a factory whose objects are of a type that is known at run time only.
+/// An informer of a factory whose object type is known only at run time.
 ///
-/// Thread safety: any method from any thread. Copies are the same informer.
+/// Thread safety: any method from any thread. Copies refer to the same informer.
 class GenericInformer {
  public:
+  /// The resource whose objects are cached.
   [[nodiscard]] const GroupVersionResource& resource() const noexcept { return resource_; }
+  /// Returns a lister of the cache.
   [[nodiscard]] GenericLister lister() const {
     return detail::Inside::make<GenericLister>(core_->store(), *access_,
                                                resource_.group_resource());
   }
-  /// As SharedIndexInformer::add_event_handler().
+  /// See SharedIndexInformer::add_event_handler().
   HandlerRegistration add_event_handler(GenericEventHandler handler, HandlerOptions options = {});
+  /// True once the initial list is in the cache.
   [[nodiscard]] bool has_synced() const { return core_->synced().done(); }
+  /// Signalled when the initial list is in the cache.
   [[nodiscard]] const DoneSignal& synced() const noexcept { return core_->synced(); }
-  /// The same informer with its type. Throws std::bad_cast if it is another one.
+  /// Returns the same informer with its type. Throws std::bad_cast if its type is not T.
   template <typename T>
   [[nodiscard]] SharedIndexInformer<T> as() const {
     if (access_->type != &type_of<T>()) throw std::bad_cast();

@@ -12,36 +12,38 @@
 
 namespace kube {
 
-/// What the factories of typed, dynamic and metadata informers have in common: they keep one informer per
-/// resource, shared by all who ask, and run them.
+/// Base of the factories of typed, dynamic and metadata informers. Keeps one shared informer per
+/// resource and runs them.
 ///
-/// Thread safety: any method from any thread. shutdown() and the destructor wait for handlers, so no handler may call
-/// them: shutdown() throws std::logic_error there; the destructor logs an error, stops the informers and returns while
-/// they still end. A handler that wants an end requests it from the stop token of start(), or calls
-/// stop_informer().
+/// Thread safety: any method from any thread. shutdown() and the destructor wait for handlers, so a
+/// handler must not call them: shutdown() throws std::logic_error there; the destructor logs an
+/// error, stops the informers and returns before they have ended. To stop from a handler, request a
+/// stop through the token given to start(), or call stop_informer().
 class InformerFactory {
  public:
   InformerFactory(Client client, FactoryOptions options);
   InformerFactory(const InformerFactory&) = delete;
   InformerFactory& operator=(const InformerFactory&) = delete;
-  /// As shutdown(), but throws nothing.
+  /// Like shutdown(), but does not throw.
   ~InformerFactory();
 
-  /// Starts each informer that somebody asked for and that does not run yet, on the Runtime of the client, and returns
-  /// at once. Call it again after asking for more. `stop` is for those that this call starts. Does nothing
-  /// after shutdown(). Throws Error if an informer cannot begin; all others have started then, and another
-  /// call tries again.
+  /// Starts each requested informer that does not run yet, on the Runtime of the client, and
+  /// returns at once. Call it again after requesting more informers. `stop` applies to the
+  /// informers started by this call. No effect after shutdown(). Throws Error if an informer cannot
+  /// be started; all others have started, and another call tries again.
   void start(const std::stop_token& stop = {}) { core_->start(stop); }
-  /// Stops all informers and waits until they have ended. Caches can still be read. Throws std::logic_error
-  /// in a handler.
+  /// Stops all informers and waits until they have ended. Caches remain readable. Throws
+  /// std::logic_error in a handler.
   void shutdown() { core_->shutdown(); }
-  /// Waits until the first list is in the cache of each informer that somebody asked for. The answer tells of each
-  /// one whether that is so and, if not (because of a stop, or after `timeout`), why. Does not wait if one of them
-  /// has not been started: the answer says so at once.
+  /// Waits until the initial list of each requested informer is in its cache, a stop, or `timeout`.
+  /// Returns the state of each informer and, if it has not synced, the reason. If an informer has
+  /// not been started, returns at once and reports it.
   [[nodiscard]] CacheSync wait_for_cache_sync(
       std::stop_token stop = {}, std::optional<Clock::Duration> timeout = std::nullopt);
 
+  /// The client of all informers.
   [[nodiscard]] const Client& client() const noexcept { return core_->client(); }
+  /// The options that the factory was made with.
   [[nodiscard]] const FactoryOptions& options() const noexcept { return core_->options(); }
 
  private:

@@ -19,26 +19,27 @@
 
 namespace kube {
 
-/// What all informers of a factory have in common. Any field may be left out.
+/// Options of all informers of a factory. Every field is optional.
 struct FactoryOptions {
-  /// How often handlers see all objects again, from the cache; 0: never.
+  /// Period of the resync, which calls handlers for all cached objects; 0 disables it.
   Clock::Duration resync = {};
-  /// Only objects of this namespace; empty: of all. What has no namespace is there anyway.
+  /// Only objects in this namespace; empty for all. Ignored for cluster-scoped resources.
   std::string namespace_ = {};
   /// Changes the options of every list and watch, such as the selectors.
   std::function<void(ListOptions& options)> tweak_list_options = nullptr;
-  /// Fields that no cached object needs, as paths in JSON: "metadata.managedFields". They are skipped before
-  /// anything is allocated.
+  /// Fields to drop from all cached objects, as JSON paths: "metadata.managedFields". They are
+  /// skipped while decoding, before memory is allocated for them.
   std::vector<std::string> leave_out = {};
 
-  /// Where to count, if anywhere; needs a name, which no other factory has in this registry.
+  /// Metrics registry; null disables metrics. Requires a `name` that no other factory uses in the
+  /// same registry.
   std::shared_ptr<Metrics> metrics = nullptr;
   std::string name = {};
-  /// Hears of everything that happens to any of the informers; must not block. `informer` is its type or
+  /// Receives every state change of every informer; must not block. `informer` is its type or
   /// resource.
   std::function<void(std::string_view informer, const ReflectorEvent& event)> on_state = nullptr;
 
-  /// Hears of failures of any of the informers, besides the log; see InformerOptions.
+  /// Receives the errors of all informers, in addition to the log; see InformerOptions.
   std::function<void(const CacheError& error)> on_error = nullptr;
 
   // How informers list and watch; see ReflectorOptions.
@@ -67,22 +68,22 @@ struct FactoryOptions {
   /// Must outlive the factory.
   Clock* clock = &system_clock();
   Random random = system_random();
-  /// By default that of the client.
+  /// By default the Logger of the client.
   std::optional<Logger> log = std::nullopt;
 
   DecodeLimits limits = {};
-  /// Memory for objects that the next ones are compared with, per list or watch; see DecoderOptions.
+  /// Memory for the objects that new ones are compared with, per list or watch; see DecoderOptions.
   std::size_t sibling_bytes = std::size_t{8} << 20;
 };
 
-/// What is different for the objects of one type. Any field may be left out.
+/// Options that differ for the objects of one type. Every field is optional.
 template <typename T>
 struct TypeOptions {
   std::optional<Clock::Duration> resync = std::nullopt;
   std::optional<std::string> namespace_ = std::nullopt;
-  /// Called after that of the factory.
+  /// Called after the function of the factory.
   std::function<void(ListOptions& options)> tweak_list_options = nullptr;
-  /// What to keep of each object, in place of FactoryOptions::leave_out.
+  /// The fields to keep of each object; replaces FactoryOptions::leave_out.
   Projection projection = {};
   Transform<T> transform = {};
   Indexers<T> indexers = {};

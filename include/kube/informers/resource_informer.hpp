@@ -10,18 +10,22 @@
 
 namespace kube {
 
-/// The informer of one resource in a factory. Asking for informer() or lister() makes the factory have it, so
-/// that the next start() starts it; before, nothing happens.
+/// Access to the informer of one resource in a factory. Calling informer() or lister() adds the
+/// informer to the factory, so that the next start() starts it. Until then this object has no
+/// effect.
 ///
-/// Thread safety: any method from any thread. It may outlive the factory, whose caches it can still read.
+/// Thread safety: any method from any thread. It may outlive the factory, whose caches remain
+/// readable.
 template <typename T>
 class ResourceInformer {
  public:
-  /// The same one for all who ask the factory.
+  /// Returns the informer, shared by all users of the factory.
   SharedIndexInformer<T> informer() const {
     return detail::Inside::make<SharedIndexInformer<T>>(factory_->informer(key_, make_));
   }
+  /// Returns a lister of the informer's cache.
   [[nodiscard]] Lister<T> lister() const { return {informer().indexer(), named_in_errors_}; }
+  /// The resource of the informer.
   [[nodiscard]] const GroupVersionResource& resource() const noexcept { return key_.resource; }
 
  private:
@@ -41,7 +45,7 @@ class ResourceInformer {
 
 namespace detail {
 
-/// How a factory makes the informer of a resource, with what is known of T.
+/// Returns the function with which a factory makes the informer of a resource.
 template <typename T>
 [[nodiscard]] FactoryCore::Make informer_maker(FactoryCore& factory, InformerKey key,
                                                ResourceCore resource, TypeOptions<T> options) {

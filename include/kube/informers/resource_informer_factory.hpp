@@ -11,29 +11,31 @@
 
 namespace kube {
 
-/// Informers of resources that are known by name only: of custom resources, say. Nobody checks the names; an
-/// informer of a resource that the server does not have fails to list, and tries again.
+/// Informers of resources known only by name, such as custom resources. Names are not checked: an
+/// informer of a resource that does not exist fails to list, and retries.
 ///
-/// T is Value (all of each object) or meta::v1::PartialObjectMetadata (its metadata). See InformerFactory for
-/// starting and stopping.
+/// T is Value (whole objects) or meta::v1::PartialObjectMetadata (only metadata). See
+/// InformerFactory for starting and stopping.
 template <typename T>
 requires std::same_as<T, Value> || std::same_as<T, meta::v1::PartialObjectMetadata>
 class ResourceInformerFactory : public InformerFactory {
  public:
-  /// `each` is for all informers of the factory.
+  /// `each` applies to all informers of the factory.
   explicit ResourceInformerFactory(Client client, FactoryOptions options = {},
                                    TypeOptions<T> each = {})
       : InformerFactory(std::move(client), std::move(options)), each_(std::move(each)) {}
 
+  /// Returns access to the informer of a resource.
   [[nodiscard]] ResourceInformer<T> for_resource(const GroupVersionResource& resource) const {
     return detail::Inside::make<ResourceInformer<T>>(
         informers(), key_of(resource), maker(resource, each_), resource.group_resource());
   }
-  /// Says how the informer of one resource shall be made. Throws std::logic_error if there is one already.
+  /// Sets the options for the informer of one resource. Throws std::logic_error if the informer
+  /// exists already.
   void configure(const GroupVersionResource& resource, TypeOptions<T> options) {
     informers()->configure(key_of(resource), maker(resource, std::move(options)));
   }
-  /// As SharedInformerFactory::stop_informer().
+  /// See SharedInformerFactory::stop_informer().
   DoneSignal stop_informer(const GroupVersionResource& resource) {
     return informers()->stop_informer(key_of(resource));
   }
@@ -47,12 +49,12 @@ class ResourceInformerFactory : public InformerFactory {
   }
   [[nodiscard]] detail::FactoryCore::Make maker(const GroupVersionResource& resource,
                                                 TypeOptions<T> own) const {
-    const std::string& space = own.namespace_ ? *own.namespace_ : options().namespace_;
+    const std::string& ns = own.namespace_ ? *own.namespace_ : options().namespace_;
     detail::ResourceCore source = [&] {
       if constexpr (std::same_as<T, Value>) {
-        return detail::Inside::core(client().dynamic(resource, space));
+        return detail::Inside::core(client().dynamic(resource, ns));
       } else {
-        return detail::Inside::core(client().metadata(resource, space));
+        return detail::Inside::core(client().metadata(resource, ns));
       }
     }();
     return detail::informer_maker<T>(*informers(), key_of(resource), std::move(source),
@@ -62,7 +64,9 @@ class ResourceInformerFactory : public InformerFactory {
   const TypeOptions<T> each_;
 };
 
+/// Informers of whole objects; client-go's dynamicinformer.
 using DynamicInformerFactory = ResourceInformerFactory<Value>;
+/// Informers of metadata only; client-go's metadatainformer.
 using MetadataInformerFactory = ResourceInformerFactory<meta::v1::PartialObjectMetadata>;
 
 }  // namespace kube

@@ -12,7 +12,7 @@
 
 namespace kube {
 
-/// Typed informers, one per type, for a whole program.
+/// Typed informers, one per type, shared by a whole program.
 ///
 ///   kube::SharedInformerFactory factory{client, {.resync = 30s}};
 ///   auto pods = factory.core().v1().pods();              // or factory.resource<core::v1::Pod>()
@@ -21,17 +21,19 @@ namespace kube {
 ///   factory.wait_for_cache_sync(stop).or_throw();
 ///   for (const auto& pod : pods.lister().in_namespace("shop").list()) ...
 ///
-/// Include the header of the types (<kube/api/core/v1.hpp>) to use what core(), apps(), ... lead to. See
-/// InformerFactory for starting and stopping.
+/// Include the header of the types (<kube/api/core/v1.hpp>) to use the resources of core(), apps(),
+/// ... See InformerFactory for starting and stopping.
 class SharedInformerFactory : public InformerFactory, public chain::Groups<SharedInformerFactory> {
  public:
-  /// The functions of the resources take no namespace; see FactoryOptions and Lister::in_namespace().
+  /// The namespace parameter of chain::Groups: none. See FactoryOptions and Lister::in_namespace().
   struct Namespace {};
 
+  /// Creates a factory without informers.
   explicit SharedInformerFactory(Client client, FactoryOptions options = {});
 
   using chain::Groups<SharedInformerFactory>::resource;  // the group resource.k8s.io
-  /// T is any type of the API, of a custom resource, or one with only some fields of these.
+  /// Returns access to the informer of T: an API type, the type of a custom resource, or a slim
+  /// type with only some of their fields.
   template <typename T>
   [[nodiscard]] ResourceInformer<T> resource(Namespace /*none*/ = {}) const {
     return detail::Inside::make<ResourceInformer<T>>(
@@ -43,16 +45,18 @@ class SharedInformerFactory : public InformerFactory, public chain::Groups<Share
   SharedIndexInformer<T> informer() const {
     return resource<T>().informer();
   }
+  /// Short for resource<T>().lister().
   template <typename T>
   [[nodiscard]] Lister<T> lister() const {
     return resource<T>().lister();
   }
-  /// Says how the informer of T shall be made. Throws std::logic_error if there is one already.
+  /// Sets the options for the informer of T. Throws std::logic_error if the informer exists
+  /// already.
   template <typename T>
   void configure(TypeOptions<T> options) {
     informers()->configure(key_of<T>(), maker<T>(std::move(options)));
   }
-  /// The informer of T, made by `make(client, resync)` if there is none yet.
+  /// Returns the informer of T. If there is none yet, `make(client, resync)` makes it.
   template <typename T>
   [[nodiscard]] SharedIndexInformer<T> informer_for(
       const std::function<SharedIndexInformer<T>(const Client& client, Clock::Duration resync)>&
@@ -60,11 +64,12 @@ class SharedInformerFactory : public InformerFactory, public chain::Groups<Share
     return detail::Inside::make<SharedIndexInformer<T>>(informers()->informer(
         key_of<T>(), [&] { return detail::Inside::core(make(client(), options().resync)); }));
   }
-  /// The informer of a resource of the built-in API, by its names; the same one as that of its type. Throws
-  /// std::invalid_argument if there is no such resource.
+  /// Returns the informer of a built-in resource by name; the same informer as that of its type.
+  /// Throws std::invalid_argument if there is no such resource.
   [[nodiscard]] GenericInformer for_resource(const GroupVersionResource& resource) const;
-  /// Asks one informer to end, and forgets it: who asks for the type again gets a new one, to be started. The
-  /// answer tells when it has ended. Handlers may call it.
+  /// Stops one informer and removes it from the factory: a later request for the type makes a new
+  /// one, which must be started. The returned signal is set when the informer has ended. May be
+  /// called by handlers.
   template <typename T>
   DoneSignal stop_informer() {
     return informers()->stop_informer(key_of<T>());
@@ -82,9 +87,9 @@ class SharedInformerFactory : public InformerFactory, public chain::Groups<Share
   }
   template <typename T>
   [[nodiscard]] detail::FactoryCore::Make maker(TypeOptions<T> own) const {
-    const std::string& space = own.namespace_ ? *own.namespace_ : options().namespace_;
+    const std::string& ns = own.namespace_ ? *own.namespace_ : options().namespace_;
     detail::ResourceCore source =
-        detail::Inside::resource_core(client(), T::kube_resource, type_of<T>(), space);
+        detail::Inside::resource_core(client(), T::kube_resource, type_of<T>(), ns);
     return detail::informer_maker<T>(*informers(), key_of<T>(), std::move(source), std::move(own));
   }
 };

@@ -19,7 +19,7 @@ inline constexpr Type kBoxType{
 template <typename T>
 inline constexpr bool kStoredInline<Box<T>> = true;
 
-/// Where the struct behind the word of a box stands; null if there is none.
+/// Returns the struct that the word of a box refers to, or null.
 inline const std::byte* boxed(const Word& word) noexcept {
   switch (word.form()) {
     case Form::kRelative:
@@ -39,7 +39,7 @@ struct TypeOf<Box<T>> {
   static constexpr const Type& value = detail::kBoxType<T>;
 };
 
-/// A T or nothing, in eight bytes: what a pointer to a struct is in Go. Copying copies the T.
+/// An optional T in eight bytes, for what is a pointer to a struct in Go. Copying it copies the T.
 ///
 /// T is any described struct, and may be incomplete where the box is declared.
 template <typename T>
@@ -47,7 +47,7 @@ class Box {
  public:
   Box() noexcept = default;
   Box(std::nullptr_t) noexcept {}                         // NOLINT: `.probe = nullptr` reads well
-  Box(T value) : Box() { emplace() = std::move(value); }  // NOLINT: a box is made from its content
+  Box(T value) : Box() { emplace() = std::move(value); }  // NOLINT: implicit, from the content
   Box(const Box& other) : word_(detail::copy_word(type_of<Box>(), other.word_)) {}
   Box(const Box&&) = delete;
   Box(Box&& other) noexcept : word_(detail::take_word(type_of<Box>(), other.word_)) {}
@@ -58,7 +58,7 @@ class Box {
   Box& operator=(const Box&&) = delete;
   Box& operator=(Box&& other) noexcept {
     if (this != &other) {
-      // First: `other` may be a part of what is reset.
+      // Taken before reset(): `other` may be a part of the content.
       const detail::Word taken = detail::take_word(type_of<Box>(), other.word_);
       reset();
       word_ = taken;
@@ -86,7 +86,7 @@ class Box {
     word_ = detail::Word::of_owned(detail::allocate_struct(sizeof(T)));
     return *get();
   }
-  /// The content, made first if there is none.
+  /// Returns the content, created empty if there is none.
   T& ensure() { return has_value() ? *get() : emplace(); }
   void reset() noexcept {
     if (word_.is_owned()) detail::destroy_word(type_of<Box>(), word_);

@@ -27,7 +27,7 @@ inline constexpr Type kListType{
 template <typename T>
 inline constexpr bool kStoredInline<List<T>> = true;
 
-/// What a list or map keeps per element: the element, or a box of it.
+/// The stored form of an element of a list or map: the element itself, or a box of it.
 template <typename T>
 struct SlotOf {
   using type = std::conditional_t<kStoredInline<T>, T, Box<T>>;
@@ -50,11 +50,11 @@ struct TypeOf<List<T>> {
   static constexpr const Type& value = detail::kListType<T>;
 };
 
-/// A sequence of T in eight bytes. Structs stand one by one behind the list, so that equal ones can be
-/// shared between cached objects; an iterator hides it.
+/// A sequence of T in eight bytes. Structs are stored individually behind the list, so that cached
+/// objects can share equal ones; the iterator hides the indirection.
 ///
-/// Ownership: a copy is independent of the block it was copied from. References to struct elements stay
-/// valid when a list made by hand grows; references to other elements do not.
+/// Ownership: a copy is independent of the block that it was copied from. When an owned list grows,
+/// references to struct elements stay valid; references to other elements do not.
 template <typename T>
 class List {
   using Slot = detail::Slot<T>;
@@ -108,7 +108,8 @@ class List {
   using iterator = Iterator<T, Slot*>;
 
   List() noexcept = default;
-  List(std::initializer_list<T> elements) : List() {  // so that a failure frees what is there
+  // Delegates: on an exception the destructor frees the elements.
+  List(std::initializer_list<T> elements) : List() {
     for (const T& element : elements) push_back(element);
     if (elements.size() == 0) word_ = detail::Word::set_but_empty();
   }
@@ -116,9 +117,9 @@ class List {
   List(It first, It last) : List() {
     for (; first != last; ++first) push_back(*first);
   }
-  /// Copies the elements, as from an initializer list.
+  /// Copies the elements of a vector.
   template <std::convertible_to<T> Element, typename Allocator>
-  List(const std::vector<Element, Allocator>& elements)  // NOLINT: a sequence is a sequence
+  List(const std::vector<Element, Allocator>& elements)  // NOLINT: implicit
       : List(elements.begin(), elements.end()) {
     if (elements.empty()) word_ = detail::Word::set_but_empty();
   }
@@ -132,7 +133,7 @@ class List {
   List& operator=(const List&&) = delete;
   List& operator=(List&& other) noexcept {
     if (this != &other) {
-      // First: `other` may be a part of what is reset.
+      // Taken before reset(): `other` may be a part of the content.
       const detail::Word taken = detail::take_word(type_of<List>(), other.word_);
       reset();
       word_ = taken;
@@ -141,7 +142,7 @@ class List {
   }
   ~List() { reset(); }
 
-  /// A copy of the elements: `std::vector<std::string> arguments = container.args;`
+  /// Converts to a vector: `std::vector<std::string> arguments = container.args;`
   template <typename Element, typename Allocator>
   requires std::convertible_to<const T&, Element>
   operator std::vector<Element, Allocator>() const {  // NOLINT
@@ -150,8 +151,8 @@ class List {
 
   [[nodiscard]] std::size_t size() const noexcept { return word_.view().count; }
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
-  /// True if the list was never set; an empty list that was set is `[]` in JSON where Go tells them
-  /// apart.
+  /// True if the list was never set. An empty list that was set is `[]` in JSON, where Go
+  /// distinguishes the two.
   [[nodiscard]] bool is_null() const noexcept { return word_.is_none(); }
   const T& operator[](std::size_t i) const noexcept { return detail::in_slot<T>(slots()[i]); }
   T& operator[](std::size_t i) noexcept { return detail::in_slot<T>(slots()[i]); }
@@ -174,7 +175,7 @@ class List {
     return detail::in_slot<T>(*slot);
   }
   void push_back(T element) { emplace_back() = std::move(element); }
-  /// Removes the elements for which `matches` holds; returns how many.
+  /// Removes the elements for which `matches` returns true. Returns their number.
   template <typename Predicate>
   std::size_t erase_if(Predicate matches) {
     Slot* const first = slots();
@@ -186,7 +187,7 @@ class List {
     if (removed > 0) word_.owned()->count -= static_cast<std::uint32_t>(removed);
     return removed;
   }
-  /// Back to "never set".
+  /// Returns to the unset state; see is_null().
   void reset() noexcept {
     if (word_.is_owned()) detail::destroy_word(type_of<List>(), word_);
     word_ = {};

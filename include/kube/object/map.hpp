@@ -32,7 +32,7 @@ inline constexpr Type kMapType{
 template <typename T>
 inline constexpr bool kStoredInline<Map<T>> = true;
 
-/// A container of pairs that a Map<T> can be made of.
+/// A container of pairs that a Map<T> can be constructed from.
 template <typename Pairs, typename T>
 concept PairsTo = requires(const Pairs& pairs) {
   { pairs.begin()->first } -> TextLike;
@@ -45,7 +45,8 @@ struct TypeOf<Map<T>> {
   static constexpr const Type& value = detail::kMapType<T>;
 };
 
-/// A key of a map and its value: `for (auto& [key, value] : labels)`, or `entry.key()` and `entry.value()`.
+/// A key of a map and its value: `for (auto& [key, value] : labels)`, or `entry.key()` and
+/// `entry.value()`.
 template <typename T>
 class alignas(8) MapEntry {
  public:
@@ -56,7 +57,7 @@ class alignas(8) MapEntry {
   [[nodiscard]] const T& value() const noexcept { return detail::in_slot<T>(value_); }
   [[nodiscard]] T& value() noexcept { return detail::in_slot<T>(value_); }
 
-  /// For structured bindings: the key, the value.
+  /// Supports structured bindings: 0 is the key, 1 is the value.
   template <std::size_t I>
   [[nodiscard]] const auto& get() const noexcept {
     if constexpr (I == 0) {
@@ -73,13 +74,14 @@ class alignas(8) MapEntry {
       return value();
     }
   }
-  /// A copy, as the entry of a standard map.
+  MapEntry& operator=(const MapEntry& other) = delete;
+  /// Converts to the entry type of a standard map, copying key and value.
   template <typename Key, typename Mapped>
   requires(std::convertible_to<const String&, Key>&& std::convertible_to<const T&, Mapped>)
   operator std::pair<Key, Mapped>() const {  // NOLINT
     return {key(), value()};
   }
-  /// key=value
+  /// Writes key=value.
   friend std::ostream& operator<<(std::ostream& out, const MapEntry& entry) requires requires {
     out << entry.value();
   }
@@ -89,18 +91,19 @@ class alignas(8) MapEntry {
   friend class Map<T>;
   MapEntry() = default;
   explicit MapEntry(std::string_view key) : key_(key) {}
-  // An entry whose key changed would be out of order; only the map moves its entries.
+  // Only the map moves its entries: changing the key of an entry would break the order.
   MapEntry(MapEntry&& other) noexcept = default;
-  MapEntry& operator=(const MapEntry& other) = delete;
   MapEntry& operator=(MapEntry&& other) noexcept = default;
 
   String key_;
   alignas(8) detail::Slot<T> value_{};
 };
 
-/// Text keys and values of T, sorted by key, in eight bytes. `for (const auto& [key, value] : labels)`.
+/// Text keys and values of type T, sorted by key, in eight bytes: `for (const auto& [key, value] :
+/// labels)`.
 ///
-/// Finding is a binary search; inserting moves what follows, as maps here are small.
+/// A look-up is a binary search. An insertion moves the entries behind it; maps of the API are
+/// small.
 /// Ownership: as for List.
 template <typename T>
 class Map {
@@ -116,9 +119,9 @@ class Map {
     for (const auto& [key, value] : entries) (*this)[key] = value;
     if (entries.size() == 0) word_ = detail::Word::set_but_empty();
   }
-  /// Copies a std::map, or whatever has pairs of text and a T, as an initializer list of them.
+  /// Copies a std::map, or any container of pairs of text and T.
   template <detail::PairsTo<T> Pairs>
-  Map(const Pairs& pairs) : Map() {  // NOLINT: a map is a map
+  Map(const Pairs& pairs) : Map() {  // NOLINT: implicit
     for (const auto& [key, value] : pairs) (*this)[key] = value;
     if (empty()) word_ = detail::Word::set_but_empty();
   }
@@ -132,7 +135,7 @@ class Map {
   Map& operator=(const Map&&) = delete;
   Map& operator=(Map&& other) noexcept {
     if (this != &other) {
-      // First: `other` may be a part of what is reset.
+      // Taken before reset(): `other` may be a part of the content.
       const detail::Word taken = detail::take_word(type_of<Map>(), other.word_);
       reset();
       word_ = taken;
@@ -141,7 +144,7 @@ class Map {
   }
   ~Map() { reset(); }
 
-  /// A copy of the entries: `std::map<std::string, std::string> labels = pod.metadata.labels;`
+  /// Converts to a std::map: `std::map<std::string, std::string> labels = pod.metadata.labels;`
   template <typename Mapped, typename Compare, typename Allocator>
   requires std::convertible_to<const T&, Mapped>
   operator std::map<std::string, Mapped, Compare, Allocator>() const {  // NOLINT
@@ -152,7 +155,7 @@ class Map {
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   [[nodiscard]] bool is_null() const noexcept { return word_.is_none(); }
 
-  /// The value under `key`, or null.
+  /// Returns the value of `key`, or null.
   [[nodiscard]] const T* find(std::string_view key) const noexcept {
     const std::size_t i = position(key);
     const Entry* entry = entries() + i;
@@ -162,27 +165,27 @@ class Map {
     return const_cast<T*>(std::as_const(*this).find(key));
   }
   [[nodiscard]] bool contains(std::string_view key) const noexcept { return find(key) != nullptr; }
-  /// The value under `key`. Throws std::out_of_range if there is none.
+  /// Returns the value of `key`. Throws std::out_of_range if there is none.
   [[nodiscard]] const T& at(std::string_view key) const {
     if (const T* value = find(key)) return *value;
     throw std::out_of_range("no entry \"" + std::string{key} + '"');
   }
-  /// The value under `key`, inserted empty if there was none.
+  /// Returns the value of `key`, inserted empty if there was none.
   T& operator[](std::string_view key) {
     if (T* value = find(key)) return *value;
     const std::size_t i = position(key);
-    Entry made{key};  // complete before it is seen
+    Entry made{key};  // complete before the map is changed, in case this throws
     if constexpr (!detail::kStoredInline<T>) made.value_.emplace();
     detail::OwnedHeader* header = detail::grow_owned(word_, sizeof(Entry), detail::Content::kMap);
     Entry* const place = reinterpret_cast<Entry*>(header->data()) + i;
-    // What an owned container holds may change place bit by bit.
+    // The content of an owned container is trivially relocatable.
     std::memmove(static_cast<void*>(place + 1), static_cast<const void*>(place),
                  (header->count - i) * sizeof(Entry));
     new (place) Entry{std::move(made)};
     ++header->count;
     return place->value();
   }
-  /// Removes the entry under `key`; false if there was none.
+  /// Removes the entry of `key`. Returns false if there was none.
   bool erase(std::string_view key) {
     if (!contains(key)) return false;
     const std::size_t i = position(key);

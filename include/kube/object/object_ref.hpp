@@ -8,16 +8,16 @@
 
 namespace kube::detail {
 
-/// A shared, immutable object of a type that somebody else knows, or null: Ref in eight bytes. The core
-/// of the cache is written once, for these.
+/// A type-erased Ref in eight bytes: a shared, immutable object whose type the caller knows, or
+/// null. The core of the cache is written for it, once for all types.
 ///
-/// It always keeps a whole object: what is a part of a larger one (an item of a decoded list) is copied
-/// out of it first, so a cached object never keeps its neighbours.
+/// It always refers to a whole block. A part of a larger object (an item of a decoded list) is
+/// copied first, so that a cached object does not keep its neighbours alive.
 /// Thread safety: as Ref.
 class ObjectRef {
  public:
   ObjectRef() noexcept = default;
-  ObjectRef(std::nullptr_t) noexcept {}  // NOLINT: null is a value of it
+  ObjectRef(std::nullptr_t) noexcept {}  // NOLINT: implicit, null is a value
   ObjectRef(const ObjectRef& other) noexcept : block_(other.block_) {
     if (block_ != nullptr) block_->retain();
   }
@@ -36,6 +36,7 @@ class ObjectRef {
     result.block_ = &block;
     return result;
   }
+  /// Shares the object of `ref`, or a copy if it is only a part of its block.
   template <typename T>
   static ObjectRef from(const Ref<T>& ref) {
     if (ref == nullptr) return {};
@@ -44,7 +45,7 @@ class ObjectRef {
     }
     return whole(ref);
   }
-  /// Of a reference to an object that is the root of its block, as each that a client decodes.
+  /// Shares an object that is the root of its block, as every object is that a client decodes.
   template <typename T>
   static ObjectRef whole(const Ref<T>& ref) noexcept {
     ObjectRef result;
@@ -69,9 +70,9 @@ class ObjectRef {
   [[nodiscard]] const void* get() const noexcept {
     return block_ == nullptr ? nullptr : block_->root();
   }
-  /// Lets the processor fetch the count of references, which will be changed.
+  /// Prefetches the reference count for writing.
   void prefetch() const noexcept { __builtin_prefetch(block_, 1); }
-  /// And its neighbours, where the name of the object is.
+  /// Prefetches the reference count and the adjacent cache lines, which contain the object's name.
   void prefetch_name() const noexcept {
     constexpr std::ptrdiff_t kLine = 64;
     const auto* const block = reinterpret_cast<const std::byte*>(block_);
@@ -79,14 +80,14 @@ class ObjectRef {
     __builtin_prefetch(block - kLine);
     __builtin_prefetch(block + kLine);
   }
-  /// And what giving back its memory touches, which this is perhaps the last reference to.
+  /// Prefetches the memory that releasing the block touches, if this is the last reference.
   void prefetch_release() const noexcept {
     if (block_ == nullptr) return;
     __builtin_prefetch(block_->memory(), 1);
     __builtin_prefetch(reinterpret_cast<const std::byte*>(block_) + block_->size);
   }
   explicit operator bool() const noexcept { return block_ != nullptr; }
-  /// Identity, not equality of content.
+  /// Compares identity, not content.
   friend bool operator==(const ObjectRef& a, const ObjectRef& b) noexcept = default;
 
  private:

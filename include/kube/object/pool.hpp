@@ -9,10 +9,10 @@
 
 namespace kube {
 
-/// Text and sub-trees that many cached objects have in common, each kept once and counted.
+/// Keeps text and sub-trees that many cached objects have in common once, with a reference count.
 ///
-/// A cache has a pool of its own; decoders that feed it share that pool. Nodes leave when the last object goes
-/// that refers to them or has them in its bundle, and may outlive the Pool object.
+/// Each cache has a pool, which its decoders share. A node is released with the last object that
+/// refers to it, directly or through a bundle. Nodes may outlive the Pool object.
 /// Thread safety: any method from any thread.
 class Pool {
  public:
@@ -21,14 +21,15 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
   ~Pool();
 
-  /// A hash of `text` that differs from pool to pool, for deciding what to intern.
+  /// A keyed hash of `text`, with a different key for each pool. Used to decide what to intern.
   [[nodiscard]] std::uint64_t hash(std::string_view text) const noexcept;
 
+  /// Number and size of the nodes in a pool.
   struct Totals {
     std::size_t nodes = 0;
     std::size_t bytes = 0;
   };
-  /// What the pool holds now.
+  /// The current number and size of the nodes.
   [[nodiscard]] Totals totals() const noexcept;
 
   class Core;

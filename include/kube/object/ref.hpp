@@ -18,31 +18,32 @@ namespace detail {
 
 class Bundle;
 
-/// The memory of one object: text, this header, the structs with the object itself first, then the places of the
-/// words that have a reference to a pool node of their own (as distances in words, one byte each; 255 means "254 and more to
-/// come"). So the count, the beginning of the object and the text that was decoded first, its name, are neighbours:
-/// to look up an object that is in no cache of the processor is to wait for memory once.
+/// The memory of one object: the text, this header, the structs (the object itself first), then the
+/// positions of the words that hold a reference to a pool node of their own (as distances in words,
+/// one byte each; 255 means "254 and more to come"). The reference count, the start of the object
+/// and the text that was decoded first, its name, are adjacent, so that looking up an uncached
+/// object costs one cache miss.
 struct Block {
   std::atomic<std::uint32_t> references;
-  std::uint32_t text_size;   ///< bytes in front of the header
+  std::uint32_t text_size;   ///< bytes before the header
   std::uint32_t size;        ///< bytes of the header and the structs
-  std::uint32_t node_words;  ///< how many words have a reference to a node
-  Bundle* bundle;            ///< has the references of the other words; may be null
+  std::uint32_t node_words;  ///< number of words that hold a reference to a node
+  Bundle* bundle;            ///< holds the references of the other words; may be null
 
   [[nodiscard]] const std::byte* root() const noexcept {
     return reinterpret_cast<const std::byte*>(this + 1);
   }
-  /// Where all of it starts.
+  /// The start of the allocation.
   [[nodiscard]] std::byte* memory() const noexcept {
     return reinterpret_cast<std::byte*>(const_cast<Block*>(this)) - text_size;
   }
-  /// What the object needs, without the header and the places of nodes.
+  /// The size of text and structs, without the header and the positions of node words.
   [[nodiscard]] std::size_t image_size() const noexcept { return text_size + size - sizeof(Block); }
   void retain() noexcept { references.fetch_add(1, std::memory_order_relaxed); }
   void release() noexcept {
     if (references.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
   }
-  /// Calls `see(word)` for each word that has a reference to a node.
+  /// Calls `see(word)` for each word that holds a reference to a node.
   template <typename See>
   void for_each_node_word(See see) const noexcept {
     const auto* at = reinterpret_cast<const std::byte*>(this);
@@ -59,22 +60,24 @@ struct Block {
 };
 static_assert(sizeof(Block) == 24);
 
-/// Keeps block_totals() right.
+/// Updates block_totals().
 void count_block(const Block& block, int change) noexcept;
 
 }  // namespace detail
 
-/// A shared, immutable object, or null. Copying a Ref shares the object; copying `*ref` makes a value of
-/// one's own to change.
+/// A shared, immutable object, or null. Copying a Ref shares the object; copying `*ref` makes an
+/// independent value that can be changed.
 ///
-/// A Ref may point into an object, `Ref<PodSpec>{pod, &pod->spec}`, and then keeps the whole of it.
-/// Thread safety: as std::shared_ptr: one Ref is not for two threads, two Refs of one object are.
+/// A Ref may point into an object, `Ref<PodSpec>{pod, &pod->spec}`, and then keeps the whole object
+/// alive.
+/// Thread safety: as std::shared_ptr. One Ref must not be used by two threads at once; two Refs to
+/// one object may.
 template <typename T>
 class Ref {
  public:
   Ref() noexcept = default;
-  Ref(std::nullptr_t) noexcept {}  // NOLINT: null is a value of it
-  /// A part of what `whole` keeps.
+  Ref(std::nullptr_t) noexcept {}  // NOLINT: implicit, null is a value
+  /// Refers to a part of the object that `whole` keeps alive.
   template <typename U>
   Ref(const Ref<U>& whole, const T* part) noexcept : object_(part), block_(whole.block_) {
     if (block_ != nullptr) block_->retain();
@@ -97,12 +100,12 @@ class Ref {
   const T* operator->() const noexcept { return object_; }
   explicit operator bool() const noexcept { return object_ != nullptr; }
   void reset() noexcept { *this = Ref{}; }
-  /// How many Refs share the object, this one included; 0 if null.
+  /// The number of Refs that share the object, including this one; 0 if null.
   [[nodiscard]] std::uint32_t use_count() const noexcept {
     return block_ == nullptr ? 0 : block_->references.load(std::memory_order_relaxed);
   }
 
-  /// Identity, not equality of content; see deep_equal.
+  /// Compares identity, not content; see deep_equal.
   friend bool operator==(const Ref& a, const Ref& b) noexcept { return a.object_ == b.object_; }
   friend bool operator==(const Ref& a, std::nullptr_t) noexcept { return a.object_ == nullptr; }
 
@@ -117,11 +120,11 @@ class Ref {
   detail::Block* block_ = nullptr;
 };
 
-/// Memory of one cached object.
+/// The memory of one cached object, in bytes.
 struct ObjectBytes {
   std::size_t own = 0;  ///< the block itself
-  std::size_t shared =
-      0;  ///< this object's part of the pool nodes and the bundle that it refers to
+  /// The object's share of the pool nodes and the bundle that it refers to.
+  std::size_t shared = 0;
 };
 
 namespace detail {
@@ -131,25 +134,26 @@ template <typename T>
 [[nodiscard]] Ref<T> ref_to_root(Block* block) noexcept {
   return Inside::make<Ref<T>>(block, reinterpret_cast<const T*>(block->root()));
 }
-/// The memory that `ref` keeps, or null.
+/// Returns the block that `ref` keeps alive, or null.
 template <typename T>
 [[nodiscard]] Block* block_of(const Ref<T>& ref) noexcept {
   return Inside::block(ref);
 }
 
 [[nodiscard]] ObjectBytes bytes_of_block(const Block* block) noexcept;
-/// One immutable block with the content of `object`, ready to be shared.
+/// Returns a new immutable block with the content of `object`.
 [[nodiscard]] Block* freeze_value(const Type& type, const std::byte* object);
 
 }  // namespace detail
 
-/// Returns the memory of the object behind a Ref. Memory that n other objects share counts as one n-th.
+/// Returns the memory of the object that a Ref points to. Memory shared by n objects counts as one
+/// n-th for each.
 template <typename T>
 [[nodiscard]] ObjectBytes bytes_of(const Ref<T>& ref) noexcept {
   return detail::bytes_of_block(detail::block_of(ref));
 }
 
-/// All blocks of the process that are alive now.
+/// Number and size of all blocks of the process that are alive.
 struct BlockTotals {
   std::size_t blocks = 0;
   std::size_t bytes = 0;

@@ -15,7 +15,8 @@ namespace kube {
 
 namespace detail {
 
-/// Whether a member of type Small can stand for one of type Full: the same type, or a struct for a struct.
+/// True if a member of type Small can replace one of type Full: the same type, or a struct for a
+/// struct.
 template <typename Small, typename Full>
 inline constexpr bool kStandsFor = std::same_as<Small, Full> || (requires {
                                      Small::kube_type;
@@ -35,7 +36,7 @@ template <typename Struct, typename Member>
                                   reinterpret_cast<const std::byte*>(&example));
 }
 
-/// A member of a full type that a slim one has, too.
+/// A member of the full type that the slim type keeps.
 struct KeptField {
   const Type* type;
   std::size_t offset;
@@ -48,12 +49,14 @@ struct KeptField {
 
 }  // namespace detail
 
-/// One line of slim(): `mine` is a member of the slim struct, `full` the member of the full one that it is read from.
+/// One entry of slim(): `mine` is a member of the slim struct, `full` the corresponding member of
+/// the full one.
 template <typename Slim, typename SlimMember, typename Full, typename FullMember>
 struct Keep {
   SlimMember Slim::*mine;
   FullMember Full::*full;
 };
+/// Pairs a member of the slim struct with the member of the full struct that it is read from.
 template <typename Slim, typename SlimMember, typename Full, typename FullMember>
 [[nodiscard]] constexpr Keep<Slim, SlimMember, Full, FullMember> keep(SlimMember Slim::*mine,
                                                                       FullMember Full::*full) {
@@ -63,8 +66,9 @@ template <typename Slim, typename SlimMember, typename Full, typename FullMember
   return {mine, full};
 }
 
-/// Describes a struct that has some of the fields of another one, for programs that need a few fields of very many
-/// objects. Names in JSON, numbers in protobuf and the order come from the full type; all other fields are skipped.
+/// Describes a struct that has some fields of another one, for programs that need a few fields of
+/// very many objects. JSON names, protobuf numbers and the field order are those of the full type;
+/// all other fields are skipped.
 ///
 ///   struct PodPlace {
 ///     kube::String node_name;
@@ -73,9 +77,12 @@ template <typename Slim, typename SlimMember, typename Full, typename FullMember
 ///   inline const kube::Type PodPlace::kube_type =
 ///       kube::slim(kube::keep(&PodPlace::node_name, &kube::core::v1::PodSpec::node_name));
 ///
-/// A slim object of the API has a `metadata` with a `name`, and names its resource:
+/// A slim API object has a `metadata` with a `name`, and declares its resource:
+///
 /// `static constexpr const kube::ResourceInfo& kube_resource = kube::core::v1::Pod::kube_resource;`
-/// The description is made before main() begins; do not decode earlier. Describe inner structs first.
+///
+/// The descriptor is initialised dynamically, before main(); do not decode earlier. Describe inner
+/// structs first.
 template <typename Slim, typename Full, typename... SlimMembers, typename... FullMembers>
 [[nodiscard]] Type slim(const Keep<Slim, SlimMembers, Full, FullMembers>&... kept) {
   return detail::slim_type(

@@ -19,7 +19,7 @@ namespace kube {
 namespace detail {
 inline constexpr Type kStringType{.kind = Kind::kString, .size = 8, .name = "string"};
 
-/// Text in any form that there is: literals, std::string, std::string_view, String, Bytes.
+/// Any type that converts to text: literals, std::string, std::string_view, String, Bytes.
 template <typename T>
 concept TextLike = std::convertible_to<const T&, std::string_view>;
 
@@ -30,12 +30,13 @@ concept TextLike = std::convertible_to<const T&, std::string_view>;
 }
 }  // namespace detail
 
-/// Text in eight bytes: short text stands in the handle, the rest in the block around it, in a pool, or
-/// on the heap when the string was made by hand.
+/// Text in eight bytes. Short text is stored in the handle; longer text in the enclosing block, in
+/// a pool, or on the heap if the string was made or copied by the program.
 ///
-/// Ownership: a copy owns its text and is independent of the block it was copied from. A view lives as
-/// long as the string (or the Ref that keeps its block). Moving out of a cached string does not compile.
-/// It is a std::string_view for free and a std::string by copying; `+` makes a std::string.
+/// Ownership: a copy owns its text and is independent of the block that it was copied from. A view
+/// is valid as long as the string (or the Ref that keeps its block alive). Moving out of a cached
+/// string does not compile. A String converts to std::string_view without cost and to std::string
+/// by copying; `+` returns a std::string.
 class String {
  public:
   String() noexcept = default;
@@ -63,7 +64,7 @@ class String {
     const detail::View content = word_.view();
     return {reinterpret_cast<const char*>(content.data), content.count};
   }
-  operator std::string_view() const noexcept { return view(); }  // NOLINT: it is text
+  operator std::string_view() const noexcept { return view(); }  // NOLINT: implicit
   operator std::string() const { return str(); }                 // NOLINT
   [[nodiscard]] std::string str() const { return std::string{view()}; }
   [[nodiscard]] const char* data() const noexcept { return view().data(); }
@@ -95,7 +96,7 @@ class String {
                                                                       const String& b) {
     return detail::join(a, b);
   }
-  /// Goes on in the memory of `a`, for a chain of them.
+  /// Reuses the memory of `a` in a chain of concatenations.
   friend std::string operator+(std::string&& a, const String& b) {
     return std::move(a.append(b.view()));
   }
@@ -104,7 +105,7 @@ class String {
   friend std::ostream& operator<<(std::ostream& out, const String& text) {
     return out << text.view();
   }
-  /// For fmt.
+  /// Makes String formattable with fmt.
   friend std::string_view format_as(const String& text) noexcept { return text.view(); }
 
  private:
@@ -112,7 +113,7 @@ class String {
   detail::Word word_;
 };
 
-/// Text that may be absent, which is not the same as empty.
+/// Text that may be absent, which differs from empty.
 class OptionalString {
  public:
   OptionalString() noexcept = default;
@@ -159,7 +160,8 @@ class OptionalString {
   String text_;
 };
 
-/// Arbitrary bytes; base64 in JSON. Unset (null in JSON) differs from empty there, but compares equal.
+/// Arbitrary bytes; base64 in JSON. Unset (null in JSON) is distinguished from empty there, but
+/// compares equal.
 class Bytes {
  public:
   Bytes() noexcept = default;

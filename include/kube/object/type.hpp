@@ -7,13 +7,14 @@
 #include <span>
 #include <string_view>
 
-/// Descriptors: what a C++ type looks like, as constant data.
+/// Type descriptors: the layout of C++ types as constant data.
 ///
 /// Codecs, copying, comparing and hashing are each written once and driven by these tables. Every
-/// described type obeys two rules: all-zero memory is its empty value, and it holds its content only
-/// through the handles of this folder (so the table reaches everything there is).
+/// described type follows two rules: all-zero memory is its empty value, and it holds content only
+/// through the handles of this folder, so that the table reaches all of it.
 namespace kube {
 
+/// The kind of a described type.
 enum class Kind : std::uint8_t {
   kBool,
   kInt32,
@@ -26,25 +27,25 @@ enum class Kind : std::uint8_t {
   kString,
   kOptionalString,
   kBytes,
-  kLeaf,    ///< a type with a text or number form of its own, see LeafOperations
+  kLeaf,    ///< a type with its own text or number form, see LeafOperations
   kValue,   ///< any JSON
   kStruct,  ///< fields, embedded by value
-  kBox,     ///< one element on its own, or none
+  kBox,     ///< an optional element behind a word
   kList,
   kMap,  ///< sorted by key; keys are text
 };
 
-struct LeafOperations;  // the codecs' side of a leaf: "codec/leaf.hpp"
+struct LeafOperations;  // the codec functions of a leaf: "codec/leaf.hpp"
 struct Type;
 
-/// One member of a struct.
+/// Describes one member of a struct.
 struct Field {
   enum Flags : std::uint8_t {
     kNoFlags = 0,
-    kOmitEmpty = 1,     ///< left out of JSON when empty (a struct embedded by value never is)
-    kOmitZero = 2,      ///< left out of JSON when every bit is zero
-    kProtoWrapped = 4,  ///< a list that protobuf wraps into a message with the one field "items"
-    kOptional = 8,      ///< a leaf that may be absent: left out of protobuf, too, when it is
+    kOmitEmpty = 1,     ///< omitted from JSON when empty (a struct embedded by value never is)
+    kOmitZero = 2,      ///< omitted from JSON when all bits are zero
+    kProtoWrapped = 4,  ///< a list that protobuf wraps into a message with the single field "items"
+    kOptional = 8,      ///< a leaf that may be absent, and is then also omitted from protobuf
   };
 
   const char* json_name = "";
@@ -52,7 +53,7 @@ struct Field {
   std::uint32_t offset = 0;
   std::uint8_t json_size = 0;
   std::uint8_t flags = 0;
-  /// The first bytes of the name, for a quick comparison.
+  /// The first bytes of the name, for a fast comparison.
   std::uint64_t json_prefix = 0;
 
   constexpr Field() = default;
@@ -77,12 +78,12 @@ struct Field {
   }
 };
 
-/// One field of a protobuf message. Where Go embeds a struct inline, JSON is flat but protobuf has a
-/// message of its own: such a `part` has entries that point into the same list of fields.
+/// Describes one field of a protobuf message. A struct that Go embeds inline is flat in JSON but a
+/// message of its own in protobuf: the entries of such a `part` refer to the same list of fields.
 struct ProtoField {
   std::uint32_t number = 0;
   std::uint32_t field = 0;                ///< index into Type::fields, unless `part` is set
-  std::span<const ProtoField> part = {};  ///< the message that stands for an inline struct
+  std::span<const ProtoField> part = {};  ///< the message of an inline struct
   bool is_part = false;
 
   static constexpr ProtoField inline_part(std::uint32_t number, std::span<const ProtoField> part) {
@@ -94,13 +95,15 @@ struct ProtoField {
 struct Type {
   enum Flags : std::uint8_t {
     kNoFlags = 0,
-    /// Holds a time somewhere, so equal content in two objects is a coincidence and not worth sharing.
+    /// Contains a timestamp, so that equal content in two objects is a coincidence and not worth
+    /// sharing.
     kVolatile = 1,
-    /// JSON shows the one member that is set, told apart by the kind of token (bool, array, object).
+    /// A union: JSON contains the one member that is set, identified by the kind of token (bool,
+    /// array, object).
     kByToken = 2,
-    /// A top-level object: JSON begins with kind and apiVersion, which are not stored.
+    /// A top-level object: its JSON starts with kind and apiVersion, which are not stored.
     kHasTypeMeta = 4,
-    /// A list of objects, as servers answer it: its items are written without kind and apiVersion.
+    /// A list of objects, as servers return it: its items are written without kind and apiVersion.
     kIsList = 8,
   };
 
@@ -108,27 +111,28 @@ struct Type {
   std::uint8_t flags = 0;
   std::uint32_t size = 0;
   std::string_view name = {};
-  const Type* element = nullptr;           ///< of a box, list or map
-  std::span<const Field> fields = {};      ///< of a struct, in the order of JSON output
-  std::span<const ProtoField> proto = {};  ///< of a struct, ascending numbers; empty if it has none
+  const Type* element = nullptr;       ///< element type of a box, list or map
+  std::span<const Field> fields = {};  ///< fields of a struct, in the order of JSON output
+  /// Fields of a struct, by ascending number; empty if it has no protobuf form.
+  std::span<const ProtoField> proto = {};
   const LeafOperations* leaf = nullptr;
-  std::string_view api_version = {};  ///< of a top-level object: "v1", "apps/v1"
+  std::string_view api_version = {};  ///< apiVersion of a top-level object: "v1", "apps/v1"
 
   [[nodiscard]] constexpr bool is(std::uint8_t flag) const { return (flags & flag) != 0; }
-  /// A list or map keeps structs behind a word of their own, so that each can be shared; all else
-  /// stands in the array itself.
+  /// True if a list or map stores elements of this type behind a word each, so that each can be
+  /// shared. All other elements are stored in the array itself.
   [[nodiscard]] constexpr bool is_boxed_in_containers() const { return kind == Kind::kStruct; }
   /// Bytes from one element to the next in a list of this type.
   [[nodiscard]] constexpr std::size_t list_stride() const {
     return is_boxed_in_containers() ? 8 : size;
   }
-  /// Bytes from one entry to the next in a map to this type: the key, then the value.
+  /// Bytes from one entry to the next in a map with values of this type: the key, then the value.
   [[nodiscard]] constexpr std::size_t map_stride() const {
     return 8 + (is_boxed_in_containers() ? 8 : (size + 7) / 8 * 8);
   }
 };
 
-/// Where to find the descriptor of T: a static member `kube_type`, unless specialised.
+/// Locates the descriptor of T: the static member `kube_type`, unless specialised.
 template <typename T>
 struct TypeOf {
   static constexpr const Type& value = T::kube_type;
@@ -141,7 +145,7 @@ constexpr const Type& type_of() noexcept {
 }
 
 namespace detail {
-/// Types that a list holds as they are. Everything else is a described struct; such a type may be
+/// True for types that a list stores directly. All other types are described structs, which may be
 /// incomplete where the list is declared.
 template <typename T>
 inline constexpr bool kStoredInline = false;
@@ -188,7 +192,8 @@ requires(detail::kScalarType<T>.size != 0) struct TypeOf<T> {
 };
 // clang-format on
 
-/// Describes a member for a hand-written table: `field<decltype(Foo::spec)>("spec", offsetof(Foo, spec))`.
+/// Describes a member, for a hand-written table: `field<decltype(Foo::spec)>("spec", offsetof(Foo,
+/// spec))`.
 template <typename T>
 constexpr Field field(std::string_view json_name, std::size_t offset,
                       std::uint8_t flags = Field::kOmitEmpty) {

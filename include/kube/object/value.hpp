@@ -20,7 +20,8 @@
 
 namespace kube {
 
-/// A value was asked for something that it is not; the message names the place and what stands there.
+/// Thrown when a value does not have the requested type. The message contains the path and the type
+/// found.
 class ValueError : public Error {
  public:
   using Error::Error;
@@ -39,15 +40,16 @@ struct TypeOf<Value> {
   static constexpr const Type& value = detail::kValueType;
 };
 
-/// Any JSON document, in eight bytes per value. Decoded documents are one block like every object.
+/// Any JSON document, in eight bytes per value. A decoded document is one block, like every object.
 ///
-/// Reading never inserts: `document["spec"]["replicas"]` of what is not there is an absent value, and
-/// find() is null. The getters as_*() throw ValueError, naming what they found instead.
-/// Writing is for values made by hand or copied out of a Ref.
+/// Reading never inserts: `document["spec"]["replicas"]` returns an absent value if there is none,
+/// and find() returns null. The getters as_*() throw ValueError with the type that they found. Only
+/// values that were made by the program or copied out of a Ref can be written.
 class Value {
  public:
+  /// The JSON type of a value.
   enum class Kind : std::uint8_t {
-    kAbsent,  ///< not there at all
+    kAbsent,  ///< no value at all, unlike null
     kNull,
     kBool,
     kInteger,
@@ -60,7 +62,7 @@ class Value {
   Value() noexcept = default;
   Value(std::nullptr_t) noexcept;  // NOLINT: JSON literals
   Value(bool value) noexcept;      // NOLINT
-  /// What is beyond 64 bits with a sign becomes a double, as in a decoded document.
+  /// Integers beyond the range of std::int64_t become a double, as in a decoded document.
   template <std::integral I>
   requires(!std::same_as<I, bool>) Value(I value)  // NOLINT
       : Value(std::is_signed_v<I> || static_cast<std::uint64_t>(value) <= INT64_MAX
@@ -81,7 +83,7 @@ class Value {
   Value& operator=(const Value&&) = delete;
   Value& operator=(Value&& other) noexcept {
     if (this != &other) {
-      // First: `other` may be a part of what is reset.
+      // Taken before reset(): `other` may be a part of the content.
       const detail::Word taken = detail::take_word(type_of<Value>(), other.word_);
       reset();
       word_ = taken;
@@ -101,8 +103,9 @@ class Value {
   [[nodiscard]] bool is_array() const noexcept { return kind() == Kind::kArray; }
   [[nodiscard]] bool is_object() const noexcept { return kind() == Kind::kObject; }
 
-  /// The content as that type. Throws ValueError ("expected integer, found string"). as_double takes
-  /// integers too, as_integer takes only numbers without a fraction.
+  /// Return the content. Throw ValueError if it has another type ("expected integer, found
+  /// string"). as_double() also accepts integers; as_integer() accepts only numbers without a
+  /// fraction.
   [[nodiscard]] bool as_bool() const;
   [[nodiscard]] std::int64_t as_integer() const;
   [[nodiscard]] double as_double() const;
@@ -110,43 +113,45 @@ class Value {
   [[nodiscard]] const List<Value>& as_array() const;
   [[nodiscard]] const Map<Value>& as_object() const;
 
-  /// The value at a path such as "spec.containers[0].image" or "metadata.labels['app.kubernetes.io/name']",
-  /// or null if it is not there. Throws ValueError on a malformed path.
+  /// Returns the value at a path such as "spec.containers[0].image" or
+  /// "metadata.labels['app.kubernetes.io/name']", or null if there is none. Throws ValueError if
+  /// the path is malformed.
   [[nodiscard]] const Value* find(std::string_view path) const;
-  /// The content at `path`, or nothing if it is not there or null. Throws ValueError if it is of
+  /// Return the content at `path`, or nullopt if it is absent or null. Throw ValueError if it has
   /// another type: "spec.replicas: expected integer, found string".
   [[nodiscard]] std::optional<bool> get_bool(std::string_view path) const;
   [[nodiscard]] std::optional<std::int64_t> get_integer(std::string_view path) const;
   [[nodiscard]] std::optional<double> get_double(std::string_view path) const;
   [[nodiscard]] std::optional<std::string_view> get_string(std::string_view path) const;
-  /// The list or object at `path`; an empty one if it is not there.
+  /// Return the array or object at `path`, or an empty one if it is absent.
   [[nodiscard]] const List<Value>& get_array(std::string_view path) const;
   [[nodiscard]] const Map<Value>& get_object(std::string_view path) const;
 
-  /// A member or element; an absent value if there is none.
+  /// Returns a member or element, or an absent value if there is none.
   const Value& operator[](std::string_view key) const noexcept;
   const Value& operator[](const char* key) const noexcept { return (*this)[std::string_view{key}]; }
   template <std::integral I>
   const Value& operator[](I index) const noexcept {
     return element(static_cast<std::size_t>(index));
   }
-  /// The same for a value that is not const: without it, `value[0]` could mean a null key as well.
+  /// As above, for a non-const value: without this overload `value[0]` would be ambiguous, as 0 is
+  /// also a null key.
   template <std::integral I>
   const Value& operator[](I index) noexcept {
     return element(static_cast<std::size_t>(index));
   }
-  /// Members of an object or elements of an array; 0 for anything else.
+  /// The number of members of an object or elements of an array; 0 for any other value.
   [[nodiscard]] std::size_t size() const noexcept;
 
-  /// A member to write to, inserted if missing; an absent or null value becomes an object first.
-  /// Throws ValueError if this is neither.
+  /// Returns a member for writing, inserted if missing. An absent or null value becomes an object
+  /// first. Throws ValueError for any other value that is not an object.
   Value& operator[](std::string_view key);
   Value& operator[](const char* key) { return (*this)[std::string_view{key}]; }
-  /// The value at a path of plain keys and indexes, objects made on the way.
+  /// Returns the value at a path of plain keys and indexes, creating objects on the way.
   Value& at_path(std::string_view path);
-  /// Appends to an array; an absent or null value becomes one first.
+  /// Appends to an array. An absent or null value becomes an array first.
   Value& push_back(Value element);
-  /// Removes a member; false if there was none.
+  /// Removes a member. Returns false if there was none.
   bool erase(std::string_view key);
   void reset() noexcept;
 
@@ -163,16 +168,16 @@ class Value {
   detail::Word word_;
 };
 
-/// "string", "integer", ...: how messages name a kind of value.
+/// The name of a kind in messages: "string", "integer", ...
 [[nodiscard]] std::string_view to_string(Value::Kind kind) noexcept;
 
-/// One step of a path: a key, or an index if `key` is empty and `is_index` is set.
+/// One step of a path: a key, or an index if `is_index` is set.
 struct PathStep {
   std::string key;
   std::size_t index = 0;
   bool is_index = false;
 };
-/// Splits "a.b[3]['c.d']" into steps. Throws ValueError that quotes the path if it is malformed.
+/// Splits "a.b[3]['c.d']" into steps. Throws ValueError with the path if it is malformed.
 [[nodiscard]] std::vector<PathStep> parse_path(std::string_view path);
 
 }  // namespace kube

@@ -8,17 +8,18 @@
 #include <cstring>
 #include <string_view>
 
-/// The eight bytes behind every String, List, Map, Box and Value.
+/// The eight bytes that represent every String, List, Map, Box and Value.
 ///
-/// The low three bits say where the content lives (Form). A word inside a block is *self-relative*: it
-/// holds the distance from its own address, so a block may be copied as a whole but a single word may
-/// not. All-zero bits are the empty value of every described type.
+/// The low three bits select where the content is stored (Form). A word inside a block is
+/// *self-relative*: it holds the distance from its own address, so that a block can be copied as a
+/// whole, but not a single word. All-zero bits are the empty value of every described type.
 namespace kube::detail {
 
 static_assert(std::endian::native == std::endian::little, "words are laid out for little endian");
 
+/// Where the content of a word is stored.
 enum class Form : std::uint8_t {
-  kNone = 0,      ///< nothing set
+  kNone = 0,      ///< unset
   kInline = 1,    ///< up to seven bytes of text in the word itself; also "set, but empty"
   kRelative = 2,  ///< content in the same block, at a distance from this word
   kNode = 3,      ///< content in a node of a Pool, shared with other blocks
@@ -26,10 +27,10 @@ enum class Form : std::uint8_t {
   kScalar = 5,    ///< Value only: null, a boolean or a small integer
 };
 
-/// What a word of unknown type (a Value) refers to.
+/// The content of a word whose type is unknown (a Value).
 enum class Content : std::uint8_t { kBytes = 0, kList = 1, kMap = 2, kNumber = 3 };
 
-/// Heap content of an owned String, List, Map or Value; the elements follow the header.
+/// Header of the heap content of an owned String, List, Map or Value; the elements follow it.
 struct alignas(8) OwnedHeader {
   std::uint32_t count;
   std::uint32_t capacity;
@@ -41,20 +42,20 @@ struct alignas(8) OwnedHeader {
 };
 static_assert(sizeof(OwnedHeader) == 16);
 
-/// Where the content of a word starts and how many elements it has.
+/// The start of a word's content and its number of elements.
 struct View {
   const std::byte* data = nullptr;
   std::size_t count = 0;
 };
 
-/// A piece of content that several blocks share; owned by a Pool and counted. The content (an image of
-/// its own, free of references to other nodes) follows the header.
+/// Content that several blocks share, owned by a Pool and reference-counted. The content (an image
+/// of its own, without references to other nodes) follows the header.
 struct Node {
   std::atomic<std::uint32_t> references;
   std::uint32_t count;  ///< bytes of text, elements of a list, entries of a map; 1 for a struct
   std::uint32_t hash;
   std::uint32_t size;  ///< bytes of the image
-  std::uint32_t root;  ///< where in the image the content starts
+  std::uint32_t root;  ///< offset of the content in the image
   Content content;
   void* pool;
 
@@ -64,11 +65,12 @@ struct Node {
   }
   [[nodiscard]] const std::byte* data() const noexcept { return image() + root; }
   void retain() noexcept { references.fetch_add(1, std::memory_order_relaxed); }
-  /// Gives one reference back; the last one takes the node out of its pool and frees it.
+  /// Releases one reference; the last one removes the node from its pool and frees it.
   void release() noexcept;
 };
 static_assert(sizeof(Node) == 32);
 
+/// One tagged word. The methods are grouped by the form that they require.
 struct Word {
   static constexpr std::uint32_t kMaxCount = (1U << 27) - 1;
   static constexpr std::size_t kMaxInline = 7;
@@ -85,7 +87,8 @@ struct Word {
     return reinterpret_cast<const char*>(&bits) + 1;
   }
   static Word inline_text(const char* text, std::size_t size) noexcept {
-    // Put together in a register: the processor would have to wait for bytes that it has just written.
+    // Assembled in a register: reading back single bytes just written would stall on store
+    // forwarding.
     std::uint64_t letters = 0;
     if (size >= 4) {
       std::uint32_t first = 0;
@@ -113,7 +116,7 @@ struct Word {
   [[nodiscard]] const std::byte* relative_target() const noexcept {
     return reinterpret_cast<const std::byte*>(this) + static_cast<std::int32_t>(bits >> 32);
   }
-  /// Points this word, at its final place, to `target` in the same block.
+  /// Points this word, at its final address, to `target` in the same block.
   void set_relative(const void* target, std::size_t count, Content content) noexcept {
     const auto distance =
         static_cast<const std::byte*>(target) - reinterpret_cast<const std::byte*>(this);
@@ -123,11 +126,12 @@ struct Word {
   }
 
   // kNode
-  static constexpr std::uint64_t kHeld = 8;  // nodes are at multiples of 16
+  static constexpr std::uint64_t kHeld = 8;  // nodes are aligned to 16, so this bit is free
   [[nodiscard]] Node* node() const noexcept {
     return reinterpret_cast<Node*>(bits & ~std::uint64_t{15});
   }
-  /// Whether the block has its reference by a Bundle; else the word has one of its own.
+  /// True if a Bundle of the block holds the reference to the node; otherwise the word holds one
+  /// itself.
   [[nodiscard]] bool is_held() const noexcept { return (bits & kHeld) != 0; }
 
   static Word of_node(const Node* node) noexcept {
@@ -162,9 +166,9 @@ struct Word {
                 (static_cast<std::uint64_t>(integer) << 8)};
   }
 
-  /// Content and number of elements (bytes, list elements, map entries), whatever the form.
+  /// The content and its number of elements (bytes, list elements, map entries), for any form.
   [[nodiscard]] View view() const noexcept;
-  /// The same of text.
+  /// As above, for text.
   [[nodiscard]] std::string_view text() const noexcept {
     const View content = view();
     return {reinterpret_cast<const char*>(content.data), content.count};
@@ -190,7 +194,7 @@ inline View Word::view() const noexcept {
   return {};
 }
 
-/// The word that stands at `place`.
+/// The word at address `place`.
 inline Word& word_at(std::byte* place) noexcept { return *reinterpret_cast<Word*>(place); }
 inline const Word& word_at(const std::byte* place) noexcept {
   return *reinterpret_cast<const Word*>(place);

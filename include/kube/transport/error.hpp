@@ -7,22 +7,24 @@
 
 namespace kube {
 
-/// An exchange that failed below HTTP: there is no answer of the server, or only a part of one.
+/// Thrown when an exchange fails below HTTP: there is no response, or only a part of one.
 class TransportError : public Error {
  public:
+  /// The cause of the failure.
   enum class Kind {
-    kResolve,         ///< the host has no address
-    kConnect,         ///< nobody listens, or nobody answers
-    kTls,             ///< no trust: certificate, host name, protocol version
-    kConnectionLost,  ///< reset, closed or abandoned (GOAWAY) in the middle of an exchange
-    kTimeout,         ///< a deadline of the request
-    kProtocol,        ///< what came is not HTTP, or more than is allowed
-    kProxy,           ///< the proxy refuses
-    kCanceled,        ///< cancel(), a stop, or the transport has been destroyed
+    kResolve,         ///< the host name has no address
+    kConnect,         ///< connection refused, or no reply
+    kTls,             ///< handshake failed: certificate, host name, protocol version
+    kConnectionLost,  ///< reset, closed or abandoned (GOAWAY) during an exchange
+    kTimeout,         ///< a deadline of the request expired
+    kProtocol,        ///< the response is not valid HTTP, or exceeds a limit
+    kProxy,           ///< refused by the proxy
+    kCanceled,        ///< cancel(), a stop, or destruction of the transport
   };
 
   TransportError(Kind kind, const std::string& message) : Error(message), kind_(kind) {}
 
+  /// Returns the cause.
   [[nodiscard]] Kind kind() const noexcept { return kind_; }
 
  private:

@@ -13,6 +13,7 @@
 
 namespace kube {
 
+/// One HTTP header field.
 struct Header {
   std::string name;
   std::string value;
@@ -21,13 +22,15 @@ struct Header {
 };
 using Headers = std::vector<Header>;
 
-/// The first value of that name, whatever its case, or null.
+/// Returns the first value of the header `name` (case-insensitive), or null.
 [[nodiscard]] const std::string* find_header(const Headers& headers,
                                              std::string_view name) noexcept;
 
-/// Requests of different lanes do not share a connection, so that a busy watch does not delay a write.
+/// Selects the connection pool. Requests in different lanes never share a connection, so that a
+/// busy watch does not delay a write.
 enum class Lane { kRequests, kWatches };
 
+/// A request of an exchange.
 struct HttpRequest {
   std::string method = "GET";
   /// Path and query, percent-encoded: "/api/v1/pods?limit=500".
@@ -35,49 +38,53 @@ struct HttpRequest {
   Headers headers = {};
   std::string body = {};
   Lane lane = Lane::kRequests;
-  /// For the whole exchange, body included; none waits as long as the connection lives.
+  /// Limit for the whole exchange, body included. If none, the exchange lasts as long as its
+  /// connection.
   std::optional<std::chrono::milliseconds> timeout = std::nullopt;
-  /// The longest time without a single byte; none leaves it to the detection of dead peers.
+  /// The longest time without a received byte. If none, only the detection of dead peers applies.
   std::optional<std::chrono::milliseconds> idle_timeout = std::nullopt;
 };
 
+/// Status and headers of a response.
 struct HttpResponseHead {
   int status = 0;
   Headers headers = {};
 };
 
-/// An answer whose body arrives while it is read. Bytes come decompressed. A reader that falls behind
-/// pauses the stream: only a bounded number of bytes waits in memory.
+/// A response whose body is read while it arrives. Bytes are decompressed. A slow reader pauses the
+/// stream (back-pressure): only a bounded number of bytes is buffered.
 ///
 /// Thread safety: one thread reads; cancel() may be called from any thread. The destructor cancels.
 class ResponseStream {
  public:
   virtual ~ResponseStream() = default;
 
+  /// Status and headers, which have already been received.
   [[nodiscard]] virtual const HttpResponseHead& head() const noexcept = 0;
-  /// The next bytes, valid until the next call; blocks until there are some. Empty at the end of the body.
-  /// Throws TransportError, also (kCanceled) after cancel() or a stop.
+  /// Returns the next bytes, valid until the next call. Blocks until some have arrived. Empty at
+  /// the end of the body. Throws TransportError; kCanceled after cancel() or a stop.
   [[nodiscard]] virtual std::string_view read(std::stop_token stop = {}) = 0;
-  /// Waits until read() would not block, at most for `timeout`; false if it still would. A stop cancels the exchange, which
-  /// ends the wait. A stream that cannot tell returns true at once.
+  /// Waits at most `timeout` until read() would not block. Returns false on timeout. A stop cancels
+  /// the exchange, which ends the wait. The default for streams that cannot tell returns true at
+  /// once.
   [[nodiscard]] virtual bool wait(std::chrono::nanoseconds timeout, std::stop_token stop = {}) {
     (void)timeout;
     (void)stop;
     return true;
   }
-  /// Ends the exchange now; a read() that waits, and every later one, throws.
+  /// Ends the exchange. A waiting read(), and every later one, throws.
   virtual void cancel() noexcept = 0;
 };
 
-/// Sends HTTP requests to one API server. It knows addresses, TLS and credentials of connections, and
-/// nothing of what is said.
+/// Sends HTTP requests to one API server. Knows addresses, TLS and connections, but not Kubernetes.
 ///
 /// Thread safety: all methods may be called from any thread.
 class Transport {
  public:
   virtual ~Transport() = default;
 
-  /// Sends the request and waits for the head of the answer, whatever its status. Throws TransportError.
+  /// Sends the request and waits for the head of the response, whatever its status. Throws
+  /// TransportError.
   [[nodiscard]] virtual std::unique_ptr<ResponseStream> open(HttpRequest request,
                                                              std::stop_token stop = {}) = 0;
 };

@@ -23,29 +23,33 @@
 
 namespace kube {
 
-/// The priority of what is not urgent: items of an initial list, and of a resync.
+/// Priority for items that are not urgent: those of an initial list or a resync.
 inline constexpr int kLowPriority = -100;
 
+/// How PriorityQueue::add() adds an item.
 struct PriorityAddOptions {
-  int priority = 0;           ///< higher ones come first
-  Clock::Duration after{};    ///< how long the item has to wait
-  bool rate_limited = false;  ///< ask the limiter, too; the shorter of both delays counts
+  int priority = 0;           ///< higher priorities come first
+  Clock::Duration after{};    ///< minimum delay
+  bool rate_limited = false;  ///< delay by the rate limiter; if `after` is set too, the shorter one
 };
 
-/// The queue of the controller framework: as RateLimitingQueue, but urgent items come first, and a shutdown hands out
-/// nothing any more. An item that is there once is never there twice: adding it again can only raise its
-/// priority and bring its time forward. Items of one priority come in the order in which they became ready.
+/// The priority queue of controller-runtime: a RateLimitingQueue that returns urgent items first,
+/// and nothing after a shutdown. Items are deduplicated: adding an item again can only raise its
+/// priority or shorten its delay. Items of equal priority are returned in the order in which they
+/// became ready.
 ///
-/// Like WorkQueue it has no thread. Thread safety: all methods but the destructor, from any thread.
+/// Uses no thread of its own, like WorkQueue. Thread safety: all methods but the destructor, from
+/// any thread.
 template <typename T>
 class PriorityQueue {
  public:
+  /// An item with the priority it was queued with.
   struct Item {
     T item;
     int priority = 0;
   };
 
-  /// Without a limiter: ExponentialLimiter, 5 ms to 1000 s.
+  /// The default limiter is an ExponentialLimiter, 5 ms to 1000 s.
   explicit PriorityQueue(const WorkQueueOptions& options = {},
                          std::unique_ptr<ItemRateLimiter<T>> limiter = nullptr)
       : clock_(*options.clock),
@@ -57,7 +61,7 @@ class PriorityQueue {
   PriorityQueue& operator=(const PriorityQueue&) = delete;
   ~PriorityQueue() = default;
 
-  /// Does nothing after a shutdown. If it throws, for want of memory, nothing was added.
+  /// Adds an item. No effect after a shutdown. If it throws std::bad_alloc, nothing was added.
   void add(const T& item, const PriorityAddOptions& options = {}) {
     Clock::Duration delay = options.after;
     if (options.rate_limited) {
@@ -67,26 +71,31 @@ class PriorityQueue {
     const std::lock_guard guard{mutex_};
     if (shutting_down_) return;
     promote_locked();
-    // All that needs memory, before anything changes: what throws has added nothing, and can be done again.
+    // Allocate everything before the first change, so that a failed add() has no effect and can be
+    // repeated.
     if (metrics_.on()) (void)metrics_.depth(options.priority);
     waiting_.reserve(entries_.size() + 1);
     ready_.reserve(entries_.size() + 1);
     add_locked(*entries_.try_emplace(item).first, options.priority, delay);
   }
+  /// Adds an item after `delay`.
   void add_after(const T& item, Clock::Duration delay) { add(item, {.after = delay}); }
+  /// Adds an item after the delay of the rate limiter.
   void add_rate_limited(const T& item) { add(item, {.rate_limited = true}); }
+  /// Resets the failures of the item in the rate limiter.
   void forget(const T& item) { limiter_->forget(item); }
+  /// Returns how often the item has failed.
   [[nodiscard]] int num_requeues(const T& item) const { return limiter_->num_requeues(item); }
 
-  /// Waits for an item. None after a shutdown or a stop.
+  /// Waits for an item. Returns nothing after a shutdown or a stop.
   [[nodiscard]] std::optional<Item> get_with_priority(std::stop_token stop = {}) {
     std::unique_lock lock{mutex_};
     while (true) {
       promote_locked();
       if (shutting_down_) return std::nullopt;
       if (stop.stop_requested()) {
-        if (!ready_.empty()) waiters_.wake_one();  // whom we may have been woken instead of
-        waiters_.keep_time(next_locked());
+        if (!ready_.empty()) waiters_.wake_one();  // pass on a wake-up for another waiter
+        waiters_.ensure_timed_waiter(next_locked());
         return std::nullopt;
       }
       if (!ready_.empty()) break;
@@ -94,13 +103,14 @@ class PriorityQueue {
     }
     return take_locked();
   }
+  /// get_with_priority() without the priority.
   [[nodiscard]] std::optional<T> get(std::stop_token stop = {}) {
     std::optional<Item> found = get_with_priority(std::move(stop));
     if (!found) return std::nullopt;
     return std::move(found->item);
   }
-  /// `co_await` of these is the same for a coroutine, which waits without a thread; a stop of its Task counts as well. The
-  /// queue has to outlive the wait.
+  /// Awaitable forms of get_with_priority() and get(), which wait without a thread. A stop of the
+  /// Task ends the wait as well. The queue must outlive the wait.
   [[nodiscard]] auto get_with_priority_async(std::stop_token stop = {}) {
     return detail::await_item<Item>(*this, std::move(stop));
   }
@@ -109,7 +119,7 @@ class PriorityQueue {
     if (!found) co_return std::nullopt;
     co_return std::move(found->item);
   }
-  /// Harmless for an item that is not being processed.
+  /// Marks an item as processed. No effect if it is not being processed.
   void done(const T& item) {
     const std::lock_guard guard{mutex_};
     const auto found = entries_.find(item);
@@ -128,21 +138,22 @@ class PriorityQueue {
     }
   }
 
-  /// How many items are ready; also those that were added again while in processing.
+  /// Returns how many items are ready, including items that were added again while being processed.
   [[nodiscard]] std::size_t size() {
     const std::lock_guard guard{mutex_};
     promote_locked();
     return ready_count_;
   }
 
-  /// Takes and hands out nothing any more.
+  /// Ends the queue: it accepts and returns no further item.
   void shut_down() {
     const std::lock_guard guard{mutex_};
     shutting_down_ = true;
     waiters_.wake_all();
   }
-  /// The same: nothing is left to be drained.
+  /// Same as shut_down(): after a shutdown there is nothing to drain.
   void shut_down_with_drain() { shut_down(); }
+  /// Returns whether the queue has been shut down.
   [[nodiscard]] bool shutting_down() const {
     const std::lock_guard guard{mutex_};
     return shutting_down_;
@@ -151,9 +162,9 @@ class PriorityQueue {
  private:
   friend class detail::AwaitedItem<PriorityQueue, Item>;
   enum class Place : std::uint8_t {
-    kNone,     // not to be handed out
+    kNone,     // not queued
     kWaiting,  // in waiting_
-    kReady,    // in ready_, or, if `processing`, to be put there by done()
+    kReady,    // in ready_; if `processing`, done() puts it there
   };
   struct State;
   using Entry = std::pair<const T, State>;
@@ -161,7 +172,7 @@ class PriorityQueue {
     Entry* previous = nullptr;  // links in processing_
     Entry* next = nullptr;
     std::size_t heap_index = 0;  // in waiting_ or ready_
-    std::uint64_t sequence = 0;  // the order among equals
+    std::uint64_t sequence = 0;  // tie-breaker
     Clock::TimePoint ready_at{};
     Clock::TimePoint started_at{};
     int priority = 0;
@@ -209,9 +220,10 @@ class PriorityQueue {
     } else {
       waiting_.update(entry);
     }
-    waiters_.keep_time(next_locked());
+    waiters_.ensure_timed_waiter(next_locked());
   }
-  /// Of an item that is ready; it goes behind those that have the new priority already.
+  /// Raises the priority of a ready item. The item is placed after those that already have that
+  /// priority.
   void raise_locked(Entry& entry, int priority) {
     State& state = entry.second;
     if (priority <= state.priority) return;
@@ -223,7 +235,7 @@ class PriorityQueue {
     state.sequence = ++sequence_;
     if (!state.processing) ready_.update(entry);
   }
-  /// Of an item that is in no heap.
+  /// Makes an item ready that is in neither heap.
   void make_ready_locked(Entry& entry, Clock::TimePoint ready_at) {
     State& state = entry.second;
     state.ready_at = ready_at;
@@ -238,7 +250,7 @@ class PriorityQueue {
     ready_.push(entry);
     waiters_.wake_one();
   }
-  /// The first item that is ready; there has to be one.
+  /// Takes the first ready item. Requires that there is one.
   [[nodiscard]] std::optional<Item> take_locked() {
     Entry& entry = ready_.top();
     State& state = entry.second;
@@ -253,10 +265,11 @@ class PriorityQueue {
       metrics_.depth(state.priority).add(-1);
       detail::QueueMetrics::observe(metrics_.queue_duration, state.started_at - state.ready_at);
     }
-    waiters_.keep_time(next_locked());
+    waiters_.ensure_timed_waiter(next_locked());
     return item;
   }
-  /// get_with_priority() without waiting. False if the waiter is to be woken, or polls again at `next`.
+  /// Non-blocking get_with_priority(). Returns false if pending: the waiter will be woken, or polls
+  /// again at `next`.
   [[nodiscard]] bool poll_get(detail::CoroutineWaiter& waiter, std::optional<Item>& item,
                               Clock::TimePoint& next) {
     const std::lock_guard guard{mutex_};
@@ -274,9 +287,9 @@ class PriorityQueue {
     const std::lock_guard guard{mutex_};
     waiters_.remove(waiter);
     if (!ready_.empty()) waiters_.wake_one();
-    waiters_.keep_time(next_locked());
+    waiters_.ensure_timed_waiter(next_locked());
   }
-  /// Makes those ready whose time has come.
+  /// Moves items whose time has come from waiting_ to ready_.
   void promote_locked() {
     if (waiting_.empty()) return;
     const Clock::TimePoint now = clock_.now();
@@ -299,7 +312,7 @@ class PriorityQueue {
   const std::unique_ptr<ItemRateLimiter<T>> limiter_;
   mutable std::mutex mutex_;
   // Guarded by mutex_:
-  std::unordered_map<T, State> entries_;  // all that are waiting, ready or processing
+  std::unordered_map<T, State> entries_;  // all items that are waiting, ready or processing
   detail::IndexedHeap<Entry, Earlier, Index> waiting_;
   detail::IndexedHeap<Entry, Higher, Index> ready_;
   detail::LinkedList<Entry, Links> processing_;
@@ -309,7 +322,7 @@ class PriorityQueue {
   detail::Waiters waiters_;
   detail::QueueMetrics metrics_;
 
-  MetricsCollector collector_;  // the last member: collect() must not find the others gone
+  MetricsCollector collector_;  // last member: collect() uses all others
 };
 
 }  // namespace kube

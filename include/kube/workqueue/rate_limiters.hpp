@@ -14,31 +14,31 @@
 
 namespace kube {
 
-/// Says how long an item that failed has to wait. Thread safety: all methods, from any thread.
+/// Decides how long an item that failed has to wait. Thread safety: all methods, from any thread.
 template <typename T>
 class ItemRateLimiter {
  public:
   virtual ~ItemRateLimiter() = default;
 
-  /// How long the item has to wait now; counts as a failure of it.
+  /// Counts a failure of the item and returns its delay.
   [[nodiscard]] virtual Clock::Duration when(const T& item) = 0;
-  /// The item is fine, or given up: its failures are forgotten.
+  /// Resets the failures of the item, because it succeeded or was given up.
   virtual void forget(const T& item) = 0;
-  /// How often the item has failed.
+  /// Returns how often the item has failed.
   [[nodiscard]] virtual int num_requeues(const T& item) = 0;
 };
 
 namespace detail {
 
-/// base * 2^failures, at most `cap`.
+/// Returns base * 2^failures, at most `cap`.
 [[nodiscard]] Clock::Duration exponential_delay(Clock::Duration base, Clock::Duration cap,
                                                 int failures) noexcept;
 
-/// Failures by item, until they are forgotten.
+/// Number of failures per item, until they are forgotten.
 template <typename T>
 class FailureCounts {
  public:
-  /// Counts one more and returns how many there were before.
+  /// Increments the count and returns its previous value.
   int count(const T& item) {
     const std::lock_guard guard{mutex_};
     return failures_[item]++;
@@ -60,10 +60,11 @@ class FailureCounts {
 
 }  // namespace detail
 
-/// Twice as long after each failure of the item, up to a cap.
+/// Exponential delay: doubles with each failure of the item, up to a cap.
 template <typename T>
 class ExponentialLimiter final : public ItemRateLimiter<T> {
  public:
+  /// `base` is the delay after the first failure.
   explicit ExponentialLimiter(Clock::Duration base = std::chrono::milliseconds{5},
                               Clock::Duration cap = std::chrono::seconds{1000})
       : base_(base), cap_(cap) {}
@@ -80,7 +81,7 @@ class ExponentialLimiter final : public ItemRateLimiter<T> {
   detail::FailureCounts<T> failures_;
 };
 
-/// The fast delay for the first failures of an item, then the slow one.
+/// Uses the fast delay for the first `max_fast` failures of an item, then the slow one.
 template <typename T>
 class FastSlowLimiter final : public ItemRateLimiter<T> {
  public:
@@ -100,10 +101,11 @@ class FastSlowLimiter final : public ItemRateLimiter<T> {
   detail::FailureCounts<T> failures_;
 };
 
-/// A token bucket for all items together.
+/// A token bucket shared by all items.
 template <typename T>
 class BucketLimiter final : public ItemRateLimiter<T> {
  public:
+  /// `rate` is in items per second. `clock` must outlive the limiter.
   explicit BucketLimiter(double rate = 10, double burst = 100, Clock& clock = system_clock())
       : clock_(clock), tokens_(rate, burst, clock.now()) {}
 
@@ -120,7 +122,7 @@ class BucketLimiter final : public ItemRateLimiter<T> {
   Tokens tokens_;  // guarded by mutex_
 };
 
-/// The longest delay that any of several limiters asks for. All are asked each time.
+/// Combines several limiters: returns their longest delay. Each call is passed to all of them.
 template <typename T>
 class MaxOfLimiter final : public ItemRateLimiter<T> {
  public:
@@ -145,7 +147,7 @@ class MaxOfLimiter final : public ItemRateLimiter<T> {
   const std::vector<std::unique_ptr<ItemRateLimiter<T>>> limiters_;
 };
 
-/// Another limiter, cut off at a longest delay.
+/// Limits the delay of another limiter.
 template <typename T>
 class MaxWaitLimiter final : public ItemRateLimiter<T> {
  public:
@@ -161,8 +163,8 @@ class MaxWaitLimiter final : public ItemRateLimiter<T> {
   const Clock::Duration longest_;
 };
 
-/// What controllers use unless told otherwise: exponential for each item, 5 ms to 1000 s, and at least what a bucket
-/// of 10 per second with a burst of 100 says for all of them.
+/// The default limiter of controllers: the longer of an exponential delay per item, 5 ms to 1000 s,
+/// and a token bucket for all items, 10 per second with a burst of 100.
 template <typename T>
 [[nodiscard]] std::unique_ptr<ItemRateLimiter<T>> default_controller_limiter(
     Clock& clock = system_clock()) {
@@ -171,7 +173,7 @@ template <typename T>
   limiters.push_back(std::make_unique<BucketLimiter<T>>(10, 100, clock));
   return std::make_unique<MaxOfLimiter<T>>(std::move(limiters));
 }
-/// Exponential for each item, 1 ms to 1000 s.
+/// Exponential delay per item, 1 ms to 1000 s.
 template <typename T>
 [[nodiscard]] std::unique_ptr<ItemRateLimiter<T>> default_item_limiter() {
   return std::make_unique<ExponentialLimiter<T>>(std::chrono::milliseconds{1});

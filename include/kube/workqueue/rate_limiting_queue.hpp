@@ -9,20 +9,23 @@
 
 namespace kube {
 
-/// A WorkQueue for items that may fail: add_rate_limited() has them wait longer from failure to failure. When an item
-/// is fine, or given up, forget() its failures; it still needs its done(). Thread safety: as WorkQueue.
+/// A WorkQueue for items that may fail. add_rate_limited() delays an item longer after each
+/// failure. Call forget() when an item succeeds or is given up; it still needs done(). Thread
+/// safety: as WorkQueue.
 template <typename T>
 class RateLimitingQueue : public WorkQueue<T> {
  public:
-  /// Without a limiter: default_controller_limiter().
+  /// The default limiter is default_controller_limiter().
   explicit RateLimitingQueue(WorkQueueOptions options = {},
                              std::unique_ptr<ItemRateLimiter<T>> limiter = nullptr)
       : WorkQueue<T>(options),
         limiter_(limiter ? std::move(limiter) : default_controller_limiter<T>(*options.clock)) {}
 
+  /// Adds an item after the delay of the rate limiter.
   void add_rate_limited(const T& item) { this->add_after(item, limiter_->when(item)); }
-  /// Clears the failures of the item and leaves it where it is in the queue.
+  /// Resets the failures of the item. Does not remove it from the queue.
   void forget(const T& item) { limiter_->forget(item); }
+  /// Returns how often the item has failed.
   [[nodiscard]] int num_requeues(const T& item) const { return limiter_->num_requeues(item); }
 
  private:

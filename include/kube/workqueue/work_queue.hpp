@@ -21,17 +21,18 @@
 
 namespace kube {
 
-/// What is to be done, each item once: items in the order of their first add(), or of the time that add_after()
-/// gave them. A worker takes an item with get() and says done() when it is through. Until then nobody else gets that
-/// item; if it is added meanwhile, it is handed out once more after done().
+/// A queue that deduplicates items: each is queued at most once. Items are returned in the order of
+/// their first add(), or of the time given by add_after(). A worker takes an item with get() and
+/// calls done() when it has processed it. Until then no other worker gets that item; if it is added
+/// meanwhile, it is returned once more after done().
 ///
-/// The queue has no thread: one of the workers that wait keeps the time of the items that wait.
+/// The queue has no thread: one of the waiting workers sleeps until the next delayed item is due.
 ///
-/// T is anything with std::hash and ==. Thread safety: all methods but the destructor, from any thread.
+/// T needs std::hash and ==. Thread safety: all methods but the destructor, from any thread.
 template <typename T>
 class WorkQueue {
  public:
-  /// `on_touch` is called, outside of all locks, for an item that was added while it was in the queue already.
+  /// `on_touch` is called, without a lock, when an item is added that is already queued.
   explicit WorkQueue(WorkQueueOptions options = {}, std::function<void(const T&)> on_touch = {})
       : clock_(*options.clock),
         on_touch_(std::move(on_touch)),
@@ -42,7 +43,7 @@ class WorkQueue {
   WorkQueue& operator=(const WorkQueue&) = delete;
   ~WorkQueue() = default;
 
-  /// Does nothing after a shutdown.
+  /// Adds an item. No effect after a shutdown.
   void add(const T& item) {
     {
       const std::lock_guard guard{mutex_};
@@ -53,8 +54,9 @@ class WorkQueue {
     }
     if (on_touch_) on_touch_(item);
   }
-  /// Adds the item when the time has come; the earlier one, if it waits already. It may be added directly, too, and
-  /// will still be added at its time. Does nothing after a shutdown, and a shutdown forgets those that wait.
+  /// Adds an item after `delay`. If it already waits, the earlier time counts. An add() in between
+  /// is independent: the item is still added at its time. No effect after a shutdown, which also
+  /// drops delayed items.
   void add_after(const T& item, Clock::Duration delay) {
     if (delay <= Clock::Duration{}) {
       count_retry();
@@ -62,7 +64,7 @@ class WorkQueue {
     }
     const std::lock_guard guard{mutex_};
     if (shutting_down_) return;
-    waiting_.reserve(entries_.size() + 1);  // first: what throws has added nothing
+    waiting_.reserve(entries_.size() + 1);  // first, so that nothing has been added if it throws
     metrics_.retries.add();
     const Clock::TimePoint ready_at = waiters_.after(delay);
     Entry& entry = *entries_.try_emplace(item).first;
@@ -75,17 +77,17 @@ class WorkQueue {
     } else {
       waiting_.push(entry);
     }
-    waiters_.keep_time(next_locked());
+    waiters_.ensure_timed_waiter(next_locked());
   }
 
-  /// Waits for an item. None after a shutdown, once the queue is empty, and after a stop.
+  /// Waits for an item. Returns nothing after a stop, and after a shutdown once the queue is empty.
   [[nodiscard]] std::optional<T> get(std::stop_token stop = {}) {
     std::unique_lock lock{mutex_};
     while (true) {
       promote_locked();
       if (stop.stop_requested()) {
-        if (!queued_.empty()) waiters_.wake_one();  // whom we may have been woken instead of
-        waiters_.keep_time(next_locked());
+        if (!queued_.empty()) waiters_.wake_one();  // pass on a wake-up for another waiter
+        waiters_.ensure_timed_waiter(next_locked());
         return std::nullopt;
       }
       if (!queued_.empty()) break;
@@ -94,12 +96,12 @@ class WorkQueue {
     }
     return take_locked();
   }
-  /// `co_await get_async()` is the same for a coroutine, which waits without a thread; a stop of its Task counts as well.
-  /// The queue has to outlive the wait.
+  /// Awaitable form of get(), which waits without a thread. A stop of the Task ends the wait as
+  /// well. The queue must outlive the wait.
   [[nodiscard]] auto get_async(std::stop_token stop = {}) {
     return detail::await_item<T>(*this, std::move(stop));
   }
-  /// Harmless for an item that is not being processed.
+  /// Marks an item as processed. No effect if it is not being processed.
   void done(const T& item) {
     const std::lock_guard guard{mutex_};
     const auto found = entries_.find(item);
@@ -120,20 +122,21 @@ class WorkQueue {
     if (draining_ && processing_.empty()) drained_.notify_all();
   }
 
-  /// How many items are queued, without those in processing and those that wait for their time.
+  /// Returns how many items are queued, not counting those being processed or delayed.
   [[nodiscard]] std::size_t size() {
     const std::lock_guard guard{mutex_};
     promote_locked();
     return queued_.size();
   }
 
-  /// Takes no further items; hands out what is queued and then none. Does not wait, and releases a drain.
+  /// Accepts no further items. Queued items are still returned. Does not wait, and ends a waiting
+  /// shut_down_with_drain().
   void shut_down() {
     const std::lock_guard guard{mutex_};
     shut_down_locked();
   }
-  /// Does the same, then waits until no item is in processing. Returns false if it was released before, by
-  /// shut_down() or a stop.
+  /// Shuts down and waits until no item is being processed. Returns false if shut_down() or a stop
+  /// ended the wait.
   bool shut_down_with_drain(std::stop_token stop = {}) {
     std::unique_lock lock{mutex_};
     shut_down_locked();
@@ -141,6 +144,7 @@ class WorkQueue {
     drained_.wait(lock, stop, [this] { return processing_.empty() || !draining_; });
     return processing_.empty();
   }
+  /// Returns whether the queue has been shut down.
   [[nodiscard]] bool shutting_down() const {
     const std::lock_guard guard{mutex_};
     return shutting_down_;
@@ -151,17 +155,17 @@ class WorkQueue {
   struct State;
   using Entry = std::pair<const T, State>;
   struct State {
-    // Links in queued_ or in processing_; never in both.
+    // Links in queued_ or processing_, never in both.
     Entry* previous = nullptr;
     Entry* next = nullptr;
-    // Meaningful while `waiting`:
+    // Valid while `waiting`:
     std::size_t heap_index = 0;
     Clock::TimePoint ready_at{};
     std::uint64_t sequence = 0;
     // For metrics:
     Clock::TimePoint added_at{};
     Clock::TimePoint started_at{};
-    bool dirty = false;  // to be handed out: queued, or, if `processing`, to be queued by done()
+    bool dirty = false;  // queued; if `processing`, done() queues it
     bool processing = false;
     bool waiting = false;  // in waiting_
   };
@@ -178,7 +182,8 @@ class WorkQueue {
     }
   };
 
-  /// Returns false if it was dirty already. Without a time, the item is added now.
+  /// Returns false if the item was dirty already. If `added_at` is not set, the current time is
+  /// used.
   bool mark_dirty_locked(Entry& entry, std::optional<Clock::TimePoint> added_at) {
     State& state = entry.second;
     if (state.dirty) return false;
@@ -194,7 +199,7 @@ class WorkQueue {
     }
     return true;
   }
-  /// Adds those whose time has come.
+  /// Queues the delayed items whose time has come.
   void promote_locked() {
     if (waiting_.empty()) return;
     const Clock::TimePoint now = clock_.now();
@@ -208,7 +213,7 @@ class WorkQueue {
   [[nodiscard]] Clock::TimePoint next_locked() const noexcept {
     return waiting_.empty() ? Clock::TimePoint::max() : waiting_.top().second.ready_at;
   }
-  /// The first item that is queued; there has to be one.
+  /// Takes the first queued item. Requires that there is one.
   [[nodiscard]] std::optional<T> take_locked() {
     Entry& entry = *queued_.front();
     std::optional<T> item{entry.first};
@@ -222,10 +227,11 @@ class WorkQueue {
       detail::QueueMetrics::observe(metrics_.queue_duration,
                                     entry.second.started_at - entry.second.added_at);
     }
-    waiters_.keep_time(next_locked());
+    waiters_.ensure_timed_waiter(next_locked());
     return item;
   }
-  /// get() without waiting. False if the waiter is to be woken, or polls again at `next`.
+  /// Non-blocking get(). Returns false if pending: the waiter will be woken, or polls again at
+  /// `next`.
   [[nodiscard]] bool poll_get(detail::CoroutineWaiter& waiter, std::optional<T>& item,
                               Clock::TimePoint& next) {
     const std::lock_guard guard{mutex_};
@@ -243,7 +249,7 @@ class WorkQueue {
     const std::lock_guard guard{mutex_};
     waiters_.remove(waiter);
     if (!queued_.empty()) waiters_.wake_one();
-    waiters_.keep_time(next_locked());
+    waiters_.ensure_timed_waiter(next_locked());
   }
   void shut_down_locked() {
     shutting_down_ = true;
@@ -272,7 +278,7 @@ class WorkQueue {
   const std::function<void(const T&)> on_touch_;
   mutable std::mutex mutex_;
   // Guarded by mutex_:
-  std::unordered_map<T, State> entries_;  // all that are dirty, processing or waiting
+  std::unordered_map<T, State> entries_;  // all items that are dirty, processing or waiting
   detail::LinkedList<Entry, Links> queued_;
   detail::LinkedList<Entry, Links> processing_;
   detail::IndexedHeap<Entry, Earlier, Index> waiting_;
@@ -283,7 +289,7 @@ class WorkQueue {
   Condition drained_;
   detail::QueueMetrics metrics_;
 
-  MetricsCollector collector_;  // the last member: collect() must not find the others gone
+  MetricsCollector collector_;  // last member: collect() uses all others
 };
 
 }  // namespace kube

@@ -11,9 +11,9 @@
 
 namespace kube::detail {
 
-/// What the index functions said of one object: pairs of an index's number and a value. Immutable and
-/// shared; eight bytes if there are none. They are kept so that an index function is asked once per
-/// object, and what it would say later does not matter.
+/// The results of the index functions for one object: pairs of an index's number and a value.
+/// Immutable and shared; eight bytes if there are none. They are stored so that an index function
+/// is called once per object, and need not return the same values later, when the object leaves.
 class IndexValues {
  public:
   IndexValues() noexcept = default;

@@ -16,30 +16,33 @@
 
 namespace kube::detail {
 
-/// What only writers see, and how they change a state that is not published yet.
+/// State that only writers use, and the steps of a write: they change a copy of the state that is
+/// not published yet.
 ///
-/// A write begins with begin(), prepares to commit, publishes the state, and commits. One that fails on the way has
-/// changed nothing: the next one begins where the last commit ended.
+/// A write calls begin(), changes the copy, calls prepare_commit(), publishes the copy, and calls
+/// commit(). A write that fails in between has changed nothing: the next begin() resets to the last
+/// commit.
 class IndexerCore::Writer {
  public:
-  std::mutex mutex;  // one writer at a time; guards everything here
+  std::mutex mutex;  // serialises writers; guards all members
 
   void begin() noexcept {
     freed_.clear();
     reused_ = 0;
     next_ = committed_;
   }
-  /// Allocates what commit() needs.
+  /// Allocates the memory that commit() needs, because commit() must not throw.
   void prepare_commit() {
     const std::size_t size = free_.size() - reused_ + freed_.size();
     if (size > free_.capacity()) free_.reserve(std::max(size, 2 * free_.capacity()));
   }
-  /// To be called when the state has been published.
+  /// To be called after the state has been published.
   void commit() noexcept {
     free_.resize(free_.size() - reused_);
     free_.insert(free_.end(), freed_.begin(), freed_.end());
     committed_ = next_;
-    constexpr std::size_t kKept = 1024;  // after a list that removed very many
+    // limits the memory kept after a list that removed many objects
+    constexpr std::size_t kKept = 1024;
     if (freed_.capacity() > kKept) freed_ = {};
     begin();
   }
@@ -70,8 +73,9 @@ class IndexerCore::Writer {
     put(state, place, change.object, values);
   }
 
-  /// What is changed stands all over the memory, and to find it takes three steps. So they are taken for several
-  /// changes side by side, and the processor fetches what the next step needs while it does the others.
+  /// Prefetches the data of several changes, in three dependent steps (key leaf, slot leaf, object)
+  /// that each cause a cache miss. Doing one step for all changes before the next overlaps the
+  /// misses.
   static constexpr std::size_t kAtOnce = 16;
   static void prefetch(const StoreState& state, std::span<const StoreChange> changes) {
     if (changes.size() < 2) return;
@@ -117,7 +121,7 @@ class IndexerCore::Writer {
     }
   }
 
-  /// Numbers that a slot can have are below this.
+  /// Returns an upper bound: all slot numbers are below it.
   [[nodiscard]] std::uint32_t slots() const noexcept { return next_; }
 
   void add_values(StoreState& state, std::uint32_t slot, IndexValues values) {
@@ -151,7 +155,7 @@ class IndexerCore::Writer {
     reindex_values(state, number, {}, values);
   }
 
-  /// The slot that was freed last, or a new one.
+  /// Returns the slot that was freed last, or a new one.
   std::uint32_t take_slot() noexcept {
     if (!freed_.empty()) {
       const std::uint32_t number = freed_.back();
@@ -208,21 +212,22 @@ class IndexerCore::Writer {
     }
   }
 
-  // Free slots of the published state: a stack, and the lowest number that no slot has had.
+  // Free list of the published state: a stack of slots, and the lowest number that was never used.
   std::vector<std::uint32_t> free_;
   std::uint32_t committed_ = 0;
-  // What the write that is under way makes of it.
+  // Changes that the write in progress makes to it:
   std::vector<std::uint32_t> freed_;
-  std::size_t reused_ = 0;  // of `free_`, from its end
+  std::size_t reused_ = 0;  // number of entries of `free_` taken, from its end
   std::uint32_t next_ = 0;
-  Hashes old_;  // scratch
+  Hashes old_;  // scratch buffers
   Hashes now_;
 };
 
 namespace {
 
-/// What the functions say of an object, with the errors of those that throw handed to the options. Throws
-/// std::bad_alloc, which says nothing about the object: it would be missing in the index for good.
+/// Calls all index functions for an object, and reports those that throw to the options. Rethrows
+/// std::bad_alloc: it is not an error of the object, which would be missing in the index
+/// permanently.
 template <typename Functions>
 IndexValues compute_values(const Functions& functions, const ObjectAccess& access,
                            const IndexerOptions& options, const void* object) {
@@ -286,7 +291,8 @@ ObjectRef IndexerCore::find(std::string_view space, std::string_view name) const
 void IndexerCore::publish(State next) {
   state_.publish(std::move(next));
   {
-    // Whoever waits has looked before, or will see the new state.
+    // A waiter checks the state under this lock: it has either registered before, or sees the new
+    // state.
     const std::lock_guard guard{mutex_};
     if (waiting_ == 0) return;
   }
@@ -376,8 +382,8 @@ void IndexerCore::set_version(std::string_view version) {
 
 void IndexerCore::add_indexes(const std::vector<std::pair<std::string, IndexFunction>>& indexes) {
   if (indexes.empty()) return;
-  // Index functions are not called under a lock. So the values are computed from a snapshot, then again
-  // for what has changed meanwhile, until nothing has.
+  // Index functions are not called under a lock. So the values are computed from a snapshot, then
+  // again for objects that have changed meanwhile, until none has.
   struct Computed {
     ObjectRef object;
     IndexValues values;

@@ -23,7 +23,8 @@ KeyTable::Leaf* KeyTable::new_leaf(std::size_t entries) {
   return new (heap_allocate(sizeof(Leaf) + entries * sizeof(Entry))) Leaf;
 }
 
-/// A node with this content that no other version has. Takes over `node`.
+/// Copy-on-write: returns a node with this content that no other version shares. Takes ownership of
+/// `node`.
 KeyTable::Inner* KeyTable::own(Inner* node) {
   if (node->references.load(std::memory_order_acquire) == 1) return node;
   auto* copy = new (heap_allocate(sizeof(Inner))) Inner;
@@ -39,7 +40,7 @@ void KeyTable::insert_into(Node*& node, unsigned shift, Entry entry) {
   if (node == nullptr || node->leaf) {
     const Leaf* old = static_cast<Leaf*>(node);
     const std::uint32_t count = old == nullptr ? 0 : old->count;
-    // Below the last digit all hashes in a leaf are the same.
+    // Below the last digit all hashes in a leaf are equal.
     if (count < kLeafEntries || shift > kTopShift) {
       Leaf* copy = new_leaf(count + std::size_t{1});
       if (old != nullptr) std::copy_n(old->entries(), count, copy->entries());
@@ -67,7 +68,7 @@ void KeyTable::insert_into(Node*& node, unsigned shift, Entry entry) {
   if (is_new) ++inner->count;
 }
 
-/// False, with nothing changed, if it is not there.
+/// Returns false, with nothing changed, if the entry does not exist.
 bool KeyTable::erase_from(Node*& node, unsigned shift, Entry entry) {
   if (node == nullptr) return false;
   if (node->leaf) {

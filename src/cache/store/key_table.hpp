@@ -10,9 +10,9 @@
 
 namespace kube::detail {
 
-/// Slot numbers by a hash of 32 bits, of which any number of versions share what they have in common: a trie of the
-/// hash, four bits a level, with a handful of entries in each leaf. See PersistentSet, which keeps order and takes
-/// longer to search.
+/// A persistent hash trie from a 32-bit hash to slot numbers: versions share their common nodes
+/// (copy-on-write, reference-counted). Each level uses four bits of the hash; a leaf has up to 16
+/// entries. PersistentSet, in contrast, keeps its keys sorted, and takes longer to search.
 class KeyTable {
  public:
   KeyTable() noexcept = default;
@@ -26,7 +26,8 @@ class KeyTable {
   }
   ~KeyTable() { release(root_); }
 
-  /// The same slot is not to be added twice under one hash. Both throw std::bad_alloc, and have changed nothing then.
+  /// A slot must not be added twice under one hash. Both throw std::bad_alloc, and have changed
+  /// nothing then.
   void insert(std::uint32_t hash, std::uint32_t slot);
   void erase(std::uint32_t hash, std::uint32_t slot);
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -43,7 +44,8 @@ class KeyTable {
       if (entries[i].hash == hash && !see(entries[i].slot)) return;
     }
   }
-  /// Lets the processor fetch what visit() will look at last. The nodes above it are few enough to be at hand.
+  /// Prefetches the leaf that visit() will read. The inner nodes are few enough to stay in the
+  /// processor's caches.
   void prefetch(std::uint32_t hash) const noexcept {
     const Node* node = root_;
     unsigned shift = kTopShift;
@@ -53,13 +55,13 @@ class KeyTable {
     }
     detail::prefetch(node, sizeof(Leaf) + kLeafEntries * sizeof(Entry));
   }
-  /// Heap memory, including what other versions share.
+  /// Returns the heap memory, including nodes shared with other versions.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_of_node(root_); }
 
  private:
   static constexpr unsigned kBits = 4;
   static constexpr unsigned kTopShift = 32 - kBits;
-  /// More only if their hashes are the same.
+  /// Exceeded only by entries with equal hashes.
   static constexpr std::uint32_t kLeafEntries = 16;
 
   struct Entry {
@@ -70,7 +72,7 @@ class KeyTable {
   struct Node {
     std::atomic<std::uint32_t> references{1};
     bool leaf;
-    std::uint32_t count = 0;  ///< entries, or children that are there
+    std::uint32_t count = 0;  ///< number of entries, or of children that are not null
     explicit Node(bool is_leaf) : leaf(is_leaf) {}
   };
   struct Inner : Node {

@@ -10,7 +10,7 @@
 namespace kube::detail {
 
 std::uint16_t PersistentSet::Node::child_for(std::uint64_t key) const noexcept {
-  // The first child counts for all that is below the second.
+  // The first child also covers keys below its first number.
   const Child* at = children();
   for (std::uint16_t left = count; left > 1;) {
     const auto half = static_cast<std::uint16_t>(left / 2);
@@ -47,8 +47,8 @@ PersistentSet::Node* PersistentSet::allocate(bool leaf, std::size_t capacity) {
   return new (memory) Node{{1}, 0, 0, static_cast<std::uint16_t>(capacity), leaf};
 }
 
-/// A node with this content that no other version has, with room for `room` entries but not for very many
-/// more. Takes over `node`.
+/// Copy-on-write: returns a node with this content that no other version shares, with capacity for
+/// `room` entries but not many more. Takes ownership of `node`.
 PersistentSet::Node* PersistentSet::own(Node* node, std::size_t room) {
   const bool alone = node->references.load(std::memory_order_acquire) == 1;
   if (alone && room <= node->capacity && node->capacity <= room + room / 2 + 8) return node;
@@ -58,7 +58,7 @@ PersistentSet::Node* PersistentSet::own(Node* node, std::size_t room) {
   std::memcpy(copy->keys(), node->keys(),
               node->count * (node->leaf ? sizeof(std::uint64_t) : sizeof(Child)));
   if (alone) {
-    heap_release(node);  // its children have moved
+    heap_release(node);  // its children have moved to the copy
     return copy;
   }
   if (!copy->leaf) {
@@ -68,7 +68,7 @@ PersistentSet::Node* PersistentSet::own(Node* node, std::size_t room) {
   return copy;
 }
 
-/// Moves the upper half of an own, full node into a new one.
+/// Moves the upper half of a full, unshared node into a new one.
 PersistentSet::Node* PersistentSet::split(Node* node) {
   const auto half = static_cast<std::uint16_t>(node->count / 2);
   const auto rest = static_cast<std::uint16_t>(node->count - half);
@@ -86,7 +86,8 @@ PersistentSet::Node* PersistentSet::split(Node* node) {
   return right;
 }
 
-/// Appends what `right` holds to `node`, which is own and has the room. Takes over `right`.
+/// Appends the content of `right` to `node`, which is unshared and has the capacity. Takes
+/// ownership of `right`.
 void PersistentSet::append(Node* node, Node* right) noexcept {
   if (node->leaf) {
     std::memcpy(node->keys() + node->count, right->keys(), right->count * sizeof(std::uint64_t));
@@ -99,8 +100,8 @@ void PersistentSet::append(Node* node, Node* right) noexcept {
   release(right);
 }
 
-/// Makes child `i` of an own node own, with room for one entry more: a full one is split. Changes no content, so it may
-/// fail between any two steps.
+/// Makes child `i` of an unshared node unshared, with room for one more entry: a full child is
+/// split. Does not change the content, so it may fail between any two steps.
 void PersistentSet::make_room(Node* node, std::uint16_t i) {
   Node*& child = node->children()[i].node;
   const std::uint16_t limit = child->leaf ? kLeafKeys : kChildren;
@@ -112,10 +113,11 @@ void PersistentSet::make_room(Node* node, std::uint16_t i) {
   std::memmove(place + 1, place, static_cast<std::size_t>(end - place) * sizeof(Child));
   *place = {right->first(), right};
   ++node->count;
-  child = own(child, child->count + 1U);  // half of its room is more than enough now
+  child = own(child, child->count + 1U);  // shrinks it: half of its capacity is enough now
 }
 
-/// Inserts a number that is not there below `node`, which is own and has room for one entry more.
+/// Inserts a number that does not exist below `node`, which is unshared and has room for one more
+/// entry.
 void PersistentSet::insert_below(Node* node, std::uint64_t key) {
   if (node->leaf) {
     std::uint64_t* end = node->keys() + node->count;
@@ -154,7 +156,8 @@ void PersistentSet::insert(std::uint64_t key) {
   insert_below(root_, key);
 }
 
-/// Joins children `i` and `i + 1` of an own node. Without memory for that they stay two, which costs nothing but room.
+/// Merges children `i` and `i + 1` of an unshared node. Without memory for that they stay separate,
+/// which only costs space.
 void PersistentSet::join(Node* node, std::uint16_t i) noexcept {
   Child* children = node->children();
   try {
@@ -173,7 +176,7 @@ void PersistentSet::remove_child(Node* node, std::uint16_t at) noexcept {
   --node->count;
 }
 
-/// Removes a number that is there.
+/// Removes a number that exists.
 void PersistentSet::erase_from(Node*& node, std::uint64_t key) {
   node = own(node, node->count);
   if (node->leaf) {
@@ -193,7 +196,7 @@ void PersistentSet::erase_from(Node*& node, std::uint64_t key) {
     remove_child(node, i);
     return;
   }
-  // A small node joins a neighbour, if both are small.
+  // Merge a small node with a neighbour, if both are small.
   const std::uint16_t limit = children[i].node->leaf ? kLeafKeys : kChildren;
   if (children[i].node->count >= limit / 4) return;
   if (i + 1 == node->count) {

@@ -8,11 +8,12 @@
 
 namespace kube::detail {
 
-/// A sorted set of 64-bit numbers of which any number of versions share what they have in common: a
-/// B+ tree whose nodes are counted. Copying is one increment; changing a copy copies the path to the
-/// change, or nothing if no other version has it.
+/// A persistent (immutable-version) sorted set of 64-bit numbers: a B+ tree with reference-counted
+/// nodes, whose versions share their common nodes. Copying is one increment. Changing a copy copies
+/// the path to the change (copy-on-write), or nothing if no other version shares it.
 ///
-/// Thread safety: as a standard container; versions that share nodes may be used in different threads.
+/// Thread safety: as a standard container; versions that share nodes may be used in different
+/// threads.
 /// Throws std::bad_alloc from insert() and erase(), which have changed nothing then.
 class PersistentSet {
  public:
@@ -29,7 +30,7 @@ class PersistentSet {
   void erase(std::uint64_t key);
   [[nodiscard]] bool contains(std::uint64_t key) const noexcept;
   [[nodiscard]] std::size_t size() const noexcept { return root_ == nullptr ? 0 : root_->total; }
-  /// How many numbers are in [first, last].
+  /// Returns how many numbers are in [first, last].
   [[nodiscard]] std::size_t count(std::uint64_t first, std::uint64_t last) const noexcept {
     return last == UINT64_MAX ? size() - rank(first) : rank(last + 1) - rank(first);
   }
@@ -38,7 +39,7 @@ class PersistentSet {
   void visit(std::uint64_t first, std::uint64_t last, See see) const {
     if (root_ != nullptr) visit_node(*root_, first, last, see);
   }
-  /// Heap memory, including what other versions share.
+  /// Returns the heap memory, including nodes shared with other versions.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_of_node(root_); }
 
  private:
@@ -47,13 +48,13 @@ class PersistentSet {
 
   struct Node;
   struct Child {
-    std::uint64_t first;  ///< not above the smallest number below
+    std::uint64_t first;  ///< lower bound of the numbers in the subtree
     Node* node;
   };
   struct Node {
     std::atomic<std::uint32_t> references;
-    std::uint32_t total;  ///< numbers below
-    std::uint16_t count;  ///< numbers or children here
+    std::uint32_t total;  ///< numbers in the subtree
+    std::uint16_t count;  ///< numbers or children in this node
     std::uint16_t capacity;
     bool leaf;
 
@@ -67,9 +68,10 @@ class PersistentSet {
     [[nodiscard]] const Child* children() const noexcept {
       return reinterpret_cast<const Child*>(this + 1);
     }
-    /// The child in which `key` is or belongs.
+    /// Returns the child that contains `key`, or would.
     [[nodiscard]] std::uint16_t child_for(std::uint64_t key) const noexcept;
-    /// The first number of a leaf that is not below `key`. Without branches, which nobody could foretell.
+    /// Returns the index of the first number in a leaf that is not below `key`. Branch-free: the
+    /// comparison is random, so a branch would mispredict half the time.
     [[nodiscard]] std::uint16_t lower_bound(std::uint64_t key) const noexcept;
     [[nodiscard]] std::uint64_t first() const noexcept {
       return leaf ? keys()[0] : children()[0].first;

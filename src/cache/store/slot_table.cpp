@@ -20,7 +20,8 @@ void SlotTable::release(Node* node, unsigned levels) noexcept {
   heap_release(inner);
 }
 
-/// A node with this content that no other version has. Takes over `node`, which may be null.
+/// Copy-on-write: returns a node with this content that no other version shares. Takes ownership of
+/// `node`, which may be null.
 SlotTable::Node* SlotTable::own(Node* node, unsigned levels) {
   if (node != nullptr && node->references.load(std::memory_order_acquire) == 1) return node;
   Node* copy = nullptr;

@@ -14,14 +14,15 @@
 
 namespace kube::detail {
 
-/// One object of a store, with the values under which the user's indexes have it.
+/// One object of a store, with its values in the user's indexes.
 struct StoredObject {
   ObjectRef object;
   IndexValues values;
 };
 
-/// Slots by number, of which any number of versions share what they have in common: a radix tree whose
-/// nodes are counted. See PersistentSet. An empty slot costs nothing if its neighbours are empty, too.
+/// A persistent radix tree from slot numbers to objects: versions share their common nodes
+/// (copy-on-write, reference-counted). An empty slot takes no memory if its neighbours are empty,
+/// too.
 class SlotTable {
  public:
   SlotTable() noexcept = default;
@@ -35,17 +36,20 @@ class SlotTable {
   }
   ~SlotTable() { release(root_, levels_); }
 
-  /// The slot, or null if it is empty.
+  /// Returns the slot, or null if it is empty.
   [[nodiscard]] const StoredObject* find(std::uint32_t number) const noexcept;
-  /// Lets the processor fetch what find() will look at last.
+  /// Prefetches the leaf that find() will read.
   void prefetch(std::uint32_t number) const noexcept {
     detail::prefetch(leaf_of(number), sizeof(Leaf));
   }
-  /// And all that set() will touch: a leaf that is copied counts a reference to each of its objects.
+  /// Prefetches everything that set() will touch: copying a leaf increments the reference count of
+  /// each of its objects.
   void prefetch_objects(std::uint32_t number) const noexcept;
-  /// Fills the slot; one without an object is empty. Throws std::bad_alloc, and has changed no slot then.
+  /// Stores `slot`; one without an object empties it. Throws std::bad_alloc, and has changed no
+  /// slot then.
   void set(std::uint32_t number, StoredObject slot);
-  /// Calls `see(number, slot)` for each slot that is not empty, from `first` on, until it returns false.
+  /// Calls `see(number, slot)` for each slot that is not empty, from `first` on, until it returns
+  /// false.
   template <typename See>
   void visit(See see, std::uint32_t first = 0) const {
     if (root_ != nullptr) visit_node(root_, levels_, 0, first, see);
@@ -53,7 +57,8 @@ class SlotTable {
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_of_node(root_, levels_); }
 
  private:
-  // Small: a change copies a leaf, and with it counts the references of all its objects, which are in no cache.
+  // Small leaves: copying one increments the reference counts of all its objects, each a cache
+  // miss.
   static constexpr unsigned kLeafBits = 2;
   static constexpr unsigned kInnerBits = 4;
 
@@ -68,7 +73,7 @@ class SlotTable {
     std::array<Node*, 1U << kInnerBits> children{};
   };
 
-  /// Where the slot stands; null if it is empty.
+  /// Returns the leaf of a slot; null if there is none.
   [[nodiscard]] const Leaf* leaf_of(std::uint32_t number) const noexcept;
   static Node* retain(Node* node) noexcept {
     if (node != nullptr) node->references.fetch_add(1, std::memory_order_relaxed);
@@ -104,7 +109,7 @@ class SlotTable {
   }
 
   Node* root_ = nullptr;
-  unsigned levels_ = 0;  // above the leaves
+  unsigned levels_ = 0;  // levels above the leaves
 };
 
 }  // namespace kube::detail

@@ -24,8 +24,8 @@ std::uint64_t process_seed() noexcept {
   return kSeed;
 }
 
-/// Visits objects some steps behind those that were found: their memory is being fetched meanwhile. Random
-/// objects of a large cache are in no cache of the processor.
+/// Delays each visit by some objects, so that an object's memory is prefetched before it is
+/// visited. Random objects of a large cache are in no cache of the processor.
 class Prefetching {
  public:
   explicit Prefetching(const StoreSnapshot::See& see) : see_(see) {}
@@ -49,10 +49,10 @@ class Prefetching {
   bool more_ = true;
 };
 
-/// Where to look for objects, and how many there are.
+/// A superset of the matching objects, and its size.
 struct Candidates {
   const PersistentSet* set = nullptr;  ///< null: all slots
-  std::string_view label;              ///< the key of the label, if the set is that of labels
+  std::string_view label;              ///< the key of the label, if `set` is the label index
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
   std::size_t count = 0;
 
@@ -82,7 +82,7 @@ Candidates label_candidates(const StoreState& state, const labels::Requirement& 
       break;
     }
     default:
-      found.set = nullptr;  // matches objects without the label: no index can tell
+      found.set = nullptr;  // matches objects without the label: an index cannot find those
       break;
   }
   return found;
@@ -195,7 +195,8 @@ void StoreSnapshot::select(std::string_view space, const labels::Selector& selec
     return see(object);
   };
   if (best.set == nullptr) return for_each(check);
-  // Hashes of two labels of one object may be in one range, or in two: it counts for the right one only.
+  // Two labels of one object may have hashes in the same range, or in two ranges: the object is
+  // visited only for the right one.
   const bool ambiguous =
       !best.label.empty() && (best.ranges.size() > 1 ||
                               best.ranges.front().first >> 32 != best.ranges.front().second >> 32);

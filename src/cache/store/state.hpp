@@ -14,18 +14,19 @@
 
 namespace kube::detail {
 
-/// Spreads texts over 64 bits, differently in each process, so that nobody can choose names that collide.
+/// Hashes a text to 64 bits, with a random seed per process, so that colliding names cannot be
+/// chosen.
 [[nodiscard]] std::uint64_t hash_text(std::string_view text, std::uint64_t seed) noexcept;
 [[nodiscard]] std::uint64_t hash_key(std::string_view space, std::string_view name) noexcept;
-/// What of it KeyTable has.
+/// Returns the upper 32 bits of the hash, as stored in KeyTable.
 [[nodiscard]] inline std::uint32_t short_hash(std::uint64_t hash) noexcept {
   return static_cast<std::uint32_t>(hash >> 32);
 }
 [[nodiscard]] std::uint32_t hash_value_text(std::string_view value) noexcept;
-/// 16 bits of the label's key, then 16 of its value: all objects with one label stand side by side.
+/// 16 bits for the label's key, then 16 for its value: all entries of one label key are adjacent.
 [[nodiscard]] std::uint32_t hash_label(std::string_view key, std::string_view value) noexcept;
 
-/// Entries of all indexes: what is looked for in the upper half, the object's slot in the lower.
+/// Entries of all indexes: the hash in the upper half, the object's slot in the lower.
 [[nodiscard]] constexpr std::uint64_t entry(std::uint64_t hash, std::uint32_t slot) noexcept {
   return hash << 32 | slot;
 }
@@ -33,8 +34,8 @@ namespace kube::detail {
   return static_cast<std::uint32_t>(key);
 }
 
-/// One state of a store. Objects stand in numbered slots; the sets hold hashes and slot numbers. A hash only
-/// says where to look: whoever looks compares texts.
+/// One immutable state of a store; see docs/cache-engine.md. Objects are stored in numbered slots.
+/// The sets hold hashes and slot numbers. A hash only finds candidates: readers compare the texts.
 struct StoreState {
   struct Index {
     std::string name;
@@ -57,9 +58,9 @@ struct StoreState {
     std::uint32_t number = 0;
     const StoredObject* slot = nullptr;  ///< null: there is no such object
   };
-  /// Where an object is, until the next change.
+  /// Returns the slot of an object, valid until the next change.
   [[nodiscard]] Place find_slot(std::string_view space, std::string_view name) const;
-  /// The object, or null.
+  /// Returns the object, or null.
   [[nodiscard]] ObjectRef find(std::string_view space, std::string_view name) const;
 };
 

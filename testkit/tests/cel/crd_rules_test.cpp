@@ -14,7 +14,7 @@ using testing::SizeIs;
 
 constexpr const char* kRobots = "/apis/example.com/v1/namespaces/default/robots";
 
-/// A definition of robots whose spec has this schema, beside what `version` adds.
+/// Creates a definition of robots whose spec has this schema, with the additions in `version`.
 ApiReply define(Api& api, const std::string& spec, const std::string& version = "") {
   ApiReply reply = api.post(
       kDefinitions,
@@ -33,7 +33,7 @@ std::string robot(const std::string& spec, const std::string& name = "r") {
       name, spec);
 }
 
-/// "type field: message" of each cause.
+/// Returns "type field: message" of each cause.
 std::vector<std::string> causes(const ApiReply& reply) {
   std::vector<std::string> all;
   for (const Value& cause : reply.json->get_array("details.causes")) {
@@ -49,7 +49,7 @@ constexpr const char* kLegs =
     R"~({"rule":"!has(self.name) || self.name.startsWith('r')","messageExpression":"'not ' + self.name","fieldPath":".name"}]})~";
 
 // CE-7
-TEST(Rules, RefuseWhatViolatesThem) {
+TEST(Rules, RejectObjectsThatViolateThem) {
   Api api;
   ASSERT_EQ(define(api, kLegs).status(), 201);
 
@@ -100,7 +100,7 @@ TEST(Rules, NameTheReasonAndTheValue) {
 }
 
 // CE-8
-TEST(Rules, WaitUntilTheTypesAreRight) {
+TEST(Rules, RunOnlyIfTheTypesAreValid) {
   Api api;
   define(api, kLegs);
 
@@ -144,7 +144,7 @@ TEST(Rules, CompareWithTheStoredObject) {
 }
 
 // CE-9
-TEST(Rules, TolerateWhatAnUpdateDoesNotChange) {
+TEST(Rules, TolerateViolationsInUnchangedParts) {
   Api api;
   define(api, R"({"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}}})",
          R"(,"subresources":{"status":{}})");
@@ -169,7 +169,7 @@ TEST(Rules, TolerateWhatAnUpdateDoesNotChange) {
 }
 
 // CE-9
-TEST(Rules, HoldForTheStatus) {
+TEST(Rules, ApplyToTheStatus) {
   Api api;
   const ApiReply made = api.post(
       kDefinitions,
@@ -192,7 +192,7 @@ TEST(Rules, HoldForTheStatus) {
 }
 
 // CE-6
-TEST(Rules, ThatDoNotCompileAreRefused) {
+TEST(Rules, AreRejectedIfTheyDoNotCompile) {
   Api api;
   const auto refusal = [&](const std::string& rule) {
     const ApiReply reply = define(
@@ -231,7 +231,7 @@ TEST(Rules, ThatDoNotCompileAreRefused) {
 }
 
 // CE-6
-TEST(Rules, CannotCompareElementsThatCannotBeFoundAgain) {
+TEST(Rules, CannotUseOldSelfInUncorrelatableLists) {
   Api api;
 
   const ApiReply reply = define(
@@ -246,7 +246,7 @@ TEST(Rules, CannotCompareElementsThatCannotBeFoundAgain) {
 }
 
 // CE-10
-TEST(Rules, EndWhenTheyCostTooMuch) {
+TEST(Rules, AreAbortedAtTheCostLimit) {
   Api api;
   ASSERT_EQ(
       define(
@@ -272,7 +272,7 @@ constexpr const char* kZone =
     R"~("x-kubernetes-validations":[{"rule":"self.t.getHours('Europe/Berlin') < 12"}]})~";
 
 // CE-11
-TEST(Rules, ThatCannotBeEvaluatedSaySo) {
+TEST(Rules, WarnIfTheyCannotBeEvaluated) {
   Api api;
 
   const ApiReply defined = define(api, kZone);
@@ -292,7 +292,7 @@ TEST(Rules, ThatCannotBeEvaluatedSaySo) {
 }
 
 // CE-11
-TEST(Rules, ThatCannotBeEvaluatedAreRefusedIfStrict) {
+TEST(Rules, AreRejectedInStrictModeIfTheyCannotBeEvaluated) {
   EngineOptions options;
   options.strict = true;
   Api api{std::move(options)};

@@ -26,13 +26,13 @@ void expect_exceeded(const std::string& expression, const Value& self = {}) {
 }
 
 // CE-4
-TEST(ExpressionLimits, EndLoopsThatCostTooMuch) {
+TEST(ExpressionLimits, AbortExpensiveLoops) {
   expect_exceeded("lists.range(1000000000).size() > 0");
   expect_exceeded("lists.range(2000).all(a, lists.range(2000).all(b, a + b >= 0))");
 }
 
-// CE-4: equality is cheap by the cost of the real server, whatever is compared.
-TEST(ExpressionLimits, EndComparisonsOfLargeValues) {
+// CE-4: the real server's cost model charges little for equality, even of large values.
+TEST(ExpressionLimits, AbortComparisonsOfLargeValues) {
   Value big = Value::array();
   for (int i = 0; i < 2000; ++i) big.push_back(Value::array({1, 2, 3, 4, 5}));
   const Value self = Value::object({{"big", std::move(big)}});
@@ -41,15 +41,15 @@ TEST(ExpressionLimits, EndComparisonsOfLargeValues) {
 }
 
 // CE-4
-TEST(ExpressionLimits, EndTextsThatGrowTooLong) {
+TEST(ExpressionLimits, AbortStringsThatGrowTooLong) {
   const Value self{std::string(100'000, 'a')};
 
   expect_exceeded("self.replace('', self).size() > 0", self);
   expect_exceeded("self.split('').map(x, self).join('').size() > 0", self);
 }
 
-// CE-4: the expression takes exponential time on a matcher that backtracks.
-TEST(ExpressionLimits, EndSearchesThatTakeTooLong) {
+// CE-4: the expression takes exponential time in a backtracking matcher.
+TEST(ExpressionLimits, AbortSlowRegexSearches) {
   const Val value =
       run("self.matches('^(([a-z])+.)+[A-Z]([a-z])+$')", Value{std::string(200, 'a')});
 
@@ -62,7 +62,7 @@ TEST(ExpressionLimits, EndSearchesThatTakeTooLong) {
 }
 
 // CE-4
-TEST(ExpressionLimits, RefuseDeepAndLongExpressions) {
+TEST(ExpressionLimits, RejectDeepAndLongExpressions) {
   const auto issues = [](const std::string& expression) {
     return Program{expression, {}}.issues();
   };
@@ -84,7 +84,7 @@ TEST(ExpressionLimits, RefuseDeepAndLongExpressions) {
 }
 
 // CE-5
-TEST(Expression, TellsWhichFunctionsAreMissing) {
+TEST(Expression, ReportsUnimplementedFunctions) {
   const Variables variables{{"authorizer", simple_type(TypeKind::kDyn)}};
 
   const Program access{"authorizer.group('').resource('pods').check('get').allowed()", variables};
@@ -99,7 +99,7 @@ TEST(Expression, TellsWhichFunctionsAreMissing) {
   ASSERT_EQ(message.missing().size(), 1U);
 }
 
-// CE-5: a function that nobody has is a mistake.
+// CE-5: a function that the real server does not have, either, is an error.
 TEST(Expression, RefusesFunctionsThatDoNotExist) {
   const Program program{"math.greatest(1, 2) == 2", {}};
 

@@ -14,7 +14,7 @@ constexpr const char* kPolicies =
 constexpr const char* kBindings =
     "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";
 
-/// A policy `p` about config maps.
+/// Creates a policy `p` for config maps.
 ApiReply add_policy(Api& api, const std::string& rest,
                     const std::string& operations = R"(["CREATE","UPDATE"])") {
   return api.post(
@@ -41,7 +41,7 @@ ApiReply make(Api& api, const std::string& name, const std::string& data = "{}")
 }
 
 // AP-1, AP-2
-TEST(AdmissionPolicies, DenyWhatViolatesThem) {
+TEST(AdmissionPolicies, DenyRequestsThatViolateThem) {
   Api api;
   ASSERT_EQ(add_policy(api, kNoForbidden).status(), 201);
   EXPECT_EQ(make(api, "early", R"({"forbidden":"x"})").status(), 201) << "nothing binds the policy";
@@ -88,7 +88,7 @@ TEST(AdmissionPolicies, ChooseMessageAndReason) {
 }
 
 // AP-1
-TEST(AdmissionPolicies, LookOnlyAtWhatTheyMatch) {
+TEST(AdmissionPolicies, ApplyOnlyToMatchingRequests) {
   Api api;
   api.post(
       kPolicies,
@@ -160,7 +160,7 @@ TEST(AdmissionPolicies, TakeParameters) {
 }
 
 // AP-5
-TEST(AdmissionPolicies, FailAsTheirFailurePolicySays) {
+TEST(AdmissionPolicies, FollowTheirFailurePolicyOnErrors) {
   for (const auto& [policy, status] : {std::pair{"Fail", 422}, std::pair{"Ignore", 201}}) {
     Api api;
     add_policy(
@@ -181,7 +181,7 @@ TEST(AdmissionPolicies, FailAsTheirFailurePolicySays) {
 }
 
 // AP-6
-TEST(AdmissionPolicies, WarnIfTheBindingSaysSo) {
+TEST(AdmissionPolicies, WarnIfTheBindingAsksForWarnings) {
   Api api;
   add_policy(api, kNoForbidden);
   bind(api, R"("validationActions":["Warn","Audit"])");
@@ -195,7 +195,7 @@ TEST(AdmissionPolicies, WarnIfTheBindingSaysSo) {
 }
 
 // AP-7
-TEST(AdmissionPolicies, ThatDoNotCompileAreRefused) {
+TEST(AdmissionPolicies, AreRejectedIfTheyDoNotCompile) {
   Api api;
 
   const ApiReply syntax = add_policy(api, R"("validations":[{"expression":"object.a =="}])");
@@ -213,7 +213,7 @@ TEST(AdmissionPolicies, ThatDoNotCompileAreRefused) {
 }
 
 // CE-11
-TEST(AdmissionPolicies, ThatCannotBeEvaluatedSaySo) {
+TEST(AdmissionPolicies, WarnIfTheyCannotBeEvaluated) {
   constexpr const char* kAccess =
       R"~("validations":[{"expression":"authorizer.group('').resource('pods').check('get').allowed()"}])~";
   Api api;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the CEL environment of kube-apiserver v1.36 said about several hundred expressions; see
-// tests/fixtures/cel/README.md.
+// Compares with recorded results of the CEL environment of kube-apiserver v1.36 for several hundred
+// expressions; see tests/fixtures/cel/README.md.
 #include "testkit/cel/program.hpp"
 #include "testkit/cel/schema_type.hpp"
 
@@ -14,7 +14,7 @@
 namespace kube::testkit::cel {
 namespace {
 
-/// One line of the recording.
+/// Compares one line of the recording.
 void compare(const Value& recorded, const TypePtr& type, const Value& self) {
   const std::string expression{recorded["expr"].as_string()};
   SCOPED_TRACE(expression);
@@ -39,7 +39,7 @@ void compare(const Value& recorded, const TypePtr& type, const Value& self) {
 }
 
 // CE-1, CE-2, CE-3
-TEST(Expression, GivesWhatTheRealServerGives) {
+TEST(Expression, ReturnsTheResultsOfTheRealServer) {
   std::ifstream file{KUBECXX_CEL_FIXTURES "/recorded.jsonl"};
   std::string line;
   ASSERT_TRUE(std::getline(file, line));

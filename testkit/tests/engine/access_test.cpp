@@ -30,7 +30,7 @@ EngineOptions guarded(Recorder& recorder) {
 Headers bearer(const char* token) { return {{"Authorization", std::string{"Bearer "} + token}}; }
 
 // AU-1
-TEST(Access, WrongTokensAreRefusedEvenWhereAnonymousIsWelcome) {
+TEST(Access, WrongTokensAreRefusedEvenIfAnonymousIsAllowed) {
   Recorder recorder;
   Api api{guarded(recorder)};
   const ApiReply reply = api.send("GET", kConfigMaps, "", bearer("wrong"));
@@ -71,7 +71,7 @@ TEST(Access, CertificatesNameTheUser) {
 }
 
 // AU-3, SL-5
-TEST(Access, RefusalsNameWhatWasAsked) {
+TEST(Access, RefusalsNameTheRequest) {
   Recorder recorder;
   Api api{guarded(recorder)};
   recorder.allow = false;
@@ -164,7 +164,7 @@ TEST(Access, Impersonation) {
 }
 
 // SA-2
-TEST(Access, ApplyThatCreatesNeedsToBeAllowedToCreate) {
+TEST(Access, ApplyThatCreatesNeedsCreatePermission) {
   Api api{{.authorize = [](const AccessRequest& access) -> AccessDecision {
     return {access.verb != "create", "not create"};
   }}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What single kinds do: leases, events, pods, services, autoscalers.
+// Rules of single kinds: leases, events, pods, services, autoscalers.
 #include <gmock/gmock.h>
 
 #include "engine_fixture.hpp"
@@ -30,7 +30,7 @@ TEST(Leases, AreChecked) {
 }
 
 // BK-3
-TEST(Events, AreOneStoreWithTwoViews) {
+TEST(Events, AreStoredOnceAndServedInTwoGroups) {
   Api api;
   const ApiReply made = api.post(
       kEvents,
@@ -59,7 +59,7 @@ TEST(Events, AreChecked) {
       api.post(kEvents, R"({"metadata":{"name":"e"},"involvedObject":{"namespace":"other"}})");
   EXPECT_EQ(elsewhere.status(), 422);
   EXPECT_EQ(elsewhere.at("details.causes[0].field"), "involvedObject.namespace");
-  // The metadata is looked at last.
+  // The metadata is validated last.
   const ApiReply nameless = api.post(kEvents, R"({"involvedObject":{"namespace":"other"}})");
   EXPECT_EQ(nameless.status(), 422);
   EXPECT_EQ(nameless.at("details.causes[0].field"), "involvedObject.namespace");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a real server adds to objects, keeps in them and refuses, as found by tests/differential.
+// Fields that a real server adds, keeps or refuses, as found by tests/differential.
 #include <gmock/gmock.h>
 
 #include "engine_fixture.hpp"
@@ -15,7 +15,7 @@ constexpr const char* kJobs = "/apis/batch/v1/namespaces/default/jobs";
 constexpr const char* kDaemonSets = "/apis/apps/v1/namespaces/default/daemonsets";
 
 // BK-4
-TEST(Builtin, PodsGetPriorityAndTolerationsThatNobodyOwns) {
+TEST(Builtin, PodsGetUnmanagedPriorityAndTolerations) {
   Api api;
   const ApiReply made = api.make_pod("p");
   EXPECT_EQ(made.at("spec.priority"), "0");
@@ -33,7 +33,7 @@ TEST(Builtin, PodsGetPriorityAndTolerationsThatNobodyOwns) {
 }
 
 // DL-7
-TEST(Builtin, PodsAreMarkedBeforeTheyGo) {
+TEST(Builtin, PodsAreMarkedBeforeDeletion) {
   Api api;
   const ApiReply made = api.make_pod("p");
   WatchReader watch =
@@ -48,7 +48,7 @@ TEST(Builtin, PodsAreMarkedBeforeTheyGo) {
   EXPECT_EQ(gone.version(), removed.version());
 }
 
-TEST(Builtin, QuantitiesAreWrittenInOneWay) {
+TEST(Builtin, QuantitiesAreCanonical) {
   Api api;
   const ApiReply made = api.post(
       kPods,
@@ -59,13 +59,13 @@ TEST(Builtin, QuantitiesAreWrittenInOneWay) {
   EXPECT_EQ(made.at("spec.containers[0].resources.limits.cpu"), "2");
 }
 
-TEST(Builtin, SecretsTakePlainData) {
+TEST(Builtin, SecretsAcceptStringData) {
   Api api;
   const ApiReply made = api.post(
       kSecrets, R"({"metadata":{"name":"s"},"data":{"a":"AA==","b":null},"stringData":{"a":"x"}})");
   EXPECT_EQ(made.at("data"), R"({"a":"eA==","b":""})");
   EXPECT_THAT(made.text(), Not(HasSubstr("stringData")));
-  // A patch of nothing else changes what is there, too.
+  // A patch of stringData alone changes data, too.
   const ApiReply patched =
       api.patch(std::string{kSecrets} + "/s", R"({"stringData":{"b":"y","c":"z"}})");
   EXPECT_EQ(patched.at("data"), R"({"a":"eA==","b":"eQ==","c":"eg=="})");
@@ -73,7 +73,7 @@ TEST(Builtin, SecretsTakePlainData) {
 }
 
 // RV-2
-TEST(Builtin, BytesThatAreNullAreReadAsAnEmptyTextAndWrittenOnceMore) {
+TEST(Builtin, NullBytesAreReadAsEmptyAndWrittenAgain) {
   Api api;
   const std::string path = std::string{kConfigMaps} + "/c";
   const auto touch = [&] { return api.patch(path, R"({"metadata":{"annotations":null}})"); };
@@ -97,7 +97,7 @@ TEST(Builtin, AContainerWithoutImageIsPulledIfNotPresent) {
   Api api;
   api.post(kPods,
            R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i:1"}]}})");
-  // Nothing but the image changes, so that alone is wrong.
+  // The only error is about the image, which is the only changed field.
   const ApiReply reply =
       api.patch(std::string{kPods} + "/p",
                 R"({"spec":{"containers":[{"$patch":"delete","name":"c"},{"name":"c"}]}})",
@@ -107,7 +107,7 @@ TEST(Builtin, AContainerWithoutImageIsPulledIfNotPresent) {
   EXPECT_THAT(reply.text(), Not(HasSubstr("FieldValueForbidden")));
 }
 
-TEST(Builtin, TheAddressOfAServiceIsOne) {
+TEST(Builtin, ServiceHasASingleAddress) {
   Api api;
   const ApiReply reply = api.post(
       kServices, R"({"metadata":{"name":"s"},"spec":{"clusterIP":"x","ports":[{"port":80}]}})");
@@ -134,7 +134,7 @@ TEST(Builtin, JobsSelectTheirOwnPods) {
 }
 
 // UP-5, BK-5
-TEST(Builtin, JobsDoNotSelectThePodsOfOthers) {
+TEST(Builtin, JobsDoNotSelectPodsOfOtherJobs) {
   Api api;
   const std::string pods =
       R"("spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}})";
@@ -199,7 +199,7 @@ TEST(Builtin, DaemonSetsCountTheirTemplates) {
   EXPECT_EQ(api.patch(path, R"({"spec":{"template":{"spec":{"hostname":"h"}}}})").at(note), "2");
 }
 
-TEST(Builtin, ServicesChangeBetweenNamesAndAddresses) {
+TEST(Builtin, ServicesChangeToAndFromExternalName) {
   Api api;
   const std::string path = std::string{kServices} + "/s";
   const ApiReply made =
@@ -217,7 +217,7 @@ TEST(Builtin, ServicesChangeBetweenNamesAndAddresses) {
   EXPECT_EQ(open.at("spec.ipFamilyPolicy"), "RequireDualStack");
 }
 
-TEST(Builtin, NodesAndClaimsAreProtectedAtFirst) {
+TEST(Builtin, NodesAndClaimsGetInitialTaintsAndFinalizers) {
   Api api;
   const ApiReply node = api.post(
       "/api/v1/nodes",
@@ -232,7 +232,7 @@ TEST(Builtin, NodesAndClaimsAreProtectedAtFirst) {
 }
 
 // SA-3
-TEST(Builtin, ApplyRemovesOnlyWhatItsManagerOwned) {
+TEST(Builtin, ApplyRemovesOnlyFieldsOfItsManager) {
   Api api;
   const auto apply = [&](const std::string& spec) {
     return api.patch(
@@ -261,7 +261,7 @@ TEST(Builtin, VersionsOfNewObjectsCountOnlyIfTheyAreNumbers) {
 }
 
 // UP-5, CR-6
-TEST(Builtin, AllCausesAreTold) {
+TEST(Builtin, AllCausesAreReported) {
   Api api;
   api.make_config_map("a");
   const ApiReply refused = api.patch(

@@ -11,7 +11,7 @@ using testing::IsEmpty;
 using testing::IsSupersetOf;
 
 // BK-8
-TEST(ClusterObjects, AreThereFromTheStart) {
+TEST(ClusterObjects, ExistFromTheStart) {
   Api api{{.cluster_objects = true}};
 
   EXPECT_EQ(api.get("/api/v1/namespaces/default/services/kubernetes").at("spec.clusterIP"),
@@ -31,7 +31,7 @@ TEST(ClusterObjects, AreThereFromTheStart) {
 }
 
 // BK-8
-TEST(ClusterObjects, AnAdminMayWhatAnEditorAndAViewerMay) {
+TEST(ClusterObjects, AdminIncludesTheRulesOfEditAndView) {
   Api api{{.cluster_objects = true}};
   const std::string roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles/";
   const auto rules = [&](const char* name) {
@@ -44,7 +44,7 @@ TEST(ClusterObjects, AnAdminMayWhatAnEditorAndAViewerMay) {
 }
 
 // BK-8
-TEST(ClusterObjects, EachNamespaceGetsItsOwn) {
+TEST(ClusterObjects, AreCreatedForEachNamespace) {
   Api api{{.cluster_objects = true, .ca_pem = "PEM"}};
 
   api.post("/api/v1/namespaces", R"({"metadata":{"name":"fresh"}})");
@@ -60,7 +60,7 @@ TEST(ClusterObjects, EachNamespaceGetsItsOwn) {
 }
 
 // BK-8
-TEST(ClusterObjects, AreLeftOutUnlessAskedFor) {
+TEST(ClusterObjects, AreNotCreatedByDefault) {
   Api api;
 
   EXPECT_THAT(api.get("/api/v1/services").names(), IsEmpty());

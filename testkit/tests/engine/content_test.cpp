@@ -19,7 +19,7 @@ using testing::StartsWith;
 constexpr const char* kProtobuf = "application/vnd.kubernetes.protobuf";
 
 // CT-1, KU-6
-TEST(Content, BodiesComeInThreeForms) {
+TEST(Content, BodiesAreAcceptedInThreeFormats) {
   Api api;
   core::v1::ConfigMap map;
   map.metadata.name = "p";
@@ -49,7 +49,7 @@ TEST(Content, BodiesComeInThreeForms) {
 }
 
 // CT-1
-TEST(Content, BodiesInProtobufAreTakenAsThoseInJsonAre) {
+TEST(Content, ProtobufBodiesAreTreatedLikeJson) {
   Api api;
   const auto post = [&](const char* path, const auto& object) {
     return api.send("POST", path, encode_protobuf(object), {{"Content-Type", kProtobuf}});
@@ -174,7 +174,7 @@ TEST(Content, Tables) {
 }
 
 // RQ-10
-TEST(Content, PrettyAnswers) {
+TEST(Content, PrettyResponses) {
   Api api;
   api.make_config_map("a");
   const std::string path = std::string{kConfigMaps} + "/a";

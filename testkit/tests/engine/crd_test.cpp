@@ -47,7 +47,7 @@ TEST(Definitions, BecomeServed) {
 }
 
 // CR-3, CR-7
-TEST(CustomResources, AnotherKindIsRefusedWhenAllElseWasLookedAt) {
+TEST(CustomResources, WrongKindIsReportedLast) {
   Api api;
   api.make_widgets();
   const auto other = [](std::string_view metadata) {
@@ -76,7 +76,7 @@ TEST(CustomResources, AnotherKindIsRefusedWhenAllElseWasLookedAt) {
 }
 
 // PA-2
-TEST(CustomResources, APatchMayNotMakeAnotherTypeOfThem) {
+TEST(CustomResources, PatchCannotChangeTheType) {
   Api api;
   api.make_widgets();
   api.post(kWidgets, widget("a"));
@@ -199,8 +199,8 @@ TEST(CustomResources, ArePrunedDefaultedAndValidated) {
   EXPECT_EQ(api.patch(std::string{kWidgets} + "/w", R"({"spec":{"size":"x"}})").status(), 422);
 }
 
-// CR-7: what is shown as a scale is a number that a scale can show, whatever the schema says.
-TEST(CustomResources, HaveNumbersWhereTheirScaleIs) {
+// CR-7: scale paths must hold valid numbers, regardless of the schema.
+TEST(CustomResources, NeedNumbersAtTheirScalePaths) {
   Api api;
   api.make_widgets(R"(,"subresources":{"scale":{"specReplicasPath":".spec.replicas",)"
                    R"("statusReplicasPath":".status.replicas"}})");
@@ -217,7 +217,7 @@ TEST(CustomResources, HaveNumbersWhereTheirScaleIs) {
 }
 
 // CT-4, CT-7, CR-3
-TEST(CustomResources, LookDifferent) {
+TEST(CustomResources, DifferFromBuiltinResources) {
   Api api;
   api.make_widgets();
   const ApiReply made = api.post(kWidgets, widget("w"));
@@ -250,7 +250,7 @@ TEST(CustomResources, LookDifferent) {
 }
 
 // RQ-1, RQ-2, RQ-4
-TEST(CustomResources, RefuseInTheirOwnWords) {
+TEST(CustomResources, HaveTheirOwnErrorMessages) {
   Api api;
   api.make_widgets();
   EXPECT_EQ(api.post(std::string{kWidgets} + "/named", widget("named")).status(), 201);
@@ -267,7 +267,7 @@ TEST(CustomResources, RefuseInTheirOwnWords) {
 }
 
 // GN-2, ST-1, ST-2
-TEST(CustomResources, HaveAStatusOfTheirOwn) {
+TEST(CustomResources, HaveASeparateStatus) {
   Api api;
   api.make_widgets(R"(,"subresources":{"status":{}})");
   const ApiReply made = api.post(kWidgets, widget("w", R"("spec":{},"status":{"phase":"x"})"));
@@ -357,7 +357,7 @@ TEST(CustomResources, WatchesEndWhenTheSchemaChanges) {
 }
 
 // CD-6, CD-7
-TEST(CustomResources, AreShownByTheSchemaOfToday) {
+TEST(CustomResources, AreServedWithTheCurrentSchema) {
   Api api;
   api.make_widgets();
   api.post(kWidgets, widget("w"));
@@ -374,7 +374,7 @@ TEST(CustomResources, AreShownByTheSchemaOfToday) {
 }
 
 // CD-12
-TEST(Definitions, TakeTheirObjectsWithThem) {
+TEST(Definitions, AreDeletedWithTheirObjects) {
   Api api;
   api.make_widgets();
   api.post(kWidgets, widget("w"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// delete, deletecollection, namespaces and garbage.
+// The verbs delete and deletecollection, namespaces and garbage collection.
 #include <gmock/gmock.h>
 
 #include "engine_fixture.hpp"
@@ -50,7 +50,7 @@ TEST(Delete, ReadsItsOptions) {
   EXPECT_EQ(api.remove(path, "{").status(), 400);
   EXPECT_EQ(api.remove(path + "?dryRun=All").status(), 200);
   EXPECT_EQ(api.get(path).status(), 200);
-  // With a body the query does not count.
+  // With a body, the query is ignored.
   EXPECT_EQ(
       api.remove(path + "?dryRun=All", R"({"kind":"DeleteOptions","apiVersion":"v1"})").status(),
       200);
@@ -101,7 +101,7 @@ TEST(Delete, PoliciesAreFinalizers) {
     api.make_config_map("a");
     const ApiReply reply = api.remove(std::string{kConfigMaps} + "/a", policy);
     const std::string found = reply.at("metadata.finalizers[0]");
-    if (!found.empty()) {  // background after another policy removes at once
+    if (!found.empty()) {  // Background after another policy deletes at once
       EXPECT_EQ(api.remove(std::string{kConfigMaps} + "/a", R"({"propagationPolicy":"Background"})")
                     .at("status"),
                 "Success");
@@ -121,7 +121,7 @@ TEST(Delete, PoliciesAreFinalizers) {
 }
 
 // DL-7
-TEST(Delete, PodsGoGracefully) {
+TEST(Delete, PodsHaveAGracePeriod) {
   Api api;
   api.make_pod("p", R"("nodeName":"n",)");
   const std::string path = std::string{kPods} + "/p";
@@ -148,7 +148,7 @@ TEST(Delete, PodsGoGracefully) {
 }
 
 // DL-5, DL-7
-TEST(Delete, AShorterGraceMayComeWithAnotherPolicy) {
+TEST(Delete, GracePeriodCanBeShortenedTogetherWithThePolicy) {
   Api api;
   api.make_pod("p", R"("nodeName":"n",)");
   const std::string path = std::string{kPods} + "/p";
@@ -159,7 +159,7 @@ TEST(Delete, AShorterGraceMayComeWithAnotherPolicy) {
 }
 
 // DL-7
-TEST(Delete, AGraceThatRunsIsOnlyChangedByAnother) {
+TEST(Delete, RunningGracePeriodIsChangedOnlyByAShorterOne) {
   Api api;
   api.make_pod("p", R"("nodeName":"n",)");
   const std::string path = std::string{kPods} + "/p";
@@ -168,7 +168,8 @@ TEST(Delete, AGraceThatRunsIsOnlyChangedByAnother) {
   const ApiReply again = api.remove(path, R"({"propagationPolicy":"Foreground"})");
   EXPECT_EQ(again.at("metadata.deletionGracePeriodSeconds"), "30");
   EXPECT_EQ(again.at("metadata.finalizers"), "");
-  // A shorter one that is over already leaves the last word to whoever has to see it.
+  // A shorter grace period that is already over still leaves one second, so that watches see the
+  // change.
   api.clock.advance(20s);
   const ApiReply late = api.remove(path, R"({"gracePeriodSeconds":10})");
   EXPECT_EQ(late.at("metadata.deletionGracePeriodSeconds"), "1");
@@ -176,7 +177,7 @@ TEST(Delete, AGraceThatRunsIsOnlyChangedByAnother) {
 }
 
 // UP-5
-TEST(Delete, WhatGoesKeepsItsDeletionTimestampWhateverIsPut) {
+TEST(Delete, UpdatesCannotChangeTheDeletionTimestamp) {
   Api api;
   api.make_pod("p", R"("nodeName":"n",)");
   const std::string path = std::string{kPods} + "/p";
@@ -188,7 +189,7 @@ TEST(Delete, WhatGoesKeepsItsDeletionTimestampWhateverIsPut) {
 }
 
 // DL-5
-TEST(Delete, ADryRunThatTakesTheLastFinalizerTellsNothing) {
+TEST(Delete, DryRunThatRemovesTheLastFinalizerReturnsAnEmptyObject) {
   Api api;
   api.make_pod("p");
   api.make_config_map("a");
@@ -204,7 +205,7 @@ TEST(Delete, ADryRunThatTakesTheLastFinalizerTellsNothing) {
 }
 
 // DL-9
-TEST(DeleteCollection, DeletesWhatTheSelectorsSelect) {
+TEST(DeleteCollection, DeletesSelectedObjects) {
   Api api;
   api.make_config_map("a", "default", R"({"k":"v"})");
   api.make_config_map("b", "default", R"({"k":"v"})");
@@ -216,13 +217,13 @@ TEST(DeleteCollection, DeletesWhatTheSelectorsSelect) {
   EXPECT_THAT(api.get(kConfigMaps).names(), ElementsAre("b", "c"));
   api.remove(kConfigMaps);
   EXPECT_THAT(api.get(kConfigMaps).names(), IsEmpty());
-  // The selector is looked at before the options.
+  // The selector is validated before the options.
   const std::string bad = "?fieldSelector=bogus%3D1&propagationPolicy=bogus";
   EXPECT_EQ(api.remove(kConfigMaps + bad).status(), 400);
 }
 
 // DL-10, BK-1, RQ-3
-TEST(Namespaces, LiveAndDie) {
+TEST(Namespaces, AreEmptiedAndDeleted) {
   Api api;
   EXPECT_THAT(api.get("/api/v1/namespaces").names(),
               ElementsAre("default", "kube-node-lease", "kube-public", "kube-system"));
@@ -253,7 +254,7 @@ TEST(Namespaces, LiveAndDie) {
 }
 
 // DL-10, RQ-3
-TEST(Namespaces, AreFinishedByFinalize) {
+TEST(Namespaces, AreDeletedByFinalize) {
   Api api{{.namespace_controller = false}};
   api.post("/api/v1/namespaces", R"({"metadata":{"name":"n"}})");
   Value object = *api.remove("/api/v1/namespaces/n").json;
@@ -274,7 +275,7 @@ std::string owned(const std::string& name, const std::string& owner, const std::
 }
 
 // DL-8
-TEST(Garbage, GoesInTheBackground) {
+TEST(Garbage, IsDeletedInTheBackground) {
   Api api{{.garbage_collection = true}};
   const std::string uid = api.make_config_map("owner").at("metadata.uid");
   api.post(kConfigMaps, owned("child", "owner", uid));
@@ -305,8 +306,8 @@ TEST(Garbage, ForegroundWaitsForBlockingDependents) {
   EXPECT_THAT(api.get(kConfigMaps).names(), IsEmpty());
 }
 
-// DL-8: each waited for the next one, for ever.
-TEST(Garbage, ForegroundDeletionEndsThoughOwnersStandInACircle) {
+// DL-8: owners in a cycle once waited for each other forever.
+TEST(Garbage, ForegroundDeletionEndsWithCircularOwners) {
   for (const std::size_t count : {2U, 3U}) {
     Api api{{.garbage_collection = true}};
     std::vector<std::string> uids;

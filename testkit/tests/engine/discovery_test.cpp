@@ -50,7 +50,7 @@ TEST(Discovery, LegacyForm) {
   EXPECT_EQ(resources["deployments/status"].get_string("kind"), "Deployment");
 }
 
-/// Groups of an aggregated answer, by name; then resources by version and name.
+/// Returns the groups of an aggregated response by name, and their resources by version and name.
 std::map<std::string, Value> by_resource(const Value& document) {
   std::map<std::string, Value> all;
   for (const Value& group : document.get_array("items")) {
@@ -66,7 +66,7 @@ std::map<std::string, Value> by_resource(const Value& document) {
 }
 
 // DI-2
-TEST(Discovery, AggregatedFormIsThatOfARealServer) {
+TEST(Discovery, AggregatedFormMatchesARealServer) {
   Api api;
   for (const char* name : {"api", "apis"}) {
     const Ref<Value> real = parse_json(fixture(std::string{"discovery_"} + name + ".json"));
@@ -120,7 +120,7 @@ TEST(Discovery, HashesTheStorageVersion) {
   };
 
   EXPECT_EQ(hash_of("/api/v1", "configmaps"), "qFsyl6wFWjQ=");
-  // The first eight bytes of SHA-256 of example.com/v1/Widget.
+  // The first eight bytes of the SHA-256 of example.com/v1/Widget.
   EXPECT_EQ(hash_of("/apis/example.com/v1", "widgets"), "gIwvi5rymmg=");
 }
 

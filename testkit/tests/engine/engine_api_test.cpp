@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine as the rest of the server uses it: seeds, hooks, persistence.
+// The engine's C++ interface: seeds, hooks, persistence.
 #include <kube/api/errors.hpp>
 
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@ using testing::ElementsAre;
 const char* const kSeed =
     R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"made"},"spec":{"containers":[]},"status":{"phase":"Running"}})";
 
-TEST(Engine, SeedsObjectsAsTheyAre) {
+TEST(Engine, SeedsObjectsUnchanged) {
   Api api;
   const Ref<Value> pod = api.engine.seed(kSeed);
   EXPECT_EQ(pod->get_string("status.phase"), "Running");
@@ -84,7 +84,7 @@ TEST(Engine, JournalComesBeforeTheWrite) {
   EXPECT_EQ(std::to_string(api.engine.revision()), version);
 }
 
-TEST(Engine, ContentMovesToAnotherOne) {
+TEST(Engine, ContentCanBeExportedAndImported) {
   Api first;
   first.make_widgets();
   first.post(
@@ -121,7 +121,7 @@ TEST(Engine, RevisionsCanBeSet) {
   }
 }
 
-TEST(Engine, TheSameSeedGivesTheSameNames) {
+TEST(Engine, SameSeedGivesTheSameNames) {
   Api a{{.seed = 5}};
   Api b{{.seed = 5}};
   EXPECT_EQ(a.make_config_map("x").text(), b.make_config_map("x").text());

@@ -22,7 +22,7 @@
 
 namespace kube::testkit::detail {
 
-/// An answer, with its body decoded if it is JSON.
+/// A response, with its body decoded if it is JSON.
 struct ApiReply {
   ServerResponse response;
   Ref<Value> json;
@@ -40,7 +40,7 @@ struct ApiReply {
     }
     return values;
   }
-  /// A text in the body, or "" if there is none.
+  /// Returns a value in the body as text, or "" if there is none.
   [[nodiscard]] std::string at(std::string_view path) const {
     if (!json) return {};
     const Value* found = json->find(path);
@@ -50,7 +50,7 @@ struct ApiReply {
   [[nodiscard]] std::string message() const { return at("message"); }
   [[nodiscard]] std::string reason() const { return at("reason"); }
   [[nodiscard]] std::string version() const { return at("metadata.resourceVersion"); }
-  /// Names of the items of a list, in order.
+  /// Returns the names of the items of a list, in order.
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> all;
     for (const Value& item : json->get_array("items")) {
@@ -75,12 +75,13 @@ struct WatchedEvent {
   [[nodiscard]] std::string version() const { return at("metadata.resourceVersion"); }
 };
 
-/// Reads a watch as an HTTP front would.
+/// Reads a watch as the HTTP front does.
 class WatchReader {
  public:
   explicit WatchReader(std::unique_ptr<BodyStream> stream) : stream_(std::move(stream)) {}
 
-  /// The next frame; nothing at the end. Fails the test if it does not come within ten seconds.
+  /// Returns the next frame; nullopt at the end. Fails the test if there is none within ten
+  /// seconds.
   std::optional<BodyChunk> next_chunk() {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{10};
     while (true) {
@@ -109,7 +110,7 @@ class WatchReader {
     std::string type{event->get_string("type").value_or("")};
     return {std::move(type), std::move(event), std::move(*chunk)};
   }
-  /// Whether nothing is to be read now.
+  /// Returns whether nothing can be read now.
   bool is_quiet() {
     return stream_->poll([] {}).state == BodyStream::Poll::State::kWait;
   }
@@ -126,7 +127,7 @@ class WatchReader {
   std::unique_ptr<BodyStream> stream_;
 };
 
-/// An engine with a clock that stands still, and short ways to ask it.
+/// An engine with a FakeClock, and shorthands for requests.
 class Api {
  public:
   explicit Api(EngineOptions options = {}) : engine(with_clock(std::move(options))) {}
@@ -179,7 +180,7 @@ class Api {
                 R"({"metadata":{"name":")" + name + R"("},"spec":{)" + spec +
                     R"("containers":[{"name":"c","image":"busybox"}]}})");
   }
-  /// A definition of widgets in example.com, and waits until it is served.
+  /// Creates a definition of widgets in example.com, and waits until it is served.
   ApiReply make_widgets(const std::string& version_extra = "", const std::string& properties = "") {
     ApiReply reply = post(
         "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists recorded from a real server: seeded into the engine, they come back byte for byte.
+// Lists recorded from a real server: seeded into the engine, they are returned byte for byte.
 #include <gtest/gtest.h>
 
 #include "engine_fixture.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 using test::fixture;
 
-/// The answer without the version of the list, which the engine counts by itself.
+/// Returns the body without the version of the list, which depends on the engine's own writes.
 std::string without_list_version(std::string text, const std::string& version) {
   const std::string field = "\"resourceVersion\":\"" + version + "\"";
   const std::size_t at = text.find(field);
@@ -19,7 +19,7 @@ std::string without_list_version(std::string text, const std::string& version) {
 }
 
 // CT-5, CT-7, CT-8, RV-1
-TEST(Fixtures, ListsOfEveryKindAreThoseOfARealServer) {
+TEST(Fixtures, ListsOfEveryKindMatchARealServer) {
   const Ref<Value> index = parse_json(fixture("index.json"));
   std::size_t compared = 0;
   for (const Value& entry : index->as_array()) {
@@ -47,7 +47,7 @@ TEST(Fixtures, ListsOfEveryKindAreThoseOfARealServer) {
     }
     if (objects.empty() || file.starts_with("events.k8s.io") ||
         file.starts_with("autoscaling_v1_") || file.starts_with("samplecontroller")) {
-      continue;  // stored in another form, or not built in
+      continue;  // stored in another version, or not built in
     }
     Api api;
     const std::uint64_t version =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nothing that the network can send makes the engine throw, crash or answer out of form.
+// No input from the network makes the engine throw, crash or send a malformed response.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -18,7 +18,7 @@ class Dice {
   std::string pick(const char* const (&texts)[N]) {
     return texts[below(N)];
   }
-  /// A few bytes changed, removed or doubled.
+  /// Returns the text with a few bytes changed, removed or duplicated.
   std::string damage(std::string text) {
     for (std::size_t i = below(4); i > 0 && !text.empty(); --i) {
       const std::size_t at = below(text.size());
@@ -147,11 +147,11 @@ constexpr const char* kAccepts[] = {
     ";;,q=",
     "text/*"};
 
-TEST(Hostile, RandomRequestsAlwaysGetAnAnswer) {
+TEST(Hostile, RandomRequestsAlwaysGetAResponse) {
   for (unsigned seed = 1; seed <= 3; ++seed) {
     Api api{{.garbage_collection = true}};
     Dice dice{seed};
-    // Requests for the future would wait for a clock that stands still.
+    // Requests for a future version would wait for a clock that does not advance.
     std::jthread time{[&](std::stop_token stop) {
       while (!stop.stop_requested()) {
         api.clock.advance(std::chrono::seconds{3});
@@ -183,8 +183,8 @@ TEST(Hostile, RandomRequestsAlwaysGetAnAnswer) {
   }
 }
 
-// Bytes of a request that are no UTF-8 must not make the answer something that nobody can decode.
-TEST(Hostile, AnswersAreUtf8WhateverTheRequestWas) {
+// Invalid UTF-8 in a request must not make the response undecodable.
+TEST(Hostile, ResponsesAreAlwaysUtf8) {
   Api api;
   api.make_config_map("a");
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// get and list: versions, paging, selectors.
+// The verbs get and list: versions, paging, selectors.
 #include <gmock/gmock.h>
 
 #include <thread>
@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 // RV-1
-TEST(Versions, OneCounterServesAllKinds) {
+TEST(Versions, OneCounterIsSharedByAllKinds) {
   Api api;
   const auto first = std::stoull(api.make_config_map("a").version());
   const auto second = std::stoull(api.make_pod("p").version());
@@ -28,7 +28,7 @@ TEST(Versions, OneCounterServesAllKinds) {
 }
 
 // RV-3, RV-7
-TEST(Versions, GetTakesVersionsAsLeast) {
+TEST(Versions, GetTreatsVersionsAsMinimum) {
   Api api;
   const std::string version = api.make_config_map("a").version();
 
@@ -47,7 +47,7 @@ TEST(Versions, GetTakesVersionsAsLeast) {
 }
 
 // RV-8
-TEST(Versions, TheFutureIsAwaitedForThreeSeconds) {
+TEST(Versions, FutureVersionIsAwaitedForThreeSeconds) {
   Api api;
   const std::uint64_t now = api.engine.revision();
   ApiReply reply{};
@@ -68,7 +68,7 @@ TEST(Versions, TheFutureIsAwaitedForThreeSeconds) {
 }
 
 // RV-8
-TEST(Versions, TheFutureMayArriveInTime) {
+TEST(Versions, FutureVersionMayArriveInTime) {
   Api api;
   const std::uint64_t now = api.engine.revision();
   ApiReply reply{};
@@ -84,7 +84,7 @@ TEST(Versions, TheFutureMayArriveInTime) {
 }
 
 // RQ-8
-TEST(Versions, ARequestThatGivesItselfLessTimeEndsEarlier) {
+TEST(Versions, TimeoutParameterShortensTheWait) {
   Api api;
   ApiReply reply{};
   std::jthread asking{
@@ -148,7 +148,7 @@ INSTANTIATE_TEST_SUITE_P(
                     MatchCase{"sendInitialEvents=true", 422}, MatchCase{"limit=x", 400}));
 
 // PG-1, PG-2, PG-3, PG-7
-TEST(Paging, ShowsOneStateWhateverHappensMeanwhile) {
+TEST(Paging, ReturnsAConsistentSnapshot) {
   Api api;
   for (const char* name : {"a", "b", "c", "d", "e"}) api.make_config_map(name);
   const ApiReply first = api.get(std::string{kConfigMaps} + "?limit=2");
@@ -181,7 +181,7 @@ TEST(Paging, VersionZeroIgnoresTheLimit) {
                                 first.at("metadata.continue"));
   EXPECT_THAT(rest.names(), ElementsAre("b", "c"));
 
-  // The legacy cell: a limit and a version without a match is exact.
+  // The legacy case: a limit and a version without a match is exact.
   const std::string then = std::to_string(api.engine.revision());
   api.make_config_map("d");
   const ApiReply exact = api.get(std::string{kConfigMaps} + "?limit=10&resourceVersion=" + then);
@@ -190,7 +190,7 @@ TEST(Paging, VersionZeroIgnoresTheLimit) {
 }
 
 // RV-5
-TEST(Paging, TheListOfOneNameIsNotOlderThanAVersionWhateverTheLimit) {
+TEST(Paging, ListOfOneNameTreatsTheVersionAsMinimumDespiteALimit) {
   Api api;
   api.make_config_map("a");
   const std::string then = std::to_string(api.engine.revision());
@@ -203,14 +203,14 @@ TEST(Paging, TheListOfOneNameIsNotOlderThanAVersionWhateverTheLimit) {
   EXPECT_EQ(list.version(), now);
   const ApiReply exact = api.get(std::string{kConfigMaps} + one + "&resourceVersionMatch=Exact");
   EXPECT_EQ(exact.at("items[0].data.a"), "1");
-  // In all namespaces it takes a search, which is exact.
+  // Across all namespaces it is a search, which is exact.
   const ApiReply everywhere = api.get("/api/v1/configmaps" + one);
   EXPECT_EQ(everywhere.at("items[0].data.a"), "1");
   EXPECT_EQ(everywhere.version(), then);
 }
 
 // PG-1, PG-5
-TEST(Paging, GoesOnAfterANameIfMoreIsLeft) {
+TEST(Paging, ContinuesAfterANameIfMoreRemain) {
   Api api;
   for (const char* name : {"a", "b", "c"}) api.make_config_map(name);
   const ApiReply first = api.get(std::string{kConfigMaps} + "?limit=1");
@@ -224,7 +224,7 @@ TEST(Paging, GoesOnAfterANameIfMoreIsLeft) {
 }
 
 // PG-2
-TEST(Paging, OrderIsThatOfWholeKeys) {
+TEST(Paging, OrdersByWholeKeys) {
   Api api;
   for (const char* name : {"a", "a-x"}) {
     api.post("/api/v1/namespaces", R"({"metadata":{"name":")" + std::string{name} + "\"}}");
@@ -272,7 +272,7 @@ TEST(Paging, TokensAreChecked) {
 }
 
 // RV-9, PG-6
-TEST(Paging, WhatWasCompactedIsExpired) {
+TEST(Paging, CompactedVersionsAreExpired) {
   Api api;
   for (const char* name : {"a", "b", "c"}) api.make_config_map(name);
   const ApiReply first = api.get(std::string{kConfigMaps} + "?limit=1");
@@ -299,7 +299,7 @@ TEST(Paging, WhatWasCompactedIsExpired) {
 }
 
 // RV-9
-TEST(History, LivesForFiveMinutesAtLeast) {
+TEST(History, IsKeptForAtLeastFiveMinutes) {
   Api api;
   const std::string then = api.make_config_map("a").version();
   for (int i = 0; i < 200; ++i) api.make_config_map("x" + std::to_string(i));
@@ -338,7 +338,7 @@ TEST(LabelSelectors, AllForms) {
 }
 
 // SL-3, SL-4, SL-5
-TEST(FieldSelectors, KnowTheFieldsOfTheirKind) {
+TEST(FieldSelectors, SupportTheFieldsOfTheirKind) {
   Api api;
   api.make_pod("on", R"("nodeName":"n1",)");
   api.make_pod("off");

@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(NameRules, GiveEachProblemOfAText) {
+TEST(NameRules, ReportEveryProblem) {
   EXPECT_THAT(dns1123_label_problems("web-0"), IsEmpty());
   EXPECT_THAT(dns1123_label_problems("web.0"), ElementsAre("must not contain dots"));
   EXPECT_EQ(dns1123_label_problems(std::string(64, 'a')).size(), 1U);
@@ -30,7 +30,7 @@ TEST(NameRules, GiveEachProblemOfAText) {
   EXPECT_THAT(path_segment_problems(".."), ElementsAre("may not be '..'"));
 }
 
-TEST(NameRules, KnowAddressesAndRanges) {
+TEST(NameRules, ValidateAddressesAndRanges) {
   EXPECT_THAT(canonical_ip_problems("10.0.0.1"), IsEmpty());
   EXPECT_THAT(canonical_ip_problems("fd00::1"), IsEmpty());
   EXPECT_THAT(canonical_ip_problems("FD00:0::1"),
@@ -48,14 +48,14 @@ TEST(NameRules, KnowAddressesAndRanges) {
   EXPECT_EQ(special_ip_problems("::1").size(), 1U);
 }
 
-TEST(CronSchedule, TakesFieldsNamesStepsAndDescriptors) {
+TEST(CronSchedule, AcceptsFieldsNamesStepsAndDescriptors) {
   for (const char* good : {"* * * * *", "*/5 1-3,7 1 jan MON-FRI", "0 0 31 12 0", "59 23 ? * ?",
                            "@yearly", "@hourly", "@every 1h30m", "  5   4 * *  sun "}) {
     EXPECT_EQ(cron_schedule_problem(good), "") << good;
   }
 }
 
-TEST(CronSchedule, SaysWhatIsWrong) {
+TEST(CronSchedule, ReportsErrors) {
   EXPECT_EQ(cron_schedule_problem("bad"), "expected exactly 5 fields, found 1: [bad]");
   EXPECT_EQ(cron_schedule_problem("60 * * * *"), "end of range (60) above maximum (59): 60");
   EXPECT_EQ(cron_schedule_problem("* * 0 * *"), "beginning of range (0) below minimum (1): 0");

@@ -73,7 +73,7 @@ TEST(ClusterAddress, BelongsToOneServiceOnly) {
 }
 
 // BK-14
-TEST(ClusterAddress, IsNeverGivenTwice) {
+TEST(ClusterAddress, IsNeverAllocatedTwice) {
   Api api;
   std::set<std::string> addresses;
   for (int i = 0; i < 50; ++i) {

@@ -9,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// The texts of the warnings that a server sends, without code and quotes.
+/// Returns the texts of the warnings, without code and quotes.
 std::vector<std::string> warnings_of(const ApiReply& reply) {
   std::vector<std::string> texts;
   for (std::string text : reply.headers("Warning")) {
@@ -31,7 +31,7 @@ std::vector<std::string> warned_pod(Api& api, const std::string& metadata,
 }
 
 // CR-10
-TEST(Warnings, TellOfDeprecatedResources) {
+TEST(Warnings, AreSentForDeprecatedResources) {
   Api api;
   const std::string text =
       "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
@@ -42,7 +42,7 @@ TEST(Warnings, TellOfDeprecatedResources) {
 }
 
 // CR-10
-TEST(Warnings, TellOfDeprecatedAndDoubtfulPartsOfPods) {
+TEST(Warnings, AreSentForDeprecatedAndDoubtfulFieldsOfPods) {
   Api api;
   EXPECT_THAT(warned_pod(api, "", "", ""), IsEmpty());
   EXPECT_THAT(warned_pod(api, "", "", R"(,"nodeSelector":{"beta.kubernetes.io/os":"linux"})"),
@@ -72,7 +72,7 @@ TEST(Warnings, TellOfDeprecatedAndDoubtfulPartsOfPods) {
 }
 
 // CR-10
-TEST(Warnings, OfTemplatesComeAgainOnlyWhenTheSpecChanges) {
+TEST(Warnings, AreRepeatedOnlyWhenTheSpecOfATemplateChanges) {
   Api api;
   const std::string path = "/apis/apps/v1/namespaces/default/deployments";
   const ApiReply made = api.post(
@@ -93,6 +93,35 @@ TEST(Warnings, OfTemplatesComeAgainOnlyWhenTheSpecChanges) {
               IsEmpty());
   EXPECT_THAT(warnings_of(api.patch(path + "/w.x", R"({"spec":{"replicas":2}})")),
               ElementsAre(text));
+}
+
+constexpr const char* kWebhooks =
+    "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+constexpr const char* kWebhook =
+    R"({"metadata":{"name":"w"},"webhooks":[{"name":"a.example.com","sideEffects":"None",)"
+    R"("admissionReviewVersions":["v1"],"clientConfig":{"url":"https://localhost/x"}}]})";
+
+// BK-15
+TEST(Warnings, NameServersThatAreNotCalled) {
+  Api api;
+  EXPECT_THAT(warnings_of(api.post(kWebhooks, R"({"metadata":{"name":"none"}})")), IsEmpty());
+  EXPECT_THAT(warnings_of(api.post(kWebhooks, kWebhook)),
+              ElementsAre("webhooks: this server does not call admission webhooks"));
+  EXPECT_THAT(warnings_of(api.post(
+                  "/apis/apiregistration.k8s.io/v1/apiservices",
+                  R"({"metadata":{"name":"v1.x.example.com"},"spec":{"group":"x.example.com",)"
+                  R"("version":"v1","groupPriorityMinimum":1,"versionPriority":1,)"
+                  R"("service":{"name":"s","namespace":"default"}}})")),
+              ElementsAre("spec.service: this server does not call aggregated API servers"));
+}
+
+// BK-15
+TEST(Warnings, AreRefusalsOfAStrictServer) {
+  Api api{{.strict = true}};
+  const ApiReply refused = api.post(kWebhooks, kWebhook);
+  EXPECT_EQ(refused.status(), 422) << refused.text();
+  EXPECT_EQ(refused.at("details.causes[0].field"), "webhooks");
+  EXPECT_EQ(api.get(std::string{kWebhooks} + "/w").status(), 404);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ int status_for_host(Api& api, std::string host, Headers more = {}) {
   return api.send("GET", "/api/v1/namespaces", "", std::move(more)).status();
 }
 
-// AU-7: a page whose name resolves to this machine asks under its own name.
+// AU-7: after DNS rebinding, a page sends its own name as Host.
 TEST(Origin, AnswersOnlyToNamesOfTheServer) {
   Api api{with_policy({.listen = "192.0.2.7", .allow_hosts = {"dev.example", "[fd00::1]"}})};
 
@@ -39,7 +39,7 @@ TEST(Origin, AnswersOnlyToNamesOfTheServer) {
 }
 
 // AU-7
-TEST(Origin, LooksAtEveryHost) {
+TEST(Origin, ChecksEveryHostHeader) {
   Api api{with_policy()};
 
   EXPECT_EQ(status_for_host(api, "rebound.example", {{"Host", "localhost"}}), 403);
@@ -47,7 +47,7 @@ TEST(Origin, LooksAtEveryHost) {
 }
 
 // AU-7
-TEST(Origin, TakesAnyAddressWhereTheServerListensOnAll) {
+TEST(Origin, AcceptsAnyAddressIfTheServerListensOnAll) {
   Api four{with_policy({.listen = "0.0.0.0"})};
   Api six{with_policy({.listen = "::"})};
 
@@ -58,8 +58,8 @@ TEST(Origin, TakesAnyAddressWhereTheServerListensOnAll) {
   }
 }
 
-// AU-7: the name in a certificate keeps other names away, unless nobody asks for credentials.
-TEST(Origin, WithTlsAsksOnlyThoseWithoutCredentialsForTheName) {
+// AU-7: with TLS, the certificate excludes other names, except for requests without credentials.
+TEST(Origin, WithTlsChecksHostOnlyWithoutCredentials) {
   Api plain{with_policy()};
   Api secure{with_policy({.tls = true})};
   const Headers token{{"Authorization", "Bearer known"}};
@@ -69,8 +69,8 @@ TEST(Origin, WithTlsAsksOnlyThoseWithoutCredentialsForTheName) {
   EXPECT_EQ(status_for_host(secure, "other.example"), 403);
 }
 
-// AU-7: a refusal says what was wrong and what to do; what came from the network is escaped.
-TEST(Origin, SaysHowToAllowAName) {
+// AU-7: the error names cause and remedy; text from the network is escaped.
+TEST(Origin, ErrorExplainsHowToAllowAName) {
   Api api{with_policy()};
 
   const ApiReply refused = api.send("GET", "/api", "", {{"Host", "evil\x1b[2J.example"}});
@@ -83,8 +83,8 @@ TEST(Origin, SaysHowToAllowAName) {
   EXPECT_NE(refused.message().find("localhost"), std::string::npos);
 }
 
-// AU-8: a browser says which page a request comes from, also of writes that need no permission first.
-TEST(Origin, RefusesPagesOfOthers) {
+// AU-8: browsers send the origin of a page, also with writes that need no preflight.
+TEST(Origin, RefusesForeignOrigins) {
   Api api{with_policy({.allow_hosts = {"dev.example"}})};
   const auto status = [&](std::string origin, Headers more = {}) {
     more.push_back({"Host", "127.0.0.1:8080"});
@@ -115,8 +115,8 @@ TEST(Origin, RefusesPagesOfOthers) {
   EXPECT_EQ(status("https://dev.example"), 409);
 }
 
-// AU-8: images, frames and the like carry no Origin.
-TEST(Origin, RefusesWhatAnotherSiteHasCaused) {
+// AU-8: requests for images and frames have no Origin.
+TEST(Origin, RefusesCrossSiteRequests) {
   Api api{with_policy({.allow_hosts = {"dev.example"}})};
   const auto status = [&](Headers headers) {
     return api.send("GET", "/api/v1/namespaces", "", std::move(headers)).status();
@@ -129,8 +129,8 @@ TEST(Origin, RefusesWhatAnotherSiteHasCaused) {
   EXPECT_EQ(status({{"Sec-Fetch-Site", "none"}}), 200);
 }
 
-// AU-9, CT-1: what pages may send without asking first is no object.
-TEST(Origin, TakesNoBodyOfATypeThatPagesMaySendUnasked) {
+// AU-9, CT-1: content types that pages may send without a preflight are refused.
+TEST(Origin, RefusesContentTypesThatNeedNoPreflight) {
   Api api{with_policy()};
 
   for (const char* type :
@@ -151,7 +151,7 @@ TEST(Origin, TakesNoBodyOfATypeThatPagesMaySendUnasked) {
   const Headers page{{"Host", "localhost"}, {"Origin", "http://localhost"}};
   EXPECT_EQ(api.send("POST", kConfigMaps, kBody, page).status(), 415);
   EXPECT_EQ(api.engine.list({"", "configmaps"}).size(), 0U);
-  // A client that is no browser may leave the type out.
+  // Clients that are not browsers may omit the content type.
   EXPECT_EQ(api.send("POST", kConfigMaps, kBody, {{"Host", "localhost"}}).status(), 201);
 }
 

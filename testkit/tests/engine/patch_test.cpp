@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Patches and server-side apply, as requests; the algorithms have tests of their own.
+// Requests with patches and server-side apply; tests/values covers the algorithms.
 #include <gmock/gmock.h>
 
 #include "engine_fixture.hpp"
@@ -23,7 +23,7 @@ std::string config(const std::string& data, const std::string& metadata = "") {
 }
 
 // PA-1
-TEST(Patch, KindsByMediaType) {
+TEST(Patch, MediaTypeSelectsThePatchType) {
   Api api;
   api.make_config_map("a");
   EXPECT_EQ(api.patch(kPath, R"([{"op":"add","path":"/data/j","value":"1"}])", "json-patch+json")
@@ -121,7 +121,7 @@ TEST(Apply, ChecksItsRequest) {
 }
 
 // SA-2, SA-3
-TEST(Apply, CreatesUpdatesAndForgets) {
+TEST(Apply, CreatesUpdatesAndRemoves) {
   Api api;
   EXPECT_EQ(apply(api, kPath, config("{}", R"(,"uid":"x")")).status(), 409);
   const ApiReply made =
@@ -155,7 +155,7 @@ TEST(Apply, ConflictsAndForce) {
 }
 
 // SA-7
-TEST(ManagedFields, TellWhoWrote) {
+TEST(ManagedFields, NameTheWriter) {
   Api api;
   const ApiReply made = api.make_config_map("a");
   EXPECT_EQ(made.at("metadata.managedFields[0].manager"), "tester");
@@ -189,7 +189,7 @@ TEST(Apply, UnknownFieldsAndStatus) {
 }
 
 // SA-2
-TEST(Apply, WhatCannotBeReadIsRefusedBeforeAnotherUid) {
+TEST(Apply, ReportsAMalformedBodyBeforeAUidMismatch) {
   Api api;
   const auto applied = [&](const std::string& time) {
     return api.patch(
@@ -203,8 +203,8 @@ TEST(Apply, WhatCannotBeReadIsRefusedBeforeAnotherUid) {
   EXPECT_EQ(applied("2026-01-01T00:00:00.000000Z").status(), 409);
 }
 
-// SA-1: it begins as JSON does.
-TEST(Apply, TakesYamlInFlowStyle) {
+// SA-1: flow style begins like JSON.
+TEST(Apply, AcceptsYamlInFlowStyle) {
   Api api;
 
   const ApiReply made = api.patch(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Admission of pods as far as a test cluster cannot show it: it has no service accounts, and pods there do not run.
+// Admission of pods that a test cluster cannot show: it has no service accounts, and its pods do
+// not run.
 #include <gmock/gmock.h>
 
 #include "engine_fixture.hpp"
@@ -38,7 +39,7 @@ TEST(PodAccounts, AreMountedWithAToken) {
 }
 
 // AD-6
-TEST(PodAccounts, MayGoWithoutAToken) {
+TEST(PodAccounts, TokenIsOptional) {
   Api api{{.cluster_objects = true}};
   api.post(kAccounts, R"({"metadata":{"name":"quiet"},"automountServiceAccountToken":false,)"
                       R"("imagePullSecrets":[{"name":"registry"}]})");
@@ -69,8 +70,8 @@ TEST(PodAccounts, MustExist) {
             "serviceaccount \"none\" not found");
 }
 
-// AD-6: a namespace may be used before its account is there.
-TEST(PodAccounts, OfANewNamespaceNeedNotBeWaitedFor) {
+// AD-6: a namespace may be used before its default account exists.
+TEST(PodAccounts, DefaultAccountOfANewNamespaceMayBeMissing) {
   Api api{{.cluster_objects = true}};
   api.engine.settle();
   api.remove(std::string{kAccounts} + "/default");
@@ -79,7 +80,7 @@ TEST(PodAccounts, OfANewNamespaceNeedNotBeWaitedFor) {
 }
 
 // AD-6
-TEST(PodAccounts, AreNotLookedAtInAnEmptyServer) {
+TEST(PodAccounts, AreIgnoredWithoutClusterObjects) {
   Api api;
 
   const ApiReply pod = api.make_pod("p", R"("serviceAccountName":"none",)");
@@ -89,7 +90,7 @@ TEST(PodAccounts, AreNotLookedAtInAnEmptyServer) {
 }
 
 // AD-2
-TEST(LimitRanges, BoundPodsThatAreResized) {
+TEST(LimitRanges, ApplyToResizedPods) {
   Api api;
   const auto resized = [&](const std::string& cpu) {
     return api.patch(std::string{kPods} + "/p/resize",

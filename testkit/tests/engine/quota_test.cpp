@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counts of resource quotas, which another component keeps in a real cluster. Texts are in the parity tests.
+// The usage in resource quotas, which another component maintains in a real cluster. The parity
+// tests cover error texts.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -26,7 +27,7 @@ class QuotaApi : public Api {
 };
 
 // AD-8
-TEST(QuotaCounts, IncludeWhatIsThereAlready) {
+TEST(QuotaCounts, IncludeExistingObjects) {
   QuotaApi api;
   api.make_config_map("a");
   api.make_pod("p");
@@ -115,8 +116,8 @@ TEST(QuotaCounts, EndWithTheLastLimit) {
   EXPECT_EQ(api.make_config_map("a").status(), 201);
 }
 
-// A test may show a status that nobody has counted.
-TEST(QuotaCounts, LeaveAStatusThatIsStoredAsItIs) {
+// A test may store a status with an arbitrary usage.
+TEST(QuotaCounts, KeepASeededStatus) {
   QuotaApi api;
   api.engine.seed(
       R"({"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"q","namespace":"default"},)"
@@ -128,7 +129,7 @@ TEST(QuotaCounts, LeaveAStatusThatIsStoredAsItIs) {
 }
 
 // AD-8
-TEST(QuotaCounts, AreOfOneNamespace) {
+TEST(QuotaCounts, CoverOneNamespace) {
   QuotaApi api;
   api.limit(R"("configmaps":"0")");
 
@@ -139,7 +140,7 @@ TEST(QuotaCounts, AreOfOneNamespace) {
 }
 
 // AD-7
-TEST(QuotaCounts, StayAfterADryRun) {
+TEST(QuotaCounts, AreUnchangedByADryRun) {
   QuotaApi api;
   api.limit(R"("configmaps":"1")");
   const std::string dry = std::string{kConfigMaps} + "?dryRun=All";
@@ -178,7 +179,7 @@ TEST(QuotaCounts, SurviveARestart) {
   EXPECT_EQ(api.used(), R"({"configmaps":"1"})");
 }
 
-// AD-8: however many ask at once, no more get in than fit.
+// AD-8: concurrent requests cannot exceed a quota.
 TEST(QuotaCounts, AreNotExceededByConcurrentRequests) {
   constexpr int kThreads = 4;
   constexpr int kEach = 25;
@@ -205,8 +206,8 @@ TEST(QuotaCounts, AreNotExceededByConcurrentRequests) {
   EXPECT_EQ(api.used(), R"({"configmaps":"30"})");
 }
 
-// AD-8: whether the quota or an object comes first, the count is right in the end.
-TEST(QuotaCounts, IncludeObjectsMadeTogetherWithTheQuota) {
+// AD-8: the usage is correct regardless of the order in which quota and objects are created.
+TEST(QuotaCounts, IncludeObjectsCreatedConcurrentlyWithTheQuota) {
   constexpr int kThreads = 3;
   constexpr int kEach = 20;
   QuotaApi api;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Paths, verbs and what every answer has.
+// Paths, verbs and common properties of responses.
 #include <gmock/gmock.h>
 
 #include "engine_fixture.hpp"
@@ -11,7 +11,7 @@ using testing::HasSubstr;
 using testing::MatchesRegex;
 
 // RQ-1
-TEST(Requests, NamespacesBelongIntoThePath) {
+TEST(Requests, NamespacedRequestsNeedTheNamespaceInThePath) {
   Api api;
   EXPECT_EQ(api.get("/api/v1/configmaps").status(), 200);
   EXPECT_EQ(api.get("/api/v1/configmaps/").status(), 200);
@@ -93,7 +93,7 @@ TEST(Requests, BodiesAreLimited) {
 }
 
 // FC-1
-TEST(Requests, TooManyAtOnceAreTurnedAway) {
+TEST(Requests, TooManyConcurrentRequestsAreRefused) {
   Api api{{.max_writes_in_flight = 0}};
   const ApiReply reply = api.make_config_map("a");
   EXPECT_EQ(reply.status(), 429);
@@ -148,8 +148,8 @@ TEST(Metrics, CountRequestsByResourceAndCode) {
   EXPECT_THAT(reply.text(), testing::HasSubstr("apiserver_current_inflight_requests"));
 }
 
-// HE-2: whatever the answer is; a client could fill the memory otherwise.
-TEST(Metrics, DoNotNameWhatClientsMakeUp) {
+// HE-2: otherwise clients could fill the memory with made-up names.
+TEST(Metrics, DoNotContainNamesMadeUpByClients) {
   Api api{{.authorize = [](const detail::AccessRequest& request) {
     return detail::AccessDecision{.allowed = !request.is_resource()};
   }}};
@@ -165,7 +165,7 @@ TEST(Metrics, DoNotNameWhatClientsMakeUp) {
 }
 
 // HE-1
-TEST(Health, TellsItsChecks) {
+TEST(Health, ListsItsChecks) {
   Api api;
   for (const char* endpoint : {"healthz", "livez", "readyz"}) {
     const std::string path = std::string{"/"} + endpoint;

@@ -10,7 +10,7 @@ using testing::HasSubstr;
 
 constexpr const char* kRequests = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 
-/// A body with what a PEM block of a request begins with; it claims to be of somebody else.
+/// Returns a request with the beginning of a PEM block, which claims another user.
 std::string signing_request(const std::string& name) {
   return R"({"metadata":{"name":")" + name +
          R"("},"spec":{"signerName":"example.com/signer","usages":["client auth"],"username":"liar","groups":["liars"],)"
@@ -26,7 +26,7 @@ EngineOptions with_jane() {
 }
 
 // BK-12
-TEST(SigningRequest, NamesTheUserWhoMadeIt) {
+TEST(SigningRequest, NamesItsRequester) {
   Api api{with_jane()};
 
   const ApiReply made = api.send("POST", kRequests, signing_request("a"),

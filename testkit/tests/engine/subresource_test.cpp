@@ -42,7 +42,7 @@ TEST(Scale, ReadsAndWritesReplicas) {
 }
 
 // ST-4, CD-11
-TEST(Scale, OfCustomResources) {
+TEST(Scale, WorksForCustomResources) {
   Api api;
   api.make_widgets(
       R"(,"subresources":{"status":{},"scale":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas","labelSelectorPath":".status.selector"}})");
@@ -62,7 +62,7 @@ TEST(Scale, OfCustomResources) {
 }
 
 // ST-4, SA-7
-TEST(Scale, HasNoOwnerOnceItWasZero) {
+TEST(Scale, HasNoManagerAfterZero) {
   Api api;
   api.make_widgets(
       R"(,"subresources":{"scale":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas"}})");
@@ -114,7 +114,7 @@ void run_pod(Api& api, const std::string& name) {
 }
 
 // DL-11
-TEST(Eviction, AsksTheBudget) {
+TEST(Eviction, RespectsThePodDisruptionBudget) {
   Api api;
   run_pod(api, "p");
   const auto evict = [&](const char* name) {
@@ -143,12 +143,12 @@ TEST(Eviction, AsksTheBudget) {
   EXPECT_EQ(done.at("code"), "201");
   EXPECT_EQ(api.get(std::string{kPods} + "/p").status(), 404);
   run_pod(api, "q");
-  EXPECT_EQ(evict("q").status(), 429);  // the budget was used up
+  EXPECT_EQ(evict("q").status(), 429);  // the budget is used up
   EXPECT_EQ(evict("none").status(), 404);
 }
 
 // DL-12
-TEST(Eviction, LeavesAConditionBehind) {
+TEST(Eviction, SetsACondition) {
   Api api;
   run_pod(api, "p");
   const std::string path = std::string{kPods} + "/p";
@@ -218,7 +218,7 @@ TEST(Tokens, AreMadeForServiceAccounts) {
 }
 
 // KU-6
-TEST(Reviews, AskTheAuthorizer) {
+TEST(Reviews, CallTheAuthorizer) {
   Api api{{.tokens = {{"t", {.name = "jane", .uid = "1", .groups = {"dev"}}}},
            .authorize = [](const AccessRequest& access) -> AccessDecision {
              return {access.verb != "delete", "no deletions"};
@@ -251,7 +251,7 @@ TEST(Scale, IsApplied) {
       R"({"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"r"},"spec":{"replicas":3}})";
   const std::string type = "apply-patch+yaml";
 
-  EXPECT_EQ(api.patch(path, three, type).status(), 422);  // nobody applies it
+  EXPECT_EQ(api.patch(path, three, type).status(), 422);  // the field manager is missing
   const ApiReply conflict = api.patch(path + "?fieldManager=m", three, type);
   EXPECT_EQ(conflict.status(), 409);
   EXPECT_EQ(conflict.at("details.causes[0].field"), ".spec.replicas") << conflict.text();
@@ -271,7 +271,7 @@ TEST(Scale, IsApplied) {
       404);
 }
 
-TEST(Eviction, TakesBothVersions) {
+TEST(Eviction, AcceptsBothVersions) {
   Api api;
   for (const char* version : {"policy/v1", "policy/v1beta1"}) {
     api.make_pod("p");

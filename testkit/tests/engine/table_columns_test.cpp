@@ -57,7 +57,7 @@ TEST(Tables, ShowQuotasRequestsAndApis) {
 }
 
 // TB-7
-TEST(Tables, ThereAreNoneOfReviews) {
+TEST(Tables, AreNotAvailableForReviews) {
   Api api;
   const ApiReply reply = api.send("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", "{}",
                                   {{"Content-Type", "application/json"}, {"Accept", kTable}});

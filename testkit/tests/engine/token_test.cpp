@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens of service accounts.
+// Service account tokens.
 #include <gmock/gmock.h>
 
-#include "testkit/requests/base64url.hpp"
 #include "engine_fixture.hpp"
+#include "testkit/requests/base64url.hpp"
 
 namespace kube::testkit::detail {
 namespace {
@@ -58,7 +58,7 @@ TEST(AccountToken, NamesTheAccountAndIsAccepted) {
 }
 
 // AU-10
-TEST(AccountToken, IsRefusedWhenItIsForOthersOrChanged) {
+TEST(AccountToken, IsRefusedForOtherAudiencesOrWhenModified) {
   Fixture f;
   std::string changed = f.token();
   const std::size_t middle = changed.find('.') + 10;
@@ -70,7 +70,7 @@ TEST(AccountToken, IsRefusedWhenItIsForOthersOrChanged) {
 }
 
 // AU-10
-TEST(AccountToken, EndsWithItsTimeItsAccountAndWhatItIsBoundTo) {
+TEST(AccountToken, ExpiresWithTimeAccountAndBoundObject) {
   Fixture f;
   f.api.make_pod("p", R"("serviceAccountName":"robot",)");
   f.api.make_pod("other", R"("serviceAccountName":"someone",)");
@@ -98,7 +98,7 @@ TEST(AccountToken, EndsWithItsTimeItsAccountAndWhatItIsBoundTo) {
 }
 
 // AU-10
-TEST(AccountToken, LivesTenMinutesAtLeast) {
+TEST(AccountToken, IsValidForAtLeastTenMinutes) {
   Fixture f;
 
   const ApiReply refused = f.request(R"({"expirationSeconds":599})");
@@ -120,7 +120,7 @@ TEST(AccountToken, ReviewsAgree) {
   EXPECT_EQ(vault.at("status.user.username"), "system:serviceaccount:default:robot");
 }
 
-// AU-10: a client that knows nothing but the addresses can check a token.
+// AU-10: a client that knows only the server's address can verify a token.
 TEST(AccountToken, KeysArePublished) {
   Fixture f;
 

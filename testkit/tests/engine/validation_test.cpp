@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects that a real API server refuses, with its answers (tests/fixtures/invalid_objects.yaml).
+// Objects that a real API server refuses, with its responses (tests/fixtures/invalid_objects.yaml).
 #include <gtest/gtest.h>
 
 #include <set>
@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "engine_fixture.hpp"
-#include "testkit/values/json_patch.hpp"
 #include "support/fixtures.hpp"
+#include "testkit/values/json_patch.hpp"
 
 namespace kube::testkit::detail {
 namespace {
@@ -17,7 +17,7 @@ std::string first_line(std::string_view text) {
   return std::string{text.substr(0, text.find('\n'))};
 }
 
-/// Values that a real server shows as its own structs, and those that chance decides, are left out.
+/// Removes values that a real server prints as Go structs, and random ones.
 std::string comparable(std::string_view message) {
   const std::string line = first_line(message);
   for (const std::string_view part : {"value: {", "value: [{"}) {
@@ -28,7 +28,7 @@ std::string comparable(std::string_view message) {
 
 using Cause = std::tuple<std::string, std::string, std::string>;
 
-/// The same cause may come twice, as a real server validates some parts twice.
+/// Duplicate causes are merged: a real server validates some parts twice.
 std::set<Cause> causes_in(const Value& list, bool with_messages) {
   std::set<Cause> causes;
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -69,8 +69,8 @@ Ref<Value> recorded() { return parse_json(test::fixture("invalid_objects.json"))
 
 }  // namespace
 
-// BK-10, BK-11: what real servers refuse is refused with the same causes.
-TEST(Validation, RefusesWhatARealServerRefusesWithTheSameCauses) {
+// BK-10, BK-11: objects that real servers refuse are refused with the same causes.
+TEST(Validation, ReportsTheSameCausesAsARealServer) {
   const Ref<Value> groups = recorded();
   Api api;
   for (const Value& group : groups->as_array()) {
@@ -105,7 +105,7 @@ TEST(Validation, RefusesWhatARealServerRefusesWithTheSameCauses) {
 }
 
 // BK-11: the requests of the controller that binds volumes.
-TEST(Validation, LetsAClaimBeBoundAndGrow) {
+TEST(Validation, AllowsBindingAndExpandingAClaim) {
   Api api;
   const std::string claims = "/api/v1/namespaces/default/persistentvolumeclaims";
   const std::string volumes = "/api/v1/persistentvolumes";
@@ -132,7 +132,7 @@ TEST(Validation, LetsAClaimBeBoundAndGrow) {
     return reply.status() == 200 ? "" : reply.message();
   };
 
-  // The class is chosen afterwards, the volume is claimed, and each says so in its status.
+  // The class is set later, the volume is claimed, and both get a status.
   EXPECT_EQ(patched(claims + "/c", R"({"spec":{"storageClassName":"grows"}})"), "");
   EXPECT_EQ(
       patched(
@@ -155,8 +155,8 @@ TEST(Validation, LetsAClaimBeBoundAndGrow) {
   EXPECT_NE(patched(claims + "/c", R"({"spec":{"storageClassName":"other"}})"), "");
 }
 
-// BK-10: pods that a test has put into the store, without defaults, can be labelled and their images changed.
-TEST(Validation, TakesDefaultsForNoChange) {
+// BK-10: labels and images of pods that a test has stored without defaults can be changed.
+TEST(Validation, DoesNotTreatDefaultsAsChanges) {
   Api api;
   api.engine.seed(
       R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}})");

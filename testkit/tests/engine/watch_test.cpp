@@ -48,7 +48,7 @@ TEST(Watch, SendsEveryLaterChangeInOrder) {
 }
 
 // WT-1
-TEST(Watch, ProtobufFramesHaveTheirLengthInFront) {
+TEST(Watch, ProtobufFramesHaveALengthPrefix) {
   Api api;
   api.make_config_map("a");
   ApiReply reply =
@@ -77,7 +77,7 @@ TEST(Watch, YamlIsRefused) {
 }
 
 // WT-3, WT-5
-TEST(Watch, WithoutVersionBeginsWithWhatThereIs) {
+TEST(Watch, WithoutVersionBeginsWithTheCurrentObjects) {
   Api api;
   api.make_config_map("a");
   api.make_config_map("b");
@@ -112,7 +112,7 @@ TEST(Watch, AnEmptyCollectionIsMarkedAtOnce) {
 }
 
 // WT-21
-TEST(Watch, BookmarksShowFieldsThatAreNeverLeftOut) {
+TEST(Watch, BookmarksContainFieldsThatAreNeverOmitted) {
   Api api;
   WatchReader watch = api.watch("/api/v1/pods?watch=1&allowWatchBookmarks=1");
   EXPECT_THAT(watch.next_chunk()->bytes, HasSubstr(R"("spec":{"containers":null},"status":{})"));
@@ -131,7 +131,7 @@ TEST(Watch, InitialEventsCanBeDeclined) {
 }
 
 // WT-4, WT-10
-TEST(Watch, OptionsMustFitEachOther) {
+TEST(Watch, OptionsMustBeConsistent) {
   Api api;
   for (const char* query :
        {"sendInitialEvents=true", "sendInitialEvents=false",
@@ -179,7 +179,7 @@ TEST(Watch, TheWindowBeginsBeforeItsOldestEvent) {
 }
 
 // WT-12
-TEST(Watch, TheFutureIsSilentUnlessAskedForAState) {
+TEST(Watch, FutureVersionsWaitSilentlyUnlessAStateIsRequested) {
   Api api;
   const std::uint64_t now = api.engine.revision();
   WatchReader plain = api.watch(from(std::to_string(now + 2)));
@@ -207,13 +207,13 @@ TEST(Watch, TheFutureIsSilentUnlessAskedForAState) {
 }
 
 // WT-14
-TEST(Watch, WhoDoesNotKeepUpIsDropped) {
+TEST(Watch, SlowReadersAreDropped) {
   Api api{{.watch_backlog = 10}};
   WatchReader watch = api.watch(from(std::to_string(api.engine.revision())));
   for (int i = 0; i < 11; ++i) api.make_config_map("a" + std::to_string(i));
   EXPECT_EQ(watch.next().type, "END");
 
-  // Who reads in time is not, and what came during the initial events does not count.
+  // Readers that keep up are not dropped, and changes during the initial events do not count.
   WatchReader initial = api.watch(std::string{kConfigMaps} + "?watch=1");
   for (int i = 0; i < 20; ++i) api.make_config_map("b" + std::to_string(i));
   for (int i = 0; i < 31; ++i) EXPECT_EQ(initial.next().type, "ADDED");
@@ -232,7 +232,7 @@ TEST(Watch, AWatchOfAnotherNamespaceIsNotSlow) {
 }
 
 // WT-20
-TEST(Watch, EndsAfterItsTime) {
+TEST(Watch, EndsAfterItsTimeout) {
   Api api;
   WatchReader watch = api.watch(from(std::to_string(api.engine.revision())) + "&timeoutSeconds=30");
   WatchReader lasting = api.watch(from(std::to_string(api.engine.revision())) + "&timeout=1s");
@@ -259,7 +259,7 @@ TEST(Watch, BookmarksComeOncePerMinuteAndBeforeTheEnd) {
     ASSERT_TRUE(api.clock.wait_for_sleepers(1));
   };
   pass(61s);
-  EXPECT_TRUE(watch.is_quiet());  // nothing happened since the start
+  EXPECT_TRUE(watch.is_quiet());  // nothing has changed since the start
   api.make_config_map("filtered");
   pass(1s);
   WatchedEvent mark = watch.next();
@@ -343,7 +343,7 @@ TEST(Watch, MetadataAlone) {
 }
 
 // RQ-2
-TEST(Watch, TheOldPrefixStillWorks) {
+TEST(Watch, SupportsTheDeprecatedPrefix) {
   Api api;
   api.make_config_map("a");
   api.make_config_map("b");
@@ -371,7 +371,7 @@ TEST(Watch, TestsCanSendBookmarksAndEndWatches) {
   EXPECT_EQ(api.engine.watch_count(), 1U);
 }
 
-// The promise of BodyStream: no wake after destruction, whoever writes at that moment.
+// The contract of BodyStream: no wake after destruction, even with concurrent writers.
 TEST(Watch, ManyReadersAndWritersAtOnce) {
   Api api;
   constexpr int kWriters = 3;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// create, update, generation and status.
+// The verbs create and update, generation and status.
 #include <gmock/gmock.h>
 
 #include <thread>
@@ -29,7 +29,7 @@ TEST(Create, StoresTheObjectWithFreshIdentity) {
   EXPECT_EQ(reply.at("metadata.namespace"), "default");
   EXPECT_EQ(reply.at("metadata.deletionTimestamp"), "");
   EXPECT_EQ(reply.at("metadata.selfLink"), "");
-  EXPECT_EQ(reply.at("metadata.generation"), "9");  // this kind does not track it
+  EXPECT_EQ(reply.at("metadata.generation"), "9");  // not tracked for this kind
   EXPECT_EQ(api.get(std::string{kConfigMaps} + "/a").text(), reply.text());
 
   const ApiReply versioned =
@@ -78,7 +78,7 @@ TEST(Create, ChecksNamespaceAndType) {
 }
 
 // CR-4
-TEST(Create, NeedsALivingNamespace) {
+TEST(Create, NeedsAnActiveNamespace) {
   Api api{{.namespace_controller = false}};
   const ApiReply missing = api.make_config_map("a", "nowhere");
   EXPECT_EQ(missing.status(), 404);
@@ -153,7 +153,7 @@ TEST(Create, ChecksMetadata) {
 }
 
 // CR-7
-TEST(Create, TellsAboutUnknownAndDuplicateFields) {
+TEST(Create, ReportsUnknownAndDuplicateFields) {
   Api api;
   const std::string body =
       R"({"metadata":{"name":"NAME"},"spec":{"x":1,"containers":[{"name":"c","image":"i","y":2}],"nodeName":"a","nodeName":"b"}})";
@@ -226,7 +226,7 @@ TEST(DryRun, ChangesNothing) {
 }
 
 // RV-2
-TEST(Update, ThatChangesNothingIsNoWrite) {
+TEST(Update, WithoutAChangeIsNotAWrite) {
   Api api;
   const ApiReply made = api.make_config_map("a");
   api.clock.advance(std::chrono::hours{1});
@@ -269,7 +269,7 @@ TEST(Update, ChecksNameVersionAndUid) {
   EXPECT_EQ(api.put(path, object).status(), 400);
   EXPECT_EQ(api.put(std::string{kConfigMaps} + "/b", object).status(), 404);
 
-  // Where PUT creates, too: an object with a uid cannot be new, whatever its version is.
+  // If PUT can create: an object with a uid cannot be new, regardless of its version.
   const ApiReply role = api.put(
       "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles/r",
       *parse_json(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"Role",)"
@@ -278,7 +278,7 @@ TEST(Update, ChecksNameVersionAndUid) {
 }
 
 // UP-3
-TEST(Update, SomeKindsNeedTheVersion) {
+TEST(Update, RequiresTheVersionForSomeKinds) {
   Api api;
   const std::string leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
   Value lease =
@@ -294,7 +294,7 @@ TEST(Update, SomeKindsNeedTheVersion) {
 }
 
 // UP-4
-TEST(Update, SomeKindsAreCreatedByIt) {
+TEST(Update, CreatesObjectsOfSomeKinds) {
   Api api;
   const std::string leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
   const ApiReply made =
@@ -307,7 +307,7 @@ TEST(Update, SomeKindsAreCreatedByIt) {
 }
 
 // UP-5
-TEST(Update, KeepsWhatTheServerOwns) {
+TEST(Update, KeepsFieldsOwnedByTheServer) {
   Api api;
   const ApiReply made = api.make_config_map("a");
   const std::string path = std::string{kConfigMaps} + "/a";

@@ -36,7 +36,7 @@ std::string json_of(std::string_view name) { return encode_json(config_map(name)
 
 constexpr std::string_view kConfigMaps = "/api/v1/namespaces/default/configmaps";
 
-/// A folder that goes with the test.
+/// A temporary folder, removed by the destructor.
 class Folder {
  public:
   Folder() {
@@ -56,7 +56,7 @@ class Folder {
   std::filesystem::path path_;
 };
 
-TEST(ApiServer, ServesFromConstructionOn) {
+TEST(ApiServer, ServesAfterConstruction) {
   ApiServer server;
   RawClient client{server.port()};
 
@@ -136,7 +136,7 @@ items:
   EXPECT_EQ(tiger->get_integer("spec.legs"), 4);
 }
 
-TEST(ApiServer, SeedsFoldersAndNamesTheFileThatIsWrong) {
+TEST(ApiServer, SeedsFoldersAndNamesTheFileOfAnError) {
   ApiServer server;
   const Folder folder;
   folder.write("b.json", json_of("b"));
@@ -149,7 +149,7 @@ TEST(ApiServer, SeedsFoldersAndNamesTheFileThatIsWrong) {
   folder.write("deep/bad.yaml", "a: [");
   try {
     server.load(folder.path());
-    FAIL() << "bad YAML was taken";
+    FAIL() << "malformed YAML was accepted";
   } catch (const Error& error) {
     EXPECT_NE(std::string{error.what()}.find("deep/bad.yaml: "), std::string::npos) << error.what();
   }
@@ -171,7 +171,7 @@ TEST(ApiServer, ConfigLeadsToTheServer) {
 }
 
 // AU-1, AU-3, AU-4
-TEST(ApiServer, KnowsItsUsersAndDeniesWhatItIsToldTo) {
+TEST(ApiServer, AuthenticatesUsersAndCallsTheAuthorizer) {
   ApiServer server{{.users = {{"alice"}},
                     .allow_anonymous = false,
                     .deny = [](const RequestInfo& request) -> std::optional<std::string> {
@@ -202,7 +202,7 @@ TEST(ApiServer, KnowsItsUsersAndDeniesWhatItIsToldTo) {
 }
 
 // AU-5
-TEST(ApiServer, MakesCertificatesForAnybodyOverTls) {
+TEST(ApiServer, IssuesClientCertificatesForAnyUser) {
   ApiServer server{{.tls = true}};
   ApiServer other{{.tls = true}};
   const auto ask = [&](const Config& config) {
@@ -214,7 +214,7 @@ TEST(ApiServer, MakesCertificatesForAnybodyOverTls) {
 
   EXPECT_EQ(ask(server.config_for("bob", {"dev"})), 200);
   EXPECT_EQ(server.requests().count({.user = "bob"}), 1U);
-  EXPECT_EQ(ask(other.config_for("bob", {"dev"})), 401);  // though strangers are let in
+  EXPECT_EQ(ask(other.config_for("bob", {"dev"})), 401);  // although anonymous is allowed
   EXPECT_EQ(ask({}), 200);
 }
 
@@ -263,7 +263,7 @@ TEST(ApiServer, WatchesSeeWritesOverHttp) {
 }
 
 // WT-24, WT-5
-TEST(ApiServer, WatchListsAreCompressedWhenAskedTo) {
+TEST(ApiServer, CompressesWatchListsIfEnabled) {
   for (const bool compress : {true, false}) {
     ApiServer server{{.compress_watches = compress}};
     server.create(config_map("a"));
@@ -279,8 +279,8 @@ TEST(ApiServer, WatchListsAreCompressedWhenAskedTo) {
   }
 }
 
-// BK-6: the marks of frames that faults go by come from the engine.
-TEST(ApiServer, FaultsKnowTheFramesOfTheEngine) {
+// BK-6: the engine marks the kinds of frames that faults select.
+TEST(ApiServer, FaultsRecognizeFramesOfTheEngine) {
   ApiServer server;
   server.create(config_map("a"));
   server.faults().next().matching({.verb = "watch"}).withhold_initial_events_end();
@@ -334,7 +334,7 @@ TEST(ApiServer, RestartKeepsObjectsAndPortAndForgetsHistory) {
 
   server.restart();
 
-  EXPECT_NE(watching.read_to_end().find("ADDED"), std::string::npos);  // and then the end
+  EXPECT_NE(watching.read_to_end().find("ADDED"), std::string::npos);  // then the stream ends
   EXPECT_EQ(server.port(), port);
   EXPECT_GE(server.revision(), revision);
   EXPECT_TRUE(server.find<ConfigMap>("default", "a"));
@@ -362,7 +362,7 @@ TEST(ApiServer, StopsWithGrace) {
 }
 
 // WT-20
-TEST(ApiServer, TimeIsThatOfTheClock) {
+TEST(ApiServer, UsesTheClockOfTheOptions) {
   FakeClock clock;
   ApiServer server{{.clock = &clock}};
   const Ref<ConfigMap> stored = server.create(config_map("a"));
@@ -377,8 +377,8 @@ TEST(ApiServer, TimeIsThatOfTheClock) {
   EXPECT_TRUE(server.wait_for([&] { return server.watch_count() == 0; }));
 }
 
-// RV-8: with a clock that stands still a request waits for ever; the server goes all the same.
-TEST(ApiServer, GoesWhileRequestsWait) {
+// RV-8: with a clock that does not advance the request would wait forever; the destructor ends it.
+TEST(ApiServer, CanBeDestroyedWhileRequestsWait) {
   FakeClock clock;
   std::unique_ptr<RawClient> waiting;
   {
@@ -412,7 +412,7 @@ TEST(ApiServer, LeavesNoThreadAndNoSocket) {
   EXPECT_EQ(entries("/proc/self/fd"), files);
 }
 
-TEST(ApiServer, WaitForGivesUp) {
+TEST(ApiServer, WaitForTimesOut) {
   ApiServer server;
 
   EXPECT_FALSE(server.wait_for([] { return false; }, 10ms));

@@ -8,7 +8,7 @@
 #include <random>
 #include <string>
 
-// Whatever comes in, the server lives on: valid traffic with random damage, from fixed seeds.
+// The server survives any input: valid traffic with random damage, from fixed seeds.
 namespace kube::testkit::detail {
 namespace {
 
@@ -65,7 +65,7 @@ TEST(HttpFront, SurvivesDamagedHttp1) {
 }
 
 TEST(HttpFront, SurvivesDamagedHttp2) {
-  // What a client sends, recorded by nghttp2 itself.
+  // The bytes that a client sends, recorded with nghttp2.
   nghttp2_session_callbacks* callbacks = nullptr;
   nghttp2_session_callbacks_new(&callbacks);
   nghttp2_session* session = nullptr;

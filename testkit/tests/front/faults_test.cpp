@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-// BK-6: what a test can have go wrong, and that a client notices it.
+// BK-6: each fault, and its effect on a client.
 namespace kube::testkit::detail {
 namespace {
 
@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 constexpr std::string_view kWatch = "/api/v1/pods?watch=1";
 
 struct FaultsTest : testing::Test {
-  /// Opens a watch and reads its head.
+  /// Opens a watch and reads the response head.
   std::unique_ptr<RawClient> watch() {
     server.stream_script();
     auto client = std::make_unique<RawClient>(server.port());
@@ -38,14 +38,14 @@ std::size_t lines(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count(text, '\n'));
 }
 
-/// What remains of a chunked body, up to its end or the end of the connection.
+/// Reads the rest of a chunked body, up to its end or the end of the connection.
 std::string rest(RawClient& client) {
   std::string body;
   for (std::string chunk; !(chunk = client.read_chunk()).empty();) body += chunk;
   return body;
 }
 
-TEST_F(FaultsTest, RespondStrikesTheNextMatchingRequestsOnly) {
+TEST_F(FaultsTest, RespondAppliesToTheNextMatchingRequestsOnly) {
   server.faults.next(2).matching({.verb = "list", .resource = "pods"}).respond(503, 7s);
   RawClient client{server.port()};
   const auto get = [&](std::string_view target) {
@@ -79,7 +79,7 @@ TEST_F(FaultsTest, RespondSendsWhatItIsGiven) {
   EXPECT_EQ(server.handler.requests, 0);
 }
 
-TEST_F(FaultsTest, BreakBeforeHeadResetsWithoutCarryingOut) {
+TEST_F(FaultsTest, BreakBeforeHeadResetsWithoutExecuting) {
   server.faults.next().break_before_head();
   RawClient client{server.port()};
 
@@ -91,7 +91,7 @@ TEST_F(FaultsTest, BreakBeforeHeadResetsWithoutCarryingOut) {
   EXPECT_EQ(server.log.entries().at(0).status, 0);
 }
 
-TEST_F(FaultsTest, LoseAnswerCarriesOutFirst) {
+TEST_F(FaultsTest, LoseAnswerExecutesFirst) {
   server.faults.next().lose_answer();
   RawClient client{server.port()};
 
@@ -124,7 +124,7 @@ TEST_F(FaultsTest, BreakAfterBytesCutsTheBody) {
   EXPECT_FALSE(response.complete);
 }
 
-TEST_F(FaultsTest, DropAfterBreaksTheWatchAfterSoManyEvents) {
+TEST_F(FaultsTest, DropAfterBreaksTheWatchAfterNEvents) {
   server.faults.drop_watches_after(3);
   const auto client = watch();
   server.script.push("bookmark\n", FrameKind::kBookmark);
@@ -148,7 +148,7 @@ TEST_F(FaultsTest, EndAfterEndsTheWatchProperly) {
   EXPECT_EQ(client->read_response().body, "still open");
 }
 
-TEST_F(FaultsTest, DropAtRevisionDeliversWhatIsOlder) {
+TEST_F(FaultsTest, DropAtRevisionDeliversEarlierRevisions) {
   server.faults.next().matching({.verb = "watch"}).drop_at_revision(103);
   const auto client = watch();
 
@@ -236,7 +236,7 @@ TEST_F(FaultsTest, WithholdsOnlyTheEndOfTheInitialEvents) {
   EXPECT_EQ(client->read_chunk(), "bookmark\n");
 }
 
-TEST_F(FaultsTest, DelayAnswersWhenTheClockSaysSo) {
+TEST_F(FaultsTest, DelayWaitsForTheClock) {
   server.faults.next().delay(5s);
   RawClient client{server.port()};
 
@@ -262,7 +262,7 @@ TEST_F(FaultsTest, DripSendsAFewBytesAtATime) {
   EXPECT_EQ(client.read_exactly(3), " /a");
 }
 
-TEST_F(FaultsTest, SlowsDownOneClientAndNoOther) {
+TEST_F(FaultsTest, SlowsDownOnlyTheMatchingClient) {
   server.faults.always().matching({.verb = "watch", .user_agent = "slow/"}).slow_down(1s);
   server.stream_script();
   RawClient slow{server.port()};
@@ -281,7 +281,7 @@ TEST_F(FaultsTest, SlowsDownOneClientAndNoOther) {
   EXPECT_EQ(lines(slow.read_chunk()), 1U);
 }
 
-TEST_F(FaultsTest, DropConnectionsBreaksWhatIsOpen) {
+TEST_F(FaultsTest, DropConnectionsBreaksOpenConnections) {
   const auto client = watch();
 
   server.faults.drop_connections();
@@ -302,7 +302,7 @@ TEST_F(FaultsTest, AfterLetsRequestsPassFirst) {
   EXPECT_EQ(statuses, (std::vector<int>{200, 200, 500, 200}));
 }
 
-TEST(Faults, TheSameSeedStrikesTheSameRequests) {
+TEST(Faults, SameSeedSelectsTheSameRequests) {
   const auto run = [] {
     FrontUnderTest server;
     server.faults.always().with_probability(0.5).respond(500);
@@ -322,7 +322,7 @@ TEST(Faults, TheSameSeedStrikesTheSameRequests) {
   EXPECT_NE(first.find('.'), std::string::npos);
 }
 
-TEST_F(FaultsTest, ClearTakesFaultsAway) {
+TEST_F(FaultsTest, ClearRemovesFaults) {
   server.faults.always().respond(500);
   server.faults.clear();
   RawClient client{server.port()};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "raw_client.hpp"
 #include "testkit/http/front.hpp"
 #include "testkit/http/pipeline.hpp"
-#include "raw_client.hpp"
 
 #include <kube/testkit/fake_clock.hpp>
 #include <kube/testkit/faults.hpp>
@@ -16,7 +16,7 @@
 #include <mutex>
 #include <string>
 
-/// The front with a handler of the test's own in place of the engine.
+/// The HTTP front with a test handler in place of the engine.
 namespace kube::testkit::detail {
 
 /// Frames that a test hands out one by one, to one stream at a time.
@@ -40,7 +40,7 @@ class Script {
     }
     if (wake) wake();
   }
-  /// Frames handed out so far.
+  /// Returns the number of frames handed out so far.
   [[nodiscard]] std::size_t taken() const {
     const std::lock_guard guard{mutex_};
     return taken_;
@@ -105,7 +105,7 @@ struct FrontUnderTest {
       : front(pipeline, counted(std::move(options), counters)) {}
 
   [[nodiscard]] std::uint16_t port() const { return front.port(); }
-  /// Every GET is answered by what the script says.
+  /// Answers every GET with the frames of the script.
   void stream_script() {
     handler.answer = [this](const ServerRequest&) {
       return ServerResponse{.stream = script.open()};

@@ -41,7 +41,7 @@ TEST(Http1, AnswersPipelinedRequestsInTheirOrder) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(client.read_response().body, fmt::format("GET /{} ", i));
 }
 
-TEST(Http1, PutsARequestTogetherFromSingleBytes) {
+TEST(Http1, ParsesARequestSentByteByByte) {
   FrontUnderTest server;
   RawClient client{server.port()};
 
@@ -63,7 +63,7 @@ TEST(Http1, ReadsChunkedBodies) {
   EXPECT_EQ(client.read_response().body, "POST /x abcde");
 }
 
-TEST(Http1, SaysContinueToThoseWhoWaitForIt) {
+TEST(Http1, SendsContinueWhenExpected) {
   FrontUnderTest server;
   RawClient client{server.port()};
 
@@ -86,7 +86,7 @@ TEST(Http1, SendsNoBodyForHead) {
   EXPECT_EQ(client.read_response().body, "GET /next ");
 }
 
-TEST(Http1, ClosesWhenAskedTo) {
+TEST(Http1, ClosesOnRequest) {
   FrontUnderTest server;
   RawClient client{server.port()};
 
@@ -133,7 +133,7 @@ TEST(Http1, RefusesHeadersAboveTheLimit) {
   EXPECT_EQ(refused.headers.at("content-type"), "text/plain; charset=utf-8");
 }
 
-TEST(Http1, AnswersNonsenseWithBadRequestAndLivesOn) {
+TEST(Http1, AnswersMalformedRequestsWithBadRequest) {
   FrontUnderTest server;
   for (const std::string nonsense :
        {"\r\n\r\n\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n",
@@ -152,7 +152,7 @@ TEST(Http1, AnswersNonsenseWithBadRequestAndLivesOn) {
   EXPECT_EQ(client.read_response().status, 200);
 }
 
-TEST(Http1, ReportsWhatTheHandlerThrows) {
+TEST(Http1, ReportsExceptionsOfTheHandler) {
   FrontUnderTest server;
   server.handler.answer = [](const ServerRequest&) -> ServerResponse {
     throw std::runtime_error("broken");
@@ -164,7 +164,7 @@ TEST(Http1, ReportsWhatTheHandlerThrows) {
   EXPECT_EQ(client.read_response().status, 500);
 }
 
-TEST(Http1, LetsNoHeaderSmuggleAnother) {
+TEST(Http1, PreventsResponseSplitting) {
   FrontUnderTest server;
   server.handler.answer = [](const ServerRequest&) {
     return ServerResponse{.headers = {{"Warning", "a\r\nX-Evil: b"}}};
@@ -177,7 +177,7 @@ TEST(Http1, LetsNoHeaderSmuggleAnother) {
 }
 
 // WT-1
-TEST(Http1, StreamsFramesAsTheyComeAndFlushesTheHeadFirst) {
+TEST(Http1, StreamsFramesImmediatelyAfterTheHead) {
   FrontUnderTest server;
   server.stream_script();
   RawClient client{server.port()};
@@ -197,7 +197,7 @@ TEST(Http1, StreamsFramesAsTheyComeAndFlushesTheHeadFirst) {
 }
 
 // WT-23
-TEST(Http1, PutsFramesThatAreThereIntoOneWrite) {
+TEST(Http1, SendsAvailableFramesInOneWrite) {
   FrontUnderTest server;
   server.stream_script();
   for (int i = 0; i < 10; ++i) server.script.push("frame\n");
@@ -222,7 +222,7 @@ TEST(Http1, DoesNotPollForAClientThatDoesNotRead) {
   server.handler.answer = [](const ServerRequest&) { return ServerResponse{.body = "quick"}; };
   other.get("/x");
   EXPECT_EQ(other.read_response().body, "quick");
-  EXPECT_LT(server.script.taken(), kFrames / 2U);  // what is not taken waits in the engine
+  EXPECT_LT(server.script.taken(), kFrames / 2U);  // unread frames wait in the engine
 
   server.script.end();
   std::size_t received = 0;
@@ -253,7 +253,7 @@ TEST(Http1, ClosesConnectionsThatAreIdleForTooLong) {
 }
 
 // RQ-11
-TEST(Http1, CompressesLargeBodiesForThoseWhoSayGzip) {
+TEST(Http1, CompressesLargeBodiesIfGzipIsAccepted) {
   FrontUnderTest server;
   server.handler.answer = [](const ServerRequest& request) {
     return ServerResponse{.body = std::string(request.target == "/large" ? 131073 : 131072, 'x')};
@@ -274,7 +274,7 @@ TEST(Http1, CompressesLargeBodiesForThoseWhoSayGzip) {
 }
 
 // WT-24
-TEST(Http1, CompressesWatchesThatBeginWithTheStateFlushByFlush) {
+TEST(Http1, CompressesEachFlushOfAWatchWithInitialEvents) {
   FrontUnderTest server;
   server.stream_script();
   RawClient client{server.port()};
@@ -286,7 +286,7 @@ TEST(Http1, CompressesWatchesThatBeginWithTheStateFlushByFlush) {
   EXPECT_EQ(client.read_head().headers.at("content-encoding"), "gzip");
   for (const std::string text : {"first\n", "second\n"}) {
     server.script.push(text);
-    EXPECT_EQ(client.read_chunk(), gzip(text));  // each a member of its own
+    EXPECT_EQ(client.read_chunk(), gzip(text));  // each is a separate gzip member
   }
 
   RawClient plain{server.port()};
@@ -333,7 +333,7 @@ TEST(HttpFront, LeavesNoThreadAndNoSocket) {
   const auto entries = [](const char* folder) {
     return std::distance(std::filesystem::directory_iterator{folder}, {});
   };
-  { FrontUnderTest warm_up; }  // a sanitizer starts a thread of its own with the first one
+  { FrontUnderTest warm_up; }  // a sanitizer starts its own thread with the first one
   const auto threads = entries("/proc/self/task");
   const auto files = entries("/proc/self/fd");
   {
@@ -351,7 +351,7 @@ TEST(HttpFront, LeavesNoThreadAndNoSocket) {
   EXPECT_EQ(entries("/proc/self/fd"), files);
 }
 
-TEST(HttpFront, SaysWhyItCannotListen) {
+TEST(HttpFront, ReportsWhyItCannotListen) {
   FrontUnderTest first;
 
   try {
@@ -363,7 +363,7 @@ TEST(HttpFront, SaysWhyItCannotListen) {
 }
 
 // RV-8: the engine may wait for three seconds.
-TEST(HttpFront, RequestsThatWaitDoNotHoldUpOthers) {
+TEST(HttpFront, WaitingRequestsDoNotBlockOthers) {
   FrontUnderTest server;
   std::mutex mutex;
   std::condition_variable released;

@@ -17,13 +17,13 @@
 
 namespace kube::testkit {
 
-/// HTTP/2 for tests, with every frame in the hands of the test. Nothing happens but in run_*().
+/// An HTTP/2 client whose frames a test controls. I/O happens only in run_*().
 class Http2Client {
  public:
   struct Stream {
     std::map<std::string, std::string> headers;
     std::string body;
-    /// Properly, by END_STREAM.
+    /// Ended properly, by END_STREAM.
     bool ended = false;
     std::string upload;
     std::size_t uploaded = 0;
@@ -38,14 +38,15 @@ class Http2Client {
   std::int32_t request(std::string_view method, std::string_view target, std::string body = {});
   std::int32_t get(std::string_view target) { return request("GET", target); }
   void reset(std::int32_t id);
-  /// Gives back what was received, for a client without automatic window.
+  /// Sends WINDOW_UPDATE for the received data, for a client without automatic flow control.
   void open_window(std::int32_t id);
 
-  /// Sends and receives until `done`; throws after ten seconds without a byte, or at the end of the connection.
+  /// Sends and receives until `done`. Throws after ten seconds without input, or at the end of the
+  /// connection.
   void run_until(const std::function<bool()>& done);
-  /// False if nothing comes for so long.
+  /// Returns false if nothing arrives within `time`.
   bool run_for(std::chrono::milliseconds time);
-  /// Sends what waits, and waits until the server's log has `count` entries.
+  /// Sends pending output, and waits until the server's log has `count` entries.
   bool run_until_log(const RequestLog& log, std::size_t count);
 
   [[nodiscard]] Stream& stream(std::int32_t id) { return streams_[id]; }

@@ -23,7 +23,7 @@ TEST(Http2, AnnouncesTheSettingsOfAnApiServer) {
   EXPECT_EQ(client.settings().at(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE), 1048896U);
 }
 
-TEST(Http2, AnswersManyRequestsAtOnce) {
+TEST(Http2, AnswersConcurrentRequests) {
   FrontUnderTest server;
   Http2Client client{server.port()};
   std::vector<std::int32_t> ids;
@@ -54,7 +54,7 @@ TEST(Http2, ServesOverTls) {
 }
 
 // WT-1
-TEST(Http2, StreamsFramesAsTheyComeBesideOtherRequests) {
+TEST(Http2, StreamsFramesImmediatelyBesideOtherRequests) {
   FrontUnderTest server;
   server.handler.answer = [&](const ServerRequest& request) {
     if (request.target == "/watch") return ServerResponse{.stream = server.script.open()};
@@ -108,7 +108,7 @@ TEST(Http2, DropsTheStreamThatTheClientResets) {
 }
 
 // AU-1
-TEST(Http2, ClosesTheConnectionOfThoseNotLetIn) {
+TEST(Http2, ClosesTheConnectionOfUnauthenticatedClients) {
   FrontUnderTest server;
   server.handler.answer = [](const ServerRequest&) { return ServerResponse{.status = 401}; };
   Http2Client client{server.port()};
@@ -121,7 +121,7 @@ TEST(Http2, ClosesTheConnectionOfThoseNotLetIn) {
 }
 
 // RQ-9
-TEST(Http2, SaysGoodByeToIdleConnections) {
+TEST(Http2, SendsGoAwayToIdleConnections) {
   FrontUnderTest server{{.limits = {.idle_timeout = 20ms}}};
   Http2Client client{server.port()};
 
@@ -188,7 +188,7 @@ TEST(Http2, FaultsSilenceTheWholeConnection) {
 }
 
 // FC-2
-TEST(Http2, DrainEndsStreamsAndSaysGoodBye) {
+TEST(Http2, DrainEndsStreamsAndSendsGoAway) {
   FrontUnderTest server;
   server.stream_script();
   Http2Client client{server.port()};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one client may take of the server (RQ-12, RQ-13).
+// Limits on the resources that one client may use (RQ-12, RQ-13).
 #include "front_fixture.hpp"
 #include "http2_client.hpp"
 
@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Asks again and again; false if it does not come true within ten seconds.
+/// Polls `condition`. Returns false if it is not true within ten seconds.
 template <typename Condition>
 bool eventually(Condition condition) {
   const auto deadline = std::chrono::steady_clock::now() + 10s;
@@ -25,7 +25,7 @@ bool eventually(Condition condition) {
   return true;
 }
 
-/// Sends `piece` again and again until the server says something; false if it never does.
+/// Sends `piece` repeatedly until the server responds. Returns false if it never does.
 bool drip(RawClient& client, std::string_view piece) {
   const auto deadline = std::chrono::steady_clock::now() + 10s;
   while (!client.readable(2ms)) {
@@ -49,11 +49,11 @@ std::string frame(std::uint8_t type, std::uint8_t flags, std::uint32_t stream,
 }
 std::string ping() { return frame(6, 0, 0, std::string(8, 'p')); }
 constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// POST / at localhost, as HPACK.
+/// POST / to localhost, as HPACK.
 const std::string kPost = std::string{"\x83\x86\x84\x41\x09", 5} + "localhost";
 
 // RQ-12
-TEST(FrontLimits, AHeadThatComesByteByByteIsRefusedInTime) {
+TEST(FrontLimits, SlowHeadIsRefused) {
   FrontUnderTest server{{.limits = {.head_timeout = 40ms}}};
   RawClient slow{server.port()};
   slow.send("GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ");
@@ -71,7 +71,7 @@ TEST(FrontLimits, AHeadThatComesByteByByteIsRefusedInTime) {
 }
 
 // RQ-12
-TEST(FrontLimits, AConnectionThatSaysNothingIsClosed) {
+TEST(FrontLimits, SilentConnectionIsClosed) {
   FrontUnderTest server{{.limits = {.head_timeout = 20ms}}};
   RawClient silent{server.port()};
   RawClient undecided{server.port()};
@@ -83,7 +83,7 @@ TEST(FrontLimits, AConnectionThatSaysNothingIsClosed) {
 }
 
 // RQ-12
-TEST(FrontLimits, ABodyThatComesByteByByteIsRefusedInTime) {
+TEST(FrontLimits, SlowBodyIsRefused) {
   FrontUnderTest server{{.limits = {.body_timeout = 40ms}}};
   RawClient sized{server.port()};
   RawClient chunked{server.port()};
@@ -100,8 +100,8 @@ TEST(FrontLimits, ABodyThatComesByteByByteIsRefusedInTime) {
   EXPECT_EQ(server.handler.requests, 0);
 }
 
-// RQ-12: a line of a chunked body without an end is not collected for ever.
-TEST(FrontLimits, AChunkHeaderWithoutAnEndIsRefused) {
+// RQ-12: an endless line of a chunked body is not buffered without limit.
+TEST(FrontLimits, EndlessChunkHeaderIsRefused) {
   FrontUnderTest server;
   RawClient client{server.port()};
 
@@ -113,7 +113,7 @@ TEST(FrontLimits, AChunkHeaderWithoutAnEndIsRefused) {
 }
 
 // RQ-12
-TEST(FrontLimits, AStreamWhoseBodyDoesNotComeIsRefusedAndEnded) {
+TEST(FrontLimits, StreamWithoutItsBodyIsRefusedAndEnded) {
   FrontUnderTest server{{.limits = {.body_timeout = 40ms}}};
   RawClient slow{server.port()};
   slow.send(std::string{kPreface} + frame(4, 0, 0, "") + frame(1, 4, 1, kPost));
@@ -130,8 +130,8 @@ TEST(FrontLimits, AStreamWhoseBodyDoesNotComeIsRefusedAndEnded) {
   EXPECT_EQ(server.counters.slow_bodies, 1U);
 }
 
-// RQ-12: nothing else may be said between the frames of a head, so the connection ends.
-TEST(FrontLimits, AStreamWhoseHeadDoesNotComeEndsTheConnection) {
+// RQ-12: no other frame may be sent inside a header block, so the connection ends.
+TEST(FrontLimits, StreamWithoutItsHeadEndsTheConnection) {
   FrontUnderTest server{{.limits = {.head_timeout = 40ms}}};
   RawClient slow{server.port()};
 
@@ -141,8 +141,8 @@ TEST(FrontLimits, AStreamWhoseHeadDoesNotComeEndsTheConnection) {
   EXPECT_TRUE(eventually([&] { return server.front.connections() == 0; }));
 }
 
-// RQ-9: frames that are no requests do not keep a connection open.
-TEST(FrontLimits, PingsDoNotKeepAnIdleConnection) {
+// RQ-9: frames other than requests do not keep a connection open.
+TEST(FrontLimits, PingsDoNotKeepAnIdleConnectionOpen) {
   FrontUnderTest server{{.limits = {.idle_timeout = 40ms}}};
   RawClient pinging{server.port()};
   pinging.send(std::string{kPreface} + frame(4, 0, 0, ""));
@@ -154,8 +154,8 @@ TEST(FrontLimits, PingsDoNotKeepAnIdleConnection) {
   EXPECT_EQ(server.counters.idle_connections, 1U);
 }
 
-// RQ-9: requests do.
-TEST(FrontLimits, RequestsKeepAConnection) {
+// RQ-9: requests keep it open.
+TEST(FrontLimits, RequestsKeepAConnectionOpen) {
   FrontUnderTest server{{.limits = {.idle_timeout = 400ms}}};
   RawClient busy{server.port()};
   const auto begin = std::chrono::steady_clock::now();
@@ -168,25 +168,25 @@ TEST(FrontLimits, RequestsKeepAConnection) {
   EXPECT_EQ(server.counters.idle_connections, 0U);
 }
 
-// An idle connection once looked at the clock without a pause, as the time of the next look had passed: so many looks
-// have to take so many periods.
-TEST(FrontLimits, AnIdleConnectionLooksAtTheTimeOnceInAPeriod) {
+// An idle connection once checked its limits in a busy loop, because the time of the next check had
+// passed: n checks must take n periods.
+TEST(FrontLimits, IdleConnectionChecksItsLimitsOncePerPeriod) {
   const ConnectionLimits limits{.head_timeout = 20ms};
   FrontUnderTest server{{.limits = limits}};
   RawClient idle{server.port()};
   idle.get("/x");
   ASSERT_EQ(idle.read_response().status, 200);
-  const std::uint64_t looks = server.counters.looks;
+  const std::uint64_t checks = server.counters.timeout_checks;
   const auto begin = std::chrono::steady_clock::now();
 
-  ASSERT_TRUE(eventually([&] { return server.counters.looks >= looks + 21; }));
+  ASSERT_TRUE(eventually([&] { return server.counters.timeout_checks >= checks + 21; }));
 
-  EXPECT_GE(std::chrono::steady_clock::now() - begin, 20 * limits.look_period());
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 20 * limits.check_period());
   EXPECT_EQ(server.front.connections(), 1U);
 }
 
 // RQ-12
-TEST(FrontLimits, APeerThatTakesNothingIsClosed) {
+TEST(FrontLimits, PeerThatDoesNotReadIsClosed) {
   FrontUnderTest server{{.limits = {.write_timeout = 40ms}}};
   server.handler.answer = [](const ServerRequest&) {
     return ServerResponse{.body = std::string(64 << 20, 'x')};
@@ -200,7 +200,7 @@ TEST(FrontLimits, APeerThatTakesNothingIsClosed) {
 }
 
 // RQ-12
-TEST(FrontLimits, ConnectionsBeyondTheLimitAreToldSo) {
+TEST(FrontLimits, ConnectionsBeyondTheLimitGet503) {
   FrontUnderTest server{{.max_connections = 2}};
   std::vector<std::unique_ptr<RawClient>> open;
   for (int i = 0; i < 2; ++i) {
@@ -233,7 +233,7 @@ TEST(FrontLimits, ConnectionsBeyondTheLimitAreToldSo) {
   }));
 }
 
-// RQ-12: far beyond it there is not even an answer, and nothing is kept.
+// RQ-12: far beyond the limit there is no response, and no state is kept.
 TEST(FrontLimits, ManyConnectionsBeyondTheLimitAreClosedAtOnce) {
   FrontUnderTest server{{.max_connections = 1}};
   std::vector<std::unique_ptr<RawClient>> open;
@@ -256,7 +256,7 @@ TEST(FrontLimits, TooManyHeadersAreRefused) {
     return text;
   };
 
-  fits.get("/x", fields(999));  // and Host
+  fits.get("/x", fields(999));  // plus Host
   refused.get("/x", fields(1000));
 
   EXPECT_EQ(fits.read_response().status, 200);
@@ -265,7 +265,7 @@ TEST(FrontLimits, TooManyHeadersAreRefused) {
 }
 
 // RQ-12
-TEST(FrontLimits, TooManyHeadersOfAStreamAreRefused) {
+TEST(FrontLimits, TooManyHeadersInAStreamAreRefused) {
   FrontUnderTest server;
   RawClient client{server.port()};
   std::string head = kPost;
@@ -279,8 +279,8 @@ TEST(FrontLimits, TooManyHeadersOfAStreamAreRefused) {
   EXPECT_EQ(server.handler.requests, 0);
 }
 
-// RQ-13: streams that are opened and reset at once cost the client nothing.
-TEST(FrontLimits, AClientThatOnlyResetsStreamsIsSentAway) {
+// RQ-13: opening and resetting streams costs the client nothing.
+TEST(FrontLimits, ClientThatOnlyResetsStreamsIsDisconnected) {
   FrontUnderTest server;
   server.stream_script();
   RawClient client{server.port()};

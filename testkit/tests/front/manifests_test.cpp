@@ -14,7 +14,7 @@ std::string name(const Manifests& manifests, std::size_t index) {
   return std::string{manifests.object(index)->get_string("metadata.name").value_or("?")};
 }
 
-TEST(Manifests, TakesAJsonListApartWhoseKindComesLast) {
+TEST(Manifests, SplitsAJsonListWhoseKindComesLast) {
   Manifests manifests;
 
   manifests.add(R"({"items":[{"kind":"Pod","metadata":{"name":"a"}},{"kind":)"
@@ -28,7 +28,7 @@ TEST(Manifests, TakesAJsonListApartWhoseKindComesLast) {
   EXPECT_EQ(manifests.origin(1), "x.json");
 }
 
-TEST(Manifests, KeepsAnObjectThatHasItemsButIsNoList) {
+TEST(Manifests, KeepsAnObjectWithItemsThatIsNotAList) {
   Manifests manifests;
 
   manifests.add(R"({"kind":"Basket","metadata":{"name":"a"},"items":[{"egg":1}]})", "x");
@@ -63,12 +63,12 @@ TEST(Manifests, KeepsThreeDashesInsideOfATextTogether) {
   EXPECT_EQ(name(manifests, 1), "b");
 }
 
-TEST(Manifests, NamesTheLineInTheFileOfAMistakeInALaterDocument) {
+TEST(Manifests, ReportsTheLineOfAnErrorInALaterDocument) {
   Manifests manifests;
 
   try {
     manifests.add("kind: Pod\nmetadata: {name: a}\n---\nkind: Pod\nmetadata: [\n", "x.yaml");
-    FAIL() << "a list that has no end was taken";
+    FAIL() << "an unterminated list was accepted";
   } catch (const Error& error) {
     const std::string text = error.what();
     EXPECT_TRUE(text.starts_with("x.yaml: ")) << text;

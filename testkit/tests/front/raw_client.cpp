@@ -95,7 +95,7 @@ void RawClient::send(std::string_view bytes) {
   while (!bytes.empty()) {
     const auto sent = ssl_ ? SSL_write(ssl_.get(), bytes.data(), static_cast<int>(bytes.size()))
                            : ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent <= 0) return;  // what is wrong shows when reading
+    if (sent <= 0) return;  // the error is reported by the next read
     bytes.remove_prefix(static_cast<std::size_t>(sent));
   }
 }
@@ -149,7 +149,7 @@ std::string RawClient::read_until(std::string_view mark) {
 }
 
 std::string RawClient::read_exactly(std::size_t size) {
-  if (size == 0) return {};  // what is in the buffer stays there
+  if (size == 0) return {};  // the rest stays in the buffer
   std::string all;
   while (all.size() < size) {
     const std::string more = read_some();

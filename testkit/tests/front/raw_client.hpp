@@ -12,22 +12,22 @@
 
 namespace kube::testkit {
 
-/// What came back for one HTTP/1.1 request.
+/// The response to one HTTP/1.1 request.
 struct RawResponse {
   int status = 0;
-  /// Names in lower case.
+  /// Keys are in lower case.
   std::map<std::string, std::string> headers;
-  /// With the chunks put together.
+  /// With chunks concatenated.
   std::string body;
-  /// The whole body arrived, to its last byte or chunk.
+  /// The body arrived completely, to its last byte or chunk.
   bool complete = false;
 };
 
-/// A socket for tests that want to see every byte. All waits end after ten seconds with an exception
-/// (std::runtime_error); a closed or reset connection reads as the end.
+/// A socket for tests that check every byte. All waits throw std::runtime_error after ten seconds.
+/// A closed or reset connection reads as the end.
 class RawClient {
  public:
-  /// With a CA (PEM) it speaks TLS; certificate and key (PEM) are the client's own.
+  /// Uses TLS if a CA (PEM) is given; certificate and key (PEM) are the client's own.
   explicit RawClient(std::uint16_t port, const std::string& ca = {},
                      const std::string& certificate = {}, const std::string& key = {},
                      std::string_view alpn = {});
@@ -36,22 +36,22 @@ class RawClient {
   RawClient& operator=(const RawClient&) = delete;
 
   void send(std::string_view bytes);
-  /// A request without body.
+  /// Sends a request without a body.
   void get(std::string_view target, std::string_view headers = {});
   void post(std::string_view target, std::string_view body, std::string_view headers = {});
 
-  /// Some bytes; empty at the end of the connection.
+  /// Returns the available bytes; empty at the end of the connection.
   std::string read_some();
-  /// Everything up to and including `mark`; what there was if the connection ends before.
+  /// Returns everything up to and including `mark`, or up to the end of the connection.
   std::string read_until(std::string_view mark);
   std::string read_exactly(std::size_t size);
   std::string read_to_end();
   RawResponse read_response();
-  /// Head only; the body is left to be read.
+  /// Reads the head only; the body is left unread.
   RawResponse read_head();
-  /// The next chunk of a chunked body; empty at its end or the end of the connection.
+  /// Returns the next chunk of a chunked body; empty at its end or at the end of the connection.
   std::string read_chunk();
-  /// False if nothing comes within `time`.
+  /// Returns false if nothing arrives within `time`.
   bool readable(std::chrono::milliseconds time);
   [[nodiscard]] bool was_reset() const noexcept { return reset_; }
   [[nodiscard]] std::string protocol() const;

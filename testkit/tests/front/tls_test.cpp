@@ -39,14 +39,14 @@ TEST_F(TlsFront, ServesOverTlsWithACertificateOfItsAuthority) {
   EXPECT_EQ(client.read_response().body, "nobody");
 }
 
-TEST_F(TlsFront, IsNotTrustedByThoseWhoTrustAnotherAuthority) {
+TEST_F(TlsFront, IsNotTrustedWithAnotherAuthority) {
   const TlsAuthority other;
 
   EXPECT_THROW(RawClient(server.port(), other.ca_pem()), std::runtime_error);
 }
 
 // AU-5
-TEST_F(TlsFront, TellsUserAndGroupsOfAClientCertificate) {
+TEST_F(TlsFront, ReportsUserAndGroupsOfAClientCertificate) {
   const Certificate own = authority.issue_client("alice", {"admins", "system:masters"});
   RawClient client{server.port(), authority.ca_pem(), own.certificate, own.key};
 
@@ -56,7 +56,7 @@ TEST_F(TlsFront, TellsUserAndGroupsOfAClientCertificate) {
 }
 
 // AU-5: the engine answers 401 to a certificate without a name.
-TEST_F(TlsFront, TellsNoNameOfACertificateThatCannotBeVerified) {
+TEST_F(TlsFront, ReportsNoNameForAnUnverifiedCertificate) {
   const TlsAuthority other;
   const Certificate forged = other.issue_client("alice", {"system:masters"});
   RawClient client{server.port(), authority.ca_pem(), forged.certificate, forged.key};
@@ -75,7 +75,7 @@ TEST_F(TlsFront, ChoosesTheProtocolByAlpn) {
   EXPECT_EQ(RawClient(server.port(), authority.ca_pem()).protocol(), "");
 }
 
-TEST_F(TlsFront, SurvivesThoseWhoDoNotSpeakTls) {
+TEST_F(TlsFront, SurvivesClientsWithoutTls) {
   RawClient plain{server.port()};
   plain.send("GET / HTTP/1.1\r\n\r\n");
   (void)plain.read_to_end();
@@ -102,7 +102,7 @@ TEST_F(TlsFront, StreamsOverTls) {
   EXPECT_TRUE(server.script.wait_until_dropped());
 }
 
-TEST(TlsAuthority, RefusesMaterialThatIsNone) {
+TEST(TlsAuthority, RefusesInvalidMaterial) {
   TestHandler handler;
   Pipeline pipeline{handler, {}};
 

@@ -12,7 +12,7 @@ namespace kube::testkit {
 namespace {
 
 constexpr std::string_view kWatch = "/api/v1/namespaces/default/configmaps?watch=true";
-/// The key and the answer to it are the example of RFC 6455, 1.3.
+/// Key and response are the example of RFC 6455, section 1.3.
 constexpr std::string_view kUpgrade =
     "Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
@@ -39,7 +39,7 @@ Frame read_frame(RawClient& client) {
   return {head[0] & 0x0f, client.read_exactly(size)};
 }
 
-/// As a client sends it: masked.
+/// Returns a client frame, which is masked.
 std::string client_frame(int opcode, std::string payload) {
   constexpr std::string_view kMask = "\x01\x02\x03\x04";
   std::string frame;
@@ -52,7 +52,7 @@ std::string client_frame(int opcode, std::string payload) {
   return frame + payload;
 }
 
-// WT-27: it was answered with 200 and chunks, which no WebSocket client can read.
+// WT-27: upgrades once got a 200 with chunks, which no WebSocket client can read.
 TEST(WebSocketWatch, SendsEachEventAsOneTextMessage) {
   ApiServer server;
   server.create_json(config_map("a"));
@@ -93,7 +93,7 @@ TEST(WebSocketWatch, RepeatsTheOneSubprotocol) {
 }
 
 // WT-27
-TEST(WebSocketWatch, TakesATokenAmongTheSubprotocols) {
+TEST(WebSocketWatch, AcceptsATokenInTheSubprotocols) {
   ApiServer server{{.token = "secret", .allow_anonymous = false}};
   const auto answer = [&](const std::string& token) {
     RawClient client{server.port()};
@@ -157,7 +157,7 @@ TEST(WebSocketWatch, EndsWithACloseFrame) {
 }
 
 // WT-27
-TEST(WebSocketWatch, FramesWithoutAMaskEndIt) {
+TEST(WebSocketWatch, EndsOnUnmaskedFrames) {
   ApiServer server;
   RawClient client{server.port()};
   client.get(kWatch, kUpgrade);
@@ -171,7 +171,7 @@ TEST(WebSocketWatch, FramesWithoutAMaskEndIt) {
 }
 
 // WT-27
-TEST(WebSocketWatch, FailuresAreHttpAnswers) {
+TEST(WebSocketWatch, FailuresAreHttpResponses) {
   ApiServer server;
   RawClient client{server.port()};
 
@@ -183,8 +183,8 @@ TEST(WebSocketWatch, FailuresAreHttpAnswers) {
   EXPECT_EQ(client.read_response().status, 400);
 }
 
-// WT-27, AU-8: browsers let any page open a WebSocket, and leave it to the server to refuse.
-TEST(WebSocketWatch, IsRefusedToPagesOfOthers) {
+// WT-27, AU-8: browsers let any page open a WebSocket and leave the refusal to the server.
+TEST(WebSocketWatch, IsRefusedToForeignOrigins) {
   ApiServer server;
   RawClient client{server.port()};
   client.get(kWatch, std::string{kUpgrade} + "Origin: https://evil.example\r\n");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testkit/kinds/crd_registry.hpp"
 #include "failing_new.hpp"
+#include "testkit/kinds/crd_registry.hpp"
 #include "testkit/values/value_text.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 namespace kube::testkit::detail {
 namespace {
 
-/// Stores definition `number` and has it served; returns how many allocations that takes.
+/// Stores and serves definition `number`. Returns the number of allocations.
 std::size_t add_definition(Services& services, CrdRegistry& registry, int number) {
   const ResourcePtr resource =
       services.catalog()->find_kind("apiextensions.k8s.io/v1", "CustomResourceDefinition");
@@ -26,8 +26,8 @@ std::size_t add_definition(Services& services, CrdRegistry& registry, int number
   return allocations() - before;
 }
 
-// 1,000 definitions once took 14 s, as every change of one encoded all others.
-TEST(CrdMemory, ADefinitionCostsTheSameAmongMany) {
+// 1,000 definitions once took 14 s, because every change of one encoded all others.
+TEST(CrdMemory, CostOfADefinitionIsIndependentOfOthers) {
   Services services{{}};
   Rest rest{services};
   CrdRegistry registry{services, rest};

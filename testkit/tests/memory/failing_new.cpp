@@ -10,7 +10,7 @@
 namespace kube::testkit {
 namespace {
 
-/// The test's own thread while others fail.
+/// Set for the test's own thread while allocations of others fail.
 thread_local bool exempt = false;
 thread_local std::size_t own_left = 0;
 thread_local std::size_t count = 0;
@@ -89,7 +89,7 @@ std::size_t PeakMemory::bytes() const noexcept { return most_held - before_; }
 
 void* operator new(std::size_t size) { return kube::testkit::allocate(size); }
 void* operator new[](std::size_t size) { return kube::testkit::allocate(size); }
-// std::stable_sort asks this way for its buffer, and does without if there is none.
+// std::stable_sort uses this overload for its buffer, and works without one.
 void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
   return kube::testkit::fails() ? nullptr : std::malloc(size == 0 ? 1 : size);
 }

@@ -3,11 +3,11 @@
 
 #include <cstddef>
 
-/// An operator new that fails when a test says so.
+/// An operator new that fails on request.
 namespace kube::testkit {
 
-/// Makes the `n`th allocation (1 is the next) fail with std::bad_alloc, once, among those of this thread or of all
-/// others. Ends with the object.
+/// Makes the `n`th allocation (1 is the next) fail with std::bad_alloc, once; counts those of this
+/// thread or of all others. Ends with the object.
 class FailingNew {
  public:
   enum class Where { kThisThread, kOtherThreads };
@@ -16,14 +16,14 @@ class FailingNew {
   FailingNew& operator=(const FailingNew&) = delete;
   ~FailingNew();
 
-  /// Whether it has come to that.
+  /// Returns whether the allocation has failed.
   [[nodiscard]] bool has_failed() const noexcept;
 };
 
-/// Allocations of this thread so far.
+/// Returns the number of allocations of this thread so far.
 [[nodiscard]] std::size_t allocations() noexcept;
 
-/// The most bytes that all threads have held at once, beyond those held when it was made.
+/// Measures the peak memory of all threads since construction, in bytes.
 class PeakMemory {
  public:
   PeakMemory();

@@ -12,7 +12,7 @@
 namespace kube::testkit {
 namespace {
 
-/// `count` pods of about 400 bytes each, as JSON, with `separator` in between.
+/// Returns `count` pods of about 400 bytes each, as JSON, joined by `separator`.
 std::string pods(int count, std::string_view separator) {
   std::string text;
   for (int i = 0; i < count; ++i) {
@@ -30,7 +30,8 @@ std::string pods(int count, std::string_view separator) {
   return text;
 }
 
-// The text of a list, its parse and its objects once were in memory together: 50 times the size of the file.
+// The text of a list, its parse and its objects once were in memory together: 50 times the size of
+// the file.
 TEST(ApiServerMemory, LoadsAListInASmallMultipleOfItsSize) {
   ApiServer server;
   const std::string text = R"({"kind":"List","apiVersion":"v1","items":[)" + pods(2000, ",") + "]}";

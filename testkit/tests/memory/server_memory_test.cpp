@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server whose threads run out of memory at every point: a request may break, the server does not.
+// Every allocation of the server's threads fails in turn: a request may fail, the server must not.
 #include "failing_new.hpp"
 #include "front/raw_client.hpp"
 
@@ -39,7 +39,7 @@ void torture(ApiServer& server, std::string_view method, const std::string& targ
       status = status_of(port, method, target, R"({"metadata":{"name":")" + name + R"("}})");
       failed = failing.has_failed();
     }
-    // Whatever came back is true.
+    // A successful response must be true.
     if (method == "POST" && status == 201) {
       ASSERT_TRUE(server.find({"", "configmaps"}, "default", name)) << n;
     }
@@ -49,18 +49,18 @@ void torture(ApiServer& server, std::string_view method, const std::string& targ
   ASSERT_TRUE(server.settle());
 }
 
-TEST(ServerMemory, AnswersAfterAnyAllocationHasFailed) {
+TEST(ServerMemory, AnswersAfterAnyFailedAllocation) {
   ApiServer server;
 
   torture(server, "GET", "/api/v1/namespaces/default/configmaps");
   torture(server, "POST", "/api/v1/namespaces/default/configmaps");
-  // On a thread for requests that may wait.
+  // Runs on a thread of the BlockingLane.
   torture(server, "GET", "/api/v1/namespaces/default/configmaps?resourceVersion=1");
 
   EXPECT_TRUE(server.wait_for([&] { return server.connection_count() == 0; }));
 }
 
-// A watch that could not be told of a change breaks, and does not wait for ever.
+// A watch that misses a change breaks instead of waiting forever.
 TEST(ServerMemory, AWatchDeliversOrBreaks) {
   ApiServer server;
   for (std::size_t n = 1; n < 60; ++n) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes during which memory runs out, or a hook throws, at every point: all of a write happens, or nothing.
+// Every allocation of a write fails in turn, or a hook throws: the write takes effect completely,
+// or not at all.
 #include "engine/engine_fixture.hpp"
 #include "failing_new.hpp"
 #include "testkit/server/persistence.hpp"
@@ -15,7 +16,7 @@
 namespace kube::testkit::detail {
 namespace {
 
-/// What a watch says the objects are, by name and version.
+/// The objects according to a watch: versions by name.
 class Mirror {
  public:
   explicit Mirror(WatchReader watch) : watch_(std::move(watch)) {}
@@ -28,7 +29,7 @@ class Mirror {
       const std::string name{event->get_string("object.metadata.name").value_or("")};
       const std::string type{event->get_string("type").value_or("")};
       const std::string version{event->get_string("object.metadata.resourceVersion").value_or("")};
-      EXPECT_GT(std::stoull(version), last_) << "versions go up";
+      EXPECT_GT(std::stoull(version), last_) << "versions must increase";
       last_ = std::stoull(version);
       if (type == "DELETED") {
         EXPECT_EQ(objects_.erase(name), 1U);
@@ -56,7 +57,7 @@ std::map<std::string, std::string> stored(const Engine& engine, const GroupResou
 }
 
 struct Write {
-  /// What is stored before it; nothing if it makes an object.
+  /// The object stored before the write; null if the write creates one.
   const char* seed;
   const char* method;
   std::string target;
@@ -64,7 +65,8 @@ struct Write {
   std::string type = "application/json";
 };
 
-/// Makes every allocation of each write fail in turn, and compares the store with what a watch and the journal said.
+/// Makes every allocation of each write fail in turn, and compares the store with the watch and the
+/// journal.
 void torture(Api& api, const GroupResource& resource, const std::string& list,
              const std::vector<Write>& writes, std::map<std::string, std::uint64_t>& journal) {
   Mirror mirror{
@@ -98,7 +100,7 @@ void torture(Api& api, const GroupResource& resource, const std::string& list,
         ASSERT_EQ(std::to_string(journal.at(name)), version) << n;
       }
       if (!failed) break;
-      // An answer may be lost on its way back, but not the other way round.
+      // A committed write may get an error response, but a failed one never gets a success.
       ASSERT_TRUE(status >= 300 || after != before) << n;
     }
     ASSERT_LT(status, 300) << "without a failure";
@@ -119,7 +121,7 @@ EngineOptions with_journal(std::map<std::string, std::uint64_t>& journal, std::s
   return options;
 }
 
-TEST(WriteMemory, EveryWriteHappensOrNot) {
+TEST(WriteMemory, EveryWriteIsAtomic) {
   std::map<std::string, std::uint64_t> journal;
   Api api{with_journal(journal, "configmaps")};
   const std::string one = std::string{kConfigMaps} + "/a";
@@ -140,8 +142,8 @@ TEST(WriteMemory, EveryWriteHappensOrNot) {
           journal);
 }
 
-// BK-3: an event has a time to go as well.
-TEST(WriteMemory, AnEventThatIsStoredAlsoExpires) {
+// BK-3: a stored event must also have an expiry.
+TEST(WriteMemory, StoredEventAlwaysExpires) {
   std::map<std::string, std::uint64_t> journal;
   Api api{with_journal(journal, "events")};
   const std::string events = "/api/v1/namespaces/default/events";
@@ -163,8 +165,8 @@ TEST(WriteMemory, AnEventThatIsStoredAlsoExpires) {
   EXPECT_TRUE(api.engine.list({"", "events"}).empty());
 }
 
-// AD-8: a count that failed is made good with the next write.
-TEST(WriteMemory, QuotasAreCountedInTheEnd) {
+// AD-8: a failed count is repeated with the next write.
+TEST(WriteMemory, QuotasAreEventuallyCounted) {
   const std::string quotas = "/api/v1/namespaces/default/resourcequotas";
   const std::string quota =
       R"({"metadata":{"name":"q"},"spec":{"hard":{"configmaps":"9","resourcequotas":"9"}}})";
@@ -195,7 +197,7 @@ TEST(WriteMemory, QuotasAreCountedInTheEnd) {
   }
 }
 
-TEST(WriteMemory, AWatchThatCannotBeMadeLeavesNothingBehind) {
+TEST(WriteMemory, FailedWatchLeavesNothingBehind) {
   Api api;
   ServerRequest request;
   request.method = "GET";
@@ -216,7 +218,7 @@ TEST(WriteMemory, AWatchThatCannotBeMadeLeavesNothingBehind) {
   EXPECT_EQ(api.make_config_map("after").status(), 201);
 }
 
-TEST(WriteMemory, AHookThatThrowsAnythingIsAnAnswer) {
+TEST(WriteMemory, ThrowingHookResultsInAnErrorResponse) {
   EngineOptions options;
   int what = 0;
   options.authorize = [&](const AccessRequest&) -> AccessDecision {
@@ -233,7 +235,7 @@ TEST(WriteMemory, AHookThatThrowsAnythingIsAnAnswer) {
   EXPECT_EQ(api.make_config_map("a").status(), 201);
 }
 
-TEST(WriteMemory, AJournalThatThrowsStopsTheWrite) {
+TEST(WriteMemory, ThrowingJournalPreventsTheWrite) {
   EngineOptions options;
   bool broken = false;
   options.journal = [&](const Change&) {
@@ -255,8 +257,8 @@ TEST(WriteMemory, AJournalThatThrowsStopsTheWrite) {
   EXPECT_EQ(api.engine.revision(), revision + 1);
 }
 
-// A hook may be added while memory runs out; a token that could not be made must not wait for itself.
-TEST(WriteMemory, AHookIsAddedOrNot) {
+// A hook may be added while memory runs out; if that fails, cleaning up must not wait for itself.
+TEST(WriteMemory, AddingAHookIsAtomic) {
   Api api;
   for (std::size_t n = 1;; ++n) {
     bool failed = false;
@@ -273,8 +275,8 @@ TEST(WriteMemory, AHookIsAddedOrNot) {
   EXPECT_TRUE(api.engine.settle());
 }
 
-// What reacts to writes tries again: a definition whose status could not be written would never be served.
-TEST(WriteMemory, ControllersTryAgain) {
+// Controllers retry: a definition whose status could not be written would never be served.
+TEST(WriteMemory, ControllersRetry) {
   for (std::size_t n = 1; n < 3000; n += n < 200 ? 1 : 61) {
     Api api;
     const ServerRequest request{
@@ -292,8 +294,8 @@ TEST(WriteMemory, ControllersTryAgain) {
   }
 }
 
-// A file that cannot be written, for want of memory, is no write.
-TEST(WriteMemory, TheFileHasWhatTheStoreHas) {
+// A write that cannot be persisted because memory runs out must fail.
+TEST(WriteMemory, FileMatchesTheStore) {
   const auto file = std::filesystem::temp_directory_path() /
                     ("kubecxx-memory-" + std::to_string(::getpid()) + ".sqlite");
   std::filesystem::remove(file);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Admission plugins that a real server has switched on.
+// Admission plugins that are enabled by default on a real server.
 #include <gtest/gtest.h>
 
 #include "two_servers.hpp"
@@ -18,7 +18,7 @@ std::string limit_range(const std::string& limits) {
 }
 
 // AD-1
-TEST(LimitRanges, GiveContainersWhatTheyLack) {
+TEST(LimitRanges, SetMissingRequestsAndLimits) {
   Asked api;
   api.create(
       limit_range("{type: Container, default: {cpu: 500m, memory: 64Mi}, "
@@ -100,7 +100,7 @@ TEST(LimitRanges, BoundClaims) {
 }
 
 // AD-3
-TEST(PriorityClasses, RuleThePriorityOfPods) {
+TEST(PriorityClasses, DetermineThePriorityOfPods) {
   Asked api;
   const std::string name = api.server.space() + "-high";
   api.server.load_yaml("{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: " +
@@ -145,7 +145,7 @@ TEST(PriorityClasses, HaveOneDefault) {
 }
 
 // AD-4
-TEST(RuntimeClasses, RuleOverheadAndNodesOfPods) {
+TEST(RuntimeClasses, DetermineOverheadAndNodesOfPods) {
   Asked api;
   const std::string name = api.server.space() + "-boxed";
   api.server.load_yaml(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects of every built-in kind come back with the defaults that a real server gave them. Against a cluster the test
-// proves the recording; with KUBECXX_RECORD_FIXTURES set it makes it.
+// Objects of every built-in kind get the same defaults as on a real server. Against a cluster, the
+// test verifies the recording; with KUBECXX_RECORD_FIXTURES set, it writes the recording.
 #include <kube/api/registry.hpp>
 #include <kube/client/client.hpp>
 #include <kube/client/rest_mapper.hpp>
@@ -44,13 +44,13 @@ std::string text_at(const Value& object, std::string_view path) {
   return std::string{object.get_string(path).value_or("")};
 }
 
-/// Times of the manifests have fractions of seconds, those of servers do not.
+/// Removes fractions of seconds: manifests have them, servers drop them.
 std::string without_times(const std::string& text) {
   static const std::regex kTime{R"("20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-9:]{8}Z")"};
   return std::regex_replace(text, kTime, R"("TIME")");
 }
 
-/// Without what differs from one server, user or second to the next.
+/// Removes everything that differs between servers, users and runs.
 Value normalized(const Value& answer, const std::string& space) {
   const std::string uid = text_at(answer, "metadata.uid");
   std::string text = encode_json(answer);
@@ -71,7 +71,7 @@ Value normalized(const Value& answer, const std::string& space) {
   return object;
 }
 
-/// The server's answer to a manifest that is created without effect.
+/// Returns the server's answer to a dry-run create.
 Value created(const Client& client, RestMapper& mapper, const Value& manifest,
               const std::string& space) {
   const RestMapping mapping = mapper.for_kind(
@@ -127,7 +127,7 @@ TEST(Defaults, AreThoseOfARealServer) {
   EXPECT_EQ(identical, answers.size());
 }
 
-/// Kinds whose objects are answered and never stored.
+/// Returns false for kinds whose objects are answered but never stored.
 bool is_stored(const ResourceInfo& info) {
   const std::set<std::string_view> verbs{info.verbs.begin(), info.verbs.end()};
   return info.served_by_default && verbs.contains("create") && verbs.contains("list");

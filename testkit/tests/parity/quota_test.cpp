@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resource quotas. A bare API server has no controller that counts for them; there the tests do.
+// Resource quotas. A bare API server has no quota controller; the tests write the usage themselves
+// there.
 #include <gtest/gtest.h>
 
 #include <initializer_list>
@@ -15,7 +16,7 @@ const GroupVersionResource kQuotas{"", "v1", "resourcequotas"};
 
 using Limits = std::map<std::string, std::string>;
 
-/// A server with quotas, all of which begin with nothing used.
+/// A server with quotas whose usage is initially zero.
 class Limited : public Asked {
  public:
   using Asked::Asked;
@@ -52,7 +53,7 @@ void expect_refusal(Limited& api, const std::string& yaml, const std::string& ex
 }
 
 // AD-7
-TEST(ResourceQuotas, RefuseWhatExceedsThem) {
+TEST(ResourceQuotas, RejectRequestsThatExceedThem) {
   Limited api;
   api.limit("compute", {{"pods", "2"}, {"requests.cpu", "1"}, {"limits.memory", "1Gi"}});
   const std::string fits = "requests: {cpu: 600m}, limits: {memory: 256Mi}";
@@ -70,7 +71,7 @@ TEST(ResourceQuotas, RefuseWhatExceedsThem) {
   expect_refusal(api, api.pod("second", fits),
                  "pods \"second\" is forbidden: exceeded quota: compute, requested: "
                  "requests.cpu=600m, used: requests.cpu=600m, limited: requests.cpu=1");
-  // A name that is taken does not matter: the quota is checked first.
+  // The quota is checked before the name conflict.
   expect_refusal(api, api.pod("first", fits),
                  "pods \"first\" is forbidden: exceeded quota: compute, requested: "
                  "requests.cpu=600m, used: requests.cpu=600m, limited: requests.cpu=1");
@@ -130,7 +131,7 @@ TEST(ResourceQuotas, CountObjects) {
 }
 
 // AD-7
-TEST(ResourceQuotas, MayBeAboutSomePodsOnly) {
+TEST(ResourceQuotas, CanBeScopedToSomePods) {
   Limited api;
   api.limit("best-effort", {{"pods", "0"}}, ", scopes: [BestEffort]");
   api.limit("ending", {{"pods", "0"}}, ", scopes: [Terminating, NotBestEffort]");

@@ -15,13 +15,13 @@
 
 namespace kube::testing_support {
 
-/// A server, in this process or a real one, that is asked with manifests in YAML.
+/// A server, in-process or real, that receives manifests in YAML.
 class Asked {
  public:
   explicit Asked(testkit::ApiServerOptions options = {})
       : server(std::move(options)), client(server.config()), mapper(client) {}
 
-  /// The objects of a manifest's kind, in space() if they have namespaces.
+  /// Returns the client for a manifest's kind, in space() if it is namespaced.
   [[nodiscard]] Resource<Value> objects(const Value& manifest) {
     const RestMapping mapping = mapper.for_kind(
         parse_group_version(text(manifest, "apiVersion")).with_kind(text(manifest, "kind")));
@@ -31,8 +31,9 @@ class Asked {
     const Ref<Value> manifest = decode_yaml<Value>(yaml);
     return objects(*manifest).create(*manifest, {.dry_run = dry_run});
   }
-  /// The message with which the server refuses a manifest; empty if it does not. Asked again until that is `expected`, as
-  /// a real server hears a little later of the objects that rule its answer.
+  /// Returns the message with which the server rejects a manifest; empty if it accepts it. Retries
+  /// until the message is `expected`, because a real server observes the objects that determine its
+  /// answer with a delay.
   std::string refusal(std::string_view yaml, std::string_view expected) {
     std::string last;
     server.wait_for([&] {
@@ -46,7 +47,8 @@ class Asked {
     });
     return last;
   }
-  /// The JSON at `path` of the object that a manifest would become, asked again until that is `expected`.
+  /// Returns the JSON at `path` of the object that a dry-run create would store. Retries until it
+  /// is `expected`.
   std::string admitted(std::string_view yaml, std::string_view path, std::string_view expected) {
     std::string last;
     server.wait_for([&] {

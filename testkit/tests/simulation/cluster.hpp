@@ -20,7 +20,7 @@ namespace kube::testkit {
 
 using namespace std::chrono_literals;
 
-/// A simulated cluster whose time stands still until a test moves it.
+/// A simulated cluster with a fake clock.
 class Cluster {
  public:
   explicit Cluster(ApiServerOptions options = {}) : server_(with_clock(std::move(options))) {}
@@ -28,14 +28,14 @@ class Cluster {
   ApiServer& server() { return server_; }
   FakeClock& clock() { return clock_; }
 
-  /// Creates the objects of a YAML text as a client would, and waits until all controllers are done.
+  /// Creates the objects of a YAML text as a client, and waits until all controllers are idle.
   void apply(std::string_view yaml) {
     for (const Ref<Value>& object : decode_yaml_documents(yaml)) {
       server_.request("POST", collection_of(object->get_string("kind").value_or("")), *object);
     }
     settle();
   }
-  /// Merges `yaml` into the object at "deployments/web".
+  /// Merges `yaml` into an object such as "deployments/web".
   void patch(std::string_view object, std::string_view yaml, std::string_view subresource = "") {
     server_.request("PATCH", path_of(object) + std::string{subresource}, *decode_yaml<Value>(yaml),
                     "application/merge-patch+json");
@@ -45,8 +45,8 @@ class Cluster {
     server_.request("DELETE", path_of(object), *decode_yaml<Value>(options));
     settle();
   }
-  void settle() { ASSERT_TRUE(server_.settle()) << "the simulation does not come to rest"; }
-  /// Moves the time and waits until all controllers are done.
+  void settle() { ASSERT_TRUE(server_.settle()) << "the simulation does not settle"; }
+  /// Advances the clock and waits until all controllers are idle.
   void advance(std::chrono::seconds by) {
     clock_.advance(by);
     settle();
@@ -62,7 +62,7 @@ class Cluster {
     const Place& place = place_of(plural);
     return server_.list(place.resource, place.namespaced ? "default" : "");
   }
-  /// A field as text: numbers and booleans as JSON, "" if it is not there.
+  /// Returns a field as text: numbers and booleans as JSON, "" if it is absent.
   static std::string text(const Ref<Value>& object, std::string_view path) {
     const Value* found = object ? object->find(path) : nullptr;
     if (found == nullptr) return {};
@@ -71,7 +71,8 @@ class Cluster {
   std::string text(std::string_view object, std::string_view path) {
     return text(get(object), path);
   }
-  /// "True MinimumReplicasAvailable Deployment has minimum availability." of a condition; "" if there is none.
+  /// Returns a condition as "True MinimumReplicasAvailable Deployment has minimum availability.";
+  /// "" if there is none.
   static std::string condition(const Ref<Value>& object, std::string_view type) {
     if (!object) return {};
     for (const Value& one : object->get_array("status.conditions")) {
@@ -86,9 +87,9 @@ class Cluster {
   std::string condition(std::string_view object, std::string_view type) {
     return condition(get(object), type);
   }
-  /// The names of all objects, "web-0 web-1".
+  /// Returns the names of all objects, "web-0 web-1".
   std::string names(std::string_view plural) { return join(plural, "metadata.name"); }
-  /// One field of all objects in the order of their names.
+  /// Returns one field of all objects, sorted by name.
   std::string join(std::string_view plural, std::string_view path) {
     std::string joined;
     for (const Ref<Value>& object : list(plural)) {
@@ -96,7 +97,7 @@ class Cluster {
     }
     return joined;
   }
-  /// How many pods run each image.
+  /// Returns the number of pods per image.
   std::map<std::string, int> images() {
     std::map<std::string, int> counts;
     for (const Ref<Value>& pod : list("pods")) ++counts[text(pod, "spec.containers[0].image")];
@@ -141,7 +142,7 @@ class Cluster {
     for (const Place& place : places()) {
       if (place.kind == name || place.resource.resource == name) return place;
     }
-    throw std::invalid_argument("the fixture does not know " + std::string{name});
+    throw std::invalid_argument("unknown resource in the fixture: " + std::string{name});
   }
   static std::string collection_of(std::string_view name) {
     const Place& place = place_of(name);

@@ -25,7 +25,7 @@ spec:
 constexpr std::string_view kRuns = "{simulation.kubecxx/outcome: running}";
 
 // SM-20
-TEST(SimulatedCronJob, MakesAJobWhenItsTimeHasCome) {
+TEST(SimulatedCronJob, CreatesAJobOnSchedule) {
   Cluster cluster;
   cluster.apply(cron_job("*/5 * * * *"));
   EXPECT_EQ(cluster.names("jobs"), "");
@@ -47,7 +47,7 @@ TEST(SimulatedCronJob, MakesAJobWhenItsTimeHasCome) {
 }
 
 // SM-20
-TEST(SimulatedCronJob, MakesOneJobForAllTimesThatItMissed) {
+TEST(SimulatedCronJob, CreatesOneJobForAllMissedTimes) {
   Cluster cluster;
   cluster.apply(cron_job("* * * * *"));
 
@@ -60,7 +60,7 @@ TEST(SimulatedCronJob, MakesOneJobForAllTimesThatItMissed) {
 // SM-20
 TEST(SimulatedCronJob, KnowsTimeZones) {
   if (!std::filesystem::exists("/usr/share/zoneinfo/Europe/Berlin"))
-    GTEST_SKIP() << "there are no time zones here";
+    GTEST_SKIP() << "no time zone database is installed";
   Cluster cluster;
 
   cluster.apply(cron_job("30 3 * * *", "timeZone: Europe/Berlin"));
@@ -88,7 +88,7 @@ TEST(SimulatedCronJob, RunsAtFixedIntervals) {
 }
 
 // SM-21
-TEST(SimulatedCronJob, RunsJobsSideBySideIfItMay) {
+TEST(SimulatedCronJob, RunsConcurrentJobsIfAllowed) {
   Cluster cluster;
   cluster.apply(cron_job("* * * * *", "", kRuns));
 
@@ -100,7 +100,7 @@ TEST(SimulatedCronJob, RunsJobsSideBySideIfItMay) {
 }
 
 // SM-21
-TEST(SimulatedCronJob, SkipsATimeWhileAJobRunsIfItForbidsThat) {
+TEST(SimulatedCronJob, SkipsATimeWhileAJobRunsIfForbidden) {
   Cluster cluster;
   cluster.apply(cron_job("* * * * *", "concurrencyPolicy: Forbid", kRuns));
 

@@ -50,7 +50,7 @@ TEST(SimulatedDaemonSet, HasOnePodOnEachNodeEvenIfItIsCordoned) {
 }
 
 // SM-24
-TEST(SimulatedDaemonSet, FollowsNodesThatComeAndStopFitting) {
+TEST(SimulatedDaemonSet, FollowsAddedAndNoLongerMatchingNodes) {
   Cluster cluster;
   cluster.apply(daemon_set());
   ASSERT_EQ(cluster.list("pods").size(), 1U);
@@ -85,7 +85,7 @@ TEST(SimulatedDaemonSet, UpdatesNodesOneAfterTheOther) {
 }
 
 // SM-25
-TEST(SimulatedDaemonSet, MakesNewPodsBesideOldOnesIfItMaySurge) {
+TEST(SimulatedDaemonSet, CreatesNewPodsBesideOldOnesWithMaxSurge) {
   Cluster cluster;
   cluster.apply(daemon_set(
       "minReadySeconds: 10\n  updateStrategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}"));

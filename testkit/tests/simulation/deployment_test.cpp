@@ -26,7 +26,7 @@ std::string image(std::string_view name) {
                      name);
 }
 
-/// The ReplicaSet with that image.
+/// Returns the ReplicaSet with that image.
 Ref<Value> set_of(Cluster& cluster, std::string_view name) {
   for (const Ref<Value>& set : cluster.list("replicasets")) {
     if (Cluster::text(set, "spec.template.spec.containers[0].image") == name) return set;
@@ -82,7 +82,7 @@ TEST(SimulatedDeployment, RollingUpdateStopsAtMaxSurgeAndMaxUnavailable) {
   Cluster cluster;
   cluster.apply(deployment(4, "strategy: {rollingUpdate: {maxSurge: 25%, maxUnavailable: 25%}}"));
 
-  // Pods of the new template never become ready, so the rollout goes only as far as the bounds allow.
+  // Pods of the new template never become ready, so the rollout stops at the bounds.
   cluster.patch("deployments/web",
                 "spec: {template: {metadata: {annotations: {simulation.kubecxx/outcome: unready}}, "
                 "spec: {containers: [{name: web, image: 'nginx:2'}]}}}");
@@ -96,7 +96,7 @@ TEST(SimulatedDeployment, RollingUpdateStopsAtMaxSurgeAndMaxUnavailable) {
 }
 
 // SM-11
-TEST(SimulatedDeployment, LetsOnePodMissIfBothBoundsAreZero) {
+TEST(SimulatedDeployment, AllowsOneUnavailablePodIfBothBoundsAreZero) {
   Cluster cluster;
   cluster.apply(deployment(2, "strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 1%}}"));
 
@@ -121,7 +121,7 @@ TEST(SimulatedDeployment, RecreateMakesNewPodsOnlyWhenTheOldOnesAreGone) {
 }
 
 // SM-13
-TEST(SimulatedDeployment, PausedOneScalesButDoesNotRollOut) {
+TEST(SimulatedDeployment, ScalesButDoesNotRollOutWhilePaused) {
   Cluster cluster;
   cluster.apply(deployment(1));
 
@@ -177,7 +177,7 @@ TEST(SimulatedDeployment, CountsPodsAsAvailableAfterMinReadySeconds) {
 }
 
 // SM-14
-TEST(SimulatedDeployment, TellsWhenTheProgressDeadlineIsExceeded) {
+TEST(SimulatedDeployment, ReportsAnExceededProgressDeadline) {
   Cluster cluster;
 
   cluster.apply(
@@ -207,7 +207,7 @@ TEST(SimulatedDeployment, KeepsAsManyOldReplicaSetsAsTheHistoryLimit) {
 }
 
 // SM-14
-TEST(SimulatedDeployment, PassesOnWhyPodsAreRefused) {
+TEST(SimulatedDeployment, PropagatesTheReasonForRejectedPods) {
   Cluster cluster;
   cluster.apply(
       "{apiVersion: v1, kind: ResourceQuota, metadata: {name: few}, spec: {hard: {pods: '1'}}}");

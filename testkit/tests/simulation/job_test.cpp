@@ -40,7 +40,7 @@ TEST(SimulatedJob, CompletesWhenItsPodSucceeds) {
 }
 
 // SM-16
-TEST(SimulatedJob, RunsAsManyPodsAtOnceAsItMayAndAsManyAsItNeeds) {
+TEST(SimulatedJob, RunsPodsUpToParallelismUntilCompletions) {
   Cluster cluster;
 
   cluster.apply(job("completions: 5\n  parallelism: 2", "{simulation.kubecxx/after: 10s}"));
@@ -168,7 +168,7 @@ TEST(SimulatedJob, GivesEachPodAnIndex) {
 }
 
 // SM-16
-TEST(SimulatedJob, LetsItsPodsGoWhenItIsDeleted) {
+TEST(SimulatedJob, ReleasesItsPodsWhenItIsDeleted) {
   for (const char* policy : {"Background", "Foreground"}) {
     Cluster cluster;
     cluster.apply(job("parallelism: 2", "{simulation.kubecxx/outcome: running}"));
@@ -182,7 +182,7 @@ TEST(SimulatedJob, LetsItsPodsGoWhenItIsDeleted) {
 }
 
 // SM-16
-TEST(SimulatedJob, LeavesPodsBehindThatCanBeDeletedWhenItOrphansThem) {
+TEST(SimulatedJob, RemovesFinalizersOfOrphanedPods) {
   Cluster cluster;
   cluster.apply(job("parallelism: 1", "{simulation.kubecxx/outcome: running}"));
   cluster.remove("jobs/work", "propagationPolicy: Orphan");

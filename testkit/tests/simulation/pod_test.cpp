@@ -57,7 +57,7 @@ TEST(SimulatedPod, SucceedsAtOnceIfItIsNotRestarted) {
 }
 
 // SM-3
-TEST(SimulatedPod, EndsAsItsAnnotationsSay) {
+TEST(SimulatedPod, EndsAsConfiguredByItsAnnotations) {
   Cluster cluster;
   cluster.apply(
       pod("Never", "{simulation.kubecxx/outcome: failed, simulation.kubecxx/after: 90s}"));
@@ -74,7 +74,7 @@ TEST(SimulatedPod, EndsAsItsAnnotationsSay) {
 }
 
 // SM-3
-TEST(SimulatedPod, TellsInItsStatusWhatIsWrongWithItsAnnotations) {
+TEST(SimulatedPod, ReportsInvalidAnnotationsInItsStatus) {
   Cluster cluster;
 
   cluster.apply(pod("Never", "{simulation.kubecxx/outcome: sucess}"));
@@ -86,7 +86,7 @@ TEST(SimulatedPod, TellsInItsStatusWhatIsWrongWithItsAnnotations) {
 }
 
 // SM-4
-TEST(SimulatedPod, LeavesTheStatusOfClientsAlone) {
+TEST(SimulatedPod, KeepsStatusWrittenByClients) {
   Cluster cluster;
   cluster.apply(pod("Never", "{simulation.kubecxx/outcome: pending}"));
   EXPECT_EQ(cluster.text("pods/one", "status.phase"), "Pending");
@@ -147,7 +147,7 @@ TEST(SimulatedPod, BecomesReadyWhenItsReadinessGatesAreMet) {
 }
 
 // SM-6
-TEST(SimulatedPod, TakesItsTimeToStopIfToldSo) {
+TEST(SimulatedPod, StopsAfterTheConfiguredDelay) {
   Cluster cluster;
   cluster.apply(pod("Always", "{simulation.kubecxx/stop-after: 5s}"));
 

@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <set>
 
-// BK-4, BK-5, SM-1: unless a test asks for it, nobody plays the cluster.
+// BK-4, BK-5, SM-1: without the option, no controllers are simulated.
 namespace kube::testkit {
 namespace {
 
@@ -126,7 +126,7 @@ TEST(Simulation, RunsPodsThatNobodyOwns) {
 }
 
 // DL-8, DL-10
-TEST(Simulation, EverythingGoesWithItsOwnerAndItsNamespace) {
+TEST(Simulation, DeletesDependentsWithOwnerAndNamespace) {
   ApiServer server{{.simulate = true}};
   server.request("POST", kDeployments, deployment(2));
   server.request(
@@ -153,7 +153,7 @@ TEST(Simulation, SettlesOnceThereIsNothingToDo) {
   EXPECT_TRUE(is_rolled_out(server, 3));
 }
 
-TEST(Simulation, IsOffUnlessAskedFor) {
+TEST(Simulation, IsOffByDefault) {
   ApiServer server;
 
   server.request("POST", kDeployments, deployment(3));
@@ -163,7 +163,7 @@ TEST(Simulation, IsOffUnlessAskedFor) {
 }
 
 // SM-1
-TEST(Simulation, GoesOnAfterARestart) {
+TEST(Simulation, ResumesAfterARestart) {
   ApiServer server{{.simulate = true}};
   server.request("POST", kDeployments, deployment(2));
   ASSERT_TRUE(server.settle());
@@ -181,7 +181,7 @@ TEST(Simulation, GoesOnAfterARestart) {
 }
 
 // SM-1
-TEST(Simulation, GoesOnFromADataFile) {
+TEST(Simulation, ResumesFromADataFile) {
   const std::filesystem::path file =
       std::filesystem::path{::testing::TempDir()} / fmt::format("simulation-{}.db", getpid());
   FakeClock clock;
@@ -222,8 +222,8 @@ TEST(Simulation, WritesAsTheComponentsOfACluster) {
   EXPECT_EQ(managers, (std::set<std::string>{"kube-controller-manager", "kubelet"}));
 }
 
-// SM-1: clients that write at the same time delay the controllers, but do not stop them.
-TEST(Simulation, ComesToRestWhileClientsWriteTheSameObjects) {
+// SM-1: concurrent writes by clients delay the controllers, but do not stop them.
+TEST(Simulation, SettlesDespiteConcurrentClientWrites) {
   ApiServer server{{.simulate = true}};
   server.request("POST", kDeployments, deployment(2));
 
@@ -242,7 +242,7 @@ TEST(Simulation, ComesToRestWhileClientsWriteTheSameObjects) {
 }
 
 // AD-7, AD-8, SM-9
-TEST(Simulation, TellsWhyPodsAreRefusedAndTriesAgainWhenThereIsRoom) {
+TEST(Simulation, ReportsRejectedPodsAndRetriesWhenQuotaIsFree) {
   ApiServer server{{.simulate = true}};
   const Value quota = *decode_json<Value>(
       R"({"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"few"},"spec":{"hard":{"pods":"1"}}})");

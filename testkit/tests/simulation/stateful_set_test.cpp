@@ -96,7 +96,7 @@ TEST(SimulatedStatefulSet, DeletesPodsFromTheHighestOrdinalDown) {
 }
 
 // SM-22, SM-28
-TEST(SimulatedStatefulSet, MakesClaimsThatStayWhenItShrinks) {
+TEST(SimulatedStatefulSet, KeepsClaimsWhenItIsScaledDown) {
   Cluster cluster;
   cluster.apply(kFastClass);
 
@@ -112,7 +112,7 @@ TEST(SimulatedStatefulSet, MakesClaimsThatStayWhenItShrinks) {
 }
 
 // SM-22
-TEST(SimulatedStatefulSet, DeletesClaimsAsItsRetentionPolicySays) {
+TEST(SimulatedStatefulSet, FollowsTheRetentionPolicyOfClaims) {
   Cluster cluster;
   cluster.apply(kFastClass);
   cluster.apply(stateful_set(

@@ -43,7 +43,7 @@ Value map_with(std::string_view data) {
       std::string{data} + "}");
 }
 
-/// manager, operation and fields of each entry.
+/// Returns manager, operation and fields of each entry.
 std::vector<std::string> owners(const Value& object) {
   std::vector<std::string> texts;
   for (const Value& entry : object.get_array("metadata.managedFields")) {
@@ -70,7 +70,7 @@ TEST(Apply, CreatesAnObjectThatTheManagerOwns) {
 }
 
 // SA-2, RV-2
-TEST(Apply, TwiceChangesNothing) {
+TEST(Apply, IsIdempotent) {
   const Value config = map_with(R"({"a":"1"})");
   const Value once = apply_patch(config_map(), {}, config, manager("m1"), false);
   EXPECT_EQ(text(apply_patch(config_map(), once, config, manager("m1", "v1", 5), false)),
@@ -78,10 +78,11 @@ TEST(Apply, TwiceChangesNothing) {
 }
 
 // SA-3
-TEST(Apply, RemovesWhatIsNoLongerApplied) {
+TEST(Apply, RemovesFieldsThatAreNoLongerApplied) {
   Value live =
       apply_patch(config_map(), {}, map_with(R"({"a":"1","b":"2"})"), manager("m1"), false);
-  live = apply_patch(config_map(), live, map_with(R"({"b":"2"})"), manager("m2"), false);  // shared
+  // Field b has two owners.
+  live = apply_patch(config_map(), live, map_with(R"({"b":"2"})"), manager("m2"), false);
   live = apply_patch(config_map(), live, map_with(R"({})"), manager("m1"), false);
   EXPECT_EQ(text(live["data"]), R"({"b":"2"})");
   EXPECT_THAT(owners(live),
@@ -89,7 +90,7 @@ TEST(Apply, RemovesWhatIsNoLongerApplied) {
 }
 
 // SA-4
-TEST(Apply, RefusesToChangeWhatAnotherOwns) {
+TEST(Apply, ConflictsOnFieldsOfAnotherManager) {
   const Value live =
       apply_patch(config_map(), {}, map_with(R"({"a":"1","b":"2"})"), manager("m1"), false);
 
@@ -133,7 +134,7 @@ TEST(Apply, NamesEveryConflictByManager) {
   EXPECT_EQ(status.details->causes[1].message, R"(conflict with "m2" using v1)");
 }
 
-// SA-4: the same value is shared, and a later change by one of them conflicts
+// SA-4: equal values have shared ownership, and a later change by one owner conflicts
 TEST(Apply, SharesEqualValues) {
   Value live = apply_patch(config_map(), {}, map_with(R"({"a":"1"})"), manager("m1"), false);
   live = apply_patch(config_map(), live, map_with(R"({"a":"1"})"), manager("m2"), false);
@@ -205,7 +206,7 @@ TEST(Apply, MergesListMapsOfDifferentManagers) {
   live = apply_patch(deployment(), live, config(R"([{"name":"a","image":"1"}])"),
                      manager("m1", "apps/v1"), false);
 
-  // m1 gave up b, of which m2 still has a part; what was m1's alone is gone.
+  // m1 no longer applies b, of which m2 still owns a part; fields that only m1 owned are removed.
   EXPECT_EQ(text(*live.find("spec.template.spec.containers")),
             R"([{"image":"1","name":"a"},{"image":"2","name":"x"},{"command":["r"],"name":"b"}])");
 
@@ -267,7 +268,7 @@ TEST(Apply, RefusesManagedFieldsInTheBody) {
 }
 
 // SA-9
-TEST(Apply, ToStatusCountsOnlyStatus) {
+TEST(Apply, ToStatusOwnsOnlyStatusFields) {
   EXPECT_EQ(
       text(restrict_to_status(json(
           R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d","labels":{"a":"b"}},"spec":{"replicas":1},"status":{"replicas":2}})"))),
@@ -285,7 +286,7 @@ TEST(Apply, GivesUnownedFieldsToBeforeFirstApply) {
                           R"(before-first-apply Update {"f:data":{".":{},"f:a":{}}})"));
 }
 
-/// An object as it was before the server added to it what nobody owns.
+/// Removes the fields that the server added and no manager owns.
 Value as_requested(Value object, std::string_view kind) {
   const auto erase = [&](std::string_view parent, std::initializer_list<const char*> names) {
     if (object.find(parent) == nullptr) return;
@@ -308,7 +309,7 @@ Value as_requested(Value object, std::string_view kind) {
 }
 
 // SA-7: ownership of a create, as a real server recorded it
-TEST(TrackUpdate, ReproducesWhatARealServerRecordedOnCreate) {
+TEST(TrackUpdate, ReproducesRecordedOwnershipOfCreatedObjects) {
   int compared = 0;
   std::set<std::string> kinds;
   for (const auto& [file, group, kind] :
@@ -355,7 +356,7 @@ TEST(TrackUpdate, ReproducesWhatARealServerRecordedOnCreate) {
        }) {
     const Value list = json(test::fixture(file));
     for (const Value& item : list["items"].as_array()) {
-      // Only what nobody changed since: one entry for the main resource.
+      // Only objects that were not changed since: they have one entry for the main resource.
       const Value* recorded = nullptr;
       int main_entries = 0;
       for (const Value& entry : item.get_array("metadata.managedFields")) {
@@ -368,7 +369,7 @@ TEST(TrackUpdate, ReproducesWhatARealServerRecordedOnCreate) {
       const std::string version = std::string{list["apiVersion"].as_string()};
       if ((*recorded)["apiVersion"] != Value{version}) continue;
       if (item.get_string("metadata.name") == "kubernetes")
-        continue;  // the server's own, made with an address
+        continue;  // created by the server, with an allocated address
       Value object = as_requested(without_managed(item), kind);
       object["apiVersion"] = version;
       object["kind"] = kind;
@@ -392,7 +393,7 @@ TEST(TrackUpdate, ReproducesWhatARealServerRecordedOnCreate) {
 }
 
 // SA-7, SA-8
-TEST(TrackUpdate, RecordsWhatChanged) {
+TEST(TrackUpdate, RecordsChangedFields) {
   Value live = track_update(config_map(), {}, map_with(R"({"a":"1","b":"2"})"), manager("creator"));
   Value next = live;
   next["data"]["b"] = "3";
@@ -491,7 +492,7 @@ TEST(Apply, TakesListTypesOfCustomResourcesFromTheirSchema) {
       owners(applied),
       ElementsAre(
           R"x(m Apply {"f:spec":{"f:atomic":{},"f:free":{"f:any":{".":{},"f:thing":{}}},"f:granular":{"f:g":{}},"f:map":{"k:{\"k\":\"1\"}":{".":{},"f:k":{},"f:v":{}}},"f:plain":{},"f:set":{"v:\"x\"":{}}}})x"));
-  // Created by another request, every new object below counts, too.
+  // After a create by another operation, each new nested object is a member as well.
   EXPECT_THAT(
       owners(track_update(schema.apply_schema(), {},
                           json(R"({"metadata":{"name":"c"},"spec":{"granular":{"g":"h"}}})"), who)),
@@ -544,7 +545,7 @@ TEST(Apply, KeepsOldTimesIfNothingElseChanged) {
 }
 
 // SA-2, SA-3: for any configurations
-TEST(Apply, OfRandomConfigurationsIsStable) {
+TEST(Apply, IsStableForRandomConfigurations) {
   const StructuralSchema schema{
       json(R"({"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{
     "spec":{"type":"object","properties":{"set":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string"}},
@@ -574,7 +575,7 @@ TEST(Apply, OfRandomConfigurationsIsStable) {
       who.custom_resource = true;
       const Value applied_config = config();
       live = apply_patch(schema.apply_schema(), live, applied_config, who, true);
-      // All of it is there now, and applying it again changes nothing.
+      // All applied fields exist now, and applying the configuration again changes nothing.
       EXPECT_EQ(std::as_const(live)["free"]["x"].kind(), applied_config["free"]["x"].kind());
       who.now += std::chrono::hours{1};
       EXPECT_EQ(text(apply_patch(schema.apply_schema(), live, applied_config, who, false)),

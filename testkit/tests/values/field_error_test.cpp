@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 // ER-3
-TEST(FieldError, ReadsAsAServerWritesIt) {
+TEST(FieldError, HasTheTextOfARealServer) {
   const std::vector<std::string> supported{"a", "b\"c"};
   const std::vector<std::pair<FieldError, const char*>> expected{
       {invalid_value("f", "x", "why"), R"(f: Invalid value: "x": why)"},
@@ -43,7 +43,7 @@ TEST(FieldError, MakesAStatus) {
   EXPECT_EQ(
       encode_json(invalid_status("apps", "Deployment", "d", one)),
       R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Deployment.apps \"d\" is invalid: spec.x: Required value","reason":"Invalid","details":{"name":"d","group":"apps","kind":"Deployment","causes":[{"reason":"FieldValueRequired","message":"Required value","field":"spec.x"}]},"code":422})");
-  // Several stand in brackets; the text names equal ones once, the causes each.
+  // Several errors are enclosed in brackets; the text lists equal ones once, the causes list each.
   const std::vector<FieldError> three{required_value("a"), required_value("a"),
                                       required_value("b")};
   const auto status = invalid_status("", "Pod", "p", three);
@@ -68,8 +68,8 @@ TEST(UnknownFields, AreNamedWithTheirPaths) {
   EXPECT_EQ(object["spec"]["containers"].size(), 2u);
 }
 
-// CR-7: nothing that a real server wrote is unknown
-TEST(UnknownFields, AreNotInWhatARealServerWrites) {
+// CR-7: no field written by a real server is unknown
+TEST(UnknownFields, AreNotReportedForRecordedObjects) {
   for (const auto& [file, group, version, kind] :
        std::initializer_list<std::tuple<const char*, const char*, const char*, const char*>>{
            {"core_v1_pods.json", "", "v1", "Pod"},

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever a client sends, the answer is an object or an ApiError.
-#include "testkit/values/apply.hpp"
+// For any input of a client, the result is an object or an ApiError.
 #include "testkit/kinds/builtin_schema.hpp"
+#include "testkit/printing/table.hpp"
+#include "testkit/values/apply.hpp"
 #include "testkit/values/json_patch.hpp"
 #include "testkit/values/merge_patch.hpp"
 #include "testkit/values/strategic_merge.hpp"
 #include "testkit/values/structural_schema.hpp"
-#include "testkit/printing/table.hpp"
 #include "values.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace kube::testkit::detail {
 namespace {
 
-/// Documents that are nearly right: real names in the wrong places.
+/// Generates documents that are nearly valid: real names in the wrong places.
 class Nonsense {
  public:
   explicit Nonsense(unsigned seed) : random_(seed) {}
@@ -144,7 +144,7 @@ TEST(Hostile, SchemasAndObjectsNeitherCrashNorThrow) {
   EXPECT_GT(structural, 5);
 }
 
-TEST(Hostile, ObjectsHaveCells) {
+TEST(Hostile, ObjectsCanBePrinted) {
   Nonsense nonsense{5};
   for (const auto& [group, kind] : std::initializer_list<std::pair<const char*, const char*>>{
            {"", "Pod"},
@@ -165,7 +165,7 @@ TEST(Hostile, ObjectsHaveCells) {
   }
 }
 
-TEST(Hostile, DepthIsNoProblem) {
+TEST(Hostile, DeepDocumentsDoNotExhaustTheStack) {
   Value deep = "leaf";
   for (int i = 0; i < 198; ++i) {
     Value outer = Value::object();

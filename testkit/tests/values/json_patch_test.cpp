@@ -57,8 +57,8 @@ TEST(JsonPatch, UnescapesPointers) {
   EXPECT_EQ(patched(R"({"~1":1})", R"([{"op":"remove","path":"/~01"}])"), "{}");
 }
 
-// PA-3: the habits of the real server
-TEST(JsonPatch, DepartsFromTheRfcAsTheServerDoes) {
+// PA-3: deviations of the real server from the RFC
+TEST(JsonPatch, DeviatesFromTheRfcLikeTheServer) {
   EXPECT_EQ(patched(R"({"a":[1,2,3]})", R"([{"op":"remove","path":"/a/-1"}])"), R"({"a":[1,2]})");
   EXPECT_EQ(patched(R"({"a":{}})", R"([{"op":"replace","path":"/a/new","value":1}])"),
             R"({"a":{"new":1}})");
@@ -69,7 +69,7 @@ TEST(JsonPatch, DepartsFromTheRfcAsTheServerDoes) {
 }
 
 // PA-3
-TEST(JsonPatch, TellsFailingOperationsOnlyThatTheyFailed) {
+TEST(JsonPatch, DoesNotNameTheFailedOperation) {
   for (const char* patch : {
            R"([{"op":"remove","path":"/missing"}])",
            R"([{"op":"remove","path":"/list/7"}])",
@@ -101,7 +101,7 @@ TEST(JsonPatch, TellsFailingOperationsOnlyThatTheyFailed) {
 }
 
 // PA-3
-TEST(JsonPatch, RefusesWhatIsNoListOfOperations) {
+TEST(JsonPatch, RejectsAnythingButAListOfOperations) {
   EXPECT_EQ(code("{}", R"({"op":"add"})"), 400);
   EXPECT_EQ(code("{}", R"([1])"), 400);
   EXPECT_EQ(patched("{}", "null"), "{}");
@@ -125,7 +125,7 @@ TEST(JsonPatch, LimitsTheNumberOfOperations) {
 }
 
 // PA-3: a copy bomb doubles the document with every operation
-TEST(JsonPatch, LimitsWhatCopiesMayAdd) {
+TEST(JsonPatch, LimitsBytesAddedByCopies) {
   Value patch = Value::array();
   for (int i = 0; i < 60; ++i) patch.push_back(json(R"({"op":"copy","from":"/a","path":"/a/-"})"));
   EXPECT_EQ(status_of([&] { static_cast<void>(json_patch(json(R"({"a":[1]})"), patch)); }).code,
@@ -141,7 +141,7 @@ TEST(JsonPatch, LimitsTheDepthOfTheResult) {
   }
   EXPECT_EQ(status_of([&] { static_cast<void>(json_patch(json("{}"), patch)); }).code, 422);
 
-  // Moving things into each other does not deepen by itself, however often.
+  // Nested moves do not increase the depth, however many there are.
   Value moves = Value::array();
   for (int i = 0; i < 1000; ++i) {
     moves.push_back(json(R"({"op":"move","from":"/a","path":"/b/a"})"));

@@ -18,7 +18,7 @@ std::string merged(std::string_view target, std::string_view patch) {
   return text(merge_patch(json(target), json(patch)));
 }
 
-/// The patch that leads from one object to another that has no null in it.
+/// Returns the patch that turns `from` into `to`, which has no nulls.
 Value difference(const Value& from, const Value& to) {
   Value patch = Value::object();
   for (const auto& [key, value] : from.as_object()) {
@@ -51,12 +51,12 @@ TEST(MergePatch, FollowsTheExamplesOfTheRfc) {
 }
 
 // PA-3
-TEST(MergePatch, DropsNullsInWhatIsNewAlsoInLists) {
+TEST(MergePatch, DropsNullsInNewValuesAndLists) {
   EXPECT_EQ(merged(R"({})", R"({"a":[{"b":null,"c":1},null]})"), R"({"a":[{"c":1},null]})");
 }
 
 // PA-3
-TEST(MergePatch, RefusesWhatIsNoObject) {
+TEST(MergePatch, RejectsAnythingButAnObject) {
   for (const char* patch : {"[]", "1", "\"x\"", "null"}) {
     EXPECT_EQ(status_of([&] { merged("{}", patch); }).code, 400) << patch;
   }

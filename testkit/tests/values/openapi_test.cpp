@@ -35,7 +35,7 @@ const Value& at(const Value& value, std::initializer_list<std::string_view> keys
   return *here;
 }
 
-/// Every reference in a document must lead somewhere.
+/// Checks that every reference in a document resolves.
 void check_references(const Value& value, const Value& root, int& count) {
   if (value.is_array()) {
     for (const Value& element : value.as_array()) check_references(element, root, count);
@@ -73,7 +73,7 @@ TEST(OpenApi, ListsADocumentPerGroupVersion) {
   EXPECT_EQ(openapi_v3_index(openapi_v3_documents(definitions())), openapi_v3_index(documents));
 }
 
-// OA-2: all of what discovery of the same server says
+// OA-2: compares with the recorded discovery of the same server
 TEST(OpenApi, CoversEveryGroupVersionThatARealServerHas) {
   std::set<std::string> paths;
   for (const OpenApiDocument& one : openapi_v3_documents(definitions())) paths.insert(one.path);
@@ -88,7 +88,7 @@ TEST(OpenApi, CoversEveryGroupVersionThatARealServerHas) {
 }
 
 // OA-3, KU-4
-TEST(OpenApi, HasWhatKubectlLooksForBeforeItWrites) {
+TEST(OpenApi, HasTheFieldsThatKubectlChecksBeforeWriting) {
   for (const auto& [path, kind] : std::initializer_list<std::pair<const char*, const char*>>{
            {"api/v1", "Namespace"},
            {"api/v1", "Pod"},
@@ -109,7 +109,7 @@ TEST(OpenApi, HasWhatKubectlLooksForBeforeItWrites) {
 }
 
 // KU-13
-TEST(OpenApi, HasWhatExplainNeeds) {
+TEST(OpenApi, HasTheFieldsThatExplainNeeds) {
   const Value core = document("api/v1");
   EXPECT_EQ(text(at(core, {"paths", "/api/v1/namespaces/{namespace}/pods", "get",
                            "x-kubernetes-group-version-kind"})),
@@ -137,7 +137,7 @@ TEST(OpenApi, HasWhatExplainNeeds) {
 }
 
 // OA-3, PA-5, SA-8
-TEST(OpenApi, TellsMergeKeysAndListTypes) {
+TEST(OpenApi, HasMergeKeysAndListTypes) {
   const Value core = document("api/v1");
   const Value& containers =
       at(core, {"components", "schemas", "io.k8s.api.core.v1.PodSpec", "properties", "containers"});
@@ -155,7 +155,7 @@ TEST(OpenApi, TellsMergeKeysAndListTypes) {
 }
 
 // OA-2
-TEST(OpenApi, HasNoReferenceThatLeadsNowhere) {
+TEST(OpenApi, HasNoDanglingReference) {
   int count = 0;
   for (const OpenApiDocument& one : openapi_v3_documents(definitions())) {
     const Value root = json(one.json);
@@ -184,7 +184,7 @@ TEST(OpenApi, DescribesEverythingInVersion2) {
             R"({"x-kubernetes-int-or-string":true})");
 }
 
-/// Just enough of protobuf to find one field of a message.
+/// Minimal protobuf parser: returns the values of one field of a message.
 std::vector<std::string> fields(std::string_view message, unsigned number) {
   std::vector<std::string> found;
   std::size_t at = 0;

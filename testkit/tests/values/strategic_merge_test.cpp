@@ -40,8 +40,9 @@ TEST(StrategicMerge, MergesListsByKey) {
       R"({"spec":{"containers":[{"name":"a","ports":[{"containerPort":80},{"containerPort":81,"name":"x"}]}]}})");
 }
 
-// PA-5: only what is new in an object is rid of instructions; a null one is none
-TEST(StrategicMerge, InstructionsInsideOfWhatIsTakenAsItIsStay) {
+// PA-5: directives are removed only from values that are new in an object; a null directive is
+// ignored
+TEST(StrategicMerge, KeepsDirectivesInsideValuesThatAreNotMerged) {
   EXPECT_EQ(merged(R"({"spec":{}})", R"({"spec":{"nodeSelector":{"$patch":null,"disk":"hdd"}}})"),
             R"({"spec":{"nodeSelector":{"disk":"hdd"}}})");
   EXPECT_EQ(merged(R"({"spec":{}})", R"({"spec":{"nodeSelector":{"$patch":"x","disk":"hdd"}}})"),
@@ -137,7 +138,7 @@ TEST(StrategicMerge, ObeysPatchDirectives) {
             R"({"spec":{"containers":[{"name":"b"}],"nodeSelector":{"x":"1"}}})");
   EXPECT_EQ(merged(pod, R"({"spec":{"containers":[{"name":"c"},{"$patch":"replace"}]}})"),
             R"({"spec":{"containers":[{"name":"c"}],"nodeSelector":{"x":"1"}}})");
-  // An element that is deleted and comes again is a new one.
+  // An element that is deleted and added in one patch is a new one.
   EXPECT_EQ(merged(pod, R"({"spec":{"containers":[{"name":"b","image":"i"},)"
                         R"({"name":"b","$patch":"delete"}]}})"),
             R"({"spec":{"containers":[{"image":"i","name":"b"},{"name":"a"}],"nodeSelector":)"
@@ -168,7 +169,7 @@ TEST(StrategicMerge, RetainsKeys) {
                      "apps");
             }).message,
             "invalid patch format of retainKeys");
-  // Volumes have it, too: the old source goes.
+  // Volumes have retainKeys, too: the old source is removed.
   EXPECT_EQ(
       merged(
           R"({"spec":{"volumes":[{"name":"v","emptyDir":{}}]}})",
@@ -220,7 +221,7 @@ TEST(StrategicMerge, NamesTheMergeKeyThatIsMissing) {
 }
 
 // PA-3
-TEST(StrategicMerge, RefusesWhatIsNoObject) {
+TEST(StrategicMerge, RejectsAnythingButAnObject) {
   EXPECT_EQ(status_of([] { merged("{}", "[]"); }).code, 400);
 }
 

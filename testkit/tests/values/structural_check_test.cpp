@@ -38,7 +38,7 @@ TEST(StructuralCheck, AcceptsStructuralSchemas) {
 }
 
 // CD-9
-TEST(StructuralCheck, WantsATypeEverywhere) {
+TEST(StructuralCheck, RequiresATypeEverywhere) {
   EXPECT_THAT(problems("{}"), ElementsAre("s.type: Required value: must not be empty at the root"));
   EXPECT_THAT(problems(R"({"type":"string"})"),
               ElementsAre(R"(s.type: Invalid value: "string": must be object at the root)"));
@@ -103,7 +103,7 @@ TEST(StructuralCheck, AllowsJunctorsOnlyToRestrict) {
 }
 
 // CD-9
-TEST(StructuralCheck, LooksAtExtensions) {
+TEST(StructuralCheck, ChecksExtensions) {
   EXPECT_THAT(
       problems(R"({"type":"object","properties":{
       "a":{"type":"string","x-kubernetes-list-type":"set"},
@@ -141,7 +141,7 @@ TEST(StructuralCheck, ChecksPatternsAndDefaults) {
           R"(s.properties[a].default: Invalid value: {"y":1}: must not have unknown fields)"));
 }
 
-// CD-9: metadata is the server's own
+// CD-9: the schema of metadata is defined by the server
 TEST(StructuralCheck, LeavesMetadataAlone) {
   EXPECT_THAT(
       problems(R"({"type":"object","properties":{"metadata":{"type":"object",
@@ -152,7 +152,7 @@ TEST(StructuralCheck, LeavesMetadataAlone) {
           R"(s.properties[kind].type: Invalid value: "integer": must be string)"));
 }
 
-TEST(StructuralCheck, SurvivesNonsense) {
+TEST(StructuralCheck, HandlesMalformedSchemas) {
   for (const char* schema :
        {"[]", "null", R"({"type":7})", R"({"type":"object","properties":[]})",
         R"({"type":"object","properties":{"a":1}})", R"({"type":"object","required":1})",

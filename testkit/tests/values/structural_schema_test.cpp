@@ -14,7 +14,7 @@ using test::text;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// A schema with these properties of spec.
+/// Returns a schema with these properties of spec.
 std::string with_spec(std::string_view properties) {
   return R"({"type":"object","properties":{"spec":{"type":"object","properties":)" +
          std::string{properties} + "}}}";
@@ -45,7 +45,7 @@ std::string defaulted(const std::string& schema, std::string_view object) {
 }
 
 // CD-8
-TEST(StructuralSchema, SaysWhatTypeAValueMustHave) {
+TEST(StructuralSchema, ReportsTheExpectedType) {
   const std::string schema = with_spec(
       R"({"replicas":{"type":"integer"},"x":{"type":"string"},"n":{"type":"number"},"i":{"type":"integer","format":"int32"}})");
   EXPECT_THAT(
@@ -124,7 +124,7 @@ TEST(StructuralSchema, ChecksRangesLengthsAndPatterns) {
 }
 
 // CD-8
-TEST(StructuralSchema, WantsRequiredFields) {
+TEST(StructuralSchema, ReportsMissingRequiredFields) {
   EXPECT_THAT(
       errors(R"({"type":"object","required":["spec"],"properties":{"spec":{"type":"object"}}})",
              "{}"),
@@ -149,7 +149,7 @@ TEST(StructuralSchema, AllowsNullOnlyWhereItIsNullable) {
 }
 
 // CD-8
-TEST(StructuralSchema, TakesIntegersOrStrings) {
+TEST(StructuralSchema, AcceptsIntegersOrStrings) {
   const std::string schema = with_spec(
       R"({"p":{"x-kubernetes-int-or-string":true,"anyOf":[{"type":"integer"},{"type":"string"}]}})");
   EXPECT_THAT(errors(schema, R"({"spec":{"p":1}})"), IsEmpty());
@@ -204,7 +204,7 @@ TEST(StructuralSchema, FindsDuplicatesInSetsAndListMaps) {
                   R"(spec.s[2]: Duplicate value: "a")"));
 }
 
-// CD-8: what is stored and does not change is not complained about
+// CD-8: errors in stored, unchanged values are not reported
 TEST(StructuralSchema, ToleratesUnchangedInvalidParts) {
   const std::string schema =
       with_spec(R"({"a":{"type":"integer","maximum":5},"b":{"type":"integer","maximum":5},
@@ -248,7 +248,7 @@ TEST(StructuralSchema, ChecksFormats) {
   }
 }
 
-// CD-8: hostile texts and expressions
+// CD-8: hostile strings and patterns
 TEST(StructuralSchema, MatchesLongTextsWithoutDeepRecursion) {
   const Pattern words{"^([a-z]+ ?)*$"};
   EXPECT_TRUE(words.found_in(std::string(5000, 'a')));
@@ -259,7 +259,7 @@ TEST(StructuralSchema, MatchesLongTextsWithoutDeepRecursion) {
 }
 
 // CD-6
-TEST(StructuralSchema, PrunesWhatItDoesNotKnow) {
+TEST(StructuralSchema, PrunesUnknownFields) {
   const std::string schema =
       with_spec(R"({"a":{"type":"object","properties":{"x":{"type":"string"}}},
     "l":{"type":"array","items":{"type":"object","properties":{"x":{"type":"string"}}}},
@@ -312,7 +312,7 @@ TEST(StructuralSchema, TreatsForbiddenNullsAsMissing) {
 }
 
 // CD-6
-TEST(StructuralSchema, PruningTwiceIsPruningOnce) {
+TEST(StructuralSchema, PruningIsIdempotent) {
   std::mt19937 random{7};
   for (int i = 0; i < 500; ++i) {
     Value properties = Value::object();

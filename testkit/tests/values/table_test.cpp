@@ -34,7 +34,7 @@ std::string names(const TablePrinter& printer, int most_priority = 0) {
   return result;
 }
 
-/// Without the escapes that JSON has here for angle brackets.
+/// Removes the escapes of angle brackets in JSON.
 std::string plain(const Value& value) {
   std::string result = text(value);
   for (const auto& [escape, sign] : {std::pair{"\\u003c", "<"}, std::pair{"\\u003e", ">"}}) {
@@ -49,7 +49,7 @@ std::string cells(std::string_view group, std::string_view kind, std::string_vie
                    .row(json(object), IncludeObject::kNone, kNow)["cells"]);
 }
 
-// TB-4, TB-1: what a real server answered for the same pods
+// TB-4, TB-1: compares with the recorded answer of a real server for the same pods
 TEST(Table, ShowsPodsAsARealServerDoes) {
   const Value recorded = json(test::fixture("pods_table.json"));
   const Value pods = json(test::fixture("core_v1_pods.json"));
@@ -82,7 +82,7 @@ TEST(Table, ShowsPodsAsARealServerDoes) {
 }
 
 // TB-4
-TEST(Table, TellsWhatIsWrongWithAPod) {
+TEST(Table, ShowsWhyAPodFails) {
   const auto status = [](std::string_view fields) {
     const Value row = TablePrinter::for_builtin("", "Pod").row(
         json(

@@ -14,12 +14,12 @@
 
 namespace kube::test {
 
-/// A document to be changed.
+/// Parses a mutable document.
 inline Value json(std::string_view text) { return *decode_json<Value>(text); }
 
 inline std::string text(const Value& value) { return encode_json(value); }
 
-/// The Status of what `call` throws; code 0 if it does not throw.
+/// Returns the Status of the error that `call` throws; code 0 if it does not throw.
 inline meta::v1::Status status_of(const std::function<void()>& call) {
   try {
     call();
@@ -29,7 +29,7 @@ inline meta::v1::Status status_of(const std::function<void()>& call) {
   return {};
 }
 
-/// Some document of that depth, objects with short keys above all.
+/// Generates a random document of that depth, mostly objects with short keys.
 inline Value random_value(std::mt19937& random, int depth) {
   const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
   switch (depth > 0 ? below(7) : 3 + below(4)) {

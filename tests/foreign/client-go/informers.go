@@ -30,7 +30,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// objects is how many of each kind are written; some exist before the informers start.
+// objects is the number of objects written of each kind; some exist before the informers start.
 const objects = 20
 
 var (
@@ -40,7 +40,7 @@ var (
 	widgets     = schema.GroupVersionResource{Group: "foreign.example.com", Version: "v1", Resource: "widgets"}
 )
 
-// gates answers for client-go's feature gates with one of them decided here.
+// gates overrides one of client-go's feature gates.
 type gates struct {
 	clientfeatures.Gates
 	watchList bool
@@ -75,7 +75,7 @@ func (s streams) RoundTrip(request *http.Request) (*http.Response, error) {
 	return s.next.RoundTrip(request)
 }
 
-// counts is what a handler has seen.
+// counts are the events that a handler has received.
 type counts struct {
 	adds, updates, deletes atomic.Int64
 }
@@ -112,11 +112,11 @@ type follow struct {
 	name     string
 	informer cache.SharedIndexInformer
 	seen     *counts
-	// list asks the server for what the cache should hold.
+	// list returns the expected content of the cache from the server.
 	list func(ctx context.Context) ([]runtime.Object, error)
 }
 
-// space makes a namespace for one check.
+// space creates a namespace for one check.
 func space(ctx context.Context, client kubernetes.Interface) (string, error) {
 	made, err := client.CoreV1().Namespaces().Create(ctx,
 		&core.Namespace{ObjectMeta: meta.ObjectMeta{GenerateName: "foreign-"}}, meta.CreateOptions{})
@@ -160,8 +160,8 @@ func widget(i int) *unstructured.Unstructured {
 	}}
 }
 
-// write is the life of one object of each kind: created, changed by update and by patch, and, if its number is even,
-// deleted.
+// write runs the life cycle of one object of each kind: create, update, patch and, if its number is
+// even, delete.
 func write(ctx context.Context, client kubernetes.Interface, dynamics dynamic.Interface, ns string, i int) error {
 	maps, allPods, deploys := client.CoreV1().ConfigMaps(ns), client.CoreV1().Pods(ns), client.AppsV1().Deployments(ns)
 	made, err := maps.Create(ctx, configMap(i), meta.CreateOptions{})
@@ -203,7 +203,7 @@ func write(ctx context.Context, client kubernetes.Interface, dynamics dynamic.In
 		deploys.Delete(ctx, deployment(i).Name, gone), custom.Delete(ctx, widget(i).GetName(), gone))
 }
 
-// clients makes what all informer checks need: clients, a namespace and the custom resource.
+// clients creates the clients, the namespace and the custom resource of an informer check.
 func clients(ctx context.Context, config *rest.Config) (kubernetes.Interface, dynamic.Interface, string, error) {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -222,14 +222,14 @@ func clients(ctx context.Context, config *rest.Config) (kubernetes.Interface, dy
 	return client, dynamics, ns, err
 }
 
-// countStreams makes the clients of a configuration tell how often they asked for a streamed initial state.
+// countStreams counts the requests of a configuration's clients for a streamed initial state.
 func countStreams(config *rest.Config) *atomic.Int64 {
 	count := &atomic.Int64{}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return streams{next, count} })
 	return count
 }
 
-// asked is an error if the informers did not begin as they were told.
+// asked returns an error if the informers did not start in the requested mode.
 func asked(watchList bool, streamed *atomic.Int64) error {
 	if got := streamed.Load(); (got > 0) != watchList {
 		return fmt.Errorf("%d streamed initial states", got)
@@ -237,7 +237,8 @@ func asked(watchList bool, streamed *atomic.Int64) error {
 	return nil
 }
 
-// observe writes before and while the informers run, and waits until each of them has seen everything.
+// observe writes before and while the informers run, and waits until each of them has seen all
+// changes.
 func observe(ctx context.Context, client kubernetes.Interface, dynamics dynamic.Interface, ns string,
 	start func(stop <-chan struct{}), follows []*follow) error {
 	for i := 0; i < objects/2; i++ {
@@ -277,7 +278,7 @@ func observe(ctx context.Context, client kubernetes.Interface, dynamics dynamic.
 	return nil
 }
 
-// settled tells why the informer is not where it should be.
+// settled returns the reason why the informer is not up to date, or nil.
 func (f *follow) settled(ctx context.Context) error {
 	listed, err := f.list(ctx)
 	if err != nil {
@@ -304,12 +305,12 @@ func (f *follow) settled(ctx context.Context) error {
 			return fmt.Errorf("%s differs:\ncache %+v\nlist  %+v", accessor.GetName(), byName[accessor.GetName()], object)
 		}
 	}
-	// Half of the objects were there before, and half of those were gone by then.
+	// Half of the objects existed before the start, and half of those were deleted by then.
 	adds, updates, deletes := f.seen.adds.Load(), f.seen.updates.Load(), f.seen.deletes.Load()
 	if adds != objects/4+objects/2 || deletes != objects/4 {
 		return fmt.Errorf("%d adds, %d updates, %d deletes", adds, updates, deletes)
 	}
-	// A pod that is deleted is marked first.
+	// Deleting a pod first sets its deletion timestamp, which is an update.
 	if wanted := int64(objects / 2); updates != wanted && !(f.name == "pods" && updates == wanted+objects/4) {
 		return fmt.Errorf("%d updates", updates)
 	}
@@ -346,7 +347,7 @@ func typedInformers(watchList bool, format string) check {
 	}}
 }
 
-// pointers makes objects of the items of a list.
+// pointers converts the items of a list to objects.
 func pointers[T any, P interface {
 	*T
 	runtime.Object

@@ -21,7 +21,8 @@ import (
 	"k8s.io/client-go/tools/record"
 )
 
-// leaderElection lets two candidates compete: one leads at a time, and when it gives up, the other follows.
+// leaderElection runs two candidates: one leads at a time, and when it releases the lease, the
+// other takes over.
 func leaderElection(ctx context.Context, config *rest.Config) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -76,7 +77,7 @@ func leaderElection(ctx context.Context, config *rest.Config) error {
 		case name := <-leaders:
 			return name, nil
 		case <-time.After(15 * time.Second):
-			return "", errors.New("nobody leads")
+			return "", errors.New("there is no leader")
 		}
 	}
 	first, err := next()
@@ -107,7 +108,7 @@ func leaderElection(ctx context.Context, config *rest.Config) error {
 	return nil
 }
 
-// eventRecorder records the same event three times, which makes one object that counts.
+// eventRecorder records the same event three times, which creates one object with a count.
 func eventRecorder(ctx context.Context, config *rest.Config) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {

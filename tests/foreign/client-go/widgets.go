@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// defineWidgets makes the custom resource, unless it exists, and waits until it is served.
+// defineWidgets creates the custom resource, unless it exists, and waits until it is served.
 func defineWidgets(ctx context.Context, client dynamic.Interface) error {
 	definitions := schema.GroupVersionResource{
 		Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}

@@ -45,7 +45,7 @@ TEST(ApiError, FallsBackToTheCodeWhereTheReasonIsUnknown) {
   EXPECT_TRUE(is_service_unavailable(error(503, "")));
 }
 
-TEST(ApiError, BelievesAKnownReasonMoreThanTheCode) {
+TEST(ApiError, PrefersAKnownReasonToTheCode) {
   EXPECT_FALSE(is_conflict(error(409, reason::kAlreadyExists)));
   EXPECT_TRUE(is_already_exists(error(409, reason::kAlreadyExists)));
   EXPECT_FALSE(is_gone(error(410, reason::kExpired)));
@@ -58,7 +58,7 @@ TEST(ApiError, TakesEvery429AsTooManyRequests) {
   EXPECT_TRUE(is_request_entity_too_large(error(413, reason::kNotFound)));
 }
 
-TEST(ApiError, TellsHowLongToWait) {
+TEST(ApiError, ReturnsTheRetryDelay) {
   meta::v1::Status status{.reason = reason::kTooManyRequests, .code = 429};
   EXPECT_EQ(ApiError{status}.retry_after(), std::nullopt);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every built-in kind, filled to the last field, through both codecs; and the tables against the schema.
+// Round trips of every built-in kind with all fields set, through both codecs; and the descriptor
+// tables compared with the schema.
 #include <kube/api/leaf.hpp>
 #include <kube/api/registry.hpp>
 #include <kube/codec/decoder.hpp>
@@ -19,7 +20,7 @@
 namespace kube {
 namespace {
 
-/// Makes a JSON document with every field of a type set, differently at each place.
+/// Creates a JSON document with every field of a type set, to a different value at each place.
 class Filler {
  public:
   Value fill(const Type& type, int depth) {
@@ -75,7 +76,7 @@ class Filler {
     return Value::object({{"raw", count_}});
   }
   static bool is_micro(const Type& type) { return &type == &type_of<MicroTime>(); }
-  /// Schemas contain schemas: at some depth the form that ends is taken.
+  /// Schemas are recursive: beyond some depth the variant without nesting is used.
   Value by_token(const Type& type, int depth) {
     for (const Field& field : type.fields) {
       if (field.type->kind == Kind::kBox && depth < 2) return fill(*field.type, depth);
@@ -145,7 +146,7 @@ TEST(EveryKind, SurvivesJsonAndProtobufWithoutLosingAField) {
   EXPECT_GT(kinds, 200U);
 }
 
-/// The schema, read once.
+/// Returns the schema, read once.
 const Value& schema() {
   static const Ref<Value> document = [] {
     std::ifstream file{testing_support::source_path("schema/kubernetes-1.36.json")};
@@ -178,7 +179,7 @@ TEST(EveryKind, OfTheSchemaHasItsTypeAndResource) {
 }
 
 TEST(EveryKind, OfClientGosFactoryIsThere) {
-  // The groups of client-go's shared informer factory.
+  // The API groups of client-go's shared informer factory.
   const std::set<std::string> groups{"admissionregistration.k8s.io",
                                      "internal.apiserver.k8s.io",
                                      "apps",

@@ -102,7 +102,7 @@ TEST(FieldSelector, DoesNotUnescapeNames) {
             (std::vector<Requirement>{{R"(a\)", Operator::kEquals, "b"}}));
 }
 
-TEST(FieldSelector, SaysWhichTermIsWrong) {
+TEST(FieldSelector, NamesTheInvalidTerm) {
   EXPECT_EQ(error_of("a=b,cd"),
             R"(field selector "a=b,cd": at offset 4: the term "cd" has none of =, ==, !=)");
   EXPECT_EQ(
@@ -125,7 +125,7 @@ TEST(FieldSelector, NothingSelectsNothing) {
   EXPECT_NE(nothing, Selector::everything());
 }
 
-TEST(FieldSelector, TellsTheExactValueOfAField) {
+TEST(FieldSelector, ReturnsTheExactValueOfAField) {
   const Selector selector = Selector::parse("a=1,b!=2,c!=3,c=4");
 
   EXPECT_EQ(selector.requires_exact("a"), "1");

@@ -20,7 +20,7 @@ namespace {
 
 using Set = std::map<std::string, std::string, std::less<>>;
 
-/// A map in the manner of the object model: find() answers with a pointer or null.
+/// A map with the interface of the object model: find() returns a pointer or null.
 class PointerMap {
  public:
   PointerMap(std::initializer_list<std::pair<std::string, std::string>> entries)
@@ -37,7 +37,7 @@ class PointerMap {
   std::vector<std::pair<std::string, std::string>> entries_;
 };
 
-/// The same with views.
+/// A map like PointerMap, with views.
 struct ViewMap {
   [[nodiscard]] std::optional<std::string_view> find(std::string_view key) const {
     if (key == "app") return "web";
@@ -184,7 +184,7 @@ TEST(LabelSelector, RejectsMalformedText) {
   EXPECT_THROW((void)Selector::parse(std::string(64, 'a')), std::invalid_argument);
 }
 
-TEST(LabelSelector, SaysWhereTheTextGoesWrong) {
+TEST(LabelSelector, NamesThePositionOfASyntaxError) {
   EXPECT_EQ(error_of("a in (b"),
             R"(label selector "a in (b": at offset 7: expected ',' or ')', found the end)");
   EXPECT_EQ(error_of("a,=b"),
@@ -220,7 +220,7 @@ TEST(LabelSelector, EverythingSelectsEverything) {
   EXPECT_FALSE(Selector::parse("a").matches_everything());
 }
 
-TEST(LabelSelector, TellsTheExactValueOfAKey) {
+TEST(LabelSelector, ReturnsTheExactValueOfAKey) {
   const Selector selector =
       Selector::parse("a=1,b==2,c in (3),d in (4,5),e!=6,f,g=7,g!=8,h!=9,h=9");
 

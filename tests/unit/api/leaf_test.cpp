@@ -14,14 +14,14 @@ TEST(Time, UnsetIsTheFirstSecondOfYearOne) {
   EXPECT_EQ(Time{}.str(), "");
 }
 
-TEST(Time, DropsWhatIsBelowASecond) {
+TEST(Time, TruncatesToSeconds) {
   EXPECT_EQ(Time::parse("2026-01-31T12:00:00.999Z").str(), "2026-01-31T12:00:00Z");
   EXPECT_EQ(Time::parse("2026-01-31T12:00:00+02:00").str(), "2026-01-31T10:00:00Z");
   EXPECT_EQ(Time::from_unix(0).str(), "1970-01-01T00:00:00Z");
   EXPECT_EQ(Time{Time::from_unix(86400).time_point()}.unix_seconds(), 86400);
 }
 
-TEST(Time, QuotesWhatItCannotRead) {
+TEST(Time, QuotesInvalidTextInErrors) {
   try {
     static_cast<void>(Time::parse("yesterday"));
     FAIL();

@@ -31,8 +31,8 @@ struct Reading {
   Family family;
 };
 
-// The answers of k8s.io/apimachinery v0.36.0, made by running it. Only where a number does not fit
-// an int64 it answers with 0 or a wrapped number, and kMax or kMin stands here instead.
+// Results of k8s.io/apimachinery v0.36.0, obtained by running it. Where a number does not fit an
+// int64, it returns 0 or a wrapped number; the table has kMax or kMin instead.
 // clang-format off
 constexpr auto kReadings = std::to_array<Reading>({
     {"0n", "0", "0", 0, 0, kSi},
@@ -477,7 +477,7 @@ struct Pair {
   std::string_view difference;
 };
 
-// From the same source.
+// Results from the same source.
 // clang-format off
 constexpr auto kPairs = std::to_array<Pair>({
     {"0", "0", 0, "0", "0"},
@@ -607,7 +607,7 @@ constexpr auto kMalformed = std::to_array<std::string_view>(
 
 std::string repeat(char c, std::size_t count) { return std::string(count, c); }
 
-TEST(Quantity, ReadsWhatGoReads) {
+TEST(Quantity, ParsesLikeGo) {
   for (const Reading& row : kReadings) {
     SCOPED_TRACE(row.text);
     EXPECT_TRUE(valid(row.text));
@@ -677,7 +677,7 @@ TEST(Quantity, RejectsMalformedText) {
   EXPECT_FALSE(valid(std::string_view("\0", 1)));
 }
 
-TEST(Quantity, SaysWhichTextIsWrongAndWhy) {
+TEST(Quantity, NamesTheTextAndTheReason) {
   const auto message = [](std::string_view text) -> std::string {
     try {
       return canonical(text);
@@ -705,7 +705,7 @@ TEST(Quantity, RoundsFractionsOfNanoAwayFromZero) {
 }
 
 TEST(Quantity, RoundsBinaryFractionsByTheirExactProduct) {
-  // 10^-9 / 2^60 has 69 digits after the point, so only a digit further on can tip it over.
+  // 10^-9 / 2^60 has 69 digits after the point, so only a later digit can change the rounding.
   const std::string nano =
       "0.000000000000000000000000000867361737988403547205962240695953369140625Ei";
 
@@ -725,7 +725,7 @@ TEST(Quantity, CapsOnlyTheBinaryFamily) {
 }
 
 TEST(Quantity, NeverLosesTheSuffixOfVeryLargeNumbers) {
-  // Go has no suffix above E and prints 1000E as "1"; a value must survive being written.
+  // Go has no suffix above E and prints 1000E as "1"; here a value must survive a round trip.
   EXPECT_EQ(canonical("1000E"), "1000E");
   EXPECT_EQ(canonical("1" + repeat('0', 40)), "1" + repeat('0', 22) + "E");
   EXPECT_EQ(multiply("1E", 1'000'000), "1000000E");
@@ -873,7 +873,7 @@ TEST(Quantity, AgreesWithItselfOnRandomNumbers) {
     const std::string a = make();
     const std::string b = make();
     ASSERT_EQ(compare(canonical(a), a), 0) << a;
-    // A binary result may exceed the cap that applies when it is read again.
+    // A binary result may exceed the cap that applies when it is parsed again.
     if (family(a) == kBinary || family(b) == kBinary) continue;
     ASSERT_EQ(subtract(a, b), negate(subtract(b, a))) << a << " and " << b;
     ASSERT_EQ(compare(subtract(add(a, b), b), a), 0) << a << " and " << b;

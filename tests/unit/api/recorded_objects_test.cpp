@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects that a real kube-apiserver sent, as JSON and as protobuf.
+// Objects recorded from a real kube-apiserver, as JSON and as protobuf.
 #include "codec/list_splitter.hpp"
 #include <kube/api/registry.hpp>
 #include <kube/codec/decoder.hpp>
@@ -26,7 +26,7 @@ struct Recording {
 
 void PrintTo(const Recording& recording, std::ostream* out) { *out << recording.file; }
 
-/// The recorded lists of built-in kinds.
+/// Returns the recorded lists of built-in kinds.
 std::vector<Recording> recordings() {
   std::vector<Recording> found;
   const Ref<Value> index = decode_json<Value>(test::fixture("index.json"));
@@ -84,7 +84,7 @@ std::vector<Item> items(const Recording& recording, Format format) {
 
 class RecordedObjects : public testing::TestWithParam<Recording> {};
 
-TEST_P(RecordedObjects, JsonIsWrittenAsTheServerWroteIt) {
+TEST_P(RecordedObjects, RoundTripToTheSameJson) {
   const Recording& recording = GetParam();
   for (const Item& item : items(recording, Format::kJson)) {
     std::string out;
@@ -94,7 +94,7 @@ TEST_P(RecordedObjects, JsonIsWrittenAsTheServerWroteIt) {
   }
 }
 
-TEST_P(RecordedObjects, ProtobufIsWrittenAsTheServerWroteIt) {
+TEST_P(RecordedObjects, RoundTripToTheSameProtobuf) {
   const Recording& recording = GetParam();
   if (!recording.has_protobuf) return;
   for (const Item& item : items(recording, Format::kProtobuf)) {
@@ -111,7 +111,7 @@ TEST_P(RecordedObjects, JsonAndProtobufOfOneObjectDecodeEqual) {
   const std::vector<Item> from_protobuf = items(recording, Format::kProtobuf);
   ASSERT_EQ(from_json.size(), from_protobuf.size());
   const Type& type = *recording.kind->type;
-  // A heartbeat may have come between the two requests, and component statuses come in any order.
+  // A lease may have been renewed between the two requests, and component statuses are unordered.
   if (type.name == "Lease" || type.name == "ComponentStatus") return;
   for (std::size_t i = 0; i < from_json.size(); ++i) {
     std::string text;

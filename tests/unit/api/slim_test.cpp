@@ -88,7 +88,7 @@ TEST(Slim, IsWrittenInTheOrderOfTheFullType) {
   expect_kept(*decode_protobuf<SmallPod>(encode_protobuf(*small)));
 }
 
-// What holds no time can be shared between objects.
+// Values without timestamps can be shared between objects.
 TEST(Slim, IsVolatileOnlyIfATimeIsKept) {
   struct Born {
     Time creation_timestamp;

@@ -30,7 +30,7 @@ std::string micros_text(std::int64_t micros) {
   return {buffer.data(), format_micros(micros, buffer.data())};
 }
 
-/// Seconds since 1970 that a text says.
+/// Parses a time to seconds since 1970.
 std::optional<std::int64_t> unix_seconds(std::string_view text) {
   const std::optional<std::int64_t> seconds = parse_seconds(text);
   if (!seconds) return std::nullopt;
@@ -54,7 +54,7 @@ TEST(TimeText, ReadsNumericOffsets) {
   EXPECT_EQ(unix_seconds("2006-01-02T16:04:05+00:60"), 1'136'214'245);
 }
 
-TEST(TimeText, DropsWhatIsFinerThanThePrecision) {
+TEST(TimeText, TruncatesToThePrecision) {
   EXPECT_EQ(parse_seconds("0001-01-01T00:00:01.999999999Z"), 1);
   EXPECT_EQ(parse_micros("0001-01-01T00:00:01.9999999Z"), 1'999'999);
   EXPECT_EQ(parse_micros("0001-01-01T00:00:01.5Z"), 1'500'000);
@@ -222,7 +222,7 @@ struct DurationCase {
   std::string_view written;
 };
 
-// The answers of Go's time package, made by running it.
+// Results of Go's time package, obtained by running it.
 constexpr auto kDurations = std::to_array<DurationCase>({
     {"0", 0, "0s"},
     {"-0", 0, "0s"},
@@ -288,7 +288,7 @@ TEST(DurationText, RejectsOverflow) {
            {"9223372036854775808ns", "-9223372036854775809ns", "9223372036854776us", "2562048h",
             "2562047h47m16.854775808s", "9223372036854775807ns1ns", "99999999999999999999s",
             "18446744073709551616ns",
-            // Two halves that would wrap to zero.
+            // Two halves whose sum would wrap to zero.
             "9223372036854775808ns9223372036854775808ns"})) {
     EXPECT_FALSE(parse_duration(text)) << text;
   }

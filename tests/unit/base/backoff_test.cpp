@@ -46,7 +46,7 @@ TEST(Backoff, AddsJitterUpToItsPart) {
   }
 }
 
-// R-7, K-6: quiet time counts from the delay that was asked for last, not from the first.
+// R-7, K-6: quiet time counts from the last delay requested, not from the first.
 TEST(Backoff, BeginsAnewAfterAQuietTime) {
   Backoff backoff{reflector_backoff(0)};
   Clock::TimePoint now{};

@@ -37,7 +37,7 @@ TEST(FakeClock, MovesItselfWhileItWaitsForACondition) {
   EXPECT_FALSE(clock.advance_until([] { return false; }, 1ms));
 }
 
-TEST(FakeClock, WaitsForWhoSleepsUntilATime) {
+TEST(FakeClock, WaitsForASleeperWithThatDeadline) {
   testkit::FakeClock clock;
   const auto start = clock.now();
   std::stop_source stop;
@@ -51,7 +51,7 @@ TEST(FakeClock, WaitsForWhoSleepsUntilATime) {
 
 TEST(SystemClock, SleepsToTheEnd) { EXPECT_TRUE(system_clock().sleep_for(1ms, {})); }
 
-/// What the machine would show in tests of BootClock; a suspend moves it, and nothing else.
+/// The simulated boot-time offset in tests of BootClock; only a suspend changes it.
 std::atomic<Clock::Duration> suspended{};
 Clock::TimePoint time_with_suspends() {
   return std::chrono::steady_clock::now() + suspended.load();
@@ -92,7 +92,7 @@ TEST(BootClock, StopsSleepingWhenAsked) {
   EXPECT_FALSE(slept.get());
 }
 
-TEST(BootClock, TellsWhatAConditionSays) {
+TEST(BootClock, ReturnsTheValueOfTheCondition) {
   std::mutex mutex;
   Condition condition;
   bool ready = false;
@@ -138,7 +138,7 @@ TEST(FakeClock, StopsSleepingWhenAsked) {
   EXPECT_FALSE(slept.get());
 }
 
-TEST(FakeClock, TellsWhatAConditionSaysAtTheDeadline) {
+TEST(FakeClock, ReturnsTheValueOfTheConditionAtTheDeadline) {
   testkit::FakeClock clock;
   std::mutex mutex;
   Condition condition;

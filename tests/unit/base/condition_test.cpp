@@ -16,7 +16,7 @@ constexpr int kRounds = 20000;
 
 Condition::TimePoint soon() { return std::chrono::steady_clock::now() + 60s; }
 
-TEST(Condition, WhatIsReadyAlreadyDoesNotWait) {
+TEST(Condition, ReturnsImmediatelyIfReady) {
   std::mutex mutex;
   Condition condition;
   std::unique_lock lock{mutex};
@@ -48,7 +48,7 @@ TEST(Condition, APairOfThreadsMissesNoWakeUp) {
   EXPECT_EQ(turn, 2 * kRounds);
 }
 
-TEST(Condition, NotifyAllWakesEverybody) {
+TEST(Condition, NotifyAllWakesAllWaiters) {
   std::mutex mutex;
   Condition changed;
   bool open = false;  // guarded by mutex
@@ -70,7 +70,7 @@ TEST(Condition, NotifyAllWakesEverybody) {
   EXPECT_EQ(through, 8);
 }
 
-TEST(Condition, AStopEndsTheWaitWhenEverItComes) {
+TEST(Condition, AStopEndsTheWaitAtAnyTime) {
   for (int i = 0; i < kRounds / 10; ++i) {
     std::mutex mutex;
     Condition never;
@@ -90,7 +90,7 @@ TEST(Condition, AStopEndsTheWaitWhenEverItComes) {
   }
 }
 
-TEST(Condition, AStopMayBeRequestedByOneWhoHoldsTheLock) {
+TEST(Condition, AStopMayBeRequestedWhileHoldingTheLock) {
   std::mutex mutex;
   Condition never;
   std::jthread waiter{[&](std::stop_token stop) {
@@ -109,7 +109,7 @@ TEST(Condition, ADeadlineEndsTheWait) {
   EXPECT_FALSE(never.wait_until(lock, {}, deadline, [] { return false; }));
   EXPECT_GE(std::chrono::steady_clock::now(), deadline);
   EXPECT_TRUE(lock.owns_lock());
-  // One that is over long ago, too.
+  // A deadline in the distant past works, too.
   EXPECT_FALSE(never.wait_until(lock, {}, Condition::TimePoint{} - 1h, [] { return false; }));
 }
 

@@ -68,7 +68,7 @@ TEST(FeatureGates, ReadTheEnvironmentOnceAtTheFirstQuery) {
 }
 
 // GE-2, X-3
-TEST(FeatureGates, BelieveTheProgramBeforeTheEnvironment) {
+TEST(FeatureGates, PreferTheProgramOverTheEnvironment) {
   World world{.variables = {{"KUBE_FEATURE_WatchListClient", "0"}}, .lines = {}};
   FeatureGates gates = world.gates();
   gates.set(Feature::kWatchListClient, true);
@@ -79,14 +79,14 @@ TEST(FeatureGates, BelieveTheProgramBeforeTheEnvironment) {
 }
 
 // GE-2, X-3
-TEST(FeatureGates, LogAndIgnoreWhatIsNoBoolean) {
+TEST(FeatureGates, LogAndIgnoreInvalidBooleans) {
   World world{.variables = {{"KUBE_FEATURE_WatchListClient", "maybe"}}, .lines = {}};
   FeatureGates gates = world.gates();
 
   EXPECT_TRUE(gates.enabled(Feature::kWatchListClient));
   ASSERT_EQ(world.lines.size(), 1U);
   EXPECT_EQ(world.lines[0],
-            "KUBE_FEATURE_WatchListClient is \"maybe\", which is no boolean; it is ignored");
+            "KUBE_FEATURE_WatchListClient is \"maybe\", which is not a boolean; it is ignored");
 }
 
 // GE-3, X-4
@@ -101,7 +101,7 @@ TEST(FeatureGates, DoNotMoveALockedGate) {
 }
 
 // querying an unknown gate does not compile.
-TEST(FeatureGates, RefuseToSetAGateThatIsNotThere) {
+TEST(FeatureGates, RejectUnknownGates) {
   World world;
   FeatureGates gates = world.gates();
   EXPECT_THROW(gates.set("watchlistclient", true), std::invalid_argument);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that is built with AddressSanitizer sees the heap's pieces come and go, though the library is built without.
+// A program built with AddressSanitizer sees the heap's allocations and releases, though the
+// library is built without it.
 #include "base/heap.hpp"
 #include <kube/object/ref.hpp>
 #include <kube/object/string.hpp>
@@ -11,7 +12,7 @@
 #include <set>
 
 namespace {
-/// Poisoned bytes, as the sanitizer would know them.
+/// The poisoned bytes, as the sanitizer would know them.
 std::set<const volatile std::byte*>& poisoned() {
   static auto& bytes = *new std::set<const volatile std::byte*>;
   return bytes;

@@ -20,14 +20,14 @@ constexpr std::size_t kReserved = 16 * Heap::kChunk;
 struct Piece {
   unsigned char* memory;
   std::size_t size;
-  unsigned char mark;  ///< in each byte
+  unsigned char mark;  ///< value of each byte
 
   [[nodiscard]] bool is_intact() const {
     return std::all_of(memory, memory + size, [&](unsigned char byte) { return byte == mark; });
   }
 };
 
-/// Pieces that are written to from end to end, so that one that overlaps another is found out.
+/// Pieces that are filled completely, so that overlaps are detected.
 class Pieces {
  public:
   explicit Pieces(Heap& heap) : heap_(heap) {}
@@ -97,7 +97,7 @@ TEST(Heap, GivesBackAllChunksButOne) {
     for (std::size_t i = 0; i < 10 * Heap::kChunk / 4096; ++i) pieces.allocate(4000);
     EXPECT_GE(heap.chunk_bytes(), 10 * Heap::kChunk);
   }
-  // One has the span that is kept for the next piece of this size, one is kept for any size.
+  // One chunk has the span that is kept for the next piece of this size, one is kept for any size.
   EXPECT_LE(heap.chunk_bytes(), 2 * Heap::kChunk);
   Pieces pieces{heap};
   for (std::size_t i = 0; i < 10 * Heap::kChunk / 4096; ++i) pieces.allocate(4000);
@@ -149,7 +149,7 @@ TEST(Heap, MayBeUsedFromAnyThread) {
           std::memset(piece.memory, piece.mark, size);
           const std::lock_guard lock{mutex};
           handed.push_back(piece);
-          // Each releases what another may have allocated.
+          // Each thread releases pieces that another may have allocated.
           std::swap(handed[random() % handed.size()], handed.back());
           if (handed.size() > 100) {
             release(handed.back());
@@ -199,7 +199,7 @@ TEST(HeapDeathTest, EndsTheProgramWhenNoPieceIsReleased) {
         Heap heap{kReserved};
         heap.release(static_cast<std::byte*>(heap.allocate(100)) + 16);
       },
-      "what is no object");
+      "not an allocated object");
 }
 
 TEST(Heap, TellsAFreePieceFromOneWithOldContent) {
@@ -212,13 +212,13 @@ TEST(Heap, TellsAFreePieceFromOneWithOldContent) {
 TEST(Heap, TellsAFreePieceFromOneOfAnotherSizeThatStoodThere) {
   Heap heap{kReserved};
   for (const std::size_t size : {64U, 4000U, 128U, 1000U, 64U}) {
-    std::vector<void*> pieces;  // which are not written to
+    std::vector<void*> pieces;  // not written to
     for (std::size_t i = 0; i < 2 * Heap::kChunk / size; ++i) pieces.push_back(heap.allocate(size));
     for (void* piece : pieces) heap.release(piece);
   }
 }
 
-// A child found the lock of a size taken by a thread that it does not have, and waited for ever.
+// A child process used to deadlock on the lock of a size class that a thread of the parent held.
 TEST(Heap, IsUsableInAChildProcess) {
   test::expect_children_can([] {
     for (int i = 0; i < 100; ++i) heap_release(heap_allocate(200));

@@ -49,7 +49,7 @@ TEST(Logger, EscapesControlCharactersSoThatNoLineIsForged) {
             "\u00e4\u20ac\U0001f600");
 }
 
-TEST(Logger, SwallowsWhatTheSinkThrows) {
+TEST(Logger, SwallowsExceptionsOfTheSink) {
   const Logger log{
       [](LogLevel, std::string_view, std::string_view) { throw std::runtime_error{"disk full"}; }};
   EXPECT_NO_THROW(log.warning("careful"));

@@ -56,7 +56,7 @@ TEST(Metrics, EscapesHelpAndLabelValues) {
             "a{l=\"x\\\"y\\\\z\\n\"} +Inf\n");
 }
 
-TEST(Metrics, GivesTheSameNumberToWhoeverAsksForTheSameSeries) {
+TEST(Metrics, ReturnsTheSameCounterForTheSameSeries) {
   Metrics metrics;
   const Counter first = metrics.counter("n", "", {{"a", "1"}, {"b", "2"}});
   const Counter second = metrics.counter("n", "", {{"b", "2"}, {"a", "1"}});
@@ -106,7 +106,7 @@ TEST(Metrics, CountsNothingWithoutARegistry) {
   EXPECT_EQ(histogram(none, "a", "", {1}).count(), 0U);
 }
 
-TEST(Metrics, CollectsWhenSomebodyLooksUntilTheCollectorIsGone) {
+TEST(Metrics, CallsACollectorOnEachReadUntilItIsDestroyed) {
   Metrics metrics;
   const Gauge looks = metrics.gauge("looks", "");
   {
@@ -141,18 +141,18 @@ TEST(Metrics, CountsFromManyThreads) {
   EXPECT_EQ(metrics.histogram("seconds", "", {1}).sum(), 6000);
 }
 
-TEST(Metrics, GivesANameToOneAtATime) {
+TEST(Metrics, GrantsANameToOneOwnerAtATime) {
   Metrics metrics;
   auto first = metrics.claim("informers a");
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(metrics.claim("informers a"), nullptr);
-  EXPECT_NE(metrics.claim("informers b"), nullptr);  // given back at once
+  EXPECT_NE(metrics.claim("informers b"), nullptr);  // released immediately
   const auto copy = first;
   first.reset();
   EXPECT_EQ(metrics.claim("informers a"), nullptr);
 }
 
-TEST(Metrics, GivesANameAgainWhenItsOwnerIsGone) {
+TEST(Metrics, GrantsANameAgainWhenItsOwnerIsDestroyed) {
   Metrics metrics;
   auto first = metrics.claim("informers a");
   first.reset();

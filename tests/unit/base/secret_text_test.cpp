@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kSecret = "hunter2-hunter2-hunter2-hunter2";
 
-/// Room for one object that can be looked at after the object is gone.
+/// Storage for one object that can be inspected after the object is destroyed.
 template <typename T>
 struct Room {
   alignas(T) std::byte bytes[sizeof(T)] = {};

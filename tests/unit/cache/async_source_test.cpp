@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sources that are polled by jobs of a Runtime, over real sockets (RC-74 to RC-76).
+// Sources polled by jobs of a Runtime, over real sockets (RC-74 to RC-76).
 #include <kube/api/core/v1.hpp>
 #include <kube/base/condition.hpp>
 #include <kube/base/inside.hpp>
@@ -37,7 +37,7 @@ using detail::Poll;
 using testing::Contains;
 using testing::HasSubstr;
 
-/// Lists, then watches, and remembers what it has seen.
+/// Lists, then watches, and records the objects seen.
 class Follower final : public detail::Job {
  public:
   Follower(std::shared_ptr<AsyncListWatch> source, const std::shared_ptr<detail::Scheduler>& on)
@@ -51,7 +51,7 @@ class Follower final : public detail::Job {
     schedule();
     return wait_for("stopped");
   }
-  /// Waits until it has seen that.
+  /// Waits until it has recorded `what`.
   [[nodiscard]] bool wait_for(const std::string& what) {
     std::unique_lock lock{mutex_};
     return changed_.wait_for(
@@ -137,7 +137,7 @@ class Follower final : public detail::Job {
   int turns_ = 0;
 };
 
-/// Those of the program, which may block.
+/// Credentials written by the program, which may block.
 class Wrapped final : public Credentials {
  public:
   explicit Wrapped(std::shared_ptr<Credentials> inner) : inner_(std::move(inner)) {}
@@ -202,7 +202,7 @@ TEST_F(AsyncSource, ListsAndWatchesOnTheThreadsOfARuntime) {
 }
 
 // RC-74
-TEST_F(AsyncSource, ManyOfThemNeedNoFurtherThread) {
+TEST_F(AsyncSource, NeedsNoThreadPerSource) {
   create("one");
   const Client client{server.config()};
   for (int i = 0; i < 30; ++i) (void)follow(source(client));
@@ -249,7 +249,7 @@ TEST_F(AsyncSource, WorksWithCredentialsOfTheProgram) {
 }
 
 // RC-74
-TEST(ListWatch, SourcesOfTheProgramHaveNoFormThatIsPolled) {
+TEST(ListWatch, HasNoAsyncFormIfAUserWroteIt) {
   const auto functions =
       std::make_shared<FunctionListWatch<Pod>>(FunctionListWatch<Pod>::List{}, nullptr);
   EXPECT_EQ(detail::ErasedListWatch<Pod>{functions}.async_form(), nullptr);

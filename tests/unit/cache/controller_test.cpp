@@ -49,9 +49,9 @@ bool wait_until(const Condition& condition) {
   return condition();
 }
 
-// C-1, C-3, C-4, C-5, C-6, C-13, K-3: errors are counted and reported, the loop goes on, and a new list brings what
-// was lost.
-TEST(Controller, ReportsWhatProcessingThrowsAndListsAgain) {
+// C-1, C-3, C-4, C-5, C-6, C-13, K-3: errors are counted and reported, the loop continues, and a
+// new list delivers the lost objects.
+TEST(Controller, ReportsProcessingErrorsAndListsAgain) {
   const std::size_t threads_before = thread_count();
   const auto server = std::make_shared<FakeListWatch>();
   server->put("a", "x");
@@ -105,10 +105,11 @@ TEST(Controller, ReportsWhatProcessingThrowsAndListsAgain) {
   EXPECT_EQ(log, (Strings{"ReplacedAll", "Added", "no", "ReplacedAll", "Added",
                           "something that is no std::exception was thrown", "ReplacedAll"}));
   EXPECT_EQ(counted.value(), 2U);
-  controller.run({});  // a second run returns at once
+  controller.run({});  // a second run returns immediately
 }
 
-// C-13: deltas that are tried again until they are processed are neither lost nor overtaken, the first list included.
+// C-13: deltas that are retried until they are processed are neither lost nor overtaken, the first
+// list included.
 TEST(Controller, RetriesDeltasWhereProcessingCan) {
   const auto server = std::make_shared<FakeListWatch>();
   server->put("a", "x");
@@ -145,8 +146,8 @@ TEST(Controller, RetriesDeltasWhereProcessingCan) {
   EXPECT_EQ(server->requests().size(), 2U);
 }
 
-// C-2: what is queued when stopped is dropped.
-TEST(Controller, DropsWhatIsQueuedWhenStopped) {
+// C-2: queued deltas are dropped on a stop.
+TEST(Controller, DropsQueuedDeltasOnStop) {
   const auto server = std::make_shared<FakeListWatch>();
   const auto queue = std::make_shared<detail::InOrderQueueCore>(
       detail::kObjectAccess<Item>, nullptr, DeltaQueueOptions{.batch_size = 1});
@@ -170,7 +171,7 @@ TEST(Controller, DropsWhatIsQueuedWhenStopped) {
 }
 
 // F-15, D-12: no lock is held while deltas are processed.
-TEST(Controller, LetsProducersInWhileItProcesses) {
+TEST(Controller, AcceptsDeltasWhileProcessing) {
   detail::InOrderQueueCore in_order{detail::kObjectAccess<Item>};
   detail::DeltaFifoCore classic{detail::kObjectAccess<Item>};
   for (detail::DeltaQueueCore* queue : {static_cast<detail::DeltaQueueCore*>(&in_order),
@@ -186,7 +187,7 @@ TEST(Controller, LetsProducersInWhileItProcesses) {
 }
 
 // R-31, W-17, M-9
-TEST(Controller, TellsThatAListTookLong) {
+TEST(Controller, LogsSlowLists) {
   for (const bool watch_list : {false, true}) {
     testkit::FakeClock clock;
     std::mutex mutex;
@@ -219,7 +220,7 @@ TEST(Controller, TellsThatAListTookLong) {
 }
 
 // P-10, M-8
-TEST(Controller, TellsThatAHandlerIsSlow) {
+TEST(Controller, LogsSlowHandlers) {
   testkit::FakeClock clock;
   std::mutex mutex;
   Strings lines;
@@ -249,7 +250,7 @@ TEST(Controller, TellsThatAHandlerIsSlow) {
       << lines[0];
 }
 
-// L-1, L-15, K-35: the fake that the other tests stand on.
+// L-1, L-15, K-35: the fake server that the other tests use.
 TEST(FakeListWatch, BehavesLikeAServer) {
   FakeListWatch server;
   server.put("a", "x");
@@ -272,9 +273,9 @@ TEST(FakeListWatch, BehavesLikeAServer) {
   EXPECT_EQ(stream->next({})->type, EventType::kBookmark);
   server.put("a", "y");
   server.end_watches();
-  EXPECT_EQ(stream->next({})->type, EventType::kAdded);  // what was sent before the end arrives
+  EXPECT_EQ(stream->next({})->type, EventType::kAdded);  // events sent before the end still arrive
   EXPECT_FALSE(stream->next({}));
-  EXPECT_EQ(server.open_watches(), 1U);  // ended, and still to be let go of by its reader
+  EXPECT_EQ(server.open_watches(), 1U);  // ended, but not yet released by its reader
 
   server.forget_history();
   const auto expired = server.watch({.resource_version = "1"}, {});
@@ -286,7 +287,7 @@ TEST(FakeListWatch, BehavesLikeAServer) {
   EXPECT_THROW((void)server.list({}, collect, {}), ApiError);
 }
 
-// C-1: a loop of one's own over every delta.
+// C-1: a loop written by the user over every delta.
 TEST(Controller, HandsTypedDeltasToAFunction) {
   const auto server = std::make_shared<FakeListWatch>();
   server->put("a", "x");

@@ -59,7 +59,7 @@ TEST(Lister, ReadsFromTheCache) {
 }
 
 // Y-5, Y-6
-TEST(Lister, SaysWhatIsMissingAsAServerWould) {
+TEST(Lister, ReportsMissingObjectsLikeAServer) {
   const auto text = [](const auto& get) -> std::string {
     try {
       (void)get();
@@ -91,11 +91,11 @@ TEST(MutationCache, ShowsOwnWritesUntilTheStoreHasThem) {
   cache.mutation(item("a", "x", "10"));
   EXPECT_EQ(version_of(cache.find("a/x")), "10");
   cache.mutation(item("a", "new", "11"));
-  EXPECT_EQ(cache.find("a/new"), nullptr);  // additions are not shown unless asked for
+  EXPECT_EQ(cache.find("a/new"), nullptr);  // additions are hidden unless include_adds is set
 
   store.upsert(item("a", "x", "10"));
   EXPECT_EQ(version_of(cache.find("a/x")), "10");
-  store.upsert(item("a", "x", "7"));  // the overlay is gone
+  store.upsert(item("a", "x", "7"));  // the own write is dropped
   EXPECT_EQ(version_of(cache.find("a/x")), "7");
 
   cache.mutation(item("a", "x", "20"));
@@ -105,12 +105,12 @@ TEST(MutationCache, ShowsOwnWritesUntilTheStoreHasThem) {
 }
 
 //
-TEST(MutationCache, RemembersOnlyTheLastWrites) {
+TEST(MutationCache, KeepsOnlyTheMostRecentWrites) {
   Indexer<Item> store;
   MutationCache<Item> cache{store, {.max_entries = 2, .include_adds = true}};
   cache.mutation(item("a", "x", "1"));
   cache.mutation(item("a", "y", "2"));
-  EXPECT_NE(cache.find("a/x"), nullptr);  // used: y is the oldest now
+  EXPECT_NE(cache.find("a/x"), nullptr);  // used, so y is the least recently used now
   cache.mutation(item("a", "z", "3"));
   EXPECT_NE(cache.find("a/x"), nullptr);
   EXPECT_EQ(cache.find("a/y"), nullptr);
@@ -133,7 +133,7 @@ TEST(MutationCache, FindsOwnWritesThroughIndexes) {
 }
 
 //
-TEST(MutationCache, LetsGoWhenEventsArrive) {
+TEST(MutationCache, DropsOwnWritesWhenEventsArrive) {
   Indexer<Item> store;
   MutationCache<Item> cache{store, {.include_adds = true}};
   cache.mutation(with_uid(item("a", "x", "10"), "u1"));
@@ -145,25 +145,25 @@ TEST(MutationCache, LetsGoWhenEventsArrive) {
   cache.mutation(with_uid(item("a", "x", "20"), "u2"));
   cache.on_delete(with_uid(item("a", "x", "15"), "u1"));  // an older object of that name
   EXPECT_EQ(version_of(cache.find("a/x")), "20");
-  cache.on_delete(with_uid(item("a", "x", "18"), "u2"));  // this one
+  cache.on_delete(with_uid(item("a", "x", "18"), "u2"));  // the current one
   EXPECT_EQ(cache.find("a/x"), nullptr);
-  cache.mutation(with_uid(item("a", "x", "30"), "u2"));  // the write of what is gone
+  cache.mutation(with_uid(item("a", "x", "30"), "u2"));  // a write to the deleted object
   EXPECT_EQ(cache.find("a/x"), nullptr);
   cache.mutation(with_uid(item("a", "x", "17"), "u3"));  // older than the deletion
   EXPECT_EQ(cache.find("a/x"), nullptr);
-  cache.mutation(with_uid(item("a", "x", "31"), "u3"));  // made again
+  cache.mutation(with_uid(item("a", "x", "31"), "u3"));  // created again
   EXPECT_EQ(version_of(cache.find("a/x")), "31");
 }
 
 //
-TEST(ExpirationStore, ForgetsWhatWasNotWrittenForLong) {
+TEST(ExpirationStore, RemovesExpiredObjects) {
   testkit::FakeClock clock;
   ExpirationStore<Item> store{10s, clock};
   store.upsert(item("a", "x", "1"));
   clock.advance(5s);
   store.upsert(item("a", "y", "2"));
   clock.advance(5s);
-  EXPECT_NE(store.find("a/x"), nullptr);  // exactly at its end
+  EXPECT_NE(store.find("a/x"), nullptr);  // exactly at its expiry
   clock.advance(1s);
   EXPECT_EQ(store.keys().size(), 2U);
   EXPECT_EQ(store.find("a/x"), nullptr);
@@ -186,7 +186,7 @@ TEST(ExpirationStore, ForgetsWhatWasNotWrittenForLong) {
 }
 
 //
-TEST(UndeltaStore, HandsOverItsContentAfterEachWrite) {
+TEST(UndeltaStore, PassesItsContentOnAfterEachWrite) {
   Strings pushed;
   UndeltaStore<Item> store{[&](const std::vector<Ref<Item>>& all) { pushed.push_back(show(all)); }};
   store.upsert(item("a", "x", "1"));
@@ -199,7 +199,7 @@ TEST(UndeltaStore, HandsOverItsContentAfterEachWrite) {
 }
 
 // B-1
-TEST(Fifo, HandsOutTheNewestStateOfEachObject) {
+TEST(Fifo, ReturnsTheNewestStateOfEachObject) {
   Fifo<Item> queue;
   const auto pop = [&] {
     std::string text = "-";
@@ -217,7 +217,7 @@ TEST(Fifo, HandsOutTheNewestStateOfEachObject) {
   queue.erase("a/y");
   EXPECT_EQ(pop(), "x3*");
   EXPECT_FALSE(queue.synced().done());
-  EXPECT_EQ(pop(), "z4");  // y has gone
+  EXPECT_EQ(pop(), "z4");  // y was deleted
   EXPECT_TRUE(queue.synced().done());
   EXPECT_EQ(pop(), "-");
   queue.close();

@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-/// What user code may throw, anything and anywhere, and what the system may refuse.
+/// Failures of user code, which may throw anything anywhere, and of the system.
 namespace kube {
 namespace {
 
@@ -35,7 +35,7 @@ using Strings = std::vector<std::string>;
 
 constexpr std::string_view kForeign = "something that is no std::exception was thrown";
 
-/// An informer whose user code fails, with the time of the machine, and pauses that do not matter.
+/// An informer whose user code fails, with the system clock and very short pauses.
 class InformerWithFailures : public SharedInformerTest {
  protected:
   InformerWithFailures() {
@@ -53,7 +53,7 @@ class InformerWithFailures : public SharedInformerTest {
     const std::lock_guard guard{mutex};
     return errors;
   }
-  /// Waits until the cache shows what the server has.
+  /// Waits until the cache equals the server.
   ::testing::AssertionResult converges() {
     const std::string truth = show(server->objects());
     if (eventually([&] { return show(informer->indexer().list()) == truth; })) {
@@ -67,8 +67,8 @@ class InformerWithFailures : public SharedInformerTest {
   Strings errors;  // guarded by mutex
 };
 
-// C-13, K-12, I-14, I-31: an index function that throws anything costs its object a place in that index, and no other object
-// anything.
+// C-13, K-12, I-14, I-31: if an index function throws anything, only its object is missing in that
+// index; all other objects are unaffected.
 TEST_F(InformerWithFailures, KeepsAllObjectsWhenAnIndexFunctionThrows) {
   Strings index_errors;
   options.indexers = {{"odd", [](const Item& object) -> Strings {
@@ -98,8 +98,8 @@ TEST_F(InformerWithFailures, KeepsAllObjectsWhenAnIndexFunctionThrows) {
   EXPECT_EQ(index_errors, (Strings(2, "odd n/bad: " + std::string{kForeign})));
 }
 
-// K-1, P-3: a callback of one handler that throws does not cost another handler anything.
-TEST_F(InformerWithFailures, TellsAllHandlersWhenOnHighWaterThrows) {
+// K-1, P-3: an exception of one handler's callback does not affect other handlers.
+TEST_F(InformerWithFailures, NotifiesAllHandlersWhenOnHighWaterThrows) {
   make();
   Recorder first;
   Recorder second;
@@ -129,8 +129,8 @@ TEST_F(InformerWithFailures, TellsAllHandlersWhenOnHighWaterThrows) {
   stop();
 }
 
-// S-29, K-5: a transform that throws anything is reported, and what it refused is listed again.
-TEST_F(InformerWithFailures, ListsAgainWhenATransformThrowsNoException) {
+// S-29, K-5: an exception of a transform is reported, and the rejected object is listed again.
+TEST_F(InformerWithFailures, ListsAgainWhenATransformThrowsANonException) {
   std::atomic<int> failures = 3;
   options.transform = [&](Item& object) {
     if (object.metadata.name == "bad" && failures-- > 0) throw 42;  // NOLINT: anything
@@ -153,8 +153,8 @@ TEST_F(InformerWithFailures, ListsAgainWhenATransformThrowsNoException) {
   EXPECT_TRUE(converges());
 }
 
-// so is a source that throws anything.
-TEST_F(InformerWithFailures, TriesAgainWhenTheSourceThrowsNoException) {
+// the same holds for a source that throws anything.
+TEST_F(InformerWithFailures, RetriesWhenTheSourceThrowsANonException) {
   const testing_support::Failure foreign = [] { throw 42; };  // NOLINT: anything
   options.on_error = [this](const CacheError& error) {
     {
@@ -178,7 +178,7 @@ TEST_F(InformerWithFailures, TriesAgainWhenTheSourceThrowsNoException) {
   EXPECT_TRUE(converges());
 }
 
-// S-6: what is called when an informer has synced may throw, too.
+// S-6: a callback of the synced signal may throw, too.
 TEST_F(InformerWithFailures, SyncsWhenACallbackOfItsSignalThrows) {
   server->put("n", "a");
   make();
@@ -193,8 +193,8 @@ TEST_F(InformerWithFailures, SyncsWhenACallbackOfItsSignalThrows) {
   EXPECT_TRUE(recorder.wait_until_believes(show(server->objects())));
 }
 
-// C-5, C-12: a handler of the simpler informer that throws anything.
-TEST(InformerWithOneHandler, GoesOnWhenItsHandlerThrowsNoException) {
+// C-5, C-12: a handler of the simple informer that throws anything.
+TEST(InformerWithOneHandler, ContinuesWhenItsHandlerThrowsANonException) {
   const auto server = std::make_shared<FakeListWatch>();
   server->put("n", "a");
   server->put("n", "b");
@@ -224,8 +224,8 @@ TEST(InformerWithOneHandler, GoesOnWhenItsHandlerThrowsNoException) {
   EXPECT_EQ(reported, 2);
 }
 
-// S-1, C-1, RT-5: threads that cannot be created are reported and tried again: that of the loop, without which nothing
-// begins, that of the source, and workers.
+// S-1, C-1, RT-5: failures to create threads are reported and retried: the loop's, without which
+// nothing starts, the source's, and those of workers.
 TEST_F(InformerWithFailures, StartsWhenThreadsCanBeCreatedAgain) {
   server->put("n", "a");
   make();

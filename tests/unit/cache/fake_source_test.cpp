@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A source for tests of others, and an informer that follows it.
+// The fake source for tests of users, and an informer that follows it.
 #include <kube/api/core/v1.hpp>
 #include <kube/cache/shared_informer.hpp>
 #include <kube/testkit/fake_clock.hpp>
@@ -36,7 +36,7 @@ class FakeSourceTest : public ::testing::Test {
     thread = std::jthread{[this](std::stop_token stop) { informer.run(std::move(stop)); }};
     ASSERT_TRUE(source->wait_for_watches(1));
   }
-  /// Waits until the cache has that; moves the clock, for the sake of backoffs.
+  /// Waits until the cache has that object; advances the clock past back-off pauses.
   bool shows(const std::string& name, const std::string& colour) {
     return clock.advance_until([&] {
       const auto found = informer.indexer().find("shop/" + name);
@@ -52,7 +52,7 @@ class FakeSourceTest : public ::testing::Test {
 };
 
 // L-15
-TEST_F(FakeSourceTest, TellsAnInformerOfAllChanges) {
+TEST_F(FakeSourceTest, ReportsAllChangesToAnInformer) {
   source->add(config_map("old"));
   start();
   EXPECT_TRUE(shows("old", "red"));
@@ -80,7 +80,7 @@ TEST_F(FakeSourceTest, ShowsSilentChangesToListsAlone) {
   source->break_watches();
   source->add(config_map("told"));
   ASSERT_TRUE(shows("told", "red"));
-  EXPECT_TRUE(shows("a", "red"));  // a watch that goes on where it was misses them
+  EXPECT_TRUE(shows("a", "red"));  // a watch that resumes misses them
   EXPECT_TRUE(shows("c", ""));
   source->expire_watches();
   EXPECT_TRUE(shows("a", "blue"));

@@ -54,7 +54,7 @@ TEST(Indexer, StoresUnderNamespaceAndName) {
   EXPECT_EQ(indexer.find("a", "node"), nullptr);
   EXPECT_EQ(indexer.find("x"), nullptr);
 
-  indexer.erase(ObjectKey{"b", "x"});  // of a missing key: nothing
+  indexer.erase(ObjectKey{"b", "x"});  // no such key: no effect
   EXPECT_EQ(indexer.size(), 2U);
   indexer.erase(ObjectKey{"a", "x"});
   EXPECT_EQ(show(indexer.list()), "node@2");
@@ -88,15 +88,15 @@ TEST(Indexer, FindsByEveryFormOfKey) {
   EXPECT_EQ(indexer.size(), 0U);
 }
 
-// K-28: keys are pairs; as texts, these two would be one.
-TEST(Indexer, TellsNamespacesFromNames) {
+// K-28: keys are pairs; as plain text, these two would be equal.
+TEST(Indexer, DistinguishesNamespacesFromNames) {
   Indexer<Item> indexer;
   indexer.upsert(item("a", "b/c", "1"));
   indexer.upsert(item("a/b", "c", "2"));
   EXPECT_EQ(indexer.size(), 2U);
   EXPECT_EQ(version_of(indexer.find("a", "b/c")), "1");
   EXPECT_EQ(version_of(indexer.find("a/b", "c")), "2");
-  EXPECT_EQ(version_of(indexer.find("a/b/c")), "1");  // the text is cut at the first slash
+  EXPECT_EQ(version_of(indexer.find("a/b/c")), "1");  // the text is split at the first slash
   indexer.erase(item("a/b", "c", "3"));
   EXPECT_EQ(show(indexer.list()), "a/b/c@1");
 }
@@ -140,12 +140,12 @@ TEST(Indexer, CopiesAnObjectOutOfALargerOne) {
     };
     auto two = freeze(*item("a", "x", "1"));
     indexer.upsert(Ref<Item>{two, two.get()});
-    EXPECT_EQ(two.use_count(), 2U);  // a whole object is shared as it is
+    EXPECT_EQ(two.use_count(), 2U);  // a whole object is shared, not copied
   }
   const Ref<meta::v1::ListMeta> other = freeze(meta::v1::ListMeta{});
   Item inside = *item("a", "y", "2");
   const Ref<Item> frozen = freeze(inside);
-  const Ref<Item> part{other, frozen.get()};  // claims to be a part of `other`
+  const Ref<Item> part{other, frozen.get()};  // appears to be a part of `other`
   indexer.upsert(part);
   EXPECT_EQ(other.use_count(), 2U);  // `other` and `part`: the store keeps its own copy
   EXPECT_EQ(show(indexer.list()), "a/x@1 a/y@2");
@@ -166,13 +166,13 @@ TEST(Indexer, ReplacesTheWholeContentAtOnce) {
   EXPECT_TRUE(indexer.by_index("app", "db").empty());
   EXPECT_EQ(show(indexer.list("a")), "a/y@3");
   EXPECT_EQ(indexer.resource_version(), "5");
-  // The old state is still what it was.
+  // The old snapshot is unchanged.
   EXPECT_EQ(show(old.list()), "a/x@1 a/y@2");
   EXPECT_EQ(show(old.by_index("app", "web")), "a/x@1");
   EXPECT_EQ(old.resource_version(), "2");
 }
 
-// K-32: a relist keeps the blocks of what has not changed.
+// K-32: a relist keeps the blocks of unchanged objects.
 TEST(Indexer, KeepsTheBlockOfAnUnchangedObject) {
   Indexer<Item> indexer;
   const Ref<Item> first = item("a", "x", "1");
@@ -223,15 +223,15 @@ TEST(Indexer, GivesSortedKeysAndTheUnionOverTheValuesOfAnExample) {
   EXPECT_THROW((void)indexer.index("none", *example), std::out_of_range);
 }
 
-// I-12, K-12: the function is asked once per object; errors are reported and index under nothing.
-TEST(Indexer, StoresWhatTheIndexFunctionSaidAndReportsItsErrors) {
+// I-12, K-12: the function is called once per object; errors are reported, and yield no values.
+TEST(Indexer, StoresIndexValuesAndReportsIndexErrors) {
   int calls = 0;
   std::vector<std::string> errors;
   Indexer<Item> indexer{
       {{"odd",
         [&](const Item& object) -> std::vector<std::string> {
           if (object.metadata.name == "bad") throw std::runtime_error("cannot");
-          return {fmt::format("call-{}", ++calls)};  // never says the same twice
+          return {fmt::format("call-{}", ++calls)};  // never returns the same value twice
         }}},
       {.on_error = [&](const CacheError& error) {
         EXPECT_EQ(error.place, CacheError::Place::kIndex);
@@ -250,8 +250,8 @@ TEST(Indexer, StoresWhatTheIndexFunctionSaidAndReportsItsErrors) {
   EXPECT_TRUE(indexer.index_values("odd").empty());
 }
 
-// I-14: Index() hands the error of the function on.
-TEST(Indexer, HandsOnTheErrorOfAnIndexFunctionForAnExample) {
+// I-14: Index() propagates the exception of the function.
+TEST(Indexer, PropagatesTheErrorOfAnIndexFunctionForAnExample) {
   Indexer<Item> indexer{{{"bad", [](const Item&) -> std::vector<std::string> {
                             throw std::runtime_error("cannot");
                           }}}};
@@ -259,7 +259,7 @@ TEST(Indexer, HandsOnTheErrorOfAnIndexFunctionForAnExample) {
 }
 
 // I-19, K-14
-TEST(Indexer, AddsIndexesWhenObjectsAreThereAlready) {
+TEST(Indexer, AddsIndexesOverExistingObjects) {
   Indexer<Item> indexer{{{"letters", letters}}};
   indexer.upsert(item("a", "x", "1", {{"app", "web"}, {"letters", "a"}}));
 
@@ -278,7 +278,7 @@ TEST(Indexer, AddsIndexesWhenObjectsAreThereAlready) {
   EXPECT_EQ(indexer.index_names().size(), 3U);
 }
 
-// I-19: while the store changes.
+// I-19: indexes are added while the store changes.
 TEST(Indexer, AddsIndexesWhileObjectsChange) {
   Indexer<Item> indexer;
   std::atomic<bool> done = false;
@@ -339,9 +339,9 @@ TEST(Indexer, RemembersTheVersionLastWritten) {
   indexer.erase(item("a", "x", "8"));
   EXPECT_EQ(indexer.resource_version(), "8");
   indexer.erase(ObjectKey{"a", "y"});
-  EXPECT_EQ(indexer.resource_version(), "8");  // by key alone: unchanged
+  EXPECT_EQ(indexer.resource_version(), "8");  // erased by key alone: unchanged
   indexer.upsert(item("a", "z"));
-  EXPECT_EQ(indexer.resource_version(), "8");  // an object without one
+  EXPECT_EQ(indexer.resource_version(), "8");  // an object without a version
   detail::Inside::core(indexer)->set_version("11");
   EXPECT_EQ(indexer.resource_version(), "11");
 
@@ -381,7 +381,8 @@ TEST(Indexer, WaitsUntilItHasReachedAVersion) {
   EXPECT_TRUE(indexer.wait_for_version("7"));
 
   std::jthread writer{[&] {
-    indexer.upsert(item("a", "x", "98"));  // a relist may go back: what was reached stays reached
+    // a relist may go back: a version that was reached stays reached
+    indexer.upsert(item("a", "x", "98"));
     indexer.upsert(item("a", "x", "100"));
   }};
   EXPECT_TRUE(indexer.wait_for_version("100"));
@@ -407,7 +408,7 @@ TEST(ResourceVersion, IsComparedAsANumber) {
   EXPECT_EQ(resource_version_gauge("12a"), std::nullopt);
 }
 
-// Y-2, Y-3: the label index gives what a scan gives.
+// Y-2, Y-3: the label index returns the same objects as a scan.
 TEST(Indexer, ListsBySelectorAsAScanWould) {
   std::mt19937 random{3};
   Indexer<Item> indexed;
@@ -441,7 +442,7 @@ TEST(Indexer, ListsBySelectorAsAScanWould) {
   EXPECT_TRUE(indexed.list("", labels::Selector::nothing()).empty());
 }
 
-// I-7, K-13: readers see one consistent state while a writer works, and do not stop it.
+// I-7, K-13: readers see one consistent state while a writer works, and do not block it.
 TEST(Indexer, ShowsReadersOneStateWhileItIsWritten) {
   Indexer<Item> indexer{{{"app", by_label("app")}}};
   std::atomic<bool> done = false;
@@ -479,7 +480,7 @@ TEST(Indexer, ShowsReadersOneStateWhileItIsWritten) {
   done = true;
 }
 
-// K-13: a reader that takes its time does not hold up the writer.
+// K-13: a slow reader does not block the writer.
 TEST(Indexer, IsWrittenWhileAReaderVisits) {
   Indexer<Item> indexer;
   for (int i = 0; i < 100; ++i) indexer.upsert(item("a", fmt::format("x{}", i), "1"));
@@ -513,7 +514,7 @@ TEST(Indexer, CostsWellBelow150BytesPerObject) {
   RecordProperty("bytes_per_object", std::to_string(per_object));
   EXPECT_LT(per_object, 110);
 
-  // After many changes it is still small.
+  // It stays small after many changes.
   std::mt19937 random{5};
   for (std::size_t i = 0; i < 2 * kObjects; ++i) {
     const Ref<Item>& object = objects[random() % kObjects];

@@ -37,7 +37,7 @@ class Unreachable final : public Transport {
   }
 };
 
-/// The lines of one log.
+/// Collects the lines of one log.
 class Lines {
  public:
   [[nodiscard]] Logger logger() {
@@ -49,7 +49,7 @@ class Lines {
       added_.notify_all();
     }};
   }
-  /// The first line; empty if there is none after ten seconds.
+  /// Returns the first line; empty if there is none after ten seconds.
   [[nodiscard]] std::string first() {
     std::unique_lock lock{mutex_};
     added_.wait_for(lock, 10s, [this] { return !lines_.empty(); });
@@ -66,7 +66,7 @@ class Lines {
   std::vector<std::string> lines_;  // guarded by mutex_
 };
 
-/// A client that reaches no server, so that whatever lists through it has something to log.
+/// A client that reaches no server, so that everything that lists through it logs an error.
 class InformerLog : public testing::Test {
  protected:
   testkit::FakeClock clock_;
@@ -80,21 +80,21 @@ class InformerLog : public testing::Test {
 };
 
 // M-10
-TEST_F(InformerLog, IsThatOfTheClientWhoseResourceItReads) {
+TEST_F(InformerLog, DefaultsToTheLogOfTheClient) {
   SharedIndexInformer<Pod> informer{source_, {.clock = &clock_}};
   const std::jthread running{[&](std::stop_token stop) { informer.run(std::move(stop)); }};
 
   EXPECT_THAT(of_client_.first(), HasSubstr("out of reach"));
 }
 
-TEST_F(InformerLog, OfAnInformerWithOneHandlerIsThatOfTheClient) {
+TEST_F(InformerLog, DefaultsToTheLogOfTheClientForASimpleInformer) {
   Informer<Pod> informer{source_, {}, {.clock = &clock_}};
   const std::jthread running{[&](std::stop_token stop) { informer.run(std::move(stop)); }};
 
   EXPECT_THAT(of_client_.first(), HasSubstr("out of reach"));
 }
 
-TEST_F(InformerLog, OfAReflectorIsThatOfTheClient) {
+TEST_F(InformerLog, DefaultsToTheLogOfTheClientForAReflector) {
   Indexer<Pod> store;
   Reflector<Pod> reflector{source_, store, {.clock = &clock_}};
   const std::jthread running{[&](std::stop_token stop) { reflector.run(std::move(stop)); }};
@@ -102,7 +102,7 @@ TEST_F(InformerLog, OfAReflectorIsThatOfTheClient) {
   EXPECT_THAT(of_client_.first(), HasSubstr("out of reach"));
 }
 
-TEST_F(InformerLog, IsTheOneOfItsOptionsIfTheyNameOne) {
+TEST_F(InformerLog, UsesTheLogOfTheOptionsIfSet) {
   {
     SharedIndexInformer<Pod> informer{source_, {.clock = &clock_, .log = own_.logger()}};
     const std::jthread running{[&](std::stop_token stop) { informer.run(std::move(stop)); }};

@@ -31,7 +31,7 @@ using testing_support::status;
 using testing_support::thread_count;
 using testing_support::threads_return_to;
 
-/// A handler with memory of its own: what it misses, it was not told.
+/// A handler exempt from allocation failures: whatever it misses was not reported to it.
 EventHandler<Item> exempt(Recorder& recorder) {
   auto handler = std::make_shared<EventHandler<Item>>(recorder.handler());
   return {.on_add =
@@ -62,7 +62,7 @@ struct Setting {
   QueueKind queue;
   bool watch_list;
   BacklogPolicy backlog;
-  std::uint64_t times;  ///< allocations that fail in a row
+  std::uint64_t times;  ///< number of consecutive allocations that fail
 };
 void PrintTo(const Setting& setting, std::ostream* out) {
   *out << (setting.queue == QueueKind::kInOrder ? "in-order" : "DeltaFifo")
@@ -72,7 +72,8 @@ void PrintTo(const Setting& setting, std::ostream* out) {
 
 class InformerWithoutMemory : public ::testing::TestWithParam<Setting> {
  protected:
-  /// A short life of an informer. Returns false if the allocation with this number was never made.
+  /// Runs an informer for a short time. Returns false if the allocation with this number was never
+  /// made.
   static bool live(std::uint64_t number) {
     const std::size_t threads_before = thread_count();
     const auto server = std::make_shared<FakeListWatch>();
@@ -96,7 +97,7 @@ class InformerWithoutMemory : public ::testing::TestWithParam<Setting> {
     const MemoryFaultAnywhere fault{number, GetParam().times};
     const ExemptFromFaults exempt_test;
     std::jthread run{[&](std::stop_token stop) {
-      // Where it has not begun, the caller is told so, and calls again.
+      // If the start fails, the caller receives an exception, and calls again.
       for (bool again = true; again;) {
         try {
           informer.run(stop);
@@ -123,7 +124,7 @@ class InformerWithoutMemory : public ::testing::TestWithParam<Setting> {
     server->put("n", "e");
     server->put("n", "b");
     settles();
-    server->remove("n", "c", true);  // watches miss it
+    server->remove("n", "c", true);  // watches do not report it
     server->forget_history();
     server->end_watches(status(410, "Expired"));
     server->put("n", "f");
@@ -143,17 +144,19 @@ class InformerWithoutMemory : public ::testing::TestWithParam<Setting> {
   }
 };
 
-// C-13: the promise of an informer, while each allocation of its threads fails, or several: in the end the cache equals
-// the server, each handler has been told everything once, and nothing is left over.
+// C-13: the promise of an informer, while one or several allocations of its threads fail: in the
+// end the cache equals the server, each handler has received everything once, and nothing is
+// leaked.
 TEST_P(InformerWithoutMemory, EndsWithTheStateOfTheServer) {
   const ExemptFromFaults exempt_test;
   ASSERT_FALSE(live(1'000'000));
-  // The process keeps a record for each thread that has ever read at the same time as others.
+  // Hazard pointers are never freed: the process keeps one per concurrently reading thread.
   const auto pieces = [] {
-    return pieces_in_use() - static_cast<std::int64_t>(detail::Lookout::count());
+    return pieces_in_use() - static_cast<std::int64_t>(detail::HazardPointer::count());
   };
   const std::int64_t before = pieces();
-  // What fails several times is tried again after growing pauses; so not all allocations have their turn then.
+  // Repeated failures are retried with growing pauses, so only some of the allocations are tested
+  // then.
   const std::uint64_t step = GetParam().times == 1 ? 1 : 13;
   std::uint64_t number = 1;
   for (; !HasFailure() && live(number); number += step) {

@@ -38,7 +38,7 @@ TEST_F(SharedInformerTest, CountsWhatItDoes) {
   EXPECT_EQ(counts.relists_after_expiry.value(), 1U);
   EXPECT_EQ(counts.items_per_list.sum(), 3);
   EXPECT_EQ(counts.items_per_watch.sum(), 1);
-  // A stop drops what is still queued.
+  // A stop drops queued deltas.
   EXPECT_TRUE(eventually([&] { return counts.processing_latency.count() == 3; }));
   stop();
   EXPECT_EQ(counts.store_version.value(), 2);
@@ -52,15 +52,15 @@ TEST_F(SharedInformerTest, CountsWhatItDoes) {
   stop();
 }
 
-/// The value of a series in the text that Prometheus reads.
+/// Returns the value of a series in the Prometheus text.
 double value_in(const std::string& text, const std::string& series) {
   const std::size_t at = text.find('\n' + series + ' ');
   if (at == std::string::npos) throw std::invalid_argument("no " + series + " in\n" + text);
   return std::stod(text.substr(at + series.size() + 2));
 }
 
-// K-23: what came, of each type, and how old it is.
-TEST_F(SharedInformerTest, TellsHowFreshItIs) {
+// K-23: events by type, and their age.
+TEST_F(SharedInformerTest, ExportsItsFreshness) {
   const auto metrics = std::make_shared<Metrics>();
   options.metrics = InformerMetrics::in(metrics, {{"name", "n"}});
   const InformerMetrics counts = options.metrics;
@@ -106,19 +106,19 @@ TEST_F(SharedInformerTest, TellsHowFreshItIs) {
 
   stop();
   EXPECT_EQ(look("informer_objects"), 11);
-  clock.advance(1h);  // nobody computes anything any more
+  clock.advance(1h);  // the values are not computed any more
   EXPECT_LT(look("reflector_last_event_age_seconds"), 3600);
   EXPECT_EQ(counts.objects.value(), 11);
 }
 
 // K-23: how long events wait until the cache has them, and how long handlers take.
-TEST_F(SharedInformerTest, TellsHowLongThingsTake) {
+TEST_F(SharedInformerTest, ExportsLatencies) {
   for (const QueueKind kind : {QueueKind::kInOrder, QueueKind::kDeltaFifo}) {
     const auto metrics = std::make_shared<Metrics>();
     options.metrics = InformerMetrics::in(metrics, {});
     const InformerMetrics counts = options.metrics;
     options.queue_kind = kind;
-    // The function of the index is called when an object goes into the cache.
+    // The index function is called when an object is stored.
     options.indexers = {{"slow", [this](const testing_support::Item& object) {
                            if (object.metadata.name == "slow") clock.advance(2s);
                            return std::vector<std::string>{};
@@ -142,7 +142,7 @@ TEST_F(SharedInformerTest, TellsHowLongThingsTake) {
   }
 }
 
-// M-1: without a registry nothing is counted, and nothing computed.
+// M-1: without a registry nothing is counted or computed.
 TEST(InformerMetrics, CountNothingByDefault) {
   const InformerMetrics none = InformerMetrics::in(nullptr, {{"name", "n"}});
   EXPECT_EQ(none.probe, nullptr);
@@ -150,8 +150,8 @@ TEST(InformerMetrics, CountNothingByDefault) {
   EXPECT_EQ(none.objects.value(), 0);
 }
 
-// A registry may outlive what it tells about, and the other way round.
-TEST(InformerMetrics, ComputeOnlyWhileThereIsSomethingToCompute) {
+// A registry and the informer it measures may outlive each other.
+TEST(InformerMetrics, AreComputedOnlyWhileTheirInformerExists) {
   auto metrics = std::make_shared<Metrics>();
   auto counts = InformerMetrics::in(metrics, {});
   int calls = 0;

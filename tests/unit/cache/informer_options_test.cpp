@@ -21,8 +21,8 @@ using testing_support::SharedInformerTest;
 using testing_support::show;
 using testing_support::status;
 
-// K-22: what a Reflector can be told, an informer can be told, too.
-TEST_F(SharedInformerTest, HandsItsOptionsToTheReflector) {
+// K-22: an informer has all options of a Reflector.
+TEST_F(SharedInformerTest, PassesItsOptionsToTheReflector) {
   for (const char* name : {"u", "v", "w", "x", "y"}) server->put("a", name);
   options.page_size = 2;
   options.min_watch_timeout = 20min;
@@ -38,16 +38,16 @@ TEST_F(SharedInformerTest, HandsItsOptionsToTheReflector) {
   EXPECT_EQ(server->timeouts(), std::vector<std::int64_t>{20 * 60});
   EXPECT_EQ(server->requests()[1], "list rv=0 limit=2");
   EXPECT_EQ(server->requests().size(), 5U);
-  // The watch is opened again, and nothing is listed.
+  // The watch is reopened without a list.
   server->end_watches(status(500, "InternalError"));
   ASSERT_TRUE(server->wait_for_requests(6));
   EXPECT_EQ(server->requests()[5], "watch rv=5 bookmarks");
   stop();
 }
 
-// K-27, IE-1, IE-5: objects are transformed and indexed one at a time, whichever thread does it, and a handler that never
-// returns keeps neither from going on.
-TEST_F(SharedInformerTest, GoesOnWhileAHandlerBlocks) {
+// K-27, IE-1, IE-5: objects are transformed and indexed one at a time, on whichever thread, and a
+// handler that never returns blocks neither.
+TEST_F(SharedInformerTest, ContinuesWhileAHandlerBlocks) {
   std::atomic<int> inside = 0;
   std::atomic<bool> overlapped = false;
   const auto alone = [&] {
@@ -75,7 +75,7 @@ TEST_F(SharedInformerTest, GoesOnWhileAHandlerBlocks) {
   stop();
 }
 
-// S-30, R-46: events about something else reach neither the cache nor handlers.
+// S-30, R-46: events of another kind reach neither the cache nor handlers.
 TEST(InformerOfValues, IgnoresObjectsOfAnotherKind) {
   struct Stream final : WatchStream<Value> {
     explicit Stream(std::vector<Ref<Value>> sent) : events(std::move(sent)) {}

@@ -51,7 +51,7 @@ std::string show(const detail::AnyDelta& delta) {
   return text;
 }
 
-/// Takes once; "-" if there is nothing.
+/// Pops once; returns "-" if the queue is empty.
 std::string pop(detail::DeltaQueueCore& queue, bool* initial = nullptr) {
   std::string text = "-";
   (void)queue.pop(
@@ -83,8 +83,8 @@ TEST(InOrderQueue, KeepsEveryDeltaInOrder) {
   EXPECT_EQ(pop(queue), "-");
 }
 
-// F-5: what was taken is not kept.
-TEST(InOrderQueue, LetsGoOfWhatWasTaken) {
+// F-5: deltas that were taken are released.
+TEST(InOrderQueue, ReleasesDeltasThatWereTaken) {
   detail::InOrderQueueCore queue{kAccess};
   const Ref<Item> held = item("a", "x", "1");
   queue.add(ObjectRef::from(held));
@@ -106,7 +106,7 @@ TEST(InOrderQueue, TakesListsResyncsAndBookmarksAsOneDelta) {
   EXPECT_EQ(pop(queue), "Bookmark@9");
 }
 
-// F-10: a bookmark does not make the queue look filled.
+// F-10: a bookmark does not make the queue count as populated.
 TEST(InOrderQueue, IsNotSyncedByABookmark) {
   detail::InOrderQueueCore queue{kAccess};
   queue.bookmark("9");
@@ -119,7 +119,7 @@ TEST(InOrderQueue, IsNotSyncedByABookmark) {
 
 // F-11, F-12
 TEST(InOrderQueue, IsSyncedWhenTheFirstListHasBeenProcessed) {
-  detail::InOrderQueueCore queue{kAccess, nullptr, {.name = "RealFIFO Item"}};
+  detail::InOrderQueueCore queue{kAccess, nullptr, {.name = "InOrderQueue Item"}};
   EXPECT_FALSE(queue.has_synced());
   queue.replace({}, "1");
   EXPECT_FALSE(queue.has_synced());
@@ -130,7 +130,7 @@ TEST(InOrderQueue, IsSyncedWhenTheFirstListHasBeenProcessed) {
   });
   EXPECT_FALSE(during);
   EXPECT_TRUE(queue.has_synced());
-  EXPECT_EQ(queue.synced().name(), "RealFIFO Item");
+  EXPECT_EQ(queue.synced().name(), "InOrderQueue Item");
 
   queue.replace({object("x")}, "2");  // a later list changes nothing
   EXPECT_TRUE(queue.has_synced());
@@ -165,7 +165,7 @@ TEST(InOrderQueue, IsNotSyncedByAListThatFailed) {
 }
 
 // F-13, F-14
-TEST(InOrderQueue, EndsABatchWhereItMust) {
+TEST(InOrderQueue, LimitsABatch) {
   detail::InOrderQueueCore queue{kAccess, nullptr, {.batch_size = 3}};
   queue.add(object("a"));
   queue.add(object("b"));
@@ -177,9 +177,9 @@ TEST(InOrderQueue, EndsABatchWhereItMust) {
   queue.update(object("e", "2"));
   queue.replace({}, "10");
 
-  EXPECT_EQ(pop(queue), "Added a@1, Added b@1");                   // before a key that is in it
-  EXPECT_EQ(pop(queue), "Updated a@2, Updated c@1, Updated d@1");  // at its size
-  EXPECT_EQ(pop(queue), "Updated e@1");                            // before what is about all
+  EXPECT_EQ(pop(queue), "Added a@1, Added b@1");  // ends before a key that is already in the batch
+  EXPECT_EQ(pop(queue), "Updated a@2, Updated c@1, Updated d@1");  // ends at the maximum size
+  EXPECT_EQ(pop(queue), "Updated e@1");  // ends before a delta that concerns all objects
   EXPECT_EQ(pop(queue), "Bookmark@9");
   EXPECT_EQ(pop(queue), "Updated e@2");
   EXPECT_EQ(pop(queue), "ReplacedAll@10[]");
@@ -198,13 +198,13 @@ TEST(InOrderQueue, DoesNotMixInitialAndLaterItemsInABatch) {
 }
 
 //
-TEST(InOrderQueue, HandsOutWhatItHasAfterClosing) {
+TEST(InOrderQueue, ReturnsRemainingDeltasAfterClosing) {
   detail::InOrderQueueCore queue{kAccess};
   auto waiting = std::async(std::launch::async, [&] { return queue.pop([](auto&, bool) {}); });
   queue.close();
   ASSERT_EQ(waiting.wait_for(10s), std::future_status::ready);
   EXPECT_EQ(waiting.get(), PopResult::kClosed);
-  EXPECT_EQ(to_string(PopResult::kClosed), "DeltaFIFO: manipulating with closed queue");
+  EXPECT_EQ(to_string(PopResult::kClosed), "the queue is closed");
 
   queue.add(object("x"));
   EXPECT_EQ(pop(queue), "Added x@1");
@@ -212,7 +212,7 @@ TEST(InOrderQueue, HandsOutWhatItHasAfterClosing) {
 }
 
 // what was taken is not put back.
-TEST(InOrderQueue, ForgetsWhatFailed) {
+TEST(InOrderQueue, DropsDeltasWhoseProcessingFailed) {
   detail::InOrderQueueCore queue{kAccess};
   queue.add(object("x"));
   EXPECT_THROW((void)queue.pop([](auto&, bool) { throw std::runtime_error("no"); }),
@@ -220,15 +220,15 @@ TEST(InOrderQueue, ForgetsWhatFailed) {
   EXPECT_EQ(queue.size(), 0U);
 }
 
-// Q-9, K-4: an object without a key is refused at once.
+// Q-9, K-4: an object without a key is rejected immediately.
 TEST(InOrderQueue, RefusesAnObjectWithoutName) {
   detail::InOrderQueueCore queue{kAccess};
   EXPECT_THROW(queue.add(object("")), KeyError);
   EXPECT_EQ(queue.size(), 0U);
 }
 
-// K-2: a full queue makes producers wait; the consumer, or closing it, lets them go on.
-TEST(InOrderQueue, HoldsProducersBackWhenFull) {
+// K-2: a full queue blocks producers until the consumer makes room or the queue is closed.
+TEST(InOrderQueue, BlocksProducersWhenFull) {
   detail::InOrderQueueCore queue{kAccess, nullptr, {.max_items = 2, .batch_size = 1}};
   queue.add(object("a"));
   queue.add(object("b"));
@@ -254,7 +254,8 @@ TEST(InOrderQueue, HoldsProducersBackWhenFull) {
                                              "Added e@1"}));
 }
 
-// K-2: a producer that has more to come wakes the consumer when all of it is there, or the queue is full.
+// K-2: a producer with more deltas to come wakes the consumer after the last one, or when the queue
+// is full.
 TEST(InOrderQueue, WakesTheConsumerWhenItIsFullOrNothingMoreFollows) {
   detail::InOrderQueueCore queue{kAccess, nullptr, {.max_items = 3}};
   std::promise<std::string> all;
@@ -299,7 +300,7 @@ TEST(InOrderQueue, CompressesUpdatesOfOneObjectWhenAsked) {
 }
 
 // M-3
-TEST(InOrderQueue, TellsHowManyDeltasWait) {
+TEST(InOrderQueue, ExportsTheNumberOfWaitingDeltas) {
   Metrics metrics;
   const Gauge queued = metrics.gauge("queued", "");
   detail::InOrderQueueCore queue{kAccess, nullptr, {.queued = queued}};
@@ -311,7 +312,7 @@ TEST(InOrderQueue, TellsHowManyDeltasWait) {
 }
 
 //
-TEST(InOrderQueue, TellsThatProcessingIsSlow) {
+TEST(InOrderQueue, LogsSlowProcessing) {
   testkit::FakeClock clock;
   std::vector<std::string> lines;
   detail::InOrderQueueCore queue{
@@ -337,7 +338,7 @@ struct CountingWaker final : detail::Waker {
   int count = 0;
 };
 
-// a consumer that does not wait is woken for each change, unless it looks by itself.
+// a polling consumer is woken for each change, unless the queue is held.
 TEST(InOrderQueue, WakesItsConsumer) {
   detail::InOrderQueueCore queue{kAccess};
   const auto consumer = std::make_shared<CountingWaker>();
@@ -361,7 +362,7 @@ TEST(InOrderQueue, WakesItsConsumer) {
 }
 
 // D-1, D-2
-TEST(DeltaFifo, HandsOutAllDeltasOfTheOldestKey) {
+TEST(DeltaFifo, ReturnsAllDeltasOfTheOldestKey) {
   detail::DeltaFifoCore queue{kAccess};
   queue.add(object("x", "1"));
   queue.add(object("y", "2"));
@@ -383,18 +384,18 @@ TEST(DeltaFifo, MergesTwoDeletionsThatFollowEachOther) {
   EXPECT_EQ(pop(queue), "Added x@1, Deleted x@2");
 
   queue.add(object("x", "1"));
-  queue.erase("a/x");  // a tombstone knows less
+  queue.erase("a/x");  // a tombstone has less information
   queue.erase(object("x", "3"));
   EXPECT_EQ(pop(queue), "Added x@1, Deleted x@3");
 }
 
 // D-4, D-5, Q-8
-TEST(DeltaFifo, DropsTheDeletionOfWhatIsNotKnown) {
+TEST(DeltaFifo, DropsTheDeletionOfAnUnknownObject) {
   Indexer<Item> known;
   detail::DeltaFifoCore queue{kAccess, detail::Inside::core(known)};
   queue.erase(object("x", "1"));
   EXPECT_EQ(queue.size(), 0U);
-  EXPECT_TRUE(queue.has_synced());  // but something has happened
+  EXPECT_TRUE(queue.has_synced());  // another operation came first
 
   known.upsert(item("a", "x", "1"));
   queue.erase(object("x", "2"));
@@ -403,8 +404,8 @@ TEST(DeltaFifo, DropsTheDeletionOfWhatIsNotKnown) {
   EXPECT_EQ(pop(queue), "Deleted? key a/x");
 }
 
-// D-12: what is being processed counts as known, so no lock is needed meanwhile.
-TEST(DeltaFifo, KnowsWhatIsBeingProcessed) {
+// D-12: objects being processed count as known, so no lock is needed meanwhile.
+TEST(DeltaFifo, TreatsObjectsBeingProcessedAsKnown) {
   Indexer<Item> known;
   detail::DeltaFifoCore queue{kAccess, detail::Inside::core(known)};
   queue.add(object("x", "1"));
@@ -473,7 +474,7 @@ TEST(DeltaFifo, IsSyncedWhenAllOfTheFirstListIsProcessed) {
 }
 
 // D-11
-TEST(DeltaFifo, ResyncsWhatIsKnownAndNotQueued) {
+TEST(DeltaFifo, ResyncsKnownObjectsThatAreNotQueued) {
   Indexer<Item> known;
   known.upsert(item("a", "x", "1"));
   known.upsert(item("a", "y", "2"));
@@ -489,7 +490,7 @@ TEST(DeltaFifo, ResyncsWhatIsKnownAndNotQueued) {
 }
 
 //
-TEST(DeltaFifo, HandsOutWhatItHasAfterClosing) {
+TEST(DeltaFifo, ReturnsRemainingDeltasAfterClosing) {
   detail::DeltaFifoCore queue{kAccess};
   queue.add(object("x"));
   queue.close();
@@ -517,7 +518,7 @@ TEST(DoneSignal, IsWaitedForWithoutPolling) {
   const DoneSignal c{"c"};
   EXPECT_FALSE(wait_for({c, b, a}, stop.get_token(), "caches", log));
   EXPECT_EQ(lines.back(), "Timed out waiting for caches: b, c");
-  EXPECT_TRUE(wait_for({a}, stop.get_token()));  // it has happened, stop or not
+  EXPECT_TRUE(wait_for({a}, stop.get_token()));  // it is done already, so the stop does not matter
   EXPECT_FALSE(b.wait(stop.get_token()));
   b.fire();
   b.fire();
@@ -525,8 +526,8 @@ TEST(DoneSignal, IsWaitedForWithoutPolling) {
   EXPECT_TRUE(b.done());
 }
 
-// D-2, D-4: the queues of a type, as whoever builds a loop of their own uses them.
-TEST(DeltaFifo, HandsOutTypedDeltasAndKeepsTheStoreThatItKnows) {
+// D-2, D-4: the typed queues, for loops written by the user.
+TEST(DeltaFifo, ReturnsTypedDeltasAndKeepsItsStore) {
   std::optional<Indexer<Item>> store{std::in_place};
   store->upsert(item("a", "gone", "1"));
   DeltaFifo<Item> queue{*store};
@@ -549,7 +550,7 @@ TEST(DeltaFifo, HandsOutTypedDeltasAndKeepsTheStoreThatItKnows) {
   EXPECT_TRUE(queue.has_synced());
 }
 
-TEST(InOrderQueue, HandsOutAListAsOneTypedDelta) {
+TEST(InOrderQueue, ReturnsAListAsOneTypedDelta) {
   InOrderQueue<Item> queue;
   queue.replace({item("a", "x", "1"), item("a", "y", "2")}, "2");
   std::vector<Delta<Item>> seen;

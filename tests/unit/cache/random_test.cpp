@@ -42,9 +42,9 @@ void PrintTo(const Setting& setting, std::ostream* out) {
 
 class RandomHistory : public ::testing::TestWithParam<Setting> {};
 
-// Consistency promise, F-2, D-7, C-9, R-15, R-21, R-27, R-40, W-10, S-13, S-19, K-1, K-2: whatever the server and
-// the network do, in the end the cache equals the server, and each handler has heard a story that fits together
-// and ends there.
+// Consistency promise, F-2, D-7, C-9, R-15, R-21, R-27, R-40, W-10, S-13, S-19, K-1, K-2: whatever
+// the server and the network do, in the end the cache equals the server, and each handler has
+// received a consistent history that ends in the same state.
 TEST_P(RandomHistory, EndsWithTheStateOfTheServer) {
   const std::size_t threads_before = thread_count();
   for (unsigned seed = 1; seed <= 4; ++seed) {
@@ -86,7 +86,7 @@ TEST_P(RandomHistory, EndsWithTheStateOfTheServer) {
       const std::string name =
           fmt::format("{}{}", static_cast<char>('a' + random() % 4), random() % 10);
       const std::string app = std::to_string(random() % 3);
-      const bool silently = chance(10);  // the watch misses it; a list must bring it
+      const bool silently = chance(10);  // the watch misses it; a list must deliver it
       if (chance(70)) {
         server->put(space, name, {{"app", app}}, silently);
       } else {
@@ -122,7 +122,7 @@ TEST_P(RandomHistory, EndsWithTheStateOfTheServer) {
       }
       if (chance(20)) std::this_thread::yield();
     }
-    add_handler();  // one that certainly stays
+    add_handler();  // one that is never removed
     server->end_watches(status(410, "Expired"));
     server->put("n0", "last");
     const std::string truth = show(server->objects());

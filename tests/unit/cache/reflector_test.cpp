@@ -36,7 +36,7 @@ Failure lost(TransportError::Kind kind) {
   return [kind] { throw TransportError{kind, "gone"}; };
 }
 
-/// A reflector in a thread of its own, with everything that it reports.
+/// Runs a reflector in a thread of its own, and records everything that it reports.
 class ReflectorTest : public ::testing::Test {
  protected:
   ReflectorTest() {
@@ -86,7 +86,7 @@ class ReflectorTest : public ::testing::Test {
     }
     return {};
   }
-  /// Lets a wait of the reflector's end.
+  /// Ends a wait of the reflector.
   void pass(Clock::Duration time) {
     ASSERT_TRUE(clock.wait_for_sleeper_until(clock.now() + time));
     clock.advance(time);
@@ -100,7 +100,7 @@ class ReflectorTest : public ::testing::Test {
     const std::lock_guard guard{mutex};
     return errors;
   }
-  /// Waits until the store shows this.
+  /// Waits until the store has this content.
   ::testing::AssertionResult shows(const std::string& expected) {
     (void)server->wait_until_read();
     std::string found = show(store.list());
@@ -171,7 +171,7 @@ TEST_F(ReflectorTest, ResumesAtTheVersionOfABookmark) {
   EXPECT_EQ(store.resource_version(), "40");
   server->end_watches();
   ASSERT_TRUE(server->wait_for_requests(3));
-  EXPECT_EQ(server->requests().at(2), "watch rv=40 bookmarks");  // at once: no list, no pause
+  EXPECT_EQ(server->requests().at(2), "watch rv=40 bookmarks");  // immediately: no list, no pause
   EXPECT_TRUE(seen_errors().empty());
   EXPECT_EQ(count(What::kWatchClosed), 1U);
 }
@@ -190,7 +190,7 @@ TEST_F(ReflectorTest, BacksOffWhenListsFail) {
   EXPECT_EQ(failed[0],
             "failed to list PartialObjectMetadata: the server answered with code 403 (Forbidden)");
   EXPECT_EQ(last(What::kBackingOff).duration, 3200ms);
-  EXPECT_EQ(reflector->last_error(), "");  // it works now
+  EXPECT_EQ(reflector->last_error(), "");  // the next list succeeded
 }
 
 // K-7: a stop ends every wait.
@@ -217,7 +217,7 @@ TEST_F(ReflectorTest, GrowsItsDelaysUpToTheCap) {
   }
 }
 
-// R-7, K-6: begins anew when there was no delay for two minutes.
+// R-7, K-6: the back-off is reset after two minutes without a delay.
 TEST_F(ReflectorTest, BeginsWithShortDelaysAfterAQuietTime) {
   server->script_lists({api_error(403, "Forbidden"), api_error(403, "Forbidden")});
   start();
@@ -230,7 +230,7 @@ TEST_F(ReflectorTest, BeginsWithShortDelaysAfterAQuietTime) {
   EXPECT_EQ(last(What::kBackingOff).duration, 800ms);
 }
 
-// expired in the stream.
+// the version expires in the stream.
 TEST_F(ReflectorTest, ListsAgainAtTheLastVersionWhenTheWatchExpires) {
   server->put("a", "x");
   start();
@@ -249,7 +249,8 @@ TEST_F(ReflectorTest, AsksForTheNewestStateWhenAVersionIsNotAvailable) {
   server->put("a", "x");
   start();
   ASSERT_TRUE(server->wait_for_watches(1));
-  // Once expired, once with another reason of the same code; both repetitions as well, once.
+  // The first list fails once as expired, once with another reason of the same code; each retry
+  // fails once, too.
   server->script_lists({api_error(410, "Gone"), api_error(500, "InternalError"), nullptr});
   server->end_watches(status(500, "InternalError"));
   pass(800ms);
@@ -257,20 +258,20 @@ TEST_F(ReflectorTest, AsksForTheNewestStateWhenAVersionIsNotAvailable) {
   pass(1600ms);
   ASSERT_TRUE(server->wait_for_requests(6));
   EXPECT_EQ(server->requests(), (Strings{"list rv=0 limit=500", "watch rv=1 bookmarks",
-                                         "list rv=1 limit=0",   // the version it has
-                                         "list rv= limit=0",    // at once, with the same limit
-                                         "list rv= limit=500",  // the mark stays, as that failed
-                                         "watch rv=1 bookmarks"}));
+                                         "list rv=1 limit=0",  // the version it has
+                                         "list rv= limit=0",   // immediately, with the same limit
+                                         // still without a version, because that failed
+                                         "list rv= limit=500", "watch rv=1 bookmarks"}));
   EXPECT_EQ(seen_errors().size(), 1U);
   ASSERT_TRUE(server->wait_for_watches(1));
   server->end_watches(status(410, "Expired"));
   pass(3200ms);
   ASSERT_TRUE(server->wait_for_requests(7));
-  EXPECT_EQ(server->requests().at(6), "list rv=1 limit=0");  // the mark is gone
+  EXPECT_EQ(server->requests().at(6), "list rv=1 limit=0");  // the version is used again
 }
 
 //
-TEST_F(ReflectorTest, KnowsAVersionThatIsTooLarge) {
+TEST_F(ReflectorTest, RecognisesAVersionThatIsTooLarge) {
   server->put("a", "x");
   start();
   ASSERT_TRUE(server->wait_for_watches(1));
@@ -294,7 +295,7 @@ TEST_F(ReflectorTest, ReadsAllPages) {
                                          "list rv= limit=2 continue=4", "watch rv=5 bookmarks"}));
 }
 
-// a server that answers "0" in pages gets a limit from then on.
+// a server that answers version "0" in pages gets a limit from then on.
 TEST_F(ReflectorTest, RemembersThatTheServerSendsPages) {
   for (int i = 0; i < 501; ++i) server->put("n", fmt::format("x{}", i));
   start();
@@ -326,7 +327,7 @@ TEST_F(ReflectorTest, RefusesATable) {
   EXPECT_NE(error(0).find("Table"), std::string::npos);
 }
 
-// K-4: one bad object does not void a list.
+// K-4: one bad object does not invalidate a list.
 TEST_F(ReflectorTest, LeavesOutAnObjectWithoutName) {
   server->put("a", "x");
   server->add_to_lists(item("a", ""));
@@ -336,7 +337,7 @@ TEST_F(ReflectorTest, LeavesOutAnObjectWithoutName) {
   EXPECT_EQ(count(What::kRejectedObject), 1U);
 }
 
-// K-26: a stop cancels the list; the store stays as it is.
+// K-26: a stop cancels the list; the store is unchanged.
 TEST_F(ReflectorTest, StopsWhileListing) {
   server->put("a", "x");
   server->hang_lists();
@@ -376,7 +377,7 @@ TEST_F(ReflectorTest, OpensTheWatchAgainWhenRefusedOrThrottled) {
   EXPECT_TRUE(seen_errors().empty());
 }
 
-// any other error of the request lists again.
+// any other error of the request causes a new list.
 TEST_F(ReflectorTest, ListsAgainWhenAWatchCannotBeOpened) {
   server->script_watches({api_error(403, "Forbidden")});
   start();
@@ -387,7 +388,7 @@ TEST_F(ReflectorTest, ListsAgainWhenAWatchCannotBeOpened) {
 }
 
 // L-12
-TEST_F(ReflectorTest, TakesAVeryShortWatchForTrouble) {
+TEST_F(ReflectorTest, TreatsAVeryShortWatchAsAFailure) {
   start();
   ASSERT_TRUE(server->wait_for_watches(1));
   server->end_watches();
@@ -410,12 +411,12 @@ TEST_F(ReflectorTest, TakesAVeryShortWatchForTrouble) {
   ASSERT_TRUE(server->wait_for_watches(1));
   server->script_watches({lost(TransportError::Kind::kConnectionLost)});
   clock.advance(5s);
-  server->end_watches();  // long enough; but the next one fails at once, as if it had been empty
+  server->end_watches();  // long enough; but the next one fails immediately, because it was empty
   ASSERT_TRUE(wait_for(What::kVeryShortWatch, 2));
 }
 
-// L-13: one backoff for all.
-TEST_F(ReflectorTest, TellsErrorsOfTheStreamApart) {
+// L-13: one back-off for all.
+TEST_F(ReflectorTest, DistinguishesErrorsOfTheStream) {
   start();
   ASSERT_TRUE(server->wait_for_watches(1));
   server->end_watches(status(429, "TooManyRequests"));
@@ -438,7 +439,8 @@ TEST_F(ReflectorTest, TellsErrorsOfTheStreamApart) {
 
   ASSERT_TRUE(server->wait_for_watches(1));
   clock.advance(2s);
-  server->break_watches(lost(TransportError::Kind::kConnectionLost));  // L-10: how watches end
+  // L-10: the usual end of a watch
+  server->break_watches(lost(TransportError::Kind::kConnectionLost));
   ASSERT_TRUE(server->wait_for_requests(8));
   EXPECT_EQ(server->requests().at(7), "watch rv=0 bookmarks");
   EXPECT_TRUE(seen_errors().empty());
@@ -485,7 +487,7 @@ TEST_F(ReflectorTest, DoesNotTrustVersionsOfSyntheticEvents) {
 }
 
 //
-TEST_F(ReflectorTest, SkipsEventsThatAreOfNoUse) {
+TEST_F(ReflectorTest, SkipsUnusableEvents) {
   server->put("a", "x");
   start();
   ASSERT_TRUE(server->wait_for_watches(1));
@@ -497,7 +499,7 @@ TEST_F(ReflectorTest, SkipsEventsThatAreOfNoUse) {
   EXPECT_EQ(count(What::kRejectedObject), 2U);
 }
 
-// K-5: an event that cannot be taken is not lost.
+// K-5: an event that cannot be applied is not lost.
 class RefusingTarget final : public detail::ReflectorTarget {
  public:
   explicit RefusingTarget(std::shared_ptr<detail::IndexerCore> store) : inner(std::move(store)) {}
@@ -522,7 +524,7 @@ class RefusingTarget final : public detail::ReflectorTarget {
   std::atomic<bool> refuse_list = false;
 };
 
-// K-5, R-47, R-30, K-9, K-31: what failed is said, with its reason.
+// K-5, R-47, R-30, K-9, K-31: the failure is reported with its reason.
 TEST_F(ReflectorTest, ListsAgainWhenTheStoreRefuses) {
   server->put("a", "x");
   server->set_watch_list(true);
@@ -544,13 +546,14 @@ TEST_F(ReflectorTest, ListsAgainWhenTheStoreRefuses) {
   target.refuse = true;
   server->put("a", "y");
   ASSERT_TRUE(wait_for(What::kRejectedEvent));
-  EXPECT_EQ(core.last_version(), "1");  // not moved on
+  EXPECT_EQ(core.last_version(), "1");  // not advanced
   pass(1600ms);
   EXPECT_TRUE(shows("a/x@1 a/y@2"));
   stop();
 }
 
-// I-9, Q-9, Q-10, S-28, S-29, W-8, K-10, K-31: the transform runs once per object, before anything sees it.
+// I-9, Q-9, Q-10, S-28, S-29, W-8, K-10, K-31: the transform runs once per object, before all other
+// steps.
 TEST_F(ReflectorTest, TransformsEachObjectOnce) {
   server->put("a", "x");
   server->put("a", "bad");
@@ -589,7 +592,7 @@ TEST_F(ReflectorTest, TransformsEachObjectOnce) {
   calls = 0;
   pass(1600ms);
   EXPECT_TRUE(shows("a/bad@3 a/x@1"));
-  EXPECT_EQ(calls, 1);  // the unchanged object was not touched again
+  EXPECT_EQ(calls, 1);  // the unchanged object was not transformed again
   stop();
 }
 
@@ -690,7 +693,7 @@ TEST_F(ReflectorTest, StreamsTheNewestStateWhenTheVersionIsNotAvailable) {
   EXPECT_EQ(server->requests().size(), 3U);
 }
 
-// W-13, K-8: a stream that ends before the state is complete is tried again, at growing distances.
+// W-13, K-8: a stream that ends before the state is complete is retried with growing pauses.
 TEST_F(ReflectorTest, StreamsTheStateAgainWhenTheStreamEnds) {
   options.reconnect_floor = 20ms;
   server->put("a", "x");
@@ -709,8 +712,9 @@ TEST_F(ReflectorTest, StreamsTheStateAgainWhenTheStreamEnds) {
   EXPECT_EQ(store.size(), 0U);
 }
 
-// K-8, R-37: watches that end soon and bring nothing are reopened at growing distances; one that lives makes up for it.
-TEST_F(ReflectorTest, ReopensWatchesThatBringNothingAtGrowingDistances) {
+// K-8, R-37: watches that end soon without an event are reopened with growing pauses; a long-lived
+// one resets them.
+TEST_F(ReflectorTest, ReopensEmptyWatchesWithGrowingPauses) {
   options.reconnect_floor = 20ms;
   start();
   ASSERT_TRUE(server->wait_for_watches(1));
@@ -725,13 +729,14 @@ TEST_F(ReflectorTest, ReopensWatchesThatBringNothingAtGrowingDistances) {
   clock.advance(1min);
   const std::size_t asked = server->requests().size();
   server->end_watches();
-  ASSERT_TRUE(server->wait_for_requests(asked + 1));  // at once
+  ASSERT_TRUE(server->wait_for_requests(asked + 1));  // immediately
   EXPECT_EQ(count(What::kListing), 1U);
 }
 
-// K-8, R-37: a watch that brought an event or a bookmark is followed by the next one after the shortest pause, however
-// often that happens: behind a proxy that cuts connections the cache must not lag.
-TEST_F(ReflectorTest, ReopensWatchesThatBroughtSomethingSoon) {
+// K-8, R-37: a watch that delivered an event or a bookmark is followed by the next one after the
+// shortest pause, however often that happens: behind a proxy that cuts connections the cache must
+// not lag.
+TEST_F(ReflectorTest, ReopensUsefulWatchesSoon) {
   options.reconnect_floor = 20ms;
   start();
   ASSERT_TRUE(server->wait_for_watches(1));
@@ -818,8 +823,8 @@ TEST_F(ReflectorTest, WarnsOfEveryAttemptToReachTheServer) {
     ASSERT_TRUE(wait_for(What::kBackingOff, attempt));
     {
       const std::lock_guard guard{mutex};
-      ASSERT_EQ(lines.size(), attempt);  // at once, not after the pause
-      EXPECT_NE(lines.back().find("tries again: gone"), std::string::npos) << lines.back();
+      ASSERT_EQ(lines.size(), attempt);  // immediately, not after the pause
+      EXPECT_NE(lines.back().find("retrying: gone"), std::string::npos) << lines.back();
     }
     pass(800ms * (1 << (attempt - 1)));
   }
@@ -828,7 +833,7 @@ TEST_F(ReflectorTest, WarnsOfEveryAttemptToReachTheServer) {
   EXPECT_EQ(lines.size(), 3U);
 }
 
-// W-16, IE-10: also with a source whose functions block: it is listed while its watch is open.
+// W-16, IE-10: also with a blocking source, which is listed while its watch is open.
 TEST_F(ReflectorTest, ComparesAStreamedStateWithAList) {
   options.check_consistency = true;
   server->put("a", "x");
@@ -842,9 +847,9 @@ TEST_F(ReflectorTest, ComparesAStreamedStateWithAList) {
   server->add_to_lists(item("a", "hidden", "1"));
   server->script_lists({api_error(500, "InternalError")});
   start();
-  pass(1s);  // the check is repeated until it gets an answer
+  pass(1s);  // the check is repeated until it succeeds
   ASSERT_TRUE(wait_for(What::kInconsistent));
-  ASSERT_TRUE(wait_for(What::kListed));  // the list counts
+  ASSERT_TRUE(wait_for(What::kListed));  // the list takes precedence
   EXPECT_TRUE(shows("a/hidden@1 a/x@1"));
 }
 
@@ -863,7 +868,7 @@ TEST_F(ReflectorTest, IsNamedAfterItsType) {
       << lines.at(0);
 }
 
-// N-2: documents without a type.
+// N-2: untyped documents.
 TEST(ReflectorOfValues, TakesOnlyTheExpectedKind) {
   struct Stream final : WatchStream<Value> {
     std::optional<WatchEvent<Value>> next(std::stop_token stop) override {
@@ -918,7 +923,7 @@ TEST(ReflectorOfValues, TakesOnlyTheExpectedKind) {
   EXPECT_EQ(rejected.size(), 2U);
 }
 
-// L-2, L-4, L-3: the tweak sees each request's own options.
+// L-2, L-4, L-3: the tweak receives each request's own options.
 TEST(FunctionListWatch, TweaksACopyOfTheOptionsOfEachRequest) {
   std::vector<std::string> selectors;
   FunctionListWatch<Item> source{
@@ -941,7 +946,7 @@ TEST(FunctionListWatch, TweaksACopyOfTheOptionsOfEachRequest) {
 }
 
 //
-TEST(ReflectorErrors, AreLoggedAsLoudAsTheyMatter) {
+TEST(ReflectorErrors, AreLoggedAtALevelThatFitsTheirSeverity) {
   std::vector<std::string> lines;
   ReflectorOptions options{.name = "r", .type_description = "Item"};
   options.log = Logger{[&](LogLevel level, std::string_view, std::string_view) {

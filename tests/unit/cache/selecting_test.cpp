@@ -25,7 +25,7 @@ T object(std::string_view space, std::string_view name, const Labels& labels = {
   return made;
 }
 
-/// Owners of all sorts, and who of them selects `object`: names, sorted.
+/// Creates owners of several kinds, and returns the sorted names of those that select `object`.
 template <typename Owner, typename T>
 std::string selecting_names(const T& selected) {
   Indexer<Owner> indexer;
@@ -62,7 +62,7 @@ std::string selecting_names(const T& selected) {
 }
 
 // Y-8
-TEST(Selecting, FindsWhoSelectsAnObject) {
+TEST(Selecting, FindsTheOwnersThatSelectAnObject) {
   const auto web = object<core::v1::Pod>("shop", "web-0", {{"app", "web"}, {"tier", "1"}});
   const auto odd = object<core::v1::Pod>("shop", "odd", {{"app", "odd"}});
   const auto bare = object<core::v1::Pod>("shop", "bare");

@@ -19,7 +19,7 @@ namespace kube::testing_support {
 
 using namespace std::chrono_literals;
 
-/// An informer of a fake server, with a clock that the test moves.
+/// An informer of a fake server, with a clock that the test advances.
 class SharedInformerTest : public ::testing::Test {
  protected:
   SharedInformerTest() {
@@ -61,7 +61,7 @@ class SharedInformerTest : public ::testing::Test {
     });
     return done.get();
   }
-  /// Waits until the cache has everything the server has.
+  /// Waits until the cache equals the server.
   void settle() {
     ASSERT_TRUE(
         eventually([this] { return informer->indexer().wait_for_version(server->version(), 0s); }));
@@ -79,7 +79,7 @@ class SharedInformerTest : public ::testing::Test {
     ASSERT_TRUE(clock.wait_for_sleepers(1));
     clock.advance(time);
   }
-  /// Lets the reflector list again.
+  /// Makes the reflector list again.
   void relist(std::size_t requests = 2) {
     const std::size_t asked = server->requests().size();
     server->end_watches(status(410, "Expired"));

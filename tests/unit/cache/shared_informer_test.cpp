@@ -36,7 +36,7 @@ using testing_support::threads_return_to;
 using Strings = std::vector<std::string>;
 
 // C-7, C-8, P-4, P-5, S-6, S-7, S-12, S-15
-TEST_F(SharedInformerTest, TellsWhatExistsAndWhatChanges) {
+TEST_F(SharedInformerTest, ReportsExistingObjectsAndChanges) {
   server->put("a", "x");
   Recorder recorder;
   make();
@@ -59,8 +59,8 @@ TEST_F(SharedInformerTest, TellsWhatExistsAndWhatChanges) {
   stop();
 }
 
-// IE-8: a list that is complete while the queue is full of the one before goes in nevertheless: the informer itself makes
-// room, and would wait for ever.
+// IE-8: a list that completes while the queue is full of the previous one is stored nevertheless:
+// the informer's own job empties the queue, and would wait for itself.
 TEST_F(SharedInformerTest, ListsAgainWhileItsQueueIsFull) {
   options.clock = &system_clock();
   options.backoff.initial = 1us;
@@ -75,7 +75,7 @@ TEST_F(SharedInformerTest, ListsAgainWhileItsQueueIsFull) {
   stop();
 }
 
-// IE-4: an inline handler that takes long is counted and named, once in a minute, and tells the way out.
+// IE-4: a slow inline handler is counted and logged, at most once a minute, with the remedy.
 TEST_F(SharedInformerTest, ReportsASlowInlineHandler) {
   std::vector<std::string> lines;
   std::mutex mutex;
@@ -98,16 +98,17 @@ TEST_F(SharedInformerTest, ReportsASlowInlineHandler) {
   ASSERT_TRUE(eventually([&] { return calls == 2; }));
   stop();
   ASSERT_EQ(lines.size(), 1U);
-  EXPECT_NE(lines.front().find("slow: the inline handler took 11 ms for a/x, and is called by "
-                               "workers from now on; what takes longer than 10 ms needs "
-                               "Delivery::kQueued"),
-            std::string::npos)
+  EXPECT_NE(
+      lines.front().find("slow: the inline handler took 11 ms for a/x; workers call it from now "
+                         "on. Use Delivery::kQueued for a handler that takes longer than 10 "
+                         "ms"),
+      std::string::npos)
       << lines.front();
   EXPECT_NE(metrics->text().find("informer_slow_inline_calls_total{name=\"test\"} 2"),
             std::string::npos);
 }
 
-// C-8: events that do not fit to the cache.
+// C-8: events that contradict the cache.
 TEST_F(SharedInformerTest, DecidesByTheCacheWhetherSomethingIsNew) {
   server->put("a", "x");
   Recorder recorder;
@@ -123,8 +124,8 @@ TEST_F(SharedInformerTest, DecidesByTheCacheWhetherSomethingIsNew) {
   stop();
 }
 
-// C-8: as client-go does, when asked.
-TEST_F(SharedInformerTest, TellsOfUnknownDeletionsWhenAsked) {
+// C-8: as in client-go, if enabled.
+TEST_F(SharedInformerTest, ReportsUnknownDeletionsIfEnabled) {
   options.notify_unknown_deletes = true;
   Recorder recorder;
   make().add_event_handler(recorder.handler());
@@ -134,8 +135,8 @@ TEST_F(SharedInformerTest, TellsOfUnknownDeletionsWhenAsked) {
   stop();
 }
 
-// C-9, S-15, S-20, S-21, K-16: a new list tells what was missed, and nothing else.
-TEST_F(SharedInformerTest, TellsWhatANewListBrings) {
+// C-9, S-15, S-20, S-21, K-16: a new list reports missed changes, and nothing else.
+TEST_F(SharedInformerTest, ReportsMissedChangesAfterANewList) {
   server->put("a", "same");
   server->put("a", "gone");
   server->put("a", "changed");
@@ -161,7 +162,7 @@ TEST_F(SharedInformerTest, TellsWhatANewListBrings) {
 }
 
 // C-9: handlers see the complete new store.
-TEST_F(SharedInformerTest, HasTheWholeListBeforeItTellsOfIt) {
+TEST_F(SharedInformerTest, StoresTheWholeListBeforeItReportsIt) {
   for (int i = 0; i < 100; ++i) server->put("a", fmt::format("x{}", i));
   std::atomic<std::size_t> least = 1000;
   make().add_event_handler(
@@ -173,7 +174,7 @@ TEST_F(SharedInformerTest, HasTheWholeListBeforeItTellsOfIt) {
 }
 
 // S-21: compatibility
-TEST_F(SharedInformerTest, TellsOfUnchangedObjectsWhenAsked) {
+TEST_F(SharedInformerTest, ReportsUnchangedObjectsIfEnabled) {
   options.notify_unchanged = true;
   server->put("a", "x");
   Recorder recorder;
@@ -184,8 +185,9 @@ TEST_F(SharedInformerTest, TellsOfUnchangedObjectsWhenAsked) {
   stop();
 }
 
-// S-22: an object whose version was cleared is told again, as nobody can say whether it changed.
-TEST_F(SharedInformerTest, NeverTakesObjectsWithoutVersionForUnchanged) {
+// S-22: an object whose version was cleared is always reported, because a change cannot be ruled
+// out.
+TEST_F(SharedInformerTest, NeverTreatsObjectsWithoutVersionAsUnchanged) {
   options.transform = [](Item& object) { object.metadata.resource_version = ""; };
   server->put("a", "x");
   Recorder recorder;
@@ -222,8 +224,8 @@ TEST_F(SharedInformerTest, ReplaysTheCacheToALateHandler) {
   stop();
 }
 
-// S-13, S-19, K-19: no gap and no repetition, whenever handlers come and go.
-TEST_F(SharedInformerTest, TellsEveryHandlerAConsistentStory) {
+// S-13, S-19, K-19: no gap and no repetition, whenever handlers are added and removed.
+TEST_F(SharedInformerTest, GivesEveryHandlerAConsistentHistory) {
   start_and_sync();
   std::atomic<bool> done = false;
   std::jthread writer{[&] {
@@ -278,7 +280,7 @@ TEST_F(SharedInformerTest, TakesAHandlerSeveralTimes) {
 TEST_F(SharedInformerTest, RunsOnce) {
   start_and_sync();
   EXPECT_FALSE(informer->is_stopped());
-  informer->run({});  // returns at once
+  informer->run({});  // returns immediately
   stop();
   EXPECT_TRUE(informer->is_stopped());
   EXPECT_TRUE(informer->has_synced());
@@ -319,10 +321,12 @@ TEST_F(SharedInformerTest, HasNoThreadsUnlessItRuns) {
   make();
   const auto registration = informer->add_event_handler(recorder.handler());
   EXPECT_TRUE(threads_return_to(threads_before));
-  informer->remove_event_handler(registration, Removal::kAtOnceAndWait);  // S-18: returns at once
+  // S-18: returns immediately
+  informer->remove_event_handler(registration, Removal::kAtOnceAndWait);
   informer->add_event_handler(recorder.handler());
   start_and_sync();
-  // The thread of run(), that of a source that blocks, the loop and its workers: however many handlers there are.
+  // The threads of run(), of a blocking source, of the loop and its workers, however many handlers
+  // there are.
   const std::size_t most =
       threads_before + 3 + std::clamp(std::thread::hardware_concurrency(), 1U, 4U);
   for (int i = 0; i < 50; ++i) informer->add_event_handler(recorder.handler());
@@ -368,7 +372,8 @@ TEST_F(SharedInformerTest, ForgetsHandlersAsOftenAsAsked) {
   stop();
 }
 
-// S-18, K-18: waits for the call under way; what waits is dropped, or delivered when draining.
+// S-18, K-18: waits for the call under way; waiting notifications are dropped, or delivered when
+// draining.
 TEST_F(SharedInformerTest, RemovesAHandlerAndWaitsForIt) {
   server->put("a", "x");
   for (const Removal how : {Removal::kAtOnceAndWait, Removal::kDrainAndWait}) {
@@ -422,8 +427,8 @@ TEST_F(SharedInformerTest, LetsAHandlerRemoveItself) {
   stop();
 }
 
-// P-3, K-1: a stuck handler delays nobody, and what waits for it is bounded.
-TEST_F(SharedInformerTest, MergesWhatWaitsForASlowHandler) {
+// P-3, K-1: a blocked handler does not delay the others, and its backlog is bounded.
+TEST_F(SharedInformerTest, CoalescesNotificationsForASlowHandler) {
   std::latch leave{1};
   std::atomic<bool> stuck = false;
   std::atomic<std::size_t> crossed = 0;
@@ -463,8 +468,8 @@ TEST_F(SharedInformerTest, MergesWhatWaitsForASlowHandler) {
   stop();
 }
 
-// P-3: or everything is kept, as in client-go.
-TEST_F(SharedInformerTest, KeepsEverythingForASlowHandlerWhenAsked) {
+// P-3: alternatively everything is kept, as in client-go.
+TEST_F(SharedInformerTest, KeepsAllNotificationsForASlowHandlerIfEnabled) {
   std::latch leave{1};
   std::atomic<bool> stuck = false;
   std::atomic<int> updates = 0;
@@ -490,7 +495,7 @@ TEST_F(SharedInformerTest, KeepsEverythingForASlowHandlerWhenAsked) {
   stop();
 }
 
-// IE-8, K-1, K-2: with the blocking policy the brake reaches the stream; a stop releases it.
+// IE-8, K-1, K-2: with the blocking policy back-pressure reaches the stream; a stop releases it.
 TEST_F(SharedInformerTest, LetsASlowHandlerHoldTheStreamBack) {
   options.max_queued = 5;
   options.batch_size = 1;
@@ -526,7 +531,7 @@ TEST_F(SharedInformerTest, LosesNothingWhenAHandlerHoldsTheStreamBack) {
 }
 
 // P-8, P-9, K-17
-TEST_F(SharedInformerTest, GoesOnAfterAHandlerFails) {
+TEST_F(SharedInformerTest, ContinuesAfterAHandlerFails) {
   server->put("a", "x");
   server->put("a", "y");
   std::vector<std::string> failures;
@@ -663,7 +668,7 @@ TEST(EventHandlers, GiveDeletedObjectsAsTheyWereSeenLast) {
 }
 
 // I-3, S-33
-TEST(EventHandlers, LoseNoDeletionOfWhichOnlyTheKeyIsKnown) {
+TEST(EventHandlers, LoseNoDeletionWithOnlyAKey) {
   std::vector<std::string> told;
   const auto tell = [&](const auto& gone) { told.push_back(key_of(gone).str()); };
   const auto by_reference =
@@ -683,7 +688,7 @@ TEST(EventHandlers, LoseNoDeletionOfWhichOnlyTheKeyIsKnown) {
 }
 
 // S-23 to S-27, P-6, P-7, C-7
-TEST_F(SharedInformerTest, ShowsAllObjectsAgainToThoseWhoAreDue) {
+TEST_F(SharedInformerTest, ResyncsOnlyHandlersThatAreDue) {
   options.resync = 30s;
   options.resync_chunk = 2;
   for (int i = 0; i < 5; ++i) server->put("a", fmt::format("x{}", i));
@@ -706,7 +711,7 @@ TEST_F(SharedInformerTest, ShowsAllObjectsAgainToThoseWhoAreDue) {
   EXPECT_EQ(seldom.events().size(), 10U);
   EXPECT_EQ(never.events().size(), 5U);
   EXPECT_EQ(seldom.events().at(7), "update a/x2@3>3");
-  EXPECT_EQ(server->requests().size(), 2U);  // S-27: nothing was asked of the server
+  EXPECT_EQ(server->requests().size(), 2U);  // S-27: no request was sent
   stop();
 }
 
@@ -761,13 +766,14 @@ TEST_F(SharedInformerTest, NeverResyncsIfTheInformerDoesNot) {
              LogLevel::kWarning};
   make();
   informer->add_event_handler({}, {.name = "hopeful", .resync = 10s});
-  EXPECT_EQ(lines, (Strings{"handler hopeful: no resync, as the informer has none"}));
+  EXPECT_EQ(lines,
+            (Strings{"handler hopeful: no resync, because the informer has no resync period"}));
   start_and_sync();
   EXPECT_EQ(clock.sleepers(), 0U);
   stop();
 }
 
-// K-15: the first resync is put off a little, differently in each informer.
+// K-15: the first resync is delayed by a jitter that differs from informer to informer.
 TEST_F(SharedInformerTest, SpreadsResyncs) {
   options.resync = 100s;
   options.random = [] { return 0.5; };
@@ -787,7 +793,7 @@ TEST_F(SharedInformerTest, DoesNotResyncWithoutAWatch) {
   start_and_sync();
   ASSERT_TRUE(recorder.wait_for_count(1));
   server->end_watches(status(410, "Expired"));
-  // Only the backoff waits then, no resync.
+  // Only the back-off waits then, no resync.
   EXPECT_TRUE(eventually(
       [&] { return clock.sleepers() == 1 && clock.next_deadline() - clock.now() < 2s; }));
   EXPECT_EQ(recorder.events().size(), 1U);
@@ -820,7 +826,7 @@ TEST_F(SharedInformerTest, ShowsOnlyTransformedObjects) {
 }
 
 // S-8, R-11, R-13
-TEST_F(SharedInformerTest, HandsListErrorsToItsHandler) {
+TEST_F(SharedInformerTest, PassesListErrorsToOnError) {
   server->script_lists({api_error(403, "Forbidden")});
   std::promise<std::string> seen;
   make().set_watch_error_handler([](const ReflectorError&) { FAIL() << "the last one wins"; });
@@ -835,12 +841,13 @@ TEST_F(SharedInformerTest, HandsListErrorsToItsHandler) {
   auto reason = seen.get_future();
   ASSERT_EQ(reason.wait_for(10s), std::future_status::ready);
   EXPECT_EQ(reason.get(), "Forbidden");
-  EXPECT_NE(informer->last_error().find("Forbidden"), std::string::npos);  // why it is not synced
+  // the reason why it is not synced
+  EXPECT_NE(informer->last_error().find("Forbidden"), std::string::npos);
   EXPECT_FALSE(informer->has_synced());
   stop();
 }
 
-// The classic queue gives the same.
+// The classic queue gives the same results.
 TEST_F(SharedInformerTest, WorksWithTheDeltaFifo) {
   options.queue_kind = QueueKind::kDeltaFifo;
   options.resync = 30s;

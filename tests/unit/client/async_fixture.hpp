@@ -20,7 +20,7 @@
 
 namespace kube::test {
 
-/// The end of a Task.
+/// The result of a Task.
 template <typename T>
 struct Outcome {
   std::optional<T> value = std::nullopt;
@@ -42,13 +42,13 @@ Task<void> keep(Task<T> task, std::shared_ptr<Outcome<T>> outcome) {
   }
 }
 
-/// Void with a value.
+/// Turns a Task<void> into one with a value.
 inline Task<bool> and_true(Task<void> task) {
   co_await std::move(task);
   co_return true;
 }
 
-/// Coroutines on a loop that the test runs; the test is the server as well.
+/// Runs coroutines on a loop that the test drives; the test also plays the server.
 struct AsyncTest : testing::Test {
   AsyncTest() {
     scripted.options.transport = transport;
@@ -56,7 +56,7 @@ struct AsyncTest : testing::Test {
     scripted.options.runtime = runtime;
   }
 
-  /// Does everything that can be done now.
+  /// Runs everything that is ready.
   void run_ready() const {
     while (runtime->loop().run_ready()) {
     }

@@ -46,7 +46,7 @@ std::size_t thread_count() {
   return count - 2;
 }
 
-/// Runs the loop of `runtime` in this thread until the signal has happened. False if that takes too long.
+/// Runs the loop of `runtime` in this thread until the signal is set. Returns false on timeout.
 bool run_until(Runtime& runtime, const DoneSignal& done) {
   std::stop_source stop;
   const std::uint64_t registered = done.on_done([stop]() mutable { stop.request_stop(); });
@@ -65,7 +65,7 @@ struct AsyncServerTest : testing::Test {
   testing_support::TestServer server;
 };
 
-// AV-5, RT-6: with threads = 0, the thread that runs the loop does it all.
+// AV-5, RT-6: with threads = 0, the thread that runs the loop does everything.
 TEST_F(AsyncServerTest, MakesAThousandRequestsAtOnceOnOneThread) {
   constexpr std::size_t kRequests = 1000;
   const auto runtime = std::make_shared<Runtime>(RuntimeOptions{.threads = 0});
@@ -88,7 +88,7 @@ TEST_F(AsyncServerTest, MakesAThousandRequestsAtOnceOnOneThread) {
   EXPECT_LE(most, before + 1) << "one is the time limit of this test";
 }
 
-// AV-5: what a request costs while it waits, without what a server in this process would add.
+// AV-5: the memory of a waiting request, without that of a server in this process.
 TEST(AsyncMemory, KeepsLessThanTenKilobytesForARequestThatWaits) {
   constexpr std::size_t kRequests = 1000;
   const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -127,7 +127,7 @@ TEST(AsyncMemory, KeepsLessThanTenKilobytesForARequestThatWaits) {
   ::close(listener);
 }
 
-// AV-2: the answer and the stop come from different threads at about the same time.
+// AV-2: the response and the stop arrive from different threads at about the same time.
 TEST_F(AsyncServerTest, IsResumedOnceIfTheAnswerAndAStopRace) {
   const Client client{server.config()};
   Runtime runtime{{.threads = 2}};
@@ -158,7 +158,7 @@ TEST_F(AsyncServerTest, IsResumedOnceIfTheAnswerAndAStopRace) {
   EXPECT_EQ(answers + stops, kRounds);
 }
 
-// AV-3: a watch and what makes its events, as two Tasks of one thread.
+// AV-3: a watch and the writer of its objects are two Tasks of one thread.
 TEST_F(AsyncServerTest, WatchesWhatAnotherTaskWrites) {
   const auto runtime = std::make_shared<Runtime>(RuntimeOptions{.threads = 0});
   const Client client{server.config(), {.runtime = runtime}};
@@ -188,7 +188,7 @@ TEST_F(AsyncServerTest, WatchesWhatAnotherTaskWrites) {
   EXPECT_THAT(seen, ElementsAre("ADDED a", "MODIFIED a", "DELETED a"));
 }
 
-// AV-4: a cache that is filled can be awaited.
+// AV-4: the sync of a cache can be awaited.
 TEST_F(AsyncServerTest, AwaitsTheSyncOfAnInformer) {
   const Client client{server.config()};
   const auto maps = client.resource<ConfigMap>(server.space());
@@ -207,7 +207,7 @@ TEST_F(AsyncServerTest, AwaitsTheSyncOfAnInformer) {
   EXPECT_TRUE(found);
 }
 
-// AV-4: a time limit for a request is a race with a sleep.
+// AV-4: a request is given a time limit by racing it against a sleep.
 TEST_F(AsyncServerTest, LimitsTheTimeOfAWatch) {
   const auto runtime = std::make_shared<Runtime>(RuntimeOptions{.threads = 0});
   const Client client{server.config(), {.runtime = runtime}};

@@ -159,7 +159,7 @@ std::vector<Twin> twins() {
   };
 }
 
-// AV-1: both forms of each verb send the same request, with a Transport that blocks as well.
+// AV-1: both forms of each verb send the same request, also with a blocking Transport.
 TEST(AsyncVerbs, SendTheSameRequestsAsTheBlockingOnes) {
   const std::vector<Twin> all = twins();
   for (const Twin& twin : all) {
@@ -231,8 +231,7 @@ TEST_F(AsyncVerbsTest, EndAsCanceledAfterAStop) {
                              : start(pods.get_async("web-0"), stop.get_token());
     ManualExchange& exchange = transport->last();
     stop.request_stop();
-    EXPECT_FALSE(got->has_ended())
-        << "it goes on when the queue runs, not inside of request_stop()";
+    EXPECT_FALSE(got->has_ended()) << "it resumes on the queue, not inside request_stop()";
     run_ready();
     EXPECT_EQ(got->kind, Kind::kCanceled);
     EXPECT_EQ(got->error, "GET https://server/api/v1/namespaces/shop/pods/web-0: canceled");
@@ -261,7 +260,7 @@ TEST_F(AsyncVerbsTest, SendNothingAfterAStop) {
   EXPECT_EQ(transport->size(), 0U);
 }
 
-// AV-2: both have happened before the queue runs; the coroutine is resumed once.
+// AV-2: both happen before the queue runs; the coroutine is resumed once.
 TEST_F(AsyncVerbsTest, AreResumedOnceIfTheAnswerAndAStopCoincide) {
   std::stop_source stop;
   int resumed = 0;
@@ -283,7 +282,8 @@ TEST_F(AsyncVerbsTest, AreResumedOnceIfTheAnswerAndAStopCoincide) {
   EXPECT_TRUE(got->value);
 }
 
-// AV-7: arguments are copied by the call; the object is needed again when the server does not take protobuf.
+// AV-7: arguments are copied by the call; the object is needed again if the server does not accept
+// protobuf.
 TEST_F(AsyncVerbsTest, CopyTheirArguments) {
   auto task = [&] {
     auto pod = std::make_unique<Pod>(Pod{.metadata = {.name = std::string(100, 'x')}});
@@ -298,7 +298,7 @@ TEST_F(AsyncVerbsTest, CopyTheirArguments) {
   EXPECT_TRUE(made->value) << made->error;
 }
 
-// AV-8: the frame of when_any() goes with its Tasks that wait.
+// AV-8: destroying the frame of when_any() destroys its waiting Tasks.
 TEST_F(AsyncVerbsTest, CancelTheRequestOfATaskThatIsDestroyed) {
   { const Task<Ref<Pod>> never_started = pods.get_async("web-0"); }
   EXPECT_EQ(transport->size(), 0U);
@@ -313,7 +313,7 @@ TEST_F(AsyncVerbsTest, CancelTheRequestOfATaskThatIsDestroyed) {
   EXPECT_EQ(*first->value, 1U);
 }
 
-// AV-9: a request on one Runtime, awaited on another that ends.
+// AV-9: a request on one Runtime is awaited on another one that ends.
 TEST_F(AsyncVerbsTest, EndAsCanceledWhenTheRuntimeEnds) {
   const auto got = std::make_shared<Outcome<Ref<Pod>>>();
   auto other = std::make_unique<Runtime>(RuntimeOptions{.threads = 0, .log = Logger{}});
@@ -327,7 +327,7 @@ TEST_F(AsyncVerbsTest, EndAsCanceledWhenTheRuntimeEnds) {
   EXPECT_TRUE(transport->last().canceled);
 }
 
-// AV-9: the Task keeps the client.
+// AV-9: the Task keeps the client alive.
 TEST_F(AsyncVerbsTest, OutliveTheClient) {
   std::optional<Client> own{std::in_place, scripted.config, scripted.options};
   const auto got = start(own->resource<Pod>("shop").get_async("web-0"));
@@ -336,7 +336,7 @@ TEST_F(AsyncVerbsTest, OutliveTheClient) {
   EXPECT_TRUE(got->value) << got->error;
 }
 
-// AV-1, RC-76: pages, and the beginning anew after 410.
+// AV-1, RC-76: pages, and the restart after 410.
 TEST_F(AsyncVerbsTest, ListAllPages) {
   const auto page = [](const std::string& names, const std::string& token) {
     return R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9","continue":")" +
@@ -355,8 +355,8 @@ TEST_F(AsyncVerbsTest, ListAllPages) {
   EXPECT_EQ(listed->value->metadata.resource_version, "9");
 }
 
-// AV-1: what the function throws ends the list.
-TEST_F(AsyncVerbsTest, PassOnWhatTheFunctionForItemsThrows) {
+// AV-1: an exception of the callback ends the list.
+TEST_F(AsyncVerbsTest, PropagateExceptionsOfTheItemCallback) {
   const auto listed =
       start(pods.list_page_async({}, [](const Ref<Pod>&) { throw std::runtime_error("enough"); }));
   answer(transport->last(), 200,
@@ -364,7 +364,7 @@ TEST_F(AsyncVerbsTest, PassOnWhatTheFunctionForItemsThrows) {
   EXPECT_EQ(listed->error, "enough");
 }
 
-// AV-3: events come one by one, and are not read before they are wanted.
+// AV-3: events are delivered one by one, and are not read before they are requested.
 TEST_F(AsyncVerbsTest, WatchHoldsTheServerBackUntilEventsAreTaken) {
   std::vector<std::string> seen;
   DoneSignal go_on;
@@ -391,6 +391,46 @@ TEST_F(AsyncVerbsTest, WatchHoldsTheServerBackUntilEventsAreTaken) {
   exchange.end();
   run_ready();
   EXPECT_EQ(watched->value, true) << watched->error;
+}
+
+// AV-2: a stop token is enough; no options have to be made in the statement that awaits, which
+// g++ 12 would destroy twice.
+TEST_F(AsyncVerbsTest, TakeAStopTokenWithoutOptions) {
+  std::vector<std::string> ended_verbs;
+  const auto task = [](Resource<Pod> from, std::stop_token token,
+                       std::vector<std::string>& canceled) -> Task<bool> {
+    const auto note = [&](const char* verb, const TransportError& error) {
+      if (error.kind() == TransportError::Kind::kCanceled) canceled.emplace_back(verb);
+    };
+    const Pod pod{.metadata = {.name = "x", .namespace_ = "shop"}};
+    const std::string patch = "{}";
+    // clang-format off
+    try { (void)co_await from.get_async("x", token); } catch (const TransportError& e) { note("get", e); }
+    try { (void)co_await from.find_async("x", token); } catch (const TransportError& e) { note("find", e); }
+    try { (void)co_await from.list_async(token); } catch (const TransportError& e) { note("list", e); }
+    try { (void)co_await from.list_all_async(token); } catch (const TransportError& e) { note("list all", e); }
+    try { (void)co_await from.watch_async(token); } catch (const TransportError& e) { note("watch", e); }
+    try { (void)co_await from.create_async(pod, token); } catch (const TransportError& e) { note("create", e); }
+    try { (void)co_await from.update_async(pod, token); } catch (const TransportError& e) { note("update", e); }
+    try { (void)co_await from.update_status_async(pod, token); } catch (const TransportError& e) { note("update status", e); }
+    try { (void)co_await from.patch_async("x", PatchType::kMerge, patch, token); } catch (const TransportError& e) { note("patch", e); }
+    try { co_await from.delete_async("x", token); } catch (const TransportError& e) { note("delete", e); }
+    try { (void)co_await from.get_status_async("x", token); } catch (const TransportError& e) { note("get status", e); }
+    try { (void)co_await from.logs_async("x", token); } catch (const TransportError& e) { note("logs", e); }
+    // clang-format on
+    co_return true;
+  };
+  std::stop_source stop;
+  const auto ran = start(task(pods, stop.get_token(), ended_verbs));
+  ASSERT_EQ(transport->size(), 1U) << "the first of them is under way";
+  stop.request_stop();
+  run_ready();
+
+  EXPECT_EQ(ran->value, true) << ran->error;
+  EXPECT_THAT(ended_verbs,
+              ElementsAre("get", "find", "list", "list all", "watch", "create", "update",
+                          "update status", "patch", "delete", "get status", "logs"));
+  EXPECT_EQ(transport->size(), 1U);
 }
 
 // AV-3: a stop of the wait for an event ends the watch.
@@ -479,8 +519,8 @@ TEST_F(AsyncVerbsTest, ReadLogsByLines) {
   EXPECT_TRUE(read->value) << read->error;
 }
 
-// AV-4: side by side on one thread.
-TEST_F(AsyncVerbsTest, RunSideBySide) {
+// AV-4: concurrently on one thread.
+TEST_F(AsyncVerbsTest, RunConcurrently) {
   std::vector<Task<Ref<Pod>>> tasks;
   for (int i = 0; i < 40; ++i) tasks.push_back(pods.get_async("web-" + std::to_string(i)));
   const auto all = start(when_all(std::move(tasks)));

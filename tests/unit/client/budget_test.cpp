@@ -23,7 +23,7 @@ using test::FakeAnswer;
 using test::Scripted;
 using testing::HasSubstr;
 
-/// A pod of at least `size` bytes, encoded.
+/// Returns an encoded pod of at least `size` bytes.
 std::string large_pod(const std::string& name, std::size_t size) {
   return R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":")" + name +
          R"(","namespace":"shop","resourceVersion":"7","annotations":{"a":")" +
@@ -76,7 +76,7 @@ TEST_F(BudgetTest, AListOrAnObjectThatDoesNotFitFails) {
   EXPECT_THROW(static_cast<void>(pods.get("big")), BudgetError);
 }
 
-// RC-72: items that cannot be decoded before the list says what they are.
+// RC-72: items that cannot be decoded before the list states their kind.
 TEST_F(BudgetTest, CountsItemsThatWaitForTheEndOfTheirList) {
   std::string list = R"({"items":[)";
   for (int i = 0; i < 100; ++i) {
@@ -94,7 +94,7 @@ TEST_F(BudgetTest, CountsItemsThatWaitForTheEndOfTheirList) {
   EXPECT_THROW(static_cast<void>(small.dynamic({"example.com", "v1", "foos"}).list()), BudgetError);
 }
 
-// RC-72: together they want far more than there is, and each of them gets on.
+// RC-72: together the watches need far more than the budget, and each of them makes progress.
 TEST_F(BudgetTest, ManyWatchesGoOnOverTheBudget) {
   constexpr int kWatches = 50;
   constexpr int kEvents = 5;
@@ -121,13 +121,13 @@ TEST_F(BudgetTest, ManyWatchesGoOnOverTheBudget) {
     const std::string name = "rest_client_buffered_bytes{host=\"server\"} ";
     most = std::max<std::size_t>(most, std::stoul(text.substr(text.find(name) + name.size())));
   }
-  // Each holds one event at most, where without a budget each would hold a half of its body.
+  // Each holds one event at most; without a budget, each would hold half of its body.
   EXPECT_LE(most, kWatches * std::size_t{1300});
   for (Watch<Pod>& watch : watches) EXPECT_FALSE(watch.next());
 }
 
 // RC-72
-TEST_F(BudgetTest, GivesEverythingBackAndTellsItsLimit) {
+TEST_F(BudgetTest, ReleasesEverythingAndReportsItsLimit) {
   scripted.transport->answer(in_pieces(added(large_pod("one", 1000)), 300));
   {
     const Client client = scripted.client();
@@ -142,7 +142,7 @@ TEST_F(BudgetTest, GivesEverythingBackAndTellsItsLimit) {
   EXPECT_THAT(metrics->text(), HasSubstr("rest_client_buffered_bytes_limit{host=\"server\"} 0\n"));
 }
 
-/// Gives events, but has no memory for the second read.
+/// A stream of events whose second read throws std::bad_alloc.
 class ForgetfulStream final : public ResponseStream {
  public:
   [[nodiscard]] const HttpResponseHead& head() const noexcept override { return head_; }
@@ -164,7 +164,8 @@ class ForgetfulTransport final : public Transport {
   }
 };
 
-// After an event that may be lost no later one is handed out: the next watch begins at the last version seen.
+// After an event that may be lost, no later one is delivered: the next watch starts at the last
+// version seen.
 TEST_F(BudgetTest, AWatchEndsWhenMemoryRunsOut) {
   scripted.options.transport = std::make_shared<ForgetfulTransport>();
   Watch<Pod> watch = scripted.client().resource<Pod>("shop").watch();

@@ -24,7 +24,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-/// A client whose credentials come from its Config.
+/// Returns a client whose credentials come from its Config.
 Client configured(Scripted& scripted, Config config) {
   config.qps = -1;
   scripted.config = std::move(config);
@@ -33,7 +33,7 @@ Client configured(Scripted& scripted, Config config) {
 }
 
 // KC-34, RC-73
-TEST(Credentials, AreNotSentInTheClearBeyondTheMachine) {
+TEST(Credentials, AreNotSentWithoutTlsToOtherMachines) {
   std::vector<Config> with_secrets(4);
   with_secrets[0].bearer_token = "hunter2";
   with_secrets[1].bearer_token_file = "/nonexistent/token";
@@ -58,7 +58,7 @@ TEST(Credentials, AreNotSentInTheClearBeyondTheMachine) {
 }
 
 // RC-73
-TEST(Credentials, AreSentToTheMachineItselfOverTlsOrIfAllowed) {
+TEST(Credentials, AreSentLocallyOverTlsOrIfAllowed) {
   for (const char* host : {"http://localhost:8080", "http://127.0.0.1", "http://127.9.9.9:1",
                            "http://[::1]:8080", "https://10.0.0.1"}) {
     Scripted scripted;
@@ -73,7 +73,7 @@ TEST(Credentials, AreSentToTheMachineItselfOverTlsOrIfAllowed) {
 }
 
 // RC-73
-TEST(Credentials, OfTheProgramItselfAreNotSentInTheClearEither) {
+TEST(Credentials, OfTheProgramAreNotSentWithoutTlsEither) {
   Scripted scripted{{.host = "http://10.0.0.1"}};
   const Client client = scripted.client();
   scripted.transport->answer(FakeAnswer::json(test::pod_json("web")));
@@ -85,7 +85,7 @@ TEST(Credentials, OfTheProgramItselfAreNotSentInTheClearEither) {
   EXPECT_EQ(scripted.transport->requests().size(), 1U);
 }
 
-// A password in an address is not repeated.
+// A password in an address is not quoted.
 TEST(Credentials, InAServerAddressAreNotQuoted) {
   for (const char* host :
        {"https://u:hunter2@h", "ftp://u:hunter2@h", "u:hunter2@h/x", "https://u:hunter2@h h"}) {
@@ -95,7 +95,8 @@ TEST(Credentials, InAServerAddressAreNotQuoted) {
   }
 }
 
-// KC-47: the refused request fails at once and is not sent again; the plugin runs before the next one.
+// KC-47: the refused request fails at once and is not repeated; the plugin runs before the next
+// one.
 TEST(Credentials, OfAPluginAreRenewedBeforeTheRequestAfterARefusal) {
   const test::TemporaryFolder folder;
   const std::string count = folder.path("runs");
@@ -105,7 +106,7 @@ TEST(Credentials, OfAPluginAreRenewedBeforeTheRequestAfterARefusal) {
           "')\necho '{\"kind\":\"ExecCredential\",\"apiVersion\":"
           "\"client.authentication.k8s.io/v1\",\"status\":{\"token\":\"token-'$n'\"}}'\n");
   Scripted scripted;
-  scripted.options.clock = &system_clock();  // the time that the plugin has is real
+  scripted.options.clock = &system_clock();  // the plugin runs in real time
   scripted.variables["PATH"] = "/usr/bin:/bin";
   const Client client =
       configured(scripted, {.host = "https://server",

@@ -27,7 +27,7 @@ using testing::HasSubstr;
 constexpr const char* kAggregated =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/// A server whose paths are fixed.
+/// A server with a fixed response per path.
 struct Discovering : testing::Test {
   Discovering() {
     scripted.transport->on_request([this](const HttpRequest& request) -> std::optional<FakeAnswer> {
@@ -120,8 +120,8 @@ TEST_F(Discovering, ReadsTheLegacyForm) {
   EXPECT_EQ(api.groups.back().versions.front().version, "v1") << "the preferred one first";
 }
 
-// RC-60: 300 at once, where others have 10.
-TEST_F(Discovering, MayAskManyQuestionsAtOnce) {
+// RC-60: a burst of 300, instead of 10 for other requests.
+TEST_F(Discovering, AllowsALargeBurst) {
   scripted.config.qps = 0;
   serve_recorded();
   const Discovery discovery{scripted.client()};
@@ -151,7 +151,7 @@ TEST_F(Discovering, FailsWithAnyOtherError) {
 }
 
 // RC-61
-TEST_F(Discovering, ReportsWhatIsStale) {
+TEST_F(Discovering, ReportsStaleGroupVersions) {
   paths["/apis"] = FakeAnswer::text(
       R"({"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[)"
       R"({"metadata":{"name":"metrics.k8s.io"},"versions":[{"version":"v1","freshness":"Current",)"
@@ -166,7 +166,7 @@ TEST_F(Discovering, ReportsWhatIsStale) {
 }
 
 // RC-61
-TEST_F(Discovering, ReturnsWhatItFoundIfAPartFails) {
+TEST_F(Discovering, ReturnsPartialResultsOnFailure) {
   serve_legacy();
   paths["/apis/apps/v1beta1"] = FakeAnswer::text("no backend", 503);
   const DiscoveredApi api = Discovery{scripted.client()}.fetch();
@@ -179,7 +179,7 @@ TEST_F(Discovering, ReturnsWhatItFoundIfAPartFails) {
   EXPECT_EQ(Discovery{scripted.client()}.fetch().failures.size(), 1U);
 }
 
-TEST_F(Discovering, TellsTheVersionOfTheServer) {
+TEST_F(Discovering, FetchesTheVersionOfTheServer) {
   paths["/version"] = FakeAnswer::json(fixture("version.json"));
   const ServerVersion version = Discovery{scripted.client()}.server_version();
   EXPECT_EQ(version.git_version, "v1.36.4");
@@ -188,7 +188,7 @@ TEST_F(Discovering, TellsTheVersionOfTheServer) {
   EXPECT_EQ(Discovery{scripted.client()}.server_version().major, "");
 }
 
-TEST_F(Discovering, TellsItsHealth) {
+TEST_F(Discovering, FetchesTheHealthOfTheServer) {
   paths["/readyz?verbose="] = FakeAnswer::text("[+]ping ok", 200);
   const Discovery discovery{scripted.client()};
   EXPECT_TRUE(discovery.health().ok);
@@ -213,7 +213,7 @@ TEST_F(Mapping, FindsResourcesByKind) {
   EXPECT_EQ(asked().size(), 2U) << "asked only once";
 }
 
-TEST_F(Mapping, FindsResourcesByTheNamesOfPeople) {
+TEST_F(Mapping, FindsResourcesByNamesThatUsersType) {
   RestMapper mapper{scripted.client()};
   const auto name_of = [&](const char* text) { return to_string(mapper.for_text(text).resource); };
   EXPECT_EQ(name_of("pods"), "/v1, Resource=pods");
@@ -233,7 +233,7 @@ TEST_F(Mapping, FindsResourcesByTheNamesOfPeople) {
   EXPECT_EQ(mapper.for_resource({"apps", "v1", "deployments"}).kind.kind, "Deployment");
 }
 
-TEST_F(Mapping, AsksAgainForWhatIsMissingButNotTooOften) {
+TEST_F(Mapping, RepeatsDiscoveryForMissingKindsButNotTooOften) {
   RestMapper mapper{scripted.client()};
   EXPECT_THROW((void)mapper.for_text("bars"), NoMatchError);
   EXPECT_THROW((void)mapper.for_text("bars"), NoMatchError);
@@ -251,7 +251,7 @@ TEST_F(Mapping, AsksAgainForWhatIsMissingButNotTooOften) {
   EXPECT_GT(asked().size(), before);
 }
 
-TEST_F(Mapping, TellsWhatCouldNotBeAsked) {
+TEST_F(Mapping, NamesGroupVersionsWhoseDiscoveryFailed) {
   serve_legacy();
   paths["/apis/apps/v1"] = FakeAnswer::text("no backend", 503);
   RestMapper mapper{scripted.client()};
@@ -260,7 +260,7 @@ TEST_F(Mapping, TellsWhatCouldNotBeAsked) {
     FAIL();
   } catch (const NoMatchError& error) {
     EXPECT_THAT(error.what(), HasSubstr("apps/v1, Kind=Deployment"));
-    EXPECT_THAT(error.what(), HasSubstr("could not tell about apps/v1: "));
+    EXPECT_THAT(error.what(), HasSubstr("discovery failed for apps/v1: "));
   }
 }
 

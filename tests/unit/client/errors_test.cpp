@@ -45,7 +45,7 @@ std::string cause_text(const ApiError& error) {
 }
 
 // RC-41
-TEST_F(Errors, AreTheStatusThatTheServerSent) {
+TEST_F(Errors, CarryTheStatusOfTheServer) {
   const ApiError error = get(FakeAnswer::json(test::fixture("notfound.json"), 404));
   EXPECT_TRUE(is_not_found(error));
   EXPECT_STREQ(error.what(), "pods \"none\" not found");
@@ -94,7 +94,7 @@ TEST_F(Errors, WithoutAStatusAreMadeFromTheCode) {
            {503, reason::kServiceUnavailable, is_service_unavailable},
            {504, reason::kTimeout, is_timeout},
        }) {
-    // With JSON only, so that a refusal of protobuf is not tried again.
+    // With JSON only, so that a refusal of protobuf is not retried.
     Scripted json{{.content_type = "application/json"}};
     for (const char* type :
          {"text/plain", "text/html", "application/octet-stream", "application/json"}) {
@@ -120,7 +120,7 @@ TEST_F(Errors, OfACreateWithoutAStatusMeanThatItExists) {
   EXPECT_EQ(get(FakeAnswer::text("", 418)).reason(), "");
 }
 
-// RC-41: what the server says when the time of a request is over looks like a Status and is none.
+// RC-41: the response of a server to a request that timed out resembles a Status but is none.
 TEST_F(Errors, OfAnExpiredTimeAreTimeouts) {
   const ApiError error = get(
       FakeAnswer::text(R"({"metadata":{},"status":"Failure","message":"Timeout: request did not )"
@@ -152,7 +152,7 @@ TEST_F(Errors, SurviveABodyThatIsCutOff) {
   EXPECT_TRUE(is_not_found(get(FakeAnswer::protobuf("k8s\0garbage", 404))));
 }
 
-TEST_F(Errors, OfRedirectsNameThePlace) {
+TEST_F(Errors, OfRedirectsNameTheLocation) {
   const ApiError error =
       get(FakeAnswer::text("", 302).with("Location", "https://login.example.com/\x1b[31m"));
   EXPECT_EQ(error.code(), 302);
@@ -196,8 +196,9 @@ TEST_F(Errors, AreSuccessesWithoutAnObject) {
   }
 }
 
-// An answer that could be anything is not taken for an empty list, which would mean that all objects are gone.
-TEST_F(Errors, AreListsThatDoNotSayWhatTheyAre) {
+// A response of unknown kind must not be taken for an empty list, which would mean that all objects
+// are gone.
+TEST_F(Errors, AreListsOfUnknownKind) {
   for (const char* body : {"{}", R"({"metadata":{"resourceVersion":"7"},"items":[]})",
                            R"({"kind":"Pod","apiVersion":"v1"})"}) {
     scripted.transport->answer(FakeAnswer::json(body));
@@ -251,7 +252,7 @@ TEST_F(Errors, OfALostConnectionWithinABodyAreNotRetried) {
   EXPECT_EQ(scripted.transport->requests().size(), 2U);
 }
 
-TEST_F(Errors, AreAnswersThatAreTooLong) {
+TEST_F(Errors, AreOverlongResponses) {
   scripted.options.max_body = 100;
   scripted.transport->answer(FakeAnswer::json(test::pod_json(std::string(200, 'a'))));
   const ApiError error = api_error([&] { (void)scripted.client().resource<Pod>("shop").get("a"); });
@@ -270,7 +271,7 @@ TEST_F(Errors, AreKnownByTheirReasonFirst) {
 }
 
 // RC-45
-TEST_F(Errors, TellHowLongToWait) {
+TEST_F(Errors, CarryRetryAfter) {
   EXPECT_EQ(get(FakeAnswer::json(
                     status_json(429, "TooManyRequests", "m", R"({"retryAfterSeconds":3})"), 429))
                 .retry_after(),
@@ -283,12 +284,13 @@ TEST_F(Errors, TellHowLongToWait) {
             9s);
 }
 
-TEST_F(Errors, OfAbsenceAreNullToWhoOnlyLooks) {
+TEST_F(Errors, OfAbsenceAreNullForFind) {
   scripted.transport->answer(FakeAnswer::json(test::fixture("notfound.json"), 404));
   EXPECT_EQ(pods.find("none"), nullptr);
   scripted.transport->answer(FakeAnswer::json(test::pod_json("web-0")));
   EXPECT_EQ(pods.find("web-0")->metadata.name, "web-0");
-  // Nobody says that the object is absent: the resource is, or this is no API server.
+  // The response does not mean that the object is absent: the resource is, or this is not an API
+  // server.
   scripted.transport->answer(FakeAnswer::text("404 page not found", 404));
   EXPECT_THROW((void)pods.find("none"), ApiError);
   scripted.transport->answer(FakeAnswer::json(status_json(403, "Forbidden"), 403));
@@ -312,7 +314,7 @@ TEST(Warnings, AreReadFromTheirHeader) {
 }
 
 // RC-40
-TEST_F(Errors, AndSuccessesCarryWarnings) {
+TEST_F(Errors, LikeSuccessesCarryWarnings) {
   std::vector<std::string> texts;
   scripted.options.on_warning = [&](const Warning& warning) { texts.push_back(warning.text); };
   const auto other = scripted.client().resource<Pod>("shop");
@@ -328,7 +330,7 @@ TEST_F(Errors, AndSuccessesCarryWarnings) {
 }
 
 // RC-40
-TEST_F(Errors, OfNoImportanceAreLogged) {
+TEST_F(Errors, WarningsAreLoggedByDefault) {
   scripted.transport->answer(
       FakeAnswer::json(test::pod_json("a")).with("Warning", R"(299 - "deprecated")"));
   (void)pods.get("a");

@@ -17,7 +17,7 @@
 
 namespace kube::test {
 
-/// A clock for tests of one thread: whoever sleeps wakes at once, and it is later.
+/// A clock for single-threaded tests: a sleep returns at once and advances the time.
 class SteppingClock final : public Clock {
  public:
   [[nodiscard]] TimePoint now() const override {
@@ -42,7 +42,7 @@ class SteppingClock final : public Clock {
     const std::lock_guard guard{mutex_};
     now_ += by;
   }
-  /// How long each sleep was.
+  /// Returns the duration of each sleep.
   [[nodiscard]] std::vector<Duration> sleeps() const {
     const std::lock_guard guard{mutex_};
     return sleeps_;
@@ -69,8 +69,8 @@ class FakeCredentials final : public Credentials {
   std::vector<std::string> refusals;
 };
 
-/// A client whose server is a script, and whose time is no time. Requests are not limited unless the
-/// test says so.
+/// A client with a scripted server and simulated time. Requests are not rate-limited unless the
+/// test configures it.
 struct Scripted {
   explicit Scripted(Config given = {}) : config(std::move(given)) {
     if (config.host.empty()) config.host = "https://server";

@@ -45,7 +45,7 @@ TEST(TokenBucket, StartsFullAndRefillsAtItsRate) {
   EXPECT_FALSE(bucket.try_accept());
 }
 
-TEST(TokenBucket, GivesBackTheTurnOfWhoStopsWaiting) {
+TEST(TokenBucket, ReturnsTheTokenOfAStoppedWait) {
   SteppingClock clock;
   TokenBucket bucket{1, 1, clock};
   EXPECT_TRUE(bucket.wait({}));
@@ -58,7 +58,7 @@ TEST(TokenBucket, GivesBackTheTurnOfWhoStopsWaiting) {
 }
 
 // RC-74
-TEST(TokenBucket, ReservesTurnsForThoseWhoDoNotWait) {
+TEST(TokenBucket, ReservesTokensWithoutWaiting) {
   SteppingClock clock;
   TokenBucket bucket{2, 1, clock};
   const Clock::TimePoint now = clock.now();
@@ -70,7 +70,7 @@ TEST(TokenBucket, ReservesTurnsForThoseWhoDoNotWait) {
   EXPECT_TRUE(clock.sleeps().empty());
 }
 
-TEST(TokenBucket, RefusesNumbersThatNeverLetAnythingPass) {
+TEST(TokenBucket, RefusesRatesThatAllowNoRequest) {
   EXPECT_THROW((TokenBucket{0, 1}), std::invalid_argument);
   EXPECT_THROW((TokenBucket{1, 0}), std::invalid_argument);
 }
@@ -132,7 +132,7 @@ struct CountingLimiter : RateLimiter {
 };
 
 // RC-10, RC-11
-TEST_F(Limits, MayBeAnotherObjectWhichIsAskedOncePerAttempt) {
+TEST_F(Limits, MayBeReplacedByALimiterThatIsCalledOncePerAttempt) {
   const auto limiter = std::make_shared<CountingLimiter>();
   scripted.options.rate_limiter = limiter;
   const Client client = scripted.client();
@@ -172,7 +172,7 @@ TEST_F(Limits, CanBeWaitedForUntilAStop) {
 }
 
 // RC-12
-TEST_F(Limits, AreLoggedWhenTheyAreFelt) {
+TEST_F(Limits, AreLoggedWhenTheyDelayRequests) {
   scripted.config.qps = 0.5;
   scripted.config.burst = 1;
   scripted.options.log = Logger{[this](LogLevel level, std::string_view, std::string_view text) {
@@ -188,7 +188,7 @@ TEST_F(Limits, AreLoggedWhenTheyAreFelt) {
 }
 
 // RC-12
-TEST_F(Limits, AreLoggedMoreOftenForWhoLogsMore) {
+TEST_F(Limits, AreLoggedMoreOftenAtDebugLevel) {
   scripted.config.qps = 0.5;
   scripted.config.burst = 1;
   const Client client = scripted.client();
@@ -211,7 +211,7 @@ struct Retries : Limits {
 };
 
 // RC-13, RC-14
-TEST_F(Retries, HappenWhenTheServerSaysWhen) {
+TEST_F(Retries, HappenAfterRetryAfter) {
   const Client client = scripted.client();
   scripted.transport->answer(busy(429, "3")).answer(busy(500, "1")).answer(busy(503, "0"));
   ask(client, 1);
@@ -233,7 +233,7 @@ TEST_F(Retries, DoNotHappenWithoutAPlainNumber) {
 }
 
 // RC-13
-TEST_F(Retries, AreTenAndThenTheLastAnswerCounts) {
+TEST_F(Retries, EndAfterTenWithTheLastResponse) {
   const Client client = scripted.client();
   for (int i = 0; i < 11; ++i) scripted.transport->answer(busy(429, std::to_string(i)));
   const ApiError error = test::api_error([&] { (void)client.resource<Pod>().list(); });
@@ -250,7 +250,7 @@ TEST_F(Retries, CanBeTurnedOff) {
   EXPECT_EQ(attempts(), 1U);
 }
 
-// RC-13: writes, too, since the server has not carried them out.
+// RC-13: also writes, since the server has not processed them.
 TEST_F(Retries, OfWritesSendTheSameBodyAgain) {
   scripted.transport->answer(busy(429, "1")).answer(FakeAnswer::json(test::pod_json("a"), 201));
   scripted.client().resource<Pod>("shop").create({.metadata = {.name = "a"}});
@@ -307,7 +307,7 @@ TEST_F(Retries, OfAWatchEndInAnEmptyWatch) {
 }
 
 // RC-16
-TEST_F(Retries, ReadLittleOfWhatNobodyWants) {
+TEST_F(Retries, ReadLittleOfADiscardedBody) {
   FakeAnswer endless = busy(503, "0");
   endless.chunks.assign(1000, std::string(1024, 'x'));
   scripted.transport->answer(std::move(endless));
@@ -342,17 +342,17 @@ TEST_F(Retries, DoNotGoBeyondTheTimeOfTheRequest) {
   scripted.transport->answer(
       FakeAnswer::json(R"({"kind":"PodList","apiVersion":"v1","items":[]})"));
   (void)scripted.client().resource<Pod>().list({.timeout = 4s});
-  EXPECT_EQ(scripted.transport->last().timeout, 1s) << "what is left";
+  EXPECT_EQ(scripted.transport->last().timeout, 1s) << "the remaining time";
 }
 
 // RC-17
-TEST_F(Retries, ComeLaterIfTheEnvironmentSaysSo) {
+TEST_F(Retries, BackOffIfTheEnvironmentEnablesIt) {
   scripted.variables = {{"KUBE_CLIENT_BACKOFF_BASE", "2"}, {"KUBE_CLIENT_BACKOFF_DURATION", "5"}};
   const Client client = scripted.client();
   for (int i = 0; i < 3; ++i) scripted.transport->answer(FakeAnswer::text("", 500));
   for (int i = 0; i < 3; ++i) EXPECT_THROW((void)client.resource<Pod>().list(), ApiError);
   EXPECT_THAT(milliseconds(scripted.clock.sleeps()), ElementsAre(2000ms, 4000ms));
-  ask(client, 2);  // after 5 s, the cap; the success then ends it
+  ask(client, 2);  // after 5 s, the cap; success then resets it
   EXPECT_THAT(milliseconds(scripted.clock.sleeps()), ElementsAre(2000ms, 4000ms, 5000ms));
 }
 
@@ -385,12 +385,12 @@ TEST_F(Limits, OfTimeHoldForTheWholeExchangeAlsoForWatches) {
   scripted.transport->answer({.cut = TransportError::Kind::kTimeout});
   Watch<Pod> watch = client.resource<Pod>().watch();
   EXPECT_EQ(scripted.transport->last().timeout, 7s);
-  EXPECT_EQ(watch.next(), std::nullopt) << "an end like any other";
+  EXPECT_EQ(watch.next(), std::nullopt) << "an ordinary end";
   ask(client, 1);
   EXPECT_EQ(scripted.transport->last().timeout, 7s);
 }
 
-// RC-18: a watch that should have ended is not waited for much longer.
+// RC-18: a watch that the server should have ended is closed soon after.
 TEST_F(Limits, OfTimeHoldForWatchesThatTheServerDoesNotEnd) {
   scripted.transport->answer({});
   (void)scripted.client().resource<Pod>().watch({.timeout = 300s});

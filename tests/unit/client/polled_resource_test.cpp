@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists and watches that are polled (RC-74, RC-76).
+// Polled lists and watches (RC-74, RC-76).
 #include <kube/api/core/v1.hpp>
 #include <kube/base/metrics.hpp>
 
@@ -44,7 +44,7 @@ std::string list_of(const std::vector<std::string>& pods, const std::string& met
 std::string event_of(const std::string& type, const std::string& pod) {
   return R"({"type":")" + type + R"(","object":)" + pod + "}\n";
 }
-/// A pod of at least `size` bytes, encoded.
+/// Returns an encoded pod of at least `size` bytes.
 std::string large_pod(const std::string& name, std::size_t size) {
   return R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":")" + name +
          R"(","namespace":"shop","annotations":{"a":")" + std::string(size, 'x') + R"("}}})";
@@ -62,7 +62,7 @@ struct PolledResourceTest : PollingTest {
   std::unique_ptr<ListOperation> list(const ListOptions& options = {}) {
     return pods().start_list(options, poller());
   }
-  /// A list whose answer has begun.
+  /// Returns a list whose response has begun.
   std::unique_ptr<ListOperation> answered_list() {
     auto operation = list();
     EXPECT_EQ(poll(*operation), Poll::kPending);
@@ -217,7 +217,7 @@ TEST_F(PolledResourceTest, AListAboveTheBudgetWaitsUntilOthersGiveBytesBack) {
   (void)waker->take();
   EXPECT_EQ(poll(*operation), Poll::kPending);
   EXPECT_EQ(poll(*operation), Poll::kPending);
-  EXPECT_EQ(transport->last().reads, 2);  // of which one found nothing
+  EXPECT_EQ(transport->last().reads, 2);  // one of them found nothing
   EXPECT_EQ(operation->wake_at() - scripted.clock.now(), 5s);
   EXPECT_EQ(rest().budget()->refusals(), 1U);
   EXPECT_EQ(waker->take(), 0);
@@ -229,7 +229,7 @@ TEST_F(PolledResourceTest, AListAboveTheBudgetWaitsUntilOthersGiveBytesBack) {
 }
 
 // RC-72, RC-74
-TEST_F(PolledResourceTest, AListThatDoesNotFitFailsAfterAWhile) {
+TEST_F(PolledResourceTest, AListThatDoesNotFitFailsAfterATimeout) {
   scripted.options.max_buffered_bytes = kBudget;
   const auto operation = answered_list();
   ByteAccount other{rest().budget(), scripted.clock, "another"};
@@ -242,7 +242,7 @@ TEST_F(PolledResourceTest, AListThatDoesNotFitFailsAfterAWhile) {
   EXPECT_THROW((void)poll(*operation), BudgetError);
 }
 
-// RC-72, RC-74: a waiter that has gone is not woken.
+// RC-72, RC-74: a destroyed waiter is not woken.
 TEST_F(PolledResourceTest, AListThatIsDestroyedWhileItWaitsForTheBudgetIsForgotten) {
   scripted.options.max_buffered_bytes = kBudget;
   auto operation = answered_list();
@@ -315,8 +315,8 @@ TEST_F(PolledResourceTest, AWatchThatIsRefusedFailsToOpen) {
   EXPECT_TRUE(is_resource_expired(api_error([&] { (void)watch->poll_open(); })));
 }
 
-// RC-74: as the blocking form, for servers that cannot be reached at the moment.
-TEST_F(PolledResourceTest, AWatchThatCouldNotBeOpenedForReasonsThatPassHasEnded) {
+// RC-74: like the blocking form, for servers that are temporarily unreachable.
+TEST_F(PolledResourceTest, AWatchThatCouldNotBeOpenedForTransientReasonsHasEnded) {
   scripted.options.max_retries = 0;
   const auto watch = pods().start_watch({}, poller());
   EXPECT_EQ(watch->poll_open(), Poll::kPending);
@@ -364,7 +364,7 @@ TEST_F(PolledResourceTest, AWatchAboveTheBudgetWaitsAndThenEndsWithAnError) {
   EXPECT_TRUE(watch->has_ended());
 }
 
-// RC-74: before it is open, while it is, and with events at hand.
+// RC-74: before it is open, while it is open, and with decoded events.
 TEST_F(PolledResourceTest, AWatchThatIsDestroyedIsCanceled) {
   auto opening = pods().start_watch({}, poller());
   EXPECT_EQ(opening->poll_open(), Poll::kPending);

@@ -17,7 +17,7 @@
 
 namespace kube::test {
 
-/// Operations that a test polls by hand: it is the server, the workers and the clock as well.
+/// Operations polled by hand: the test also plays the server, the workers and the clock.
 struct PollingTest : testing::Test {
   PollingTest() {
     scripted.options.transport = transport;
@@ -34,7 +34,7 @@ struct PollingTest : testing::Test {
     (void)rest();
     return rest_;
   }
-  /// Makes the calls that wait for a worker.
+  /// Makes the calls that are queued for a worker.
   void run_workers() const {
     while (scheduler->loop().run_ready({})) {
     }
@@ -55,7 +55,7 @@ struct PollingTest : testing::Test {
   std::shared_ptr<detail::RestClient> rest_;
 };
 
-/// Credentials of the library that sometimes need a worker, as those with a plugin do.
+/// Credentials of the library that sometimes need a worker, like those with a plugin.
 class SometimesBlockingCredentials final : public Credentials,
                                            public detail::NonBlockingCredentials {
  public:
@@ -73,6 +73,13 @@ class SometimesBlockingCredentials final : public Credentials,
     return is_ready ? std::optional{value} : std::nullopt;
   }
   [[nodiscard]] std::shared_ptr<const TlsMaterial> try_tls() override { return tls({}); }
+  using Credentials::on_identity_change;
+  /// Never called back: these credentials have no certificate.
+  [[nodiscard]] std::shared_ptr<void> on_identity_change(
+      std::function<void()> /*changed*/,
+      const std::shared_ptr<detail::Scheduler>& /*scheduler*/) override {
+    return nullptr;
+  }
 
   std::string value = "Bearer one";
   bool is_ready = true;

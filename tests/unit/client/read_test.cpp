@@ -27,7 +27,7 @@ using test::Scripted;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// A custom resource, as kubegen or a hand would describe it: without protobuf.
+/// A custom resource as kubegen would describe it: without protobuf.
 struct Widget {
   meta::v1::ObjectMeta metadata = {};
   static const Type kube_type;
@@ -71,7 +71,7 @@ TEST_F(Reading, AsksForJsonWhereItHasNot) {
 }
 
 // RC-30, RC-31
-TEST_F(Reading, AsksForWhatTheConfigurationSays) {
+TEST_F(Reading, UsesTheContentTypesOfTheConfiguration) {
   struct Case {
     std::string content_type, accept, expected_type, expected_accept;
   };
@@ -97,18 +97,18 @@ TEST_F(Reading, AsksForWhatTheConfigurationSays) {
 }
 
 // RC-32
-TEST_F(Reading, ReadsWhatTheAnswerSaysItIs) {
+TEST_F(Reading, DecodesByContentTypeOfTheResponse) {
   const auto pods = scripted.client().resource<Pod>("shop");
   const Pod pod{.metadata = {.name = "web-0"}};
   answer(FakeAnswer::text(encode_json(pod), 200, "Application/JSON; charset=utf-8"));
   EXPECT_EQ(pods.get("web-0")->metadata.name, "web-0");
   answer({.headers = {}, .chunks = {encode_protobuf(pod)}});
-  EXPECT_EQ(pods.get("web-0")->metadata.name, "web-0") << "what was asked for";
+  EXPECT_EQ(pods.get("web-0")->metadata.name, "web-0") << "the requested format";
   answer(FakeAnswer::text("any: thing", 200, "application/yaml"));
   EXPECT_EQ(scripted.client().raw().get("/x"), "any: thing");
 }
 
-// RC-31: an aggregated server without protobuf.
+// RC-31: an aggregated API server without protobuf.
 TEST_F(Reading, FallsBackToJsonForGood) {
   const auto pods = scripted.client().resource<Pod>("shop");
   answer(FakeAnswer::text("only JSON", 406));
@@ -130,7 +130,7 @@ TEST_F(Reading, FallsBackToJsonForBodiesToo) {
   ASSERT_EQ(requests.size(), 2U);
   EXPECT_TRUE(requests[0].body.starts_with("k8s"));
   EXPECT_TRUE(requests[1].body.starts_with("{"));
-  // A second refusal is an error, and so is one of a patch, which was not protobuf.
+  // A second refusal is an error, and so is that of a patch, which was not protobuf.
   answer(FakeAnswer::text("not even JSON", 415));
   EXPECT_THROW(pods.create({.metadata = {.name = "a"}}), ApiError);
   Scripted other;
@@ -198,7 +198,7 @@ TEST_F(Reading, OfTablesAsksForThem) {
 }
 
 // RC-36
-TEST_F(Reading, OfUntypedListsSaysWhatEachItemIs) {
+TEST_F(Reading, OfUntypedListsSetsKindAndVersionOfEachItem) {
   const auto namespaces = scripted.client().dynamic({"", "v1", "namespaces"});
   answer(FakeAnswer::json(fixture("core_v1_namespaces.json")));
   const Listed<Value> listed = namespaces.list();
@@ -212,7 +212,7 @@ TEST_F(Reading, OfUntypedListsSaysWhatEachItemIs) {
 }
 
 // RC-36
-TEST_F(Reading, OfUntypedListsKeepsWhatItemsSayOfThemselves) {
+TEST_F(Reading, OfUntypedListsKeepsKindsOfItems) {
   const auto foos = scripted.client().dynamic({"x", "v1", "foos"});
   answer(FakeAnswer::json(fixture("samplecontroller.k8s.io_v1alpha1_foos.json")));
   for (const Ref<Value>& item : foos.list().items) EXPECT_EQ(item->get_string("kind"), "Foo");
@@ -228,7 +228,7 @@ TEST_F(Reading, OfUntypedListsKeepsWhatItemsSayOfThemselves) {
   EXPECT_THAT(kinds, ElementsAre("x/v1 Thing", "x/v1 Thing", "y/v2 Other", "x/v1 Thing"));
 }
 
-// RC-36: a server may tell its kind behind the items.
+// RC-36: a server may send the kind after the items.
 TEST_F(Reading, OfUntypedListsWaitsForTheKind) {
   FakeAnswer late = FakeAnswer::json("");
   late.chunks = {R"({"items":[{"a":1},)", R"({"kind":"B","apiVersion":"v9"},{"a":2}],"apiVersi)",
@@ -241,7 +241,7 @@ TEST_F(Reading, OfUntypedListsWaitsForTheKind) {
   }
 }
 
-// RC-37: what the codec does with times reaches the wire.
+// RC-37: the codec's format of times is used on the wire.
 TEST_F(Reading, KeepsTheFormOfTimes) {
   core::v1::Event event{.metadata = {.name = "e", .creation_timestamp = Time::from_unix(0)},
                         .event_time = MicroTime::parse("2026-01-01T00:00:00.5Z")};
@@ -332,14 +332,14 @@ TEST_F(Pages, ThatExpireAreReplacedByOneFullList) {
   answer(FakeAnswer::json(page("b", "", "9")));
   const Listed<Pod> all =
       scripted.client().resource<Pod>("shop").list_all({.resource_version = "3", .limit = 7});
-  ASSERT_EQ(all.items.size(), 1U) << "what came before the restart is forgotten";
+  ASSERT_EQ(all.items.size(), 1U) << "items before the restart are dropped";
   EXPECT_EQ(all.items.front()->metadata.name, "b");
   EXPECT_EQ(all.metadata.resource_version, "9");
   EXPECT_THAT(targets(), ElementsAre("?limit=7&resourceVersion=3", "?continue=t1&limit=7",
                                      "?resourceVersion=3"));
 }
 
-TEST_F(Pages, ThatExpireAreAnErrorToWhoCannotStartAnew) {
+TEST_F(Pages, ThatExpireAreAnErrorWithoutRestart) {
   const auto pods = scripted.client().resource<Pod>("shop");
   std::vector<std::string> names;
   const auto note = [&](const Ref<Pod>& pod) { names.push_back(pod->metadata.name.str()); };
@@ -349,7 +349,7 @@ TEST_F(Pages, ThatExpireAreAnErrorToWhoCannotStartAnew) {
   EXPECT_TRUE(is_resource_expired(api_error([&] { pods.list_each({}, note); })));
   EXPECT_THAT(names, ElementsAre("a"));
 
-  // The first page, or another error: never a reason for a full list.
+  // A failure of the first page, or another error, never causes a full list.
   answer(FakeAnswer::json(test::status_json(410, "Expired"), 410));
   EXPECT_TRUE(is_resource_expired(api_error([&] { (void)pods.list_all(); })));
   answer(FakeAnswer::json(page("a", "t1", "5")));

@@ -21,7 +21,7 @@ using test::header;
 using test::Scripted;
 using testing::HasSubstr;
 
-/// The URL that a client for `config` asks, as its error message shows it.
+/// Returns the URL that a client for `config` requests, as shown in its error message.
 std::string url_for(Config config) {
   config.qps = -1;
   const auto transport = std::make_shared<test::FakeTransport>();
@@ -62,7 +62,7 @@ TEST(ServerAddress, IsRefusedWithTheReason) {
       EXPECT_THAT(error.what(), HasSubstr("https://10.0.0.1:6443"));
     }
   }
-  // What may be a password is not quoted.
+  // Text that may be a password is not quoted.
   try {
     static_cast<void>(url_for({.host = "https://me:secret@host"}));
     FAIL();
@@ -76,7 +76,7 @@ struct Urls : testing::Test {
     try {
       call();
     } catch (const TransportError&) {
-      // Nobody answers; only the request counts.
+      // There is no response; only the request matters.
     }
     return scripted.transport->last().target;
   }
@@ -98,7 +98,7 @@ TEST_F(Urls, HaveGroupVersionNamespaceResourceNameAndSubresource) {
             "/apis/example.com/v1/namespaces/shop/widgets/a");
 }
 
-// RC-2: the same road, spelled as a chain.
+// RC-2: the same URLs through the chain of groups and versions.
 TEST_F(Urls, OfTheChainAreThoseOfTheType) {
   EXPECT_EQ(target_of([&] { (void)client.apps().v1().deployments("shop").get("web"); }),
             "/apis/apps/v1/namespaces/shop/deployments/web");
@@ -110,7 +110,7 @@ TEST_F(Urls, IgnoreTheNamespaceOfKindsThatHaveNone) {
 }
 
 // RC-3
-TEST_F(Urls, RefuseWhatIsNoPathSegment) {
+TEST_F(Urls, RefuseInvalidPathSegments) {
   const auto pods = client.resource<Pod>("shop");
   for (const char* name : {".", "..", "a/b", "a%2fb", "../../secrets"}) {
     EXPECT_THROW((void)pods.get(name), std::invalid_argument) << name;
@@ -122,7 +122,7 @@ TEST_F(Urls, RefuseWhatIsNoPathSegment) {
   EXPECT_TRUE(scripted.transport->requests().empty());
 }
 
-// RC-3: everything else is encoded.
+// RC-3: all other characters are encoded.
 TEST_F(Urls, EncodeNames) {
   EXPECT_EQ(target_of([&] { (void)client.resource<Node>().get("system:node 1\xc3\xa9?#"); }),
             "/api/v1/nodes/system:node%201%C3%A9%3F%23");
@@ -158,7 +158,7 @@ TEST_F(Urls, HaveSortedAndEncodedQueries) {
 }
 
 // RC-6
-TEST_F(Urls, OfWatchesSayWhatIsWanted) {
+TEST_F(Urls, OfWatchesCarryTheOptions) {
   EXPECT_EQ(target_of([&] {
               (void)client.resource<Pod>("shop").watch({.resource_version = "7",
                                                         .timeout = 300s,
@@ -168,11 +168,12 @@ TEST_F(Urls, OfWatchesSayWhatIsWanted) {
             "/api/v1/namespaces/shop/pods?allowWatchBookmarks=true&resourceVersion=7"
             "&sendInitialEvents=false&timeout=5m0s&timeoutSeconds=300&watch=true");
   EXPECT_EQ(scripted.transport->last().lane, Lane::kWatches);
-  // The server ends it in time; a client that hung up at the same moment would only lose events.
+  // The server ends the watch in time; a client that disconnects at the same moment would lose
+  // events.
   EXPECT_GT(scripted.transport->last().timeout, 310s);
 }
 
-TEST_F(Urls, LeaveOutWhatIsNotSet) {
+TEST_F(Urls, LeaveOutUnsetOptions) {
   EXPECT_EQ(target_of([&] { (void)client.resource<Pod>().list(); }), "/api/v1/pods");
   EXPECT_EQ(target_of([&] { (void)client.resource<Pod>("a").get("b", {.resource_version = "0"}); }),
             "/api/v1/namespaces/a/pods/b?resourceVersion=0");
@@ -242,7 +243,7 @@ TEST_F(Identity, IsNotATokenAndAPasswordAtOnce) {
 }
 
 // KC-30, KC-35: also over http.
-TEST_F(Identity, MayBeSomebodyElse) {
+TEST_F(Identity, MayImpersonateAnotherUser) {
   scripted.config.host = "http://server";
   scripted.config.impersonate = {.user = "jane",
                                  .uid = "42",
@@ -262,7 +263,7 @@ TEST_F(Identity, MayBeSomebodyElse) {
 }
 
 // KC-47
-TEST_F(Identity, IsToldWhenItIsRefusedAndTheRequestIsNotRepeated) {
+TEST_F(Identity, IsNotifiedOfARefusalAndTheRequestIsNotRepeated) {
   scripted.credentials->value = "Bearer old";
   const Client client = scripted.client();
   scripted.transport->answer(FakeAnswer::json(test::status_json(401, "Unauthorized"), 401));

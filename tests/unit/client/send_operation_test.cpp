@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that are polled (RC-74, RC-75).
+// Polled requests (RC-74, RC-75).
 #include "../../../src/client/send_operation.hpp"
 
 #include <kube/base/metrics.hpp>
@@ -28,7 +28,7 @@ using Kind = TransportError::Kind;
 
 constexpr auto kNever = Clock::TimePoint::max();
 
-/// Takes its time, and is told how that ends.
+/// A limiter that records the stop tokens of its waits.
 class SlowLimiter final : public RateLimiter {
  public:
   [[nodiscard]] bool wait(std::stop_token stop) override {
@@ -71,8 +71,8 @@ TEST_F(SendOperationTest, SendsWithTheFirstPollAndIsReadyWithTheHead) {
   EXPECT_EQ(body_of(*stream), "hello");
 }
 
-// RC-74: the turn is a time, not a thread that waits; the same turns as for those who wait.
-TEST_F(SendOperationTest, WaitsForItsTurnByTheRateLimit) {
+// RC-74: a reservation is a time, not a blocked thread; blocking callers get the same times.
+TEST_F(SendOperationTest, WaitsForTheRateLimit) {
   scripted.config.qps = 1;
   scripted.config.burst = 1;
   scripted.options.metrics = std::make_shared<Metrics>();
@@ -97,7 +97,7 @@ TEST_F(SendOperationTest, WaitsForItsTurnByTheRateLimit) {
 }
 
 // RC-74
-TEST_F(SendOperationTest, GivesItsTurnToOthersWhenItIsDestroyed) {
+TEST_F(SendOperationTest, ReturnsItsTokenWhenDestroyed) {
   scripted.config.qps = 1;
   scripted.config.burst = 1;
   SendOperation first{rest(), request, poller()};
@@ -126,7 +126,7 @@ TEST_F(SendOperationTest, LetsAWorkerWaitForALimiterOfTheProgram) {
     EXPECT_EQ(operation.poll(), Poll::kPending);
     EXPECT_EQ(transport->size(), 1U);
   }
-  // One that is destroyed meanwhile tells the limiter.
+  // Destroying the operation stops the limiter's wait.
   auto canceled = std::make_unique<SendOperation>(rest(), request, poller());
   EXPECT_EQ(canceled->poll(), Poll::kPending);
   canceled.reset();
@@ -136,7 +136,7 @@ TEST_F(SendOperationTest, LetsAWorkerWaitForALimiterOfTheProgram) {
   EXPECT_EQ(transport->size(), 1U);
 }
 
-// RC-75: a bucket that goes by another clock says nothing about this one.
+// RC-75: the times of a bucket with another clock cannot be compared with this one.
 TEST_F(SendOperationTest, LetsAWorkerWaitForABucketOfAnotherClock) {
   SteppingClock other;
   const auto bucket = std::make_shared<TokenBucket>(1, 1, other);
@@ -150,13 +150,13 @@ TEST_F(SendOperationTest, LetsAWorkerWaitForABucketOfAnotherClock) {
   EXPECT_EQ(transport->size(), 1U);
 }
 
-// RC-74: Retry-After, the back-off of the host and the limit of tries.
+// RC-74: Retry-After, host back-off and the limit of attempts.
 TEST_F(SendOperationTest, TriesAgainWhenTheServerAsksForIt) {
   scripted.options.max_retries = 1;
   SendOperation operation{rest(), request, poller()};
   EXPECT_EQ(operation.poll(), Poll::kPending);
   transport->last().answer(429, {{"Retry-After", "7"}});
-  EXPECT_EQ(operation.poll(), Poll::kPending);  // reads what nobody wants
+  EXPECT_EQ(operation.poll(), Poll::kPending);  // reads the discarded body
   EXPECT_EQ(operation.wake_at(), kNever);
   transport->last().send("later");
   transport->last().end();
@@ -225,7 +225,7 @@ TEST_F(SendOperationTest, TriesAgainAfterALostConnectionUnlessTheRequestWrites) 
 }
 
 // RC-74
-TEST_F(SendOperationTest, AWatchThatCannotBeOpenedForReasonsThatPassHasNoStream) {
+TEST_F(SendOperationTest, AWatchThatCannotBeOpenedForTransientReasonsHasNoStream) {
   scripted.options.max_retries = 1;
   request.kind = Request::Kind::kWatch;
   SendOperation operation{rest(), request, poller()};
@@ -240,7 +240,7 @@ TEST_F(SendOperationTest, AWatchThatCannotBeOpenedForReasonsThatPassHasNoStream)
   EXPECT_EQ(operation.take(), nullptr);
 }
 
-// RC-74: also for a watch, where a timeout of the transport is a reason to try again.
+// RC-74: also for a watch, where a timeout of the transport causes a retry.
 TEST_F(SendOperationTest, FailsIfThereIsNoTimeForAnotherTry) {
   request.kind = Request::Kind::kWatch;
   request.timeout = 5000ms;
@@ -284,7 +284,7 @@ TEST_F(SendOperationTest, AnErrorThatIsCutOffKeepsItsCode) {
 }
 
 // RC-75
-TEST_F(SendOperationTest, NeedsNoWorkerForCredentialsThatAreAtHand) {
+TEST_F(SendOperationTest, NeedsNoWorkerForCachedCredentials) {
   const auto credentials = std::make_shared<SometimesBlockingCredentials>();
   scripted.options.credentials = credentials;
   SendOperation operation{rest(), request, poller()};
@@ -344,7 +344,7 @@ TEST_F(SendOperationTest, SharesTheErrorOfAPluginAndRunsItAgainLater) {
 }
 
 // RC-75
-TEST_F(SendOperationTest, StopsAPluginThatNobodyWaitsForAnyMore) {
+TEST_F(SendOperationTest, StopsAPluginThatNoRequestNeeds) {
   const auto credentials = std::make_shared<SometimesBlockingCredentials>();
   credentials->is_ready = false;
   scripted.options.credentials = credentials;
@@ -425,7 +425,7 @@ TEST_F(SendOperationTest, CancelsTheReadOfAWorker) {
   EXPECT_EQ(scripted.transport->totals().open, 0);
 }
 
-// RC-74: however far it has come, nothing is left behind.
+// RC-74: nothing leaks in any state.
 TEST_F(SendOperationTest, CanBeDestroyedInEveryState) {
   const auto credentials = std::make_shared<SometimesBlockingCredentials>();
   scripted.options.credentials = credentials;

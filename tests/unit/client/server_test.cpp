@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client and an API server that means it, in this process or a real one.
+// The client against an API server with full semantics, in-process or real.
 #include <kube/api/apps/v1.hpp>
 #include <kube/api/authentication/v1.hpp>
 #include <kube/api/autoscaling/v1.hpp>
@@ -166,7 +166,7 @@ TEST_F(ServerTest, HasSubresources) {
 }
 
 // WA-1..WA-5
-TEST_F(ServerTest, TellsWhatHappens) {
+TEST_F(ServerTest, WatchesReportChanges) {
   const std::string version = maps.list().metadata.resource_version;
   Watch<ConfigMap> watch = maps.watch({.label_selector = "color", .resource_version = version});
   Watch<Value> untyped = client.dynamic({"", "v1", "configmaps"}, space)
@@ -188,7 +188,7 @@ TEST_F(ServerTest, TellsWhatHappens) {
 }
 
 // WA-3: the list as a stream.
-TEST_F(ServerTest, BeginsAWatchWithWhatExists) {
+TEST_F(ServerTest, StartsAWatchWithExistingObjects) {
   make("a");
   make("b");
   Watch<ConfigMap> watch = maps.watch({.label_selector = "color",
@@ -202,7 +202,7 @@ TEST_F(ServerTest, BeginsAWatchWithWhatExists) {
   EXPECT_NE(end->object->metadata.annotations.find("k8s.io/initial-events-end"), nullptr);
 }
 
-TEST_F(ServerTest, WatchesWaitForNoLongerThanTheyAreTold) {
+TEST_F(ServerTest, WatchesWaitNoLongerThanTheirTimeout) {
   const std::string version = make("first")->metadata.resource_version.str();
   Watch<ConfigMap> watch = maps.watch({.label_selector = "color", .resource_version = version});
   EXPECT_FALSE(watch.next_for(1ms));
@@ -219,7 +219,7 @@ TEST_F(ServerTest, WatchesWaitForNoLongerThanTheyAreTold) {
 }
 
 // WA-11
-TEST_F(ServerTest, TellsThatAVersionIsTooOld) {
+TEST_F(ServerTest, ReportsAnExpiredVersion) {
   make("a");
   if (!server.is_real()) server->compact();
   int code = 0;
@@ -233,7 +233,7 @@ TEST_F(ServerTest, TellsThatAVersionIsTooOld) {
   EXPECT_EQ(code, 410);
 }
 
-TEST_F(ServerTest, GoesOnAfterTheWatchesEnd) {
+TEST_F(ServerTest, ContinuesAfterTheWatchesEnd) {
   const auto listed = maps.list();
   RetryWatch<ConfigMap> watch =
       maps.retry_watch({.label_selector = "color",
@@ -248,7 +248,7 @@ TEST_F(ServerTest, GoesOnAfterTheWatchesEnd) {
 }
 
 // RC-60, RC-61
-TEST_F(ServerTest, TellsWhatItServes) {
+TEST_F(ServerTest, ListsItsResources) {
   RestMapper mapper{client};
   EXPECT_EQ(mapper.for_text("deploy").resource,
             (GroupVersionResource{"apps", "v1", "deployments"}));
@@ -261,7 +261,7 @@ TEST_F(ServerTest, TellsWhatItServes) {
 }
 
 // RC-41, RC-43
-TEST_F(ServerTest, SaysNoInDetail) {
+TEST_F(ServerTest, ReportsErrorsInDetail) {
   try {
     client.apps().v1().deployments(space).create({.metadata = {.name = "Not_A_Name"}});
     FAIL();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole road over real sockets: Config, credentials, transport, client.
+// End to end over real sockets: Config, credentials, transport, client.
 #include <kube/api/core/v1.hpp>
 #include <kube/base/metrics.hpp>
 #include <kube/client/client.hpp>
@@ -72,7 +72,7 @@ TEST(ClientOverSockets, ReadsAndWritesObjects) {
   EXPECT_EQ(server.accepted(), 1) << "one connection for all";
 }
 
-TEST(ClientOverSockets, ProvesItselfAndTrustsOnlyItsAuthority) {
+TEST(ClientOverSockets, AuthenticatesAndTrustsOnlyItsAuthority) {
   const test::TestAuthority authority;
   const test::TestAuthority stranger{"stranger"};
   std::promise<std::string> seen;
@@ -111,7 +111,7 @@ TEST(ClientOverSockets, WatchesUntilTheServerEndsIt) {
     peer.write("0\r\n\r\n");
     peer.wait_for_end();
   }};
-  // The client itself is gone when the first event comes.
+  // The client itself has been destroyed when the first event arrives.
   std::vector<std::string> seen;
   for (const WatchEvent<Pod>& event : Client{config_of(server)}.resource<Pod>().watch()) {
     seen.push_back(std::string{to_string(event.type)} + ' ' + event.object->metadata.name.str());
@@ -162,7 +162,7 @@ TEST(ClientOverSockets, StopsAWatchThatIsSilent) {
   std::jthread stopper{[&] { watch.stop(); }};
   EXPECT_EQ(watch.next(), std::nullopt);
   EXPECT_EQ(is_gone.get_future().wait_for(10s), std::future_status::ready)
-      << "the server learns that nobody listens";
+      << "the connection is closed";
 }
 
 // RC-13
@@ -181,7 +181,7 @@ TEST(ClientOverSockets, TriesAgainWhenTheServerIsBusy) {
   EXPECT_EQ(asked, 2);
 }
 
-TEST(ClientOverSockets, SaysWhereNobodyListens) {
+TEST(ClientOverSockets, ReportsARefusedConnection) {
   std::string url;
   {
     const ScriptedServer gone{[](Peer&) {}};
@@ -211,7 +211,7 @@ TEST(ClientOverSockets, CancelsARequestThatIsNotAnswered) {
   }
 }
 
-// A Resource and a Watch keep what they need.
+// A Resource and a Watch keep their dependencies alive.
 TEST(ClientOverSockets, ResourcesOutliveTheirClient) {
   ScriptedServer server{[&](Peer& peer) {
     while (!peer.read_request().empty()) {

@@ -39,7 +39,7 @@ FakeAnswer protobuf_stream(std::vector<std::string> chunks) {
           .chunks = std::move(chunks)};
 }
 
-/// "ADDED web-0", ..., "ERROR 410 reason".
+/// Formats an event: "ADDED web-0", ..., "ERROR 410 reason".
 template <typename T>
 std::string shown(const WatchEvent<T>& event) {
   if (event.type == EventType::kError) {
@@ -85,7 +85,7 @@ TEST_F(Watching, AtAnOldVersionIsRefused) {
 }
 
 // WA-2, WA-3
-TEST_F(Watching, TellsWhatHappened) {
+TEST_F(Watching, DeliversEvents) {
   Watch<Pod> pods = watch(stream(
       {pod_frame("ADDED", "a", "1"), pod_frame("MODIFIED", "a", "2"),
        pod_frame("DELETED", "a", "3"),
@@ -107,7 +107,7 @@ TEST_F(Watching, TellsWhatHappened) {
   EXPECT_EQ(pods.next(), std::nullopt);
 }
 
-// WA-4, WA-5, WA-6, WA-7: what a server sent, however it is cut.
+// WA-4, WA-5, WA-6, WA-7: recorded streams, split at any byte.
 TEST_F(Watching, ReadsRecordedStreamsInAnyPieces) {
   const auto config_maps = scripted.client().resource<ConfigMap>();
   std::vector<std::string> whole;
@@ -127,7 +127,7 @@ TEST_F(Watching, ReadsRecordedStreamsInAnyPieces) {
   }
 }
 
-// WA-4: values, not lines.
+// WA-4: frames are values, not lines.
 TEST_F(Watching, SplitsBetweenValues) {
   std::string together;
   for (const char* name : {"a", "b", "c"}) {
@@ -171,13 +171,13 @@ TEST_F(Watching, EndsWithOneErrorWhenItCannotBeDecoded) {
     expect_decoding_error(watch(stream({bad, pod_frame("ADDED", "never", "1")})), bad);
   }
   expect_decoding_error(watch(protobuf_stream({std::string{"\0\0\0\x04zzzz", 8}})), "protobuf");
-  // Bytes that no longer are HTTP: damaged, not lost.
+  // Bytes that are not valid HTTP: damaged, not lost.
   expect_decoding_error(watch({.cut = TransportError::Kind::kProtocol}), "protocol");
   EXPECT_EQ(scripted.transport->totals().open, 0);
 }
 
-// WA-9: what came before is not lost, even in the same piece.
-TEST_F(Watching, DeliversWhatCameBeforeTheDamage) {
+// WA-9: events before the damage are delivered, even from the same piece.
+TEST_F(Watching, DeliversEventsBeforeTheDamage) {
   EXPECT_THAT(
       rest_of(watch(stream({pod_frame("ADDED", "a", "1") + pod_frame("ADDED", "b", "2") + "x"}))),
       ElementsAre("ADDED a", "ADDED b", "ERROR 500 InternalError"));
@@ -189,7 +189,7 @@ TEST_F(Watching, RefusesFramesAbove16MiB) {
   for (int i = 0; i < 17; ++i) json.chunks.emplace_back(std::size_t{1} << 20, 'x');
   expect_decoding_error(watch(std::move(json)), "JSON");
   expect_decoding_error(watch(protobuf_stream({std::string{"\x01\0\0\x01", 4}})), "protobuf");
-  // One that just fits does.
+  // A frame just below the limit is accepted.
   const std::string name(std::size_t{15} << 20, 'x');
   EXPECT_THAT(rest_of(watch(stream({pod_frame("ADDED", name, "1")}))),
               ElementsAre("ADDED " + name));
@@ -219,7 +219,7 @@ TEST_F(Watching, ReadsNothingAheadOfItsConsumer) {
   EXPECT_EQ(scripted.transport->totals().reads, 2);
 }
 
-// WA-10: of a large piece only a part is decoded at a time.
+// WA-10: only a part of a large piece is decoded at a time.
 TEST_F(Watching, DecodesOnlyALittleAhead) {
   std::string many;
   for (int i = 0; i < 1000; ++i) many += pod_frame("ADDED", "a" + std::string(900, 'x'), "1");
@@ -229,7 +229,7 @@ TEST_F(Watching, DecodesOnlyALittleAhead) {
   EXPECT_LE(block_totals().blocks - before, 64U);
 }
 
-// WA-10: and of large objects only a few.
+// WA-10: only a few large objects are decoded at a time.
 TEST_F(Watching, DecodesLessAheadOfLargeObjects) {
   std::string many;
   for (int i = 0; i < 40; ++i) many += pod_frame("ADDED", "a" + std::string(100'000, 'x'), "1");
@@ -413,7 +413,7 @@ TEST_F(Retrying, StopsWhileItReadsAndWhileItWaits) {
 
   std::stop_source stop;
   scripted.clock.on_sleep = [&] { stop.request_stop(); };
-  RetryWatch<Pod> waiting = watch();  // nobody answers
+  RetryWatch<Pod> waiting = watch();  // there is no response
   EXPECT_EQ(waiting.next(stop.get_token()), std::nullopt);
   EXPECT_EQ(waiting.next(), std::nullopt);
 }

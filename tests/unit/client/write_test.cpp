@@ -79,7 +79,7 @@ TEST_F(Writing, PatchesWithTheBodyAsGiven) {
 }
 
 // RC-50, RC-51
-TEST_F(Writing, AppliesWhatTheObjectSays) {
+TEST_F(Writing, AppliesTheFieldsOfTheObject) {
   Deployment web{.metadata = {.name = "web", .namespace_ = "shop"}, .spec = {.replicas = 3}};
   web.metadata.managed_fields.push_back({.manager = "somebody"});
   web.spec.template_.spec.containers.push_back({.name = "main", .image = "nginx"});
@@ -112,7 +112,7 @@ TEST_F(Writing, AppliesWhatTheObjectSays) {
   EXPECT_EQ(decode_json<Value>(last().body)->get_integer("status.replicas"), 3);
 }
 
-// RC-51: nothing is added, either; a server refuses fields that a kind does not have.
+// RC-51: nothing is added either; a server refuses fields that a kind does not have.
 TEST_F(Writing, AppliesNothingElse) {
   answer(FakeAnswer::json(R"({"kind":"ConfigMap","apiVersion":"v1"})"));
   client.resource<core::v1::ConfigMap>("shop").apply(
@@ -126,7 +126,7 @@ TEST_F(Writing, AppliesNothingElse) {
 }
 
 // RC-51
-TEST_F(Writing, AppliesOnlyForSomebodyAndWithAName) {
+TEST_F(Writing, RequiresFieldManagerAndNameForApply) {
   const Deployment web{.metadata = {.name = "web"}};
   EXPECT_THROW(deployments.apply(web, {}), std::invalid_argument);
   EXPECT_THROW(deployments.apply(web, {.field_manager = std::string(129, 'x')}),
@@ -145,7 +145,7 @@ TEST_F(Writing, DeletesWithOptionsInTheBody) {
   EXPECT_EQ(last().target, "/api/v1/namespaces/shop/pods/web-0");
   EXPECT_EQ(*decode_protobuf<meta::v1::DeleteOptions>(last().body), meta::v1::DeleteOptions{});
 
-  answer(FakeAnswer::json(test::pod_json("web-0")));  // the object that is about to go
+  answer(FakeAnswer::json(test::pod_json("web-0")));  // the object being deleted
   pods.delete_("web-0", {.grace_period_seconds = 0,
                          .uid = "u",
                          .resource_version = "7",

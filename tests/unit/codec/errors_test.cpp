@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What decoders say of a mistake: the field, the problem and the byte.
+// Error messages of decoders: the field, the problem and the byte.
 #include <kube/codec/error.hpp>
 
 #include <kube/api/apps/v1.hpp>
@@ -26,7 +26,7 @@ using test::error_of;
 namespace wire = test::wire;
 
 struct Mistake {
-  /// The document; `^` marks the byte that the message names.
+  /// The document; `^` marks the byte offset in the message.
   std::string_view json;
   std::string_view message;
 };
@@ -83,7 +83,7 @@ TEST(CodecError, NamesFieldProblemAndByteOfMistakesInJson) {
            {R"({"metadata":{"name"^ "a"}})", "metadata: expected ':', found string"},
            {R"({"metadata":{^name:"a"}})", "metadata: expected key in quotes, found 'n'"},
            {R"({"metadata":{"name":"a",^}})", "metadata: expected key in quotes, found '}'"},
-           {R"({"metadata":{"name":"^abc)", "metadata.name: string without an end"},
+           {R"({"metadata":{"name":"^abc)", "metadata.name: unterminated string"},
            {R"({"metadata":{"name":"a\^x"}})", "metadata.name: unknown escape in a string"},
            {R"({"metadata":{"name":"a\u^12"}})", "metadata.name: malformed \\u escape"},
            {R"({"spec":{"hostPID":^trve}})", "spec.hostPID: malformed literal, expected true"},
@@ -92,7 +92,7 @@ TEST(CodecError, NamesFieldProblemAndByteOfMistakesInJson) {
            {R"({"metadata":{"finalizers":["a"^)",
             "metadata.finalizers: expected ',' or ']', found end of input"},
        }) {
-    // `^` and white space before it: the scanner names the next character that is not white space.
+    // Skips white space after `^`: the scanner reports the next character that is not white space.
     Mistake adjusted = mistake;
     std::string json{mistake.json};
     if (const std::size_t mark = json.find("^ "); mark != std::string::npos) {
@@ -184,13 +184,13 @@ TEST(CodecError, NamesFieldProblemAndByteOfMistakesInProtobuf) {
            {wire::bytes(2, wire::integer(25, 1LL << 40)),
             "spec.priority: number 1099511627776 does not fit into 32 bits", 4},
            {wire::bytes(2, wire::tag(10, 2) + wire::varint(100)),
-            "spec.nodeName: length of 100 goes beyond the end", 3},
+            "spec.nodeName: length of 100 extends beyond the end", 3},
            {wire::bytes(1, wire::bytes(8, wire::tag(1, 0))),
             "metadata.creationTimestamp: malformed time", 4},
            {wire::bytes(
                 2, wire::bytes(2, wire::bytes(8, wire::entry(1, "cpu", wire::bytes(1, "much"))))),
             "spec.containers[0].resources.limits['cpu']: expected quantity", 15},
-           {wire::tag(1, 2) + "\x05" + "ab", "metadata: length of 5 goes beyond the end", 1},
+           {wire::tag(1, 2) + "\x05" + "ab", "metadata: length of 5 extends beyond the end", 1},
            {wire::bytes(2, wire::tag(25, 0) + "\x80"), "spec.priority: truncated number", 4},
            {wire::bytes(2, wire::tag(99, 5) + "123"), "spec: truncated field", 4},
        }) {

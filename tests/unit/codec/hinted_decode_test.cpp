@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A decoder that compares with siblings must agree with one that does not: on what it accepts, on what
-// it reads, and on what it says of a mistake. Documents here are written as no server would write them.
+// A decoder that compares with siblings must agree with one that does not: on acceptance, on the
+// result, and on the error message. The documents here are unlike those of any server.
 #include <kube/api/apps/v1.hpp>
 #include <kube/api/core/v1.hpp>
 #include <kube/api/leaf.hpp>
@@ -45,7 +45,8 @@ class Random {
 
 // --- irregular JSON ---
 
-/// Writes JSON of a document with members shuffled, twice, null or unknown, with white space and escapes.
+/// Writes a document as JSON with members that are shuffled, duplicated, null or unknown, with
+/// white space and escapes.
 class WildJson {
  public:
   WildJson(Random& random, std::size_t wildness) : random_(random), wildness_(wildness) {}
@@ -130,7 +131,7 @@ class WildJson {
       name(key);
       append(out, *member);
       space(out);
-      if (wild()) {  // the same name again, with the same value or what is left of it
+      if (wild()) {  // a duplicate member, with the same value or a part of it
         name(key);
         Value again = *member;
         if (again.is_object() && again.size() > 0) {
@@ -185,11 +186,11 @@ void vary(Value& value, Random& random, std::size_t one_in) {
 
 // --- irregular protobuf ---
 
-/// The fields of a message, as far as it is one.
+/// A field of a message, as far as the bytes are one.
 struct WireField {
   std::uint32_t number = 0;
   std::uint32_t wire = 0;
-  std::string payload;  // without a length
+  std::string payload;  // excludes the length
 };
 
 bool take_varint(std::string_view& bytes, std::uint64_t& number) {
@@ -228,7 +229,8 @@ bool split_message(std::string_view bytes, std::vector<WireField>& fields) {
   return true;
 }
 
-/// Writes a message again with fields swapped, twice, unknown, in pieces, and with long lengths.
+/// Rewrites a message with fields that are swapped, duplicated, unknown or split, and with overlong
+/// lengths.
 class WildProtobuf {
  public:
   WildProtobuf(Random& random, std::size_t wildness) : random_(random), wildness_(wildness) {}
@@ -253,7 +255,7 @@ class WildProtobuf {
   bool wild() { return random_.once_in(wildness_); }
   std::string number(std::uint64_t value) {
     std::string out = test::wire::varint(value);
-    if (wild()) {  // longer than it need be
+    if (wild()) {  // an overlong encoding
       out.back() = static_cast<char>(static_cast<unsigned char>(out.back()) | 0x80U);
       out += '\0';
     }
@@ -265,8 +267,8 @@ class WildProtobuf {
       out += field.payload;
       return;
     }
-    // Text may look like a message; then it is changed, perhaps to what is no text, and both decoders
-    // must say so.
+    // Text may parse as a message; then it is changed, possibly to invalid text, which both
+    // decoders must report.
     const std::string payload =
         random_.once_in(4) ? field.payload : write(field.payload, depth + 1);
     out += number(payload.size()) + payload;
@@ -331,7 +333,8 @@ struct Outcome {
   std::string error;
 };
 
-/// Decodes each document with and without siblings, and keeps some objects to look at them again later.
+/// Decodes each document with and without siblings, and keeps some objects to compare them again
+/// later.
 class Comparison {
  public:
   Comparison(const Type& type, Format format, const Projection& projection = {})
@@ -362,13 +365,13 @@ class Comparison {
     ASSERT_TRUE(detail::equal_values(type_, plain.object[0].get(), hinted.object[0].get()))
         << document << "\nwithout siblings: " << plain.object[0].json()
         << "\nwith siblings:    " << hinted.object[0].json();
-    // Also equal in what deep_equal does not tell apart, such as null and [].
+    // Also equal in details that deep_equal ignores, such as null versus [].
     const std::string json = plain.object[0].json();
     ASSERT_EQ(hinted.object[0].json(), json) << document;
     if (kept_.size() < 300) kept_.emplace_back(std::move(hinted.object[0]), json);
   }
 
-  /// What was decoded early must not have changed since; in the end, nothing is left.
+  /// Checks that early objects have not changed, and that the pool is empty in the end.
   void finish() {
     for (const auto& [object, json] : kept_) ASSERT_EQ(object.json(), json);
     hinted_.reset();
@@ -404,7 +407,7 @@ class Comparison {
   std::size_t refused_ = 0;
 };
 
-/// A pod with all that the deployment's template says.
+/// Creates a pod with all fields of the deployment's template.
 Value rich_pod() {
   const Value deployment =
       *decode_json<Value>(test::recorded_items("apps_v1_deployments", Format::kJson).at(0));
@@ -492,7 +495,7 @@ TEST(HintedDecode, AgreesOnIrregularProtobuf) {
       try {
         message = encode_protobuf_message(*decode_json<Pod>(encode_json(document)));
       } catch (const CodecError&) {
-        continue;  // varied beyond what a pod may say
+        continue;  // the variation is not a valid pod
       }
       if (!random.once_in(3)) message = wild.write(message);
       for (std::size_t times = 1 + random.below(2); times > 0; --times) {
@@ -590,8 +593,8 @@ TEST(HintedDecode, AgreesUnderAProjection) {
   }
 }
 
-// Of a message that is dropped nearly whole, the sibling remembers only what was kept.
-TEST(HintedDecode, AgreesWhenNearlyAllIsDropped) {
+// If nearly all of a message is dropped, the sibling remembers only the kept part.
+TEST(HintedDecode, AgreesWhenNearlyEverythingIsDropped) {
   Random random{31};
   WildProtobuf wild{random, 15};
   Comparison pods{type_of<Pod>(), Format::kProtobuf,
@@ -651,7 +654,7 @@ TEST(HintedDecode, AgreesWhenOneDecoderReadsBothFormats) {
 }
 
 TEST(HintedDecode, AgreesWhileSiblingsAreForgotten) {
-  // Room for a sibling or two, and a hundred families.
+  // The memory limit fits one or two siblings; there are a hundred families.
   Random random{6};
   auto pool = std::make_shared<Pool>();
   Decoder<Pod> plain;
@@ -669,7 +672,7 @@ TEST(HintedDecode, AgreesWhileSiblingsAreForgotten) {
   EXPECT_GT(pool->totals().nodes, 0U);
 }
 
-TEST(HintedDecode, TellsNumbersThatBeginAlike) {
+TEST(HintedDecode, DistinguishesNumbersWithACommonPrefix) {
   Comparison values{type_of<Value>(), Format::kJson};
   Comparison pods{type_of<Pod>(), Format::kJson};
   for (const std::string_view number :
@@ -685,7 +688,7 @@ TEST(HintedDecode, TellsNumbersThatBeginAlike) {
   pods.finish();
 }
 
-TEST(HintedDecode, TellsTextsThatBeginAlike) {
+TEST(HintedDecode, DistinguishesTextsWithACommonPrefix) {
   Comparison values{type_of<Value>(), Format::kJson};
   for (const std::string_view text :
        {"a text of some length", "a text of some length, and more", "a text of some length",
@@ -698,7 +701,7 @@ TEST(HintedDecode, TellsTextsThatBeginAlike) {
   values.finish();
 }
 
-TEST(HintedDecode, AddsToAListThatComesInTwoForms) {
+TEST(HintedDecode, AppendsToAListInTwoEncodings) {
   namespace wire = test::wire;
   std::string numbers;
   for (int i = 1; i <= 8; ++i) numbers += wire::integer(4, i);
@@ -718,7 +721,7 @@ TEST(HintedDecode, AddsToAListThatComesInTwoForms) {
   pods.finish();
 }
 
-// Times and durations are numbers in memory; they were taken for handles when they stood in a list.
+// Regression: times and durations are numbers in memory, but were treated as handles inside lists.
 struct Schedule {
   meta::v1::ObjectMeta metadata;
   List<Time> times;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists and watches that arrive in pieces.
+// Lists and watches that arrive in chunks.
 #include "support/watch_reader.hpp"
 #include <kube/api/apps/v1.hpp>
 #include <kube/api/core/v1.hpp>
@@ -96,7 +96,7 @@ TEST(ListReader, YieldsAnItemWithItsLastByte) {
       static_cast<void>(decode_json<ConfigMap>(body.substr(first_item, at - first_item))));
 }
 
-TEST(ListReader, ReadsMetadataBehindTheItems) {
+TEST(ListReader, ReadsMetadataAfterTheItems) {
   const auto listed = read_list<ConfigMap>(
       Format::kJson,
       R"({"apiVersion":"v1","items":[ {"metadata":{"name":"a"}} , {"metadata":{"name":"b"}} ],)"
@@ -109,7 +109,7 @@ TEST(ListReader, ReadsMetadataBehindTheItems) {
   EXPECT_EQ(listed.head.resource_version, "5");
 }
 
-TEST(ListReader, TakesNoItemsForAnEmptyList) {
+TEST(ListReader, TreatsMissingItemsAsAnEmptyList) {
   EXPECT_TRUE(read_list<ConfigMap>(Format::kJson,
                                    R"({"kind":"ConfigMapList","apiVersion":"v1","items":null})", 2)
                   .items.empty());
@@ -120,7 +120,7 @@ TEST(ListReader, TakesNoItemsForAnEmptyList) {
       read_list<Pod>(Format::kProtobuf, encode_protobuf(core::v1::PodList{}), 2).items.empty());
 }
 
-TEST(ListReader, RefusesWhatIsNoListOfItsKind) {
+TEST(ListReader, RejectsAnythingButAListOfItsKind) {
   EXPECT_EQ(problem_of([] {
               read_list<Pod>(Format::kJson, test::fixture("core_v1_configmaps.json"), 50);
             }),
@@ -129,7 +129,7 @@ TEST(ListReader, RefusesWhatIsNoListOfItsKind) {
   EXPECT_EQ(problem_of([] { read_list<Pod>(Format::kJson, R"({"items":{}})", 1); }),
             "items: expected list");
   EXPECT_EQ(problem_of([] { read_list<Pod>(Format::kJson, R"({"items":[]} x)", 1); }),
-            "more after the end of the list");
+            "unexpected data after the end of the list");
   EXPECT_EQ(problem_of([] { read_list<Pod>(Format::kProtobuf, "<html>", 1); }),
             "not a Kubernetes protobuf object: the magic bytes are missing");
 }
@@ -138,7 +138,7 @@ TEST(ListReader, RefusesABodyThatEndsEarly) {
   for (const auto& [format, file] : {std::pair{Format::kJson, "core_v1_configmaps.json"},
                                      std::pair{Format::kProtobuf, "core_v1_configmaps.pb"}}) {
     const std::string body = test::fixture(file);
-    // What stands behind the list itself (a newline; two empty fields) may be missing.
+    // The bytes after the list itself (a newline; two empty fields) are optional.
     for (std::size_t size = 0; size + 5 < body.size(); ++size) {
       EXPECT_THROW(read_list<ConfigMap>(format, body.substr(0, size), 64), CodecError) << size;
     }
@@ -200,7 +200,7 @@ TEST(WatchReader, ReadsEventsInAnyNotation) {
   EXPECT_TRUE(events[1].starts_with("DELETED "));
 }
 
-TEST(WatchReader, RefusesWhatIsNoEvent) {
+TEST(WatchReader, RejectsAnythingButAnEvent) {
   const auto read = [](std::string_view stream) {
     return problem_of([&] { read_watch<Pod>(Format::kJson, stream, 5); });
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How JSON is read: as the Go types of Kubernetes read it.
+// JSON is decoded with the rules of the Go types of Kubernetes.
 #include <kube/codec/json.hpp>
 
 #include <kube/api/apiextensions/v1.hpp>
@@ -45,7 +45,7 @@ Ref<Pod> pod_with_container(std::string_view members) {
   return pod_with_spec(R"("containers":[{)" + std::string{members} + "}]");
 }
 
-TEST(JsonDecode, ReadsWhatAServerSends) {
+TEST(JsonDecode, DecodesAServersAnswer) {
   const std::string item = test::recorded_items("core_v1_pods", Format::kJson).at(0);
 
   const Ref<Pod> pod = decode_json<Pod>(item);
@@ -82,7 +82,7 @@ TEST(JsonDecode, ReadsMembersInAnyOrder) {
                         R"("spec":{"containers":[{"name":"c","image":"i"}],"nodeName":"n"}})"));
 }
 
-TEST(JsonDecode, IgnoresWhatItDoesNotKnow) {
+TEST(JsonDecode, IgnoresUnknownFields) {
   const Ref<Pod> pod = decode_json<Pod>(
       R"({"future":[{"a":[1.5e3,null,true,"\u00e4\n"]},{}],"metadata":{"name":"p","x":{}},)"
       R"("spec":{"unheardOf":false,"nodeName":"n","another":"\ud83d\ude00"}})");
@@ -91,7 +91,7 @@ TEST(JsonDecode, IgnoresWhatItDoesNotKnow) {
   EXPECT_EQ(pod->spec.node_name, "n");
 }
 
-TEST(JsonDecode, ChecksWhatItIgnores) {
+TEST(JsonDecode, ValidatesIgnoredFields) {
   for (const std::string_view text :
        {R"({"future":[1,]})", R"({"future":{"a"}})", R"({"future":{"a":1,}})", R"({"future":01})",
         R"({"future":1.})", R"({"future":tru})", R"({"future":"\x"})", R"({"future":"\u12"})",
@@ -100,14 +100,14 @@ TEST(JsonDecode, ChecksWhatItIgnores) {
   }
 }
 
-TEST(JsonDecode, TellsNamesByTheirCase) {
+TEST(JsonDecode, DistinguishesNamesByCase) {
   const Ref<Pod> pod =
       decode_json<Pod>(R"({"Metadata":{"name":"no"},"metadata":{"Name":"no","NAME":"no"}})");
 
   EXPECT_EQ(pod->metadata.name, "");
 }
 
-TEST(JsonDecode, TellsNamesThatBeginAlike) {
+TEST(JsonDecode, DistinguishesNamesWithACommonPrefix) {
   const Ref<Pod> pod = pod_with_spec(
       R"("serviceAccount":"a","serviceAccountName":"b","serviceAccountNames":"c","serviceA":"d")");
 
@@ -122,7 +122,7 @@ TEST(JsonDecode, ReadsEscapesInNames) {
 
 // --- null ---
 
-TEST(JsonDecode, TakesNullForNothingInEveryKindOfField) {
+TEST(JsonDecode, DecodesNullAsUnsetInEveryKindOfField) {
   const Ref<Pod> pod = decode_json<Pod>(
       R"({"metadata":{"name":null,"generation":null,"creationTimestamp":null,)"
       R"("deletionTimestamp":null,"deletionGracePeriodSeconds":null,"labels":null,)"
@@ -139,7 +139,7 @@ TEST(JsonDecode, TakesNullForNothingInEveryKindOfField) {
   EXPECT_FALSE(pod->spec.priority.has_value());
 }
 
-TEST(JsonDecode, TakesNullForNothingInLeaves) {
+TEST(JsonDecode, DecodesNullAsUnsetInLeaves) {
   EXPECT_EQ(*decode_json<Event>(R"({"metadata":null,"involvedObject":null,"eventTime":null,)"
                                 R"("firstTimestamp":null,"series":null,"count":null})"),
             Event{});
@@ -152,7 +152,7 @@ TEST(JsonDecode, TakesNullForNothingInLeaves) {
   EXPECT_EQ(*decode_json<Secret>(R"({"data":null,"immutable":null,"type":null})"), Secret{});
 }
 
-TEST(JsonDecode, TakesNullElementsForEmptyOnes) {
+TEST(JsonDecode, DecodesNullElementsAsEmpty) {
   const Ref<Pod> pod =
       decode_json<Pod>(R"({"metadata":{"finalizers":["a",null]},"spec":{"containers":[null],)"
                        R"("securityContext":{"supplementalGroups":[1,null]}}})");
@@ -163,7 +163,7 @@ TEST(JsonDecode, TakesNullElementsForEmptyOnes) {
   EXPECT_EQ(pod->spec.security_context->supplemental_groups, (List<std::int64_t>{1, 0}));
 }
 
-TEST(JsonDecode, TakesNullValuesOfMapsForEmptyOnes) {
+TEST(JsonDecode, DecodesNullMapValuesAsEmpty) {
   EXPECT_EQ(pod_with_metadata(R"("labels":{"a":null,"b":""})")->metadata.labels,
             (Map<String>{{"a", ""}, {"b", ""}}));
   EXPECT_EQ(test::item_json(*decode_json<Secret>(R"({"data":{"a":"","b":null}})")),
@@ -172,8 +172,8 @@ TEST(JsonDecode, TakesNullValuesOfMapsForEmptyOnes) {
   EXPECT_EQ(schema->properties.at("a"), JSONSchemaProps{});
 }
 
-// A manifest may say `cpu: null`; servers take it for zero.
-TEST(JsonDecode, TakesNullQuantitiesAndTimesInMapsForZero) {
+// A manifest may contain `cpu: null`; servers treat it as zero.
+TEST(JsonDecode, DecodesNullQuantitiesAndTimesInMapsAsZero) {
   const Ref<Pod> pod = pod_with_container(R"("resources":{"limits":{"cpu":null,"memory":"1Gi"}})");
   const auto budget = decode_json<PodDisruptionBudget>(
       R"({"status":{"disruptedPods":{"a":null,"b":"2026-01-01T00:00:00Z"}}})");
@@ -184,7 +184,7 @@ TEST(JsonDecode, TakesNullQuantitiesAndTimesInMapsForZero) {
   EXPECT_TRUE(budget->status.disrupted_pods.at("b").is_set());
 }
 
-// --- names that stand in a document twice ---
+// --- duplicate names ---
 
 TEST(JsonDecode, LetsTheLastOfEqualNamesWin) {
   const Ref<Pod> pod = decode_json<Pod>(
@@ -198,7 +198,7 @@ TEST(JsonDecode, LetsTheLastOfEqualNamesWin) {
   EXPECT_EQ(pod->metadata.creation_timestamp.str(), "2026-01-02T00:00:00Z");
 }
 
-TEST(JsonDecode, MergesStructsThatStandTwice) {
+TEST(JsonDecode, MergesDuplicateStructs) {
   const Ref<Pod> pod =
       decode_json<Pod>(R"({"spec":{"nodeName":"a","securityContext":{"runAsUser":1}},)"
                        R"("spec":{"hostname":"b","securityContext":{"runAsGroup":2}},)"
@@ -211,7 +211,7 @@ TEST(JsonDecode, MergesStructsThatStandTwice) {
   EXPECT_EQ(pod->spec.security_context->sysctls.size(), 1U);
 }
 
-TEST(JsonDecode, MergesMapsThatStandTwice) {
+TEST(JsonDecode, MergesDuplicateMaps) {
   const Ref<Pod> pod = pod_with_metadata(
       R"("labels":{"c":"3","a":"1"},"labels":{"b":"2","a":"the last one wins"},"labels":{})");
 
@@ -219,7 +219,7 @@ TEST(JsonDecode, MergesMapsThatStandTwice) {
             (Map<String>{{"a", "the last one wins"}, {"b", "2"}, {"c", "3"}}));
 }
 
-TEST(JsonDecode, ReplacesStructsInMapsThatStandTwice) {
+TEST(JsonDecode, ReplacesStructsInDuplicateMaps) {
   const auto schema = decode_json<JSONSchemaProps>(
       R"({"properties":{"a":{"type":"string","title":"t"},"b":{"type":"object"}},)"
       R"("properties":{"a":{"format":"date"}}})");
@@ -229,13 +229,13 @@ TEST(JsonDecode, ReplacesStructsInMapsThatStandTwice) {
   EXPECT_EQ(schema->properties.at("a").type, "");
 }
 
-TEST(JsonDecode, ReplacesListsThatStandTwice) {
+TEST(JsonDecode, ReplacesDuplicateLists) {
   const Ref<Pod> pod = pod_with_metadata(R"("finalizers":["a","b","c"],"finalizers":["d"])");
 
   EXPECT_EQ(pod->metadata.finalizers, (List<String>{"d"}));
 }
 
-TEST(JsonDecode, LetsNullUndoWhatMayBeAbsent) {
+TEST(JsonDecode, NullResetsOptionalFields) {
   const Ref<Pod> pod = decode_json<Pod>(
       R"({"metadata":{"labels":{"a":"1"},"labels":null,"finalizers":["x"],"finalizers":null,)"
       R"("deletionTimestamp":"2026-01-01T00:00:00Z","deletionTimestamp":null,)"
@@ -254,7 +254,7 @@ TEST(JsonDecode, LetsNullUndoWhatMayBeAbsent) {
   EXPECT_FALSE(pod->spec.runtime_class_name.has_value());
 }
 
-TEST(JsonDecode, LetsNullUndoATimeWhateverItsBits) {
+TEST(JsonDecode, NullResetsAnyTime) {
   for (int second = 0; second < 8; ++second) {
     const std::string time = "\"2026-01-01T00:00:0" + std::to_string(second) + "Z\"";
 
@@ -268,7 +268,7 @@ TEST(JsonDecode, LetsNullUndoATimeWhateverItsBits) {
   }
 }
 
-TEST(JsonDecode, LetsNullChangeNothingOfWhatIsAlwaysThere) {
+TEST(JsonDecode, NullDoesNotChangeRequiredFields) {
   const Ref<Pod> pod = decode_json<Pod>(
       R"({"metadata":{"name":"a","name":null,"generation":4,"generation":null},)"
       R"("spec":{"hostNetwork":true,"hostNetwork":null,"nodeName":"n"},"spec":null})");
@@ -292,7 +292,7 @@ TEST(JsonDecode, ReadsEscapes) {
   EXPECT_EQ(pod_with_metadata(R"("name":"a\u0000b")")->metadata.name, std::string("a\0b", 3));
 }
 
-TEST(JsonDecode, JoinsSurrogatesAndReplacesLonelyOnes) {
+TEST(JsonDecode, JoinsSurrogatePairsAndReplacesUnpairedOnes) {
   const auto name = [](std::string_view escaped) {
     return pod_with_metadata("\"name\":\"" + std::string{escaped} + '"')->metadata.name.str();
   };
@@ -317,7 +317,7 @@ TEST(JsonDecode, RefusesMalformedText) {
   }
 }
 
-TEST(JsonDecode, RefusesWhatIsNotUtf8) {
+TEST(JsonDecode, RejectsInvalidUtf8) {
   for (const std::string_view text : {"\xff", "\xc3", "\xc0\x80", "\xed\xa0\x80",
                                       "\xf5\x80\x80\x80", "long enough for a whole vector \x80"}) {
     EXPECT_EQ(error_of([&] { return pod_with_metadata("\"name\":\"" + std::string{text} + '"'); }),
@@ -387,7 +387,7 @@ TEST(JsonDecode, ReadsDoubles) {
   EXPECT_EQ(maximum("0.1"), 0.1);
   EXPECT_EQ(maximum("1.7976931348623157e308"), 1.7976931348623157e308);
   EXPECT_EQ(maximum("5e-324"), 5e-324);
-  EXPECT_EQ(maximum("1e-400"), 0.0);  // too small to tell from zero
+  EXPECT_EQ(maximum("1e-400"), 0.0);  // underflows to zero
   EXPECT_EQ(maximum("123456789012345678901234567890"), 123456789012345678901234567890.0);
   EXPECT_EQ(error_of([&] { return maximum("1e400"); }), "maximum: number out of range (byte 11)");
 }
@@ -407,7 +407,7 @@ TEST(JsonDecode, TellsIntegersFromDoublesInAnyJson) {
   EXPECT_EQ((*value)[5].as_double(), 0x1p63);
 }
 
-// --- types with a form of their own ---
+// --- leaf types ---
 
 TEST(JsonDecode, ReadsTimes) {
   const auto time = [](std::string_view text) {
@@ -440,9 +440,9 @@ TEST(JsonDecode, ReadsQuantitiesAsTextOrNumber) {
   EXPECT_EQ(limits.at("a"), Quantity{"0.5"});
   EXPECT_EQ(limits.at("b"), Quantity{"1500m"});
   EXPECT_EQ(limits.at("c"), Quantity{"3"});
-  EXPECT_EQ(limits.at("d").text(), "1.500");  // as it was written
+  EXPECT_EQ(limits.at("d").text(), "1.500");  // keeps the original form
   EXPECT_EQ(limits.at("e").value(), 1000);
-  EXPECT_EQ(limits.at("f"), Quantity{"2"});  // servers trim it
+  EXPECT_EQ(limits.at("f"), Quantity{"2"});  // servers trim white space
   for (const std::string_view bad : {R"("")", R"("many")", R"("1.2.3")", "true", "{}", "[]"}) {
     EXPECT_THROW(static_cast<void>(pod_with_container(R"("resources":{"limits":{"a":)" +
                                                       std::string{bad} + "}}")),
@@ -484,7 +484,7 @@ TEST(JsonDecode, ReadsBytesFromBase64) {
             "data['a']: expected base64 string, found number (byte 13)");
 }
 
-TEST(JsonDecode, KeepsRawExtensionsAsTheyCame) {
+TEST(JsonDecode, KeepsRawExtensionsVerbatim) {
   const auto revision = [](std::string_view data) {
     return decode_json<apps::v1::ControllerRevision>("{\"data\":" + std::string{data} + '}');
   };
@@ -510,7 +510,7 @@ TEST(JsonDecode, KeepsManagedFieldsInPiecesThatAddUp) {
   }
 }
 
-TEST(JsonDecode, TellsByTheTokenWhatASchemaHolds) {
+TEST(JsonDecode, SelectsTheFormOfASchemaByItsToken) {
   const auto schema = decode_json<JSONSchemaProps>(
       R"({"items":{"type":"string"},"additionalProperties":{"type":"object"},)"
       R"("additionalItems":false,)"
@@ -581,7 +581,7 @@ TEST(JsonDecode, LeavesTheKindOfInnerObjectsAlone) {
   EXPECT_EQ(pod->metadata.owner_references[0].kind, "ReplicaSet");
 }
 
-TEST(JsonDecode, RefusesWhatIsNoObject) {
+TEST(JsonDecode, RejectsAnythingButAnObject) {
   EXPECT_EQ(error_of([] { return decode_json<Pod>(""); }),
             "expected object, found end of input (byte 0)");
   EXPECT_EQ(error_of([] { return decode_json<Pod>("  "); }),
@@ -640,8 +640,8 @@ TEST(JsonDecode, SortsMaps) {
   EXPECT_EQ(keys, (std::vector<std::string>{"B", "a", "a-long-key-of-its-own", "c"}));
 }
 
-// Few are sorted in another way than many.
-TEST(JsonDecode, SortsAsManyKeysAsThereAre) {
+// Small maps use a different sort algorithm from large ones.
+TEST(JsonDecode, SortsSmallAndLargeMaps) {
   std::mt19937 random{17};
   for (const std::size_t count : {2, 9, 31, 32, 33, 64, 300}) {
     std::vector<std::string> keys;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How JSON is written: byte for byte as API servers write it.
+// JSON is encoded byte for byte like API servers do.
 #include <kube/codec/json.hpp>
 
 #include <kube/api/apiextensions/v1.hpp>
@@ -36,7 +36,7 @@ TEST(JsonEncode, BeginsWithKindAndVersion) {
                   .starts_with(R"({"kind":"Deployment","apiVersion":"apps/v1","metadata":{},)"));
 }
 
-TEST(JsonEncode, LeavesThemOutInsideOfAList) {
+TEST(JsonEncode, OmitsKindAndVersionInsideLists) {
   core::v1::PodList list;
   list.metadata.resource_version = "5";
   list.items.emplace_back().metadata.name = "a";
@@ -48,7 +48,7 @@ TEST(JsonEncode, LeavesThemOutInsideOfAList) {
             R"({"kind":"PodList","apiVersion":"v1","metadata":{},"items":null})");
 }
 
-TEST(JsonEncode, LeavesOutWhatIsEmpty) {
+TEST(JsonEncode, OmitsEmptyFields) {
   Pod pod;
   pod.metadata.labels = Map<String>(std::initializer_list<std::pair<std::string_view, String>>{});
   pod.metadata.finalizers = List<String>(std::initializer_list<String>{});
@@ -114,7 +114,7 @@ TEST(JsonEncode, WritesBytesAsBase64) {
             R"({"metadata":{},"data":{"a":"","b":null}})");
 }
 
-// Bytes that were set, but empty, used to become null in a copy.
+// Regression: bytes that were set but empty became null in a copy.
 TEST(JsonEncode, WritesACopyLikeTheOriginal) {
   const auto request = decode_json<certificates::v1::CertificateSigningRequestSpec>(
       R"({"request":"","signerName":"x"})");
@@ -134,7 +134,7 @@ TEST(JsonEncode, EscapesAsGoDoes) {
   EXPECT_EQ(encode_json(String{std::string("a\0b", 3)}), R"("a\u0000b")");
 }
 
-TEST(JsonEncode, EscapesWhereverTheCharacterStands) {
+TEST(JsonEncode, EscapesAtEveryPosition) {
   for (std::size_t before = 0; before < 40; ++before) {
     for (const auto& [character, escaped] : {std::pair{"<", "\\u003c"}, std::pair{"\n", "\\n"},
                                              std::pair{"\xe2\x80\xa8", "\\u2028"}}) {
@@ -176,7 +176,7 @@ TEST(JsonEncode, WritesIntegersInFull) {
   EXPECT_EQ(encode_json(std::int32_t{-7}), "-7");
 }
 
-TEST(JsonEncode, WritesTheOneFormThatASchemaHolds) {
+TEST(JsonEncode, WritesTheActiveFormOfASchema) {
   for (const std::string_view json :
        {R"({"additionalProperties":true})", R"({"additionalProperties":false})",
         R"({"additionalProperties":{"type":"string"}})", R"({"items":{"type":"string"}})",
@@ -198,7 +198,7 @@ TEST(JsonEncode, WritesAnyJsonSortedAndCompact) {
   EXPECT_EQ(encode_json(Value{}), "null");
 }
 
-TEST(JsonEncode, RefusesRawContentThatIsNoJson) {
+TEST(JsonEncode, RejectsRawContentThatIsNotJson) {
   apps::v1::ControllerRevision revision;
   revision.data = RawExtension{"{\"a\":1} and more"};
 

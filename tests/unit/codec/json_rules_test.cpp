@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How Kubernetes reads and writes JSON.
+// JSON rules of Kubernetes for decoding and encoding.
 #include <kube/api/apiextensions/v1.hpp>
 #include <kube/api/apps/v1.hpp>
 #include <kube/api/coordination/v1.hpp>
@@ -43,7 +43,7 @@ std::string repeated(std::string_view text, std::size_t times) {
   return all;
 }
 
-TEST(Json, LeavesOutWhatIsEmptyAndKeepsWhatGoKeeps) {
+TEST(Json, OmitsEmptyFieldsLikeGo) {
   EXPECT_EQ(encode_json(Pod{.metadata = {.name = "a"}}),
             R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},)"
             R"("spec":{"containers":null},"status":{}})");
@@ -112,7 +112,7 @@ TEST(Json, HasBytesAsBase64) {
   }
 }
 
-TEST(Json, KeepsEmbeddedJsonAsItCame) {
+TEST(Json, KeepsEmbeddedJsonVerbatim) {
   const auto revision = read<apps::v1::ControllerRevision>(R"({"data":{"b": [1, 2],"a":null}})");
 
   EXPECT_EQ(revision->data.raw(), R"({"b": [1, 2],"a":null})");
@@ -150,7 +150,7 @@ TEST(Json, TellsNamesApartByCase) {
   EXPECT_EQ(*read<Pod>(R"({"Metadata":{"name":"a"},"metadata":{"Name":"b"}})"), Pod{});
 }
 
-TEST(Json, TreatsANameThatStandsTwiceAsGoDoes) {
+TEST(Json, HandlesDuplicateNamesLikeGo) {
   const auto pod = read<Pod>(
       R"({"metadata":{"name":"a","labels":{"x":"1"}},"metadata":{"namespace":"n","labels":{"y":"2"}},)"
       R"("spec":{"nodeName":"one","nodeName":"two","containers":[{"name":"a"},{"name":"b"}],)"
@@ -208,7 +208,7 @@ TEST(Json, RefusesAnotherKindOrVersion) {
             "expected apiVersion \"apps/v1\", found \"apps/v1beta1\" (byte 14)");
 }
 
-TEST(Json, NamesThePlaceOfAMistake) {
+TEST(Json, NamesTheLocationOfAnError) {
   EXPECT_EQ(error_of<Pod>(R"({"spec":{"containers":[{},{"image":7}]}})"),
             "spec.containers[1].image: expected string, found number (byte 35)");
   EXPECT_EQ(error_of<Pod>(R"({"spec":{"containers":{}}})"),
@@ -222,7 +222,7 @@ TEST(Json, NamesThePlaceOfAMistake) {
   EXPECT_EQ(error_of<Pod>(R"({"spec":{"hostNetwork":"yes"}})"),
             "spec.hostNetwork: expected boolean, found string (byte 23)");
   EXPECT_EQ(error_of<Pod>(R"({"spec":{"nodeName":"a)"),
-            "spec.nodeName: string without an end (byte 21)");
+            "spec.nodeName: unterminated string (byte 21)");
   EXPECT_EQ(error_of<Pod>(""), "expected object, found end of input (byte 0)");
   EXPECT_EQ(error_of<Pod>("{} x"), "expected end of the document, found 'x' (byte 3)");
   EXPECT_EQ(error_of<Pod>("{\"metadata\":{\"name\":\"\xff\"}}"),
@@ -236,8 +236,8 @@ TEST(Json, RefusesMalformedNumbers) {
   }
 }
 
-// A number was taken for zero if it had a negative exponent and no double could hold it.
-TEST(Json, TellsNumbersThatAreTooLargeFromThoseThatAreTooSmall) {
+// Regression: a number that does not fit a double was decoded as zero if its exponent was negative.
+TEST(Json, DistinguishesOverflowFromUnderflow) {
   const auto read = [](const std::string& text) { return decode_json<Value>(text)->as_double(); };
   const std::string zeros(400, '0');
 
@@ -286,7 +286,7 @@ TEST(Json, TakesAMegabyteForAKey) {
   EXPECT_LT(error.size(), 300U) << "messages stay short";
 }
 
-TEST(Json, RefusesWhatTakesMemoryOutOfProportion) {
+TEST(Json, RejectsMemoryAmplification) {
   const std::string text = R"({"spec":{"volumes":[)" + repeated("{},", 100'000) + R"({}]}})";
   EXPECT_NE(error_of<Pod>(text, {.max_expansion = 8}).find("out of proportion"), std::string::npos);
 }

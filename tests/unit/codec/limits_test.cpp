@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// No document may exhaust the stack, or take memory out of proportion to its size.
+// No document may exhaust the stack, or use memory out of proportion to its size.
 #include <kube/codec/options.hpp>
 
 #include <kube/api/apiextensions/v1.hpp>
@@ -35,7 +35,7 @@ std::string nested_schemas(std::size_t depth) {
   return times(depth, R"({"not":)") + "{}" + times(depth, "}");
 }
 
-/// A message in a message in a message, each in field `number`; without recursion, as it may be deep.
+/// Creates nested messages, each in field `number`; iteratively, because they may be deep.
 std::string nested_messages(std::size_t depth, std::uint32_t number) {
   std::string reversed;
   std::size_t size = 0;
@@ -65,7 +65,7 @@ TEST(Limits, RefuseDeepJsonByDefault) {
     EXPECT_THROW(static_cast<void>(decode_json<Value>(times(depth, R"({"a":)"))), CodecError);
     EXPECT_THROW(static_cast<void>(decode_json<JSONSchemaProps>(nested_schemas(depth))),
                  CodecError);
-    // The same where nothing is kept.
+    // The same for skipped content.
     EXPECT_THROW(static_cast<void>(decode_json<Pod>("{\"x\":" + nested_arrays(depth) + "}")),
                  CodecError);
     EXPECT_THROW(static_cast<void>(decode_json<Pod>("{\"x\":" + times(depth, R"({"a":)"))),
@@ -91,7 +91,7 @@ TEST(Limits, RefuseDeepProtobufByDefault) {
     EXPECT_THROW(
         static_cast<void>(decode_protobuf_message<JSONSchemaProps>(nested_messages(depth, 28))),
         CodecError);
-    // Groups that nobody knows are skipped, but not without end.
+    // Unknown groups are skipped, but only up to a limit of depth.
     EXPECT_THROW(static_cast<void>(decode_protobuf_message<Pod>(times(depth, wire::tag(99, 3)))),
                  CodecError);
     EXPECT_THROW(static_cast<void>(decode_protobuf_message<Pod>(times(depth, wire::tag(99, 3)) +
@@ -100,7 +100,7 @@ TEST(Limits, RefuseDeepProtobufByDefault) {
   }
   EXPECT_NO_THROW(
       static_cast<void>(decode_protobuf_message<JSONSchemaProps>(nested_messages(150, 28))));
-  // Unknown messages are skipped as a whole, however deep.
+  // Unknown messages are skipped as a whole, at any depth.
   EXPECT_NO_THROW(static_cast<void>(decode_protobuf_message<Pod>(nested_messages(100'000, 99))));
 }
 
@@ -153,7 +153,7 @@ TEST(Limits, RefuseThousandsOfEmptyStructs) {
   EXPECT_TRUE(error_of([&] {
                 return decode_protobuf_message<Pod>(message);
               }).ends_with("out of proportion to its input (byte 0)"));
-  // null is an empty struct as well
+  // null is an empty struct, too.
   EXPECT_THROW(static_cast<void>(decode_json<JSONSchemaProps>("{\"allOf\":[null" +
                                                               times(100'000, ",null") + "]}")),
                CodecError);
@@ -166,7 +166,7 @@ TEST(Limits, TakeThousandsOfEmptyStructsIfAllowed) {
   EXPECT_EQ(decoder.protobuf(message)->spec.containers.size(), 20'000U);
 }
 
-TEST(Limits, LeaveSmallDocumentsFreeToBeOddlyShaped) {
+TEST(Limits, AllowUnusualShapesOfSmallDocuments) {
   EXPECT_EQ(decode_json<Pod>(R"({"spec":{"containers":[{})" + times(99, ",{}") + "]}}")
                 ->spec.containers.size(),
             100U);
@@ -187,7 +187,7 @@ TEST(Limits, ApplyToEachDocumentAnew) {
 }
 
 TEST(Limits, RefuseObjectsBeyondTheArena) {
-  // 70 MiB of text in pieces that are each allowed.
+  // 70 MiB of text in pieces that are each within the limit.
   std::string json = R"({"data":{)";
   for (int i = 0; i < 7; ++i) {
     if (i > 0) json += ',';

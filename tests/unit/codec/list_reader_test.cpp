@@ -30,7 +30,7 @@ using core::v1::Pod;
 using test::error_of;
 namespace wire = test::wire;
 
-/// How a body is cut: given what is left, the size of the next chunk.
+/// Returns the size of the next chunk, given the number of remaining bytes.
 using Cut = std::function<std::size_t(std::size_t left)>;
 
 Cut chunks_of(std::size_t size) {
@@ -55,7 +55,7 @@ Listed<T> read(Format format, std::string_view body, const Cut& cut, DecoderOpti
   Listed<T> listed;
   while (!body.empty()) {
     const std::size_t size = std::min(std::max<std::size_t>(cut(body.size()), 1), body.size());
-    // A chunk of its own, so that reading beyond it is noticed.
+    // Each chunk is a separate allocation, so that reading beyond it is detected.
     const std::vector<char> chunk(body.begin(), body.begin() + static_cast<std::ptrdiff_t>(size));
     reader.feed({chunk.data(), chunk.size()}, [&](Ref<T> item) { listed.items.push_back(item); });
     body.remove_prefix(size);
@@ -124,7 +124,7 @@ TEST(ListReader, ReadsTheSameFromBothFormats) {
   EXPECT_EQ(protobuf.head.api_version, "v1");
 }
 
-TEST(ListReader, SharesWhatItemsHaveInCommon) {
+TEST(ListReader, SharesContentBetweenItems) {
   core::v1::ConfigMapList list;
   for (int i = 0; i < 20; ++i) {
     ConfigMap& map = list.items.emplace_back();
@@ -190,7 +190,7 @@ TEST(ListReader, IsNotMisledByTextInItems) {
   }
 }
 
-TEST(ListReader, TakesItemsThatAreNull) {
+TEST(ListReader, AcceptsNullItems) {
   EXPECT_TRUE(
       read_json(
           R"({"kind":"ConfigMapList","apiVersion":"v1","items":null,"metadata":{"resourceVersion":"1"}})")
@@ -200,12 +200,12 @@ TEST(ListReader, TakesItemsThatAreNull) {
   EXPECT_TRUE(read_json(R"({"kind":"ConfigMapList","apiVersion":"v1"})").items.empty());
 }
 
-TEST(ListReader, RefusesADocumentThatDoesNotSayThatItIsAList) {
+TEST(ListReader, RejectsADocumentWithoutTheKindOfAList) {
   EXPECT_EQ(error_of([] { return read_json("{}"); }),
-            "kind: the answer does not say that it is a list (byte 0)");
+            "kind: missing, so the response is not a list (byte 0)");
 }
 
-TEST(ListReader, NamesThePlaceInTheWholeBody) {
+TEST(ListReader, NamesTheOffsetInTheWholeBody) {
   const std::string body = R"({"kind":"ConfigMapList","items":[{"metadata":{}},{"data":{"k":5}}]})";
   for (std::size_t size = 1; size < 30; ++size) {
     EXPECT_EQ(
@@ -236,7 +236,7 @@ TEST(ListReader, RefusesGarbageInJson) {
     EXPECT_EQ(problem(R"({"items":[{},]})", size), "expected value");
     EXPECT_EQ(problem(R"({"items":[,{}]})", size), "expected value");
     EXPECT_EQ(problem(R"({"items":[]"kind":"x"})", size), "expected ',' or '}'");
-    EXPECT_EQ(problem(R"({"items":[]}{})", size), "more after the end of the list");
+    EXPECT_EQ(problem(R"({"items":[]}{})", size), "unexpected data after the end of the list");
     EXPECT_EQ(problem(R"({"items":[5,{}]})", size), "expected object, found number");
     EXPECT_EQ(problem(R"({"items":[nothing]})", size), "expected object, found 'n'");
     EXPECT_EQ(problem(R"({"metadata":{"resourceVersion":5}})", size),
@@ -312,20 +312,20 @@ TEST(ListReader, RefusesGarbageInProtobuf) {
   }
 }
 
-TEST(ListReader, RefusesAnItemThatGoesBeyondItsList) {
-  // The item says 10 bytes; the list has only 3 left, though the body has more.
+TEST(ListReader, RejectsAnItemThatExceedsItsList) {
+  // The item claims 10 bytes; the list has only 3 left, though the body has more.
   const std::string body = std::string{kEnvelopeMagic} + wire::tag(2, 2) + "\x05" +
                            wire::tag(2, 2) + "\x0a" + "abc" + wire::bytes(3, "0123456789");
 
   EXPECT_EQ(error_of([&] { return read_protobuf(body, 1); }),
-            "field goes beyond the end of the list (byte 6)");
+            "field extends beyond the end of the list (byte 6)");
   EXPECT_EQ(error_of([&] { return read_protobuf(body, 100); }),
-            "field goes beyond the end of the list (byte 6)");
+            "field extends beyond the end of the list (byte 6)");
 }
 
 // --- both ---
 
-TEST(ListReader, RefusesBodiesThatEndEarlyAfterGivingWhatWasComplete) {
+TEST(ListReader, RejectsTruncatedBodiesAfterTheCompleteItems) {
   for (const Format format : {Format::kJson, Format::kProtobuf}) {
     const std::string body = test::fixture(format == Format::kJson ? "core_v1_configmaps.json"
                                                                    : "core_v1_configmaps.pb");
@@ -372,7 +372,7 @@ TEST(ListReader, RefusesItemsBeyondTheLimitBeforeTheyAreWhole) {
                                          {.limits = limits});
                 }).starts_with("object larger than the limit of 1000 bytes"));
   }
-  // The head of a length alone is enough to refuse.
+  // The length prefix alone is enough to reject the item.
   ListReader<ConfigMap> reader{Format::kProtobuf, {.limits = limits}};
   EXPECT_THROW(reader.feed(protobuf.substr(0, protobuf.find("xx")), [](const Ref<ConfigMap>&) {}),
                CodecError);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A projection does what clearing the other fields by hand would do.
+// A projection has the same effect as clearing the other fields by hand.
 #include <kube/codec/projection.hpp>
 
 #include <kube/api/apps/v1.hpp>
@@ -30,7 +30,7 @@ using core::v1::Container;
 using core::v1::Pod;
 namespace wire = test::wire;
 
-/// The recorded deployments, and what is to remain of them.
+/// Compares projected deployments with recorded ones that `clear` has reduced by hand.
 void expect_cleared(const Projection& projection, const std::function<void(Deployment&)>& clear) {
   const auto json = test::recorded_items("apps_v1_deployments", Format::kJson);
   const auto protobuf = test::recorded_items("apps_v1_deployments", Format::kProtobuf);
@@ -104,7 +104,7 @@ TEST(Projection, LeavesOutNestedFields) {
 }
 
 TEST(Projection, ReachesFieldsOfInlineStructs) {
-  // In protobuf the probe's handler is a message of its own; the path is that of JSON.
+  // In protobuf the probe's handler is a nested message; the path is the JSON path.
   expect_cleared(
       without_fields<Deployment>("spec.template.spec.containers.livenessProbe.httpGet.path",
                                  "spec.template.spec.containers.env.valueFrom.secretKeyRef.name"),
@@ -155,7 +155,7 @@ TEST(Projection, MixesWholeAndPartInAnyOrder) {
   }
 }
 
-TEST(Projection, SkipsWhatItDoesNotKeepButChecksIt) {
+TEST(Projection, ValidatesSkippedFields) {
   Decoder<Pod> decoder{{.projection = fields<Pod>("metadata.name")}};
 
   EXPECT_EQ(decoder.json(R"({"spec":{"nodeName":5},"metadata":{"name":"p"}})")->metadata.name, "p");
@@ -219,8 +219,8 @@ TEST(Projection, NamesThePathAndTheStepThatDoesNotExist) {
   EXPECT_EQ(refusal([] { return fields<Pod>("metadata.name", ""); }), "projection: empty path");
 }
 
-// A path below one that is named as a whole used to go unchecked.
-TEST(Projection, ChecksEveryPathWhateverElseIsNamed) {
+// Regression: a path below one that is named as a whole was not checked.
+TEST(Projection, ChecksEveryPath) {
   const std::string expected = "projection \"spec.nodename\": PodSpec has no field \"nodename\"";
 
   EXPECT_EQ(refusal([] { return fields<Pod>("spec", "spec.nodename"); }), expected);

@@ -27,7 +27,7 @@ Pod full() {
           .status = {.phase = "Running", .pod_ip = "10.0.0.7"}};
 }
 
-/// The pod as it comes out of both decoders, which must agree.
+/// Decodes the pod with both decoders, which must agree.
 Pod projected(const Projection& projection) {
   Decoder<Pod> decoder{{.projection = projection}};
   const Ref<Pod> from_json = decoder.json(encode_json(full()));
@@ -36,7 +36,7 @@ Pod projected(const Projection& projection) {
   return *from_json;
 }
 
-TEST(Projection, KeepsOnlyWhatIsNamed) {
+TEST(Projection, KeepsOnlyNamedFields) {
   const Pod pod = projected(fields<Pod>("metadata.name", "spec.nodeName", "status.podIP"));
 
   EXPECT_EQ(pod, (Pod{.metadata = {.name = "web-0"},
@@ -64,7 +64,7 @@ TEST(Projection, ChoosesKeysOfMaps) {
             (Map<String>{{"app", "web"}}));
 }
 
-TEST(Projection, LeavesOutWhatIsNamed) {
+TEST(Projection, OmitsNamedFields) {
   Pod expected = full();
   expected.metadata.managed_fields.reset();
 
@@ -102,7 +102,7 @@ TEST(Projection, NamesAPathThatTheTypeDoesNotHave) {
   EXPECT_THROW(fields<Pod>(""), std::invalid_argument);
 }
 
-// A projection by type: describe a struct with just the fields that matter.
+// Projection by type: a struct with just the required fields.
 struct PodRow {
   struct Metadata {
     String name;

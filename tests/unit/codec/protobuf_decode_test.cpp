@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How protobuf is read: whatever the wire format allows, also what no server sends.
+// Protobuf decoding: everything that the wire format allows, including encodings that no server
+// sends.
 #include <kube/codec/protobuf.hpp>
 
 #include <kube/api/apiextensions/v1.hpp>
@@ -42,7 +43,7 @@ std::string envelope(std::string_view kind, std::string_view raw) {
          wire::bytes(2, raw) + wire::bytes(3, "") + wire::bytes(4, "");
 }
 
-TEST(ProtobufDecode, ReadsWhatAServerSends) {
+TEST(ProtobufDecode, DecodesAServersAnswer) {
   const std::string item = test::recorded_items("core_v1_pods", Format::kProtobuf).at(0);
 
   const Ref<Pod> pod = decode(item);
@@ -80,7 +81,7 @@ TEST(ProtobufDecode, OpensEnvelopesWithMoreInThem) {
 TEST(ProtobufDecode, RefusesBrokenEnvelopes) {
   const std::string whole = envelope("Pod", wire::bytes(1, wire::bytes(1, "web")));
   for (std::size_t size = 0; size < 20; ++size) {
-    // Behind the type alone: an envelope without an object, which Go takes for an empty one.
+    // Truncated after the type: an envelope without an object, which Go decodes as an empty one.
     if (size == 15) continue;
     EXPECT_THROW(static_cast<void>(decode_protobuf<Pod>(whole.substr(0, size))), CodecError)
         << size;
@@ -109,11 +110,11 @@ TEST(ProtobufDecode, SkipsUnknownFieldsOfEveryKind) {
 }
 
 TEST(ProtobufDecode, RefusesBrokenGroups) {
-  EXPECT_EQ(error_of([] { return decode(wire::tag(99, 3)); }), "group without an end (byte 2)");
+  EXPECT_EQ(error_of([] { return decode(wire::tag(99, 3)); }), "unterminated group (byte 2)");
   EXPECT_EQ(error_of([] { return decode(wire::tag(99, 3) + wire::tag(98, 4)); }),
-            "group without an end (byte 2)");
+            "unterminated group (byte 2)");
   EXPECT_EQ(error_of([] { return decode(wire::tag(99, 4)); }),
-            "end of a group that never began (byte 0)");
+            "unexpected end of a group (byte 0)");
   EXPECT_THROW(static_cast<void>(decode(wire::tag(1, 4))), CodecError);
   EXPECT_THROW(static_cast<void>(decode(wire::tag(1, 3) + wire::tag(1, 4))), CodecError);
 }
@@ -142,7 +143,7 @@ TEST(ProtobufDecode, LetsTheLastOfEqualFieldsWin) {
   EXPECT_EQ(pod->metadata.deletion_grace_period_seconds, 8);
 }
 
-TEST(ProtobufDecode, MergesMessagesThatCameInPieces) {
+TEST(ProtobufDecode, MergesSplitMessages) {
   const Ref<Pod> pod =
       decode(wire::bytes(2, wire::bytes(10, "node") + wire::bytes(14, wire::integer(2, 1))) +
              wire::bytes(1, wire::bytes(1, "web")) +
@@ -160,8 +161,8 @@ TEST(ProtobufDecode, MergesMessagesThatCameInPieces) {
   EXPECT_EQ(pod->spec.security_context->supplemental_groups, (List<std::int64_t>{10, 11}));
 }
 
-TEST(ProtobufDecode, MergesInlineStructsThatCameInPieces) {
-  // A volume has its source as a message of its own in field 2.
+TEST(ProtobufDecode, MergesSplitInlineStructs) {
+  // The source of a volume is a nested message in field 2.
   const Ref<Pod> pod = with_spec(
       wire::bytes(1, wire::bytes(1, "v") + wire::bytes(2, wire::bytes(1, wire::bytes(1, "/tmp"))) +
                          wire::bytes(2, wire::bytes(1, wire::bytes(2, "Directory")))));
@@ -170,7 +171,7 @@ TEST(ProtobufDecode, MergesInlineStructsThatCameInPieces) {
   EXPECT_EQ(pod->spec.volumes[0].host_path->type, "Directory");
 }
 
-TEST(ProtobufDecode, CollectsRepeatedFieldsThatDoNotFollowEachOther) {
+TEST(ProtobufDecode, CollectsNonAdjacentRepeatedFields) {
   const Ref<Pod> pod =
       with_metadata(wire::bytes(14, "a") + wire::bytes(14, "the second of the finalizers") +
                     wire::bytes(1, "web") + wire::bytes(14, "c") + wire::entry(11, "k", "v") +
@@ -307,8 +308,8 @@ TEST(ProtobufDecode, RefusesTruncatedNumbers) {
   EXPECT_THROW(static_cast<void>(decode(wire::tag(99, 5) + "123")), CodecError);
 }
 
-TEST(ProtobufDecode, TakesNumbersThatAreWrittenTooLong) {
-  // 5 in ten bytes, which no encoder writes but every decoder takes.
+TEST(ProtobufDecode, AcceptsOverlongVarints) {
+  // 5 in ten bytes, which no encoder writes but every decoder accepts.
   const std::string five = std::string("\x85") + std::string(8, '\x80') + std::string(1, '\0');
 
   EXPECT_EQ(with_metadata(wire::tag(7, 0) + five)->metadata.generation, 5);
@@ -327,14 +328,14 @@ TEST(ProtobufDecode, RefusesNumbersOfMoreThanTenBytes) {
 
 TEST(ProtobufDecode, RefusesLengthsBeyondTheEnd) {
   EXPECT_EQ(error_of([] { return decode(wire::tag(1, 2) + "\x01"); }),
-            "metadata: length of 1 goes beyond the end (byte 1)");
+            "metadata: length of 1 extends beyond the end (byte 1)");
   EXPECT_EQ(error_of([] { return decode(wire::tag(1, 2) + wire::varint(~0ULL)); }),
-            "metadata: length of 18446744073709551615 goes beyond the end (byte 1)");
-  // Within the document, but not within the message.
+            "metadata: length of 18446744073709551615 extends beyond the end (byte 1)");
+  // Within the document, but beyond the end of the message.
   EXPECT_EQ(error_of([] {
               return decode(wire::bytes(1, wire::tag(1, 2) + "\x05" + "ab") + wire::bytes(2, ""));
             }),
-            "metadata.name: length of 5 goes beyond the end (byte 3)");
+            "metadata.name: length of 5 extends beyond the end (byte 3)");
 }
 
 TEST(ProtobufDecode, ReadsNumbersUpToTheirLimits) {
@@ -426,7 +427,7 @@ TEST(ProtobufDecode, RefusesTypesWithoutAProtobufForm) {
 }
 
 TEST(ProtobufEncode, WritesPlainFieldsEvenWhenZero) {
-  // As the generated Go code does: metadata, spec and status are always there.
+  // Like the generated Go code: metadata, spec and status are always written.
   EXPECT_EQ(encode_protobuf_message(core::v1::ContainerPort{}),
             wire::bytes(1, "") + wire::integer(2, 0) + wire::integer(3, 0) + wire::bytes(4, "") +
                 wire::bytes(5, ""));

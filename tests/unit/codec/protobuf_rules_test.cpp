@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How Kubernetes reads and writes protobuf, and what it may not be made to do.
+// Protobuf rules of Kubernetes for decoding and encoding, and hostile input.
 #include <kube/api/authentication/v1.hpp>
 #include <kube/api/core/v1.hpp>
 #include <kube/codec/envelope.hpp>
@@ -36,7 +36,7 @@ std::string error_of(std::string_view message, DecodeLimits limits = {}) {
   return "nothing was thrown";
 }
 
-/// A message written by `fill`.
+/// Creates a message with `fill`.
 template <typename Fill>
 std::string message(Fill fill) {
   std::string out;
@@ -45,7 +45,7 @@ std::string message(Fill fill) {
   return out;
 }
 
-/// A pod whose spec is `spec`.
+/// Encodes a pod with this spec.
 std::string pod_with_spec(const std::string& spec) {
   return message([&](pbf_writer& pod) { pod.add_message(2, spec); });
 }
@@ -84,7 +84,7 @@ TEST(Protobuf, IgnoresUnknownFieldsOfEveryWireType) {
     pod.add_string(102, "text");
     pod.add_fixed32(103, 7);
   });
-  bytes += std::string{"\xc3\x06\x08\x01\xc4\x06", 6};  // group 104 with a field in it
+  bytes += std::string{"\xc3\x06\x08\x01\xc4\x06", 6};  // group 104 that contains a field
   bytes += message([](pbf_writer& pod) {
     pod.add_message(1, message([](pbf_writer& metadata) { metadata.add_string(1, "a"); }));
   });
@@ -92,7 +92,7 @@ TEST(Protobuf, IgnoresUnknownFieldsOfEveryWireType) {
   EXPECT_EQ(read<Pod>(bytes)->metadata.name, "a");
 }
 
-TEST(Protobuf, AddsUpAMessageThatComesInPieces) {
+TEST(Protobuf, MergesMessagesThatAreSplit) {
   const std::string bytes =
       pod_with_spec(message([](pbf_writer& spec) {
         spec.add_string(10, "node");
@@ -110,7 +110,7 @@ TEST(Protobuf, AddsUpAMessageThatComesInPieces) {
   EXPECT_EQ(pod->spec.security_context->run_as_group, 6);
 }
 
-TEST(Protobuf, AddsUpAListThatComesInPieces) {
+TEST(Protobuf, ConcatenatesListsThatAreSplit) {
   const auto container = [](const char* name) {
     return message([&](pbf_writer& one) { one.add_string(1, name); });
   };
@@ -128,7 +128,7 @@ TEST(Protobuf, AddsUpAListThatComesInPieces) {
 TEST(Protobuf, SortsMapsAndLetsTheLastOfEqualKeysWin) {
   const auto entry = [](const char* key, const char* value) {
     return message([&](pbf_writer& one) {
-      one.add_string(2, value);  // the value may come first
+      one.add_string(2, value);  // the value may precede the key
       one.add_string(1, key);
     });
   };
@@ -136,7 +136,7 @@ TEST(Protobuf, SortsMapsAndLetsTheLastOfEqualKeysWin) {
     config.add_message(2, entry("b", "1"));
     config.add_message(2, entry("a", "2"));
     config.add_message(2, entry("b", "3"));
-    config.add_message(2, std::string{});  // no key and no value: both are empty
+    config.add_message(2, std::string{});  // neither key nor value: both are empty
   }));
 
   EXPECT_EQ(map->data, (Map<String>{{"", ""}, {"a", "2"}, {"b", "3"}}));
@@ -155,7 +155,7 @@ TEST(Protobuf, ReadsPackedAndUnpackedNumbers) {
   EXPECT_EQ(*packed, *single);
 }
 
-TEST(Protobuf, UnwrapsListsThatHaveAMessageOfTheirOwn) {
+TEST(Protobuf, UnwrapsListsInWrapperMessages) {
   const authentication::v1::UserInfo user{.username = "u",
                                           .extra = {{"scopes", {"a", "b"}}, {"none", {}}}};
   EXPECT_EQ(*read<authentication::v1::UserInfo>(encode_protobuf_message(user)), user);
@@ -173,14 +173,14 @@ TEST(Protobuf, RefusesWrongWireTypes) {
 
 TEST(Protobuf, RefusesMalformedNumbersAndLengths) {
   EXPECT_EQ(error_of<Pod>("\x12\xff"), "spec: truncated number (byte 1)");
-  EXPECT_EQ(error_of<Pod>("\x12\x05"), "spec: length of 5 goes beyond the end (byte 1)");
+  EXPECT_EQ(error_of<Pod>("\x12\x05"), "spec: length of 5 extends beyond the end (byte 1)");
   EXPECT_EQ(error_of<Pod>("\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
-            "spec: length of 18446744073709551615 goes beyond the end (byte 1)");
+            "spec: length of 18446744073709551615 extends beyond the end (byte 1)");
   EXPECT_EQ(error_of<Pod>("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
             "malformed number (byte 0)");
   EXPECT_EQ(error_of<Pod>(std::string_view{"\x02\x01", 2}), "malformed field tag (byte 0)");
   EXPECT_EQ(error_of<Pod>("\x16"), "spec: expected PodSpec, found wire type 6 (byte 1)");
-  EXPECT_EQ(error_of<Pod>("\xa4\x06"), "end of a group that never began (byte 0)");
+  EXPECT_EQ(error_of<Pod>("\xa4\x06"), "unexpected end of a group (byte 0)");
   EXPECT_NE(error_of<Pod>("\xa3\x06"), "nothing was thrown");
 }
 
@@ -206,7 +206,7 @@ TEST(Protobuf, HasALimitForDepth) {
   EXPECT_NE(error_of<Pod>(bomb).find("nested too deeply"), std::string::npos);
 }
 
-TEST(Protobuf, RefusesWhatTakesMemoryOutOfProportion) {
+TEST(Protobuf, RejectsMemoryAmplification) {
   const std::string spec = message([](pbf_writer& writer) {
     for (int i = 0; i < 100'000; ++i) writer.add_message(1, std::string{});
   });

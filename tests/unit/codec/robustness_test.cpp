@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Damaged documents: every byte of recorded objects changed in turn, and every place to end early. Each
-// gives a CodecError or an object that can be written again, and nothing is left behind.
+// Corrupted documents: each byte of recorded objects changed in turn, and truncation at each byte.
+// Each yields a CodecError or an object that can be encoded again, and leaks nothing.
 #include "codec/list_splitter.hpp"
 #include <kube/api/apps/v1.hpp>
 #include <kube/api/core/v1.hpp>
@@ -22,7 +22,7 @@
 namespace kube {
 namespace {
 
-/// The items of a recorded list, still encoded.
+/// Returns the encoded items of a recorded list.
 std::vector<std::string> recorded(const std::string& file, Format format) {
   std::vector<std::string> items;
   detail::ListSplitter splitter{format, {}};
@@ -41,7 +41,7 @@ class Damage {
         pool_(std::make_shared<Pool>()),
         decoder_({.pool = pool_}) {}
 
-  /// Decodes the sound document first, so that damaged ones are compared with a sibling.
+  /// Decodes the intact document first, so that corrupted ones are compared with a sibling.
   void run() {
     const Ref<T> sound = decode(document_);
     const Ref<T> again = decode(document_);
@@ -74,7 +74,7 @@ class Damage {
       try {
         static_cast<void>(encode_json(*object));
       } catch (const CodecError&) {
-        // Embedded JSON that came damaged through protobuf cannot be written as JSON.
+        // Embedded JSON that was corrupted in protobuf cannot be encoded as JSON.
       }
     } catch (const CodecError& error) {
       ++refused_;

@@ -16,7 +16,7 @@
 
 namespace kube::test {
 
-/// The encoded objects of a recorded list, such as "core_v1_pods".
+/// Returns the encoded objects of a recorded list, such as "core_v1_pods".
 inline std::vector<std::string> recorded_items(const std::string& file, Format format) {
   const std::string body = fixture(file + (format == Format::kJson ? ".json" : ".pb"));
   detail::ListSplitter splitter{format, {}};
@@ -26,7 +26,7 @@ inline std::vector<std::string> recorded_items(const std::string& file, Format f
   return items;
 }
 
-/// What a decoder says of input that it refuses.
+/// Returns the error message of a decoder.
 template <typename Act>
 std::string error_of(Act act) {
   try {
@@ -37,7 +37,7 @@ std::string error_of(Act act) {
   return "nothing was thrown";
 }
 
-/// JSON of `object` as it stands in a list: without kind and apiVersion.
+/// Encodes `object` as in a list: without kind and apiVersion.
 template <typename T>
 std::string item_json(const T& object) {
   std::string out;
@@ -45,7 +45,7 @@ std::string item_json(const T& object) {
   return out;
 }
 
-/// `text` repeated.
+/// Returns `text` repeated `count` times.
 inline std::string times(std::size_t count, std::string_view text) {
   std::string out;
   out.reserve(count * text.size());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What objects have in common is kept once: who shares, what is shared, and when it goes.
+// Sharing of equal content between objects: which objects share, which content is shared, and when
+// it is released.
 #include "object/bundle.hpp"
 #include <kube/api/core/v1.hpp>
 #include <kube/codec/decoder.hpp>
@@ -26,7 +27,8 @@ using core::v1::Container;
 using core::v1::EnvVar;
 using core::v1::Pod;
 
-/// The `index`th pod of a ReplicaSet: as large as real ones, different where real ones differ.
+/// Creates the `index`th pod of a ReplicaSet: of realistic size, and different where real pods
+/// differ.
 Pod replica(int index) {
   const std::string number = std::to_string(index);
   Pod pod;
@@ -126,7 +128,7 @@ TEST_P(Shared, ContentIsTheVerySame) {
   EXPECT_NE(pods[2]->metadata.name.data(), pods[3]->metadata.name.data());
 }
 
-/// One with an annotation that differs, so that the others are shared one by one.
+/// Creates a pod with a different annotation, so that the other annotations are shared one by one.
 Pod annotated_replica(int index) {
   Pod pod = replica(index);
   for (int i = 0; i < 10; ++i) {
@@ -170,7 +172,7 @@ TEST_P(Shared, BundlesAreNotTakenFromAnotherFamily) {
   EXPECT_EQ(*decoded, other);
 }
 
-TEST_P(Shared, WhatHoldsATimeIsNot) {
+TEST_P(Shared, ValuesThatContainTimestampsAreNotPooled) {
   Decoder<Pod> decoder{{.pool = pool}};
   std::vector<Ref<Pod>> pods;
   for (int i = 0; i < 4; ++i) pods.push_back(decode(decoder, encoded(replica(10))));
@@ -179,7 +181,7 @@ TEST_P(Shared, WhatHoldsATimeIsNot) {
   EXPECT_EQ(pods[2]->status.conditions, pods[3]->status.conditions);
 }
 
-TEST_P(Shared, NodesGoWithTheLastObject) {
+TEST_P(Shared, NodesAreReleasedWithTheLastObject) {
   std::vector<Ref<Pod>> pods;
   {
     Decoder<Pod> decoder{{.pool = pool}};
@@ -210,7 +212,7 @@ TEST_P(Shared, ObjectsOutliveDecoderAndPool) {
   EXPECT_EQ(*pods[3], replica(13));
 }
 
-TEST_P(Shared, NothingIsWithoutAPool) {
+TEST_P(Shared, NothingIsSharedWithoutAPool) {
   Decoder<Pod> decoder;
   const std::string bytes = encoded(replica(10));
   const Ref<Pod> first = decode(decoder, bytes);
@@ -220,7 +222,7 @@ TEST_P(Shared, NothingIsWithoutAPool) {
   EXPECT_EQ(detail::block_of(second)->image_size(), detail::block_of(first)->image_size());
 }
 
-TEST_P(Shared, OnlyTextIsWithoutSiblings) {
+TEST_P(Shared, OnlyTextIsSharedWithoutSiblings) {
   Decoder<Pod> decoder{{.pool = pool, .sibling_bytes = 0}};
   std::vector<Ref<Pod>> pods;
   for (int i = 10; i < 14; ++i) pods.push_back(decode(decoder, encoded(replica(i))));
@@ -232,7 +234,7 @@ TEST_P(Shared, OnlyTextIsWithoutSiblings) {
   EXPECT_EQ(*pods[3], replica(13));
 }
 
-TEST_P(Shared, TextIsOnlyOnceASecondObjectHasIt) {
+TEST_P(Shared, TextIsPooledOnceASecondObjectHasIt) {
   Decoder<Pod> decoder{{.pool = pool, .sibling_bytes = 0}};
   Pod pod = replica(10);
   pod.spec.containers.push_back(Container{pod.spec.containers[0]});
@@ -250,7 +252,7 @@ TEST_P(Shared, TextIsOnlyOnceASecondObjectHasIt) {
   EXPECT_EQ(*next, pod);
 }
 
-TEST_P(Shared, AlsoWhenAProjectionLeavesOutLists) {
+TEST_P(Shared, ContentIsSharedUnderAProjection) {
   Decoder<Pod> decoder{{.pool = pool, .projection = without_fields<Pod>("metadata.managedFields")}};
   std::vector<Ref<Pod>> pods;
   for (int i = 10; i < 14; ++i) {
@@ -265,7 +267,7 @@ TEST_P(Shared, AlsoWhenAProjectionLeavesOutLists) {
             pods[3]->spec.containers[0].readiness_probe.get());
 }
 
-/// Fields with these addresses in them, and something behind.
+/// Creates fieldsV1 that contain these addresses, followed by `behind`.
 std::string fields_with(const std::vector<std::string>& addresses, std::string_view behind) {
   std::string json = R"({"f:status":{"f:podIPs":{".":{})";
   for (const std::string& address : addresses) {
@@ -274,7 +276,7 @@ std::string fields_with(const std::vector<std::string>& addresses, std::string_v
   return json + "},\"f:" + std::string{behind} + "\":{}}}";
 }
 
-TEST_P(Shared, FieldsAreReadRightWhateverAddressesTheSiblingHas) {
+TEST_P(Shared, ManagedFieldsAreCorrectForAnyAddressOfTheSibling) {
   const std::vector<std::string> texts{
       fields_with({"10.0.0.1"}, "startTime"),
       fields_with({"10.0.0.2"}, "startTime"),
@@ -301,7 +303,7 @@ TEST_P(Shared, FieldsAreReadRightWhateverAddressesTheSiblingHas) {
   }
 }
 
-TEST_P(Shared, TextIsBetweenDecodersOfOnePool) {
+TEST_P(Shared, TextIsSharedBetweenDecodersOfOnePool) {
   Decoder<Pod> one{{.pool = pool}};
   Decoder<Pod> two{{.pool = pool}};
   std::vector<Ref<Pod>> pods;
@@ -313,7 +315,7 @@ TEST_P(Shared, TextIsBetweenDecodersOfOnePool) {
   EXPECT_EQ(pods[4]->spec.containers[0].image.data(), pods[5]->spec.containers[0].image.data());
 }
 
-TEST_P(Shared, ACopyCanBeChangedAlone) {
+TEST_P(Shared, CopiesCanBeChangedIndependently) {
   Decoder<Pod> decoder{{.pool = pool}};
   std::vector<Ref<Pod>> pods;
   for (int i = 10; i < 14; ++i) pods.push_back(decode(decoder, encoded(replica(i))));
@@ -326,7 +328,7 @@ TEST_P(Shared, ACopyCanBeChangedAlone) {
   EXPECT_EQ(*pods[3], replica(13));
 }
 
-TEST_P(Shared, FromSeveralThreadsAtOnce) {
+TEST_P(Shared, ContentIsSharedBySeveralThreadsAtOnce) {
   constexpr int kThreads = 3;
   std::vector<std::vector<Ref<Pod>>> pods(kThreads);
   {
@@ -352,9 +354,9 @@ TEST_P(Shared, FromSeveralThreadsAtOnce) {
   EXPECT_EQ(pool->totals().nodes, 0U);
 }
 
-// Every place where a document can end, and every byte changed: what a refused document had taken from
-// the pool, or added to it, is given back at once.
-TEST_P(Shared, NothingStaysOfADocumentThatIsRefused) {
+// For each truncation and each changed byte: everything that a rejected document had acquired from
+// the pool, or added to it, is released at once.
+TEST_P(Shared, NothingIsKeptOfARejectedDocument) {
   Decoder<Pod> decoder{{.pool = pool}};
   const std::string bytes = encoded(replica(10));
   const Ref<Pod> sibling = decode(decoder, encoded(replica(11)));
@@ -425,7 +427,7 @@ TEST(SharedText, DoesNotEnterThePoolIfItIsUnique) {
         json_with("a-" + std::to_string(i), "a unique text, number " + std::to_string(i))));
   }
 
-  // A fingerprint may collide now and then; equality is decided by bytes.
+  // Fingerprints may collide; equality is decided by comparing bytes.
   EXPECT_LT(pool->totals().nodes, 5U);
   for (int i = 0; i < 300; ++i) {
     EXPECT_EQ(refs[static_cast<std::size_t>(i)]->get_string("text"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoding against a sibling is a short cut, never another meaning.
+// Decoding against a sibling is an optimisation that never changes the result.
 #include "support/watch_reader.hpp"
 #include <kube/api/core/v1.hpp>
 #include <kube/codec/decoder.hpp>
@@ -23,7 +23,7 @@ namespace {
 using core::v1::Container;
 using core::v1::Pod;
 
-/// Pods that differ in a few places, some of them in odd ones.
+/// Generates pods that differ in a few places, some of them unusual.
 class Family {
  public:
   explicit Family(unsigned seed) : random_(seed) {}
@@ -57,7 +57,7 @@ class Family {
 
  private:
   std::string word() { return std::string(5, static_cast<char>('a' + pick(26))); }
-  /// One of a few texts, short and long, so that equal ones are common.
+  /// Returns one of a few texts, short and long, so that equal texts are common.
   std::string text() {
     static const std::vector<std::string> texts{"",
                                                 "a",
@@ -119,7 +119,7 @@ TEST(Siblings, DoNotChangeWhatIsReadFromJson) {
 }
 
 TEST(Siblings, DoNotChangeWhatIsReadFromIrregularProtobuf) {
-  // Messages glued together: fields out of order, twice, and lists in several pieces.
+  // Concatenated messages: fields out of order, duplicates, and lists in several pieces.
   Family family{3};
   std::vector<std::string> messages;
   for (int i = 0; i < 3000; ++i) {
@@ -171,7 +171,8 @@ TEST(Siblings, MakeALaterObjectSmaller) {
   EXPECT_EQ(kept[3]->spec.containers[0].env[19].value, "some value of some length");
 }
 
-/// A document with `count` members in pairs; with `swapped`, the second of each pair stands first.
+/// Creates a document with `count` members in pairs; with `swapped`, the order in each pair is
+/// reversed.
 std::string members(int count, bool swapped) {
   std::string text = R"({"metadata":{"name":"many-1"},"data":{)";
   for (int i = 0; i < count; ++i) {
@@ -182,8 +183,9 @@ std::string members(int count, bool swapped) {
   return text + "}}";
 }
 
-// Each member that stood earlier in the sibling made the decoder look at all that followed there: hours for this one.
-TEST(Siblings, TakeLinearTimeWhateverTheOrderOfMembers) {
+// Regression: for each member that came earlier in the sibling, the decoder searched all later
+// members; this document took hours.
+TEST(Siblings, TakeLinearTimeForAnyOrderOfMembers) {
   constexpr int kMembers = 200'000;
   Decoder<Value> decoder{{.pool = std::make_shared<Pool>(), .sibling_bytes = std::size_t{1} << 30}};
   const std::string first = members(kMembers, false);
@@ -197,12 +199,12 @@ TEST(Siblings, TakeLinearTimeWhateverTheOrderOfMembers) {
   }
   const double cpu_seconds = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
 
-  // A second or less; with a search through all members it is minutes.
+  // A second or less; with a linear search per member it takes minutes.
   EXPECT_LT(cpu_seconds, 20);
   EXPECT_EQ(*decoder.json(second), *decode_json<Value>(second));
 }
 
-TEST(Siblings, AreStillFoundBehindMembersThatAreGone) {
+TEST(Siblings, AreFoundAfterRemovedMembers) {
   Decoder<Value> decoder{{.pool = std::make_shared<Pool>()}};
   std::string with = R"({"metadata":{"name":"crd-1"},)";
   std::string without = R"({"metadata":{"name":"crd-2"},)";
@@ -213,7 +215,7 @@ TEST(Siblings, AreStillFoundBehindMembersThatAreGone) {
 
   const auto second = decoder.json(without + rest);
 
-  // The equal part became a node of the pool, which the first object does not have.
+  // The equal part became a pool node, which the first object does not refer to.
   EXPECT_GT(detail::block_of(second)->node_words, 0U);
   EXPECT_EQ(*second, *decode_json<Value>(without + rest));
 }
@@ -223,7 +225,8 @@ std::string event(std::string_view type, const T& object) {
   return R"({"type":")" + std::string{type} + R"(","object":)" + encode_json(object) + "}\n";
 }
 
-// OB-12. Deleted objects stayed in memory, with their bytes, until so many others had come that they had to give way.
+// OB-12. Regression: deleted objects stayed in memory, with their bytes, until enough other objects
+// had evicted them.
 TEST(Siblings, ForgetDeletedObjects) {
   const BlockTotals before = block_totals();
   const auto pool = std::make_shared<Pool>();
@@ -243,7 +246,7 @@ TEST(Siblings, ForgetDeletedObjects) {
   EXPECT_EQ(pool->totals().nodes, 0U);
 }
 
-TEST(Siblings, ForgetDeletedObjectsOfNoTypeWhoseNameStandsFarBehind) {
+TEST(Siblings, ForgetDeletedUntypedObjectsWithALateName) {
   const BlockTotals before = block_totals();
   test::WatchReader<Value> reader{Format::kJson, {.pool = std::make_shared<Pool>()}};
   const auto read = [&](std::string_view type, std::size_t annotation) {
@@ -253,7 +256,7 @@ TEST(Siblings, ForgetDeletedObjectsOfNoTypeWhoseNameStandsFarBehind) {
     reader.feed(event(type, object), [](const auto&) {});
   };
 
-  // As the object grows, its name is no longer among the first bytes, by which siblings are found.
+  // As the object grows, its name moves out of the first bytes, which are used to find siblings.
   read("ADDED", 10);
   read("MODIFIED", 10'000);
   read("DELETED", 10'000);
@@ -273,7 +276,7 @@ TEST(Siblings, KeepTheFamilyWhenAnotherOfItIsDeleted) {
   EXPECT_EQ(block_totals().blocks, before.blocks + 1);
 }
 
-TEST(Siblings, AreNoneThatTakeALargePartOfTheMemory) {
+TEST(Siblings, AreNotKeptIfTheyNeedTooMuchMemory) {
   const BlockTotals before = block_totals();
   Decoder<core::v1::ConfigMap> decoder{{.pool = std::make_shared<Pool>()}};
   core::v1::ConfigMap map{.metadata = {.name = "large-1"}};

@@ -36,7 +36,7 @@ Cut chunks_of(std::size_t size) {
   return [size](std::size_t) { return size; };
 }
 
-/// Each event as "ADDED {...}".
+/// Formats each event as "ADDED {...}".
 template <typename T>
 std::vector<std::string> read(Format format, std::string_view stream, const Cut& cut,
                               DecoderOptions options = {}) {
@@ -326,7 +326,7 @@ TEST(WatchReader, RefusesFramesBeyondTheLimit) {
                   return read<Pod>(Format::kProtobuf, protobuf_event("ADDED", large),
                                    chunks_of(size), options);
                 }).starts_with("event larger than the limit of 200 bytes"));
-    // Many small ones in one chunk are no large one.
+    // Many small events in one chunk do not count as a large one.
     EXPECT_EQ(read<Pod>(Format::kJson, test::times(20, json_event("ADDED", "p")), chunks_of(size),
                         options)
                   .size(),

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-/// Protobuf written by hand, for messages that no encoder would produce.
+/// Hand-written protobuf, for messages that no encoder would produce.
 namespace kube::test::wire {
 
 inline std::string varint(std::uint64_t number) {
@@ -20,7 +20,7 @@ inline std::string tag(std::uint32_t number, std::uint32_t wire_type) {
   return varint((std::uint64_t{number} << 3) | wire_type);
 }
 
-/// A field with text, bytes or a message.
+/// Encodes a field with text, bytes or a message.
 inline std::string bytes(std::uint32_t number, std::string_view payload) {
   return tag(number, 2) + varint(payload.size()) + std::string{payload};
 }
@@ -41,7 +41,7 @@ inline std::string group(std::uint32_t number, std::string_view content) {
   return tag(number, 3) + std::string{content} + tag(number, 4);
 }
 
-/// An entry of a map.
+/// Encodes an entry of a map.
 inline std::string entry(std::uint32_t number, std::string_view key, std::string_view value) {
   return bytes(number, bytes(1, key) + bytes(2, value));
 }

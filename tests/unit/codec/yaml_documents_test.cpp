@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// YAML as the tools of Kubernetes read it, and YAML that reads back.
+// YAML is read like the tools of Kubernetes do, and written so that it reads back.
 #include <kube/codec/yaml.hpp>
 
 #include <kube/api/apps/v1.hpp>
@@ -32,7 +32,7 @@ std::string refusal(std::string_view yaml) {
   return error_of([&] { return decode_yaml_documents(yaml); });
 }
 
-TEST(Yaml, TakesPlainWordsForWhatTheyMeanInYaml11) {
+TEST(Yaml, ResolvesPlainWordsLikeYaml11) {
   const std::vector<std::pair<std::string_view, std::string_view>> words{
       // booleans
       {"true", "true"},
@@ -55,14 +55,14 @@ TEST(Yaml, TakesPlainWordsForWhatTheyMeanInYaml11) {
       {"N", "false"},
       {"tRUE", "\"tRUE\""},
       {"yEs", "\"yEs\""},
-      // nothing
+      // null
       {"~", "null"},
       {"null", "null"},
       {"Null", "null"},
       {"NULL", "null"},
       {"", "null"},
       {"nUll", "\"nUll\""},
-      // whole numbers
+      // integers
       {"0", "0"},
       {"-0", "0"},
       {"+1", "1"},
@@ -88,7 +88,7 @@ TEST(Yaml, TakesPlainWordsForWhatTheyMeanInYaml11) {
       {"_1", "\"_1\""},
       {"9223372036854775807", "9223372036854775807"},
       {"-9223372036854775808", "-9223372036854775808"},
-      // fractions
+      // floating point
       {".5", "0.5"},
       {"1.", "1"},
       {"1.5", "1.5"},
@@ -99,7 +99,7 @@ TEST(Yaml, TakesPlainWordsForWhatTheyMeanInYaml11) {
       {"1E5", "100000"},
       {"1e21", "1e+21"},
       {"1e-400", "0"},
-      // text after all
+      // text that resembles a number
       {"1e400", "\"1e400\""},
       {"1e3x", "\"1e3x\""},
       {"1.2.3", "\"1.2.3\""},
@@ -139,7 +139,7 @@ TEST(Yaml, RefusesNumbersThatJsonDoesNotHave) {
   }
 }
 
-TEST(Yaml, MakesTextOfKeys) {
+TEST(Yaml, ConvertsKeysToText) {
   EXPECT_EQ(json_of("1: a\n1.5: b\ntrue: c\n0x10: d\n010: e\n1_0: f\n"),
             R"({"1":"a","1.5":"b","10":"f","16":"d","8":"e","true":"c"})");
   EXPECT_EQ(json_of("yes: 1\nno: 2\n"), R"({"false":2,"true":1})");
@@ -147,17 +147,16 @@ TEST(Yaml, MakesTextOfKeys) {
   EXPECT_EQ(json_of("'': 1\n"), R"({"":1})");
 }
 
-TEST(Yaml, RefusesKeysThatAreNoText) {
-  EXPECT_EQ(refusal("a:\n  ? [x]\n  : y\n"), "a: line 2, column 5: key is not a text (byte 7)");
+TEST(Yaml, RejectsKeysThatAreNotText) {
+  EXPECT_EQ(refusal("a:\n  ? [x]\n  : y\n"), "a: line 2, column 5: key is not a string (byte 7)");
   EXPECT_NE(refusal("? {x: 1}\n: y\n"), "nothing was thrown");
   EXPECT_NE(refusal("~: y\n"), "nothing was thrown");
 }
 
-TEST(Yaml, RefusesKeysThatStandTwice) {
-  EXPECT_EQ(refusal("a: 1\nb: 2\na: 3\n"),
-            "line 3, column 1: key \"a\" stands here twice (byte 10)");
+TEST(Yaml, RejectsDuplicateKeys) {
+  EXPECT_EQ(refusal("a: 1\nb: 2\na: 3\n"), "line 3, column 1: key \"a\" is set twice (byte 10)");
   EXPECT_EQ(refusal("x:\n  - {a: 1, a: 2}\n"),
-            "x[0]: line 2, column 12: key \"a\" stands here twice (byte 14)");
+            "x[0]: line 2, column 12: key \"a\" is set twice (byte 14)");
   EXPECT_NE(refusal("yes: 1\ntrue: 2\n"), "nothing was thrown");
 }
 
@@ -171,7 +170,7 @@ TEST(Yaml, ReadsSeveralDocuments) {
   EXPECT_EQ(*documents[2], Value::array({1}));
 }
 
-TEST(Yaml, WantsExactlyOneDocumentForAnObject) {
+TEST(Yaml, RequiresExactlyOneDocumentForAnObject) {
   EXPECT_EQ(error_of([] { return decode_yaml<Pod>("# nothing\n"); }),
             "expected one YAML document, found 0 (byte 0)");
   EXPECT_EQ(error_of([] { return decode_yaml<Pod>("kind: Pod\n---\nkind: Pod\n"); }),
@@ -229,7 +228,7 @@ TEST(Yaml, RefusesAliasesThatRepeatWithoutEnd) {
   }
 }
 
-TEST(Yaml, RefusesAnAliasOfWhatItIsPartOf) {
+TEST(Yaml, RejectsRecursiveAliases) {
   EXPECT_NE(refusal("&a [*a]\n"), "nothing was thrown");
   EXPECT_NE(refusal("&a {k: *a}\n"), "nothing was thrown");
   EXPECT_NE(refusal("&a {<<: *a}\n"), "nothing was thrown");
@@ -255,8 +254,8 @@ TEST(Yaml, NamesLineAndColumnOfAMistake) {
   EXPECT_EQ(names("%YAML 3.0\n---\na\n", "line 1"), "");
 }
 
-// The parser underneath delivered empty documents for ever.
-TEST(Yaml, RefusesTokensThatCannotStandBetweenDocuments) {
+// Regression: the underlying parser delivered empty documents for ever.
+TEST(Yaml, RejectsInvalidTokensBetweenDocuments) {
   EXPECT_EQ(refusal(","), "line 1, column 1: expected a document (byte 0)");
   EXPECT_EQ(refusal("- a\n,\n"), "line 2, column 1: expected a document (byte 4)");
   EXPECT_NE(refusal(", a\n"), "nothing was thrown");
@@ -264,7 +263,7 @@ TEST(Yaml, RefusesTokensThatCannotStandBetweenDocuments) {
   EXPECT_EQ(decode_yaml_documents("---\n---\n---\na\n---\n---\nb\n").size(), 2U);
 }
 
-// The rest of the document would become part of the text.
+// Otherwise the rest of the document would become part of the text.
 TEST(Yaml, RefusesQuotedTextWithoutAnEnd) {
   for (const std::string_view yaml :
        {"a: \"x\n", "a: \"x", "a: 'x\n", "a: 'x", "a: \"x\nb: 1\n", "a: 'x\n\nb: 1\n", "- \"\n"}) {
@@ -274,7 +273,7 @@ TEST(Yaml, RefusesQuotedTextWithoutAnEnd) {
 
 TEST(Yaml, RefusesWhatIsNotUtf8) {
   for (const std::string_view yaml : {"a: \"\xff\"\n", "\xff\xfe\xff: 1\n", "a: [\"\xc3\"]\n"}) {
-    // A decoder may replace such bytes; it must not pass them on.
+    // A decoder may replace such bytes, but must not pass them on.
     try {
       for (const auto& document : decode_yaml_documents(yaml)) {
         EXPECT_NO_THROW(static_cast<void>(decode_json<Value>(encode_json(*document))));
@@ -285,7 +284,7 @@ TEST(Yaml, RefusesWhatIsNotUtf8) {
   }
 }
 
-TEST(Yaml, PassesOnWhatTheTypeRefuses) {
+TEST(Yaml, PropagatesErrorsOfTheType) {
   EXPECT_TRUE(error_of([] {
                 return decode_yaml<Pod>("spec:\n  nodeName: 5\n");
               }).starts_with("spec.nodeName: expected string, found number"));
@@ -366,7 +365,7 @@ status: {}
 )");
 }
 
-TEST(Yaml, QuotesWhatWouldReadAsSomethingElse) {
+TEST(Yaml, QuotesTextThatWouldReadAsAnotherType) {
   for (const std::string_view text : {"yes",
                                       "n",
                                       "y",
@@ -441,7 +440,7 @@ TEST(Yaml, WritesEveryKindOfValue) {
         Value::object({{"a", Value::object({{"b", Value::array({Value::object()})}})}})}) {
     const std::string yaml = yaml_from_json(value);
     if (value.is_null()) {
-      EXPECT_EQ(yaml, "null\n");  // which is no document
+      EXPECT_EQ(yaml, "null\n");  // which is not a document
     } else {
       EXPECT_EQ(*decode_yaml<Value>(yaml), value) << yaml;
     }

@@ -30,7 +30,7 @@ TEST(Yaml, ReadsAnObjectOfTheApi) {
   EXPECT_EQ(pod->spec.containers[0].ports[0].container_port, 80);
 }
 
-TEST(Yaml, TakesPlainWordsAsKubernetesDoes) {
+TEST(Yaml, ResolvesPlainWordsLikeKubernetes) {
   EXPECT_EQ(json_of("[yes, Off, ~, null, 1, -2, 0x10, 010, 1.5, 1e3, abc]"),
             "[true,false,null,null,1,-2,16,8,1.5,1000,\"abc\"]");
   EXPECT_EQ(json_of("['yes', \"1\", !!str 2, '']"), R"(["yes","1","2",""])");
@@ -49,11 +49,11 @@ TEST(Yaml, ReadsSeveralDocuments) {
   EXPECT_THROW(static_cast<void>(decode_yaml<Value>("")), CodecError);
 }
 
-TEST(Yaml, SaysWhereAMistakeIs) {
+TEST(Yaml, NamesTheLocationOfAnError) {
   EXPECT_EQ(error_of("spec:\n  a: 1\n  a: 2\n"),
-            "spec: line 3, column 3: key \"a\" stands here twice (byte 15)");
+            "spec: line 3, column 3: key \"a\" is set twice (byte 15)");
   EXPECT_NE(error_of("a: [1").find("line"), std::string::npos);
-  EXPECT_NE(error_of("? [a]\n: b\n").find("key is not a text"), std::string::npos);
+  EXPECT_NE(error_of("? [a]\n: b\n").find("key is not a string"), std::string::npos);
 }
 
 TEST(Yaml, RefusesToRepeatAliasesWithoutEnd) {
@@ -91,7 +91,7 @@ TEST(Yaml, WritesObjectsOfTheApi) {
             "apiVersion: v1\ndata:\n  k: \"1\"\nkind: ConfigMap\nmetadata:\n  name: a\n");
 }
 
-TEST(Yaml, LetsOwnKeysCountMoreThanMergedOnesInAnyOrder) {
+TEST(Yaml, OwnKeysOverrideMergedKeysInAnyOrder) {
   const Ref<Value> value = decode_yaml<Value>(
       "base: &base {color: red, size: 1}\n"
       "before: {<<: *base, color: blue}\n"
@@ -103,7 +103,7 @@ TEST(Yaml, LetsOwnKeysCountMoreThanMergedOnesInAnyOrder) {
   }
 }
 
-// A map of n keys took time in the square of n.
+// Regression: a map of n keys took quadratic time.
 TEST(Yaml, ReadsAMapOfManyKeys) {
   std::string text;
   for (int i = 100'000; i > 0; --i)

@@ -19,7 +19,7 @@
 
 namespace kube::test {
 
-/// A folder that is gone after the test.
+/// A temporary folder, removed by the destructor.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -33,14 +33,14 @@ class TemporaryFolder {
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] std::string path(const std::string& name) const { return path_ + '/' + name; }
-  /// Writes a file, folders included, and returns its path.
+  /// Writes a file, creates its folders, and returns its path.
   std::string write(const std::string& name, std::string_view content) const {
     const std::string file = path(name);
     std::filesystem::create_directories(std::filesystem::path{file}.parent_path());
     std::ofstream{file, std::ios::binary | std::ios::trunc} << content;
     return file;
   }
-  /// A file that can be run.
+  /// Writes an executable file.
   std::string write_program(const std::string& name, std::string_view content) const {
     const std::string file = write(name, content);
     std::filesystem::permissions(file, std::filesystem::perms::owner_all);
@@ -51,14 +51,14 @@ class TemporaryFolder {
   std::string path_;
 };
 
-/// An environment that has nothing but these variables.
+/// Returns an environment with only these variables.
 inline Environment environment_with(std::map<std::string, std::string> variables) {
   return {.variables = [variables = std::move(variables)] { return variables; },
           .stdin_is_terminal = [] { return false; },
           .service_account_folder = "/nonexistent/serviceaccount"};
 }
 
-/// Remembers what was logged.
+/// Records log lines.
 class RecordedLog {
  public:
   [[nodiscard]] Logger logger() {
@@ -78,7 +78,7 @@ class RecordedLog {
   std::vector<std::string> lines_;
 };
 
-/// The message of the E that `action` throws; the test fails if it does not.
+/// Returns the message of the E that `action` throws. Fails the test if it does not throw.
 template <typename E, typename Action>
 std::string message_of(Action&& action) {
   try {

@@ -2,8 +2,11 @@
 #include <kube/config/credentials.hpp>
 
 #include "config_fixture.hpp"
+#include "support/items.hpp"
 #include "support/test_certificates.hpp"
 
+#include "config/non_blocking_credentials.hpp"
+#include <kube/engine/runtime.hpp>
 #include <kube/testkit/fake_clock.hpp>
 
 #include <gmock/gmock.h>
@@ -40,7 +43,7 @@ class CredentialsTest : public testing::Test {
   test::TestAuthority authority_;
 };
 
-TEST_F(CredentialsTest, NobodyHasNone) {
+TEST_F(CredentialsTest, AnonymousUserHasNoAuthorization) {
   const auto credentials = make({.host = "http://h"});
 
   EXPECT_EQ(credentials->authorization(), "");
@@ -70,7 +73,7 @@ TEST_F(CredentialsTest, RefuseATokenThatWouldEndTheHeader) {
 }
 
 // KC-31
-TEST_F(CredentialsTest, TheTokenFileBeatsTheToken) {
+TEST_F(CredentialsTest, TokenFileTakesPrecedenceOverToken) {
   const std::string file = folder_.write("token", "from-file");
 
   EXPECT_EQ(make({.bearer_token = "initial", .bearer_token_file = file})->authorization(),
@@ -170,7 +173,7 @@ TEST_F(CertificateTest, FilesAreReadAgainAfterASecond) {
   EXPECT_EQ(after->trust, before->trust);
 }
 
-// KC-36: half of a new pair is not used.
+// KC-36: one new file of a pair is not used without the other.
 TEST_F(CertificateTest, TheOlderPairStaysIfFilesDoNotFitTogether) {
   write_pair(first_);
   const auto credentials = make(with_files());
@@ -206,7 +209,7 @@ TEST_F(CertificateTest, FilesAreCheckedEveryFiveMinutesInTheBackground) {
   ASSERT_TRUE(clock_.wait_for_sleepers(1));
   EXPECT_EQ(clock_.next_deadline(), clock_.now() + 5min);
 
-  clock_.advance(5min);  // nothing is new
+  clock_.advance(5min);  // no change
   ASSERT_TRUE(clock_.wait_for_sleepers(1));
   write_pair(second_);
   clock_.advance(5min);
@@ -216,8 +219,41 @@ TEST_F(CertificateTest, FilesAreCheckedEveryFiveMinutesInTheBackground) {
   EXPECT_EQ(changes, 1);
 }
 
-// KC-36: the first pair closes nothing, though it has changed since the credentials were made.
-TEST_F(CertificateTest, TheVeryFirstLoadTellsNobody) {
+// KC-36, RT-6, RT-13: with a loop, no thread is needed for that.
+TEST_F(CertificateTest, FilesAreCheckedByATimerOfALoop) {
+  write_pair(first_);
+  const auto credentials = make(with_files());
+  static_cast<void>(credentials->tls());
+  const std::size_t threads = testing_support::thread_count();
+  Runtime runtime{{.threads = 0}};
+  const auto run = [&] {
+    while (runtime.loop().run_ready()) {
+    }
+  };
+  int changes = 0;
+  auto handle = dynamic_cast<detail::NonBlockingCredentials&>(*credentials)
+                    .on_identity_change([&] { ++changes; }, detail::Inside::core(runtime));
+  run();
+  EXPECT_EQ(clock_.next_deadline(), clock_.now() + 5min);
+
+  clock_.advance(5min);  // nothing is new
+  run();
+  write_pair(second_);
+  clock_.advance(5min - 1ns);
+  run();
+  EXPECT_EQ(changes, 0);
+  clock_.advance(1ns);
+  run();
+  EXPECT_EQ(changes, 1);
+  EXPECT_LE(testing_support::thread_count(), threads);
+
+  handle.reset();
+  EXPECT_EQ(clock_.sleepers(), 0U);
+}
+
+// KC-36: the first pair causes no notification, even if the files changed after the credentials
+// were made.
+TEST_F(CertificateTest, FirstLoadNotifiesNoListener) {
   write_pair(first_);
   const auto credentials = make(with_files());
   int changes = 0;
@@ -234,8 +270,8 @@ TEST_F(CertificateTest, TheVeryFirstLoadTellsNobody) {
   EXPECT_EQ(changes, 1);
 }
 
-// A listener that asks for the new material holds the credentials meanwhile; if everybody else lets go of them,
-// they end on the thread that checks files.
+// A listener that reads the new material briefly holds a reference. If all other references are
+// dropped meanwhile, the credentials are destroyed on the thread that checks files.
 TEST_F(CertificateTest, MayEndOnTheThreadThatChecksFiles) {
   write_pair(first_);
   auto credentials = make(with_files());
@@ -260,7 +296,7 @@ TEST_F(CertificateTest, MayEndOnTheThreadThatChecksFiles) {
   released.set_value();
 
   EXPECT_EQ(ended.get_future().wait_for(10s), std::future_status::ready);
-  EXPECT_TRUE(clock_.wait_for_sleepers(1));  // the thread goes on, and stops with the handle
+  EXPECT_TRUE(clock_.wait_for_sleepers(1));  // the thread continues until the handle is destroyed
 }
 
 TEST_F(CertificateTest, RefusesAPairThatCannotBeUsed) {
@@ -294,7 +330,7 @@ TEST_F(CredentialsTest, ACaIsTheOnlyRootAndExcludesSkippingTheCheck) {
 }
 
 // KC-38
-TEST_F(CredentialsTest, AnEmptyCaFileTrustsNobody) {
+TEST_F(CredentialsTest, EmptyCaFileTrustsNoServer) {
   const auto tls = make({.tls = {.ca_file = folder_.write("ca", "")}})->tls();
 
   EXPECT_TRUE(tls->has_ca);

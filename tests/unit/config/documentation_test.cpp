@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps docs/config.md true: its C++ blocks stand in this file, line by line, and are run.
+// Keeps docs/config.md correct: its C++ blocks are contained in this file, line by line, and are
+// run.
 #include "config_fixture.hpp"
 #include "support/paths.hpp"
 
@@ -23,7 +24,7 @@ std::string text_of(const std::string& name) {
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-/// The lines of the text without what they are indented by.
+/// Returns the text without the indentation of its lines.
 std::string flat(const std::string& text) {
   std::string result;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -35,7 +36,7 @@ std::string flat(const std::string& text) {
   return result;
 }
 
-TEST(ConfigDocumentation, BlocksStandInThisFile) {
+TEST(ConfigDocumentation, BlocksAreContainedInThisFile) {
   const std::string page = text_of("docs/config.md");
   const std::string program = flat(text_of("tests/unit/config/documentation_test.cpp"));
   const std::string fence = "```c++\n";
@@ -48,7 +49,7 @@ TEST(ConfigDocumentation, BlocksStandInThisFile) {
   EXPECT_EQ(blocks, 5);
 }
 
-// The blocks read the environment of the process; it is the test's while they run.
+// The blocks read the environment of the process, which is set for the test while they run.
 TEST(ConfigDocumentation, BlocksDoWhatThePageSays) {
   const test::TemporaryFolder folder;
   const std::string file = folder.write("config", R"(

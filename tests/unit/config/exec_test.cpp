@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../../../src/config/non_blocking_credentials.hpp"
 #include "config_fixture.hpp"
+#include "support/items.hpp"
 #include "support/test_certificates.hpp"
 
 #include <kube/codec/json.hpp>
@@ -36,11 +37,11 @@ using namespace std::chrono_literals;
 
 constexpr const char* kV1 = "client.authentication.k8s.io/v1";
 
-/// Plugins are scripts in a folder of the test; each run adds a line to the file `runs`.
+/// Plugins are scripts in a temporary folder; each run appends a line to the file `runs`.
 class ExecTest : public testing::Test {
  protected:
   ~ExecTest() override {
-    // Whatever happened, nobody is left behind: neither running nor as a zombie.
+    // No child process may be left, neither running nor as a zombie.
     EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
     EXPECT_EQ(errno, ECHILD);
   }
@@ -49,7 +50,7 @@ class ExecTest : public testing::Test {
     return folder_.write_program("plugin",
                                  "#!/bin/sh\necho run >> '" + folder_.path("runs") + "'\n" + body);
   }
-  /// A script that prints the file `answer`.
+  /// Returns a script that prints the file `answer`.
   std::string answering() { return plugin("cat '" + folder_.path("answer") + "'\n"); }
   void answer(const Value& status, std::string_view version = kV1) {
     folder_.write("answer",
@@ -107,7 +108,7 @@ TEST_F(ExecTest, SendsTheTokenThatThePluginPrints) {
 }
 
 // RC-75
-TEST_F(ExecTest, SaysWhenThePluginWouldHaveToRun) {
+TEST_F(ExecTest, ReportsWhenThePluginWouldHaveToRun) {
   answer(Value::object({{"token", "abc"}, {"expirationTimestamp", "2026-01-01T01:00:00Z"}}));
   const auto credentials = make(config(answering()));
   auto* const ready = dynamic_cast<detail::NonBlockingCredentials*>(credentials.get());
@@ -130,7 +131,7 @@ TEST_F(ExecTest, SaysWhenThePluginWouldHaveToRun) {
 }
 
 // RC-75
-TEST_F(ExecTest, AFixedTokenIsAlwaysAtHand) {
+TEST_F(ExecTest, FixedTokenNeverBlocks) {
   const auto credentials = make({.host = "https://h:1", .bearer_token = "fixed"});
   auto* const ready = dynamic_cast<detail::NonBlockingCredentials*>(credentials.get());
   ASSERT_NE(ready, nullptr);
@@ -148,7 +149,7 @@ TEST_F(ExecTest, RefusesOtherVersions) {
   }
 }
 
-// KC-40, KC-43, KC-44: v1beta1, whose mode has a default.
+// KC-40, KC-43, KC-44: v1beta1 has a default mode.
 TEST_F(ExecTest, SpeaksV1Beta1) {
   Config beta = config(answering());
   beta.exec->api_version = "client.authentication.k8s.io/v1beta1";
@@ -188,7 +189,7 @@ TEST_F(ExecTest, GivesTheChildItsEnvironmentAndArguments) {
 }
 
 // KC-42
-TEST_F(ExecTest, TellsThePluginOfTheClusterIfAsked) {
+TEST_F(ExecTest, PassesTheClusterToThePluginIfConfigured) {
   const test::TestAuthority authority;
   const std::string command =
       plugin("printf %s \"$KUBERNETES_EXEC_INFO\" > '" + folder_.path("info") + "'\nexit 3\n");
@@ -222,7 +223,7 @@ TEST_F(ExecTest, TellsThePluginOfTheClusterIfAsked) {
   EXPECT_TRUE((*decode_json<Value>(line))["spec"]["cluster"]["insecure-skip-tls-verify"].as_bool());
 }
 
-/// Prints as its token whether it may ask, and whether there is something to read.
+/// Prints, as its token, whether it may prompt, and whether there is input.
 constexpr std::string_view kTellsStdin = R"(
 if read -r line; then has="input-$line"; else has=nothing; fi
 case "$KUBERNETES_EXEC_INFO" in *'"interactive":true'*) mode=asks;; *) mode=silent;; esac
@@ -255,7 +256,7 @@ class ExecStdinTest : public ExecTest {
 };
 
 // KC-43
-TEST_F(ExecStdinTest, NeverGivesNothingToRead) {
+TEST_F(ExecStdinTest, ModeNeverProvidesEmptyStdin) {
   EXPECT_EQ(make(with_mode(ExecInteractiveMode::kNever, true))->authorization(),
             "Bearer silent-nothing");
 }
@@ -361,12 +362,12 @@ TEST_F(ExecTest, RunsAgainOnlyAfterTheExpiry) {
   EXPECT_EQ(credentials->authorization(), "Bearer one");
   clock_.advance(1us);
   EXPECT_EQ(credentials->authorization(), "Bearer two");
-  clock_.advance(10000h);  // without a time it lasts
+  clock_.advance(10000h);  // without an expiry it stays valid
   EXPECT_EQ(credentials->authorization(), "Bearer two");
   EXPECT_EQ(runs(), 2U);
 }
 
-// KC-46: a plugin whose answer is old already does not run for ever.
+// KC-46: a plugin that returns an expired credential does not run endlessly.
 TEST_F(ExecTest, UsesAnAnswerThatHasExpiredAlready) {
   answer(Value::object({{"token", "old"}, {"expirationTimestamp", "2020-01-01T00:00:00+01:00"}}));
   const auto credentials = make(config(answering()));
@@ -394,7 +395,7 @@ TEST_F(ExecTest, EqualConfigurationsShareOnePlugin) {
   EXPECT_EQ(runs(), 3U);
 }
 
-// KC-46: without a place to share given, the process is the place.
+// KC-46: without an explicit registry, the process-wide one is used.
 TEST_F(ExecTest, SharesInTheProcessByDefault) {
   plugins_ = nullptr;
   answer(Value::object({{"token", "t"}}));
@@ -408,7 +409,7 @@ TEST_F(ExecTest, SharesInTheProcessByDefault) {
   EXPECT_EQ(runs(), 1U);
 }
 
-/// A plugin that waits until the test writes to a pipe.
+/// A plugin that blocks until the test writes to a pipe.
 class ExecWaitTest : public ExecTest {
  protected:
   ExecWaitTest() {
@@ -418,7 +419,7 @@ class ExecWaitTest : public ExecTest {
     return plugin("read -r line < '" + folder_.path("gate") + "'\ncat '" + folder_.path("answer") +
                   "'\nexit $line\n");
   }
-  /// Lets one run end with that exit code; blocks until it has come that far.
+  /// Lets one run end with that exit code. Blocks until the plugin waits.
   void open_gate(const std::string& code) { std::ofstream{folder_.path("gate")} << code << '\n'; }
 };
 
@@ -438,7 +439,7 @@ TEST_F(ExecWaitTest, RunsOnceForManyWaiters) {
   EXPECT_EQ(runs(), 1U);
 }
 
-// A stop of the one who runs it is not an error for the others.
+// A stop of the caller that runs the plugin is not an error for the other callers.
 TEST_F(ExecWaitTest, AStopKillsTheRunAndAnotherWaiterBeginsAnew) {
   answer(Value::object({{"token", "t"}}));
   const Config equal = config(waiting());
@@ -446,7 +447,7 @@ TEST_F(ExecWaitTest, AStopKillsTheRunAndAnotherWaiterBeginsAnew) {
   auto first = std::async(std::launch::async, [&, credentials = make(equal)] {
     return message_of<ConfigError>([&] { return credentials->authorization(stop.get_token()); });
   });
-  ASSERT_TRUE(clock_.wait_for_sleepers(1));  // it runs, and its deadline is waited for
+  ASSERT_TRUE(clock_.wait_for_sleepers(1));  // it runs, and its deadline has been set
   auto second = std::async(std::launch::async,
                            [credentials = make(equal)] { return credentials->authorization(); });
 
@@ -487,8 +488,32 @@ TEST_F(ExecWaitTest, APluginThatHangsIsKilledAtTheDeadline) {
   EXPECT_THAT(calls_, ElementsAre(Pair(1, ExecOutcome::kInternalError)));
 }
 
-// Something that the plugin left running holds its output open; that must not hold us.
-TEST_F(ExecTest, DoesNotWaitForWhatThePluginLeavesBehind) {
+// RT-13: the same with a clock that nobody moves.
+TEST_F(ExecWaitTest, APluginThatHangsIsKilledByTheClockOfTheMachine) {
+  CredentialsOptions given = options();
+  given.clock = &system_clock();
+  given.exec.deadline = 20ms;
+  const auto credentials = make_credentials(config(waiting()), given);
+
+  EXPECT_THAT(message_of<ConfigError>([&] { return credentials->authorization(); }),
+              HasSubstr("did not end within 0.02 s"));
+}
+
+// RT-6, RT-13: no thread waits for the deadline. The plugin counts the threads of the program that runs it.
+TEST_F(ExecTest, RunsWithoutAThreadForTheDeadline) {
+  const std::string command = plugin(
+      "printf "
+      "'{\"kind\":\"ExecCredential\",\"apiVersion\":\"%s\",\"status\":{\"token\":\"%s\"}}' " +
+      std::string{kV1} + " $(ls /proc/$PPID/task | wc -l)\n");
+  const std::size_t threads = testing_support::thread_count();
+
+  const std::string authorization = make(config(command))->authorization();
+  ASSERT_EQ(authorization.find("Bearer "), 0U);
+  EXPECT_LE(std::stoul(authorization.substr(7)), threads);
+}
+
+// A process started by the plugin holds its output open. This must not block the caller.
+TEST_F(ExecTest, DoesNotWaitForChildrenOfThePlugin) {
   answer(Value::object({{"token", "t"}}));
   ASSERT_EQ(::mkfifo(folder_.path("gate").c_str(), 0600), 0);
   const std::string command =
@@ -498,7 +523,7 @@ TEST_F(ExecTest, DoesNotWaitForWhatThePluginLeavesBehind) {
   std::ofstream{folder_.path("gate")} << "end\n";
 }
 
-TEST_F(ExecTest, AStopThatCameBeforeRunsNothing) {
+TEST_F(ExecTest, DoesNotRunAfterAStop) {
   std::stop_source stop;
   stop.request_stop();
   const auto credentials = make(config(plugin("")));
@@ -509,7 +534,7 @@ TEST_F(ExecTest, AStopThatCameBeforeRunsNothing) {
 }
 
 // KC-47
-TEST_F(ExecTest, ARefusalBringsOneRun) {
+TEST_F(ExecTest, RefusalCausesOneRun) {
   answer(Value::object({{"token", "one"}}));
   const auto credentials = make(config(answering()));
   const std::string sent = credentials->authorization();
@@ -519,14 +544,15 @@ TEST_F(ExecTest, ARefusalBringsOneRun) {
   credentials->refused(sent);
   EXPECT_EQ(runs(), 1U);
   EXPECT_EQ(credentials->authorization(), "Bearer two");
-  credentials->refused(sent);  // an answer to an older request
+  credentials->refused(sent);  // a response to an older request
   credentials->refused("Bearer of somebody else");
 
   EXPECT_EQ(credentials->authorization(), "Bearer two");
   EXPECT_EQ(runs(), 2U);
 }
 
-// KC-47: what was refused once is better than nothing, and each refusal tries again.
+// KC-47: a refused credential stays in use if the plugin fails, and each refusal runs the plugin
+// again.
 TEST_F(ExecTest, ARefusedTokenStaysIfThePluginFails) {
   answer(Value::object({{"token", "one"}}));
   const std::string command = answering();
@@ -546,7 +572,7 @@ TEST_F(ExecTest, ARefusedTokenStaysIfThePluginFails) {
 }
 
 // KC-48
-TEST_F(ExecTest, ANewCertificateIsANewIdentityForAllWhoShareIt) {
+TEST_F(ExecTest, NewCertificateIsANewIdentityForAllUsersOfThePlugin) {
   const test::TestAuthority authority;
   const test::CertifiedKey first = authority.issue_client({.common_name = "first"});
   const test::CertifiedKey second = authority.issue_client({.common_name = "second"});
@@ -586,7 +612,7 @@ TEST_F(ExecTest, ANewCertificateIsANewIdentityForAllWhoShareIt) {
   EXPECT_EQ(changes, 1);
 }
 
-// KC-45, KC-47: a certificate alone sends no header.
+// KC-45, KC-47: with only a certificate, no header is sent.
 TEST_F(ExecTest, ACertificateAloneIsEnough) {
   const test::TestAuthority authority;
   const auto not_after =
@@ -607,7 +633,7 @@ TEST_F(ExecTest, ACertificateAloneIsEnough) {
 }
 
 // KC-49
-TEST_F(ExecTest, AnythingElseSuppressesThePlugin) {
+TEST_F(ExecTest, OtherCredentialsSuppressThePlugin) {
   const test::TestAuthority authority;
   const test::CertifiedKey pair = authority.issue_client({});
   Config with_token = config("/nonexistent/plugin");
@@ -658,7 +684,7 @@ TEST_F(ExecTest, AMissingProgramComesWithHelpTenTimesAnHour) {
   EXPECT_EQ(calls_.front(), std::pair(1, ExecOutcome::kNotFound));
 }
 
-// KC-50, KC-14: names are searched on PATH, but never in the current folder.
+// KC-50, KC-14: names are searched for on PATH, but never in the current folder.
 TEST_F(ExecTest, SearchesBareNamesOnThePath) {
   answer(Value::object({{"token", "t"}}));
   std::filesystem::rename(answering(), folder_.path("my-login"));
@@ -681,9 +707,9 @@ TEST_F(ExecTest, AFailureNamesExitCodeOrSignal) {
                                   Pair(1, ExecOutcome::kInternalError)));
 }
 
-// The child has the three usual files open and no other.
+// The child has only the three standard descriptors open.
 TEST_F(ExecTest, TheChildInheritsNoFiles) {
-  const int fd = ::open("/dev/null", O_RDONLY);  // on purpose without close-on-exec
+  const int fd = ::open("/dev/null", O_RDONLY);  // deliberately without close-on-exec
   ASSERT_GE(fd, 3);
   const std::string message =
       failure_of(plugin("[ -e /proc/$$/fd/" + std::to_string(fd) + " ] && exit 7\nexit 8\n"));

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 class KubeconfigEdit : public testing::Test {
  protected:
-  /// Modes are what is asked for, not what is left of it.
+  /// Clears the umask, so that files get exactly the requested modes.
   KubeconfigEdit() : old_mask_(::umask(0)) {}
   ~KubeconfigEdit() override { ::umask(old_mask_); }
 
@@ -96,7 +96,7 @@ TEST_F(KubeconfigEdit, ReportsAFolderThatCannotBeWrittenTo) {
   EXPECT_THROW(write_kubeconfig({}, "/proc/nowhere/config"), ConfigError);
 }
 
-// KC-14, KC-15, KC-16: each entry goes back to its file, with paths as they were.
+// KC-14, KC-15, KC-16: each entry is written back to its file, with unchanged paths.
 TEST_F(KubeconfigEdit, ModifiesEachEntryWhereItComesFrom) {
   const std::string one = folder_.write("one", R"(
 clusters: [{name: a, cluster: {server: 'https://1', certificate-authority: ca.pem}}]
@@ -158,7 +158,7 @@ TEST_F(KubeconfigEdit, MakesTheFirstFile) {
                ConfigError);
 }
 
-// A file that is broken is not overwritten.
+// A malformed file is not overwritten.
 TEST_F(KubeconfigEdit, LeavesABrokenFileAlone) {
   const std::string file = folder_.write("one", "clusters: 5");
 

@@ -135,7 +135,7 @@ TEST(Kubeconfig, RefusesOtherKindsAndVersions) {
 }
 
 // KC-2
-TEST(Kubeconfig, NothingIsEmpty) {
+TEST(Kubeconfig, ReadsEmptyDocuments) {
   for (const std::string_view text : {"", "\n", "# nothing\n", "---\n", "null", "{}"}) {
     EXPECT_EQ(parse_kubeconfig(text), Kubeconfig{}) << text;
   }
@@ -144,7 +144,7 @@ TEST(Kubeconfig, NothingIsEmpty) {
 }
 
 // KC-3
-TEST(Kubeconfig, RefusesANameThatIsThereTwice) {
+TEST(Kubeconfig, RefusesDuplicateNames) {
   EXPECT_THAT(message_of<ConfigError>([] {
                 return parse_kubeconfig("users: [{name: a}, {name: b}, {name: a}]", "/f");
               }),
@@ -155,7 +155,7 @@ TEST(Kubeconfig, RefusesANameThatIsThereTwice) {
                ConfigError);
 }
 
-TEST(Kubeconfig, NamesThePlaceOfAWrongTypeButNotItsContent) {
+TEST(Kubeconfig, NamesThePathOfAWrongTypeButNotItsContent) {
   const std::string message = message_of<ConfigError>(
       [] { return parse_kubeconfig("users:\n- name: a\n  user:\n    token: 123456789\n", "/f"); });
 
@@ -171,7 +171,7 @@ TEST(Kubeconfig, NamesThePlaceOfAWrongTypeButNotItsContent) {
   EXPECT_THAT(data, Not(HasSubstr("!!key!!")));
 }
 
-// KC-12: bad input has an end, and a message that names the file.
+// KC-12: malformed input is rejected in bounded time, with a message that names the file.
 TEST(Kubeconfig, RefusesMalformedCyclicAndGiantDocuments) {
   const auto message = [](std::string_view text) {
     return message_of<ConfigError>([&] { return parse_kubeconfig(text, "/f"); });
@@ -199,7 +199,7 @@ TEST(Kubeconfig, RefusesAGiantFileWithoutReadingItAll) {
               HasSubstr("/dev/zero: it has more than 4194304 bytes"));
 }
 
-// KC-16: what is written reads back.
+// KC-16: the formatted text can be parsed again.
 TEST(Kubeconfig, FormatsWhatItReads) {
   const Kubeconfig config = parse_kubeconfig(kEverything, "/etc/k");
 
@@ -255,7 +255,7 @@ TEST_F(KubeconfigFiles, AMissingExplicitFileIsAnError) {
 }
 
 // KC-11
-TEST_F(KubeconfigFiles, WarnsOnceOfTheFilesOfTheVariableThatAreMissing) {
+TEST_F(KubeconfigFiles, WarnsOnceAboutMissingFilesOfTheVariable) {
   EXPECT_EQ(load_kubeconfig(sources("/nonexistent/a:/nonexistent/b")).or_throw(), Kubeconfig{});
   EXPECT_THAT(log_.lines(),
               ElementsAre("KUBECONFIG names /nonexistent/a, /nonexistent/b, which do not exist"));
@@ -276,7 +276,7 @@ TEST_F(KubeconfigFiles, DoesNotWarnIfTheHomeFileIsMissing) {
 }
 
 // KC-12
-TEST_F(KubeconfigFiles, MergesTheOthersAndReportsAllThatCannotBeLoaded) {
+TEST_F(KubeconfigFiles, MergesReadableFilesAndReportsAllOthers) {
   const std::string good = cluster("good", "good", "server: 'https://1'");
   const std::string bad = folder_.write("bad", "clusters: 5");
   const std::string directory = folder_.path();
@@ -290,7 +290,7 @@ TEST_F(KubeconfigFiles, MergesTheOthersAndReportsAllThatCannotBeLoaded) {
   EXPECT_THAT(message, HasSubstr("directory"));
 }
 
-// KC-12: there, but not readable, which holds for root as well.
+// KC-12: the file exists but cannot be opened, not even by root.
 TEST_F(KubeconfigFiles, ReportsAFileThatCannotBeOpened) {
   std::filesystem::create_symlink("loop", folder_.path("loop"));
 
@@ -335,7 +335,7 @@ users:
   user: {exec: {command: login}}
 )";
 
-// KC-14, KC-15: the tilde is a name like any other.
+// KC-14, KC-15: the tilde is not expanded.
 TEST_F(KubeconfigFiles, ResolvesPathsAgainstTheFolderOfTheirFile) {
   const Kubeconfig loaded = load_kubeconfig(sources(folder_.write("sub/k", kPaths))).or_throw();
 

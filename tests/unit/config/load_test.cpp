@@ -36,7 +36,7 @@ contexts:
 Kubeconfig two() { return parse_kubeconfig(kTwo, "/k"); }
 
 // KC-20
-TEST(ConfigFromKubeconfig, OverrideBeatsTheCallersNameBeatsCurrentContext) {
+TEST(ConfigFromKubeconfig, PrefersOverrideThenCallersNameThenCurrentContext) {
   EXPECT_EQ(config_from_kubeconfig(two()).host, "https://1");
   EXPECT_EQ(config_from_kubeconfig(two(), {.context_name = "two"}).host, "https://2");
   EXPECT_EQ(
@@ -59,7 +59,7 @@ TEST(ConfigFromKubeconfig, AContextThatDoesNotExistIsAnError) {
 }
 
 // KC-21
-TEST(ConfigFromKubeconfig, OverridesBeatTheFileFieldByField) {
+TEST(ConfigFromKubeconfig, OverridesReplaceTheFileFieldByField) {
   const Config config = config_from_kubeconfig(
       two(), {.overrides = {.context = {.cluster = "c2", .namespace_ = "over"},
                             .cluster = {.disable_compression = true},
@@ -86,7 +86,7 @@ TEST(ConfigFromKubeconfig, AnOverrideMustNameEntriesThatExist) {
 }
 
 // KC-22
-TEST(ConfigFromKubeconfig, OneWayToTrustReplacesTheOthers) {
+TEST(ConfigFromKubeconfig, TrustOverrideReplacesAllTrustFields) {
   const Config skip =
       config_from_kubeconfig(two(), {.overrides = {.cluster = {.insecure_skip_tls_verify = true}}});
   EXPECT_TRUE(skip.tls.insecure_skip_verify);
@@ -226,7 +226,7 @@ contexts:
 }
 
 // KC-24
-TEST(ConfigFromKubeconfig, NoServerAloneIsTheEmptyConfiguration) {
+TEST(ConfigFromKubeconfig, MissingServerIsTheEmptyConfiguration) {
   EXPECT_THROW(static_cast<void>(config_from_kubeconfig({})), EmptyConfigError);
   Kubeconfig more = two();
   more.clusters["c1"] = {.proxy_url = "ftp://p"};
@@ -297,7 +297,7 @@ TEST(ConfigFromKubeconfig, AnUnknownUserIsAnonymousAnUnknownClusterIsEmpty) {
 }
 
 // KC-30
-TEST(ConfigFromKubeconfig, OnlyHttpsGetsCredentials) {
+TEST(ConfigFromKubeconfig, OnlyHttpsServersGetCredentials) {
   for (const char* server : {"http://1", "1:8080"}) {
     Kubeconfig config = two();
     config.clusters["c1"].server = server;
@@ -332,7 +332,7 @@ TEST(ConfigFromKubeconfig, AnUnreadableTokenFileIsAnErrorUnlessThereIsAToken) {
   EXPECT_EQ(config_from_kubeconfig(config).bearer_token, "abc");
 }
 
-// KC-42: the extension of the cluster travels with the plugin.
+// KC-42: the extension of the cluster is passed to the plugin.
 TEST(ConfigFromKubeconfig, GivesThePluginTheExtensionOfItsCluster) {
   const Kubeconfig config = parse_kubeconfig(R"(
 current-context: x
@@ -367,7 +367,7 @@ class Pod : public testing::Test {
 };
 
 // KC-60, KC-61
-TEST_F(Pod, IsItsServiceAccount) {
+TEST_F(Pod, UsesItsServiceAccount) {
   const Config config = in_cluster_config(environment());
 
   EXPECT_EQ(config.host, "https://10.0.0.1:443");
@@ -385,7 +385,7 @@ TEST_F(Pod, WritesIpv6InBrackets) {
 }
 
 // KC-60
-TEST_F(Pod, IsNoPodWithoutTheVariables) {
+TEST_F(Pod, RequiresTheServiceVariables) {
   for (const char* name : {"KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"}) {
     EXPECT_THROW(static_cast<void>(in_cluster_config(environment({{name, ""}}))),
                  NotInClusterError);
@@ -416,14 +416,14 @@ TEST_F(Pod, TakesItsNamespaceFromTheVariableTheFileOrTheDefault) {
 }
 
 // KC-26
-TEST_F(Pod, IsUsedIfTheFilesSayNothing) {
+TEST_F(Pod, IsUsedIfTheFilesAreEmpty) {
   EXPECT_EQ(load_config({.sources = {.environment = environment()}}).host, "https://10.0.0.1:443");
   const std::string file = folder_.write("k", kTwo);
   EXPECT_EQ(load_config({.sources = {.environment = environment({{"KUBECONFIG", file}})}}).host,
             "https://1");
 }
 
-// KC-26, KC-29: a dangling cluster counts as empty, anything else that is wrong does not.
+// KC-26, KC-29: a dangling cluster counts as empty; any other error is reported.
 TEST_F(Pod, IsNotUsedToHideAnError) {
   const auto load = [&](std::string_view text) {
     return load_config(
@@ -453,7 +453,7 @@ TEST(LoadConfig, OutsideOfAPodTheOriginalErrorStays) {
                EmptyConfigError);
 }
 
-// KC-26: the few overrides that have a meaning for a pod.
+// KC-26: the overrides that apply to a pod.
 TEST_F(Pod, TakesOverrides) {
   const Config config = load_config(
       {.sources = {.environment = environment()},
@@ -485,7 +485,7 @@ TEST_F(Pod, FlagsChooseFileServerOrPod) {
 }
 
 // KC-11, KC-24
-TEST(LoadConfig, NamesTheFileThatKubeconfigNamesAndThatDoesNotExist) {
+TEST(LoadConfig, NamesMissingFilesOfKubeconfig) {
   const auto message = [](const std::string& list) {
     return message_of<EmptyConfigError>([&] {
       return load_config({.sources = {.environment = environment_with({{"KUBECONFIG", list}})}});
@@ -499,8 +499,8 @@ TEST(LoadConfig, NamesTheFileThatKubeconfigNamesAndThatDoesNotExist) {
   EXPECT_THAT(message("/nonexistent/x"), Not(HasSubstr("set KUBECONFIG")));
 }
 
-// KC-62: neither KUBECONFIG nor the home file counts.
-TEST(BuildConfigFromFlags, WithNothingIsEmpty) {
+// KC-62: KUBECONFIG and the home file are ignored.
+TEST(BuildConfigFromFlags, IsEmptyWithoutFlags) {
   TemporaryFolder folder;
   const std::string file = folder.write(".kube/config", kTwo);
   test::RecordedLog log;
@@ -580,12 +580,12 @@ TEST(ImpersonationHeaders, NameUserUidGroupsAndExtra) {
 }
 
 // KC-35
-TEST(ImpersonationHeaders, RefuseWhatCannotBeSent) {
+TEST(ImpersonationHeaders, RefuseValuesThatHeadersCannotCarry) {
   EXPECT_THROW(static_cast<void>(impersonation_headers({.groups = {"g"}})), ConfigError);
   EXPECT_THROW(static_cast<void>(impersonation_headers({.user = "u\r\nX: y"})), ConfigError);
 }
 
-// GE-1: the process is only the default.
+// GE-1: the process environment is only the default.
 TEST(EnvironmentOfTheProcess, IsReadWhenAsked) {
   ASSERT_EQ(::setenv("KUBECXX_CONFIG_TEST", "a=b", 1), 0);
   EXPECT_EQ(Environment{}.variable("KUBECXX_CONFIG_TEST"), "a=b");

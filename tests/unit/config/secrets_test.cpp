@@ -29,13 +29,14 @@ using test::TemporaryFolder;
 using testing::HasSubstr;
 using testing::Not;
 
-/// A secret that this program knows only in another form, so that whatever is found in memory is a copy.
+/// A secret that the program contains only in encoded form, so that every match in memory is a
+/// copy.
 constexpr std::size_t kLength = 48;
 constexpr char letter(std::size_t at) {
   return static_cast<char>('A' + (at * at * 7 + at * 3) % 26);
 }
 
-/// Writes `before`, the secret and `after` without a copy of the secret that stays.
+/// Writes `before`, the secret and `after` without leaving a copy of the secret in memory.
 std::string write_with_secret(const TemporaryFolder& folder, const std::string& name,
                               std::string_view before, std::string_view after, mode_t mode = 0600) {
   const std::string path = folder.path(name);
@@ -51,7 +52,7 @@ std::string write_with_secret(const TemporaryFolder& folder, const std::string& 
   return path;
 }
 
-/// How often the secret stands in the writable memory of this process.
+/// Returns how often the secret occurs in the writable memory of this process.
 int copies_in_memory() {
   struct Region {
     std::uintptr_t begin = 0;
@@ -68,7 +69,8 @@ int copies_in_memory() {
   }
   const detail::FileDescriptor memory{::open("/proc/self/mem", O_RDONLY | O_CLOEXEC)};
   EXPECT_TRUE(memory);
-  // What is read here would be found again where it is put; so only one byte of it is kept at a time.
+  // The text read here would be found again in the buffer, so only one byte of it is kept at a
+  // time.
   static std::array<char, 1 << 16> window;
   int copies = 0;
   for (const Region& region : regions) {
@@ -92,7 +94,7 @@ int copies_in_memory() {
   return copies;
 }
 
-/// The memory of sanitizers is too large to look through, and keeps what was freed.
+/// The memory of sanitizers is too large to scan, and retains freed blocks.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kCanScan = false;
 #else
@@ -159,7 +161,7 @@ TEST(Secrets, OfAKubeconfigAreOverwritten) {
   EXPECT_EQ(copies_in_memory(), 0);
 }
 
-// GE-4: whatever is wrong with a file, its content is not repeated.
+// GE-4: messages about a malformed file do not quote its content.
 TEST(Secrets, AreNotInTheMessagesOfMalformedFiles) {
   const std::vector<std::string> malformed{
       "users: [{name: u, user: {token: hunter2\n",

@@ -23,7 +23,7 @@ class CacheTest : public ManagerTest {
     running->start();
     EXPECT_TRUE(running->manager.elected().wait({}));
   }
-  /// What is cached of these namespaces.
+  /// Returns the cached objects of these namespaces.
   template <typename T = ConfigMap>
   Names list(const CacheListOptions& which = {}) {
     Names names;
@@ -34,7 +34,8 @@ class CacheTest : public ManagerTest {
     std::ranges::sort(names);
     return names;
   }
-  /// Paths and queries of the lists or watches of a resource, without what does not matter.
+  /// Returns paths and queries of the lists or watches of a resource, without irrelevant
+  /// parameters.
   Names asked(const std::string& resource) {
     Names found;
     for (const auto& request : trace.all("", resource)) {
@@ -62,11 +63,11 @@ class CacheTest : public ManagerTest {
   Names mine{space};
 };
 
-// CF-30: who asks first waits until the kind is cached; there is one informer for all who ask.
-TEST_F(CacheTest, CachesWhatIsAskedFor) {
+// CF-30: the first reader waits until the kind is cached; all readers share one informer.
+TEST_F(CacheTest, CachesAKindOnFirstRead) {
   put("a");
   ManagerOptions from = options();
-  from.cache.namespaces = {};  // all
+  from.cache.namespaces = {};  // all namespaces
   Manager& manager = make(std::move(from));
   EXPECT_THROW(static_cast<void>(manager.find<ConfigMap>({space, "a"})), CacheNotStartedError);
   EXPECT_THROW(static_cast<void>(manager.list<ConfigMap>()), CacheNotStartedError);
@@ -97,7 +98,7 @@ TEST_F(CacheTest, CachesWhatIsAskedFor) {
   EXPECT_THROW(static_cast<void>(manager.find<Pod>({space, "a"})), CacheNotStartedError);
 }
 
-// CF-30: a cache that cannot be filled does not keep its reader for ever.
+// CF-30: a cache that cannot be filled does not block its reader for ever.
 TEST_F(CacheTest, StopsWaitingWithTheReader) {
   Manager& manager = run({});
   server.go_silent();
@@ -130,8 +131,9 @@ TEST_F(CacheTest, MayCacheOnlyWhatControllersNeed) {
   running->finish();
 }
 
-// CF-23, CF-31: every ten hours, give or take one, all objects are shown again; nothing is listed.
-TEST_F(CacheTest, ShowsAllObjectsAgain) {
+// CF-23, CF-31: every ten hours, plus or minus one, all objects are delivered again, without a
+// list.
+TEST_F(CacheTest, ResyncsAllObjects) {
   put("a");
   for (const auto& [random, period] : {std::pair<double, Clock::Duration>{0.0, 9h}, {0.5, 10h}}) {
     worked.clear();
@@ -161,8 +163,8 @@ TEST_F(CacheTest, ShowsAllObjectsAgain) {
   }
 }
 
-// CF-32: what is not said about a kind comes from the namespace, and then from what is said about all.
-TEST_F(CacheTest, InheritsWhatIsNotSaid) {
+// CF-32: options that a kind does not set come from the namespace, then from the global ones.
+TEST_F(CacheTest, InheritsUnsetOptions) {
   Manager& manager = run(
       {.namespaces = {{"a", {.label_selector = "in=a"}}, {"b", {}}},
        .label_selector = "all",
@@ -192,7 +194,7 @@ TEST_F(CacheTest, InheritsWhatIsNotSaid) {
   EXPECT_EQ(asked("namespaces"), Names{"/api/v1/namespaces labelSelector=all " + name});
 }
 
-// CF-32: "" among others is all the others.
+// CF-32: "" among others stands for all other namespaces.
 TEST_F(CacheTest, MayTreatSomeNamespacesDifferently) {
   const std::string a = add_space();
   const std::string b = add_space();
@@ -212,13 +214,13 @@ TEST_F(CacheTest, MayTreatSomeNamespacesDifferently) {
 }
 
 // CF-32
-TEST_F(CacheTest, RefusesNamespacesForWhatHasNone) {
+TEST_F(CacheTest, RejectsNamespacesForClusterScopedKinds) {
   ManagerOptions from = options();
   from.cache.by_object = {cached<Namespace>({.namespaces = CacheNamespaces{{"a", {}}}})};
   EXPECT_THROW(make(std::move(from)), std::invalid_argument);
 }
 
-// CF-32, CF-33: less is stored, by a transform, by a projection, or for all kinds.
+// CF-32, CF-33: less is stored, by a transform, by a projection, or by a setting for all kinds.
 TEST_F(CacheTest, StoresOnlyWhatIsNeeded) {
   const Client client{server.config()};
   client.resource<ConfigMap>(space).create({.metadata = {.name = "a"}, .data = {{"k", "v"}}});
@@ -239,7 +241,7 @@ TEST_F(CacheTest, StoresOnlyWhatIsNeeded) {
   ASSERT_TRUE(projected);
   EXPECT_EQ(projected->metadata.labels.size(), 1U);
   EXPECT_TRUE(projected->metadata.annotations.empty());
-  // Updates take the same way.
+  // Updates are reduced as well.
   ConfigMap next = *server.find<ConfigMap>(space, "a");
   next.metadata.labels["round"] = "2";
   const auto stored = client.resource<ConfigMap>(space).update(next);

@@ -188,7 +188,8 @@ TEST_F(ClientAdapters, PublishACandidateAndRenewIt) {
   EXPECT_EQ(sent().metadata.resource_version, "3");
   EXPECT_EQ(sent().spec.renew_time, MicroTime{clock_.wall_now()});
 
-  // A ping is answered at once; one that was answered before, and one to others, are not.
+  // A ping is answered immediately; one that was answered before, and one to another candidate, is
+  // not.
   clock_.advance(1min);
   LeaseCandidate seen = sent();
   seen.spec.ping_time = seen.spec.renew_time;

@@ -9,7 +9,7 @@ namespace {
 
 class ControllerTest : public ManagerTest {
  protected:
-  /// The first to come waits here until open().
+  /// The first caller waits here until open().
   void gate() {
     waiting.fire();
     static_cast<void>(opened.wait({}));
@@ -18,7 +18,8 @@ class ControllerTest : public ManagerTest {
   const DoneSignal opened;
 };
 
-// CF-1, CF-20, CF-30: what exists, what comes and what goes is a request; and the cache knows at least as much.
+// CF-1, CF-20, CF-30: existing, new and deleted objects become requests; the cache is at least as
+// new.
 TEST_F(ControllerTest, ReconcilesEveryObjectOfItsKind) {
   put("old");
   Manager& manager = make();
@@ -54,7 +55,7 @@ TEST_F(ControllerTest, WithoutAReconcileFunctionKeepsTheManagerFromRunning) {
 }
 
 // CF-46
-TEST_F(ControllerTest, ConflictsAreNoErrorsInTheLog) {
+TEST_F(ControllerTest, LogsNoErrorForConflicts) {
   put("a");
   Manager& manager = make();
   manager.controller<ConfigMap>("maps").reconcile([&](const Request& request) {
@@ -73,7 +74,7 @@ TEST_F(ControllerTest, ConflictsAreNoErrorsInTheLog) {
 }
 
 // CF-46
-TEST_F(ControllerTest, ARequestThatTheStopCancelsIsNoErrorInTheLog) {
+TEST_F(ControllerTest, LogsNoErrorForARequestCanceledByTheStop) {
   put("a");
   Manager& manager = make();
   manager.controller<ConfigMap>("maps").reconcile(
@@ -89,8 +90,8 @@ TEST_F(ControllerTest, ARequestThatTheStopCancelsIsNoErrorInTheLog) {
   EXPECT_EQ(log().find("failed"), std::string::npos) << log();
 }
 
-// WQ-30, CF-3: what existed before has to wait for what happens now.
-TEST_F(ControllerTest, DoesUrgentThingsFirst) {
+// WQ-30, CF-3: objects that existed before have a lower priority than changes.
+TEST_F(ControllerTest, ReconcilesChangesBeforeExistingObjects) {
   for (const char* name : {"a", "b", "c"}) put(name);
   make().controller<ConfigMap>("maps").reconcile([&](const Request& request) {
     worked.note(request.key.name);
@@ -114,7 +115,7 @@ TEST_F(ControllerTest, DoesUrgentThingsFirst) {
 }
 
 // CF-2
-TEST_F(ControllerTest, ComesBackAfterExactlyTheTimeAskedFor) {
+TEST_F(ControllerTest, RequeuesAfterExactlyTheGivenTime) {
   put("a");
   make().controller<ConfigMap>("maps").reconcile([&](const Request& request) {
     worked.note(request.key.name);
@@ -134,7 +135,7 @@ TEST_F(ControllerTest, ComesBackAfterExactlyTheTimeAskedFor) {
 }
 
 // CF-4
-TEST_F(ControllerTest, WorksOnAsManyRequestsAsTheNearestSettingSays) {
+TEST_F(ControllerTest, UsesTheMostSpecificConcurrencySetting) {
   const auto most = [&](const char* controller) {
     return gauged("controller_runtime_max_concurrent_reconciles", {{"controller", controller}});
   };
@@ -159,7 +160,7 @@ TEST_F(ControllerTest, WorksOnAsManyRequestsAsTheNearestSettingSays) {
                std::logic_error);
 }
 
-// CF-4: several requests at once, but never one of them twice.
+// CF-4: several requests concurrently, but never the same one twice.
 TEST_F(ControllerTest, NeverReconcilesOneRequestTwiceAtOnce) {
   std::mutex mutex;
   std::multiset<std::string> busy;
@@ -196,8 +197,8 @@ TEST_F(ControllerTest, NeverReconcilesOneRequestTwiceAtOnce) {
   EXPECT_GE(most, 2U);
 }
 
-// CF-2, CF-5, CF-9: whatever is thrown becomes an error, and what a program should not throw is counted on its own.
-TEST_F(ControllerTest, SurvivesWhatReconcilersThrow) {
+// CF-2, CF-5, CF-9: every exception becomes an error, and program errors are counted separately.
+TEST_F(ControllerTest, SurvivesExceptionsOfReconcilers) {
   put("a");
   put("hopeless");
   ManagerOptions from = options();
@@ -253,7 +254,7 @@ TEST_F(ControllerTest, SurvivesWhatReconcilersThrow) {
   EXPECT_NE(log().find(key("hopeless") + " failed for good"), std::string::npos);
 }
 
-// CF-5: the deadline of a reconcile is its stop token.
+// CF-5: the deadline of a reconcile stops its token.
 TEST_F(ControllerTest, StopsTheTokenOfAReconcileThatTakesTooLong) {
   put("a");
   make()
@@ -282,7 +283,7 @@ TEST_F(ControllerTest, GivesUpIfItsCacheIsNotFilledInTime) {
       .reconcile(worked.noting());
   const auto limit = clock.now() + 2min;
   running->start();
-  ASSERT_TRUE(clock.wait_for_sleepers(2));  // the reflector, and who waits for it
+  ASSERT_TRUE(clock.wait_for_sleepers(2));  // the reflector, and the thread that waits for it
   ASSERT_TRUE(eventually([&] {
     const auto next = clock.next_deadline();
     if (next < limit) clock.advance(next - clock.now());
@@ -302,7 +303,7 @@ TEST_F(ControllerTest, GivesUpIfItsCacheIsNotFilledInTime) {
   }
 }
 
-// CF-6: a kind that does not exist yet is asked for again and again.
+// CF-6: a kind that does not exist yet is retried.
 TEST_F(ControllerTest, WaitsForAKindThatIsDefinedLater) {
   const std::string group = space + ".example.com";
   make()
@@ -355,7 +356,7 @@ TEST_F(ControllerTest, HasANameOfItsOwn) {
 }
 
 // CF-8
-TEST_F(ControllerTest, FinishesWhatItHasBegunAndDropsTheRest) {
+TEST_F(ControllerTest, FinishesRunningReconcilesAndDropsTheRest) {
   for (const char* name : {"a", "b", "c"}) put(name);
   for (const bool priority_queue : {true, false}) {
     const DoneSignal begun;
@@ -377,7 +378,7 @@ TEST_F(ControllerTest, FinishesWhatItHasBegunAndDropsTheRest) {
   }
 }
 
-// CF-9, WQ-20, WQ-35: all are there, with 0, before anything has happened.
+// CF-9, WQ-20, WQ-35: all series exist, with value 0, before anything has happened.
 TEST_F(ControllerTest, CountsFromTheStart) {
   Manager& manager = make();
   manager.controller<ConfigMap>("maps").reconcile(worked.noting());

@@ -66,7 +66,7 @@ TEST_F(CreateOrUpdateTest, SendsOnlyWhatHasChanged) {
   ConfigMap map{.metadata = {.name = "a", .namespace_ = space}};
   EXPECT_EQ(create_or_patch(client, map, kColour("red")), WriteResult::kCreated);
   EXPECT_EQ(create_or_patch(client, map, kColour("red")), WriteResult::kUnchanged);
-  // Somebody else writes another field meanwhile: no conflict.
+  // Another client writes another field meanwhile: no conflict.
   EXPECT_EQ(create_or_patch(client, map,
                             [&](ConfigMap& mine) {
                               ConfigMap theirs = *server.find<ConfigMap>(space, "a");
@@ -119,7 +119,7 @@ TEST_F(CreateOrUpdateTest, AppliesWhatAnOwnerControls) {
   EXPECT_THROW(apply_controlled(client, *owner, wanted, "tests"), std::invalid_argument);
 }
 
-TEST(MergePatch, SaysWhatHasChanged) {
+TEST(MergePatch, ContainsOnlyChangedFields) {
   const auto patch = [](const char* before, const char* now) {
     return detail::merge_patches(before, now);
   };

@@ -52,8 +52,8 @@ TEST_F(EventCorrelatorTest, CountsEqualEvents) {
   EXPECT_EQ(correlator_.correlate(event("pulled"))->event.count, 3);
 }
 
-// EV-6: each of the key's fields tells events apart.
-TEST_F(EventCorrelatorTest, TellsDifferentEventsApart) {
+// EV-6: each field of the key distinguishes events.
+TEST_F(EventCorrelatorTest, DistinguishesDifferentEvents) {
   const auto is_new = [&](auto change) {
     core::v1::Event other = event("pulled");
     change(other);
@@ -95,7 +95,7 @@ TEST_F(EventCorrelatorTest, CombinesSimilarEventsFromTheTenthMessageOn) {
   EXPECT_EQ(correlator_.correlate(event("message 1", "other"))->event.message, "message 1");
 }
 
-// EV-5: the pause counts from the last one.
+// EV-5: the pause counts from the last event.
 TEST_F(EventCorrelatorTest, BeginsAnewAfterAPause) {
   for (int i = 1; i <= 9; ++i) {
     (void)correlator_.correlate(event("message " + std::to_string(i)));
@@ -124,18 +124,18 @@ TEST_F(EventCorrelatorTest, DropsSpamAboutOneObject) {
   clock_.advance(1ms);
   const auto next = correlator_.correlate(event("same"));
   ASSERT_TRUE(next);
-  EXPECT_EQ(next->event.count, 42);  // what was dropped was counted before
+  EXPECT_EQ(next->event.count, 42);  // dropped events were counted before
   EXPECT_FALSE(correlator_.correlate(event("same")));
 }
 
 // EV-7
-TEST_F(EventCorrelatorTest, ForgetsWhatWasNotUsedForLongest) {
+TEST_F(EventCorrelatorTest, EvictsTheLeastRecentlyUsedEntry) {
   EventCorrelator small{clock_, {.cache_size = 2}};
   EXPECT_EQ(EventCorrelatorOptions{}.cache_size, 4096U);
   (void)small.correlate(event("m", "a"));
   (void)small.correlate(event("m", "b"));
   (void)small.correlate(event("m", "a"));
-  (void)small.correlate(event("m", "c"));  // b goes
+  (void)small.correlate(event("m", "c"));  // evicts b
   EXPECT_NE(small.correlate(event("m", "a"))->patch, "");
   EXPECT_EQ(small.correlate(event("m", "b"))->patch, "");
 }

@@ -29,7 +29,8 @@ class EventRecorderTest : public ::testing::Test {
     if (!recorder_) recorder_.emplace(sink_, options_);
     return *recorder_;
   }
-  /// Moves the clock whenever the recorder waits, until everything is sent; returns how long it waited.
+  /// Advances the clock whenever the recorder waits, until everything is sent; returns the waiting
+  /// times.
   std::vector<Clock::Duration> flush_with_waits() {
     std::vector<Clock::Duration> waits;
     auto done = std::async(std::launch::async, [&] { return recorder().flush(24h); });
@@ -115,14 +116,14 @@ TEST_F(EventRecorderTest, DropsOtherTypes) {
 }
 
 // EV-3
-TEST_F(EventRecorderTest, NeverWaitsAndDropsWhatIsTooMuch) {
+TEST_F(EventRecorderTest, NeverBlocksAndDropsEventsWhenFull) {
   EXPECT_EQ(options_.queue_size, 1000U);
   std::promise<void> release;
   sink_->set_fault(
       [wait = release.get_future().share()](const auto&, std::stop_token) { wait.wait(); });
   recorder().record(pod_reference("first"), "Normal", "R", "");
   while (sink_->attempts() == 0)
-    std::this_thread::yield();  // it is with the sink, no longer in the queue
+    std::this_thread::yield();  // the sink has it, so it is no longer in the queue
   for (int i = 0; i < 1003; ++i)
     recorder().record(pod_reference("p" + std::to_string(i)), "Normal", "R", "");
   EXPECT_EQ(logged(), 3U);
@@ -161,7 +162,7 @@ TEST_F(EventRecorderTest, TriesTwelveTimesWhenThereIsNoAnswer) {
 }
 
 // EV-8
-TEST_F(EventRecorderTest, DoesNotTryAgainWhatIsRefused) {
+TEST_F(EventRecorderTest, DoesNotRetryRejectedEvents) {
   sink_->set_fault([](const auto&, std::stop_token) { throw ApiError{409, "exists"}; });
   recorder().record(pod_reference(), "Normal", "R", "m");
   ASSERT_TRUE(recorder().flush(1h));
@@ -180,7 +181,7 @@ TEST_F(EventRecorderTest, EndsInTheMiddleOfAWait) {
   recorder_.reset();
 }
 
-TEST_F(EventRecorderTest, GoesOnWhenTheSinkThrowsWhatIsNoException) {
+TEST_F(EventRecorderTest, ContinuesWhenTheSinkThrowsANonException) {
   sink_->set_fault([](const auto& call, std::stop_token) {
     if (call.event.reason == "Bad") throw 42;  // NOLINT
   });

@@ -31,7 +31,7 @@ class EventsV1RecorderTest : public ::testing::Test {
     EXPECT_TRUE(recorder().flush(1h));
     return sink_->calls();
   }
-  /// Lets the time pass up to the next sweep or refresh, and that happen.
+  /// Advances the clock to the next sweep or refresh, and waits for it.
   void pass(Clock::Duration by) {
     ASSERT_TRUE(clock_.wait_for_sleepers(1));
     clock_.advance(by);
@@ -73,7 +73,7 @@ TEST_F(EventsV1RecorderTest, FillsInANewEvent) {
 }
 
 // EV-20
-TEST_F(EventsV1RecorderTest, SendsNothingThatAServerWouldRefuse) {
+TEST_F(EventsV1RecorderTest, DropsEventsThatAServerWouldReject) {
   options_.host = std::string(200, 'h');
   const std::string long_word(129, 'w');
   recorder().record(pod_reference(), {.reason = "", .action = "Do"});
@@ -83,7 +83,7 @@ TEST_F(EventsV1RecorderTest, SendsNothingThatAServerWouldRefuse) {
   recorder().record(pod_reference(), {.type = "Error", .reason = "Why", .action = "Do"});
   EXPECT_TRUE(sent().empty());
 
-  record(std::string(1023, 'x') + "\xC3\xA9");  // the last character does not fit as a whole
+  record(std::string(1023, 'x') + "\xC3\xA9");  // the last character does not fit completely
   const auto calls = sent();
   ASSERT_EQ(calls.size(), 1U);
   EXPECT_EQ(calls[0].event.note, std::string(1023, 'x'));
@@ -104,8 +104,8 @@ TEST_F(EventsV1RecorderTest, MakesASeriesOfTheSecondAndCountsTheOthers) {
   EXPECT_EQ(sent().size(), 2U);
 }
 
-// EV-21: the note is not part of the key; all else is.
-TEST_F(EventsV1RecorderTest, TellsDifferentEventsApart) {
+// EV-21: the note is not part of the key; everything else is.
+TEST_F(EventsV1RecorderTest, DistinguishesDifferentEvents) {
   record();
   record("n", "web-1");
   recorder().record(pod_reference(), {.reason = "Other", .action = "Do"});
@@ -190,7 +190,7 @@ TEST_F(EventsV1RecorderTest, TriesTwelveTimesTenSecondsApart) {
 }
 
 // EV-23
-TEST_F(EventsV1RecorderTest, TriesASeriesAgainThatExistsAlready) {
+TEST_F(EventsV1RecorderTest, RetriesASeriesThatExistsAlready) {
   sink_->set_fault([](const auto& call, std::stop_token) {
     if (!call.event.series) return;
     meta::v1::Status status;
@@ -203,12 +203,12 @@ TEST_F(EventsV1RecorderTest, TriesASeriesAgainThatExistsAlready) {
   record();
   while (clock_.next_deadline() - clock_.now() > 1min) std::this_thread::yield();
   EXPECT_EQ(sink_->attempts(),
-            3U);  // created; patched, which says it is gone; created, which says it exists
+            3U);  // created; patched (not found); created (already exists)
   sink_->set_fault(nullptr);
   clock_.advance(10s);
   EXPECT_EQ(sent().size(), 2U);
 
-  // A single event that exists is final.
+  // For a single event, "already exists" is final.
   sink_->set_fault([](const auto&, std::stop_token) {
     meta::v1::Status status;
     status.code = 409;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of elections and events when there is no memory, or no thread, at any point.
+// Elections and events when memory or threads are exhausted, at any point.
 #include <kube/controller/event_recorder.hpp>
 #include <kube/controller/leader_elector.hpp>
 
@@ -26,7 +26,7 @@ using testing_support::ExemptFromFaults;
 using testing_support::MemoryFaultAnywhere;
 using testing_support::ThreadFault;
 
-/// A candidate that leads for a moment, as often as it is run.
+/// A candidate that leads for a moment each time it is run.
 struct ElectionExhaustion : testing::Test {
   ElectionExhaustion() {
     options.lease_duration = 10s;

@@ -88,7 +88,7 @@ TEST(Finalizers, StayWhenTheyFailAndAreReportedTogether) {
   EXPECT_THAT(pod.metadata.finalizers, ElementsAre("a.com/x", "c.com/z"));
 }
 
-TEST(Finalizers, StayWhenTheyThrowWhatIsNoException) {
+TEST(Finalizers, StayWhenTheyThrowANonException) {
   Finalizers<core::v1::Pod> finalizers;
   finalizers.add("a.com/x", [](core::v1::Pod&) -> FinalizerResult { throw 42; });  // NOLINT
   finalizers.add("b.com/y", [](core::v1::Pod&) { return FinalizerResult{}; });

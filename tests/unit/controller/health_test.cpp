@@ -8,7 +8,7 @@
 namespace kube {
 namespace {
 
-// CF-44: no check at all is one that always passes.
+// CF-44: without any check the result is success.
 TEST(HealthChecks, AreFineWithoutAny) {
   const HealthChecks checks;
   EXPECT_EQ(checks.answer("", "").status, 200);
@@ -19,7 +19,7 @@ TEST(HealthChecks, AreFineWithoutAny) {
 }
 
 // CF-44
-TEST(HealthChecks, TellWhichOneFailsButNotWhy) {
+TEST(HealthChecks, NameTheFailedCheckButNotTheReason) {
   HealthChecks checks;
   bool broken = false;
   checks.add("b", ping());
@@ -46,7 +46,7 @@ TEST(HealthChecks, TellWhichOneFailsButNotWhy) {
 }
 
 // CF-44: a check that throws has failed.
-TEST(HealthChecks, SurviveWhatTheyThrow) {
+TEST(HealthChecks, TreatExceptionsAsFailures) {
   HealthChecks checks;
   checks.add("a", []() -> std::optional<std::string> { throw std::runtime_error{"no"}; });
   checks.add("b", []() -> std::optional<std::string> { throw 42; });

@@ -15,7 +15,8 @@
 
 namespace kube::test {
 
-/// A connection to 127.0.0.1, of a client that may be as rude as it likes. Reads give up after ten seconds.
+/// A connection to 127.0.0.1 for a client that may violate the protocol. Reads time out after ten
+/// seconds.
 class RawConnection {
  public:
   /// `address` is "127.0.0.1:41234".
@@ -44,7 +45,7 @@ class RawConnection {
       text.remove_prefix(static_cast<std::size_t>(count));
     }
   }
-  /// All that comes until the server closes the connection.
+  /// Returns everything received until the server closes the connection.
   [[nodiscard]] std::string read() const {
     std::string all;
     std::array<char, 4096> chunk{};
@@ -59,7 +60,7 @@ class RawConnection {
   int descriptor_;
 };
 
-/// Status and body of an answer; {0, ""} if there is nobody.
+/// Status and body of a response; {0, ""} if there is no server.
 struct Answer {
   int status = 0;
   std::string head{};

@@ -50,7 +50,7 @@ TEST(HttpServer, AnswersGetAndHead) {
   EXPECT_EQ(broken.body.find("secret"), std::string::npos);
 }
 
-TEST(HttpServer, RefusesWhatIsNoRequest) {
+TEST(HttpServer, RejectsMalformedRequests) {
   const HttpServer server{loopback(), echo};
   const auto answer_to = [&](const std::string& text) {
     const RawConnection connection{server.address()};
@@ -64,13 +64,13 @@ TEST(HttpServer, RefusesWhatIsNoRequest) {
   EXPECT_EQ(answer_to("GET / HTTP/2.0\r\n\r\n"), 505);
   EXPECT_EQ(answer_to("GET / HTTP/1.1\r\nX: " + std::string(20000, 'x')), 431);
   EXPECT_EQ(answer_to("GET / HTTP/1.1\r\nX: " + std::string(9000, 'x') + "\r\n\r\n"), 431);
-  // A body that nobody wants does not cost the answer.
+  // An unexpected body does not prevent the response.
   EXPECT_EQ(answer_to("GET / HTTP/1.1\r\nContent-Length: 9\r\n\r\nunwanted!"), 200);
   EXPECT_EQ(http_get(server.address(), "/").status, 200);
 }
 
-// Requests may come byte by byte.
-TEST(HttpServer, PutsRequestsTogether) {
+// Requests may arrive byte by byte.
+TEST(HttpServer, AssemblesRequestsFromPieces) {
   const HttpServer server{loopback(), echo};
   const RawConnection connection{server.address()};
   for (const char c : std::string{"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n"}) {
@@ -98,13 +98,13 @@ TEST(HttpServer, DoesNotWaitForSlowClients) {
   EXPECT_EQ(metrics.counter("slow", "").value(), 2U);
 }
 
-// Bytes that keep coming do not put the end off.
+// Slow bytes do not extend the deadline.
 TEST(HttpServer, RefusesAHeadThatComesByteByByte) {
   testkit::FakeClock clock;
   const HttpServer server{loopback(clock), echo};
   const RawConnection dripping{server.address()};
   dripping.send("GET / HTTP/1.1\r\nX-Slow: ");
-  ASSERT_EQ(http_get(server.address(), "/").status, 200);  // by now the first one is known
+  ASSERT_EQ(http_get(server.address(), "/").status, 200);  // by now the first one is accepted
 
   for (int second = 0; second < 10; ++second) {
     dripping.send("x");
@@ -114,7 +114,7 @@ TEST(HttpServer, RefusesAHeadThatComesByteByByte) {
   EXPECT_EQ(test::parse_answer(dripping.read()).status, 408);
 }
 
-// A reader that takes nothing of a large answer keeps neither the server nor others.
+// A client that does not read a large response blocks neither the server nor others.
 TEST(HttpServer, DoesNotWaitForClientsThatDoNotRead) {
   testkit::FakeClock clock;
   const HttpServer server{
@@ -151,7 +151,7 @@ TEST(HttpServer, ReplacesTheOldestConnectionWhenThereAreTooMany) {
   EXPECT_EQ(test::parse_answer(idle.back()->read()).body, "/last?");
 }
 
-// RT-16: health is answered while all workers are inside of handlers, also at their limit.
+// RT-16: health is answered while all workers are blocked in handlers, also at their limit.
 TEST(HttpServer, AnswersWhileAllHandlersBlock) {
   HttpServerOptions options = loopback();
   options.runtime =
@@ -231,8 +231,8 @@ TEST(HttpServer, NamesTheAddressThatItCannotUse) {
   }
 }
 
-// ":99999" once listened on another port, the rest of a division.
-TEST(HttpServer, RefusesPortsThatAreNone) {
+// ":99999" used to listen on another port, the number modulo 65536.
+TEST(HttpServer, RejectsInvalidPorts) {
   for (const std::string address :
        {":99999", ":65536", "127.0.0.1:-1", "127.0.0.1:+80", ":0x50", ": 80", "127.0.0.1:80 ",
         ":http", ":", ":000000", "[::1]", "127.0.0.1:4294967376", "\x1b:1x"}) {

@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A candidate that comes back whenever it has lost.
+/// A candidate that runs again whenever it has lost.
 class Candidate {
  public:
   Candidate(testkit::FakeClock& base, MemoryLease& lease, int number, std::atomic<int>& leading,
@@ -33,14 +33,14 @@ class Candidate {
         is_cut_off_ = !is_cut_off_;
       }
       if (is_cut_off_ || random_() % 6 == 0) {
-        // Fails at once or when its time is over, without or with its effect.
+        // Fails immediately or at its timeout, before or after its effect.
         if (random_() % 3 == 0) (void)clock_.sleep_for(call.timeout, call.stop);
         return is_cut_off_ || random_() % 2 == 0 ? MemoryLock::Fault::kBefore
                                                  : MemoryLock::Fault::kAfter;
       }
       if (random_() % 6 == 0) {
         slow_answer_ = std::chrono::milliseconds{random_() % 5000};
-        is_cut_off_ = random_() % 2 == 0;  // the last that is heard for a while
+        is_cut_off_ = random_() % 2 == 0;  // cut off for a while from now on
         return MemoryLock::Fault::kSlow;
       }
       return MemoryLock::Fault::kNone;
@@ -79,7 +79,7 @@ class Candidate {
 
  private:
   SkewedClock clock_;
-  std::mt19937_64 random_;  // used by the thread of the election only
+  std::mt19937_64 random_;  // used only by the thread of the election
   bool is_cut_off_ = false;
   Clock::Duration slow_answer_{};
   std::atomic<int> terms_ = 0;
@@ -89,9 +89,9 @@ class Candidate {
   std::jthread thread_;
 };
 
-// LE-5: any offset, rates up to 1.2 apart, calls that fail before or after they had their effect, hang and are slow;
-// candidates that are cut off for a while. For hours there is never more than one leader, and there is one again and
-// again.
+// LE-5: any offset, rates up to 1.2 apart; calls that fail before or after their effect, hang or
+// are slow; candidates that are cut off for a while. For hours there is never more than one leader,
+// and there is one again and again.
 TEST(LeaderElector, NeverLeadsTwice) {
   testkit::FakeClock clock;
   MemoryLease lease;

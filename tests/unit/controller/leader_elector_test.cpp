@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 
 constexpr auto kDeadline = 10s;
 
-/// One candidate with a clock of its own, and what was told of it.
+/// One candidate with a clock of its own, and a record of its callbacks.
 class LeaderElectorTest : public ::testing::Test {
  protected:
   LeaderElectorTest() {
@@ -58,7 +58,7 @@ class LeaderElectorTest : public ::testing::Test {
     ASSERT_EQ(run_.wait_for(kDeadline), std::future_status::ready);
     run_.get();
   }
-  /// Lets the candidate go on until it waits again; then its time moves by `by`.
+  /// Lets the candidate run until it waits again; then advances its clock by `by`.
   void pass(Clock::Duration by) {
     ASSERT_TRUE(clock_.wait_for_sleepers(1));
     clock_.advance(by);
@@ -161,14 +161,14 @@ TEST_F(LeaderElectorTest, RenewsEveryRetryPeriodWithoutReading) {
   EXPECT_EQ(record->leader_transitions, 0);
 }
 
-// LE-4 (a): a renewal that fails is tried once more after reading, in the same try.
+// LE-4 (a): a failed renewal is repeated once after reading, in the same try.
 TEST_F(LeaderElectorTest, ReadsTheLeaseWhenARenewalFails) {
   options_.name = "election";
   options_.metrics = std::make_shared<Metrics>();
   start();
   ASSERT_TRUE(clock_.wait_for_sleepers(1));
   auto changed = *lease_.get();
-  lease_.set(changed);  // a new version, so that ours is old
+  lease_.set(changed);  // a new version, so that ours is outdated
   pass(2s);
   EXPECT_THAT(lock_->calls(), ElementsAre("get", "create", "update", "get", "update"));
   EXPECT_TRUE(elector_->is_leader());
@@ -209,8 +209,9 @@ TEST_F(LeaderElectorTest, CountsTheRetryPeriodFromTheEndOfTheTry) {
   EXPECT_EQ(clock_.next_deadline(), clock_.now() + 2s);
 }
 
-// LE-4 (d), LE-5, LE-6: the times in the Lease do not matter, only how long we saw it unchanged.
-TEST_F(LeaderElectorTest, TakesOverWhatItSawUnchangedForTheLeaseDuration) {
+// LE-4 (d), LE-5, LE-6: the times in the Lease are irrelevant; only the time observed without a
+// change counts.
+TEST_F(LeaderElectorTest, TakesOverALeaseUnchangedForItsDuration) {
   LeaderElectionRecord stale = held_by("other");
   stale.renew_time = stale.acquire_time = MicroTime::parse("2001-01-01T00:00:00Z");
   lease_.set(stale);
@@ -230,14 +231,14 @@ TEST_F(LeaderElectorTest, TakesOverWhatItSawUnchangedForTheLeaseDuration) {
 }
 
 // LE-4 (c), LE-5
-TEST_F(LeaderElectorTest, WaitsAnewWheneverTheLeaseChanges) {
+TEST_F(LeaderElectorTest, RestartsItsWaitWheneverTheLeaseChanges) {
   LeaderElectionRecord record = held_by("other");
   lease_.set(record);
   start();
   for (int i = 0; i < 20; ++i) {
     pass(2s);
     if (i % 6 == 5) {
-      record.lease_duration_seconds ^= 1;  // any change will do: 15, 14, 15...
+      record.lease_duration_seconds ^= 1;  // any change suffices: 15, 14, 15...
       lease_.set(record);
     }
   }
@@ -246,7 +247,7 @@ TEST_F(LeaderElectorTest, WaitsAnewWheneverTheLeaseChanges) {
 }
 
 // LE-6
-TEST_F(LeaderElectorTest, TakesALeaseThatNobodyHoldsAtOnce) {
+TEST_F(LeaderElectorTest, AcquiresAFreeLeaseImmediately) {
   LeaderElectionRecord released = held_by("");
   released.lease_duration_seconds = 1;
   lease_.set(released);
@@ -255,7 +256,7 @@ TEST_F(LeaderElectorTest, TakesALeaseThatNobodyHoldsAtOnce) {
   EXPECT_EQ(lease_.get()->leader_transitions, 5);
 }
 
-// LE-4 (e): a process that comes back under its old identity goes on with its term.
+// LE-4 (e): a process that restarts with its old identity continues its term.
 TEST_F(LeaderElectorTest, ContinuesItsOwnTerm) {
   LeaderElectionRecord mine = held_by("me");
   lease_.set(mine);
@@ -281,7 +282,7 @@ TEST_F(LeaderElectorTest, FailsATryOnAConflict) {
   EXPECT_EQ(elector_->leader(), "faster");
 }
 
-// LE-4: two that find no Lease; the second to create it loses.
+// LE-4: two candidates find no Lease; the second to create it loses.
 TEST_F(LeaderElectorTest, FailsATryWhenSomebodyElseCreatesTheLease) {
   lock_->set_faults([&](std::string_view method, const LockCall&) {
     if (method == "create") lease_.set(held_by("faster"));
@@ -306,7 +307,7 @@ TEST_F(LeaderElectorTest, GivesUpWhenItCannotRenewUntilTheDeadline) {
   EXPECT_FALSE(leading_);
   EXPECT_FALSE(elector_->is_leader());
   auto all = notes();
-  std::erase(all, "leader me");  // told by another thread
+  std::erase(all, "leader me");  // called by another thread
   EXPECT_THAT(all, ElementsAre("started", "work ended", "stopped"));
   EXPECT_EQ(lease_.writes(), 1U);  // not released
 }
@@ -323,7 +324,7 @@ TEST_F(LeaderElectorTest, GoesOnWhenATrySucceedsBeforeTheDeadline) {
   EXPECT_TRUE(leading_);
 }
 
-// Better than LE-7 asks for: who sees another leader does not go on until the deadline.
+// Stricter than LE-7: a candidate that observes another leader does not wait for the deadline.
 TEST_F(LeaderElectorTest, GivesUpAtOnceWhenSomebodyElseHoldsTheLease) {
   start();
   wait_until([&] { return leading_.load(); });
@@ -336,7 +337,7 @@ TEST_F(LeaderElectorTest, GivesUpAtOnceWhenSomebodyElseHoldsTheLease) {
   EXPECT_EQ(lease_.get()->holder_identity, "usurper");
 }
 
-// LE-7, LE-13: the write was there early, its answer late; others count from the write.
+// LE-7, LE-13: the write was early, its response late; other candidates count from the write.
 TEST_F(LeaderElectorTest, GivesUpBeforeOthersMayTakeOverThoughAnswersAreSlow) {
   start();
   ASSERT_TRUE(clock_.wait_for_sleepers(1));
@@ -357,7 +358,7 @@ TEST_F(LeaderElectorTest, GivesUpBeforeOthersMayTakeOverThoughAnswersAreSlow) {
   EXPECT_EQ(clock_.now(), written.load() + 12s);
 }
 
-// LE-5, LE-10: a machine that wakes up from a suspend finds the time far ahead.
+// LE-5, LE-10: after a suspend the machine's clock is far ahead.
 TEST_F(LeaderElectorTest, GivesUpWithoutAnotherTryAfterASuspend) {
   EXPECT_EQ(LeaderElectionOptions{}.clock, &boot_clock());
   start();
@@ -380,7 +381,7 @@ TEST_F(LeaderElectorTest, GivesUpWithoutAnotherTryAfterASuspend) {
   EXPECT_TRUE(noted("stopped"));
 }
 
-TEST_F(LeaderElectorTest, GoesOnWhenALockOrACallbackThrowsWhatIsNoException) {
+TEST_F(LeaderElectorTest, ContinuesWhenALockOrACallbackThrowsANonException) {
   options_.on_new_leader = [this](const std::string& leader) {
     note("leader " + leader);
     throw 42;  // NOLINT: what a user may do
@@ -399,7 +400,7 @@ TEST_F(LeaderElectorTest, GoesOnWhenALockOrACallbackThrowsWhatIsNoException) {
   EXPECT_TRUE(elector_->is_leader());
 }
 
-// A program that is asked to end has nothing to complain about.
+// A requested stop must not log a warning.
 TEST_F(LeaderElectorTest, LogsNoWarningForACallThatTheStopCancels) {
   options_.log =
       Logger{[this](LogLevel, std::string_view, std::string_view line) { note(std::string{line}); },
@@ -483,7 +484,7 @@ TEST_F(LeaderElectorTest, GivesUpAReleaseThatFails) {
   start();
   ASSERT_TRUE(clock_.wait_for_sleepers(1));
   lock_->set_faults([&](std::string_view method, const LockCall&) {
-    if (method == "update") lease_.set(*lease_.get());  // a conflict each time
+    if (method == "update") lease_.set(*lease_.get());  // causes a conflict each time
     return MemoryLock::Fault::kNone;
   });
   const auto before = clock_.now();
@@ -497,7 +498,7 @@ TEST_F(LeaderElectorTest, GivesUpAReleaseThatFails) {
 }
 
 // LE-9
-TEST_F(LeaderElectorTest, TellsOfEachNewLeader) {
+TEST_F(LeaderElectorTest, ReportsEachNewLeader) {
   lease_.set(held_by("a"));
   start();
   wait_until([&] { return noted("leader a"); });
@@ -508,8 +509,8 @@ TEST_F(LeaderElectorTest, TellsOfEachNewLeader) {
   wait_until([&] { return noted("leader me"); });
 }
 
-// LE-9: a callback that hangs does not hold up renewals.
-TEST_F(LeaderElectorTest, DoesNotWaitForWhoeverIsTold) {
+// LE-9: a callback that hangs does not delay renewals.
+TEST_F(LeaderElectorTest, DoesNotWaitForCallbacks) {
   std::promise<void> release;
   options_.on_new_leader = [&, wait = release.get_future().share()](const std::string&) {
     wait.wait();
@@ -541,7 +542,7 @@ TEST_F(LeaderElectorTest, RenewsUntilTheWorkHasReturned) {
   EXPECT_EQ(lease_.get()->holder_identity, "");
 }
 
-TEST_F(LeaderElectorTest, EndsWithWhatTheWorkThrows) {
+TEST_F(LeaderElectorTest, PropagatesTheExceptionOfTheWork) {
   options_.release_on_cancel = true;
   options_.on_started_leading = [](std::stop_token) { throw std::runtime_error{"no disk"}; };
   LeaderElector elector{lock_, options_};
@@ -596,7 +597,7 @@ TEST_F(LeaderElectorTest, IsHealthyWhenItDoesNotLead) {
 }
 
 // LE-15
-TEST_F(LeaderElectorTest, LeavesItToTheServerWhoLeadsInCoordinatedMode) {
+TEST_F(LeaderElectorTest, LetsTheServerChooseTheLeaderInCoordinatedMode) {
   options_.coordinated = true;
   start();
   for (int i = 0; i < 3; ++i) pass(2s);

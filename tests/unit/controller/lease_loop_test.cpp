@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leases are renewed by a thread of their own, whatever else a process does.
+// Leases are renewed by a thread of their own, independent of all other work of the process.
 #include <kube/api/core/v1.hpp>
 #include <kube/controller/event_recorder.hpp>
 #include <kube/controller/leader_elector.hpp>
@@ -37,7 +37,7 @@ using test::Placement;
 using test::thread_name;
 using test::threads_named;
 
-/// Names of the threads that called something.
+/// Records the names of threads that made a call.
 class Callers {
  public:
   void note(const std::string& what) {
@@ -54,7 +54,7 @@ class Callers {
   std::map<std::string, std::set<std::string>> threads_;  // guarded by mutex_
 };
 
-/// Candidates for leases of a server, with a clock that the test moves. Requests take real time.
+/// Candidates for leases of a server, with a clock that the test advances. Requests take real time.
 class LeaseLoop : public testing::Test {
  protected:
   ~LeaseLoop() override {
@@ -62,7 +62,7 @@ class LeaseLoop : public testing::Test {
     EXPECT_TRUE(becomes_true([&] { return test::thread_count() <= threads_before_; }));
   }
 
-  /// An elector inside run(), in a thread of its own, until it goes.
+  /// Runs an elector's run() in a thread of its own until it is destroyed.
   class Running {
    public:
     explicit Running(LeaderElector& elector)
@@ -70,7 +70,7 @@ class LeaseLoop : public testing::Test {
                             [this, &elector] { elector.run(stop_.get_token()); })) {}
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
-    ~Running() { stop_.request_stop(); }  // and waits
+    ~Running() { stop_.request_stop(); }  // then waits
     void wait() const { ended_.wait(); }
 
    private:
@@ -105,7 +105,7 @@ class LeaseLoop : public testing::Test {
     const auto found = server_.find<Lease>("default", name);
     return found ? found->spec.renew_time : MicroTime{};
   }
-  /// Time passes, and the lease is renewed.
+  /// Advances the clock, and returns whether the lease is renewed.
   [[nodiscard]] bool renews() {
     if (!becomes_true([&] { return clock_.next_deadline() == clock_.now() + 2s; })) return false;
     clock_.advance(2s);
@@ -159,7 +159,7 @@ TEST_F(LeaseLoop, RenewsWhileAllThreadsOfTheClientAreStuck) {
   EXPECT_GE(list.get(), 2000U);
 }
 
-// RT-11: noticed within the renew deadline, and the work is told.
+// RT-11: noticed within the renew deadline, and the work is stopped.
 TEST_F(LeaseLoop, NoticesInTimeThatTheServerDoesNotAnswer) {
   LeaderElector elector{lock(client()), options()};
   const Running running{elector};
@@ -180,7 +180,7 @@ TEST_F(LeaseLoop, NoticesInTimeThatTheServerDoesNotAnswer) {
   EXPECT_EQ(stopped_, 1);
 }
 
-// RT-2, RT-11: one thread for any number of leases, made with the first and ended with the last.
+// RT-2, RT-11: one thread for any number of leases, created with the first and ended with the last.
 TEST_F(LeaseLoop, HasOneThreadForAllLeases) {
   const Client shared = client();
   std::vector<std::unique_ptr<LeaderElector>> electors;
@@ -195,7 +195,7 @@ TEST_F(LeaseLoop, HasOneThreadForAllLeases) {
   for (const auto& elector : electors) elector->start();
   ASSERT_TRUE(becomes_true([&] { return leading_ == 20; }));
   EXPECT_EQ(threads_named("kube-lease"), 1U);
-  EXPECT_EQ(threads_named("kube-io"), 1U);  // that of the client
+  EXPECT_EQ(threads_named("kube-io"), 1U);  // the client's
   EXPECT_TRUE(becomes_true([&] { return threads_named("kube-leader") == 0; }));
   for (const auto& elector : electors) EXPECT_TRUE(elector->is_leader());
   for (const auto& elector : electors) elector->request_stop();
@@ -206,7 +206,7 @@ TEST_F(LeaseLoop, HasOneThreadForAllLeases) {
   EXPECT_TRUE(becomes_true([&] { return threads_named("kube-lease") == 0; }));
 }
 
-// RT-11: of the user's code only on_request is called by the thread that renews leases.
+// RT-11: the only user code that the thread of leases calls is on_request.
 TEST_F(LeaseLoop, CallsTheUserOnOtherThreads) {
   Callers callers;
   ClientOptions hooks;
@@ -241,7 +241,7 @@ TEST_F(LeaseLoop, CallsTheUserOnOtherThreads) {
   ASSERT_TRUE(becomes_true([&] { return leading_ == 1; }));
   ASSERT_TRUE(renews());
 
-  // Another candidate leads: the work is stopped by the library.
+  // Another candidate leads: the library stops the work.
   Lease stolen{.metadata = {.name = "lock", .namespace_ = "default"}};
   stolen.spec.holder_identity = "other";
   stolen.spec.lease_duration_seconds = 3600;
@@ -260,7 +260,7 @@ TEST_F(LeaseLoop, CallsTheUserOnOtherThreads) {
   }
 }
 
-// RT-11: a log that blocks holds up neither the renewals nor the loss of the lease.
+// RT-11: a log that blocks delays neither renewals nor the reaction to a lost lease.
 TEST_F(LeaseLoop, DoesNotWaitForALogThatBlocks) {
   Gate gate;
   LeaderElectionOptions slow = options();
@@ -276,7 +276,7 @@ TEST_F(LeaseLoop, DoesNotWaitForALogThatBlocks) {
   gate.open();
 }
 
-// RT-11: the lock of a user blocks a thread of its own.
+// RT-11: a lock that a user wrote blocks only a thread of its own.
 TEST_F(LeaseLoop, CallsTheLockOfAUserOnAThreadOfItsOwn) {
   MemoryLease lease;
   const auto locked = std::make_shared<MemoryLock>(lease, "me");
@@ -304,7 +304,8 @@ TEST_F(LeaseLoop, CallsTheLockOfAUserOnAThreadOfItsOwn) {
   gate.open();
 }
 
-// OL-2, RT-6: with a client that creates no threads, the program's own loop renews, and finds out when it was late.
+// OL-2, RT-6: with a client without threads, the program's own loop renews, and notices when it was
+// late.
 TEST_F(LeaseLoop, RunsOnTheLoopOfAProgramThatWantsNoThreads) {
   const auto runtime = std::make_shared<Runtime>(RuntimeOptions{.threads = 0, .log = Logger{}});
   const std::thread::id here = std::this_thread::get_id();
@@ -332,7 +333,7 @@ TEST_F(LeaseLoop, RunsOnTheLoopOfAProgramThatWantsNoThreads) {
   EXPECT_EQ(test::thread_count(), threads);
   ASSERT_TRUE(runs_until([&] { return clock_.next_deadline() == clock_.now() + 2s; }));
 
-  clock_.advance(30s);  // the program does something else
+  clock_.advance(30s);  // the program does not run the loop for a while
   EXPECT_FALSE(elector.is_leader());
   EXPECT_FALSE(work->stop_requested());
   const auto before = renewed();
@@ -342,7 +343,7 @@ TEST_F(LeaseLoop, RunsOnTheLoopOfAProgramThatWantsNoThreads) {
   EXPECT_EQ(stopped_, 1);
 }
 
-// The form without waiting: what the work throws is logged, and the elector can be started again.
+// start(): exceptions of the work are logged, and the elector can be started again.
 TEST_F(LeaseLoop, StartsAgainAfterItsEnd) {
   std::atomic<bool> fails = true;
   std::atomic<int> lines = 0;

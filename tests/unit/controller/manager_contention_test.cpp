@@ -12,9 +12,9 @@ namespace {
 
 constexpr int kReplicas = 3;
 
-/// What all replicas see of each other, to find out whether two of them work at once.
+/// Shared by all replicas, to detect two that work at the same time.
 struct Witness {
-  std::array<std::atomic<int>, kReplicas> working{};  // reconciles that run
+  std::array<std::atomic<int>, kReplicas> working{};  // running reconciles
   std::atomic<int> leading = 0;
   std::atomic<bool> two_leaders = false;
   std::atomic<bool> two_at_work = false;
@@ -28,7 +28,7 @@ struct Witness {
   void end(int replica) { --working[static_cast<std::size_t>(replica)]; }
 };
 
-/// A program that is started again whenever it ends, on a machine whose clock is not that of the others.
+/// A program that is restarted whenever it ends, on a machine with a different clock.
 class Replica {
  public:
   Replica(int number, testkit::ApiServer& server, testkit::FakeClock& base, Witness& witness)
@@ -46,7 +46,7 @@ class Replica {
   Replica& operator=(const Replica&) = delete;
   ~Replica() { stop(); }
 
-  /// As a rollout does.
+  /// As in a rollout.
   void restart() {
     const std::lock_guard guard{mutex_};
     current_.request_stop();
@@ -84,7 +84,7 @@ class Replica {
       return static_cast<double>(random_() >> 11) * 0x1p-53;
     };
     options.max_concurrent_reconciles = 2;
-    options.graceful_shutdown_timeout = -1s;  // who waits for a time looks as if the election did
+    options.graceful_shutdown_timeout = -1s;  // a wait for a time would look like the election's
     Manager manager{server_.config(), std::move(options)};
     manager.add([this](const std::stop_token& leading) {
       ++terms;
@@ -106,8 +106,8 @@ class Replica {
     }
   }
 
-  /// Does a job, and again until it is known to be done: answers get lost. It does not wait for a clock, which would
-  /// look as if the election waited.
+  /// Does a job, repeatedly until it is known to be done: responses get lost. It does not wait for
+  /// a clock, which would look as though the election waited.
   void work(const Manager& manager, const Request& request, const std::stop_token& leading) const {
     const auto maps = manager.client().resource<ConfigMap>(request.key.namespace_);
     while (!leading.stop_requested()) {
@@ -129,12 +129,12 @@ class Replica {
   // Guarded by mutex_:
   std::stop_source current_;
   std::mt19937_64 random_;
-  std::jthread thread_;  // the last member: it uses the others
+  std::jthread thread_;  // last member: it uses the others
 };
 
-// LE-5, CF-41: three replicas of a program contend for one lease, on machines whose clocks differ, with a server whose
-// answers fail, are slow, get lost or come too late; and from time to time one of them is restarted. There are never
-// two that work, and no work is left undone.
+// LE-5, CF-41: three replicas of a program compete for one lease, on machines whose clocks differ,
+// with a server whose responses fail, are slow, get lost or arrive too late; from time to time one
+// of them is restarted. Never do two of them work at the same time, and no work is left undone.
 TEST(ManagerContention, NeverHasTwoLeadersAndLosesNoWork) {
   if (testing_support::on_cluster()) GTEST_SKIP() << testing_support::kNeedsFaults;
   const std::size_t threads = testing_support::thread_count();
@@ -168,7 +168,8 @@ TEST(ManagerContention, NeverHasTwoLeadersAndLosesNoWork) {
       faults.always().matching(leases).with_probability(0.1).delay(3s);
       faults.always().matching(leases).with_probability(0.05).go_silent();
     };
-    // Time goes on when all replicas have done what was to be done by now: then each waits for some time to come.
+    // The clock advances when all replicas have done the work that is due: each waits for a later
+    // time then.
     const auto step = [&] {
       const bool quiet = server.wait_for([&] {
         return std::ranges::all_of(replicas, [](const auto& replica) {

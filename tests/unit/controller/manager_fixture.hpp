@@ -58,7 +58,7 @@ class RunningManager {
       ended.fire();
     }};
   }
-  /// Waits for run(), and throws what it has thrown.
+  /// Waits for run(), and rethrows its exception.
   void join() {
     thread_.join();
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
@@ -77,7 +77,7 @@ class RunningManager {
   std::jthread thread_;
 };
 
-/// What was reconciled, in order, and a gate before it.
+/// Records reconciled requests in order, behind a gate.
 class Worked {
  public:
   void note(const std::string& what) {
@@ -96,7 +96,7 @@ class Worked {
     const std::lock_guard guard{mutex_};
     all_.clear();
   }
-  /// A reconcile function that only notes.
+  /// Returns a reconcile function that only records.
   [[nodiscard]] std::function<Result(const Request&)> noting() {
     return [this](const Request& request) {
       note(request.key.str());
@@ -121,7 +121,7 @@ class ManagerTest : public ::testing::Test {
     EXPECT_TRUE(testing_support::threads_return_to(threads_before_));
   }
 
-  /// Of a manager that sees nothing but the namespace of this test.
+  /// Returns the options of a manager restricted to the namespace of this test.
   [[nodiscard]] ManagerOptions options() {
     ManagerOptions result;
     result.clock = &clock;
@@ -143,7 +143,8 @@ class ManagerTest : public ::testing::Test {
   [[nodiscard]] bool eventually(const std::function<bool()>& condition) const {
     return server.wait_for(condition);
   }
-  /// The same; nobody has to wait long for the clock meanwhile. Time does not pass while a request waits for its answer.
+  /// Like eventually(), but advances the clock, so that nothing waits for it long. The clock stands
+  /// still while a request waits for its response.
   [[nodiscard]] bool eventually_with_time(const std::function<bool()>& condition) {
     return server.wait_for([&] {
       if (condition()) return true;

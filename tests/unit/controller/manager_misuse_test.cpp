@@ -25,14 +25,15 @@ using namespace std::chrono_literals;
 
 using core::v1::ConfigMap;
 
-/// No server is needed: nothing here reads an object.
+/// No server is needed: no object is read here.
 Config nowhere() { return {.host = "http://127.0.0.1:1"}; }
 
 Result do_nothing(const Request& /*request*/) { return done(); }
 
 std::vector<Request> itself(const ConfigMap& map) { return {Request{key_of(map)}}; }
 
-/// A manager that runs `function` once, and the message with which run() ends: empty if it throws nothing.
+/// A manager that runs `function` once, and the message with which run() ends: empty if it throws
+/// nothing.
 class ManagerMisuse : public testing::Test {
  protected:
   std::string run_with(std::function<void(std::stop_token stop)> function) {
@@ -64,7 +65,7 @@ class ManagerMisuse : public testing::Test {
                                    LogLevel::kError}}};
 };
 
-// CF-47: as before the start, a controller without a function does not stay unnoticed.
+// CF-47: as before the start, a controller without a function is reported.
 TEST_F(ManagerMisuse, BuilderDroppedWithoutAFunctionEndsTheManagerThatRuns) {
   const std::string problem =
       run_with([&](const std::stop_token&) { static_cast<void>(manager_->controller("late")); });
@@ -81,7 +82,7 @@ TEST_F(ManagerMisuse, BuilderThatWasRefusedDoesNotEndTheManager) {
 
   const std::string problem = run_with([&](const std::stop_token&) {
     {
-      auto builder = manager_->controller("idle");  // it has nothing to listen to
+      auto builder = manager_->controller("idle");  // it has no source
       try {
         builder.reconcile(do_nothing);
       } catch (const std::logic_error& error) {

@@ -21,7 +21,7 @@ class ManagerRunTest : public ManagerTest {
     ManagerOptions result = options();
     result.leader_election = {
         .name = "lock", .namespace_ = space, .identity = identity, .release_on_cancel = true};
-    result.cache.sync_period = {};  // who waits for a resync looks as if the election waited
+    result.cache.sync_period = {};  // a wait for a resync would look like the election's
     result.client.on_request = [this](const HttpRequest& request) {
       if (request.target.find("/leases") == std::string::npos) return;
       if (leases_out_of_reach_)
@@ -33,8 +33,8 @@ class ManagerRunTest : public ManagerTest {
     };
     return result;
   }
-  /// As eventually(). Time goes on, but only when `sleepers` wait for it and the election waits for no answer; in steps
-  /// that no request minds that is about to begin.
+  /// Like eventually(). The clock advances, but only when `sleepers` wait for it and the election
+  /// waits for no response; in steps too small to affect a request that is about to begin.
   [[nodiscard]] bool eventually_electing(std::size_t sleepers,
                                          const std::function<bool()>& condition) {
     return server.wait_for([&] {
@@ -73,7 +73,8 @@ class ManagerRunTest : public ManagerTest {
   }
 };
 
-// CF-40: endpoints, caches, what needs no leader, then what does; and back in an order that keeps the lease to the end.
+// CF-40: starts endpoints, caches, runnables without and then with a leader; stops in an order that
+// keeps the lease to the end.
 TEST_F(ManagerRunTest, StartsAndStopsInOrder) {
   if (server.is_real()) GTEST_SKIP() << testing_support::kNeedsFaults;
   server->faults().next(1).matching({.resource = "configmaps"}).go_silent();
@@ -98,7 +99,7 @@ TEST_F(ManagerRunTest, StartsAndStopsInOrder) {
   });
   running->start();
 
-  // The cache is not filled; the endpoints are there, and nothing else is.
+  // The cache is not filled: only the endpoints exist.
   ASSERT_TRUE(eventually([&] { return server->faults().struck() == 1; }));
   ASSERT_TRUE(eventually([&] { return !manager.health_address().empty(); }));
   EXPECT_EQ(http_get(manager.health_address(), "/healthz").status, 200);
@@ -117,7 +118,8 @@ TEST_F(ManagerRunTest, StartsAndStopsInOrder) {
   EXPECT_EQ(holder(), "");
 }
 
-// CF-41: who waits too long is told so; what does not end is waited for by the destructor, which keeps the lease.
+// CF-41: after the timeout run() throws; the destructor waits for the rest, and keeps the lease
+// meanwhile.
 TEST_F(ManagerRunTest, WaitsThirtySecondsForTheEnd) {
   make(elected_options());
   const DoneSignal release;
@@ -127,7 +129,7 @@ TEST_F(ManagerRunTest, WaitsThirtySecondsForTheEnd) {
 
   running->stop.request_stop();
   const auto stopped = clock.now();
-  // The election goes on renewing the lease meanwhile.
+  // The election continues to renew the lease meanwhile.
   ASSERT_TRUE(eventually_electing(2, [&] { return running->ended.done(); }));
   EXPECT_GE(clock.now(), stopped + 30s);
   EXPECT_LT(clock.now(), stopped + 35s);
@@ -140,8 +142,8 @@ TEST_F(ManagerRunTest, WaitsThirtySecondsForTheEnd) {
   EXPECT_EQ(holder(), "");
 }
 
-// CF-41: 0 is no time at all, a negative one is no limit.
-TEST_F(ManagerRunTest, WaitsAsLongAsItIsTold) {
+// CF-41: 0 means no waiting, a negative value no limit.
+TEST_F(ManagerRunTest, WaitsForTheConfiguredTime) {
   for (const auto grace : {0s, -1s}) {
     worked.clear();
     ManagerOptions from = options();
@@ -168,7 +170,7 @@ TEST_F(ManagerRunTest, WaitsAsLongAsItIsTold) {
   }
 }
 
-// CF-41, LE-10: whoever has lost the lease ends at once, whatever its work is doing.
+// CF-41, LE-10: a manager that has lost the lease ends immediately, whatever its work is doing.
 TEST_F(ManagerRunTest, EndsAtOnceWhenTheLeadershipIsLost) {
   make(elected_options());
   const DoneSignal release;
@@ -188,7 +190,8 @@ TEST_F(ManagerRunTest, EndsAtOnceWhenTheLeadershipIsLost) {
   running.reset();
 }
 
-// CF-41: a leader that cannot reach the server gives up in time, and does not give the lease back while it works.
+// CF-41: a leader that cannot reach the server gives up in time, and does not release the lease
+// while it works.
 TEST_F(ManagerRunTest, GivesUpInTimeWhenTheServerIsGone) {
   make(elected_options());
   const DoneSignal release;
@@ -218,7 +221,7 @@ TEST_F(ManagerRunTest, RunsOnce) {
   EXPECT_THROW(manager.run({}), std::logic_error);
 }
 
-// CF-40: what one of them throws ends all of them.
+// CF-40: an exception of one runnable ends all of them.
 TEST_F(ManagerRunTest, EndsWithARunnableThatFails) {
   Manager& manager = make();
   add_noting("other", false);
@@ -236,8 +239,8 @@ TEST_F(ManagerRunTest, EndsWithARunnableThatFails) {
   EXPECT_THROW(manager.add([](const std::stop_token&) {}), std::logic_error);
 }
 
-// CF-40: caches that are asked for before the start are waited for, but not for ever.
-TEST_F(ManagerRunTest, TellsWhichCacheCannotBeFilled) {
+// CF-40: run() waits for caches that were requested before the start, but not for ever.
+TEST_F(ManagerRunTest, NamesTheCacheThatCannotBeFilled) {
   Manager& manager = make(options(), server.config_for("alice"));
   manager.index_field<ConfigMap>("x",
                                  [](const ConfigMap&) -> std::vector<std::string> { return {}; });
@@ -251,8 +254,8 @@ TEST_F(ManagerRunTest, TellsWhichCacheCannotBeFilled) {
   }
 }
 
-// Controllers and runnables may come while the manager runs.
-TEST_F(ManagerRunTest, TakesMoreWhileItRuns) {
+// Controllers and runnables may be added while the manager runs.
+TEST_F(ManagerRunTest, AcceptsControllersWhileItRuns) {
   Manager& manager = make();
   running->start();
   ASSERT_TRUE(manager.elected().wait({}));
@@ -264,7 +267,8 @@ TEST_F(ManagerRunTest, TakesMoreWhileItRuns) {
   running->finish();
 }
 
-// CF-42: controllers wait for the leadership unless they need none; the caches of some are filled before.
+// CF-42: controllers wait for the leadership unless they need none; the caches of some are filled
+// before.
 TEST_F(ManagerRunTest, WarmsUpBeforeItLeads) {
   hold_lease("somebody else");
   put("a");
@@ -301,8 +305,8 @@ TEST_F(ManagerRunTest, NeedsANamespaceForItsLease) {
   EXPECT_THROW(make(std::move(from)), Error);
 }
 
-// LE-11, LE-14: who leads can be seen in events and metrics, and says who it is.
-TEST_F(ManagerRunTest, TellsWhoLeads) {
+// LE-11, LE-14: the leader is visible in events and metrics, with its identity.
+TEST_F(ManagerRunTest, ReportsTheLeader) {
   ManagerOptions from = elected_options("");
   std::mutex mutex;
   std::string leader;
@@ -320,13 +324,13 @@ TEST_F(ManagerRunTest, TellsWhoLeads) {
   }));
   EXPECT_EQ(gauged("leader_election_master_status", {{"name", "lock"}}), 1);
   EXPECT_TRUE(eventually([&] { return server.count<core::v1::Event>(space) == 1; }));
-  clock.advance(1ms);  // no two events have the same name
+  clock.advance(1ms);  // two events must not have the same name
   running->finish();
   EXPECT_EQ(server.count<core::v1::Event>(space), 2U);
 }
 
-// LO-1, RT-2: beside the thread inside run(), one waits for sockets and time, one renews the lease, one is the leader's
-// work; recorders and endpoints have none.
+// LO-1, RT-2: besides the thread inside run(), one waits for sockets and timers, one renews the
+// lease, one runs the leader's work; recorders and endpoints have none.
 TEST_F(ManagerRunTest, HasNoThreadsThatOnlyWait) {
   if (server.is_real()) GTEST_SKIP() << "the test itself has a client of a real server";
   const auto others = [] {
@@ -399,7 +403,7 @@ TEST_F(ManagerRunTest, ServesHealth) {
   running->finish();
 }
 
-// CF-44, CF-45: off unless asked for; "0" is off, too.
+// CF-44, CF-45: off unless enabled; "0" is off, too.
 TEST_F(ManagerRunTest, ServesNothingUnlessAskedTo) {
   for (const char* address : {"", "0"}) {
     ManagerOptions from = options();
@@ -445,8 +449,8 @@ TEST_F(ManagerRunTest, ServesMetrics) {
   running->finish();
 }
 
-// A port that is taken ends the manager before anything has begun.
-TEST_F(ManagerRunTest, TellsThatAnAddressIsTaken) {
+// A port that is in use ends the manager before anything has started.
+TEST_F(ManagerRunTest, ReportsAnAddressInUse) {
   ManagerOptions from = options();
   from.metrics_address = "127.0.0.1:" + std::to_string(server.port());
   make(std::move(from));

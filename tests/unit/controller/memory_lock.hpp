@@ -15,7 +15,7 @@
 
 namespace kube {
 
-/// The object that several locks share, with a version that writers have to know.
+/// The object that several locks share; writers must know its version.
 struct MemoryLease {
   std::mutex mutex;
   // Guarded by mutex:
@@ -46,7 +46,8 @@ struct MemoryLease {
   }
 };
 
-/// A lock over it. A test may let calls fail, before or after they had their effect, or take time.
+/// A lock over a MemoryLease. A test may make calls fail, before or after their effect, or take
+/// time.
 class MemoryLock final : public ResourceLock {
  public:
   enum class Fault { kNone, kBefore, kAfter, kSlow };
@@ -59,7 +60,7 @@ class MemoryLock final : public ResourceLock {
     const std::lock_guard guard{mutex_};
     faults_ = std::move(faults);
   }
-  /// What is done, for kSlow, between the effect and the answer.
+  /// Sets the function that kSlow calls between the effect and the response.
   void set_pause(std::function<void(const LockCall&)> pause) { pause_ = std::move(pause); }
   std::vector<std::string> calls() {
     const std::lock_guard guard{mutex_};

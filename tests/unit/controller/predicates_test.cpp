@@ -24,7 +24,8 @@ Value make_document() {
                                    {"annotations", Value::object({{"note", "a"}})}})}});
 }
 
-/// `change` makes an update pass; all other events pass anyway, and an update without a change does not.
+/// `change` makes an update pass; all other events pass anyway, and an update without a change does
+/// not.
 template <typename T, typename Change>
 void check_updates_only(const Predicate<T>& predicate, const T& before, Change change) {
   T now = before;

@@ -24,7 +24,7 @@ class ReconcileTest : public ::testing::Test {
     EXPECT_EQ(item->item, kRequest);
     return reconcile_item(queue_, item->item, item->priority, reconcile);
   }
-  /// After how long the request comes again, with which priority.
+  /// Expects the request to return after that time, with that priority.
   void expect_again(Clock::Duration after, int priority) {
     clock_.advance(after - 1ns);
     EXPECT_EQ(queue_.size(), 0U);
@@ -51,7 +51,7 @@ TEST_F(ReconcileTest, ForgetsFailuresOnSuccess) {
 }
 
 // CF-2, CF-3, CF-5
-TEST_F(ReconcileTest, ComesAgainLaterAndLaterAfterErrors) {
+TEST_F(ReconcileTest, RequeuesWithBackoffAfterErrors) {
   const auto fails = [](const Request&) -> Result { throw std::runtime_error{"no"}; };
   EXPECT_EQ(run(fails, 7), ReconcileOutcome::kError);
   expect_again(5ms, 7);
@@ -62,14 +62,14 @@ TEST_F(ReconcileTest, ComesAgainLaterAndLaterAfterErrors) {
 }
 
 // CF-2
-TEST_F(ReconcileTest, DoesNotComeAgainAfterATerminalError) {
+TEST_F(ReconcileTest, DoesNotRequeueAfterATerminalError) {
   EXPECT_EQ(run([](const Request&) -> Result { throw TerminalError{"never"}; }),
             ReconcileOutcome::kTerminalError);
   expect_gone();
 }
 
 // CF-2, CF-3
-TEST_F(ReconcileTest, ComesAgainAfterExactlyTheTimeAskedForAndForgetsFailures) {
+TEST_F(ReconcileTest, RequeuesAfterExactlyTheGivenTimeAndForgetsFailures) {
   queue_.add_rate_limited(kRequest);
   EXPECT_EQ(run([](const Request&) { return requeue_after(10min); }, 3),
             ReconcileOutcome::kRequeueAfter);
@@ -78,7 +78,7 @@ TEST_F(ReconcileTest, ComesAgainAfterExactlyTheTimeAskedForAndForgetsFailures) {
 }
 
 // CF-2, CF-3
-TEST_F(ReconcileTest, ComesAgainWithItsHistoryWhenAskedTo) {
+TEST_F(ReconcileTest, RequeuesWithItsBackoffIfRequested) {
   queue_.add_rate_limited(kRequest);
   const auto again = [](const Request&) {
     Result result = requeue();
@@ -90,7 +90,7 @@ TEST_F(ReconcileTest, ComesAgainWithItsHistoryWhenAskedTo) {
   expect_again(10ms, 9);
 }
 
-// CF-1, CF-2: a queue without priorities serves as well.
+// CF-1, CF-2: also with a queue without priorities.
 TEST_F(ReconcileTest, WorksWithAPlainQueue) {
   RateLimitingQueue<Request> plain{{.clock = &clock_}};
   plain.add(kRequest);
@@ -106,7 +106,7 @@ TEST_F(ReconcileTest, WorksWithAPlainQueue) {
   EXPECT_EQ(plain.size(), 1U);
 }
 
-/// Has no memory for the first tries to add something again.
+/// A queue that lacks memory for the first tries to add an item again.
 struct ForgetfulQueue {
   void add_rate_limited(const Request&) {
     if (failures-- > 0) throw std::bad_alloc{};
@@ -121,8 +121,8 @@ struct ForgetfulQueue {
   int ended = 0;
 };
 
-// CF-2: a request that failed is not lost when memory is short for a moment.
-TEST(Reconcile, ComesAgainThoughMemoryIsShort) {
+// CF-2: a failed request is not lost during a short lack of memory.
+TEST(Reconcile, RequeuesDespiteAShortLackOfMemory) {
   ForgetfulQueue queue;
   const auto fails = [](const Request&) -> Result { throw std::runtime_error{"no"}; };
 

@@ -12,7 +12,7 @@
 
 namespace kube {
 
-/// Keeps what it is sent. A test may let calls fail by throwing from `fault`.
+/// Keeps the events it receives. A test may make calls fail by throwing from `fault`.
 template <typename Event>
 class RecordingSink final : public EventSinkFor<Event> {
  public:

@@ -27,8 +27,8 @@ TEST(ResourceLock, KeepsARecordInALease) {
   EXPECT_EQ(to_record(spec), record);
 }
 
-// LE-1, LE-8: nobody holds a released Lease, which is not the same as a Lease that does not say.
-TEST(ResourceLock, TellsNobodyFromNotSaid) {
+// LE-1, LE-8: a released Lease has an empty holder, which differs from a Lease without one.
+TEST(ResourceLock, DistinguishesAnEmptyHolderFromAnAbsentOne) {
   EXPECT_EQ(to_record({}), LeaderElectionRecord{});
   const coordination::v1::LeaseSpec spec = to_lease_spec({});
   EXPECT_EQ(spec.holder_identity, "");

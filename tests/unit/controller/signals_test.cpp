@@ -42,7 +42,7 @@ TEST(SignalStop, CannotBeSetUpTwiceAtATime) {
   EXPECT_NO_THROW(SignalStop{});
 }
 
-TEST(SignalStop, PutsBackWhatWasThere) {
+TEST(SignalStop, RestoresThePreviousHandlers) {
   struct sigaction before {};
   struct sigaction after {};
   sigaction(SIGTERM, nullptr, &before);

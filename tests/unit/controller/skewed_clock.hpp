@@ -50,7 +50,7 @@ class SkewedClock final : public Clock {
     base_.detach(*gone);
   }
   void timers_changed() noexcept override { base_.timers_changed(); }
-  /// Whether somebody waits for a time that is still to come, but not further away than `horizon`.
+  /// Returns whether a thread waits for a time in the future, at most `horizon` away.
   [[nodiscard]] bool is_waited_for(Duration horizon) const {
     const TimePoint from = base_.now();
     const std::lock_guard guard{mutex_};
@@ -61,7 +61,7 @@ class SkewedClock final : public Clock {
   }
 
  private:
-  /// Timers that go by this clock, as those of the base.
+  /// Timers of this clock, implemented by timers of the base clock.
   struct Translated final : ClockTimers {
     Translated(const SkewedClock& skewed, ClockTimers& of) : clock(skewed), timers(of) {}
     void time_moved() noexcept override { timers.time_moved(); }
@@ -98,7 +98,7 @@ class SkewedClock final : public Clock {
   [[nodiscard]] TimePoint of_base(TimePoint time) const {
     return TimePoint{offset_ + scaled(time.time_since_epoch(), rate_)};
   }
-  /// A moment later rather than too early.
+  /// Rounds up: rather a moment late than early.
   [[nodiscard]] TimePoint by_base(TimePoint time) const {
     if (time == TimePoint::max()) return time;
     return TimePoint{scaled(time.time_since_epoch() - offset_, 1 / rate_) +
@@ -110,7 +110,7 @@ class SkewedClock final : public Clock {
   const Duration offset_;
   mutable std::mutex mutex_;
   // Guarded by mutex_:
-  std::multiset<TimePoint> deadlines_;  // by the base
+  std::multiset<TimePoint> deadlines_;  // in time of the base clock
   std::vector<std::unique_ptr<Translated>> timers_;
 };
 

@@ -29,7 +29,7 @@ Secret secret(std::string_view name, const std::vector<meta::v1::OwnerReference>
 
 class SourcesTest : public ManagerTest {
  protected:
-  /// Of the server, in the namespace of this test.
+  /// Writes to the server, in the namespace of this test.
   void put_secret(std::string_view name, const std::vector<meta::v1::OwnerReference>& owners) {
     Secret made = secret(name, owners);
     made.metadata.namespace_ = space;
@@ -67,7 +67,7 @@ TEST(Owners, AreFoundByGroupAndKind) {
             Names{"a"});
 }
 
-// CF-20: the same for documents without a type.
+// CF-20: the same for untyped documents.
 TEST(Owners, AreFoundInAnyDocument) {
   const auto document =
       decode_json<Value>(encode_json(secret("s", {reference("v1", "ConfigMap", "a")})));
@@ -81,7 +81,7 @@ TEST(Owners, AreFoundInAnyDocument) {
 }
 
 // CF-20
-TEST_F(SourcesTest, NeedToMakeSense) {
+TEST_F(SourcesTest, AreValidated) {
   Manager& manager = make();
   EXPECT_THROW(manager.controller("empty").reconcile(worked.noting()), std::logic_error);
   EXPECT_THROW(manager.controller("owner").owns<Secret>().reconcile(worked.noting()),
@@ -90,8 +90,8 @@ TEST_F(SourcesTest, NeedToMakeSense) {
   EXPECT_THROW(static_cast<void>(manager.controller<Value>("nameless")), std::invalid_argument);
 }
 
-// CF-20, CF-21: both the old and the new owner hear of a dependent that moves.
-TEST_F(SourcesTest, TellOwnersOfTheirDependents) {
+// CF-20, CF-21: both the old and the new owner of a moved dependent get a request.
+TEST_F(SourcesTest, EnqueueOwnersOfChangedDependents) {
   make().controller<ConfigMap>("maps").owns<Secret>().reconcile(worked.noting());
   running->start();
   put_secret("s", {reference("v1", "ConfigMap", "a")});
@@ -105,7 +105,7 @@ TEST_F(SourcesTest, TellOwnersOfTheirDependents) {
   running->finish();
 }
 
-// CF-21: map functions see both states, and each request counts once per event.
+// CF-21: map functions see both states, and each request is made once per event.
 TEST(MapFunctions, LeadToEachRequestOnce) {
   const auto map = detail::erase_map<ConfigMap>([](const ConfigMap& one) {
     return std::vector<Request>{{{"x", one.metadata.labels.at("to").str()}}, {{"x", "both"}}};
@@ -138,7 +138,7 @@ TEST_F(SourcesTest, MapAnyObjectToRequests) {
   running->finish();
 }
 
-// CF-22: all predicates must agree; those for all sources are asked first.
+// CF-22: all predicates must accept; global ones are evaluated first.
 TEST_F(SourcesTest, AskTheCommonPredicatesFirst) {
   std::atomic<int> asked = 0;
   make()
@@ -162,8 +162,8 @@ TEST_F(SourcesTest, AskTheCommonPredicatesFirst) {
   EXPECT_EQ(asked, 3);
 }
 
-// CF-22: a reconcile too many does no harm, one too few does.
-TEST_F(SourcesTest, LetEventsPassWhosePredicateThrows) {
+// CF-22: a superfluous reconcile does no harm, a missing one does.
+TEST_F(SourcesTest, AcceptEventsWhosePredicateThrows) {
   make()
       .controller<ConfigMap>("maps", {.predicates = {matching<ConfigMap>([](const ConfigMap& map) {
                                         if (map.metadata.name == "odd") throw 42;  // NOLINT
@@ -186,7 +186,7 @@ TEST_F(SourcesTest, LetEventsPassWhosePredicateThrows) {
 }
 
 // CF-22
-TEST_F(SourcesTest, GoOnWhenAMapFunctionThrowsWhatIsNoException) {
+TEST_F(SourcesTest, ContinueWhenAMapFunctionThrowsANonException) {
   make()
       .controller("maps")
       .watches<ConfigMap>([](const ConfigMap& map) {
@@ -222,8 +222,8 @@ TEST(Predicates, WorkOnTheMetadataOfAnyObject) {
   EXPECT_FALSE(annotations_changed<Meta>().update(before, now));
 }
 
-// CF-24: who deletes while nobody looks is told of, with what was known last.
-TEST_F(SourcesTest, TellOfDeletionsThatNobodySaw) {
+// CF-24: a deletion that was not observed is reported with the last known state.
+TEST_F(SourcesTest, ReportMissedDeletions) {
   put("a", {{"owner", "x"}});
   Worked events;
   make()
@@ -253,7 +253,7 @@ TEST_F(SourcesTest, TellOfDeletionsThatNobodySaw) {
   running->finish();
 }
 
-// CF-24, CF-30: metadata alone has a cache of its own.
+// CF-24, CF-30: metadata-only sources have a cache of their own.
 TEST_F(SourcesTest, MayBeOnlyMetadata) {
   Manager& manager = make();
   manager.controller<ConfigMap>("maps")
@@ -274,7 +274,7 @@ TEST_F(SourcesTest, MayBeOnlyMetadata) {
   EXPECT_EQ(log().find("two informers"), std::string::npos) << log();
 }
 
-// CF-22: events from outside wait for the controller, and pass its predicates.
+// CF-22: events from outside the cluster wait for the controller, and pass its predicates.
 TEST_F(SourcesTest, MayBeOutsideOfTheCluster) {
   EventChannel<ConfigMap> channel;
   EXPECT_TRUE(channel.send(config_map("default", "early")));
@@ -298,7 +298,7 @@ TEST_F(SourcesTest, MayBeOutsideOfTheCluster) {
   EXPECT_FALSE(channel.send(config_map("default", "too much")));
 }
 
-// A map function that throws costs its event, and nothing else.
+// A map function that throws loses only its event.
 TEST_F(SourcesTest, SurviveMapFunctionsThatThrow) {
   make()
       .controller("maps")

@@ -19,11 +19,11 @@ inline std::string thread_name() {
   return name.data();
 }
 
-/// How many threads of this process have such a name.
+/// Returns how many threads of this process have such a name.
 inline std::size_t threads_with(const std::function<bool(std::string_view name)>& condition) {
   std::size_t count = 0;
   for (const auto& thread : std::filesystem::directory_iterator{"/proc/self/task"}) {
-    std::ifstream file{thread.path() / "comm"};  // nothing if the thread has just ended
+    std::ifstream file{thread.path() / "comm"};  // empty if the thread has just ended
     std::string found;
     if (std::getline(file, found) && condition(found)) ++count;
   }

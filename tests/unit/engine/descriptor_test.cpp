@@ -17,7 +17,8 @@ namespace {
 using detail::Descriptor;
 using detail::FileDescriptor;
 
-/// One end of a pair of sockets is waited for, the other belongs to the test, which runs the loop by hand.
+/// The loop waits for one end of a socket pair; the test owns the other end, and runs the loop
+/// itself.
 class DescriptorTest : public testing::Test {
  protected:
   DescriptorTest() {
@@ -67,8 +68,8 @@ TEST_F(DescriptorTest, ReportsAgainWhatIsLeftInTheSocket) {
   EXPECT_EQ(events, POLLOUT);
 }
 
-// LO-6: one that waits for nothing is taken out, since epoll reports a hang-up regardless.
-TEST_F(DescriptorTest, HearsNothingOfAHangUpWhileItWaitsForNothing) {
+// LO-6: a descriptor that waits for nothing is removed, since epoll reports a hang-up regardless.
+TEST_F(DescriptorTest, IgnoresAHangUpWhileItWaitsForNothing) {
   (void)runtime.loop().descriptor();
   descriptor->wait_for(POLLIN);
   mine.reset();
@@ -87,8 +88,8 @@ TEST_F(DescriptorTest, HearsNothingOfAHangUpWhileItWaitsForNothing) {
   EXPECT_TRUE(is_readable());
 }
 
-// LO-6: a system call only if what it waits for changes.
-TEST_F(DescriptorTest, IsChangedOnlyIfWhatItWaitsForChanges) {
+// LO-6: a system call is made only if the events waited for change.
+TEST_F(DescriptorTest, MakesASystemCallOnlyIfItsEventsChange) {
   const int before = epoll_ctl_fault.calls;
   descriptor->wait_for(POLLIN);
   descriptor->wait_for(POLLIN);
@@ -117,7 +118,8 @@ TEST_F(DescriptorTest, IsForgottenWhenItIsDestroyed) {
   EXPECT_EQ(runs, 1);
 }
 
-// The kernel has no memory for the socket: it is tried as if it were ready, until it can be waited for.
+// The kernel has no memory for the socket: it is polled as if it were ready, until it can be waited
+// for.
 TEST_F(DescriptorTest, IsTriedAgainAfterItCouldNotBeAdded) {
   epoll_ctl_fault.failures = 3;
   descriptor->wait_for(POLLIN);
@@ -127,7 +129,7 @@ TEST_F(DescriptorTest, IsTriedAgainAfterItCouldNotBeAdded) {
   }));
   while (runtime.loop().run_ready()) {
   }
-  ASSERT_TRUE(becomes_true([&] {  // those that were tried are at rest
+  ASSERT_TRUE(becomes_true([&] {  // retries have stopped
     runs = 0;
     runtime.loop().run_ready();
     return runs == 0;

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/items.hpp"
@@ -27,15 +28,18 @@ using detail::Scheduler;
 class FunctionJob final : public detail::Job {
  public:
   FunctionJob(std::shared_ptr<Scheduler> scheduler, Placement placement,
-              std::function<void(FunctionJob&)> function)
-      : Job(placement), function_(std::move(function)) {
+              std::function<void(FunctionJob&)> function, const char* name = "a task")
+      : Job(placement), function_(std::move(function)), name_(name) {
     bind(std::move(scheduler));
   }
+
+  [[nodiscard]] std::string_view name() const noexcept override { return name_; }
 
  private:
   void run() noexcept override { function_(*this); }
 
   const std::function<void(FunctionJob&)> function_;
+  const char* const name_;
 };
 
 inline const std::shared_ptr<Scheduler>& scheduler_of(const Runtime& runtime) {
@@ -44,8 +48,9 @@ inline const std::shared_ptr<Scheduler>& scheduler_of(const Runtime& runtime) {
 
 inline std::shared_ptr<FunctionJob> make_job(const std::shared_ptr<Scheduler>& scheduler,
                                              Placement placement,
-                                             std::function<void(FunctionJob&)> function) {
-  return std::make_shared<FunctionJob>(scheduler, placement, std::move(function));
+                                             std::function<void(FunctionJob&)> function,
+                                             const char* name = "a task") {
+  return std::make_shared<FunctionJob>(scheduler, placement, std::move(function), name);
 }
 
 inline std::shared_ptr<FunctionJob> make_job(const Runtime& runtime, Placement placement,
@@ -54,19 +59,20 @@ inline std::shared_ptr<FunctionJob> make_job(const Runtime& runtime, Placement p
                   [function = std::move(function)](FunctionJob&) { function(); });
 }
 
-/// A number that threads add to and wait for.
+/// A counter that threads increment and wait for.
 class Counter {
  public:
   void add(int number = 1) {
     const std::lock_guard guard{mutex_};
     value_ += number;
-    changed_.notify_all();  // with the lock: who waits may destroy this as soon as it has it
+    // under the lock: a waiter may destroy this as soon as it holds the lock
+    changed_.notify_all();
   }
   [[nodiscard]] int value() const {
     const std::lock_guard guard{mutex_};
     return value_;
   }
-  /// False if it does not get there.
+  /// Returns false if the counter does not reach `value` in time.
   [[nodiscard]] bool reaches(int value, std::chrono::nanoseconds limit = 20s) const {
     std::unique_lock lock{mutex_};
     return changed_.wait_for(lock, limit, [&] { return value_ >= value; });
@@ -78,7 +84,7 @@ class Counter {
   int value_ = 0;  // guarded by mutex_
 };
 
-/// Keeps threads until it is opened.
+/// Blocks threads until it is opened.
 class Gate {
  public:
   void open() { opened_.add(); }
@@ -98,7 +104,7 @@ inline std::size_t entries_of(const char* folder) {
 using testing_support::thread_count;
 inline std::size_t descriptor_count() { return entries_of("/proc/self/fd") - 3; }
 
-/// Waits, in real time, until a condition holds that nobody announces.
+/// Waits, in real time, for a condition that has no notification.
 [[nodiscard]] inline bool becomes_true(const std::function<bool()>& condition,
                                        std::chrono::nanoseconds limit = 20s) {
   const auto end = std::chrono::steady_clock::now() + limit;
@@ -109,7 +115,7 @@ inline std::size_t descriptor_count() { return entries_of("/proc/self/fd") - 3; 
   return true;
 }
 
-/// Fails if threads that were made during a test are left.
+/// Fails if a test leaves threads behind.
 class ThreadsEnd : public testing::Test {
  protected:
   void TearDown() override {
@@ -120,7 +126,7 @@ class ThreadsEnd : public testing::Test {
   const std::size_t before_ = thread_count();
 };
 
-/// The lines of a log.
+/// Collects the lines of a log.
 class Lines {
  public:
   [[nodiscard]] Logger logger() {

@@ -16,7 +16,8 @@ namespace {
 
 using InlineJobTest = ThreadsEnd;
 
-// IE-9: with nothing to read, the loop's thread runs what it has scheduled; no worker is made for it.
+// IE-9: with nothing to read, the loop's thread runs the jobs that it has scheduled; no worker is
+// created.
 TEST_F(InlineJobTest, RunsOnTheLoopThatScheduledIt) {
   Runtime runtime{{.threads = 2}};
   std::thread::id loop_thread;
@@ -36,7 +37,7 @@ TEST_F(InlineJobTest, RunsOnTheLoopThatScheduledIt) {
 }
 
 // IE-9: jobs that inline jobs schedule run there, too.
-TEST_F(InlineJobTest, RunsWhatAnInlineJobSchedules) {
+TEST_F(InlineJobTest, RunsJobsScheduledByAnInlineJob) {
   Runtime runtime{{.threads = 2}};
   Counter ran;
   const auto second = make_job(runtime, Placement::kLibrary, [&] { ran.add(); });
@@ -46,7 +47,7 @@ TEST_F(InlineJobTest, RunsWhatAnInlineJobSchedules) {
   EXPECT_EQ(runtime.threads(), 1U);
 }
 
-// IE-9: what does not fit into one run goes to a worker.
+// IE-9: work that exceeds one run moves to a worker.
 TEST_F(InlineJobTest, GoesToAWorkerIfThereIsMoreToDo) {
   Runtime runtime{{.threads = 1}};
   std::vector<std::thread::id> threads;
@@ -63,7 +64,7 @@ TEST_F(InlineJobTest, GoesToAWorkerIfThereIsMoreToDo) {
 }
 
 // IE-4: a job that was found to be slow is not run by the loop again.
-TEST_F(InlineJobTest, LeavesTheLoopForGood) {
+TEST_F(InlineJobTest, LeavesTheLoopPermanently) {
   Runtime runtime{{.threads = 1}};
   std::atomic<bool> on_loop = true;
   std::thread::id loop_thread;
@@ -81,7 +82,7 @@ TEST_F(InlineJobTest, LeavesTheLoopForGood) {
   EXPECT_FALSE(on_loop);
 }
 
-// IE-9: reading comes first. While a descriptor is ready all the time, jobs are for workers.
+// IE-9: reading has priority. While a descriptor is always ready, workers run the jobs.
 TEST_F(InlineJobTest, GoesToAWorkerWhileThereIsMoreToRead) {
   Runtime runtime{{.threads = 1}};
   const detail::FileDescriptor always{::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK)};
@@ -110,7 +111,7 @@ TEST_F(InlineJobTest, GoesToAWorkerWhileThereIsMoreToRead) {
   ASSERT_TRUE(closed.reaches(1));
 }
 
-// RT-10: whoever must not wait gets an error, on whichever thread, and with the remedy.
+// RT-10: code that must not wait gets an error with the remedy, on any thread.
 TEST_F(InlineJobTest, RefusesToWaitInCodeThatMustNot) {
   Runtime runtime{{.threads = 1}};
   std::vector<std::string> errors;
@@ -125,7 +126,7 @@ TEST_F(InlineJobTest, RefusesToWaitInCodeThatMustNot) {
     done.add();
   };
   const auto library = make_job(runtime, Placement::kLibrary, wait);
-  library->schedule();  // by this thread, hence on a worker
+  library->schedule();  // scheduled by this thread, hence run by a worker
   ASSERT_TRUE(done.reaches(1));
   runtime.loop().post(wait);
   ASSERT_TRUE(done.reaches(2));
@@ -140,7 +141,7 @@ TEST_F(InlineJobTest, RefusesToWaitInCodeThatMustNot) {
   ASSERT_TRUE(done.reaches(3));
 }
 
-// RT-6, RT-10: without threads, all jobs are on the program's thread, which would wait for itself.
+// RT-6, RT-10: without threads, all jobs run on the program's thread, which would wait for itself.
 TEST_F(InlineJobTest, WithoutThreadsNoJobMayWait) {
   Runtime runtime{{.threads = 0}};
   bool refused = false;

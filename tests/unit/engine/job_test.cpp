@@ -13,7 +13,8 @@ INSTANTIATE_TEST_SUITE_P(Job, AnyPlacement,
                          testing::Values(Placement::kLoop, Placement::kLibrary,
                                          Placement::kBlocking));
 
-// Whoever schedules a job, from wherever, it runs again after that, alone, and sees what the caller did before.
+// A job runs after every call of schedule(), from any thread. Runs do not overlap, and see all
+// writes made before the call.
 TEST_P(AnyPlacement, RunsOneAtATimeAndAfterEveryCall) {
   constexpr int kThreads = 6;
   constexpr int kCalls = 5'000;
@@ -21,7 +22,7 @@ TEST_P(AnyPlacement, RunsOneAtATimeAndAfterEveryCall) {
   std::atomic<bool> is_inside = false;
   std::atomic<int> announced = 0;
   std::array<int, kThreads>
-      written{};  // by the thread of that number, read by the job once it has ended
+      written{};  // written by the thread of that number, read by the job once that has ended
   std::atomic<int> ended = 0;
   Counter seen;
   const auto job = make_job(runtime, GetParam(), [&] {
@@ -55,7 +56,7 @@ TEST_P(AnyPlacement, RunsOnceForManyCallsBeforeItBegins) {
   Gate gate;
   Counter runs;
   Counter blocked;
-  // Whichever thread is to run the job has something else to do.
+  // The threads that would run the job are busy.
   const auto before = make_job(runtime, GetParam(), [&] {
     blocked.add();
     gate.pass();
@@ -64,7 +65,7 @@ TEST_P(AnyPlacement, RunsOnceForManyCallsBeforeItBegins) {
   const auto last = make_job(runtime, GetParam(), [&] { runs.add(100); });
   before->schedule();
   ASSERT_TRUE(blocked.reaches(1));
-  // A third one that does not need a thread of its own: workers are added for jobs that wait.
+  // A third job that does not need a thread of its own: workers are added for jobs that wait.
   for (int i = 0; i < 10; ++i) job->schedule();
   last->schedule();
   gate.open();
@@ -85,7 +86,7 @@ TEST_P(AnyPlacement, RunsAgainIfItIsScheduledWhileItRuns) {
   EXPECT_TRUE(runs.reaches(10));
 }
 
-// LO-9, RT-7: nothing of a job is left behind, whoever schedules it while its Runtime goes.
+// LO-9, RT-7: a job is not leaked if it is scheduled while its Runtime is destroyed.
 TEST_P(AnyPlacement, IsReleasedIfTheRuntimeEndsWhileOthersScheduleIt) {
   for (int round = 0; round < 50; ++round) {
     auto runtime = std::make_unique<Runtime>(RuntimeOptions{.threads = 2});

@@ -31,7 +31,7 @@ class LoopTest : public ThreadsEnd {
   Loop& loop = runtime.loop();
 };
 
-// LO-2: readable, level-triggered, while there is something to do, and not afterwards.
+// LO-2: readable, level-triggered, while there is work, and not afterwards.
 TEST_F(LoopTest, HasADescriptorThatIsReadableWhileThereIsWork) {
   const int descriptor = loop.descriptor();
   finish();
@@ -65,7 +65,7 @@ TEST_F(LoopTest, HasADescriptorThatIsReadableWhenATimerIsDue) {
   finish();
   later.set(system_clock().now() + 1h, job);
   timer.set(system_clock().now() + 20ms, job);
-  finish();  // what was set makes the loop look once
+  finish();  // setting the timer wakes the loop once
   EXPECT_TRUE(is_readable(10s));
   EXPECT_TRUE(becomes_true([&] {
     finish();
@@ -81,7 +81,7 @@ TEST_F(LoopTest, HasADescriptorThatIsReadableWhenATimerIsDue) {
   }));
 }
 
-// LO-2: what a budget left over keeps the descriptor readable.
+// LO-2: work left over by a budget keeps the descriptor readable.
 TEST_F(LoopTest, HasADescriptorThatIsReadableWhileSomethingIsLeftOver) {
   finish();
   (void)loop.descriptor();
@@ -98,7 +98,7 @@ TEST_F(LoopTest, HasADescriptorThatIsReadableWhileSomethingIsLeftOver) {
   EXPECT_FALSE(is_readable());
 }
 
-// LO-3: about the budget, and a task that posts another does not keep it from returning.
+// LO-3: about the budget; a task that posts another does not keep it from returning.
 TEST_F(LoopTest, ReturnsWhenTheBudgetIsSpent) {
   int runs = 0;
   const auto busy = [&] {
@@ -123,7 +123,7 @@ TEST_F(LoopTest, ReturnsWhenTheBudgetIsSpent) {
   EXPECT_GE(rounds, 1);
 }
 
-// LO-3: jobs that use up every budget let posted tasks run nevertheless.
+// LO-3: posted tasks run even if jobs use up every budget.
 TEST_F(LoopTest, RunsATaskInEveryTurn) {
   const auto greedy =
       make_job(scheduler_of(runtime), Placement::kLoop, [](FunctionJob& self) { self.schedule(); });
@@ -149,7 +149,7 @@ TEST_F(LoopTest, IsNotRunByItsOwnTasks) {
   EXPECT_TRUE(refused);
 }
 
-// LO-4: by one thread at a time, which need not always be the same.
+// LO-4: run by one thread at a time, which need not always be the same.
 TEST_F(LoopTest, IsRunByOneThreadAtATime) {
   std::stop_source stop;
   Counter runs;
@@ -185,7 +185,7 @@ TEST_F(LoopTest, HasADescriptorAlsoAfterAThreadHasRunIt) {
   EXPECT_TRUE(is_readable());
 }
 
-// LO-4: a stop that comes after the loop has looked at the token, and before it waits, was lost once.
+// LO-4: a stop between the loop's check of the token and its wait used to be lost.
 TEST_F(LoopTest, EndsWheneverAStopIsRequested) {
   for (int round = 0; round < 1'000; ++round) {
     std::stop_source stop;
@@ -230,8 +230,8 @@ TEST_F(LoopTest, RunsTheTasksOfAThreadInTheirOrder) {
   stop.request_stop();
 }
 
-// LO-5: many posts to a loop that does not run are one system call.
-TEST_F(LoopTest, IsToldOnce) {
+// LO-5: many posts to a loop that does not run make one system call.
+TEST_F(LoopTest, IsWokenOnceForManyPosts) {
   (void)loop.descriptor();
   finish();
   const int before = eventfd_write_fault.calls;
@@ -244,7 +244,7 @@ TEST_F(LoopTest, IsToldOnce) {
   EXPECT_EQ(eventfd_write_fault.calls, before + 1);
 }
 
-TEST_F(LoopTest, IsToldEvenIfASignalInterrupts) {
+TEST_F(LoopTest, IsWokenEvenIfASignalInterrupts) {
   (void)loop.descriptor();
   finish();
   eventfd_write_fault.failures = 5;
@@ -254,7 +254,7 @@ TEST_F(LoopTest, IsToldEvenIfASignalInterrupts) {
 }
 
 // LO-8
-TEST_F(LoopTest, GoesOnAfterATaskHasThrown) {
+TEST_F(LoopTest, ContinuesAfterATaskHasThrown) {
   int runs = 0;
   loop.post([] { throw std::runtime_error("broken task"); });
   loop.post([] { throw 42; });
@@ -292,8 +292,8 @@ TEST(Loop, DestroysTasksThatHaveNotRun) {
   EXPECT_EQ(runs, 0);
 }
 
-// LO-9: detected where it can be.
-TEST(Loop, SaysThatItsRuntimeWasDestroyedWhileAThreadRanIt) {
+// LO-9: misuse is detected where possible.
+TEST(Loop, ReportsThatItsRuntimeWasDestroyedWhileAThreadRanIt) {
   auto runtime = std::make_unique<Runtime>(RuntimeOptions{.threads = 0});
   Counter runs;
   Counter thrown;
@@ -330,7 +330,7 @@ TEST(Loop, IsLeftToTheRuntimeIfThatHasThreads) {
   EXPECT_THROW((void)runtime.loop().descriptor(), std::logic_error);
 }
 
-// OL-3: another epoll that waits for edges gets by if it calls run_ready() until that returns false; LO-2.
+// OL-3, LO-2: an edge-triggered epoll works if it calls run_ready() until that returns false.
 TEST_F(LoopTest, WorksInsideALoopThatWaitsForEdges) {
   const detail::FileDescriptor outer{::epoll_create1(EPOLL_CLOEXEC)};
   epoll_event event{.events = EPOLLIN | EPOLLET, .data = {.fd = loop.descriptor()}};
@@ -350,7 +350,7 @@ TEST_F(LoopTest, WorksInsideALoopThatWaitsForEdges) {
   }
 }
 
-// A loop with nothing to do waits in one call of the kernel.
+// An idle loop waits in one system call.
 TEST(Loop, DoesNotTick) {
   Runtime runtime{{.threads = 1}};
   Counter runs;
@@ -358,7 +358,7 @@ TEST(Loop, DoesNotTick) {
   job->schedule();
   ASSERT_TRUE(runs.reaches(1));
   const auto turns = [] { return epoll_wait_fault.calls.load(); };
-  // Once it is at rest, nothing happens for longer than the library's shortest interval.
+  // Once it is idle, nothing happens for longer than the library's shortest interval.
   ASSERT_TRUE(becomes_true([&] {
     const int before = turns();
     ::poll(nullptr, 0, 100);
@@ -366,7 +366,7 @@ TEST(Loop, DoesNotTick) {
   }));
 }
 
-TEST(Loop, SaysWhatTheSystemRefuses) {
+TEST(Loop, ReportsSystemErrors) {
   for (SystemFault* fault : {&epoll_create_fault, &eventfd_fault, &epoll_ctl_fault}) {
     fault->failures = 1;
     EXPECT_THROW(Runtime({.threads = 0}), std::system_error);

@@ -24,7 +24,7 @@ std::string name_of_this_thread() {
 
 using RuntimeTest = ThreadsEnd;
 
-// RT-1: a worker is made when a job first needs it.
+// RT-1: a worker is created when a job first needs it.
 TEST_F(RuntimeTest, MakesWorkersWhenTheyAreNeeded) {
   Runtime runtime{{.threads = 3}};
   EXPECT_EQ(runtime.threads(), 1U);
@@ -43,7 +43,7 @@ TEST_F(RuntimeTest, MakesWorkersWhenTheyAreNeeded) {
   gate.open();
 }
 
-// RT-1: names for `ps -L`. RT-14: no signal of the program is handled by them, except for faults.
+// RT-1: names for `ps -L`. RT-14: they handle no signal of the program, except for faults.
 TEST_F(RuntimeTest, NamesItsThreadsAndBlocksSignals) {
   Runtime runtime{{.threads = 1}};
   std::string io;
@@ -83,7 +83,7 @@ TEST_F(RuntimeTest, NeedsAThreadForTheLoop) {
   EXPECT_EQ(descriptor_count(), descriptors);
 }
 
-// RT-6: the library creates no thread, whatever runs, and nothing happens unless somebody runs the loop.
+// RT-6: the library creates no thread, and nothing happens unless the program runs the loop.
 TEST_F(RuntimeTest, CreatesNoThreadIfThatIsWanted) {
   const testing_support::ThreadFault fault{1'000'000};
   Runtime runtime{{.threads = 0}};
@@ -104,7 +104,7 @@ TEST_F(RuntimeTest, CreatesNoThreadIfThatIsWanted) {
   EXPECT_EQ(fault.left(), 1'000'000);
 }
 
-// RT-7: the destructor waits for what user code does, and then no thread is left.
+// RT-7: the destructor waits for user code, and leaves no thread.
 TEST_F(RuntimeTest, EndsItsThreadsInTheDestructor) {
   const std::size_t before = thread_count();
   Gate gate;
@@ -126,7 +126,7 @@ TEST_F(RuntimeTest, EndsItsThreadsInTheDestructor) {
   EXPECT_TRUE(becomes_true([&] { return thread_count() == before; }));
 }
 
-// What a worker waits for is completed by the loop, also while the Runtime is destroyed.
+// The loop completes work that a worker waits for, even while the Runtime is being destroyed.
 TEST_F(RuntimeTest, RunsTheLoopUntilTheWorkersHaveEnded) {
   auto runtime = std::make_unique<Runtime>(RuntimeOptions{.threads = 1});
   Loop& loop = runtime->loop();

@@ -22,7 +22,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Close = SerialQueue::Close;
 
-/// Whether the signal happens within the time of a test.
+/// Returns whether the signal fires within the time limit of a test.
 bool happens(const DoneSignal& signal) {
   return becomes_true([&] { return signal.done(); });
 }
@@ -41,7 +41,8 @@ struct SerialQueueTest : ThreadsEnd {
   Runtime& runtime = *owned_;
 };
 
-// SQ-1: a plain integer that four threads post increments of would lose some otherwise.
+// SQ-1: otherwise a plain integer that four threads increment through the queue would lose
+// increments.
 TEST_F(SerialQueueTest, RunsTasksOneAtATimeAndInOrder) {
   constexpr int kEach = 1000;
   SerialQueue queue{runtime};
@@ -98,8 +99,9 @@ TEST_F(SerialQueueTest, CostsNeitherThreadNorDescriptorWhileItIsEmpty) {
   EXPECT_LE(sizeof(detail::SerialQueueCore), 256U);
 }
 
-// SQ-4: the loop's only thread takes turns between a queue that never gets empty and one that has a single task.
-TEST(SerialQueue, HandsItsThreadBackAfterSomeTasks) {
+// SQ-4: the loop's only thread alternates between a queue that is never empty and one with a single
+// task.
+TEST(SerialQueue, YieldsItsThreadAfterSomeTasks) {
   Runtime runtime{{.threads = 0, .log = Logger{}}};
   SerialQueue busy{runtime};
   SerialQueue other{runtime};
@@ -116,7 +118,7 @@ TEST(SerialQueue, HandsItsThreadBackAfterSomeTasks) {
 }
 
 // SQ-5
-TEST_F(SerialQueueTest, RunsWhatIsQueuedBeforeADrainEnds) {
+TEST_F(SerialQueueTest, RunsQueuedTasksBeforeADrainEnds) {
   SerialQueue queue{runtime};
   Gate gate;
   int runs = 0;
@@ -131,7 +133,7 @@ TEST_F(SerialQueueTest, RunsWhatIsQueuedBeforeADrainEnds) {
 }
 
 // SQ-5
-TEST_F(SerialQueueTest, DestroysWhatIsQueuedWhenItIsDiscarded) {
+TEST_F(SerialQueueTest, DestroysQueuedTasksWhenItIsDiscarded) {
   SerialQueue queue{runtime};
   Gate gate;
   Counter began;
@@ -167,7 +169,7 @@ TEST_F(SerialQueueTest, MayBeClosedByItsOwnTask) {
   EXPECT_TRUE(queue.closed().done());
 }
 
-// SQ-5: a queue that is closed while it has nothing to do.
+// SQ-5: an empty queue is closed.
 TEST_F(SerialQueueTest, ClosesWhileItIsEmpty) {
   SerialQueue queue{runtime};
   queue.close(Close::kDrain);
@@ -185,7 +187,7 @@ TEST_F(SerialQueueTest, HoldsNoThreadWhileItIsPaused) {
   });
   queue.post([&] { resumed.add(); });
   ASSERT_TRUE(paused.reaches(1));
-  // Both workers are free, while the queue waits.
+  // Both workers are free while the queue is paused.
   Counter others;
   Gate gate;
   for (int i = 0; i < 2; ++i) {
@@ -201,7 +203,7 @@ TEST_F(SerialQueueTest, HoldsNoThreadWhileItIsPaused) {
   EXPECT_TRUE(resumed.reaches(1));
 }
 
-// SQ-6: a resume() that comes before the task which paused has returned is not lost.
+// SQ-6: a resume() is not lost if it comes before the task that paused has returned.
 TEST_F(SerialQueueTest, GoesOnIfItIsResumedBeforeThePauseTakesEffect) {
   SerialQueue queue{runtime};
   Counter ran;
@@ -229,7 +231,7 @@ TEST_F(SerialQueueTest, GoesOnWhenItIsClosedWhilePaused) {
 }
 
 // LO-8
-TEST(SerialQueue, LogsWhatATaskThrowsAndGoesOn) {
+TEST(SerialQueue, LogsExceptionsOfTasksAndContinues) {
   Lines lines;
   Runtime runtime{{.threads = 1, .log = lines.logger()}};
   SerialQueue queue{runtime};
@@ -256,7 +258,7 @@ TEST(SerialQueue, IsClosedByTheEndOfItsRuntime) {
   EXPECT_TRUE(queue.closed().done());
 }
 
-// SQ-5: a task that owns the queue which it is in.
+// SQ-5: a task that owns the queue which contains it.
 TEST_F(SerialQueueTest, MayBeOwnedByItsTasks) {
   auto queue = std::make_shared<SerialQueue>(runtime);
   const DoneSignal closed = queue->closed();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of the C library that tests let fail. A definition in a program goes before that of a shared library.
+// C library functions that tests make fail. A definition in the program takes precedence over a
+// shared library's.
 #include "system_faults.hpp"
 
 #include <dlfcn.h>

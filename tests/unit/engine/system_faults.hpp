@@ -5,7 +5,7 @@
 
 namespace kube::test {
 
-/// How often a function of the system fails from now on, and how often it was called.
+/// Counts the calls of a system function, and how many of the next ones fail.
 struct SystemFault {
   std::atomic<int> failures = 0;
   std::atomic<int> calls = 0;

@@ -34,7 +34,7 @@ bool happens(const DoneSignal& signal) {
   return becomes_true([&] { return signal.done(); });
 }
 
-/// The end of a Task.
+/// The result of a Task.
 template <typename T>
 struct Outcome {
   std::optional<T> value;
@@ -110,7 +110,7 @@ TEST_F(TaskTest, CopiesItsArguments) {
   EXPECT_EQ(run(std::move(task)).value, std::string(100, 'x') + "!");
 }
 
-// AV-6: this program is compiled without optimisation, in which g++ makes no tail calls.
+// AV-6: this program is compiled without optimisation, where g++ makes no tail calls.
 TEST_F(TaskTest, DoesNotGrowTheStackWithAMillionAwaits) {
   struct Stack {
     static Task<int> note(std::uintptr_t& lowest) {
@@ -129,7 +129,7 @@ TEST_F(TaskTest, DoesNotGrowTheStackWithAMillionAwaits) {
   EXPECT_EQ(first, lowest);
 }
 
-// AV-6: waits that are over at once.
+// AV-6: waits that end immediately.
 TEST_F(TaskTest, DoesNotGrowTheStackWithAMillionWaitsThatAreOverAtOnce) {
   DoneSignal happened;
   happened.fire();
@@ -179,7 +179,7 @@ TEST_F(TaskTest, StaysOnItsQueueAcrossWaits) {
   EXPECT_TRUE(stayed);
 }
 
-// AV-2: resume_on() moves a Task, and the one that awaits it goes on where it was.
+// AV-2: resume_on() moves a Task; the Task that awaits it continues on its own queue.
 TEST_F(TaskTest, MovesToAnotherQueueAndBack) {
   SerialQueue home{runtime};
   SerialQueue away{runtime, Delivery::kInline};
@@ -233,7 +233,8 @@ TEST_F(TaskTest, SleepsByTheClockThatIsGiven) {
   ASSERT_TRUE(happens(done));
 }
 
-// AV-2, AV-4: a stop ends the wait of a sleep, of a signal, and of Tasks that the spawned one awaits.
+// AV-2, AV-4: a stop ends the wait of a sleep, of a signal, and of Tasks that the spawned one
+// awaits.
 TEST_F(TaskTest, EndsItsWaitsAfterAStop) {
   testkit::FakeClock clock;
   std::stop_source stop;
@@ -256,8 +257,8 @@ TEST_F(TaskTest, EndsItsWaitsAfterAStop) {
   EXPECT_EQ(clock.sleepers(), 0U);
 }
 
-// AV-2: the coroutine does not go on inside of request_stop() or fire(), but on its queue.
-TEST_F(TaskTest, DoesNotGoOnInTheThreadThatWakesIt) {
+// AV-2: the coroutine is not resumed inside request_stop() or fire(), but on its queue.
+TEST_F(TaskTest, IsNotResumedInTheThreadThatWakesIt) {
   for (const bool by_stop : {false, true}) {
     std::stop_source stop;
     DoneSignal signal;
@@ -318,7 +319,7 @@ TEST_F(TaskTest, RunsTasksSideBySideAndCollectsTheirResults) {
   };
   EXPECT_EQ(run(pair()).value, "1,6");
 
-  // Each waits for the next, so that they have to run side by side.
+  // Each waits for the next, so they have to run concurrently.
   constexpr std::size_t kTasks = 200;
   std::vector<DoneSignal> signals(kTasks + 1);
   for (DoneSignal& signal : signals) signal = DoneSignal{};
@@ -395,7 +396,7 @@ TEST_F(TaskTest, StopsTheOthersWhenTheFirstHasEnded) {
   EXPECT_THAT(run(when_any(std::vector<Task<int>>{})).error, HasSubstr("no Task"));
 }
 
-// AV-4: a stop of the whole reaches those who run side by side.
+// AV-4: a stop of the whole reaches the concurrent Tasks.
 TEST_F(TaskTest, PassesAStopOnToTasksThatRunSideBySide) {
   testkit::FakeClock clock;
   std::stop_source stop;
@@ -418,12 +419,12 @@ TEST_F(TaskTest, PassesAStopOnToTasksThatRunSideBySide) {
 }
 
 // AV-4, LO-8
-TEST_F(TaskTest, LogsWhatASpawnedTaskThrows) {
+TEST_F(TaskTest, LogsExceptionsOfSpawnedTasks) {
   ASSERT_TRUE(happens(spawn(runtime, failing("no luck"))));
   EXPECT_THAT(lines.get(), ElementsAre("a spawned task failed: no luck"));
 }
 
-// AV-4: on workers it may block; inline it runs on the thread of the loop.
+// AV-4: on workers it may block; inline it runs on the loop's thread.
 TEST_F(TaskTest, RunsWhereItIsDelivered) {
   std::atomic<std::thread::id> loop{};
   Counter told;
@@ -444,7 +445,7 @@ TEST_F(TaskTest, RunsWhereItIsDelivered) {
   EXPECT_NE(queued.load(), loop.load());
 }
 
-/// A coroutine of another library: it begins at once, on the thread that calls it.
+/// A coroutine of another library: it starts immediately, on the calling thread.
 struct Foreign {
   struct promise_type {
     static Foreign get_return_object() { return {}; }
@@ -455,8 +456,8 @@ struct Foreign {
   };
 };
 
-// AV-2: a Task that is started outside of any queue gets one.
-TEST_F(TaskTest, MayBeAwaitedByCoroutinesOfOthers) {
+// AV-2: a Task that is started outside any queue gets one.
+TEST_F(TaskTest, MayBeAwaitedByForeignCoroutines) {
   testkit::FakeClock clock;
   Counter done;
   std::atomic<int> result = 0;
@@ -485,7 +486,8 @@ TEST_F(TaskTest, MayBeDestroyedOnItsQueueWhileItWaits) {
     co_await sleep(on, 1h, by);
     co_return 1;
   };
-  // when_any() is left by an exception of its own frame: the frame of the parent goes, and with it the Task that waits.
+  // An exception leaves the frame of when_any(): the parent's frame is destroyed, and with it the
+  // waiting Task.
   const auto parent = [](Task<int> task) -> Task<int> {
     struct Starter final : detail::TaskCompletion {
       void completed() noexcept override { ADD_FAILURE() << "the Task never ends"; }
@@ -555,8 +557,8 @@ TEST(TaskEnd, ResumesCoroutinesThatWaitWhenTheRuntimeEnds) {
   }
 }
 
-// AV-9: Tasks that have not begun do not begin; when_all() and moved ones end, too.
-TEST(TaskEnd, DestroysWhateverIsLeftWhenTheRuntimeEnds) {
+// AV-9: Tasks that have not started never start; when_all() and moved ones end, too.
+TEST(TaskEnd, DestroysRemainingTasksWhenTheRuntimeEnds) {
   testkit::FakeClock clock;
   const auto alive = std::make_shared<int>();
   {
@@ -605,7 +607,7 @@ TEST_F(TaskTest, MayBeTheLastOwnerOfItsRuntime) {
   }
 }
 
-// AV-4: coroutines that wait on a queue which is closed go on as after a stop.
+// AV-4: coroutines that wait on a queue that is closed resume as after a stop.
 TEST_F(TaskTest, EndsItsWaitsWhenItsQueueIsClosed) {
   SerialQueue queue{runtime};
   Counter waits;

@@ -32,7 +32,8 @@ class Alarm final : public detail::Job {
   const std::function<void()> ring_;
 };
 
-/// The loop holds a job for a moment after it has run, and with it the job's timer, which needs its clock.
+/// The loop keeps a job for a moment after it has run, and with it the job's timer, which needs its
+/// clock.
 [[nodiscard]] bool is_released(const std::shared_ptr<Alarm>& alarm) {
   return becomes_true([&] { return alarm.use_count() == 1; });
 }
@@ -69,7 +70,7 @@ TEST_F(TimerTest, FiresInTheOrderOfDeadlines) {
 }
 
 // LO-7: never early.
-TEST_F(TimerTest, FiresAtItsTimeOfTheMachineOrLater) {
+TEST_F(TimerTest, NeverFiresEarly) {
   Counter fired;
   std::vector<std::shared_ptr<Alarm>> alarms;
   std::mt19937 random{3};
@@ -84,7 +85,7 @@ TEST_F(TimerTest, FiresAtItsTimeOfTheMachineOrLater) {
   EXPECT_TRUE(fired.reaches(100));
 }
 
-// LO-7: cancel() says whether it was in time.
+// LO-7: cancel() returns whether it was in time.
 TEST_F(TimerTest, CanBeCancelledUntilItFires) {
   Counter fired;
   const auto alarm = make_alarm(clock, [&] { fired.add(); });
@@ -137,7 +138,7 @@ TEST_F(TimerTest, EndsALongerWait) {
   }
 }
 
-TEST_F(TimerTest, DoesNothingForAJobThatHasGone) {
+TEST_F(TimerTest, DoesNothingForADestroyedJob) {
   Counter fired;
   Timer timer{scheduler_of(runtime), clock};
   {
@@ -153,7 +154,7 @@ TEST_F(TimerTest, DoesNothingForAJobThatHasGone) {
   EXPECT_EQ(fired.value(), 10);
 }
 
-// LO-7: many timers need no more descriptors than none.
+// LO-7: timers need no descriptors.
 TEST_F(TimerTest, CostsNoDescriptor) {
   constexpr int kMany = 200'000;
   const std::size_t descriptors = descriptor_count();
@@ -171,7 +172,7 @@ TEST_F(TimerTest, CostsNoDescriptor) {
   EXPECT_EQ(descriptor_count(), descriptors);
 }
 
-// LO-14: a timer of each clock, and only those of the fake one count as its sleepers.
+// LO-14: timers of two clocks; only those of the fake clock count as its sleepers.
 TEST_F(TimerTest, GoesByItsOwnClock) {
   FakeClock other;
   Counter fired;
@@ -212,9 +213,9 @@ TEST_F(TimerTest, MovesWithAdvanceUntil) {
   EXPECT_TRUE(clock.wait_for_sleeper_until(clock.now() + 30s));
 }
 
-// A clock goes after its timers, as in every test with a FakeClock, while the loop that knew it goes on. The loop once
-// asked such a clock for the time.
-TEST_F(TimerTest, LetsItsClockGoAfterIt) {
+// A clock is destroyed after its timers, as in every test with a FakeClock, while the loop that
+// used it continues. The loop used to ask such a clock for the time.
+TEST_F(TimerTest, AllowsItsClockToBeDestroyedAfterIt) {
   Counter fired;
   for (int i = 1; i <= 500; ++i) {
     FakeClock short_lived;
@@ -228,7 +229,7 @@ TEST_F(TimerTest, LetsItsClockGoAfterIt) {
   }
 }
 
-/// Ten times as fast as the machine's.
+/// A clock ten times as fast as the system's.
 class QuickClock final : public Clock {
  public:
   [[nodiscard]] TimePoint now() const override {
@@ -254,22 +255,27 @@ TEST_F(TimerTest, FollowsAClockThatIsFasterThanTheMachine) {
   EXPECT_TRUE(is_released(alarm));
 }
 
-// Timers that are due at once, set again and again by a worker, leave the loop time for everything else.
+// Timers that are due immediately, set repeatedly by a worker, do not starve the loop.
 TEST_F(TimerTest, DoesNotStarveTheLoop) {
   std::atomic<bool> stop = false;
   std::weak_ptr<FunctionJob> weak;
+  Counter ended;
   Timer timer{scheduler_of(runtime), system_clock()};
   const auto job = make_job(runtime, Placement::kLibrary, [&] {
-    if (!stop) timer.set(system_clock().now() - 1s, weak.lock());
+    if (stop) return ended.add();
+    timer.set(system_clock().now() - 1s, weak.lock());
   });
   weak = job;
   job->schedule();
   Counter posted;
   for (int i = 1; i <= 100; ++i) {
     runtime.loop().post([&] { posted.add(); });
-    ASSERT_TRUE(posted.reaches(i));
+    EXPECT_TRUE(posted.reaches(i));
   }
   stop = true;
+  // The last run has to be over before what it uses goes.
+  ASSERT_TRUE(ended.reaches(1));
+  ASSERT_TRUE(becomes_true([&] { return job.use_count() == 1; }));
 }
 
 TEST_F(TimerTest, MayBeSetAndCancelledByAnyThreadWhileItFires) {

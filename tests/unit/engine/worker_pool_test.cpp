@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <kube/base/metrics.hpp>
+
 #include <atomic>
 #include <thread>
 
@@ -10,7 +12,7 @@ namespace {
 
 using testing_support::ThreadFault;
 
-/// Takes as much of the processor as it gets.
+/// Uses the processor for `time`.
 void compute(std::chrono::nanoseconds time) {
   const auto end = std::chrono::steady_clock::now() + time;
   while (std::chrono::steady_clock::now() < end) {
@@ -19,7 +21,7 @@ void compute(std::chrono::nanoseconds time) {
 
 class WorkerPoolTest : public ThreadsEnd {
  protected:
-  /// Jobs that stay inside until the gate opens.
+  /// Schedules jobs that block until the gate opens.
   void block(const Runtime& runtime, int count, Placement placement = Placement::kBlocking) {
     for (int i = 0; i < count; ++i) {
       jobs.push_back(make_job(runtime, placement, [this] {
@@ -47,8 +49,8 @@ TEST_F(WorkerPoolTest, GrowsWhileAllWorkersAreBlocked) {
   EXPECT_TRUE(left.reaches(12));
 }
 
-// RT-3: a worker that is idle is told of a job, and of a second one before it has woken up. If the first never ends, the
-// second needs another worker.
+// RT-3: an idle worker is woken for a job, and again for a second one before it has woken up. If
+// the first never ends, the second needs another worker.
 TEST_F(WorkerPoolTest, LeavesNoJobBehindOneThatNeverEnds) {
   for (int round = 0; round < 30; ++round) {
     Runtime runtime{{.threads = 1}};
@@ -71,9 +73,10 @@ TEST_F(WorkerPoolTest, LeavesNoJobBehindOneThatNeverEnds) {
   }
 }
 
-/// Whether a Runtime with one worker has no other thread than that and its loop's after `attempt`, which returns the
-/// number. On a busy machine a worker may stand still for 10 ms for want of a processor or of a lock whose owner has none;
-/// so one attempt of several is enough. A pool that did not see progress would grow in all of them.
+/// Returns whether a Runtime with one worker has no threads except that and its loop's after
+/// `attempt`, which returns the number. On a busy machine a worker may make no progress for 10 ms,
+/// for lack of a processor or of a lock whose owner has none; so one attempt out of several is
+/// enough. A pool that ignored progress would grow in all of them.
 template <typename Attempt>
 bool stays_small(const Attempt& attempt) {
   for (int tries = 0; tries < 20; ++tries) {
@@ -82,7 +85,7 @@ bool stays_small(const Attempt& attempt) {
   return false;
 }
 
-// RT-3: many short calls start none.
+// RT-3: many short calls start no further worker.
 TEST_F(WorkerPoolTest, DoesNotGrowForManyShortCalls) {
   EXPECT_TRUE(stays_small([] {
     Counter runs;
@@ -107,7 +110,7 @@ TEST_F(WorkerPoolTest, DoesNotGrowForManyShortCalls) {
   }));
 }
 
-// RT-3: one call after the other inside one job, each of which says so.
+// RT-3: consecutive calls inside one job, each of which reports progress.
 TEST_F(WorkerPoolTest, DoesNotGrowForAJobThatMakesProgress) {
   EXPECT_TRUE(stays_small([] {
     Counter begun;
@@ -130,7 +133,7 @@ TEST_F(WorkerPoolTest, DoesNotGrowForAJobThatMakesProgress) {
   }));
 }
 
-// RT-3: a worker that computes is busy and not blocked.
+// RT-3: a worker that computes is busy, not blocked.
 TEST_F(WorkerPoolTest, GrowsToTheNumberOfProcessorsForJobsThatCompute) {
   const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
   Runtime runtime{{.threads = 1}};
@@ -150,7 +153,7 @@ TEST_F(WorkerPoolTest, GrowsToTheNumberOfProcessorsForJobsThatCompute) {
   EXPECT_LE(most, 1 + processors);
 }
 
-// RT-3: workers that were added end when there is nothing to do, down to the number of the options.
+// RT-3: added workers end when idle, down to the number of the options.
 TEST_F(WorkerPoolTest, ShrinksWhenThereIsNothingToDo) {
   const std::size_t before = thread_count();
   const auto scheduler = std::make_shared<Scheduler>(
@@ -169,7 +172,8 @@ TEST_F(WorkerPoolTest, ShrinksWhenThereIsNothingToDo) {
   EXPECT_EQ(scheduler->workers().size(), 8U);
   gate.open();
   EXPECT_TRUE(becomes_true([&] { return scheduler->workers().size() == 2; }));
-  // Their stacks are released, too: one that has ended may still wait for the next one to join it.
+  // Their stacks are released, too: a worker that has ended may still wait for the next one to join
+  // it.
   EXPECT_TRUE(becomes_true([&] { return thread_count() <= before + 4; }));
   const auto again = make_job(scheduler, Placement::kBlocking, [&](FunctionJob&) { left.add(); });
   again->schedule();
@@ -179,7 +183,7 @@ TEST_F(WorkerPoolTest, ShrinksWhenThereIsNothingToDo) {
   stop.request_stop();
 }
 
-// RT-4: at the limit, jobs that may block wait, and those of the library go on.
+// RT-4: at the limit, jobs that may block wait, and those of the library continue.
 TEST_F(WorkerPoolTest, KeepsAWorkerForJobsOfTheLibrary) {
   Runtime runtime{{.threads = 1, .max_threads = 3}};
   block(runtime, 5);
@@ -197,7 +201,7 @@ TEST_F(WorkerPoolTest, KeepsAWorkerForJobsOfTheLibrary) {
   EXPECT_TRUE(left.reaches(5));
 }
 
-// RT-4: as soon as one returns, the next one goes on.
+// RT-4: as soon as one returns, the next one runs.
 TEST_F(WorkerPoolTest, GoesOnAsSoonAsABlockedJobReturns) {
   Runtime runtime{{.threads = 2, .max_threads = 1}};
   Gate first;
@@ -219,6 +223,134 @@ TEST_F(WorkerPoolTest, GoesOnAsSoonAsABlockedJobReturns) {
   EXPECT_TRUE(order.reaches(1));
 }
 
+/// A pool with a limit of two workers inside user code, and a loop that looks after it.
+class WorkerLimitTest : public WorkerPoolTest {
+ protected:
+  void start(detail::WorkerPoolOptions options) {
+    options.threads = 1;
+    options.max_threads = 2;
+    scheduler = std::make_shared<Scheduler>(options, lines.logger());
+    scheduler->workers().start(scheduler);
+    loop = std::jthread{[this](const std::stop_token& stop) { scheduler->loop().run(stop); }};
+  }
+  void TearDown() override {
+    scheduler->workers().close(detail::WorkerPool::Close::kAndWait);
+    loop = {};
+    WorkerPoolTest::TearDown();
+  }
+  std::shared_ptr<FunctionJob> stay(const char* name, const Gate& until) {
+    auto job = make_job(
+        scheduler, Placement::kBlocking,
+        [&](FunctionJob&) {
+          inside.add();
+          until.pass();
+          left.add();
+        },
+        name);
+    job->schedule();
+    return job;
+  }
+  [[nodiscard]] std::vector<std::string> blocked() const {
+    std::vector<std::string> names;
+    for (const auto& each : scheduler->workers().blocked()) names.push_back(each.name);
+    return names;
+  }
+
+  Lines lines;
+  std::shared_ptr<Scheduler> scheduler;
+  std::jthread loop;
+};
+
+using Names = std::vector<std::string>;
+
+// RT-4: those that block are named while the limit holds others back, longest first, in one line per minute.
+TEST_F(WorkerLimitTest, NamesTheJobsThatBlock) {
+  start({.report_after = 1ms});
+  const auto first = stay("first", gate);
+  ASSERT_TRUE(inside.reaches(1));
+  Gate second_gate;
+  const auto second = stay("second", second_gate);
+  ASSERT_TRUE(inside.reaches(2));
+  EXPECT_EQ(blocked(), Names{}) << "nothing waits yet";
+
+  const auto third = stay("third", gate);
+  ASSERT_TRUE(becomes_true([&] { return lines.get().size() == 1; }));
+  ASSERT_TRUE(becomes_true([&] { return blocked() == (Names{"first", "second"}); }));
+  EXPECT_EQ(lines.get().at(0).find("handlers wait, as all 2 threads that may block do so: first"),
+            0U)
+      << lines.get().at(0);
+  EXPECT_NE(lines.get().at(0).find("raise RuntimeOptions::max_threads"), std::string::npos);
+
+  // The limit holds back another job within the minute: no second line.
+  second_gate.open();
+  ASSERT_TRUE(inside.reaches(3));
+  EXPECT_EQ(blocked(), Names{}) << "nothing waits any more";
+  const auto fourth = stay("fourth", gate);
+  ASSERT_TRUE(becomes_true([&] { return blocked() == (Names{"first", "third"}); }));
+  EXPECT_EQ(lines.get().size(), 1U);
+
+  gate.open();
+  EXPECT_TRUE(left.reaches(4));
+  EXPECT_EQ(blocked(), Names{});
+}
+
+// RT-4: as long as it lasts, it is said again.
+TEST_F(WorkerLimitTest, NamesTheJobsThatBlockAgain) {
+  start({.report_after = 1ms, .report_every = 20ms});
+  const auto first = stay("first", gate);
+  const auto second = stay("second", gate);
+  const auto third = stay("third", gate);
+
+  EXPECT_TRUE(becomes_true([&] { return lines.get().size() >= 3; }));
+  gate.open();
+  EXPECT_TRUE(left.reaches(3));
+}
+
+// RT-4: jobs of the library that come meanwhile do not have to wait for the next report.
+TEST_F(WorkerLimitTest, GoesOnWithJobsOfTheLibrary) {
+  start({.report_after = 1ms, .report_every = 1min});
+  const auto first = stay("first", gate);
+  const auto second = stay("second", gate);
+  const auto third = stay("third", gate);
+  ASSERT_TRUE(becomes_true([&] { return lines.get().size() == 1; }));
+
+  Counter library;
+  const auto job = make_job(
+      scheduler, Placement::kLibrary, [&](FunctionJob&) { library.add(); }, "library");
+  job->schedule();
+  EXPECT_TRUE(library.reaches(1, 10s));
+  gate.open();
+  EXPECT_TRUE(left.reaches(3));
+}
+
+// RT-4: the registry of the options shows who blocks while the limit holds others back, and nothing else.
+TEST_F(WorkerPoolTest, ShowsTheJobsThatBlockInAMetric) {
+  const auto metrics = std::make_shared<Metrics>();
+  const std::string series = "\nruntime_blocked_seconds{handler=\"a task\"} ";
+  {
+    Runtime runtime{{.threads = 1, .max_threads = 1, .log = {}, .metrics = metrics}};
+    block(runtime, 1);
+    ASSERT_TRUE(inside.reaches(1));
+    EXPECT_EQ(metrics->text(), "");
+    block(runtime, 1);
+    EXPECT_TRUE(becomes_true([&] { return metrics->text().find(series) != std::string::npos; }));
+
+    gate.open();
+    ASSERT_TRUE(left.reaches(2));
+    EXPECT_EQ(metrics->text(), "");
+
+    Gate again;
+    const auto stay = [&] { again.pass(); };
+    const auto first = make_job(runtime, Placement::kBlocking, stay);
+    const auto second = make_job(runtime, Placement::kBlocking, stay);
+    first->schedule();
+    second->schedule();
+    EXPECT_TRUE(becomes_true([&] { return metrics->text().find(series) != std::string::npos; }));
+    again.open();
+  }
+  EXPECT_EQ(metrics->text(), "");
+}
+
 TEST_F(WorkerPoolTest, HasNoLimitIfThatIsWanted) {
   Runtime runtime{{.threads = 1, .max_threads = 0}};
   block(runtime, 70);
@@ -226,7 +358,8 @@ TEST_F(WorkerPoolTest, HasNoLimitIfThatIsWanted) {
   gate.open();
 }
 
-// RT-5: without any worker the loop's thread runs jobs of the library; those that may block wait for a worker.
+// RT-5: without any worker the loop's thread runs jobs of the library; jobs that may block wait for
+// a worker.
 TEST_F(WorkerPoolTest, GoesOnWithoutWorkers) {
   Lines lines;
   Runtime runtime{{.threads = 2, .log = lines.logger()}};
@@ -248,11 +381,11 @@ TEST_F(WorkerPoolTest, GoesOnWithoutWorkers) {
   }
   EXPECT_TRUE(blocking.reaches(1));
   EXPECT_EQ(lines.get().size(), 1U);
-  EXPECT_NE(lines.get().at(0).find("a worker thread could not be created, goes on with 0"),
+  EXPECT_NE(lines.get().at(0).find("a worker thread could not be created, continuing with 0"),
             std::string::npos);
 }
 
-// RT-5: nor does the library stand still if those that exist are blocked for ever.
+// RT-5: the library also continues if all existing workers are blocked for ever.
 TEST_F(WorkerPoolTest, GoesOnIfAllWorkersAreBlockedAndNoneCanBeAdded) {
   Runtime runtime{{.threads = 1, .log = {}}};
   block(runtime, 1);

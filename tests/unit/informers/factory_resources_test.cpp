@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dynamic and metadata factories: the same machinery (K-24) for resources that are known by name.
+// Dynamic and metadata factories: the same machinery (K-24) for resources known by name.
 #include <kube/informers/resource_informer_factory.hpp>
 
 #include "factory_support.hpp"
@@ -44,7 +44,7 @@ TYPED_TEST(ResourceInformerFactoryTest, HasOneInformerPerResource) {
   EXPECT_EQ(sync.informers[1].type, "/v1, Resource=nodes");
 }
 
-// N-1: what the server does not have is found out by asking it, again and again
+// N-1: a resource that the server does not have is detected by listing it, repeatedly
 TYPED_TEST(ResourceInformerFactoryTest, AnyResourceYieldsAnInformerThatTriesUntilItExists) {
   ResourceInformerFactory<TypeParam> factory{this->client(), {.clock = &this->clock}};
   const std::string group = this->space + ".example.com";
@@ -130,7 +130,7 @@ TYPED_TEST(ResourceInformerFactoryTest, ListersWorkByNamespaceAndNameThePluralIn
   this->server.create(this->config_map(b, "two", {{"test", a}}));
   ResourceInformerFactory<TypeParam> factory{
       this->client(), {.tweak_list_options = [&](ListOptions& options) {
-        options.label_selector = "test=" + a;  // of all namespaces
+        options.label_selector = "test=" + a;  // in all namespaces
       }}};
   const auto lister = factory.for_resource(kConfigMaps).lister();
   factory.start();
@@ -166,7 +166,7 @@ TEST_F(FactoryTest, DynamicObjectsAreWholeAndMetadataObjectsAreNot) {
   EXPECT_EQ(*partial.get(space + "/one")->metadata.labels.find("app"), "web");
 }
 
-// RT-2: informers and handlers add no thread to those of their client.
+// RT-2: informers and handlers use only the threads of their client.
 TEST_F(FactoryTest, AddsNoThreadPerInformer) {
   constexpr std::size_t kMostWorkers = 4;
   server.create(config_map(space, "one"));

@@ -21,10 +21,10 @@
 
 namespace kube::testing_support {
 
-/// How long a test waits for something that should happen at once.
+/// Timeout for events that should happen at once.
 inline constexpr std::chrono::seconds kPatience{10};
 
-/// A server and a client; no thread is left in the end (K-36).
+/// A server and a client. Checks that no thread is left at the end (K-36).
 class FactoryTest : public ::testing::Test {
  protected:
   ~FactoryTest() override {
@@ -45,7 +45,7 @@ class FactoryTest : public ::testing::Test {
     for (const auto& [key, value] : labels) map.metadata.labels[key] = value;
     return map;
   }
-  /// A node of this test alone.
+  /// Returns a node used by this test only.
   [[nodiscard]] core::v1::Node node(const LabelList& labels = {}) const {
     core::v1::Node made;
     made.metadata.name = node_name;

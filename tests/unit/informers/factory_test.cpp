@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Factories against the API server of the testkit: one informer per type, start, sync, stop.
+// Factories against the testkit's API server: one informer per type, start, sync, stop.
 #include <kube/api/apps/v1.hpp>
 #include <kube/api/core/v1.hpp>
 #include <kube/api/registry.hpp>
@@ -46,17 +46,17 @@ class FactoryInTrouble : public SharedInformerFactoryTest {
 };
 
 // G-1, G-2
-TEST_F(SharedInformerFactoryTest, HasOneInformerPerTypeForAllWhoAsk) {
+TEST_F(SharedInformerFactoryTest, HasOneSharedInformerPerType) {
   const auto pods = factory.core().v1().pods();
   EXPECT_EQ(pods.informer(), factory.informer<Pod>());
   EXPECT_EQ(pods.informer(), factory.core().v1().pods().informer());
 }
 
 // G-2
-TEST_F(SharedInformerFactoryTest, StartsOnlyWhatSomebodyAskedFor) {
+TEST_F(SharedInformerFactoryTest, StartsOnlyRequestedInformers) {
   const auto pods = factory.core().v1().pods();
   const auto nodes = factory.core().v1().nodes();
-  static_cast<void>(nodes.lister());  // asking for the lister is enough; naming the resource is not
+  static_cast<void>(nodes.lister());  // requests the informer; naming the resource does not
   factory.start();
   const CacheSync sync = factory.wait_for_cache_sync();
   ASSERT_EQ(sync.informers.size(), 1U);
@@ -80,7 +80,7 @@ TEST_F(SharedInformerFactoryTest, StartsLaterOnesWithAnotherStart) {
   EXPECT_EQ(trace.count("watch", "nodes"), 1U);
 }
 
-// RT-5: without a worker the loop's thread does the work of informers.
+// RT-5: without a worker, the loop's thread runs informers.
 TEST_F(SharedInformerFactoryTest, FillsItsCachesWithoutAWorker) {
   const auto nodes = factory.core().v1().nodes().informer();
   const auto maps = factory.core().v1().configmaps().informer();
@@ -95,7 +95,7 @@ TEST_F(SharedInformerFactoryTest, FillsItsCachesWithoutAWorker) {
 }
 
 // G-14: a thread that cannot be created is an error, and another start tries again.
-TEST(InformerFactory, StartsAgainWhatGotNoThread) {
+TEST(InformerFactory, StartsAgainAfterAThreadCouldNotBeCreated) {
   struct Unreachable final : Transport {
     std::unique_ptr<ResponseStream> open(HttpRequest, std::stop_token) override {
       throw TransportError(TransportError::Kind::kConnect, "nobody listens");
@@ -122,7 +122,7 @@ TEST(InformerFactory, StartsAgainWhatGotNoThread) {
 }
 
 // G-3
-TEST_F(SharedInformerFactoryTest, StopsWithATokenOnlyWhatThatStartLaunched) {
+TEST_F(SharedInformerFactoryTest, TokenStopsOnlyInformersOfThatStart) {
   const auto first = factory.informer<Node>();
   std::stop_source stop_first;
   factory.start(stop_first.get_token());
@@ -144,10 +144,10 @@ TEST_F(SharedInformerFactoryTest, ShutdownStopsEverythingAndNothingStartsAfterwa
   server.create(node());
   factory.start();
   ASSERT_TRUE(factory.wait_for_cache_sync({}, kPatience));
-  const std::jthread also{[&] { factory.shutdown(); }};  // as often and from where one likes
+  const std::jthread also{[&] { factory.shutdown(); }};  // repeatedly and from any thread
   factory.shutdown();
   EXPECT_TRUE(nodes.is_stopped());
-  EXPECT_NE(factory.lister<Node>().find(node_name), nullptr);  // what was read stays readable
+  EXPECT_NE(factory.lister<Node>().find(node_name), nullptr);  // caches remain readable
   const auto maps = factory.informer<ConfigMap>();
   factory.start();
   EXPECT_EQ(trace.count("", "configmaps"), 0U);
@@ -155,14 +155,14 @@ TEST_F(SharedInformerFactoryTest, ShutdownStopsEverythingAndNothingStartsAfterwa
 }
 
 // G-5
-TEST_F(SharedInformerFactoryTest, ShutdownOfWhatWasNotStartedReturnsAtOnce) {
+TEST_F(SharedInformerFactoryTest, ShutdownBeforeStartReturnsAtOnce) {
   factory.core().v1().pods().informer();
   factory.shutdown();
   factory.shutdown();
 }
 
 // G-6
-TEST_F(FactoryInTrouble, TellsWhichCachesAreNotFilledAndWhy) {
+TEST_F(FactoryInTrouble, ReportsWhichCachesHaveNotSyncedAndWhy) {
   server->faults().always().matching({.resource = "pods"}).respond(403);
   factory.core().v1().nodes().informer();
   factory.core().v1().pods().informer();
@@ -184,7 +184,7 @@ TEST_F(FactoryInTrouble, TellsWhichCachesAreNotFilledAndWhy) {
 }
 
 // G-6, K-34
-TEST_F(FactoryInTrouble, WaitsUntilAStopAndSaysSo) {
+TEST_F(FactoryInTrouble, WaitsUntilAStopAndReportsIt) {
   server->faults().always().matching({.resource = "pods"}).respond(500);
   factory.core().v1().pods().informer();
   factory.start();
@@ -209,7 +209,7 @@ TEST_F(FactoryInTrouble, DoesNotWaitForAnInformerThatHasEnded) {
 }
 
 // G-6
-TEST_F(SharedInformerFactoryTest, SaysAtOnceThatAnInformerWasNotStarted) {
+TEST_F(SharedInformerFactoryTest, ReportsAtOnceThatAnInformerWasNotStarted) {
   constexpr auto kNotStarted = "not started: call start() after asking for it";
   factory.core().v1().pods().informer();
   const CacheSync forgotten = factory.wait_for_cache_sync();  // would wait for ever
@@ -334,14 +334,13 @@ TEST_F(FactoryInTrouble, LogsWhereItsClientDoes) {
   loud.start();
   EXPECT_TRUE(server.wait_for([&] {
     const std::lock_guard guard{mutex};
-    return logged.find("reflector: v1 Pod: Failed to watch v1 Pod, tries again") !=
-           std::string::npos;
+    return logged.find("reflector: v1 Pod: Failed to watch v1 Pod, retrying") != std::string::npos;
   })) << logged;
   loud.shutdown();
 }
 
 // G-6
-TEST_F(SharedInformerFactoryTest, NothingAskedForIsNothingToWaitFor) {
+TEST_F(SharedInformerFactoryTest, SyncsAtOnceWithoutInformers) {
   const CacheSync sync = factory.wait_for_cache_sync();
   EXPECT_TRUE(sync);
   EXPECT_TRUE(sync.informers.empty());
@@ -367,7 +366,7 @@ TEST_F(FactoryTest, NamespaceAndTweakApplyToEveryInformer) {
   ASSERT_TRUE(factory.wait_for_cache_sync({}, kPatience));
   EXPECT_EQ(names(maps.list()), "one");
   EXPECT_EQ(names(nodes.list()),
-            node_name);  // has no namespace, so the factory's means nothing to it
+            node_name);  // is cluster-scoped, so the namespace does not apply
   server.create(config_map(space, "four", chosen));
   server.create(config_map(space, "five"));
   server.create(config_map(other, "six", chosen));
@@ -378,8 +377,8 @@ TEST_F(FactoryTest, NamespaceAndTweakApplyToEveryInformer) {
             "/api/v1/namespaces/" + space + "/configmaps");
 }
 
-// G-7: one type may differ in everything
-TEST_F(FactoryTest, OptionsOfATypeGoBeforeThoseOfTheFactory) {
+// G-7: one type may differ in all options
+TEST_F(FactoryTest, OptionsOfATypeTakePrecedence) {
   const std::string other = server.add_space();
   server.create(config_map(space, "one"));
   server.create(config_map(other, "two"));
@@ -405,7 +404,7 @@ TEST_F(FactoryTest, OptionsOfATypeGoBeforeThoseOfTheFactory) {
   EXPECT_THROW(factory.configure<ConfigMap>({}), std::logic_error);
 }
 
-// G-7: the resync of a type goes before that of the factory
+// G-7: the resync of a type takes precedence over that of the factory
 TEST_F(FactoryTest, ResyncsEachTypeAtItsOwnPace) {
   server.create(config_map(space, "one"));
   server.create(node());
@@ -427,7 +426,7 @@ TEST_F(FactoryTest, ResyncsEachTypeAtItsOwnPace) {
   EXPECT_EQ(maps_again, 0);
 }
 
-// G-7, G-13: what nobody needs is left out of all objects, before anything starts
+// G-7, G-13: fields are dropped from all objects, before anything starts
 TEST_F(FactoryTest, LeavesOutFieldsOfAllTypes) {
   ConfigMap managed = config_map(space, "one");
   managed.data["text"] = "some";
@@ -443,12 +442,12 @@ TEST_F(FactoryTest, LeavesOutFieldsOfAllTypes) {
   EXPECT_NE(spaces.find("default"), nullptr);
 }
 
-TEST_F(FactoryTest, AFieldToLeaveOutThatIsNoneIsAnError) {
+TEST_F(FactoryTest, UnknownFieldToLeaveOutIsAnError) {
   SharedInformerFactory factory{client(), {.leave_out = {"metadata.nonsense"}}};
   EXPECT_THROW(factory.core().v1().pods().informer(), std::invalid_argument);
 }
 
-// G-7: projection keeps only what is named
+// G-7: a projection keeps only the named fields
 TEST_F(FactoryTest, KeepsOnlyTheFieldsOfAProjection) {
   ConfigMap map = config_map(space, "one", {{"app", "web"}});
   map.data["large"] = std::string(10'000, 'x');
@@ -462,7 +461,7 @@ TEST_F(FactoryTest, KeepsOnlyTheFieldsOfAProjection) {
   EXPECT_EQ(maps.list(labels::Selector::parse("app=web")).size(), 1U);
 }
 
-TEST_F(FactoryTest, AProjectionMustKeepWhatACacheNeeds) {
+TEST_F(FactoryTest, ProjectionMustKeepFieldsThatACacheNeeds) {
   SharedInformerFactory factory{client()};
   factory.configure<ConfigMap>({.projection = fields<ConfigMap>("metadata.name", "data")});
   try {
@@ -475,7 +474,7 @@ TEST_F(FactoryTest, AProjectionMustKeepWhatACacheNeeds) {
   }
 }
 
-// The end of the streamed state is told by an annotation, which the projection leaves out
+// The end of the initial events is marked by an annotation, which the projection drops
 TEST_F(FactoryTest, AProjectionMayLeaveOutAnnotations) {
   server.create(config_map(space, "one"));
   SharedInformerFactory factory{client(), {.namespace_ = space, .watch_list = true}};
@@ -496,11 +495,11 @@ TEST_F(SharedInformerFactoryTest, AllInformersHaveTheNamespaceIndex) {
 }
 
 // G-1, G-9, G-12
-TEST_F(SharedInformerFactoryTest, TakesAnInformerThatSomebodyElseMade) {
+TEST_F(SharedInformerFactoryTest, AcceptsAnInformerMadeByACallback) {
   int calls = 0;
   const auto make = [&](const Client& client, Clock::Duration) {
     ++calls;
-    factory.core().v1().nodes().informer();  // may ask for others
+    factory.core().v1().nodes().informer();  // may request others
     return SharedIndexInformer<Pod>{
         std::make_shared<ResourceListWatch<Pod>>(client.resource<Pod>("kube-system"))};
   };
@@ -545,7 +544,7 @@ TEST_F(SharedInformerFactoryTest, FindsTheSameInformerByTheNamesOfItsResource) {
 }
 
 // G-10
-TEST_F(SharedInformerFactoryTest, TellsGenericHandlersOfAllChanges) {
+TEST_F(SharedInformerFactoryTest, NotifiesGenericHandlersOfAllChanges) {
   server.create(config_map(space, "one"));
   GenericInformer generic = factory.for_resource({"", "v1", "configmaps"});
   std::mutex mutex;
@@ -620,8 +619,8 @@ TEST_F(SharedInformerFactoryTest, LeadsToAllGroups) {
   static_cast<void>(factory.storagemigration());
 }
 
-// Y-5: listers name what is missing as client-go's do
-TEST_F(SharedInformerFactoryTest, ListersSayWhatWasNotFound) {
+// Y-5: errors of listers name the resource as client-go's do
+TEST_F(SharedInformerFactoryTest, ListersNameTheMissingObject) {
   const auto deployments = factory.apps().v1().deployments().lister();
   try {
     static_cast<void>(deployments.in_namespace("shop").get("web"));
@@ -642,7 +641,7 @@ TEST_F(SharedInformerFactoryTest, StopsOneInformerAndMakesANewOneOnRequest) {
   EXPECT_TRUE(maps.is_stopped());
   EXPECT_FALSE(nodes.is_stopped());
   EXPECT_NE(maps.indexer().find(space + "/one"), nullptr);
-  EXPECT_TRUE(factory.stop_informer<ConfigMap>().done());  // there is none any more
+  EXPECT_TRUE(factory.stop_informer<ConfigMap>().done());  // it has been removed
 
   const auto anew = factory.informer<ConfigMap>();
   EXPECT_NE(anew, maps);
@@ -660,7 +659,7 @@ TEST_F(SharedInformerFactoryTest, AHandlerMayStopItsOwnInformer) {
   EXPECT_TRUE(server.wait_for([&] { return maps.is_stopped(); }));
 }
 
-TEST_F(FactoryTest, TellsOfStatesWithTheNameOfTheInformer) {
+TEST_F(FactoryTest, ReportsStatesWithTheNameOfTheInformer) {
   std::mutex mutex;
   std::vector<std::string> told;
   SharedInformerFactory factory{
@@ -697,7 +696,7 @@ TEST_F(FactoryTest, CountsUnderItsNameUntilItIsShutDown) {
   EXPECT_NO_THROW((SharedInformerFactory{client(), {.metrics = metrics, .name = "first"}}));
 }
 
-/// The same resource as Node, with fewer fields.
+/// The resource Node with fewer fields.
 struct SmallNode {
   struct Metadata {
     String name;
@@ -713,7 +712,7 @@ const Type SmallNode::Metadata::kube_type =
          keep(&SmallNode::Metadata::resource_version, &meta::v1::ObjectMeta::resource_version));
 const Type SmallNode::kube_type = slim(keep(&SmallNode::metadata, &Node::metadata));
 
-// M-5: two informers of one resource are both there, but only one is counted
+// M-5: there may be two informers of one resource, but only one is counted
 TEST_F(FactoryTest, ShowsOneResourceAsTwoTypesAndCountsItOnce) {
   server.create(node());
   const auto metrics = std::make_shared<Metrics>();

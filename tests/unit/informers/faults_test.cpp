@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that the in-process server can have go wrong, on every road: in the end the cache equals the server,
-// and handlers have heard a story that fits together.
+// Every fault of the in-process server, with every transport: in the end the cache equals the
+// server, and handlers have received a consistent sequence of events.
 #include "road.hpp"
 #include "troubles.hpp"
 
@@ -20,13 +20,13 @@ class InformerInTrouble : public RoadTest,
     if (server.is_real()) GTEST_SKIP() << testing_support::kNeedsFaults;
   }
 
-  /// Strikes the next two requests.
+  /// Injects the fault into the next two requests.
   void install() {
     testkit::RequestFilter filter{.resource = "configmaps"};
     if (trouble.only_watches) filter.verb = "watch";
     trouble.install(std::move(server->faults().next(2).matching(filter)), server->revision());
   }
-  /// Changes of every sort.
+  /// Makes changes of every kind.
   void change(int round) {
     put("a", "changed " + std::to_string(round));
     put("new-" + std::to_string(round), "x");
@@ -37,8 +37,8 @@ class InformerInTrouble : public RoadTest,
   const Trouble trouble = std::get<Trouble>(GetParam());
 };
 
-// L-10, L-12, R-21, R-36, R-37, R-40, R-41, W-9, W-10, W-11, W-13: each trouble strikes twice at the beginning, and twice
-// later, when a watch is opened again.
+// L-10, L-12, R-21, R-36, R-37, R-40, R-41, W-9, W-10, W-11, W-13: each fault occurs twice at the
+// beginning, and twice later, when a watch is reopened.
 TEST_P(InformerInTrouble, EndsWithTheStateOfTheServer) {
   for (const char* name : {"a", "b", "c"}) put(name, "1");
   Config config = server.config();
@@ -60,7 +60,7 @@ TEST_P(InformerInTrouble, EndsWithTheStateOfTheServer) {
   change(3);
   ASSERT_TRUE(in_step());
   EXPECT_GT(server->faults().struck(), 0U);
-  // Whatever came over the wire, nothing that exists was taken for gone.
+  // No fault may cause the deletion of an object that exists.
   for (const std::string& event : running->recorder.events()) {
     if (!event.starts_with("delete")) continue;
     EXPECT_TRUE(event.find(space + "/b@") != std::string::npos ||

@@ -17,7 +17,7 @@ namespace {
 
 using core::v1::ConfigMap;
 
-/// The possessions of a parent when it forks; its threads are at work.
+/// The objects of a parent process when it forks; its threads are running.
 class ForkTest : public testing_support::FactoryTest {
  protected:
   ForkTest() {
@@ -28,7 +28,7 @@ class ForkTest : public testing_support::FactoryTest {
     watch.emplace(client->resource<ConfigMap>(space).watch());
   }
 
-  /// Runs the function in a child, which has to end in time. Returns whether it said yes.
+  /// Runs the function in a child, which must end in time. Returns its result.
   [[nodiscard]] static bool in_child(const std::function<bool()>& function) {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -56,8 +56,8 @@ class ForkTest : public testing_support::FactoryTest {
   std::optional<Watch<ConfigMap>> watch;
 };
 
-// LO-10: again and again, as the threads of the parent are somewhere else each time.
-TEST_F(ForkTest, ChildDestroysWhatItsParentMade) {
+// LO-10: repeated, as the parent's threads are in another state each time.
+TEST_F(ForkTest, ChildDestroysObjectsOfItsParent) {
   for (int round = 0; round < 20; ++round) {
     server.create(config_map(space, "round-" + std::to_string(round)));
     EXPECT_TRUE(in_child([&] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random writers, random trouble, many informers: whatever happens, in the end every cache equals the server, and
-// every handler has heard a story that fits together and ends there.
+// Model test: random writers, random faults, many informers. In the end every cache equals the
+// server, and every handler has received a consistent sequence of events that ends in the same
+// state.
 //
 // A failure prints its seed. By hand:
 //   KUBECXX_MODEL_SEED=7 KUBECXX_MODEL_STEPS=1000000 informers_model_test
@@ -37,7 +38,7 @@ bool chance(Random& random, unsigned per_mille) { return random() % 1000 < per_m
 
 const std::vector<std::string> kColors{"red", "green", "blue"};
 
-/// Which objects an informer is about.
+/// Selects the objects of an informer.
 struct Selection {
   std::string test;  ///< a label of all objects of this test
   std::string space = {};
@@ -55,21 +56,21 @@ struct Selection {
   }
 };
 
-/// All that is on the server.
+/// All objects on the server.
 using Objects = std::vector<Ref<Value>>;
 
-/// An informer with handlers that come and go.
+/// An informer whose handlers are added and removed.
 class Subject {
  public:
   virtual ~Subject() = default;
   virtual void add_handler(Random& random) = 0;
   virtual void remove_handler(Random& random) = 0;
-  /// Empty if the cache and all handlers know what the server has, and nothing else.
+  /// Empty if the cache and all handlers have exactly the server's objects.
   [[nodiscard]] virtual std::string difference(const Objects& objects) const = 0;
-  /// The first thing that did not fit, of all handlers that there ever were.
+  /// The first contradiction found by any handler, removed ones included.
   [[nodiscard]] virtual std::string contradiction() const = 0;
   [[nodiscard]] virtual std::size_t calls() const = 0;
-  /// What its reflector did last.
+  /// The last actions of its reflector.
   [[nodiscard]] virtual std::string history() const = 0;
   virtual void stop() = 0;
 };
@@ -102,7 +103,7 @@ class SubjectOf final : public Subject {
     if (handlers_.empty()) return;
     const std::size_t which = random() % handlers_.size();
     Handler& handler = handlers_[which];
-    // Only then is nobody going to call it any more.
+    // Only then are there no further calls.
     informer_.remove_event_handler(handler.registration, chance(random, 500)
                                                              ? Removal::kAtOnceAndWait
                                                              : Removal::kDrainAndWait);
@@ -162,7 +163,7 @@ class SubjectOf final : public Subject {
     HandlerRegistration registration;
   };
   [[nodiscard]] std::string last_error() const { return "\nerror   " + informer_.last_error(); }
-  /// Indexes and objects agree.
+  /// Empty if indexes and objects agree.
   [[nodiscard]] std::string index_difference(const Objects& objects) const {
     const Snapshot<T> cache = informer_.indexer().snapshot();
     std::set<std::string_view> spaces;
@@ -189,7 +190,7 @@ class SubjectOf final : public Subject {
   std::jthread thread_;
 };
 
-/// One server with all that goes on around it.
+/// A server with writers, faults and informers.
 class Model {
  public:
   explicit Model(unsigned long seed)
@@ -209,7 +210,7 @@ class Model {
                   {.test = test_, .space = spaces_[2], .color = "green"});
   }
 
-  /// Everything at once, until the writers have made `steps` changes.
+  /// Runs everything concurrently until the writers have made `steps` changes.
   void run(unsigned long steps) {
     constexpr unsigned kWriters = 3;
     std::atomic<unsigned> writing = kWriters;
@@ -237,17 +238,18 @@ class Model {
           subject.remove_handler(random_);
         }
       }
-      if (server_.is_real()) {  // it is slower, and so is what goes wrong
+      if (server_.is_real()) {  // a real server is slower, so faults are rarer
         server_.wait_for([&] { return writing == 0; }, 30ms);
       } else {
         std::this_thread::yield();
       }
     }
   }
-  /// Waits until everybody knows what the server has. Empty if they do.
+  /// Waits until all informers have the server's state. Returns the difference; empty if there is
+  /// none.
   std::string settle() {
     if (!server_.is_real()) server_->faults().clear();
-    server_.drop_connections();  // what was struck stays so
+    server_.drop_connections();  // faults that have occurred remain in effect
     for (const auto& subject : subjects_) subject->add_handler(random_);
     Objects objects;
     for (const std::string& space : spaces_) {
@@ -293,7 +295,7 @@ class Model {
     Config config = server_.config();
     config.content_type = road_.content_type;
     const auto patience = server_.is_real() ? 5s : 200ms;
-    // HTTP/1.1 has no other means against a peer that has fallen silent.
+    // HTTP/1.1 has no other way to detect a peer that no longer responds.
     if (!road_.http2) config.timeout = patience;
     ClientOptions options{.clock = &clock_};
     options.credentials = make_credentials(config, {.clock = &clock_});
@@ -328,7 +330,7 @@ class Model {
     const std::string& color = kColors[random() % kColors.size()];
     const bool erase = chance(random, 300);
     const LabelList labels{{"test", test_}, {"color", color}};
-    // Nothing is written while the server starts again.
+    // No writes while the server restarts.
     const std::shared_lock guard{restarting_};
     try {
       if (!over_http) {
@@ -349,10 +351,11 @@ class Model {
                    fmt::format(R"({{"metadata":{{"labels":{{"color":"{}"}}}}}})", color));
       }
     } catch (const Error&) {
-      // It exists already, or does not, or a fault struck: only the server knows what was done.
+      // The object exists already, or does not exist, or a fault occurred: only the server knows
+      // the outcome.
     }
   }
-  /// What can be had from outside.
+  /// Causes faults that are possible with a real server.
   void make_real_trouble() {
     switch (random_() % 8) {
       case 0:
@@ -406,7 +409,7 @@ class Model {
       }
     }
   }
-  /// Nobody who waits for a time waits for long.
+  /// Advances the clock, so that no wait takes long.
   void pass_time(const std::stop_token& stop) {
     std::mutex mutex;
     std::unique_lock lock{mutex};

@@ -26,7 +26,7 @@ class OwnLoopTest : public testing_support::FactoryTest {
   [[nodiscard]] Client make_client() {
     return Client{server.config(), {.log = Logger{}, .runtime = runtime}};
   }
-  /// Runs the loop as an event loop of the program would.
+  /// Runs the loop like an event loop of the program.
   [[nodiscard]] bool run_until(const std::function<bool()>& done) const {
     const auto limit = std::chrono::steady_clock::now() + kPatience;
     pollfd readable{.fd = runtime->loop().descriptor(), .events = POLLIN, .revents = 0};
@@ -41,7 +41,7 @@ class OwnLoopTest : public testing_support::FactoryTest {
   std::shared_ptr<Runtime> runtime = std::make_shared<Runtime>(RuntimeOptions{.threads = 0});
 };
 
-// RT-6, OL-1: an informer, its handlers and its end need nothing but the program's thread.
+// RT-6, OL-1: an informer, its handlers and its shutdown need only the program's thread.
 TEST_F(OwnLoopTest, InformersAndHandlersRunOnTheProgramsThread) {
   server.create(config_map(space, "one"));
   const std::size_t before = thread_count();
@@ -69,7 +69,7 @@ TEST_F(OwnLoopTest, InformersAndHandlersRunOnTheProgramsThread) {
   EXPECT_FALSE(elsewhere);
 }
 
-// RT-6: a call that waits runs the loop meanwhile, if nobody else does.
+// RT-6: a blocking call runs the loop meanwhile, if no other thread does.
 TEST_F(OwnLoopTest, CallsThatWaitRunTheLoop) {
   server.create(config_map(space, "one"));
   const std::size_t before = thread_count();
@@ -84,7 +84,7 @@ TEST_F(OwnLoopTest, CallsThatWaitRunTheLoop) {
   EXPECT_LE(thread_count(), before);
 }
 
-// RT-6: a wait that nobody fulfils ends with its timeout, and with its stop.
+// RT-6: a wait without a response ends with its timeout, and with its stop.
 TEST_F(OwnLoopTest, AWaitForASyncEndsInTime) {
   Config nobody = server.config();
   nobody.host = "http://127.0.0.1:1";
@@ -99,7 +99,7 @@ TEST_F(OwnLoopTest, AWaitForASyncEndsInTime) {
   EXPECT_EQ(factory.wait_for_cache_sync(stop.get_token()).cause, "stopped");
 }
 
-// RT-6, RT-10: on the loop itself, a call that waits throws and names the way out.
+// RT-6, RT-10: on the loop itself, a blocking call throws and names the alternative.
 TEST_F(OwnLoopTest, ABlockingCallInAHandlerIsRefused) {
   server.create(config_map(space, "one"));
   const Client own = make_client();
@@ -122,7 +122,7 @@ TEST_F(OwnLoopTest, ABlockingCallInAHandlerIsRefused) {
       << error;
 }
 
-// RT-6: with another thread that runs the loop, a call waits as usual.
+// RT-6: if another thread runs the loop, a call blocks as usual.
 TEST_F(OwnLoopTest, WaitsAsUsualIfAnotherThreadRunsTheLoop) {
   server.create(config_map(space, "one"));
   const Client own = make_client();
@@ -132,7 +132,7 @@ TEST_F(OwnLoopTest, WaitsAsUsualIfAnotherThreadRunsTheLoop) {
   }
 }
 
-// RT-12: a factory that a task of the loop destroys ends later, on that loop.
+// RT-12: a factory destroyed by a task of the loop ends later, on that loop.
 TEST_F(OwnLoopTest, AFactoryMayBeDestroyedByATask) {
   server.create(config_map(space, "one"));
   auto factory =
@@ -147,7 +147,7 @@ TEST_F(OwnLoopTest, AFactoryMayBeDestroyedByATask) {
 
 using InlineHandlerTest = testing_support::FactoryTest;
 
-// IE-2: with threads, the loop itself calls an inline handler when an event comes alone.
+// IE-2: with threads, the loop itself calls an inline handler for a single event.
 TEST_F(InlineHandlerTest, IsCalledByTheLoop) {
   const auto shared = std::make_shared<Runtime>();
   Client own{server.config(), {.log = Logger{}, .runtime = shared}};
@@ -193,8 +193,8 @@ TEST_F(InlineHandlerTest, QueuedHandlersMayWaitForTheServer) {
   EXPECT_EQ(got, 3);
 }
 
-// IE-1: inline handlers are told the same as others, in the same order, and one call at a time.
-TEST_F(InlineHandlerTest, IsToldTheSameAsOthers) {
+// IE-1: inline handlers get the same events as others, in the same order, one call at a time.
+TEST_F(InlineHandlerTest, GetsTheSameEventsAsOthers) {
   Client own{server.config(), {.log = Logger{}}};
   SharedInformerFactory factory{own, {.namespace_ = space}};
   struct Told {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an informer comes back: after watches that end, versions that are gone, servers that restart, and
-// credentials that are refused. After each, the cache equals the server.
+// Recovery of an informer: from watches that end, expired versions, server restarts, and refused
+// credentials. After each, the cache equals the server.
 #include "road.hpp"
 
 #include <kube/api/errors.hpp>
@@ -25,7 +25,7 @@ class InformerRecovers : public RoadTest, public ::testing::WithParamInterface<R
     for (const auto& request : trace.all(verb, "configmaps")) found.push_back(request.query);
     return found;
   }
-  /// Starts an informer of a server that another one, with another certificate, will take the place of.
+  /// Starts an informer of a server that will be replaced by another one with another certificate.
   bool follows(const ApiServer& first) {
     Config of_first = first.config();
     of_first.tls.ca_data.clear();
@@ -42,7 +42,7 @@ class InformerRecovers : public RoadTest, public ::testing::WithParamInterface<R
   static bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
   }
-  /// How often the whole state was asked for.
+  /// Returns how often the whole state was requested.
   std::size_t states_asked() {
     std::size_t count = requests("list");
     for (const std::string& query : queries("watch")) {
@@ -50,7 +50,7 @@ class InformerRecovers : public RoadTest, public ::testing::WithParamInterface<R
     }
     return count;
   }
-  /// An event comes, so that the watch is an ordinary one, whenever it ends.
+  /// Waits for an event, so that the watch does not count as very short when it ends.
   void see_an_event() {
     last_seen = put("tick", std::to_string(trace.count()) + last_seen);
     ASSERT_TRUE(in_step());
@@ -66,7 +66,7 @@ class InformerRecovers : public RoadTest, public ::testing::WithParamInterface<R
   std::string last_seen;
 };
 
-/// Of a server that can do what no real one does when it is told to.
+/// Tests that need faults which a real server does not produce on demand.
 class InformerRecoversFromFaults : public InformerRecovers {
  protected:
   void SetUp() override {
@@ -75,8 +75,8 @@ class InformerRecoversFromFaults : public InformerRecovers {
 };
 class InformerOfJson : public InformerRecoversFromFaults {};
 
-// R-37, W-7: nothing is listed again, and nothing that happened meanwhile is missed.
-TEST_P(InformerRecovers, WatchesOnWhereAWatchEnded) {
+// R-37, W-7: nothing is listed again, and no change is missed.
+TEST_P(InformerRecovers, ResumesWhereAWatchEnded) {
   put("a", "1");
   start_and_sync();
   for (int round = 0; round < 5; ++round) {
@@ -88,7 +88,7 @@ TEST_P(InformerRecovers, WatchesOnWhereAWatchEnded) {
   EXPECT_EQ(requests("watch"), 6U);
 }
 
-// a watch that ends at once is no watch: list again, after a pause.
+// a watch that ends at once counts as failed: list again after a pause.
 TEST_P(InformerRecoversFromFaults, ListsAgainAfterAVeryShortWatch) {
   put("a", "1");
   start_and_sync();
@@ -100,8 +100,8 @@ TEST_P(InformerRecoversFromFaults, ListsAgainAfterAVeryShortWatch) {
   ASSERT_TRUE(in_step());
 }
 
-// the server has forgotten where the watch was, so the state is asked for again, not older
-// than what is known.
+// the watch's resource version has expired, so the state is requested again, not
+// older than the known one.
 TEST_P(InformerRecovers, AsksForTheStateAgainWhenHistoryIsGone) {
   put("a", "1");
   put("b", "1");
@@ -118,12 +118,12 @@ TEST_P(InformerRecovers, AsksForTheStateAgainWhenHistoryIsGone) {
   EXPECT_EQ(states_asked(), 2U);
   const std::string asked = queries(road.watch_list ? "watch" : "list").back();
   EXPECT_TRUE(contains(asked, "resourceVersion=" + last_seen)) << asked;
-  // C-9: the deletion happened while nobody looked.
+  // C-9: the deletion happened while there was no watch.
   EXPECT_TRUE(eventually([&] { return running->recorder.events().size() == 6; }));
   EXPECT_TRUE(contains(running->recorder.events()[3], "delete? " + space + "/b"));
 }
 
-// W-10: an answer of 410 to that very question asks for the newest state, at once.
+// W-10: if that request fails with 410, the newest state is requested at once.
 TEST_P(InformerRecoversFromFaults, AsksForTheNewestStateWhenTheVersionIsGone) {
   put("a", "1");
   start_and_sync();
@@ -141,7 +141,7 @@ TEST_P(InformerRecoversFromFaults, AsksForTheNewestStateWhenTheVersionIsGone) {
   EXPECT_EQ(seen(road.watch_list ? What::kStateRestarted : What::kListRestarted), 1);
 }
 
-// the place where a list would go on is gone; all at once then.
+// the continue token has expired; list without pages then.
 TEST_P(InformerRecoversFromFaults, ListsAllAtOnceWhenAPageIsGone) {
   for (int i = 0; i < 5; ++i) put("m" + std::to_string(i), "1");
   client.emplace(make_client(config()));
@@ -167,7 +167,8 @@ TEST_P(InformerRecoversFromFaults, ListsAllAtOnceWhenAPageIsGone) {
   EXPECT_FALSE(contains(queries("list").back(), "continue="));
 }
 
-// W-13, R-48: a state whose end is not told is asked for again; watches do without bookmarks.
+// W-13, R-48: a state without its final bookmark is requested again; watches work without
+// bookmarks.
 TEST_P(InformerRecoversFromFaults, CopesWithBookmarksThatDoNotCome) {
   put("a", "1");
   server->faults().next().matching({.verb = "watch"}).withhold_initial_events_end();
@@ -188,7 +189,7 @@ TEST_P(InformerRecoversFromFaults, CopesWithBookmarksThatDoNotCome) {
   ASSERT_TRUE(in_step());
 }
 
-// L-13: errors inside of a watch.
+// L-13: errors inside a watch.
 TEST_P(InformerOfJson, CopesWithErrorsInsideOfAWatch) {
   put("a", "1");
   start_and_sync();
@@ -210,7 +211,7 @@ TEST_P(InformerOfJson, CopesWithErrorsInsideOfAWatch) {
   EXPECT_EQ(seen(What::kWatchFailed), 3);
 }
 
-// nobody listens: the watch is tried again and again, without a new list.
+// connection refused: the watch is retried without a new list.
 TEST_P(InformerRecovers, WaitsForAServerThatIsAway) {
   put("a", "1");
   start_and_sync();
@@ -225,7 +226,7 @@ TEST_P(InformerRecovers, WaitsForAServerThatIsAway) {
   EXPECT_TRUE(eventually([&] { return running->informer.last_error().empty(); }));
 }
 
-// FC-2: a server that says good-bye.
+// FC-2: a server that shuts down gracefully.
 TEST_P(InformerRecoversFromFaults, FollowsAServerThatShutsDownProperly) {
   put("a", "1");
   start_and_sync();
@@ -247,7 +248,7 @@ TEST_P(InformerRecovers, SurvivesBrokenConnections) {
   }
 }
 
-// K-8: watches that break again and again.
+// K-8: watches that break repeatedly.
 TEST_P(InformerRecoversFromFaults, SurvivesWatchesThatKeepBreaking) {
   put("a", "1");
   server->faults().drop_watches_after(2);
@@ -260,7 +261,7 @@ TEST_P(InformerRecoversFromFaults, SurvivesWatchesThatKeepBreaking) {
   ASSERT_TRUE(in_step());
 }
 
-// A restart forgets the history, not the objects.
+// A restart loses the history, not the objects.
 TEST_P(InformerRecovers, FollowsAServerThatRestarts) {
   put("a", "1");
   put("b", "1");
@@ -273,7 +274,7 @@ TEST_P(InformerRecovers, FollowsAServerThatRestarts) {
   }
 }
 
-// The same with a data base that outlives the server, as when the process is another one.
+// The same with a database that outlives the server, as with another process.
 TEST_P(InformerRecoversFromFaults, FollowsAnotherProcessOnTheSameData) {
   struct File {
     std::filesystem::path path = std::filesystem::temp_directory_path() /
@@ -307,20 +308,20 @@ TEST_P(InformerRecoversFromFaults, FollowsAnotherProcessOnTheSameData) {
   running.reset();
 }
 
-// All objects are gone, and others are there.
+// All objects are gone, and new ones exist.
 TEST_P(InformerRecoversFromFaults, FollowsAServerThatHasLostItsObjects) {
   put("a", "1");
   put("b", "1");
   start_and_sync();
-  see_an_event();  // so that the watch is opened again first
+  see_an_event();  // so that the watch is reopened first
   server->restart(ApiServer::State::kForget);
   put("a", "new");
   put("c", "1");
   ASSERT_TRUE(in_step());
 }
 
-// RV-8, W-10: another server at the same address, which counts versions from the beginning: all are older
-// than what the informer knows, so it has to take the newest state.
+// RV-8, W-10: another server at the same address, which counts versions from the start.
+// All are older than the informer's version, so it must take the newest state.
 TEST_P(InformerRecoversFromFaults, FollowsAnotherServerAtTheSameAddress) {
   testkit::FakeClock other_clock;
   testkit::ApiServerOptions options = with_road({.token = "secret", .clock = &other_clock});
@@ -330,19 +331,19 @@ TEST_P(InformerRecoversFromFaults, FollowsAnotherServerAtTheSameAddress) {
   first->create(config_map("default", "a", "1"));
   first->create(config_map("default", "b", "1"));
   ASSERT_TRUE(follows(*first));
-  first->create(config_map("default", "a", "2"));  // so that the watch is an ordinary one
+  first->create(config_map("default", "a", "2"));  // so that the watch does not count as very short
   ASSERT_TRUE(eventually([&] { return running->recorder.believes() == known_to(*first); }));
   first.reset();
 
   ApiServer second{options};
   second.create(config_map("default", "c", "1"));
   second.create(config_map("default", "a", "2"));
-  // A watch from a version that is still to come is accepted, and silent (WT-12).
+  // A watch from a future version is accepted, and silent (WT-12).
   EXPECT_TRUE(eventually([&] { return second.watch_count() == 1; }));
   second.faults().next().matching({.verb = "watch"}).respond(410);
   second.end_watches();
   EXPECT_TRUE(eventually([&] {
-    other_clock.advance(100ms);  // the server waits for the version to come
+    other_clock.advance(100ms);  // the server waits for that version
     return running->recorder.believes() == known_to(second) &&
            shown(running->informer.indexer()) == known_to(second);
   })) << running->recorder.believes()
@@ -353,7 +354,7 @@ TEST_P(InformerRecoversFromFaults, FollowsAnotherServerAtTheSameAddress) {
   running.reset();
 }
 
-// Says something wrong until it is refused, as an exec plugin does with a token that has expired.
+// Sends a wrong token until it is refused, like an exec plugin with an expired token.
 class OldToken final : public Credentials {
  public:
   OldToken(std::string right, std::shared_ptr<Credentials> others)
@@ -395,7 +396,7 @@ TEST_P(InformerWithCredentials, AreRefusedAndThenAccepted) {
   ASSERT_TRUE(in_step());
 }
 
-// without permission there is an error to be read, and later everything.
+// without permission an error is reported; with it, the cache fills.
 TEST_P(InformerWithCredentials, WaitForPermission) {
   put("a", "1");
   client.emplace(make_client(server.config_for("alice")));
@@ -407,8 +408,8 @@ TEST_P(InformerWithCredentials, WaitForPermission) {
   server.allow_alice(true);
   ASSERT_TRUE(in_step());
   EXPECT_TRUE(eventually([&] { return running->informer.last_error().empty(); }));
-  // Lost and given back while the informer runs.
-  see_an_event();  // the watch stands: one that is about to be answered would not be ended
+  // Permission is revoked and granted again while the informer runs.
+  see_an_event();  // the watch is open: one that is still being opened would not be ended
   server.allow_alice(false);
   clock.advance(1min);
   server.end_watches();

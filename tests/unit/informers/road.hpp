@@ -27,7 +27,7 @@
 #include <utility>
 #include <vector>
 
-/// Informers at the end of the whole road: a socket, HTTP, a codec, the client, the reflector.
+/// Informers at the end of the whole data path: socket, HTTP, codec, client, reflector.
 namespace kube::testing_support {
 
 using core::v1::ConfigMap;
@@ -35,7 +35,7 @@ using What = ReflectorEvent::Kind;
 
 inline const GroupVersionResource kConfigMaps{"", "v1", "configmaps"};
 
-/// One way from the server to the informer.
+/// One configuration of the path from the server to the informer.
 struct Road {
   const char* name;
   bool tls;
@@ -48,7 +48,8 @@ inline void PrintTo(const Road& road, std::ostream* out) { *out << road.name; }
 
 inline constexpr std::string_view kJsonType = "application/json";
 inline constexpr const char* kProtobufType = "application/vnd.kubernetes.protobuf";
-/// Those to the server of the tests: a real one speaks TLS only, and does not compress watches yet.
+/// Returns the configurations for the test server: a real one speaks only TLS, and does not
+/// compress watches yet.
 inline std::vector<Road> roads() {
   std::vector<Road> all{
       {"Http1JsonList", false, false, kJsonType, false},
@@ -74,7 +75,7 @@ inline ConfigMap config_map(std::string_view space, std::string_view name, std::
 
 using Where = std::function<bool(const Value&)>;
 
-/// "a/x@1 b/y@2": what there is.
+/// Formats objects: "a/x@1 b/y@2".
 inline std::string shown(const std::vector<Ref<Value>>& objects, const Where& where = nullptr) {
   std::vector<std::string> texts;
   for (const Ref<Value>& object : objects) {
@@ -88,7 +89,7 @@ inline std::string shown(const std::vector<Ref<Value>>& objects, const Where& wh
   for (const std::string& text : texts) all += (all.empty() ? "" : " ") + text;
   return all;
 }
-/// The same of the server, in some namespaces.
+/// Formats the objects of the server in some namespaces.
 inline std::string shown(const TestServer& server, const std::vector<std::string>& spaces,
                          const Where& where = nullptr) {
   std::vector<Ref<Value>> all;
@@ -97,7 +98,7 @@ inline std::string shown(const TestServer& server, const std::vector<std::string
   }
   return shown(all, where);
 }
-/// The same of a cache.
+/// Formats the objects of a cache.
 template <typename T>
 std::string shown(const IndexerView<T>& cache) {
   std::vector<std::string> texts;
@@ -111,7 +112,7 @@ std::string shown(const IndexerView<T>& cache) {
   return all;
 }
 
-/// Runs an informer in a thread of its own, and ends it.
+/// Runs an informer in a thread, and stops it.
 template <typename T>
 class Running {
  public:
@@ -136,7 +137,8 @@ class Running {
   std::jthread thread_;
 };
 
-/// Objects that are alive, without what the first server of a process makes for all of them.
+/// Returns the number of live objects, without those that the first server of a process makes for
+/// all.
 inline std::size_t live_objects() {
   static const bool made = [] {
     testkit::ApiServer{}.create(ConfigMap{.metadata = {.name = "a"}});
@@ -146,7 +148,7 @@ inline std::size_t live_objects() {
   return block_totals().blocks;
 }
 
-/// A server, a client and a clock that belongs to the client and its informers. Waits of theirs take no time.
+/// A server, a client, and a clock for the client and its informers. Their waits take no time.
 class RoadTest : public ::testing::Test {
  protected:
   explicit RoadTest(const Road& taken, testkit::ApiServerOptions server_options = {})
@@ -170,8 +172,8 @@ class RoadTest : public ::testing::Test {
     return options;
   }
 
-  /// A client that takes this road. After `patience` without a byte, HTTP/2 finds out whether the peer is dead;
-  /// HTTP/1.1 has no means for that.
+  /// Returns a client with this configuration. After `patience` without a byte, HTTP/2 detects a
+  /// dead peer; HTTP/1.1 cannot.
   Client make_client(Config config, std::shared_ptr<Credentials> credentials = nullptr) {
     config.qps = -1;
     config.content_type = road.content_type;
@@ -217,7 +219,7 @@ class RoadTest : public ::testing::Test {
   }
   bool is_watching() { return seen(What::kWatching) + seen(What::kStreamingState) > 0; }
 
-  /// Waits until `condition` holds. Nobody has to wait for the clock meanwhile.
+  /// Waits until `condition` holds, and advances the clock meanwhile.
   bool eventually(const std::function<bool()>& condition) {
     return server.wait_for([&] {
       if (condition()) return true;
@@ -230,7 +232,7 @@ class RoadTest : public ::testing::Test {
       return false;
     });
   }
-  /// The cache and the handler know what the server has, and nothing else.
+  /// Checks that cache and handler have exactly the server's objects.
   [[nodiscard]] ::testing::AssertionResult in_step() {
     const std::string truth = shown(server, {space});
     const bool equal = eventually([&] {
@@ -246,7 +248,7 @@ class RoadTest : public ::testing::Test {
            << "\nlast error " << running->informer.last_error() << "\n"
            << history;
   }
-  /// Every field, not only versions.
+  /// Compares every field, not only versions.
   bool same_content() {
     for (const Ref<Value>& object : server.list(kConfigMaps, space)) {
       const auto expected = decode_json<ConfigMap>(encode_json(*object));
@@ -260,12 +262,12 @@ class RoadTest : public ::testing::Test {
     const std::lock_guard guard{mutex};
     return states[kind];
   }
-  /// Returns the version.
+  /// Returns the resource version.
   std::string put(std::string_view name, std::string_view text, const LabelList& labels = {}) {
     return server.create(config_map(space, name, text, labels))->metadata.resource_version.str();
   }
   void remove(std::string_view name) { EXPECT_TRUE(server.remove<ConfigMap>(space, name)); }
-  /// What the client has asked for and the server has begun to answer.
+  /// Returns the number of requests that the server has begun to answer.
   [[nodiscard]] std::size_t requests(const std::string& verb) const {
     const auto all = trace.all(verb, "configmaps");
     return static_cast<std::size_t>(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An informer over sockets: what works when nothing goes wrong.
+// An informer over sockets, without faults.
 #include "road.hpp"
 
 #include <kube/base/metrics.hpp>
@@ -26,7 +26,7 @@ class InformerOverSockets : public RoadTest, public ::testing::WithParamInterfac
         std::make_shared<ResourceListWatch<T>>(std::move(resource), std::move(tweak)),
         informer_options<T>());
   }
-  /// Waits until cache and handler know exactly what of the server's objects fits.
+  /// Waits until cache and handler have exactly the matching objects of the server.
   template <typename T>
   bool knows(Running<T>& informer, const std::vector<std::string>& spaces,
              const Where& where = nullptr) {
@@ -46,7 +46,8 @@ class InformerOverFaultySockets : public InformerOverSockets {
   }
 };
 
-// Consistency promise, C-7, R-32, W-2, W-7: one request or two bring the state and what happens from there on.
+// Consistency promise, C-7, R-32, W-2, W-7: one request or two yield the state and all later
+// changes.
 TEST_P(InformerOverSockets, FollowsTheServer) {
   const std::string first_a = put("a", "1");
   put("b", "1");
@@ -58,7 +59,7 @@ TEST_P(InformerOverSockets, FollowsTheServer) {
 
   EXPECT_TRUE(running->registration.has_synced());
   EXPECT_TRUE(running->recorder.wait_for("update " + space + "/a@" + first_a + '>' + second_a));
-  // A deletion has a version of its own.
+  // A deletion has a resource version of its own.
   const std::string last = running->recorder.events().back();
   EXPECT_TRUE(last.starts_with("delete " + space + "/b@")) << last;
   EXPECT_GT(std::stoull(last.substr(last.find('@') + 1)), std::stoull(second_a));
@@ -68,7 +69,7 @@ TEST_P(InformerOverSockets, FollowsTheServer) {
   EXPECT_EQ(running->informer.last_error(), "");
 }
 
-// N-2, N-6: objects without a type, and without anything but metadata, take the same road.
+// N-2, N-6: untyped objects, and metadata only, work in the same way.
 TEST_P(InformerOverSockets, BringsObjectsInEveryForm) {
   put("a", "1", {{"color", "red"}});
   client.emplace(make_client(config()));
@@ -97,7 +98,7 @@ TEST_P(InformerOverSockets, BringsObjectsInEveryForm) {
 // L-4, N-5: requests carry the namespace and the selectors, so the server sends nothing else.
 TEST_P(InformerOverSockets, SeesOnlyItsNamespaceAndItsSelection) {
   const std::string other = server.add_space();
-  const std::string red = "red-" + space;  // nobody else has it
+  const std::string red = "red-" + space;  // unique to this test
   const auto make = [&](const std::string& where, const std::string& name,
                         const std::string& color) {
     server.create(config_map(where, name, "1", {{"color", color}}));
@@ -136,8 +137,9 @@ TEST_P(InformerOverSockets, SeesOnlyItsNamespaceAndItsSelection) {
   }
 }
 
-// L-8, C-7: what does not fit any more is gone for the informer, with the version of the change.
-TEST_P(InformerOverSockets, HearsOfADeletionWhenAnObjectLeavesTheSelection) {
+// L-8, C-7: an object that no longer matches is deleted for the informer, with the version of the
+// change.
+TEST_P(InformerOverSockets, ReportsADeletionWhenAnObjectLeavesTheSelection) {
   put("a", "1", {{"color", "red"}});
   put("b", "1", {{"color", "blue"}});
   client.emplace(make_client(config()));
@@ -154,7 +156,7 @@ TEST_P(InformerOverSockets, HearsOfADeletionWhenAnObjectLeavesTheSelection) {
   EXPECT_TRUE(red->recorder.wait_for("add " + space + "/b@" + came));
 }
 
-// R-48, R-15: a bookmark moves the version on, for the informer and for its cache, though nothing changed.
+// R-48, R-15: a bookmark advances the version of the informer and of its cache without a change.
 TEST_P(InformerOverFaultySockets, MovesOnWithBookmarks) {
   put("a", "1");
   start_and_sync();
@@ -166,7 +168,7 @@ TEST_P(InformerOverFaultySockets, MovesOnWithBookmarks) {
   EXPECT_TRUE(running->informer.indexer().wait_for_version(now, 10s));
   EXPECT_EQ(running->recorder.events().size(), 1U);
 
-  // So the next watch begins there, and a server that has forgotten what was before is no trouble.
+  // The next watch starts there, so a compacted history does no harm.
   server->compact();
   clock.advance(2s);
   server.end_watches();
@@ -178,14 +180,14 @@ TEST_P(InformerOverFaultySockets, MovesOnWithBookmarks) {
             std::string::npos);
 }
 
-// R-23, R-26: a list that comes in pages, and its version is that of the first.
+// R-23, R-26: a list in pages has the version of its first page.
 TEST_P(InformerOverSockets, ListsInPages) {
   for (int i = 0; i < 7; ++i) put("m" + std::to_string(i), "1");
   client.emplace(make_client(config()));
   InformerOptions<ConfigMap> options = informer_options<ConfigMap>();
   options.watch_list = false;
   options.page_size = 2;
-  // The version "0" is answered from memory, without pages.
+  // Version "0" is served from the watch cache, without pages.
   running = std::make_unique<Running<ConfigMap>>(
       std::make_shared<ResourceListWatch<ConfigMap>>(client->resource<ConfigMap>(space),
                                                      [](ListOptions& list) {
@@ -198,10 +200,10 @@ TEST_P(InformerOverSockets, ListsInPages) {
   EXPECT_EQ(requests("list"), 4U);
 }
 
-// Y-1, Y-4, Y-6, Y-9, I-19: the cache answers, without a request.
+// Y-1, Y-4, Y-6, Y-9, I-19: reads are served by the cache, without a request.
 TEST_P(InformerOverSockets, AnswersFromTheCache) {
   const std::string other = server.add_space();
-  const LabelList mine{{"test", space}};  // of all namespaces
+  const LabelList mine{{"test", space}};  // in all namespaces
   put("a", "1", {{"test", space}, {"color", "red"}});
   server.create(config_map(other, "b", "1", mine));
   client.emplace(make_client(config()));
@@ -230,7 +232,7 @@ TEST_P(InformerOverSockets, AnswersFromTheCache) {
   EXPECT_EQ(lister.list().size(), 2U);
 }
 
-// S-13, S-16: handlers come and go while the informer runs.
+// S-13, S-16: handlers are added and removed while the informer runs.
 TEST_P(InformerOverSockets, TakesHandlersThatComeLate) {
   put("a", "1");
   start_and_sync();
@@ -245,8 +247,8 @@ TEST_P(InformerOverSockets, TakesHandlersThatComeLate) {
   EXPECT_EQ(late.events().size(), 2U);
 }
 
-// L-5: a watch that cannot be opened leaves nothing behind.
-TEST_P(InformerOverFaultySockets, LeavesNothingOfAWatchThatIsRefused) {
+// L-5: a watch that cannot be opened leaks nothing.
+TEST_P(InformerOverFaultySockets, LeaksNothingOfARefusedWatch) {
   client.emplace(make_client(config()));
   ResourceListWatch<ConfigMap> source{client->resource<ConfigMap>()};
   server->faults().next(3).matching({.verb = "watch"}).respond(403);
@@ -268,7 +270,7 @@ class CountingLimiter final : public RateLimiter {
   std::atomic<std::size_t> asked = 0;
 };
 
-// L-11: watches do not count for the client's own limit of its rate.
+// L-11: watches do not count towards the client-side rate limit.
 TEST_P(InformerOverSockets, OpensWatchesWithoutALimit) {
   const auto limiter = std::make_shared<CountingLimiter>();
   client.emplace(config(), trace.following({.clock = &clock, .rate_limiter = limiter}));
@@ -282,13 +284,13 @@ TEST_P(InformerOverSockets, OpensWatchesWithoutALimit) {
   EXPECT_EQ(limiter->asked, requests("list"));
 }
 
-/// The value of a series in the text that Prometheus reads; -1 if there is none.
+/// Returns the value of a series in the Prometheus text; -1 if there is none.
 double value_in(const std::string& text, const std::string& series) {
   const std::size_t at = text.find('\n' + series + ' ');
   return at == std::string::npos ? -1 : std::stod(text.substr(at + series.size() + 2));
 }
 
-// M-1 to M-4, K-23: what can be seen from outside, on the whole road.
+// M-1 to M-4, K-23: metrics of the whole data path.
 TEST_P(InformerOverSockets, WritesMetricsForPrometheus) {
   const auto metrics = std::make_shared<Metrics>();
   client.emplace(make_client(config()));
@@ -332,7 +334,7 @@ TEST_P(InformerOverSockets, WritesMetricsForPrometheus) {
   EXPECT_EQ(of_type("added"), road.watch_list ? 3 : 1);
   EXPECT_EQ(of_type("modified"), 1);
   EXPECT_EQ(of_type("deleted"), 1);
-  // A real server sends more whenever its clock says so.
+  // A real server sends more bookmarks, by its own clock.
   const double bookmarks = road.watch_list ? 1 : 0;
   EXPECT_GE(of_type("bookmark"), bookmarks);
   if (!server.is_real()) {
@@ -367,7 +369,7 @@ TEST_P(InformerOverFaultySockets, CountsListsAfterVeryShortWatches) {
   ASSERT_TRUE(in_step());
 }
 
-// S-5, K-26: stopping does not wait for the server, wherever the informer stands.
+// S-5, K-26: stopping does not wait for the server, in any state of the informer.
 TEST_P(InformerOverSockets, StopsAtOnce) {
   server.go_silent();
   start();

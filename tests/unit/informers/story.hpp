@@ -17,16 +17,16 @@
 
 namespace kube::testing_support {
 
-/// What a handler of a Story does besides listening.
+/// The behaviour of a Story besides recording.
 struct Temper {
-  int slow_percent = 0;   ///< of the calls take a while
-  int throw_percent = 0;  ///< of the calls end with an exception
+  int slow_percent = 0;   ///< percentage of slow calls
+  int throw_percent = 0;  ///< percentage of calls that throw
 };
 
-/// A handler that remembers what exists, and notices the first thing that does not fit: an addition of what it
-/// knows, a change or deletion of what it does not know, a version that goes back.
+/// A handler that tracks the existing objects and records the first inconsistency: an add of a
+/// known object, an update or delete of an unknown one, a version that decreases.
 ///
-/// Unlike Recorder it does not keep what it heard, so it can listen for hours.
+/// Unlike Recorder it does not keep the events, so it can run for hours.
 /// Thread safety: all methods, from any thread.
 template <typename T>
 class Story {
@@ -39,7 +39,7 @@ class Story {
                                 const Ref<T>& now) { changed("update", before, now); },
             .on_delete = [this](const Deleted<T>& gone) { deleted(gone); }};
   }
-  /// "a/x@1 b/y@2", sorted.
+  /// Formats the tracked objects: "a/x@1 b/y@2", sorted.
   [[nodiscard]] std::string believes() const {
     const std::lock_guard guard{mutex_};
     std::vector<std::string> texts;
@@ -136,7 +136,7 @@ class Story {
   std::mt19937 random_;
   const Temper temper_;
   std::map<std::string, std::uint64_t> known_;
-  /// Also of what was deleted: when it is made again, its version is newer.
+  /// Includes deleted objects: when one is created again, its version is newer.
   std::map<std::string, std::uint64_t> last_;
   std::size_t added_ = 0;
   std::size_t deleted_ = 0;

@@ -15,7 +15,7 @@ namespace kube::testing_support {
 using namespace std::chrono_literals;
 using testkit::FaultBuilder;
 
-/// Something that goes wrong, with any request or only with watches.
+/// A fault of any request, or only of watches.
 struct Trouble {
   const char* name;
   void (*install)(FaultBuilder&& fault, std::uint64_t revision);

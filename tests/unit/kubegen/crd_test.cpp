@@ -23,7 +23,7 @@ Document document(const std::string& json) {
   return {"foo.json", decode_json<Value>(json), json_key_order(json)};
 }
 
-/// The members of the kind, from the JSON of its properties.
+/// Returns the members of the kind, given the JSON of its properties.
 std::vector<Member> members_of(const std::string& properties, const std::string& required = "[]") {
   const std::string schema = fmt::format(
       R"({{"type": "object", "required": {}, "properties": {}}})", required, properties);
@@ -67,7 +67,7 @@ TEST(ReadCrds, WritesNullForARequiredFieldThatMayBeNull) {
   EXPECT_FALSE(member.omit_empty);
 }
 
-TEST(ReadCrds, KeepsWhatASchemaDoesNotDescribe) {
+TEST(ReadCrds, KeepsUndescribedContent) {
   EXPECT_EQ(spelling(R"({"type": "object", "x-kubernetes-preserve-unknown-fields": true})"),
             "Value");
   EXPECT_EQ(spelling(R"({"type": "object", "x-kubernetes-embedded-resource": true})"), "Value");
@@ -85,11 +85,11 @@ TEST(ReadCrds, MapsContainers) {
 }
 
 TEST(ReadCrds, KeepsTimesAsText) {
-  // A Time has whole seconds: reading and writing back would change what someone else wrote.
+  // A Time has whole seconds: a round trip would change a value that another client wrote.
   EXPECT_EQ(spelling(R"({"type": "string", "format": "date-time"})"), "OptionalString");
 }
 
-TEST(ReadCrds, NamesThePlaceOfAProblem) {
+TEST(ReadCrds, NamesTheLocationOfAProblem) {
   const std::string path = "foo.json: spec.versions[0].schema.openAPIV3Schema";
 
   EXPECT_EQ(error_of("3"), path + ": expected object, found integer");
@@ -99,8 +99,9 @@ TEST(ReadCrds, NamesThePlaceOfAProblem) {
             path + R"(.properties.x.type: "strin" is not a type)");
   EXPECT_EQ(error_of(R"({"type": "object", "properties": {"x": {"type": "array"}}})"),
             path + ".properties.x: the schema of the items is missing");
-  EXPECT_EQ(error_of(R"({"type": "object", "properties": {"x": {"$ref": "#/y"}}})"),
-            path + ".properties.x.$ref: a schema of a custom resource cannot refer to another one");
+  EXPECT_EQ(
+      error_of(R"({"type": "object", "properties": {"x": {"$ref": "#/y"}}})"),
+      path + ".properties.x.$ref: the schema of a custom resource cannot refer to another one");
 }
 
 TEST(ReadCrds, RefusesNamesThatCannotBeDescribed) {
@@ -142,7 +143,7 @@ TEST(ReadCrds, RefusesTheSameKindTwice) {
   EXPECT_THROW(static_cast<void>(read_crds({foo, foo}, "")), InputError);
 }
 
-/// Without comments and literals, what remains of a header must not show anything of the input.
+/// Removes comments and literals; the rest of a header must not contain any input.
 std::string code_only(const std::string& header) {
   std::string code;
   for (std::size_t i = 0; i < header.size(); ++i) {
@@ -158,7 +159,7 @@ std::string code_only(const std::string& header) {
 }
 
 TEST(UserHeader, ShowsNoTextOfTheSchemaOutsideCommentsAndLiterals) {
-  // Each byte stands where it could do harm: in a name, a description, a default and a value.
+  // Each byte is tried where it could do harm: in a name, a description, a default and a value.
   for (int c = 1; c < 128; ++c) {
     const std::string text =
         encode_json(Value{std::string{static_cast<char>(c)} + "@@" + static_cast<char>(c)});
@@ -225,7 +226,7 @@ TEST(KeyOrder, IsThatOfTheTextInJsonAndYaml) {
   EXPECT_EQ(show(yaml[1]), "d ");
 }
 
-TEST(KeyOrder, PutsWhatTheTextDoesNotSpellOutLast) {
+TEST(KeyOrder, PutsKeysThatAreNotInTheTextLast) {
   const Ref<Value> root = decode_json<Value>(R"({"a": 1, "b": 2})");
   const KeyOrder order = json_key_order(R"({"b": 2})");
   const Place place{"foo.json", *root, &order};

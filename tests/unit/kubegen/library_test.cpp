@@ -39,7 +39,7 @@ std::string error_of(const std::string& groups) {
   return "no error";
 }
 
-TEST(ReadLibrary, MarksWhatHoldsATimeAtAnyDepth) {
+TEST(ReadLibrary, MarksTypesThatContainTimesAtAnyDepth) {
   const Library library =
       read(group("a", type("Clock", "time") + "," + type("Shelf", "[]a/v1.Clock") + "," +
                           type("Room", "map[string]a/v1.Shelf") + "," + type("Stone", "string")) +

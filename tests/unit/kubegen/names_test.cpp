@@ -37,7 +37,7 @@ TEST(MemberName, SplitsWordsWhereAReaderWould) {
   for (const auto& [json, expected] : cases) EXPECT_EQ(member_name(json), expected) << json;
 }
 
-TEST(MemberName, SetsKeywordsAndMacrosApart) {
+TEST(MemberName, AppendsAnUnderscoreToKeywordsAndMacros) {
   EXPECT_EQ(member_name("namespace"), "namespace_");
   EXPECT_EQ(member_name("operator"), "operator_");
   EXPECT_EQ(member_name("default"), "default_");
@@ -66,7 +66,7 @@ TEST(MemberName, IsAnIdentifierWhateverTheInput) {
   }
 }
 
-TEST(MemberName, CutsOffWhatIsTooLong) {
+TEST(MemberName, TruncatesLongNames) {
   const std::string name = member_name(std::string(100000, 'x'));
 
   EXPECT_EQ(name.size(), kMaxIdentifier);
@@ -112,7 +112,7 @@ std::vector<std::string> names_of(const std::string& type,
 
 using Names = std::vector<std::string>;
 
-TEST(ConstantNames, SayWhatTheValueSays) {
+TEST(ConstantNames, DeriveFromTheValue) {
   EXPECT_EQ(names_of("PodPhase", {{"PodPending", "Pending"}}), Names{"Pending"});
   EXPECT_EQ(names_of("PodConditionType", {{"PodScheduled", "PodScheduled"}}),
             Names{"PodScheduled"});
@@ -123,7 +123,7 @@ TEST(ConstantNames, SayWhatTheValueSays) {
             Names{"NonIndexed"});
 }
 
-TEST(ConstantNames, DropTheWordsOfTheTypeWhereTheValueSaysNothing) {
+TEST(ConstantNames, OmitTheWordsOfTheTypeForEmptyValues) {
   EXPECT_EQ(names_of("HostPathType", {{"HostPathUnset", ""}}), Names{"Unset"});
   EXPECT_EQ(names_of("OperationType", {{"OperationAll", "*"}}), Names{"All"});
   EXPECT_EQ(names_of("SecretType", {{"SecretTypeTLS", "kubernetes.io/tls"}}), Names{"TLS"});

@@ -35,7 +35,7 @@ class WriteFiles : public testing::Test {
       (std::string{"kubegen_"} + testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
-TEST_F(WriteFiles, LeavesAFileAloneThatWouldNotChange) {
+TEST_F(WriteFiles, DoesNotTouchUnchangedFiles) {
   const fs::path file = folder_ / "a.hpp";
   write_files({{file, "content"}});
   const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours{1};
@@ -65,7 +65,7 @@ TEST(NamespaceProblem, AcceptsIdentifiers) {
   EXPECT_EQ(namespace_problem("kube::acme"), "");
 }
 
-TEST(NamespaceProblem, RefusesWhatIsNoneOrHidesOurs) {
+TEST(NamespaceProblem, RejectsInvalidAndShadowingNames) {
   for (const char* text : {"", "::acme", "acme::", "a:b", "acme {", "class", "3d", "std",
                            "acme::kube", "_acme", "ac__me", "a\nb"}) {
     EXPECT_NE(namespace_problem(text), "") << text;

@@ -8,7 +8,7 @@
 namespace kube::gen {
 namespace {
 
-TEST(Quote, EscapesWhatCouldEndTheLiteral) {
+TEST(Quote, EscapesCharactersThatCouldEndTheLiteral) {
   EXPECT_EQ(quote("plain"), R"("plain")");
   EXPECT_EQ(quote("a\"b"), R"("a\"b")");
   EXPECT_EQ(quote("a\\"), R"("a\\")");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What decoders keep between documents, and how they do with few addresses.
+// Memory that decoders retain between documents, and their behaviour with little address space.
 #include "base/heap.hpp"
 #include <kube/api/core/v1.hpp>
 #include <kube/codec/decoder.hpp>
@@ -44,12 +44,12 @@ ProcessSize process_size() {
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kIsSanitized = true;  // such programs reserve terabytes for themselves
+constexpr bool kIsSanitized = true;  // sanitizers reserve terabytes of address space
 #else
 constexpr bool kIsSanitized = false;
 #endif
 
-/// Allows this process `more` addresses than it has.
+/// Limits this process to `more` bytes of additional address space.
 void limit_addresses(std::size_t more) {
   const rlimit limit{process_size().addresses + more, RLIM_INFINITY};
   if (::setrlimit(RLIMIT_AS, &limit) != 0) ::_exit(2);
@@ -63,8 +63,9 @@ std::string numbered_pod(std::size_t number) {
 
 std::string large_list() { return "[" + test::times(700'000, R"({"a":"some text"},)") + "1]"; }
 
-// Each decoder reserved a quarter of a gigabyte of addresses, so that a dozen informers were too many for `ulimit -v`.
-TEST(DecoderMemory, ManyDecodersDoWithFewAddresses) {
+// Regression: each decoder reserved a quarter of a gigabyte of address space, so that a dozen
+// informers exceeded `ulimit -v`.
+TEST(DecoderMemory, ManyDecodersNeedLittleAddressSpace) {
   if (kIsSanitized) GTEST_SKIP();
   const auto decode_with_many = [] {
     limit_addresses(1024 * kMiB);
@@ -93,19 +94,19 @@ TEST(DecoderMemory, IdleDecodersKeepNoLargeReservations) {
   EXPECT_LT(process_size().addresses, before + 60 * kMiB);
 }
 
-TEST(DecoderMemory, ALargeDocumentDoesWithTheAddressesThatThereAre) {
+TEST(DecoderMemory, DecodesALargeDocumentInLimitedAddressSpace) {
   if (kIsSanitized) GTEST_SKIP();
   const auto decode_large = [] {
     ConfigMap map{.metadata = {.name = "large"}};
     map.data["text"] = std::string(4 * kMiB, 'x');
     const std::string text = encode_json(map);
-    limit_addresses(48 * kMiB);  // less than the arena asks for
+    limit_addresses(48 * kMiB);  // less than the arena requests
     ::_exit(Decoder<ConfigMap>{}.json(text)->data.at("text").size() == 4 * kMiB ? 0 : 1);
   };
   EXPECT_EXIT(decode_large(), testing::ExitedWithCode(0), "");
 }
 
-TEST(DecoderMemory, TooFewAddressesAreNoMemory) {
+TEST(DecoderMemory, ReportsExhaustedAddressSpaceAsBadAlloc) {
   if (kIsSanitized) GTEST_SKIP();
   const auto decode_without = [] {
     const std::string text = large_list();
@@ -115,28 +116,28 @@ TEST(DecoderMemory, TooFewAddressesAreNoMemory) {
       static_cast<void>(decoder.json(text));
       ::_exit(1);
     } catch (const std::bad_alloc&) {
-      // as it should be
+      // Expected.
     }
     ::_exit(decoder.json("[1]")->size() == 1 ? 0 : 2);
   };
   EXPECT_EXIT(decode_without(), testing::ExitedWithCode(0), "");
 }
 
-TEST(DecoderMemory, TheHeapReservesFewerAddressesWhereTheyAreLimited) {
+TEST(DecoderMemory, HeapReservesLessInLimitedAddressSpace) {
   if (kIsSanitized) GTEST_SKIP();
   const auto reserve = [] {
     limit_addresses(2048 * kMiB);
     detail::Heap heap{std::size_t{64} << 30};
     if (heap.reserved_bytes() < 64 * kMiB) ::_exit(1);
-    if (heap.reserved_bytes() > 1024 * kMiB) ::_exit(2);  // others need addresses, too
+    if (heap.reserved_bytes() > 1024 * kMiB) ::_exit(2);  // leaves address space for others
     heap.release(heap.allocate(100));
     ::_exit(heap.chunk_bytes() > 0 ? 0 : 3);
   };
   EXPECT_EXIT(reserve(), testing::ExitedWithCode(0), "");
 }
 
-// A document of 14 MB left ten times as much with its decoder.
-TEST(DecoderMemory, ALargeDocumentLeavesNoMemoryBehind) {
+// Regression: a document of 14 MB left ten times its size with its decoder.
+TEST(DecoderMemory, ReleasesMemoryAfterALargeDocument) {
   const std::string text = large_list();
   const auto pool = std::make_shared<Pool>();
   Decoder<Value> decoder{{.pool = pool}};
@@ -148,13 +149,13 @@ TEST(DecoderMemory, ALargeDocumentLeavesNoMemoryBehind) {
 
   EXPECT_LT(test::live_bytes(), bytes + kMiB);
   if (!kIsSanitized) {
-    ::malloc_trim(0);  // what malloc keeps for the next one is not the decoder's
+    ::malloc_trim(0);  // memory cached by malloc does not count
     EXPECT_LT(process_size().resident, resident + 16 * kMiB);
   }
   EXPECT_EQ(decoder.json("[1]")->size(), 1U);
 }
 
-TEST(DecoderMemory, ALargeMessageLeavesNoMemoryBehind) {
+TEST(DecoderMemory, ReleasesMemoryAfterALargeMessage) {
   Pod pod{.metadata = {.name = "large-1"}};
   for (int i = 0; i < 20'000; ++i) {
     pod.spec.containers.push_back({.name = "c" + std::to_string(i), .image = "some/image:version"});
@@ -169,7 +170,7 @@ TEST(DecoderMemory, ALargeMessageLeavesNoMemoryBehind) {
   static_cast<void>(decoder.protobuf(small));
 
   EXPECT_LT(test::live_bytes(),
-            bytes + 4 * kMiB);  // the sibling of its family is among the small ones
+            bytes + 4 * kMiB);  // its family's sibling is one of the small documents
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OB-11. Whichever allocation fails: nothing leaks, nothing half-made is seen, and the next call works.
+// OB-11. If any allocation fails, nothing leaks, nothing half-made is visible, and the next call
+// works.
 #include "object/intern.hpp"
 #include "support/watch_reader.hpp"
 #include <kube/api/core/v1.hpp>
@@ -51,13 +52,13 @@ Pod sample_pod(int number) {
   return pod;
 }
 
-/// Runs `act` with each of its allocations failing, one by one and all from there on, and `check` after each failure.
-/// A round may leave no allocation behind.
+/// Runs `act` with each of its allocations failing, once alone and once with all later ones, and
+/// `check` after each failure. A round must not leak.
 void fail_each(
     const std::function<std::function<void()>()>& arrange,
     const std::function<void()>& check = [] {}) {
   for (const auto extent : {FailingAllocations::kOnce, FailingAllocations::kFromThere}) {
-    arrange()();  // what is allocated once for all
+    arrange()();  // one-time allocations
     check();
     bool is_done = false;
     for (std::size_t number = 0; !is_done; ++number) {
@@ -71,7 +72,7 @@ void fail_each(
           try {
             act();
           } catch (const std::bad_alloc&) {
-            // one of several ways to end
+            // An exception is one of several valid outcomes.
           }
           is_done = !FailingAllocations::has_failed();
         }
@@ -183,7 +184,7 @@ TEST(AllocationFailure, LeavesNothingOfACopy) {
   fail_each([&]() -> std::function<void()> { return [&] { static_cast<void>(Value{value}); }; });
 }
 
-TEST(AllocationFailure, KeepsWhatAnAssignmentWasToReplace) {
+TEST(AllocationFailure, KeepsTheOldValueOfAnAssignment) {
   const Pod pod = sample_pod(1);
   Pod target;
   fail_each(
@@ -193,7 +194,7 @@ TEST(AllocationFailure, KeepsWhatAnAssignmentWasToReplace) {
         return [&] { target.metadata = pod.metadata; };
       },
       [&] {
-        // Member by member: each is what it was, or what it was to be.
+        // Each member has its old or its new value.
         const std::string_view name = target.metadata.name;
         ASSERT_TRUE(name == pod.metadata.name || name == "a name that is not inline") << name;
         target = Pod{};
@@ -221,7 +222,7 @@ TEST(AllocationFailure, LeavesContainersAsTheyWereOrComplete) {
         };
       },
       [&] {
-        // Whatever is there can be read, copied and written.
+        // The objects that exist can be read, copied and written.
         ASSERT_EQ(Pod{*pod}, *pod);
         ASSERT_EQ(Value{value}, value);
         ASSERT_FALSE(encode_json(*pod).empty());

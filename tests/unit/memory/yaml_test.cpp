@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OB-7. Memory that YAML takes is in proportion to the text.
+// OB-7. The memory used for YAML is proportional to the text.
 #include <kube/codec/error.hpp>
 #include <kube/codec/yaml.hpp>
 
@@ -18,17 +18,17 @@ namespace {
 using test::times;
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
-/// The parser keeps the tokens of a flow collection until that ends: about a hundred bytes for a comma.
+/// The parser keeps the tokens of a flow collection until its end: about a hundred bytes per comma.
 constexpr std::size_t kBytesPerByte = 400;
 
-/// The most memory that reading `yaml` takes, whether it is refused or not.
+/// Returns the peak memory of reading `yaml`, whether it is accepted or not.
 std::size_t peak_of(const std::string& yaml) {
   const std::size_t before = test::live_bytes();
   test::reset_peak();
   try {
     static_cast<void>(decode_yaml_documents(yaml));
   } catch (const CodecError&) {
-    // in time
+    // Rejected before the limit.
   }
   return test::peak_bytes() - before;
 }
@@ -42,7 +42,8 @@ std::string refusal(const std::string& yaml) {
   return test::error_of([&] { return decode_yaml_documents(yaml); });
 }
 
-// The number of values was limited, their bytes were not: two gigabytes from a hundred kilobytes.
+// Regression: the number of values was limited, but not their bytes: two gigabytes from a hundred
+// kilobytes.
 TEST(YamlMemory, IsBoundedWhenAliasesRepeatLongText) {
   const std::string text = "a: &a " + std::string(60'000, 'x') + "\n";
   const std::string list = text + "b: [" + times(20'000, "*a,") + "*a]\n";
@@ -108,7 +109,8 @@ TEST(YamlMemory, IsBoundedForDeepAndForLongCollections) {
   }
 }
 
-// The path of each value was written out, which took time and memory in proportion to a key for each of its elements.
+// Regression: the path of each value was written out, which took time and memory proportional to
+// the key for each element.
 TEST(YamlMemory, IsBoundedForManyElementsUnderALongKey) {
   const std::string yaml =
       "? " + std::string(500'000, 'k') + "\n: [" + times(200'000, "1,") + "1]\n";
@@ -117,7 +119,7 @@ TEST(YamlMemory, IsBoundedForManyElementsUnderALongKey) {
   expect_in_proportion(yaml);
   const double cpu_seconds = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
 
-  EXPECT_LT(cpu_seconds, 20);  // about one; it was minutes
+  EXPECT_LT(cpu_seconds, 20);  // about one; it took minutes before
 }
 
 TEST(YamlMemory, LetsOrdinaryAliasesPass) {

@@ -24,7 +24,7 @@ using detail::Word;
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
 Word& new_word(Arena& arena) { return *reinterpret_cast<Word*>(arena.allocate(sizeof(Word))); }
-/// The first word of an object that becomes a block.
+/// Returns the first word of an object that becomes a block.
 Word& new_root(Arena& arena) { return *reinterpret_cast<Word*>(arena.allocate_root(sizeof(Word))); }
 
 TEST(Arena, GivesZeroedMemoryAlignedToEight) {
@@ -149,7 +149,7 @@ TEST(Arena, RefusesMoreThanTheBudgetOfOneObject) {
     EXPECT_STREQ(error.what(), "object takes more than 1000 bytes, out of proportion to its input");
   }
   arena.clear();
-  EXPECT_NO_THROW(static_cast<void>(arena.allocate(5000)));  // the budget was for that object
+  EXPECT_NO_THROW(static_cast<void>(arena.allocate(5000)));  // the budget is per object
 }
 
 TEST(Arena, TakesASmallObjectAfterALargeOne) {
@@ -213,7 +213,7 @@ TEST(Arena, AssignsTextAcrossPlaces) {
   EXPECT_EQ(to.text(), "a text in the block");
 }
 
-TEST(Arena, BlockKnowsNodesThatStandFarApart) {
+TEST(Arena, RecordsNodeWordsThatAreFarApart) {
   Pool pool;
   Arena arena;
   Word& root = new_root(arena);

@@ -86,8 +86,8 @@ TEST(Box, IsEqualByContent) {
   EXPECT_NE(Box<Part>{Part{}}, Box<Part>{});
 }
 
-// The old content owns the new one. It must not be destroyed before the new one is out of it.
-TEST(Box, TakesItsPlaceFromAPartOfItself) {
+// The old content owns the new content, which must be moved out before the old one is destroyed.
+TEST(Box, CanBeAssignedFromAPartOfItself) {
   Box<Part> box = chain(3);
 
   box = std::move(box->next);

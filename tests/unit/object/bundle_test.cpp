@@ -31,16 +31,16 @@ const Word& word_of(const Block& block, std::size_t index) {
   return reinterpret_cast<const Word*>(block.root())[index];
 }
 
-/// Blocks of twelve words, each with a text from the pool, made by one arena.
+/// Blocks of twelve words, each with a text from the pool, created by one arena.
 class Bundles : public testing::Test {
  protected:
-  /// One whose texts are numbered from 0 on.
+  /// Creates a block whose texts are numbered from 0.
   Block* fresh(bool for_others = true) {
     auto* words = reinterpret_cast<Word*>(arena.allocate_root(kWords * sizeof(Word)));
     for (std::size_t i = 0; i < kWords; ++i) arena.set_node(words[i], number(i));
     return arena.finish(for_others);
   }
-  /// One with the first `taken` words of `like`; the others have texts numbered from 100 on.
+  /// Creates a block with the first `taken` words of `like`; the other texts are numbered from 100.
   Block* similar(const Block& like, std::size_t taken, bool for_others = false) {
     auto* words = reinterpret_cast<Word*>(arena.allocate_root(kWords * sizeof(Word)));
     arena.lend(like.bundle);
@@ -64,7 +64,7 @@ class Bundles : public testing::Test {
   Arena arena;
 };
 
-TEST_F(Bundles, HoldTheNodesOfABlockThatIsForOthers) {
+TEST_F(Bundles, HoldTheNodesOfASiblingBlock) {
   Block* block = fresh();
 
   ASSERT_NE(block->bundle, nullptr);
@@ -76,7 +76,7 @@ TEST_F(Bundles, HoldTheNodesOfABlockThatIsForOthers) {
   EXPECT_EQ(pool.totals().nodes, 0U);
 }
 
-TEST_F(Bundles, AreNotMadeForABlockThatIsForNobody) {
+TEST_F(Bundles, AreNotCreatedForOtherBlocks) {
   Block* block = fresh(false);
 
   EXPECT_EQ(block->bundle, nullptr);
@@ -85,13 +85,13 @@ TEST_F(Bundles, AreNotMadeForABlockThatIsForNobody) {
   EXPECT_EQ(pool.totals().nodes, 0U);
 }
 
-TEST_F(Bundles, AreSharedByABlockThatRefersToNearlyAllOfTheNodes) {
+TEST_F(Bundles, AreSharedByABlockThatSharesNearlyAllNodes) {
   Block* first = fresh();
   Block* second = similar(*first, kWords - 2);
 
   EXPECT_EQ(second->bundle, first->bundle);
   EXPECT_EQ(first->bundle->references(), 2U);
-  EXPECT_EQ(counted(*first, 0), 1U);  // nothing was counted
+  EXPECT_EQ(counted(*first, 0), 1U);  // the node itself was not counted
   EXPECT_EQ(second->node_words, 2U);
   first->release();
   EXPECT_EQ(word_of(*second, 0).text(), "the text with the number 0");
@@ -100,7 +100,7 @@ TEST_F(Bundles, AreSharedByABlockThatRefersToNearlyAllOfTheNodes) {
   EXPECT_EQ(pool.totals().nodes, 0U);
 }
 
-TEST_F(Bundles, AreOfNoUseToABlockThatRefersToFewOfTheNodes) {
+TEST_F(Bundles, AreNotUsedByABlockThatSharesFewNodes) {
   Block* first = fresh();
   Block* second = similar(*first, kWords / 2);
 
@@ -108,13 +108,13 @@ TEST_F(Bundles, AreOfNoUseToABlockThatRefersToFewOfTheNodes) {
   EXPECT_EQ(second->node_words, kWords);
   EXPECT_EQ(counted(*first, 0), 2U);
   first->release();
-  EXPECT_EQ(pool.totals().nodes, kWords);  // what the first one had alone is gone
+  EXPECT_EQ(pool.totals().nodes, kWords);  // nodes that only the first block used are released
   EXPECT_EQ(word_of(*second, 0).text(), "the text with the number 0");
   second->release();
   EXPECT_EQ(pool.totals().nodes, 0U);
 }
 
-TEST_F(Bundles, AreMadeAnewOnceTooMuchDiffers) {
+TEST_F(Bundles, AreRecreatedWhenTooManyNodesDiffer) {
   Block* first = fresh();
   Block* second = similar(*first, kWords / 2, true);
 
@@ -145,14 +145,14 @@ TEST_F(Bundles, DoNotHoldLargeNodes) {
 
   EXPECT_EQ(block->bundle->size(), kWords - 1);
   EXPECT_EQ(block->node_words, 1U);
-  Block* second = similar(*block, 1);  // the large one only
+  Block* second = similar(*block, 1);  // only the large node
   EXPECT_EQ(counted(*block, 0), 2U);
   block->release();
   second->release();
   EXPECT_EQ(pool.totals().nodes, 0U);
 }
 
-TEST_F(Bundles, LeaveNothingBehindInAnArenaThatIsCleared) {
+TEST_F(Bundles, AreReleasedWhenTheArenaIsCleared) {
   Block* first = fresh();
   auto* words = reinterpret_cast<Word*>(arena.allocate_root(2 * sizeof(Word)));
   arena.lend(first->bundle);
@@ -178,12 +178,12 @@ TEST_F(Bundles, CountInPartForEachBlockThatHasThem) {
     return ref_to_root<std::byte>(block);
   }();
 
-  EXPECT_GT(alone, pool.totals().bytes);  // the bundle itself, too
+  EXPECT_GT(alone, pool.totals().bytes);  // includes the bundle itself
   EXPECT_EQ(bytes_of(first).shared, alone / 2);
   EXPECT_EQ(bytes_of(second).shared, alone / 2);
 }
 
-TEST_F(Bundles, AreGivenBackByManyThreads) {
+TEST_F(Bundles, AreReleasedByManyThreads) {
   constexpr std::size_t kBlocks = 400;
   Block* first = fresh();
   std::vector<Block*> blocks;

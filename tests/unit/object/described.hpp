@@ -17,10 +17,10 @@
 #include <string_view>
 #include <utility>
 
-/// Types described by hand, as a user of the library would, that have a member of every kind.
+/// Types described by hand, as by a user of the library, that have a member of every kind.
 namespace kube::test {
 
-/// A leaf without codecs: a number with a type of its own.
+/// A leaf without codecs: a number with its own type.
 struct Seconds {
   std::int64_t count = 0;
 };
@@ -45,7 +45,7 @@ inline constexpr std::array<Field, 3> kPartFields{
 inline constinit const Type Part::kube_type{
     .kind = Kind::kStruct, .size = sizeof(Part), .name = "Part", .fields = kPartFields};
 
-/// Lists and maps of itself.
+/// Contains lists and maps of itself.
 struct Tree {
   String name;
   List<Tree> children;
@@ -137,19 +137,19 @@ inline constinit const Type Everything::kube_type{.kind = Kind::kStruct,
                                                   .name = "Everything",
                                                   .fields = kEverythingFields};
 
-/// Text that needs memory of its own, different for each `tag`.
+/// Returns text that is too long to be stored inline, different for each `tag`.
 inline std::string long_text(std::string_view tag) {
   return "a text too long for eight bytes: " + std::string{tag};
 }
 
-/// A chain of `length` parts, each in the box of the one before.
+/// Creates a chain of `length` parts, each in the box of the previous one.
 inline Part chain(int length, std::string_view tag = "link") {
   Part first{.name = long_text(tag), .count = length, .next = {}};
   if (length > 1) first.next = chain(length - 1, tag);
   return first;
 }
 
-/// A value with something in every member.
+/// Creates a value with all members set.
 inline Everything filled() {
   Everything all;
   all.flag = true;

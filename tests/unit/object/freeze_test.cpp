@@ -116,7 +116,7 @@ TEST(Freeze, CanCopyNodesIntoTheBlock) {
   EXPECT_EQ(alone->get_double("list[1]"), 2.5);
 }
 
-TEST(Freeze, RefusesWhatIsTooLargeForOneBlock) {
+TEST(Freeze, RejectsObjectsThatAreTooLargeForOneBlock) {
   const std::size_t before = block_totals().blocks;
   const String large{std::string(detail::Arena::kDefaultLimit + 1, 'x')};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies own everything; what is shared is const. The address sanitizer sees to the rest.
+// Copies own everything; shared content is const. The address sanitizer detects violations.
 #include <kube/object/ref.hpp>
 
 #include <kube/codec/decoder.hpp>
@@ -28,7 +28,7 @@ using test::filled;
 using test::long_text;
 using test::Part;
 
-// Moving out of what is const would have to copy; it does not compile, so that nobody pays unawares.
+// Moving out of a const object would have to copy, so it does not compile: no hidden costs.
 template <typename Handle>
 constexpr bool kRefusesConstMove =
     !std::is_constructible_v<Handle, const Handle&&> &&
@@ -43,7 +43,7 @@ static_assert(kRefusesConstMove<Map<String>>);
 static_assert(kRefusesConstMove<Map<Part>>);
 static_assert(kRefusesConstMove<Value>);
 
-// A Ref shows its object, and every part of it, as const.
+// A Ref gives const access to its object and to every part of it.
 static_assert(std::is_same_v<decltype(*std::declval<Ref<Everything>&>()), const Everything&>);
 static_assert(std::is_same_v<decltype(std::declval<Ref<Everything>&>().get()), const Everything*>);
 static_assert(std::is_same_v<decltype((std::declval<Ref<Everything>&>()->text)), const String&>);
@@ -57,7 +57,7 @@ static_assert(std::is_same_v<decltype(std::declval<Ref<Everything>&>()->any["x"]
 static_assert(!std::is_assignable_v<decltype((std::declval<Ref<Everything>&>()->text)), String>);
 static_assert(!std::is_convertible_v<Ref<Everything>, Everything*>);
 
-/// An object of which much is kept in nodes of a pool: the second of two equal ones.
+/// Returns an object that is stored largely in pool nodes: the second of two equal ones.
 Ref<Value> shared_document(const std::shared_ptr<Pool>& pool) {
   Decoder<Value> decoder{{.pool = pool}};
   const std::string text = R"({"metadata":{"name":"web-1"},"spec":{"list":["a text to be shared",)"

@@ -50,7 +50,7 @@ TEST(List, TellsSetButEmptyFromUnset) {
   EXPECT_FALSE(moved.is_null());
   EXPECT_FALSE(freeze(set)->is_null());
   EXPECT_TRUE(freeze(List<String>{})->is_null());
-  EXPECT_EQ(set, List<String>{});  // equal as content: what JSON leaves out either way
+  EXPECT_EQ(set, List<String>{});  // equal as content: JSON omits both
 }
 
 TEST(List, KeepsTheOrderOfWhatIsPushed) {
@@ -204,8 +204,8 @@ TEST(List, MovesWithoutCopying) {
   EXPECT_TRUE(from.is_null());  // NOLINT: what a moved-from list is, is the question
 }
 
-// The old elements own the new ones. They must not be destroyed before the new ones are out of them.
-TEST(List, TakesItsPlaceFromAPartOfItself) {
+// The old elements own the new ones, which must be moved out before the old ones are destroyed.
+TEST(List, CanBeAssignedFromAPartOfItself) {
   const auto tree = [](std::string_view name, List<Tree> children) {
     return Tree{.name = long_text(name), .children = std::move(children), .named = {}};
   };

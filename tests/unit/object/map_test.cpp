@@ -68,7 +68,7 @@ TEST(Map, KeepsTheLastOfEqualKeys) {
   EXPECT_EQ(map.at("a"), "second");
 }
 
-TEST(Map, FindsWhatIsThere) {
+TEST(Map, FindsExistingKeys) {
   const Map<String> map{{"app", "web"}, {"", "empty key"}, {"tier", "front"}};
 
   ASSERT_NE(map.find("app"), nullptr);
@@ -80,7 +80,7 @@ TEST(Map, FindsWhatIsThere) {
   EXPECT_EQ(map.find("zzz"), nullptr);
 }
 
-TEST(Map, AtNamesTheKeyThatIsMissing) {
+TEST(Map, AtNamesTheMissingKey) {
   const Map<String> map{{"app", "web"}};
 
   EXPECT_EQ(map.at("app"), "web");
@@ -255,8 +255,8 @@ TEST(Map, CopiesAreIndependent) {
   EXPECT_EQ(copy.size(), 1U);
 }
 
-// The old values own the new ones. They must not be destroyed before the new ones are out of them.
-TEST(Map, TakesItsPlaceFromAPartOfItself) {
+// The old values own the new ones, which must be moved out before the old ones are destroyed.
+TEST(Map, CanBeAssignedFromAPartOfItself) {
   Map<Tree> map;
   map["a"].named["b"].named["c"].name = long_text("leaf");
 

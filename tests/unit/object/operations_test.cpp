@@ -29,7 +29,7 @@ struct Change {
   std::function<void(Everything&)> apply;
 };
 
-/// One change for every member and every depth; each makes another object.
+/// Returns a change for every member and every depth; each results in a different object.
 std::vector<Change> changes() {
   return {
       {"bool", [](Everything& e) { e.flag = false; }},
@@ -118,7 +118,7 @@ TEST(DeepHash, IsEqualForEqualValues) {
 TEST(DeepHash, ChangesWithTheContent) {
   const std::uint64_t hash = deep_hash(filled());
   for (const Change& change : changes()) {
-    // Unset and empty text hash alike, as they may; so do an empty array and an empty object.
+    // Unset and empty text may have the same hash; so may an empty array and an empty object.
     if (change.what == "optional string unset" || change.what == "value kind") continue;
     Everything changed = filled();
     change.apply(changed);

@@ -32,7 +32,7 @@ std::string_view text_of(const Node& node) {
   return {reinterpret_cast<const char*>(node.data()), node.count};
 }
 
-/// A node with the image of `value`.
+/// Creates a node with the image of `value`.
 template <typename T>
 Node* intern(Pool& pool, Arena& arena, const T& value) {
   arena.clear();
@@ -71,9 +71,9 @@ TEST(Pool, GivesTheSameNodeForTheSameImage) {
   for (Node* node : {first, second, other}) node->release();
 }
 
-// Text grows down and the image is rounded down to eight bytes; what stood in those bytes before must
-// not make a difference.
-TEST(Pool, GivesTheSameNodeWhateverTheArenaHeldBefore) {
+// Text grows down and the image is aligned down to eight bytes; stale padding bytes must not make a
+// difference.
+TEST(Pool, ReturnsTheSameNodeDespiteStaleArenaBytes) {
   Pool pool;
   Arena fresh;
   Arena used;
@@ -91,7 +91,7 @@ TEST(Pool, GivesTheSameNodeWhateverTheArenaHeldBefore) {
   }
 }
 
-TEST(Pool, TellsTextFromAnythingElseOfTheSameBytes) {
+TEST(Pool, DistinguishesTextFromOtherContentOfTheSameBytes) {
   Pool pool;
   Arena arena;
   arena.allocate(16);

@@ -147,7 +147,7 @@ TEST(Ref, IsReleasedLastByAnyThread) {
   EXPECT_EQ(block_totals().blocks, before.blocks);
 }
 
-TEST(BlockTotals, FollowWhatIsAlive) {
+TEST(BlockTotals, CountLiveBlocks) {
   const BlockTotals before = block_totals();
   Ref<Part> small = freeze(Part{});
   const std::size_t small_bytes = block_totals().bytes - before.bytes;
@@ -174,7 +174,7 @@ TEST(BytesOf, GrowsWithTheContent) {
   EXPECT_EQ(bytes_of(much).shared, 0U);
 }
 
-TEST(BytesOf, DividesANodeAmongThoseWhoReferToIt) {
+TEST(BytesOf, DividesANodeAmongItsReferences) {
   const std::string text =
       R"({"metadata":{"name":"a-1"},"text":")" + std::string(3000, 'x') + "\"}";
   auto pool = std::make_shared<Pool>();
@@ -183,7 +183,7 @@ TEST(BytesOf, DividesANodeAmongThoseWhoReferToIt) {
     Decoder<Value> decoder{{.pool = pool}};
     for (int i = 0; i < 4; ++i) refs.push_back(decoder.json(text));
   }
-  // The first one was alone and has its own copy; the others share one.
+  // The first object has its own copy; the others share one.
   ASSERT_EQ(pool->totals().nodes, 1U);
   const std::size_t node = pool->totals().bytes;
 

@@ -19,7 +19,7 @@
 namespace kube {
 namespace {
 
-/// Whether the text stands in the eight bytes of the handle itself.
+/// Returns whether the text is stored inline in the eight bytes of the handle.
 bool is_inline(const String& text) {
   const auto* handle = reinterpret_cast<const char*>(&text);
   return text.data() >= handle && text.data() < handle + sizeof(String);
@@ -293,7 +293,7 @@ TEST(OptionalString, ResetMakesItUnset) {
   EXPECT_FALSE(text);
 }
 
-TEST(Bytes, HoldsWhatIsNotText) {
+TEST(Bytes, HoldsBinaryData) {
   const std::string content = std::string{'\xff', '\0', '\x80'} + " and more of it";
 
   const Bytes bytes{content};

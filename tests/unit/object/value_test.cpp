@@ -75,7 +75,7 @@ TEST(Value, NamesKindsInMessages) {
   EXPECT_EQ(to_string(Kind::kObject), "object");
 }
 
-TEST(Value, GivesBackWhatItWasMadeFrom) {
+TEST(Value, ReturnsTheValueItWasMadeFrom) {
   EXPECT_TRUE(Value{true}.as_bool());
   EXPECT_FALSE(Value{false}.as_bool());
   EXPECT_EQ(Value{-5}.as_integer(), -5);
@@ -101,7 +101,7 @@ TEST(Value, HoldsEveryInteger) {
   }
 }
 
-// Such a number used to turn negative. As in a decoded document, it becomes a double.
+// Regression: such a number became negative. As in a decoded document, it becomes a double.
 TEST(Value, HoldsUnsignedNumbersBeyondTheIntegers) {
   const Value value{std::numeric_limits<std::uint64_t>::max()};
 
@@ -122,7 +122,7 @@ TEST(Value, TakesWholeDoublesForIntegers) {
             "expected integer, found number");
 }
 
-TEST(Value, GettersNameWhatTheyFoundInstead) {
+TEST(Value, GettersNameTheActualKind) {
   EXPECT_EQ(message_of([] { static_cast<void>(Value{"x"}.as_bool()); }),
             "expected boolean, found string");
   EXPECT_EQ(message_of([] { static_cast<void>(Value{true}.as_integer()); }),
@@ -139,7 +139,7 @@ TEST(Value, GettersNameWhatTheyFoundInstead) {
             "expected string, found nothing");
 }
 
-TEST(Value, FindsWhatAPathNames) {
+TEST(Value, FindsTheValueAtAPath) {
   const Value document = pod();
 
   EXPECT_EQ(document.find("")->kind(), Kind::kObject);
@@ -151,7 +151,7 @@ TEST(Value, FindsWhatAPathNames) {
   EXPECT_EQ(Value::array({1, 2}).find("[1]")->as_integer(), 2);
 }
 
-TEST(Value, FindsNothingWhereNothingIs) {
+TEST(Value, FindsNothingAtMissingPaths) {
   const Value document = pod();
 
   EXPECT_EQ(document.find("status"), nullptr);
@@ -215,7 +215,7 @@ TEST(Value, TypedGettersReadThroughPaths) {
   EXPECT_EQ(document.get_object("metadata.labels").size(), 2U);
 }
 
-TEST(Value, TypedGettersGiveNothingForWhatIsAbsentOrNull) {
+TEST(Value, TypedGettersReturnNothingForAbsentOrNull) {
   const Value document = pod();
   for (const std::string_view path : {"spec.nothing", "spec.unknown", "a.b.c", "spec.matrix[7]"}) {
     EXPECT_EQ(document.get_integer(path), std::nullopt) << path;
@@ -227,7 +227,7 @@ TEST(Value, TypedGettersGiveNothingForWhatIsAbsentOrNull) {
   }
 }
 
-TEST(Value, TypedGettersNameThePathAndWhatStandsThere) {
+TEST(Value, TypedGettersNameThePathAndTheActualKind) {
   const Value document = pod();
 
   EXPECT_EQ(message_of([&] { static_cast<void>(document.get_integer("metadata.name")); }),
@@ -259,8 +259,8 @@ TEST(Value, ReadingBySubscriptNeverInserts) {
   EXPECT_EQ(document, pod());
 }
 
-// The literal 0 is a null pointer as well as an index.
-TEST(Value, ReadsTheFirstElementOfWhatCanBeWritten) {
+// The literal 0 is both a null pointer and an index.
+TEST(Value, ReadsTheFirstElementOfAMutableArray) {
   Value list = Value::array({"first", "second"});
 
   EXPECT_EQ(list[0].as_string(), "first");
@@ -307,7 +307,7 @@ TEST(Value, NullBecomesAContainerWhenWrittenTo) {
   EXPECT_EQ(array, Value::array({1}));
 }
 
-TEST(Value, RefusesToWriteIntoWhatIsNoContainer) {
+TEST(Value, RejectsWritesIntoScalars) {
   Value text{"text"};
   Value array = Value::array();
   Value object = Value::object();
@@ -368,8 +368,8 @@ TEST(Value, ErasesMembers) {
   EXPECT_FALSE(Value{}.erase("a"));
 }
 
-// The old content owns the new one. It must not be destroyed before the new one is out of it.
-TEST(Value, TakesItsPlaceFromAPartOfItself) {
+// The old content owns the new content, which must be moved out before the old one is destroyed.
+TEST(Value, CanBeAssignedFromAPartOfItself) {
   Value document = pod();
 
   document = std::move(document["spec"]);
@@ -381,7 +381,7 @@ TEST(Value, TakesItsPlaceFromAPartOfItself) {
   EXPECT_EQ(document[2].size(), 2U);
 }
 
-TEST(Value, KeepsEmptyContainersWhatTheyAre) {
+TEST(Value, KeepsTheKindOfEmptyContainers) {
   const Value array = Value::array();
   const Value object = Value::object();
   const Value empty{""};

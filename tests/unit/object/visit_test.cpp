@@ -35,7 +35,7 @@ TEST(Visit, NamesEveryPartInOrder) {
   test::Part part{.name = "a", .count = 1, .next = {}};
   part.next.ensure().name = "b";
 
-  // The box and what is in it have the same path.
+  // The box and its content have the same path.
   EXPECT_THAT(paths(part), ElementsAre("", "name", "count", "next", "next", "next.name",
                                        "next.count", "next.next"));
 }
@@ -63,7 +63,7 @@ TEST(Visit, GivesTheTypeAndPlaceOfEachPart) {
                                    all.labels.at("tier").str(), all.table[1][0].str()}));
 }
 
-TEST(Visit, LeavesOutWhatTheVisitorDeclines) {
+TEST(Visit, SkipsPartsThatTheVisitorDeclines) {
   std::vector<std::string> found;
 
   visit(filled(), [&](std::string_view path, const Type& type, const std::byte*) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be seen of the classic sample controller only from the inside.
+// Tests of the classic sample controller that need its internals.
 #include "scenario.hpp"
 
 #include "classic/controller.hpp"
@@ -43,7 +43,7 @@ class ClassicController : public Scenario {
   }
 };
 
-// SC-2: what a resync shows of Deployments is no news.
+// SC-2: a resync of Deployments is ignored.
 TEST_F(ClassicController, IgnoresResyncsOfDeployments) {
   std::atomic<int> shown = 0;
   kube::SharedInformerFactory kube_factory{client, with_resync(30s)};
@@ -62,7 +62,7 @@ TEST_F(ClassicController, IgnoresResyncsOfDeployments) {
   create_foo("a", "web", 1);
   ASSERT_TRUE(eventually([&] { return shows_available("a", 0); }));
 
-  // What the beginning has set in motion may take a moment to end; then there must be a time without work.
+  // Work from the start may take a moment to end; after it there must be a period without work.
   const auto quiet_during_resyncs = [&] {
     const auto queued = adds();
     const int before = shown;
@@ -83,7 +83,7 @@ TEST_F(ClassicController, FailsIfItIsStoppedBeforeTheCachesAreFilled) {
   EXPECT_NE(running->stop(), "");
 }
 
-// SC-6: after a success the first failure counts as the first.
+// SC-6: after a success the next failure counts as the first.
 TEST_F(ClassicController, ForgetsFailuresAfterASuccess) {
   if (server.is_real()) GTEST_SKIP() << kube::testing_support::kNeedsFaults;
   kube::SharedInformerFactory factory{client, with_resync(0s)};

@@ -34,13 +34,14 @@
 #include <utility>
 #include <vector>
 
-/// What the tests of the sample controller share: a server with Foos, a clock that runs only while a test waits, and
-/// controllers in threads of their own.
+/// Shared by the tests of the sample controller: a server with Foos, a clock that advances only
+/// while a test waits, and controllers in threads of their own.
 namespace sample {
 
 using namespace std::chrono_literals;
 
-/// Lines of a log. Thread safety: all methods, from any thread.
+/// Collects the lines of a log.
+/// Thread safety: all methods, from any thread.
 class Lines {
  public:
   kube::Logger logger() {
@@ -61,7 +62,7 @@ class Lines {
   std::vector<std::string> lines_;  // guarded by mutex_
 };
 
-/// A controller that runs. The destructor stops it and waits for its end.
+/// A running controller. The destructor stops it and waits for its end.
 class Running {
  public:
   Running(const RunController& run, kube::Config config, RunOptions options,
@@ -80,7 +81,8 @@ class Running {
   }
 
   [[nodiscard]] bool ended() const { return ended_.wait_for(0s) == std::future_status::ready; }
-  /// Returns why it failed; empty if it did not. Time passes until it has ended.
+  /// Stops it, and returns why it failed; empty if it did not. The clock advances until it has
+  /// ended.
   std::string stop() {
     stop_.request_stop();
     while (ended_.wait_for(2ms) != std::future_status::ready) clock_.advance(20ms);
@@ -95,13 +97,14 @@ class Running {
 
 class Scenario : public testing::Test {
  protected:
-  /// Neither server has a garbage collector; collect_garbage() plays its part.
+  /// Neither server has a garbage collector; collect_garbage() replaces it.
   Scenario() {
     std::ifstream file{kube::testing_support::source_path("examples/sample_controller/crd.yaml")};
     server.load_yaml(std::string{std::istreambuf_iterator<char>{file}, {}});
   }
 
-  /// Waits until the condition holds. Each time it is asked, `step` passes on the clock of the controllers.
+  /// Waits until the condition holds. Before each check the clock of the controllers advances by
+  /// `step`.
   bool eventually(const std::function<bool()>& condition, kube::Clock::Duration step = 20ms) {
     return server.wait_for(
         [&] {
@@ -130,7 +133,7 @@ class Scenario : public testing::Test {
       return foos().update(foo);
     });
   }
-  /// What somebody else might do to a Deployment.
+  /// Changes a Deployment as another user might.
   void change_deployment(std::string_view name,
                          const std::function<void(Deployment&)>& change) const {
     kube::retry_on_conflict([&] {
@@ -160,7 +163,7 @@ class Scenario : public testing::Test {
     const auto found = server.find<Foo>(space, foo);
     return found && found->status.available_replicas == available;
   }
-  /// How often that was recorded about a Foo.
+  /// Returns how often an event was recorded about a Foo.
   [[nodiscard]] int events(std::string_view foo, std::string_view type,
                            std::string_view reason) const {
     int count = 0;
@@ -173,7 +176,7 @@ class Scenario : public testing::Test {
     }
     return count;
   }
-  /// Deletes Deployments whose Foo is gone.
+  /// Deletes Deployments whose Foo does not exist any more.
   void collect_garbage() {
     for (const auto& one : deployments().list().items) {
       const auto* owner = kube::controller_of(one->metadata);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One story for both forms of the sample controller, over real sockets.
+// The same scenarios for both forms of the sample controller, over real sockets.
 #include "scenario.hpp"
 
 #include "builder/run.hpp"
@@ -26,7 +26,8 @@ class SampleController : public Scenario, public testing::WithParamInterface<For
     return Scenario::start(GetParam().run, std::move(how));
   }
   std::unique_ptr<Running> start() { return start(options()); }
-  /// How many Deployments were ever created, as an informer sees it. More may have been tried: a cache lags behind.
+  /// Returns how many Deployments were ever created, as an informer sees it. There may have been
+  /// more attempts: a cache lags behind.
   [[nodiscard]] int creations() const { return created_; }
 
  private:
@@ -38,7 +39,7 @@ class SampleController : public Scenario, public testing::WithParamInterface<For
   std::jthread watching_{[this](std::stop_token stop) { witness_.run(std::move(stop)); }};
 };
 
-/// What only the server in this process can do.
+/// Scenarios that need the in-process server.
 class SampleControllerInTrouble : public SampleController {
  protected:
   void SetUp() override {
@@ -51,7 +52,7 @@ std::string form_name(const testing::TestParamInfo<Form>& form) { return form.pa
 INSTANTIATE_TEST_SUITE_P(Forms, SampleController, kForms, form_name);
 INSTANTIATE_TEST_SUITE_P(Forms, SampleControllerInTrouble, kForms, form_name);
 
-// SC-1: what the schema allows.
+// SC-1: the limits of the schema.
 TEST_P(SampleController, FoosHaveOneToTenReplicas) {
   for (const std::int32_t replicas : {0, 11}) {
     try {
@@ -122,8 +123,8 @@ TEST_P(SampleController, CorrectsWhatOthersChange) {
   EXPECT_EQ(deployment("web")->metadata.uid, uid);
 }
 
-// SC-6: only what the Foo sets is its business.
-TEST_P(SampleController, LeavesTheSizeToOthersIfTheFooDoesNotSay) {
+// SC-6: the controller manages only fields that the Foo sets.
+TEST_P(SampleController, LeavesReplicasAloneIfTheFooDoesNotSetThem) {
   const auto running = start();
   create_foo("a", "web", std::nullopt);
   ASSERT_TRUE(eventually([&] { return has_replicas("web", 1); }));
@@ -136,7 +137,7 @@ TEST_P(SampleController, LeavesTheSizeToOthersIfTheFooDoesNotSay) {
 }
 
 // SC-2
-TEST_P(SampleController, MakesADeletedDeploymentAgain) {
+TEST_P(SampleController, RecreatesADeletedDeployment) {
   const auto running = start();
   create_foo("a", "web", 2);
   ASSERT_TRUE(eventually([&] { return deployment("web") && shows_available("a", 0); }));
@@ -150,8 +151,8 @@ TEST_P(SampleController, MakesADeletedDeploymentAgain) {
   }));
 }
 
-// SC-6: conflicts cost time and nothing else.
-TEST_P(SampleController, GetsItsWayThoughOthersWriteAsWell) {
+// SC-6: conflicts cost only time.
+TEST_P(SampleController, ConvergesDespiteOtherWriters) {
   const auto running = start();
   create_foo("a", "web", 2);
   ASSERT_TRUE(eventually([&] { return deployment("web") && shows_available("a", 0); }));
@@ -168,7 +169,7 @@ TEST_P(SampleController, GetsItsWayThoughOthersWriteAsWell) {
   EXPECT_TRUE(eventually([&] { return has_replicas("web", 2) && shows_available("a", 19); }));
 }
 
-// SC-4, SC-6: whatever the server says, the Foo comes again.
+// SC-4, SC-6: whatever the server answers, the Foo is retried.
 TEST_P(SampleControllerInTrouble, TriesAgainAfterAConflict) {
   const auto running = start();
   create_foo("a", "web", 2);
@@ -187,7 +188,7 @@ TEST_P(SampleControllerInTrouble, TriesAgainAfterAConflict) {
   EXPECT_EQ(server->faults().waiting(), 0U);
 }
 
-// SC-4: the Deployment is there, but the controller was not told.
+// SC-4: the Deployment exists, but the response was lost.
 TEST_P(SampleControllerInTrouble, MakesOneDeploymentEvenIfTheAnswerIsLost) {
   server->faults().next().matching({.verb = "create", .resource = "deployments"}).lose_answer();
   const auto running = start();
@@ -200,7 +201,7 @@ TEST_P(SampleControllerInTrouble, MakesOneDeploymentEvenIfTheAnswerIsLost) {
 }
 
 // SC-5
-TEST_P(SampleController, DoesNotTouchADeploymentOfSomebodyElse) {
+TEST_P(SampleController, DoesNotTouchADeploymentOwnedByOthers) {
   Foo nobody{.metadata = {.name = "nobody", .namespace_ = space},
              .spec = {.deployment_name = "web", .replicas = 1}};
   Deployment foreign = desired_deployment(nobody);
@@ -217,11 +218,11 @@ TEST_P(SampleController, DoesNotTouchADeploymentOfSomebodyElse) {
   EXPECT_EQ(events("a", "Normal", kReasonSynced), 0);
   EXPECT_EQ(server.find<Foo>(space, "a")->status.available_replicas, std::nullopt);
 
-  deployments().delete_("web");  // which makes room
+  deployments().delete_("web");  // the name is free now
   EXPECT_TRUE(eventually([&] { return has_replicas("web", 5) && shows_available("a", 0); }));
 }
 
-// SC-5: of two Foos that want the same Deployment, the first has it. It is the uid that counts.
+// SC-5: if two Foos want the same Deployment, the first one owns it, by UID.
 TEST_P(SampleController, DoesNotTakeADeploymentFromAnotherFoo) {
   const auto running = start();
   create_foo("first", "web", 2);
@@ -233,9 +234,9 @@ TEST_P(SampleController, DoesNotTakeADeploymentFromAnotherFoo) {
   EXPECT_TRUE(has_replicas("web", 2));
 }
 
-// SC-2, SC-3, SC-4: nobody mourns a Foo, and what it leaves behind is garbage. If the controller hears of the end of
-// the Deployment first, it makes another one, which is garbage as well.
-TEST_P(SampleController, LetsTheDeploymentOfADeletedFooGo) {
+// SC-2, SC-3, SC-4: a deleted Foo needs no work, and its Deployment is garbage. If the controller
+// sees the deletion of the Deployment first, it creates another one, which is garbage as well.
+TEST_P(SampleController, LeavesTheDeploymentOfADeletedFooToGarbageCollection) {
   const auto running = start();
   create_foo("a", "web", 2);
   ASSERT_TRUE(eventually([&] { return deployment("web") && shows_available("a", 0); }));
@@ -248,15 +249,15 @@ TEST_P(SampleController, LetsTheDeploymentOfADeletedFooGo) {
   ASSERT_TRUE(eventually(gone));
 
   create_foo("b", "next",
-             1);  // when this one is done, the controller has seen the end of the other
+             1);  // once this one is done, the controller has seen the deletion of the other
   ASSERT_TRUE(eventually([&] { return shows_available("b", 0); }));
   EXPECT_TRUE(eventually(gone));
 }
 
-// SC-3: the owner that counts is the one marked as controller, and a Foo.
-TEST_P(SampleController, HearsOfDeploymentsThatAFooControlsAndOfNoOthers) {
+// SC-3: only the owner marked as controller counts, and only if it is a Foo.
+TEST_P(SampleController, ReconcilesOnlyForDeploymentsControlledByAFoo) {
   const auto running = start();
-  const auto foo = create_foo("a", "", 1);  // so that each look at it is a line in the log
+  const auto foo = create_foo("a", "", 1);  // so that each reconcile logs a line
   const auto looks = [&] { return lines.count("names no Deployment"); };
   ASSERT_TRUE(eventually([&] { return looks() == 1; }));
   const auto create_owned = [&](std::string_view name, std::string_view kind, bool controller) {
@@ -281,8 +282,8 @@ TEST_P(SampleController, HearsOfDeploymentsThatAFooControlsAndOfNoOthers) {
   EXPECT_TRUE(eventually([&] { return looks() == 2; }));
 }
 
-// SC-4: nothing can be done before somebody changes the Foo.
-TEST_P(SampleController, AFooThatNamesNoDeploymentIsNotTriedAgain) {
+// SC-4: no retry before the Foo changes.
+TEST_P(SampleController, DoesNotRetryAFooWithoutADeploymentName) {
   const auto running = start();
   create_foo("a", "", 1);
   ASSERT_TRUE(eventually([&] { return lines.count("names no Deployment") > 0; }));
@@ -294,8 +295,8 @@ TEST_P(SampleController, AFooThatNamesNoDeploymentIsNotTriedAgain) {
   EXPECT_TRUE(eventually([&] { return creations() == 1; }));
 }
 
-// SC-1: every 30 s each Foo is looked at.
-TEST_P(SampleController, LooksAtEachFooNowAndThen) {
+// SC-1: each Foo is reconciled every 30 s.
+TEST_P(SampleController, ReconcilesEachFooPeriodically) {
   const auto running = start();
   create_foo("a", "web", 1);
   ASSERT_TRUE(eventually([&] { return events("a", "Normal", kReasonSynced) > 0; }));
@@ -304,7 +305,7 @@ TEST_P(SampleController, LooksAtEachFooNowAndThen) {
   EXPECT_TRUE(eventually([&] { return events("a", "Normal", kReasonSynced) > before; }, 500ms));
 }
 
-// SC-2: as long as one cache is empty, nobody may decide that something is missing.
+// SC-2: as long as one cache is empty, nothing may count as missing.
 TEST_P(SampleControllerInTrouble, WaitsForBothCaches) {
   server->faults().always().matching({.resource = "deployments"}).respond(500);
   create_foo("a", "web", 1);
@@ -351,8 +352,8 @@ TEST_P(SampleController, GoesOnAfterARestartOfTheServer) {
   EXPECT_TRUE(eventually([&] { return has_replicas("web", 4) && shows_available("b", 0); }));
 }
 
-// Everything that can go wrong between the two does, and in the end all is as it should be.
-TEST_P(SampleControllerInTrouble, GetsThereThroughFaults) {
+// All faults between controller and server occur, and in the end the state is correct.
+TEST_P(SampleControllerInTrouble, ConvergesDespiteFaults) {
   constexpr int kFoos = 12;
   server->faults().always().matching({.verb = "watch"}).with_probability(0.5).drop_after(4);
   server->faults()
@@ -390,7 +391,7 @@ TEST_P(SampleControllerInTrouble, GetsThereThroughFaults) {
   EXPECT_EQ(server.count<Deployment>(space), static_cast<std::size_t>(kFoos));
 }
 
-// LE-1, LE-8: one works, one waits; who ends gives the Lease back.
+// LE-1, LE-8: one works, one waits; the one that ends releases the Lease.
 TEST_P(SampleController, OfTwoOnlyTheLeaderWorks) {
   RunOptions of_first = options();
   of_first.leader_elect = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How connections are made: names, addresses, sockets, and an end in each step.
+// Establishing connections: names, addresses, sockets, and cancellation in each step.
 #include <fcntl.h>
 #include <netinet/tcp.h>
 
@@ -24,7 +24,7 @@ TEST(Addresses, TheNextIsTriedWhenOneRefuses) {
   EXPECT_EQ(read_all(*transport->open({})), "ok");
 }
 
-TEST(Addresses, TheNextIsTriedWhenOneDoesNotAnswer) {
+TEST(Addresses, TheNextIsTriedWhenOneDoesNotRespond) {
   ScriptedServer server{answer_ok};
   const DeafPort deaf{"127.0.0.2", server.port()};
   const FakeName name{"two.test", {"127.0.0.2", "127.0.0.1"}};
@@ -50,7 +50,7 @@ TEST(Addresses, AllFailuresAreNamed) {
   EXPECT_THAT(message, testing::HasSubstr("127.0.0.3:" + std::to_string(port) + ": Connection"));
 }
 
-// Most clusters of developers listen on IPv4 only, whatever localhost means to the system.
+// Most developers' clusters listen on IPv4 only, whatever localhost resolves to.
 TEST(Addresses, LocalhostIsBothFamiliesWithoutALookup) {
   ScriptedServer server{answer_ok};
   const FakeName name{"localhost"};
@@ -61,7 +61,7 @@ TEST(Addresses, LocalhostIsBothFamiliesWithoutALookup) {
 }
 
 // RT-9: by one thread.
-TEST(Names, AreLookedUpOnceForAllWhoWait) {
+TEST(Names, AreLookedUpOnceForAllWaiters) {
   FakeName name{"slow.test"};
   const auto transport = make_http_transport({.base_url = "http://slow.test:1"});
   std::vector<std::jthread> threads;
@@ -71,7 +71,7 @@ TEST(Names, AreLookedUpOnceForAllWhoWait) {
   }
   ASSERT_TRUE(name.wait_asked());
   const long running = entries("/proc/self/task");
-  // One more is no reason for one more thread.
+  // A further request does not start a further thread.
   EXPECT_EQ(kind_of([&] { (void)transport->open({.timeout = 50ms}); }), Kind::kTimeout);
   EXPECT_LE(entries("/proc/self/task"), running);
 
@@ -80,7 +80,7 @@ TEST(Names, AreLookedUpOnceForAllWhoWait) {
   EXPECT_LE(name.asked(), 5);
 }
 
-// RT-9: a Runtime without threads gets none for a name either, and says who waits.
+// RT-9: a Runtime without threads starts none for a lookup either, and logs that the loop blocks.
 TEST(Names, AreLookedUpByTheProgramsThreadIfThereIsNoOther) {
   ScriptedServer server{answer_ok};
   const FakeName name{"one.test", {"127.0.0.1"}};
@@ -100,21 +100,21 @@ TEST(Names, AreLookedUpByTheProgramsThreadIfThereIsNoOther) {
   EXPECT_EQ(meanwhile, running);
   EXPECT_EQ(name.asked(), 1);
   EXPECT_THAT(lines, testing::Contains("one.test is looked up on the thread that runs the loop, "
-                                       "which waits meanwhile"));
+                                       "which blocks meanwhile"));
 }
 
-TEST(Names, ThatDoNotExistAreNamed) {
+TEST(Names, ThatDoNotExistAreReported) {
   std::string message;
   const auto transport = make_http_transport({.base_url = "https://no-such-host.invalid:6443"});
 
-  for (int i = 0; i < 2; ++i) {  // the second time as well
+  for (int i = 0; i < 2; ++i) {  // also the second time
     EXPECT_EQ(kind_of([&] { (void)transport->open({}); }, &message), Kind::kResolve);
     EXPECT_THAT(message, testing::HasSubstr("https://no-such-host.invalid:6443: the host was not"));
     EXPECT_THAT(message, testing::HasSubstr("check the address"));
   }
 }
 
-TEST(Sockets, AreNotInheritedAndAreLookedAfter) {
+TEST(Sockets, AreCloseOnExecAndHaveKeepAlive) {
   ScriptedServer server{answer_ok};
   const auto transport =
       make_http_transport({.base_url = server.url(), .tcp_keep_alive = 7s, .tcp_user_timeout = 9s});
@@ -150,10 +150,10 @@ TEST(Sockets, AreNotInheritedAndAreLookedAfter) {
   EXPECT_EQ(found, 1);
 }
 
-/// Where a dial comes to a stand.
+/// The step in which a dial gets stuck.
 enum class Step { kLookup, kConnect, kProxyTls, kHttpTunnel, kSocksTunnel, kTls, kTlsInTls };
 
-/// A peer that lets a dial come to that step and then says nothing any more.
+/// A peer that lets a dial reach a step and then stops responding.
 class StuckDial {
  public:
   explicit StuckDial(Step step) : step_(step) {}
@@ -188,21 +188,21 @@ class StuckDial {
     return options;
   }
 
-  /// Waits until it is there.
+  /// Waits until the dial has reached the step.
   [[nodiscard]] bool wait() {
     if (step_ == Step::kLookup) return name_.wait_asked();
     if (step_ == Step::kConnect) {
-      // The loop has two, for epoll and an eventfd.
+      // The loop has two descriptors, for epoll and an eventfd.
       return eventually([&] { return entries("/proc/self/fd") > files_ + 2; });
     }
     return heard_.wait();
   }
-  /// Nothing is left of a dial that was given up.
+  /// Returns whether nothing is left of a canceled dial.
   [[nodiscard]] bool forgotten() {
     name_.release();
     return eventually([&] { return silent_.open() == 0 && proxy_.open() == 0; });
   }
-  /// To be called before there is a transport.
+  /// Call before there is a transport.
   void count() { files_ = entries("/proc/self/fd"); }
   [[nodiscard]] bool nothing_left() const {
     return eventually([&] { return entries("/proc/self/fd") == files_; });
@@ -234,7 +234,7 @@ class DialStep : public testing::TestWithParam<Step> {
  protected:
   void SetUp() override { stuck.count(); }
   void TearDown() override {
-    // The thread of a lookup ends when the system lets it.
+    // The thread of a lookup ends when getaddrinfo() returns.
     EXPECT_TRUE(stuck.forgotten());
     EXPECT_TRUE(eventually([&] { return entries("/proc/self/task") <= threads; }));
   }
@@ -268,7 +268,7 @@ TEST_P(DialStep, EndsWithItsTransport) {
   const auto start = std::chrono::steady_clock::now();
   transport.reset();
 
-  EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);  // not even a lookup is waited for
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);  // it does not even wait for a lookup
   opener.join();
   EXPECT_TRUE(stuck.nothing_left());
 }

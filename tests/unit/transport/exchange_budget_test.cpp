@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kBuffer = 1000;
 
-/// The side of the reader and that of the loop, by one thread.
+/// Runs the reader's side and the loop's side in one thread.
 struct ExchangeBudget : testing::Test {
   std::shared_ptr<Exchange> exchange() {
     const auto made = std::make_shared<Exchange>(HttpRequest{}, nullptr, mailbox, kBuffer,
@@ -22,7 +22,7 @@ struct ExchangeBudget : testing::Test {
   void receive(Exchange& to, std::size_t count) { to.on_bytes(std::string(count, 'x')); }
   [[nodiscard]] bool is_posted(const std::shared_ptr<Exchange>& wanted) {
     bool found = false;
-    for (std::size_t count = mailbox->collect(); count > 0; --count) {
+    for (std::size_t count = mailbox->posted_count(); count > 0; --count) {
       found |= mailbox->next() == wanted;
     }
     return found;
@@ -43,7 +43,7 @@ TEST_F(ExchangeBudget, CountsBytesUntilTheReaderComesBackForMore) {
   one->take(bytes);
   EXPECT_EQ(bytes.size(), 200U);
   EXPECT_EQ(budget->used(), 200U);
-  static_cast<void>(is_posted(one));  // the loop forgets it as well
+  static_cast<void>(is_posted(one));  // drops the loop's reference as well
   one.reset();
   EXPECT_EQ(budget->used(), 0U);
 }
@@ -53,7 +53,7 @@ TEST_F(ExchangeBudget, OpensTheWindowOnlyForAReaderThatHoldsNothingWhileItIsExha
   budget->add(5000);
   receive(*one, 700);
   one->take(bytes);
-  EXPECT_FALSE(is_posted(one));  // the reader has half of the window, but is not done with it
+  EXPECT_FALSE(is_posted(one));  // the reader has half of the window, but still holds it
   EXPECT_EQ(budget->refusals(), 1U);
 
   receive(*one, 100);
@@ -79,7 +79,7 @@ TEST_F(ExchangeBudget, OpensTheWindowAgainAfterwards) {
   EXPECT_TRUE(is_posted(one));
 }
 
-TEST_F(ExchangeBudget, KeepsTheLoopFromReadingWhatWouldWaitBehindOtherBytes) {
+TEST_F(ExchangeBudget, KeepsTheLoopFromReadingBehindUnreadBytes) {
   const auto one = exchange();
   EXPECT_FALSE(one->full());
   budget->add(5000);
@@ -91,7 +91,7 @@ TEST_F(ExchangeBudget, KeepsTheLoopFromReadingWhatWouldWaitBehindOtherBytes) {
   EXPECT_FALSE(is_posted(one));
 
   one->on_end();
-  one->take(bytes);  // the loop, which may sleep, is told that there is room
+  one->take(bytes);  // notifies the loop, which may sleep, that there is room
   EXPECT_TRUE(is_posted(one));
 }
 

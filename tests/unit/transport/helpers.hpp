@@ -32,7 +32,7 @@ inline std::ostream& operator<<(std::ostream& out, Kind kind) {
   return out << static_cast<int>(kind);
 }
 
-/// Hands out what the test has set.
+/// Credentials that return what the test has set.
 class SetCredentials final : public Credentials {
  public:
   explicit SetCredentials(TlsMaterial material) { set(std::move(material)); }
@@ -54,7 +54,7 @@ class SetCredentials final : public Credentials {
     listener_ = handle;
     return handle;
   }
-  /// Says that the identity has changed.
+  /// Notifies the listener that the identity has changed.
   void tell() {
     std::shared_ptr<std::function<void()>> listener;
     {
@@ -84,7 +84,8 @@ inline std::string read_all(ResponseStream& stream) {
   }
 }
 
-/// Runs the function, which has to throw a TransportError, and returns its kind; the message goes to `message`.
+/// Runs a function that must throw a TransportError, and returns its kind. Stores the message in
+/// `message`.
 template <typename Function>
 Kind kind_of(Function function, std::string* message = nullptr) {
   try {
@@ -97,7 +98,7 @@ Kind kind_of(Function function, std::string* message = nullptr) {
   return Kind::kCanceled;
 }
 
-/// Waits until the condition holds, and returns whether it does.
+/// Waits until the condition holds. Returns false on timeout.
 inline bool eventually(const std::function<bool()>& condition) {
   const auto deadline = std::chrono::steady_clock::now() + 10s;
   while (!condition()) {
@@ -107,7 +108,7 @@ inline bool eventually(const std::function<bool()>& condition) {
   return true;
 }
 
-/// A flag that threads wait for.
+/// A flag that threads can wait for.
 class Signal {
  public:
   void set() {
@@ -126,13 +127,14 @@ class Signal {
   bool set_ = false;
 };
 
-/// How many files /proc/self/fd has, or threads /proc/self/task.
+/// Returns the number of entries: files in /proc/self/fd, threads in /proc/self/task.
 inline long entries(const char* folder) {
   const std::filesystem::directory_iterator files{folder};
   return std::distance(begin(files), end(files));
 }
 
-/// A port where connections are neither accepted nor refused: the queue of the listener is full.
+/// A port where connections are neither accepted nor refused, because the listener's backlog is
+/// full.
 class DeafPort {
  public:
   explicit DeafPort(const char* host = "127.0.0.1", int port = 0) {
@@ -163,7 +165,7 @@ class DeafPort {
   std::array<int, 8> fillers_{};
 };
 
-/// Answers a request with "ok".
+/// Responds to each request with "ok".
 inline void answer_ok(Peer& peer) {
   while (!peer.read_request().empty()) peer.respond("200 OK", "ok");
 }

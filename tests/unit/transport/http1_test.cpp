@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTP/1.1 over plain sockets: what goes over the wire, and what becomes of answers, good and bad.
+// HTTP/1.1 over plain sockets: requests on the wire, and the handling of valid and invalid
+// responses.
 #include "helpers.hpp"
 
 #include <fmt/format.h>
@@ -7,7 +8,7 @@
 namespace kube::test {
 namespace {
 
-/// What open() or reading makes of an answer that is these bytes, after which the server closes.
+/// Returns the error of open() or read() when the server sends these bytes and closes.
 Kind kind_after(const std::string& bytes, std::string* message = nullptr,
                 TransportOptions options = {}) {
   ScriptedServer server{[&](Peer& peer) {
@@ -68,7 +69,7 @@ TEST(Http1, ReadsChunksAsTheyArrive) {
   EXPECT_EQ(server.accepted(), 1);
 }
 
-TEST(Http1, AnswersMayComeByteByByte) {
+TEST(Http1, ResponsesMayArriveByteByByte) {
   const std::string answer =
       "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
       "3;name=value\r\nabc\r\nA\r\n0123456789\r\n0\r\nX-Trailer: 1\r\nX-Other: 2\r\n\r\n";
@@ -94,7 +95,7 @@ TEST(Http1, BodiesWithoutLengthEndWithTheConnection) {
   EXPECT_EQ(read_all(*transport->open({})), "all of it");
 }
 
-TEST(Http1, AnswersThatHaveNoBodyEndAtOnce) {
+TEST(Http1, ResponsesWithoutBodyEndAtOnce) {
   ScriptedServer server{[](Peer& peer) {
     (void)peer.read_request();
     peer.write("HTTP/1.1 204 No Content\r\n\r\n");
@@ -127,7 +128,7 @@ TEST(Http1, RedirectsAreReportedAndNotFollowed) {
   EXPECT_EQ(read_all(*stream), "");
 }
 
-TEST(Http1, WhatIsCutOffIsLost) {
+TEST(Http1, TruncatedResponsesAreConnectionLost) {
   std::string message;
   EXPECT_EQ(kind_after("", &message), Kind::kConnectionLost);
   EXPECT_THAT(message, testing::HasSubstr("before it answered"));
@@ -142,7 +143,7 @@ TEST(Http1, WhatIsCutOffIsLost) {
   EXPECT_EQ(kind_after(chunked + chunk("ab") + "0\r\n"), Kind::kConnectionLost);
 }
 
-TEST(Http1, WhatWasReceivedBeforeTheCutIsDelivered) {
+TEST(Http1, BytesBeforeATruncationAreDelivered) {
   ScriptedServer server{[](Peer& peer) {
     (void)peer.read_request();
     peer.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc");
@@ -171,7 +172,7 @@ TEST(Http1, ResetConnectionsAreLost) {
             Kind::kConnectionLost);
 }
 
-TEST(Http1, WhatIsNotHttpIsRefused) {
+TEST(Http1, DataThatIsNotHttpIsRefused) {
   const std::string chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
   for (const std::string& bytes : {
            std::string{"SSH-2.0-OpenSSH_9.2\r\n"},
@@ -257,14 +258,14 @@ TEST(Http1, AGetIsSentAgainWhenAnIdleConnectionTurnsOutToBeClosed) {
     ++requests;
     peer.respond("200 OK", "first");
     if (peer.read_request().empty()) return;
-    ++requests;  // and closes without an answer
+    ++requests;  // closes without a response
   }};
   const auto transport = make_http_transport({.base_url = server.url()});
 
   EXPECT_EQ(read_all(*transport->open({})), "first");
   EXPECT_EQ(read_all(*transport->open({})), "first");
   EXPECT_EQ(requests, 3);
-  // RC-15: a write is not.
+  // RC-15: a write is not repeated.
   EXPECT_EQ(kind_of([&] { (void)transport->open({.method = "POST"}); }), Kind::kConnectionLost);
   EXPECT_EQ(requests, 4);
 }
@@ -281,7 +282,7 @@ TEST(Http1, LanesDoNotShareConnections) {
   EXPECT_EQ(server.accepted(), 2);
 }
 
-TEST(Http1, AnAnswerThatIsNotReadToItsEndCostsTheConnection) {
+TEST(Http1, UnreadResponseClosesTheConnection) {
   ScriptedServer server{[](Peer& peer) {
     if (peer.read_request().empty()) return;
     peer.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nsome");
@@ -318,7 +319,7 @@ TEST(Http1, IdleConnectionsAreLimitedAndClosed) {
   EXPECT_TRUE(eventually([&] { return server.open() == 0; }));
 }
 
-TEST(Http1, RequestsThatWouldBeginAnotherOneAreRefused) {
+TEST(Http1, RequestSmugglingIsRefused) {
   const auto transport = make_http_transport({.base_url = "http://127.0.0.1:1"});
 
   EXPECT_THROW((void)transport->open({.method = "GET /x HTTP/1.1\r\n\r\n"}), std::invalid_argument);

@@ -10,7 +10,7 @@
 namespace kube::test {
 namespace {
 
-/// A body that is there as a whole.
+/// Returns a reply whose body is complete.
 Http2Reply reply_with(std::string_view text) {
   Http2Reply reply;
   reply.body->write(text);
@@ -18,7 +18,7 @@ Http2Reply reply_with(std::string_view text) {
   return reply;
 }
 
-/// Keeps the bodies of the answers, which begin empty, so that a test can write them.
+/// Keeps the initially empty bodies of the responses, so that a test can write them.
 class Watches {
  public:
   Http2Server::Handler handler() {
@@ -87,7 +87,7 @@ TEST_F(Http2, IsNotUsedWhenDisabled) {
   EXPECT_EQ(read_all(*transport->open({})), "ok");
 }
 
-TEST_F(Http2, LargeBodiesGoBothWays) {
+TEST_F(Http2, LargeBodiesAreSentAndReceived) {
   Http2Server server{authority.issue_server(), [](const Http2Request& request) {
                        Http2Reply reply;
                        reply.filler = request.body.size();
@@ -143,7 +143,7 @@ TEST_F(Http2, TwoHundredWatchesShareThreeConnectionsAndOneThread) {
   }
 
   EXPECT_LE(server.accepted(), 3);
-  // The transport's, and one of the server for each connection.
+  // The transport's thread, and one of the server for each connection.
   EXPECT_LE(threads_now() - before, 1 + server.accepted());
 }
 
@@ -163,7 +163,7 @@ TEST_F(Http2, FurtherConnectionsAreMadeWhenTheServersLimitIsReached) {
   EXPECT_EQ(server.accepted(), 3);
 }
 
-// Such a server is waited for; it must not be met with ever more connections.
+// The client waits for such a server, and does not open more and more connections.
 TEST_F(Http2, AServerThatAllowsNoStreamsIsNotFlooded) {
   Http2Server server{authority.issue_server(),
                      [](const Http2Request&) { return reply_with("ok"); },
@@ -173,7 +173,7 @@ TEST_F(Http2, AServerThatAllowsNoStreamsIsNotFlooded) {
   std::vector<std::jthread> threads;
   for (int i = 0; i < 3; ++i) {
     threads.emplace_back([&] {
-      // One is sent before the limit is known, and the server refuses it.
+      // One stream starts before the limit is known, and the server refuses it.
       const Kind kind = kind_of([&] { (void)transport->open({.timeout = 200ms}); });
       EXPECT_TRUE(kind == Kind::kTimeout || kind == Kind::kConnectionLost);
     });
@@ -183,8 +183,8 @@ TEST_F(Http2, AServerThatAllowsNoStreamsIsNotFlooded) {
   EXPECT_LE(server.accepted(), 3);
 }
 
-// A reader that does not read holds back its own stream, and no other.
-TEST_F(Http2, AReaderThatDoesNotReadBoundsMemoryAndDelaysNobody) {
+// A slow reader holds back only its own stream.
+TEST_F(Http2, SlowReaderBoundsMemoryAndDelaysNoOtherStream) {
   Http2Reply large;
   large.filler = 1'000'000'000;
   Watches watches;
@@ -221,7 +221,7 @@ TEST_F(Http2, APausedWatchDoesNotDelayARequest) {
   EXPECT_EQ(server.accepted(), 2);
 }
 
-TEST_F(Http2, AResetStreamIsLostAndTheOthersGoOn) {
+TEST_F(Http2, ResetStreamIsLostAndOthersContinue) {
   Watches watches;
   Http2Server server{authority.issue_server(), watches.handler()};
   const auto transport = connect(server);
@@ -238,7 +238,7 @@ TEST_F(Http2, AResetStreamIsLostAndTheOthersGoOn) {
   EXPECT_EQ(server.accepted(), 1);
 }
 
-TEST_F(Http2, ABodyThatIsNotAsLongAsItSaysIsRefused) {
+TEST_F(Http2, BodyOfWrongLengthIsRefused) {
   Http2Server server{authority.issue_server(), [&](const Http2Request&) {
                        Http2Reply reply = reply_with("abc");
                        reply.headers = {{"content-length", "10"}};
@@ -256,7 +256,7 @@ TEST_F(Http2, ARefusedStreamIsSentAgain) {
                        Http2Reply reply;
                        reply.body->reset(NGHTTP2_REFUSED_STREAM);
                        reply.body->write("");
-                       reply.status = 100;  // not a head yet
+                       reply.status = 100;  // not a final head
                        return reply;
                      }};
   const auto transport = connect(server);
@@ -265,7 +265,7 @@ TEST_F(Http2, ARefusedStreamIsSentAgain) {
   EXPECT_EQ(requests, 2);
 }
 
-TEST_F(Http2, AfterGoawayRunningStreamsEndAndNewOnesGoElsewhere) {
+TEST_F(Http2, AfterGoawayRunningStreamsEndAndNewOnesUseAnotherConnection) {
   Watches watches;
   Http2Server server{authority.issue_server(), watches.handler()};
   const auto transport = connect(server);
@@ -303,7 +303,7 @@ TEST_F(Http2, StreamsThatGoawayDoesNotCoverAreSentAgain) {
 }
 
 // RC-21
-TEST_F(Http2, ASilentPeerIsAskedAndThenGivenUp) {
+TEST_F(Http2, SilentPeerIsPingedAndThenClosed) {
   Watches watches;
   Http2Server server{authority.issue_server(), watches.handler(), {.ignore_ping = true}};
   const auto transport = connect(server, {.read_idle_timeout = 200ms, .ping_timeout = 100ms});
@@ -326,7 +326,7 @@ TEST_F(Http2, ASilentPeerIsAskedAndThenGivenUp) {
 }
 
 // RC-21: no bytes, no reset
-TEST_F(Http2, AHalfOpenConnectionIsGivenUp) {
+TEST_F(Http2, HalfOpenConnectionIsClosed) {
   Watches watches;
   Http2Server server{authority.issue_server(), watches.handler()};
   const auto transport = connect(server, {.read_idle_timeout = 100ms, .ping_timeout = 1s});
@@ -338,7 +338,7 @@ TEST_F(Http2, AHalfOpenConnectionIsGivenUp) {
 }
 
 // RC-21
-TEST_F(Http2, APeerThatAnswersPingsIsLeftAlone) {
+TEST_F(Http2, PeerThatRespondsToPingsIsKept) {
   Watches watches;
   Http2Server server{authority.issue_server(), watches.handler()};
   const auto transport = connect(server, {.read_idle_timeout = 20ms, .ping_timeout = 5s});
@@ -407,7 +407,7 @@ TEST_F(Http2, ServersThatCloseInTheMiddleLoseTheStreams) {
   EXPECT_EQ(kind_of([&] { (void)transport->open({}); }), Kind::kConnectionLost);
 }
 
-TEST_F(Http2, WhatIsNotHttp2IsRefused) {
+TEST_F(Http2, DataThatIsNotHttp2IsRefused) {
   ScriptedServer server{
       [](Peer& peer) {
         (void)peer.read_some();
@@ -429,7 +429,7 @@ TEST_F(Http2, ResponseSplittingIsImpossible) {
                      }};
   const auto transport = connect(server);
 
-  // nghttp2 drops the header field, or the stream; what comes through has no line break in it.
+  // nghttp2 drops the header field or the stream; no line break gets through.
   try {
     const auto stream = transport->open({});
     for (const Header& header : stream->head().headers) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends: cancellation at any moment, timeouts, destruction, and that nothing is left behind.
+// Lifetime: cancellation at any time, timeouts, destruction, and absence of leaks.
 #include "helpers.hpp"
 
 namespace kube::test {
@@ -11,8 +11,7 @@ TEST(Cancellation, EndsAnAttemptToConnect) {
   std::stop_source stop;
   const long files = entries("/proc/self/fd");
   std::jthread stopper{[&] {
-    EXPECT_TRUE(
-        eventually([&] { return entries("/proc/self/fd") > files; }));  // its socket is there
+    EXPECT_TRUE(eventually([&] { return entries("/proc/self/fd") > files; }));  // its socket exists
     stop.request_stop();
   }};
 
@@ -78,7 +77,7 @@ TEST(Cancellation, BeforeTheBeginningNothingIsSent) {
   EXPECT_EQ(server.accepted(), 0);
 }
 
-// HTTP/2: only the stream goes, the connection stays.
+// HTTP/2: only the stream is reset; the connection stays.
 TEST(Cancellation, ResetsOnlyItsStream) {
   const TestAuthority authority;
   const auto body = std::make_shared<Http2Body>();
@@ -125,7 +124,7 @@ TEST(Timeout, OfIdlenessIsPutOffByEachByte) {
   ScriptedServer server{[&](Peer& peer) {
     (void)peer.read_request();
     peer.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n");
-    for (int i = 0; i < 5; ++i) {  // for longer than the limit, though never as long at once
+    for (int i = 0; i < 5; ++i) {  // longer than the limit in total, but never at once
       peer.write("x");
       if (peer.ends_within(200ms)) return;
     }
@@ -169,13 +168,13 @@ TEST(Connecting, FailuresAreNamed) {
       make_http_transport({.base_url = "http://127.0.0.1:" + std::to_string(port)});
   EXPECT_EQ(kind_of([&] { (void)refused->open({}); }, &message), Kind::kConnect);
   EXPECT_THAT(message, testing::HasSubstr("127.0.0.1:" + std::to_string(port)));
-  EXPECT_THAT(message, testing::HasSubstr("nobody accepts connections"));
+  EXPECT_THAT(message, testing::HasSubstr("the connection was refused"));
   const auto unknown = make_http_transport({.base_url = "https://no-such-host.invalid:6443"});
   EXPECT_EQ(kind_of([&] { (void)unknown->open({}); }, &message), Kind::kResolve);
   EXPECT_THAT(message, testing::HasSubstr("no-such-host.invalid"));
 }
 
-TEST(Connecting, AddressesThatMakeNoSenseAreRefused) {
+TEST(Connecting, InvalidAddressesAreRefused) {
   std::string message;
   for (const char* url : {"", "ftp://host", "https://", "https://a b"}) {
     EXPECT_EQ(kind_of([&] { (void)make_http_transport({.base_url = url}); }, &message),
@@ -200,7 +199,7 @@ TEST(Destruction, CancelsEverythingAndLeavesNothing) {
                        return reply;
                      }};
   {
-    // What libraries keep for ever is there after the first time.
+    // Allocations that libraries never free are made the first time.
     const auto transport =
         make_http_transport({.base_url = server.url(), .credentials = trusting(authority)});
     (void)transport->open({});
@@ -224,7 +223,7 @@ TEST(Destruction, CancelsEverythingAndLeavesNothing) {
   EXPECT_TRUE(eventually([&] { return entries("/proc/self/task") <= threads; }));
 }
 
-TEST(Destruction, ManyThreadsMayAskAndCancelAtOnce) {
+TEST(Destruction, ManyThreadsMayRequestAndCancelConcurrently) {
   const TestAuthority authority;
   Http2Server server{authority.issue_server(), [](const Http2Request&) {
                        Http2Reply reply;
@@ -254,7 +253,7 @@ TEST(Destruction, ManyThreadsMayAskAndCancelAtOnce) {
   EXPECT_EQ(whole, 8 * 25 / 3 + 1);
 }
 
-TEST(Report, TellsWhatBecameOfEachExchange) {
+TEST(Report, DescribesTheOutcomeOfEachExchange) {
   ScriptedServer server{[](Peer& peer) {
     (void)peer.read_request();
     peer.respond("200 OK", "four");

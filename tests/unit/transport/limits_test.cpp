@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a server may not do: control characters, endless heads and trailers, informational answers without an answer. And
-// what the system may do: fail.
+// Limits against misbehaving servers: control characters, endless heads and trailers, endless
+// informational responses. Also failures of system calls.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::string_literals;
 
-/// Answers the first bytes of the client with its own.
+/// Responds to the first bytes of the client with given bytes.
 class RawPeer final : public ScriptedPeer {
  public:
   explicit RawPeer(std::string bytes) : bytes_(std::move(bytes)) {}
@@ -25,7 +25,7 @@ class RawPeer final : public ScriptedPeer {
   std::string bytes_;
 };
 
-/// Outcome and kind of a GET that is answered with these bytes.
+/// Outcome and error kind of a GET whose response is these bytes.
 struct Result {
   std::string text;
   std::optional<Kind> failure;
@@ -52,7 +52,7 @@ std::string frame(char type, char flags, std::string_view payload, char stream =
          std::string{payload};
 }
 std::string settings() { return frame(4, 0, "", 0); }
-/// HPACK: a literal that is not indexed, with a new name.
+/// HPACK: a literal field without indexing, with a new name.
 std::string field(std::string_view name, std::string_view value) {
   return "\0"s + static_cast<char>(name.size()) + std::string{name} +
          static_cast<char>(value.size()) + std::string{value};
@@ -113,7 +113,7 @@ TEST(Limits, OfInformationalAnswersOfAProxy) {
   EXPECT_THAT(message, testing::HasSubstr("more than 10 informational"));
 }
 
-// RC-23: in bytes, and in number, since each counts 32 bytes more than it has.
+// RC-23: limited in bytes and in number, since each counts 32 bytes more than its size.
 TEST(Limits, OfTrailers) {
   const TransportOptions options{.max_header_bytes = 1000};
   const std::string http1 = kChunked + "0\r\n";
@@ -135,7 +135,7 @@ TEST(Limits, OfTrailers) {
   EXPECT_THAT(result.text, testing::HasSubstr("trailers of the answer are larger than 1000"));
 }
 
-// RC-23: each of them could forge a line of a log, or drive a terminal.
+// RC-23: control characters could forge log lines or control a terminal.
 TEST(ControlCharacters, InAnAnswerAreRefused) {
   const std::string length = "\r\nContent-Length: 0\r\n\r\n";
   for (const std::string& text : {"a\0b"s, "a\rb"s, "a\nb"s, "a\x1b[2Jb"s, "a\x7f"s, "\b"s}) {
@@ -223,7 +223,7 @@ TEST(HeadTimeout, DoesNotEndAWatchThatHasItsHead) {
 }
 
 // RC-26
-TEST(Exhaustion, OfEachCallFailsNoMoreThanItsConnection) {
+TEST(Exhaustion, OfEachCallFailsOnlyItsConnection) {
   const auto lost = std::make_exception_ptr(TransportError(Kind::kConnectionLost, "lost"));
   for (const auto& failure :
        {lost, std::make_exception_ptr(std::bad_alloc()), std::make_exception_ptr(42)}) {
@@ -253,7 +253,7 @@ TEST(Exhaustion, OfEachCallFailsNoMoreThanItsConnection) {
   }
 }
 
-// A context that was made without enough memory fails each handshake, and would do so for ever.
+// A context that was made without enough memory would fail every handshake.
 TEST(Exhaustion, OfAHandshakeCostsTheTlsContext) {
   for (const auto& [kind, contexts] : {std::pair{Kind::kTls, 2}, {Kind::kConnect, 1}}) {
     Handled handled;
@@ -268,7 +268,7 @@ TEST(Exhaustion, OfAHandshakeCostsTheTlsContext) {
   }
 }
 
-TEST(Exhaustion, OfPollDoesNotKeepAnswersBack) {
+TEST(Exhaustion, OfPollDoesNotDelayResponses) {
   Handled handled;
   Schedule schedule{true, [&](std::size_t) { return std::make_unique<Http2Peer>(handled); }};
   schedule.network().failing_waits = 1000;

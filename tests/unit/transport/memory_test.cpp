@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop without memory: each allocation in turn fails, alone or with all that follow it. No exchange is lost, and
-// afterwards everything works as before.
+// The loop without memory: each allocation in turn fails, alone or with those that follow it. No
+// exchange is lost, and everything works again afterwards.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -47,7 +47,7 @@ std::string answer_with(std::string_view body) {
                      chunk(body));
 }
 
-/// What happens on the way: a GOAWAY or an end of the first connection, a timeout, a cancellation.
+/// Scripts the events: a GOAWAY or a close of the first connection, a timeout, a cancellation.
 void write_script(Schedule& schedule, bool http2) {
   ScriptedNetwork& network = schedule.network();
   const auto canceled = schedule.post({.target = "/canceled"});
@@ -66,7 +66,7 @@ void write_script(Schedule& schedule, bool http2) {
 
 class WithoutMemory : public testing::TestWithParam<bool> {
  protected:
-  /// Returns false once `successes` allocations are all that there are.
+  /// Returns false if no more than `successes` allocations are made.
   bool run(long successes, long failures) {
     const bool http2 = GetParam();
     Handled handled;

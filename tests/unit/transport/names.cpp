@@ -99,7 +99,7 @@ void FakeName::release() {
 
 }  // namespace kube::test
 
-/// Stands before that of the C library: what is linked into the program comes first.
+/// Replaces the function of the C library: the linker prefers symbols of the program.
 extern "C" int getaddrinfo(const char* name, const char* service, const addrinfo* hints,
                            addrinfo** result) {
   using namespace kube::test;

@@ -7,21 +7,21 @@
 
 namespace kube::test {
 
-/// A name that getaddrinfo() of this program answers for itself, as long as this lives.
+/// A host name that this program's getaddrinfo() resolves itself, as long as the object lives.
 class FakeName {
  public:
-  /// Without addresses, a lookup has no end before release().
+  /// Without addresses, a lookup blocks until release().
   explicit FakeName(std::string name, std::vector<std::string> addresses = {});
-  /// Releases.
+  /// Calls release().
   ~FakeName();
   FakeName(const FakeName&) = delete;
   FakeName& operator=(const FakeName&) = delete;
 
-  /// Waits until somebody has asked; false after ten seconds.
+  /// Waits for the first lookup; false after ten seconds.
   [[nodiscard]] bool wait_asked();
-  /// How often it was asked for.
+  /// Returns how many lookups there were.
   [[nodiscard]] int asked() const;
-  /// Lookups end: there is no such name.
+  /// Ends pending lookups with "no such name".
   void release();
 
   struct State;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exchanges that are polled instead of waited for (RC-74 to RC-76).
+// Polled exchanges (RC-74 to RC-76).
 #include "../../../src/transport/exchange.hpp"
 #include "../../../src/transport/polled_stream.hpp"
 
@@ -21,7 +21,7 @@ using detail::Exchange;
 using detail::Mailbox;
 using detail::PolledStream;
 
-/// The side of the reader and that of the loop, by one thread.
+/// Runs the reader's side and the loop's side in one thread.
 struct PolledExchange : testing::Test {
   PolledExchange() { exchange->set_waker(waker); }
 
@@ -48,7 +48,7 @@ TEST_F(PolledExchange, WakesOnceForAllThatArrivesTogether) {
   EXPECT_EQ(bytes, "onetwo");
   exchange->on_bytes("three");
   exchange->flush();
-  EXPECT_EQ(waker->take(), 0) << "a reader that has not been told to wait looks by itself";
+  EXPECT_EQ(waker->take(), 0) << "a reader that is not pending needs no wake-up";
   EXPECT_TRUE(exchange->poll_take(bytes));
   EXPECT_EQ(bytes, "three");
 
@@ -77,7 +77,7 @@ TEST_F(PolledExchange, WakesWhenItFailsOrIsCanceled) {
   EXPECT_EQ(kind_of([&] { (void)exchange->poll_take(bytes); }), Kind::kCanceled);
 }
 
-// RC-74: bytes that came before a failure are not lost.
+// RC-74: bytes that arrived before a failure are not lost.
 TEST_F(PolledExchange, GivesTheBytesBeforeAFailure) {
   exchange->on_head({.status = 200});
   exchange->on_bytes("one");
@@ -98,18 +98,18 @@ TEST_F(PolledExchange, KeepsNoBufferAtRest) {
 }
 
 // RC-76
-TEST_F(PolledExchange, TellsTheLoopWhenThereIsRoomAgain) {
+TEST_F(PolledExchange, NotifiesTheLoopWhenThereIsRoomAgain) {
   exchange->on_head({.status = 200});
   exchange->on_bytes(std::string(1000, 'x'));
   EXPECT_TRUE(exchange->full());
-  EXPECT_EQ(mailbox->collect(), 0U);
+  EXPECT_EQ(mailbox->posted_count(), 0U);
   EXPECT_TRUE(exchange->poll_take(bytes));
   EXPECT_FALSE(exchange->full());
-  EXPECT_EQ(mailbox->collect(), 1U);
+  EXPECT_EQ(mailbox->posted_count(), 1U);
   EXPECT_EQ(exchange->take_credit(), 1000U);
 }
 
-// RC-74: one thread is the loop; the other goes on only when it is woken.
+// RC-74: one thread is the loop; the other continues only when woken.
 TEST_F(PolledExchange, LosesNoWakeUp) {
   constexpr int kPieces = 20'000;
   std::thread loop{[this] {
@@ -151,7 +151,7 @@ struct PolledTransport : testing::Test {
   void wait_head(PolledStream& stream) {
     while (!stream.poll_head()) ASSERT_TRUE(waker->wait());
   }
-  /// Up to `limit` bytes, or the end.
+  /// Returns up to `limit` bytes, or all until the end.
   std::string wait_bytes(PolledStream& stream, std::size_t limit = std::string::npos) {
     std::string all;
     while (all.size() < limit) {
@@ -182,7 +182,7 @@ TEST_F(PolledTransport, AnswersWithoutAThreadThatWaits) {
   EXPECT_EQ(wait_bytes(*stream), "ok");
 }
 
-// RC-74: decoded as it arrives, with an end in the middle that is an error.
+// RC-74: decoded as it arrives; a truncated body is an error.
 TEST_F(PolledTransport, Decompresses) {
   Signal first_was_read;
   const std::string large(100'000, 'x');
@@ -207,7 +207,7 @@ TEST_F(PolledTransport, Decompresses) {
 }
 
 // RC-74
-TEST_F(PolledTransport, ReportsThatNobodyListens) {
+TEST_F(PolledTransport, ReportsARefusedConnection) {
   int port = 0;
   {
     ScriptedServer server{[](Peer&) {}};
@@ -235,8 +235,8 @@ TEST_F(PolledTransport, EndsTheExchangeWhenItIsDestroyed) {
   EXPECT_TRUE(gone.wait());
 }
 
-// RC-74: streams outlive their transport, which ends them.
-TEST_F(PolledTransport, WakesThoseWhoseTransportIsDestroyed) {
+// RC-74: streams outlive their transport, which fails them.
+TEST_F(PolledTransport, WakesPendingStreamsWhenDestroyed) {
   ScriptedServer server{[](Peer& peer) { peer.wait_for_end(); }};
   connect({.base_url = server.url()});
   const auto stream = start();
@@ -246,7 +246,7 @@ TEST_F(PolledTransport, WakesThoseWhoseTransportIsDestroyed) {
   EXPECT_EQ(kind_of([&] { (void)stream->poll_head(); }), Kind::kCanceled);
 }
 
-/// Lets go of a transport when it is woken, which the transport does itself.
+/// Drops the last reference to a transport when the transport wakes it.
 class LastOwner final : public detail::Waker {
  public:
   explicit LastOwner(std::shared_ptr<Transport> transport) : transport_(std::move(transport)) {}
@@ -286,7 +286,7 @@ TEST_F(PolledTransport, AStreamThatIsNotPolledHoldsItsServerBack) {
   connect({.base_url = server.url(),
            .credentials = trusting(authority),
            .stream_buffer_bytes = 200'000});
-  // Credentials that are not the library's own may block, so that a worker has to begin.
+  // User-defined credentials may block, so a worker has to start the exchange.
   EXPECT_EQ(start(), nullptr);
   const auto stream = async->start({}, waker, {});
   wait_head(*stream);
@@ -296,7 +296,7 @@ TEST_F(PolledTransport, AStreamThatIsNotPolledHoldsItsServerBack) {
   EXPECT_LE(large.body->wait_stalled(50ms), taken + 400'000);
 }
 
-TEST_F(PolledTransport, RefusesWhatCannotBeSent) {
+TEST_F(PolledTransport, RefusesInvalidRequests) {
   ScriptedServer server{[](Peer&) {}};
   connect({.base_url = server.url()});
   EXPECT_THROW((void)start({.target = "no slash"}), std::invalid_argument);

@@ -16,7 +16,7 @@ namespace {
 
 using detail::excluded_from_proxy;
 
-/// Sets variables for the time of a test, and takes all others of proxies away.
+/// Sets environment variables during a test, and unsets all other proxy variables.
 class WithVariables {
  public:
   explicit WithVariables(const std::map<std::string, std::string>& variables) {
@@ -39,7 +39,7 @@ class WithVariables {
   std::map<std::string, std::string> before_;
 };
 
-/// Copies bytes between two connections until one side ends.
+/// Copies bytes between two connections until one side closes.
 void relay(Peer& peer, int other) {
   std::array<char, 16384> bytes;
   while (true) {
@@ -75,7 +75,7 @@ class Proxy : public testing::Test {
       answer_ok, ServerTls{.certificate = authority.issue_server({.names = {"api.example"}})}};
   std::string request;
 
-  /// The server, under a name that only a proxy can find.
+  /// The server, under a name that only the proxy can resolve.
   std::string url = "https://api.example:6443";
 
   ScriptedServer::Script tunnel() {
@@ -121,7 +121,7 @@ TEST_F(Proxy, OfSocks5Tunnels) {
   }};
 
   EXPECT_EQ(ask("socks5://127.0.0.1:" + std::to_string(proxy.port())), "ok");
-  EXPECT_THAT(name, testing::HasSubstr("api.example"));  // the proxy looks it up
+  EXPECT_THAT(name, testing::HasSubstr("api.example"));  // the proxy resolves it
 }
 
 // RC-20
@@ -184,7 +184,7 @@ TEST_F(Proxy, ThatWantsAUserIsNamed) {
   EXPECT_THAT(message, testing::Not(testing::HasSubstr("secretword")));
 }
 
-// The certificate is for the server; no proxy is to see it.
+// The client certificate is for the server; it must not be sent to a proxy.
 TEST_F(Proxy, OfHttpsIsVerifiedAndDoesNotSeeTheClientsCertificate) {
   std::string message, seen = "?";
   {
@@ -216,7 +216,7 @@ TEST_F(Proxy, OfHttpsIsVerifiedAndDoesNotSeeTheClientsCertificate) {
   EXPECT_EQ(seen, "none");
 }
 
-TEST_F(Proxy, ThatClosesOrBabblesIsNamed) {
+TEST_F(Proxy, ThatClosesOrSendsGarbageIsNamed) {
   std::string message;
   for (const std::string& answer : {std::string{}, std::string{"220 smtp.example ready\r\n"},
                                     "HTTP/1.1 200 OK\r\n" + std::string(100'000, 'x')}) {
@@ -265,7 +265,7 @@ TEST_F(Proxy, ComesFromTheEnvironment) {
     EXPECT_EQ(ask(""), "ok");
   }
   const WithVariables variables{{{"https_proxy", address}, {"no_proxy", ".example"}}};
-  EXPECT_EQ(kind_of([&] { ask(""); }), Kind::kResolve);  // asked for directly
+  EXPECT_EQ(kind_of([&] { ask(""); }), Kind::kResolve);  // direct connection
 }
 
 // RC-20

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every order of events in small schedules: where bytes are split, when the socket is full, when something arrives.
-// Whatever the order, each exchange is answered once, with its own answer, or fails with a reason.
+// Enumerates all orders of events in small schedules: where bytes are split, when the socket is
+// full, when something arrives. In every order, each exchange gets its own response exactly once,
+// or fails with a reason.
 #include <fmt/format.h>
 
 #include "helpers.hpp"
@@ -22,7 +23,8 @@ std::string answer_with(std::string_view body) {
   return fmt::format("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{}", body.size(), body);
 }
 
-/// What is wrong after a schedule in which a server handled all requests, or nothing.
+/// Returns the problems after a schedule in which a server handled all requests; empty if there are
+/// none.
 std::string problems(Schedule& schedule, const std::vector<ExchangePtr>& exchanges,
                      const Handled& handled) {
   if (!schedule.run()) return "the loop does not come to an end";
@@ -41,7 +43,7 @@ std::string problems(Schedule& schedule, const std::vector<ExchangePtr>& exchang
   return found;
 }
 
-/// HTTP/2: the first connection belongs to the test, later ones answer at once.
+/// HTTP/2: the test controls the first connection; later ones respond at once.
 struct Http2Case {
   Handled handled;
   Http2Peer* first = nullptr;
@@ -54,14 +56,14 @@ struct Http2Case {
           return peer;
         }) {}
   Wire& wire() { return *schedule.network().wires.front(); }
-  /// Lets the socket of the first connection take `room` bytes before it is full.
+  /// Lets the socket of the first connection accept `room` bytes before it is full.
   void limit(std::size_t room) {
     schedule.network().at(1, [this, room] { wire().room = room; });
   }
 };
 
-// A request that is still in nghttp2's queue when GOAWAY comes is handed back by whatever writes next: also by the PING
-// of a silent connection, after which that connection is closed.
+// A request that is still in nghttp2's queue when GOAWAY arrives is returned by the next write,
+// even by the PING of a silent connection, which is closed then.
 TEST(Http2Schedule, AnswersEveryRequestOnceWheneverGoawayComes) {
   constexpr int kMoments = 13;
   for (const std::size_t room : {0, 70}) {
@@ -88,8 +90,8 @@ TEST(Http2Schedule, AnswersEveryRequestOnceWheneverGoawayComes) {
   }
 }
 
-/// One conversation with all kinds of frames: answers, PING, RST_STREAM, GOAWAY. The schedule decides when the bytes get
-/// through.
+/// One conversation with all kinds of frames: responses, PING, RST_STREAM, GOAWAY. The schedule
+/// decides when the bytes arrive.
 void converse(Http2Case& test, std::vector<ExchangePtr>& exchanges) {
   ScriptedNetwork& network = test.schedule.network();
   exchanges = {test.schedule.post(get("/1")), test.schedule.post(post("/2")),
@@ -102,7 +104,7 @@ void converse(Http2Case& test, std::vector<ExchangePtr>& exchanges) {
   });
 }
 
-/// /3 may have been refused after it was handled, so it counts only that it was answered.
+/// /3 may have been refused after it was handled, so only its response is checked.
 std::string problems_of_conversation(Http2Case& test, const std::vector<ExchangePtr>& exchanges) {
   Handled& handled = test.handled;
   if (!test.schedule.run()) return "the loop does not come to an end";
@@ -158,7 +160,7 @@ TEST(Http2Schedule, AnswersEveryRequestHoweverSmallThePieces) {
   }
 }
 
-// Canceling must find the connection alive, or none.
+// Canceling must find a live connection, or none.
 TEST(Http2Schedule, EndsEveryExchangeWheneverOneIsCanceled) {
   for (const std::size_t room : {std::size_t{0}, std::size_t{70}, kUnlimited}) {
     for (int goaway = 2; goaway < 12; ++goaway) {
@@ -184,26 +186,26 @@ TEST(Http2Schedule, EndsEveryExchangeWheneverOneIsCanceled) {
   }
 }
 
-/// HTTP/1.1: the first connection belongs to the test, later ones answer at once.
+/// HTTP/1.1: the test controls the first connection; later ones respond at once.
 struct Http1Case {
   Handled handled;
   Http1Peer* first = nullptr;
-  /// When the turn began in which the first server got a request after its end.
-  std::optional<int> spoken_to_in_vain;
+  /// Start of the turn in which the first server received a request after its end.
+  std::optional<int> late_request_turn;
   Schedule schedule;
 
   explicit Http1Case(const std::function<std::string(const std::string&)>& answer = answer_with)
       : schedule(false, [this, answer](std::size_t index) -> std::unique_ptr<ScriptedPeer> {
           if (index > 0) return std::make_unique<Http1Peer>(handled, answer_with);
           auto peer = std::make_unique<Http1Peer>(
-              handled, answer, [this] { spoken_to_in_vain = schedule.network().turn_began; });
+              handled, answer, [this] { late_request_turn = schedule.network().turn_began; });
           first = peer.get();
           return peer;
         }) {}
   Wire& wire() { return *schedule.network().wires.front(); }
 };
 
-/// All ways to say how long an answer is.
+/// All ways to delimit a response.
 const std::vector<std::function<std::string(const std::string&)>> kAnswers = {
     [](const std::string& body) { return answer_with(body); },
     [](const std::string& body) {
@@ -255,7 +257,7 @@ TEST(Http1Schedule, AnswersEveryRequestWhereverTheSocketFillsUp) {
   }
 }
 
-// A body without a length ends with the connection, wherever that ends.
+// A body without a length ends with the connection.
 TEST(Http1Schedule, TakesAllBytesBeforeTheEndForTheBody) {
   const auto endless = [](const std::string& body) { return "HTTP/1.1 200 OK\r\n\r\n" + body; };
   for (std::size_t split = 0; split <= endless("/1").size(); ++split) {
@@ -275,7 +277,7 @@ TEST(Http1Schedule, TakesAllBytesBeforeTheEndForTheBody) {
   }
 }
 
-// RC-24: the 408 of an idle connection, or its end, is no answer to the request that is sent next.
+// RC-24: a 408 or close on an idle connection is not a response to the next request.
 TEST(Http1Schedule, NeverSendsOnAConnectionThatHasInputBeforeTheRequest) {
   const std::string farewells[] = {
       "", "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"};
@@ -300,10 +302,10 @@ TEST(Http1Schedule, NeverSendsOnAConnectionThatHasInputBeforeTheRequest) {
             network.at(21, [&] { test.wire().arriving = kUnlimited; });
 
             const std::string found = problems(test.schedule, exchanges, test.handled);
-            const auto sent = test.spoken_to_in_vain;
+            const auto sent = test.late_request_turn;
             const bool readable = farewell.empty() || split > 0;
             if (sent && (!readable || *sent < ended)) {
-              ++late;  // nobody can tell an answer from a farewell that crosses the request
+              ++late;  // a response and a 408 that crosses the request look the same
               continue;
             }
             ASSERT_EQ(found, "") << fmt::format(
@@ -315,11 +317,11 @@ TEST(Http1Schedule, NeverSendsOnAConnectionThatHasInputBeforeTheRequest) {
       }
     }
   }
-  EXPECT_GT(late, 0);  // some of the moments are between the look and the request
+  EXPECT_GT(late, 0);  // some moments are between the check and the request
 }
 
-// Connecting again would end in the same way, for ever.
-TEST(Http1Schedule, TakesWhatANewConnectionSaysForItsAnswer) {
+// A new connection would end in the same way, endlessly.
+TEST(Http1Schedule, TakesTheFirstDataOfANewConnectionForItsResponse) {
   for (const std::string& greeting : {std::string{}, answer_with("too many connections")}) {
     Handled handled;
     Schedule schedule{false, [&](std::size_t) {
@@ -338,7 +340,7 @@ TEST(Http1Schedule, TakesWhatANewConnectionSaysForItsAnswer) {
   }
 }
 
-// A connection that was made for a request which did not want it any more.
+// A connection whose request was canceled before it was established.
 TEST(Http1Schedule, DoesNotSendOnAnUnusedConnectionThatWasClosed) {
   for (int asked = 8; asked < 14; ++asked) {
     Http1Case test;

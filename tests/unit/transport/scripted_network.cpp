@@ -70,7 +70,7 @@ class ScriptedDial final : public Dial {
     return true;
   }
   void wait() noexcept override {}
-  void forgive(Clock::Duration) noexcept override {}
+  void extend_deadlines(Clock::Duration) noexcept override {}
   [[nodiscard]] TimePoint next_step() const override { return {}; }
   [[nodiscard]] const std::shared_ptr<const TlsMaterial>& material() const noexcept override {
     return material_;

@@ -15,7 +15,7 @@
 
 namespace kube::test {
 
-/// While one exists, allocations are those of a test: memory_test.cpp lets only the others fail.
+/// While one exists, allocations belong to the test: memory_test.cpp lets only the others fail.
 class TestCode {
  public:
   TestCode() { ++depth; }
@@ -36,27 +36,27 @@ class ScriptedPeer {
   ScriptedPeer(const ScriptedPeer&) = delete;
   ScriptedPeer& operator=(const ScriptedPeer&) = delete;
 
-  /// The client has sent this.
+  /// Consumes bytes sent by the client.
   virtual void receive(std::string_view bytes) = 0;
 
-  /// All that it has said so far.
+  /// All bytes sent so far.
   std::string output;
-  /// Nothing follows.
+  /// The peer has closed its side.
   bool ended = false;
 };
 
-/// What the kernel knows of a scripted connection.
+/// The state of a scripted connection in the kernel.
 struct Wire {
   std::size_t index = 0;
   std::unique_ptr<ScriptedPeer> peer = nullptr;
   /// How many bytes the client can send until its socket is full.
   std::size_t room = std::string::npos;
-  /// How many bytes of the peer's output arrive; the others are on their way.
+  /// How many bytes of the peer's output have arrived; the others are in flight.
   std::size_t arriving = std::string::npos;
   std::size_t received = 0;  ///< by the client
   bool open = true;          ///< at the client
-  short waits_for = 0;       ///< POLLIN, POLLOUT: what the client wants to be told
-  bool ready = false;        ///< it has been told
+  short waits_for = 0;       ///< POLLIN, POLLOUT: events the client subscribed to
+  bool ready = false;        ///< the client has been notified
 
   [[nodiscard]] std::size_t readable() const {
     return std::min(arriving, peer->output.size()) - received;
@@ -64,16 +64,16 @@ struct Wire {
   [[nodiscard]] bool at_end() const { return peer->ended && received == peer->output.size(); }
 };
 
-/// Notes that a dispatcher has mail.
+/// Records that a dispatcher has mail.
 class Mail final : public detail::Waker {
  public:
   void wake() noexcept override { there = true; }
   bool there = false;
 };
 
-/// A network in which everything happens at moments that a test chooses. A moment is each call of the dispatcher to send or
-/// to receive, and the beginning and the end of each wait; actions take place at its beginning, as if the kernel or
-/// another thread did them.
+/// A network in which everything happens at moments chosen by the test. Each send or receive call
+/// of the dispatcher is a moment, and so are the beginning and the end of each wait. Actions run at
+/// the beginning of a moment, as the kernel or another thread would.
 class ScriptedNetwork final : public detail::Network {
  public:
   using MakePeer = std::function<std::unique_ptr<ScriptedPeer>(std::size_t index)>;
@@ -86,34 +86,35 @@ class ScriptedNetwork final : public detail::Network {
   void renew_tls() noexcept override { ++tls_contexts; }
   [[nodiscard]] const Clock& clock() const noexcept override { return time; }
 
-  /// Waits as a loop would, until something is ready, has come by mail, or the time has come. Does not move the clock.
+  /// Waits like a loop: until a socket is ready, mail arrives, or `until`. Does not advance the
+  /// clock.
   void wait(Clock::TimePoint until);
   void at(int moment, std::function<void()> action) { script_.emplace(moment, std::move(action)); }
-  /// A moment has come.
+  /// Starts the next moment.
   void tick();
 
   const std::shared_ptr<Mail> mail = std::make_shared<Mail>();
   testkit::FakeClock time;
-  /// In the order of their making. They outlive the dispatcher.
+  /// In order of creation. They outlive the dispatcher.
   std::vector<std::shared_ptr<Wire>> wires;
-  /// The most bytes of one call.
+  /// Maximum number of bytes per call.
   std::size_t most_received = std::string::npos;
   std::size_t most_sent = std::string::npos;
-  /// The calls to dial, advance, send and receive so far, and which of them fails, and how.
+  /// The number of dial, advance, send and receive calls so far; which of them fails, and how.
   int calls = 0;
   std::optional<int> failing_call;
   std::exception_ptr failure;
   int tls_contexts = 1;
-  /// How often the system fails to wait from now on: all sockets have to be tried.
+  /// How many of the next waits fail: all sockets have to be tried then.
   int failing_waits = 0;
-  int now = 0;         ///< the moment
+  int now = 0;         ///< the current moment
   int turn_began = 0;  ///< when the last wait ended
   bool script_is_over() const { return script_.empty(); }
-  /// The timeout of the last wait, in milliseconds, if nothing was left to happen in it, not even an action. Negative: it
-  /// has none.
+  /// The timeout of the last wait in milliseconds, if nothing was left to happen in it, not even an
+  /// action. Negative: no timeout.
   std::optional<int> asleep;
 
-  /// Throws if this is the call that fails.
+  /// Throws if this call is to fail.
   void count_call();
 
  private:
@@ -124,7 +125,7 @@ class ScriptedNetwork final : public detail::Network {
   std::multimap<int, std::function<void()>> script_;
 };
 
-/// A dispatcher on a scripted network, and the exchanges that are posted to it.
+/// A dispatcher on a scripted network, with the exchanges posted to it.
 class Schedule {
  public:
   Schedule(bool http2, ScriptedNetwork::MakePeer make_peer, TransportOptions options = {});
@@ -132,22 +133,23 @@ class Schedule {
   [[nodiscard]] ScriptedNetwork& network() noexcept { return *network_; }
   /// May also be called by an action.
   std::shared_ptr<detail::Exchange> post(HttpRequest request);
-  /// One turn of the dispatcher, and the wait after it.
+  /// Runs one turn of the dispatcher and the wait after it.
   void step();
-  /// Runs until all exchanges are done and all actions have taken place; time passes only while nothing else is left to
-  /// happen. Returns false if the dispatcher would sleep for ever, or is too busy to come to an end.
+  /// Runs until all exchanges are done and all actions have run. Time advances only when nothing
+  /// else can happen. Returns false if the dispatcher would sleep for ever, or does not come to an
+  /// end.
   [[nodiscard]] bool run();
-  /// Destroys the dispatcher and returns what is left behind, which should be nothing.
+  /// Destroys the dispatcher and describes what is left behind; should be empty.
   [[nodiscard]] std::string leftovers();
 
  private:
-  ScriptedNetwork* network_;  // of the dispatcher
+  ScriptedNetwork* network_;  // owned by the dispatcher
   std::vector<std::shared_ptr<Wire>> wires_;
   std::unique_ptr<detail::HttpDispatcher> dispatcher_;
   std::vector<std::shared_ptr<detail::Exchange>> exchanges_;
 };
 
-/// "200 body", "error: text" or "nothing yet".
+/// Returns "200 body", "error: text" or "nothing yet".
 [[nodiscard]] std::string outcome(detail::Exchange& exchange);
 
 }  // namespace kube::test

@@ -8,7 +8,7 @@
 namespace kube::test {
 
 void Http1Peer::receive(std::string_view bytes) {
-  if (ended) return in_vain_();
+  if (ended) return on_late_input_();
   input_ += bytes;
   while (true) {
     const auto end = input_.find("\r\n\r\n");

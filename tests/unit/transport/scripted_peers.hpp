@@ -16,29 +16,30 @@ namespace kube::test {
 /// How often the servers of a schedule have handled each target.
 using Handled = std::map<std::string, int>;
 
-/// Speaks HTTP/1.1. After end() it handles nothing any more.
+/// A peer that speaks HTTP/1.1. After end() it handles no further request.
 class Http1Peer final : public ScriptedPeer {
  public:
-  /// Returns the bytes of the answer.
+  /// Returns the bytes of the response.
   using Answer = std::function<std::string(const std::string& target)>;
 
-  /// `in_vain` is called for what comes after end().
+  /// `on_late_input` is called for input after end().
   Http1Peer(
-      Handled& handled, Answer answer, std::function<void()> in_vain = [] {})
-      : handled_(handled), answer_(std::move(answer)), in_vain_(std::move(in_vain)) {}
+      Handled& handled, Answer answer, std::function<void()> on_late_input = [] {})
+      : handled_(handled), answer_(std::move(answer)), on_late_input_(std::move(on_late_input)) {}
 
   void receive(std::string_view bytes) override;
-  /// Says something that nobody asked for, and closes.
+  /// Sends unsolicited data and closes.
   void end(std::string_view farewell = {});
 
  private:
   Handled& handled_;
   const Answer answer_;
-  const std::function<void()> in_vain_;
+  const std::function<void()> on_late_input_;
   std::string input_;
 };
 
-/// Speaks HTTP/2: answers each request with its target as body, as soon as it is whole, or once release() is called.
+/// A peer that speaks HTTP/2. Responds to each complete request with its target as body, at once or
+/// after release().
 class Http2Peer final : public ScriptedPeer {
  public:
   explicit Http2Peer(Handled& handled, bool hold = false);
@@ -46,7 +47,7 @@ class Http2Peer final : public ScriptedPeer {
 
   void receive(std::string_view bytes) override;
   void release();
-  /// Handles nothing that it has not handled so far.
+  /// Sends GOAWAY and handles no further request.
   void go_away();
   /// Resets the stream if it is open.
   void reset(std::int32_t stream, std::uint32_t code);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trust: what is refused, what the message says, and what happens when certificates change.
+// TLS trust: refused certificates, error messages, and certificate rotation.
 #include "helpers.hpp"
 
 #include <openssl/pem.h>
@@ -11,7 +11,7 @@ class Tls : public testing::Test {
  protected:
   TestAuthority authority;
 
-  /// Asks a server with that certificate, and returns how it fails.
+  /// Connects to a server with that certificate and returns the kind of the error.
   Kind failure(const CertifiedKey& certificate, TlsMaterial material,
                std::string_view host = "127.0.0.1") {
     ScriptedServer server{answer_ok, ServerTls{.certificate = certificate}};
@@ -59,7 +59,7 @@ TEST_F(Tls, ACertificateForAnotherHostIsRefused) {
   EXPECT_THAT(message, testing::HasSubstr("another host"));
 }
 
-TEST_F(Tls, AnAddressHasToStandInTheCertificateAsOne) {
+TEST_F(Tls, AnAddressMustBeAnIpAddressInTheCertificate) {
   EXPECT_EQ(failure(authority.issue_server({.names = {"127.0.0.2", "localhost"}}), trust()),
             Kind::kTls);
   EXPECT_THAT(message, testing::HasSubstr("another host"));
@@ -81,7 +81,7 @@ TEST_F(Tls, AnAddressHasToStandInTheCertificateAsOne) {
         {.base_url = server.url(), .credentials = std::make_shared<SetCredentials>(material)});
 
     EXPECT_EQ(read_all(*transport->open({})), "ok");
-    EXPECT_EQ(asked_for, "");  // SNI is for names
+    EXPECT_EQ(asked_for, "");  // SNI is for names only
   }
 }
 
@@ -92,7 +92,7 @@ TEST_F(Tls, AnUnknownAuthorityIsRefused) {
 }
 
 // KC-38
-TEST_F(Tls, WithoutCaTheSystemsRootsHoldAndAnEmptyCaTrustsNobody) {
+TEST_F(Tls, WithoutCaTheSystemsRootsAreTrustedAndAnEmptyCaTrustsNone) {
   EXPECT_EQ(failure(authority.issue_server(), {}), Kind::kTls);
   EXPECT_THAT(message, testing::HasSubstr("unknown authority"));
   EXPECT_EQ(failure(authority.issue_server(), {.has_ca = true}), Kind::kTls);
@@ -190,7 +190,7 @@ TEST_F(Tls, TheClientShowsTheWholeChain) {
       {.base_url = server.url(), .credentials = std::make_shared<SetCredentials>(material)});
 
   EXPECT_EQ(read_all(*transport->open({})), "ok");
-  EXPECT_EQ(shown, 1);  // besides that of the client
+  EXPECT_EQ(shown, 1);  // besides the client's certificate
 }
 
 TEST_F(Tls, AnEncryptedKeyIsRefusedWithoutAsking) {
@@ -210,14 +210,14 @@ TEST_F(Tls, AnEncryptedKeyIsRefusedWithoutAsking) {
   EVP_PKEY_free(key);
 
   EXPECT_EQ(failure(authority.issue_server(), material), Kind::kTls);
-  EXPECT_THAT(message, testing::HasSubstr("without password"));
+  EXPECT_THAT(message, testing::HasSubstr("the key must have no password"));
 
   material.key = authority.issue_client({}).key;
   EXPECT_EQ(failure(authority.issue_server(), material), Kind::kTls);
-  EXPECT_THAT(message, testing::HasSubstr("of each other"));
+  EXPECT_THAT(message, testing::HasSubstr("both must be PEM and match"));
 }
 
-// Many connections share what was loaded once, and none resumes the session of another.
+// Many connections share one context, and none resumes the session of another.
 TEST_F(Tls, SessionsAreNotResumed) {
   std::atomic<int> resumed = 0;
   ScriptedServer server{[&](Peer& peer) {
@@ -270,7 +270,7 @@ TEST_F(Tls, AServerThatClosesDuringTheHandshakeIsLost) {
       << message;
 }
 
-TEST_F(Tls, ABodyThatIsCutWithoutAGoodbyeIsLost) {
+TEST_F(Tls, BodyWithoutCloseNotifyIsLost) {
   ScriptedServer server{[](Peer& peer) {
                           (void)peer.read_request();
                           peer.write("HTTP/1.1 200 OK\r\n\r\nup to the");
@@ -281,7 +281,7 @@ TEST_F(Tls, ABodyThatIsCutWithoutAGoodbyeIsLost) {
       make_http_transport({.base_url = server.url(), .credentials = trusting(authority)});
 
   EXPECT_EQ(kind_of([&] { read_all(*transport->open({})); }, &message), Kind::kConnectionLost);
-  EXPECT_THAT(message, testing::HasSubstr("without the end of TLS"));
+  EXPECT_THAT(message, testing::HasSubstr("without a TLS close_notify"));
 }
 
 class Rotation : public testing::Test {
@@ -322,14 +322,14 @@ TEST_F(Rotation, ANewIdentityEndsWatchesOfTheOldOne) {
   EXPECT_EQ(read_all(*transport->open({})), "");
 
   credentials->set(material(2, 1));
-  EXPECT_EQ(read_all(*transport->open({})), "");  // a request tells the transport
+  EXPECT_EQ(read_all(*transport->open({})), "");  // a request notifies the transport
 
   EXPECT_EQ(kind_of([&] { (void)watch->read(); }), Kind::kConnectionLost);
   EXPECT_EQ(server.accepted(), 3);
   EXPECT_TRUE(eventually([&] { return server.open() == 1; }));
 }
 
-// KC-36: the credentials tell the transport, though there is no request
+// KC-36: the credentials notify the transport even without a request
 TEST_F(Rotation, ANewIdentityEndsWatchesWhenNothingElseRuns) {
   const auto watch = transport->open({.target = "/watch", .lane = Lane::kWatches});
 
@@ -358,7 +358,7 @@ TEST_F(Rotation, NewTrustClosesIdleConnectionsAndLeavesWatches) {
   EXPECT_EQ(server.accepted(), 4);
 }
 
-TEST_F(Rotation, MaterialThatComesLateChangesNothing) {
+TEST_F(Rotation, OutdatedMaterialIsIgnored) {
   const auto old = credentials->tls({});
   credentials->set(material(2, 1));
   const auto watch = transport->open({.target = "/watch", .lane = Lane::kWatches});

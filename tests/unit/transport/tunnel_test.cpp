@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What proxies may say, and URLs, byte by byte.
+// Proxy replies and URLs, byte by byte.
 #include "../../../src/transport/tunnel.hpp"
 
 #include "../../../src/transport/url.hpp"
@@ -19,14 +19,14 @@ Origin origin_of(const std::string& proxy, const std::string& url = "https://api
   return parse_origin({.base_url = url, .proxy_url = proxy});
 }
 
-/// What the tunnel wants to send, taken.
+/// Returns the tunnel's pending output and marks it as sent.
 std::string said(Tunnel& tunnel) {
   std::string bytes{tunnel.output()};
   tunnel.sent(bytes.size());
   return bytes;
 }
 
-/// Feeds it byte by byte; returns whether the way is free after the last one.
+/// Feeds the bytes one by one. Returns whether the tunnel is open after the last one.
 bool feed(Tunnel& tunnel, std::string_view bytes) {
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     const bool done = tunnel.receive(bytes.substr(i, 1));
@@ -55,7 +55,7 @@ TEST(HttpTunnel, BadAnswersAreRefused) {
   }
 }
 
-TEST(SocksTunnel, TellsTheNameOrTheAddress) {
+TEST(SocksTunnel, SendsTheNameOrTheAddress) {
   const Origin name = origin_of("socks5h://proxy.example");
   auto tunnel = make_tunnel(name);
   EXPECT_EQ(said(*tunnel), "\5\1\0"s);
@@ -77,7 +77,7 @@ TEST(SocksTunnel, TellsTheNameOrTheAddress) {
   EXPECT_EQ(said(*tunnel), "\5\1\0\4"s + std::string(15, '\0') + "\1\1\xbb");
 }
 
-TEST(SocksTunnel, TellsUserAndPassword) {
+TEST(SocksTunnel, SendsUserAndPassword) {
   const Origin origin = origin_of("socks5://me:pass%20word@proxy.example");
   const auto tunnel = make_tunnel(origin);
 
@@ -121,12 +121,12 @@ TEST(SocksTunnel, BadAnswersAreRefused) {
   refused(open, {"\5\0"s, "\5\0\0\1\1\1\1\1\1\1more"s});
 }
 
-TEST(SocksTunnel, WhatDoesNotFitIsRefusedBeforehand) {
+TEST(SocksTunnel, OverlongFieldsAreRefusedInAdvance) {
   EXPECT_EQ(kind_of([] { origin_of("socks5://me:" + std::string(256, 'x') + "@proxy.example"); }),
             Kind::kProtocol);
 }
 
-TEST(Urls, AreTakenApart) {
+TEST(Urls, AreParsed) {
   auto url = parse_url("HTTPS://me:p%40ss@Host.example:8443/a/b?c#d", "http", "it");
   EXPECT_EQ(url.scheme, "https");
   EXPECT_EQ(url.user, "me");
@@ -146,7 +146,7 @@ TEST(Urls, AreTakenApart) {
   EXPECT_EQ(origin.path, "/x");
 }
 
-TEST(Urls, ThatAreNoneAreRefusedWithoutTheirPassword) {
+TEST(Urls, ThatAreInvalidAreRefusedWithoutQuotingThePassword) {
   for (const char* text : {"",
                            "://",
                            "http://",

@@ -105,7 +105,7 @@ TEST_F(AsyncGetTest, SharesItemsWithThreadsAndLosesNone) {
   for (const DoneSignal& each : ended) EXPECT_TRUE(happens(each));
 }
 
-// AV-4: a coroutine that waits keeps the time of delayed items, also if an earlier one comes.
+// AV-4: a waiting coroutine wakes for delayed items, also if an earlier one is added.
 TEST_F(AsyncGetTest, TakesDelayedItemsInTime) {
   WorkQueue<std::string> queue{{.clock = &clock}};
   const DoneSignal done = spawn(runtime, work(queue));
@@ -122,8 +122,8 @@ TEST_F(AsyncGetTest, TakesDelayedItemsInTime) {
   ASSERT_TRUE(happens(done));
 }
 
-// AV-4: who is stopped passes on what it was woken for, and gets nothing.
-TEST_F(AsyncGetTest, GivesAnItemToAnotherWhenTheOneThatWasWokenIsStopped) {
+// AV-4: a stopped waiter passes on its wake-up and gets no item.
+TEST_F(AsyncGetTest, PassesOnTheWakeUpOfAStoppedWaiter) {
   for (int i = 0; i < 300; ++i) {
     taken.clear();
     WorkQueue<std::string> queue;
@@ -141,7 +141,7 @@ TEST_F(AsyncGetTest, GivesAnItemToAnotherWhenTheOneThatWasWokenIsStopped) {
   }
 }
 
-// AV-4: in the order of their priorities, also with a limiter.
+// AV-4: by priority, also with a limiter.
 TEST_F(AsyncGetTest, TakesUrgentItemsFirst) {
   PriorityQueue<std::string> queue{{.clock = &clock}};
   queue.add("low", {.priority = kLowPriority});

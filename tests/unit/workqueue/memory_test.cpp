@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An item that was added is handed out, and one that could not be added can be added again, wherever memory runs out. A
-// controller once lost requests: an item was marked as ready, but stood in no heap.
-#include "base/deadline.hpp"
+// Wherever memory runs out, an added item is returned, and an item that could not be added can be
+// added again. Regression: an item was marked as ready but was in no heap, so a controller lost
+// requests.
 #include <kube/base/metrics.hpp>
 #include <kube/testkit/fake_clock.hpp>
 #include <kube/workqueue/priority_queue.hpp>
@@ -13,7 +13,10 @@
 
 #include <memory>
 #include <new>
+#include <stop_token>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace kube {
@@ -26,7 +29,7 @@ const std::vector<std::string> kItems{"the first of the items that are long enou
                                       "the second of the items that are long enough",
                                       "the third of the items that are long enough"};
 
-/// Calls `call` until it does not run out of memory.
+/// Repeats `call` until it does not run out of memory.
 template <typename Call>
 void insist(Call call) {
   for (;;) {
@@ -37,7 +40,8 @@ void insist(Call call) {
   }
 }
 
-/// Adds items by `add(queue, item, at)`, of which one is out of memory, for each allocation there is, and takes them all.
+/// Adds items with `add(queue, item, at)` and takes them all; repeats this with each allocation
+/// failing in turn.
 template <typename Queue, typename Add>
 void fail_each_allocation(Add add) {
   bool happened = true;
@@ -52,8 +56,11 @@ void fail_each_allocation(Add add) {
     clock.advance(1min);
     ASSERT_EQ(queue.size(), kItems.size()) << "at allocation " << number;
     for (std::size_t i = 0; i < kItems.size(); ++i) {
-      const detail::Deadline limit{system_clock(), system_clock().now() + 10s, {}};
-      const auto item = queue.get(limit.token());
+      std::stop_source limit;
+      const std::jthread timer{[&limit](std::stop_token enough) {
+        if (system_clock().sleep_for(10s, std::move(enough))) limit.request_stop();
+      }};
+      const auto item = queue.get(limit.get_token());
       ASSERT_TRUE(item) << "at allocation " << number;
       queue.done(*item);
     }

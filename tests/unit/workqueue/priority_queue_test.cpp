@@ -44,7 +44,7 @@ TEST_F(PriorityQueueTest, HandsOutTheHighestFirstAndEqualOnesInOrder) {
 }
 
 // WQ-30
-TEST_F(PriorityQueueTest, TellsThePriority) {
+TEST_F(PriorityQueueTest, ReturnsThePriority) {
   queue_.add("a", {.priority = 7});
   const auto item = queue_.get_with_priority();
   ASSERT_TRUE(item);
@@ -56,7 +56,7 @@ TEST_F(PriorityQueueTest, TellsThePriority) {
 TEST_F(PriorityQueueTest, RaisesAPriorityAndNeverLowersIt) {
   queue_.add("a", {.priority = 1});
   queue_.add("b", {.priority = 2});
-  queue_.add("a", {.priority = 2});  // now behind b
+  queue_.add("a", {.priority = 2});  // now after b
   queue_.add("b", {.priority = -5});
   queue_.add("c", {.priority = 2});
 
@@ -102,7 +102,7 @@ TEST_F(PriorityQueueTest, LeavesAReadyItemReadyWhenItIsAddedWithADelay) {
 
 // WQ-32
 TEST_F(PriorityQueueTest, TakesTheShorterOfDelayAndRateLimit) {
-  queue_.add("a", {.after = 1s, .rate_limited = true});  // the limiter says 5 ms
+  queue_.add("a", {.after = 1s, .rate_limited = true});  // the limiter returns 5 ms
   queue_.add("b", {.after = 1ms, .rate_limited = true});
   clock_.advance(1ms);
   expect_items({"b"});
@@ -160,7 +160,7 @@ TEST_F(PriorityQueueTest, HandsOutNothingAfterAShutdown) {
   queue_.add("a");
   queue_.add("b");
   EXPECT_EQ(queue_.get(), "a");
-  queue_.shut_down_with_drain();  // returns, though a is in processing
+  queue_.shut_down_with_drain();  // returns although a is being processed
   EXPECT_TRUE(queue_.shutting_down());
   queue_.add("c");
   EXPECT_EQ(queue_.get(), std::nullopt);
@@ -168,7 +168,7 @@ TEST_F(PriorityQueueTest, HandsOutNothingAfterAShutdown) {
 }
 
 // WQ-34
-TEST_F(PriorityQueueTest, TellsEverybodyWhoWaitsOfAShutdown) {
+TEST_F(PriorityQueueTest, WakesAllWaitersOnShutdown) {
   std::vector<std::future<std::optional<std::string>>> waiting;
   for (int i = 0; i < 3; ++i) {
     waiting.push_back(std::async(std::launch::async, [&] { return queue_.get(); }));
@@ -181,7 +181,7 @@ TEST_F(PriorityQueueTest, TellsEverybodyWhoWaitsOfAShutdown) {
 }
 
 // WQ-35
-TEST_F(PriorityQueueTest, LimitsItemsOnlyEachByItself) {
+TEST_F(PriorityQueueTest, LimitsEachItemSeparately) {
   for (int i = 0; i < 200; ++i) queue_.add_rate_limited(std::to_string(i));
   clock_.advance(5ms - 1ns);
   EXPECT_EQ(queue_.size(), 0U);

@@ -87,15 +87,15 @@ TEST_F(QueueMetrics, MeasureTheTimeInTheQueueAndInProcessing) {
   expect_line("workqueue_queue_duration_seconds_sum{name=\"q\"} 0.5");
   expect_line("workqueue_work_duration_seconds_sum{name=\"q\"} 2");
 
-  // Of a delayed item the time counts from when it was due, also if nobody looked then.
+  // The time of a delayed item counts from when it was due, even if the queue was not used then.
   queue.add_after(2, 1s);
   clock_.advance(5s);
   EXPECT_EQ(queue.get(), 2);
   expect_line("workqueue_queue_duration_seconds_sum{name=\"q\"} 4.5");
 }
 
-// WQ-20: computed when somebody looks, so never older than the 500 ms asked for.
-TEST_F(QueueMetrics, TellOfRunningWork) {
+// WQ-20: computed on collection, so never older than the required 500 ms.
+TEST_F(QueueMetrics, MeasureRunningWork) {
   WorkQueue<int> queue{options_};
   queue.add(1);
   queue.add(2);
@@ -127,7 +127,7 @@ TEST_F(QueueMetrics, CountRetriesOfAnyDelay) {
 }
 
 // WQ-35, WQ-32
-TEST_F(QueueMetrics, TellPrioritiesApart) {
+TEST_F(QueueMetrics, DistinguishPriorities) {
   PriorityQueue<int> queue{options_};
   queue.add(1, {.priority = 5});
   queue.add(2, {.priority = kLowPriority});

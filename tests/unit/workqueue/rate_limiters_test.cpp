@@ -52,7 +52,7 @@ TEST(BucketLimiter, SharesItsTokensAmongAllItems) {
   EXPECT_EQ(limiter.when(0), 300ms);
 
   clock.advance(500ms);
-  EXPECT_EQ(limiter.when(0), 0s);  // three were owed, five came: one of the other two
+  EXPECT_EQ(limiter.when(0), 0s);  // three were owed, five were added: takes one of the other two
   EXPECT_EQ(limiter.when(0), 0s);
   EXPECT_EQ(limiter.when(0), 100ms);
   clock.advance(1h);
@@ -66,7 +66,7 @@ TEST(MaxOfLimiter, IsTheMaximumOfBothForControllers) {
   const auto limiter = default_controller_limiter<int>(clock);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(limiter->when(0), 5ms * (1 << i));
   EXPECT_EQ(limiter->num_requeues(0), 5);
-  // Every member advances each time: these take the rest of the bucket.
+  // Every limiter is called each time: these calls take the rest of the bucket.
   for (int i = 1; i <= 95; ++i) ASSERT_EQ(limiter->when(i), 5ms);
   EXPECT_EQ(limiter->when(200), 100ms);
   EXPECT_EQ(limiter->when(0), 200ms);
@@ -89,7 +89,7 @@ TEST(FastSlowLimiter, IsFastForTheFirstFailuresOfAnItem) {
 }
 
 // WQ-16
-TEST(MaxWaitLimiter, CutsTheAnswerOfAnother) {
+TEST(MaxWaitLimiter, LimitsTheDelayOfAnotherLimiter) {
   MaxWaitLimiter<int> limiter{std::make_unique<ExponentialLimiter<int>>(), 12ms};
   EXPECT_EQ(limiter.when(1), 5ms);
   EXPECT_EQ(limiter.when(1), 10ms);

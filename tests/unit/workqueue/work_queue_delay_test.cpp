@@ -86,7 +86,8 @@ TEST_F(DelayedWorkQueue, MarksAnItemInProcessingWhenItsTimeComes) {
   EXPECT_EQ(queue_.size(), 1U);
 }
 
-// WQ-10: those that became due stand before what is added afterwards, though nobody looked in between.
+// WQ-10: items that became due precede items added later, even if the queue was not used in
+// between.
 TEST_F(DelayedWorkQueue, KeepsTheOrderOfTimes) {
   queue_.add_after("c", 3s);
   queue_.add_after("a", 1s);
@@ -110,7 +111,7 @@ TEST_F(DelayedWorkQueue, WakesAWorkerAtTheTimeOfTheItem) {
   EXPECT_EQ(item.get(), "a");
 }
 
-// WQ-10: an earlier item reaches a worker that waits for a later one.
+// WQ-10: an earlier item wakes a worker that waits for a later one.
 TEST_F(DelayedWorkQueue, WakesAWorkerForAnItemThatCameLaterAndIsReadyEarlier) {
   queue_.add_after("late", 1h);
   auto item = std::async(std::launch::async, [&] { return queue_.get(); });
@@ -123,7 +124,7 @@ TEST_F(DelayedWorkQueue, WakesAWorkerForAnItemThatCameLaterAndIsReadyEarlier) {
   EXPECT_EQ(item.get(), "early");
 }
 
-TEST_F(DelayedWorkQueue, HasOneOfTheWorkersKeepTheTimeAndAnotherTakeOver) {
+TEST_F(DelayedWorkQueue, OneWorkerWaitsForTheTimeAndAnotherTakesOver) {
   queue_.add_after("a", 1s);
   queue_.add_after("b", 2s);
   std::stop_source stop;
@@ -132,7 +133,7 @@ TEST_F(DelayedWorkQueue, HasOneOfTheWorkersKeepTheTimeAndAnotherTakeOver) {
     workers.push_back(std::async(std::launch::async, [&] { return queue_.get(stop.get_token()); }));
   }
   ASSERT_TRUE(clock_.wait_for_sleepers(1));
-  clock_.advance(1s);  // whoever keeps the time takes "a" and leaves "b" to another one
+  clock_.advance(1s);  // the worker that waits for the time takes "a" and leaves "b" to another
   ASSERT_TRUE(clock_.wait_for_sleepers(1));
   EXPECT_EQ(clock_.sleepers(), 1U);
   clock_.advance(1s);
@@ -164,7 +165,7 @@ TEST_F(DelayedWorkQueue, IgnoresDelayedItemsAfterAShutdownAndForgetsThoseThatWai
   EXPECT_EQ(queue_.get(), std::nullopt);
 }
 
-// WQ-11: nothing stands between add_after() and the waiting items, so no buffer of 1000 can be full.
+// WQ-11: add_after() stores items directly, so there is no buffer of 1000 that can be full.
 TEST_F(DelayedWorkQueue, TakesAnyNumberOfDelayedItemsWithoutAWorkerAndWithoutAThread) {
   const auto threads = [] {
     return std::distance(std::filesystem::directory_iterator{"/proc/self/task"}, {});

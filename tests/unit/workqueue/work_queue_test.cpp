@@ -39,7 +39,7 @@ TEST(WorkQueue, TakesKeysOfObjects) {
 }
 
 // WQ-2
-TEST(WorkQueue, TellsOfATouchOnlyWhileTheItemIsStillQueued) {
+TEST(WorkQueue, ReportsATouchOnlyWhileTheItemIsQueued) {
   std::vector<int> touched;
   WorkQueue<int> queue{{}, [&](const int& item) { touched.push_back(item); }};
   queue.add(1);
@@ -57,7 +57,7 @@ TEST(WorkQueue, TellsOfATouchOnlyWhileTheItemIsStillQueued) {
 }
 
 // WQ-2, WQ-4, WQ-5
-TEST(WorkQueue, HandsOutOnceMoreWhatWasAddedDuringProcessing) {
+TEST(WorkQueue, ReturnsAgainItemsAddedDuringProcessing) {
   WorkQueue<int> queue;
   queue.add(1);
   EXPECT_EQ(queue.get(), 1);
@@ -75,7 +75,7 @@ TEST(WorkQueue, HandsOutOnceMoreWhatWasAddedDuringProcessing) {
 }
 
 // WQ-8
-TEST(WorkQueue, TakesDoneForWhatIsNotInProcessing) {
+TEST(WorkQueue, IgnoresDoneForItemsNotInProcessing) {
   WorkQueue<int> queue;
   queue.done(1);
   queue.add(1);
@@ -111,7 +111,7 @@ TEST(WorkQueue, StopsWaitingWhenAskedAndLeavesTheItemsToOthers) {
 }
 
 // WQ-6
-TEST(WorkQueue, HandsOutWhatIsQueuedAtAShutdownAndTakesNoMore) {
+TEST(WorkQueue, ReturnsQueuedItemsAfterShutdownAndAcceptsNoMore) {
   WorkQueue<int> queue;
   queue.add(1);
   queue.add(2);
@@ -127,7 +127,7 @@ TEST(WorkQueue, HandsOutWhatIsQueuedAtAShutdownAndTakesNoMore) {
 }
 
 // WQ-6
-TEST(WorkQueue, TellsEverybodyWhoWaitsOfAShutdown) {
+TEST(WorkQueue, WakesAllWaitersOnShutdown) {
   WorkQueue<int> queue;
   std::vector<std::future<std::optional<int>>> waiting;
   for (int i = 0; i < 4; ++i) {
@@ -148,7 +148,7 @@ TEST(WorkQueue, DrainsUntilNothingIsInProcessing) {
   queue.add(2);
   EXPECT_EQ(queue.get(), 1);
   EXPECT_EQ(queue.get(), 2);
-  queue.add(1);  // to be handed out again, though a shutdown comes
+  queue.add(1);  // to be returned again despite a shutdown
   auto drained = std::async(std::launch::async, [&] { return queue.shut_down_with_drain(); });
   while (!queue.shutting_down()) std::this_thread::yield();
   queue.add(3);

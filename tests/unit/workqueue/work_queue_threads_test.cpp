@@ -15,8 +15,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Three threads write versions of items and add them, each in its own way; four workers note which version they saw.
-/// At the end every item was seen in its last version, and none was ever with two workers.
+/// Three threads write versions of items and add them, each in its own way; four workers record
+/// which version they saw. In the end the last version of every item was seen, and no item was ever
+/// processed by two workers at once.
 template <typename Queue>
 void check_that_nothing_is_lost(Queue& queue) {
   constexpr int kItems = 20;

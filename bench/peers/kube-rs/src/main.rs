@@ -4,14 +4,16 @@
 //! prints one "name value" per line. CPU times are those of the whole process, in us; memory is resident memory in MB
 //! (of a million bytes). kube-rs speaks JSON only.
 //!
-//!     kube-rs sync|idle --url URL --pods N
+//!     kube-rs sync|delivery|idle --url URL --pods N
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::Pod;
+use kube::api::{ApiResource, DynamicObject};
+use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::runtime::{reflector, watcher, WatchStreamExt};
-use kube::{Api, Client, Config};
+use kube::{Api, Client, Config, ResourceExt};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -22,8 +24,12 @@ fn report(name: &str, value: f64) {
 fn status(field: &str) -> f64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find(|line| line.starts_with(field)).unwrap_or("");
-    let kilobytes: f64 = line.split_whitespace().nth(1).and_then(|n| n.parse().ok()).unwrap_or(0.0);
-    kilobytes * 1024.0 / 1e6
+    line.split_whitespace().nth(1).and_then(|n| n.parse().ok()).unwrap_or(0.0)
+}
+
+/// Memory in MB: VmRSS, or VmHWM for the peak.
+fn memory(field: &str) -> f64 {
+    status(field) * 1024.0 / 1e6
 }
 
 /// CPU time of this process in us. The kernel counts it in hundredths of a second.
@@ -34,36 +40,54 @@ fn cpu() -> f64 {
     ticks * 1e4
 }
 
-fn client(url: &str) -> Result<Client, Failure> {
-    let mut config = Config::new(url.parse()?);
-    config.auth_info.token = Some(String::from("bench").into());
-    Ok(Client::try_from(config)?)
+/// What the arguments say; each has a value or is a flag.
+struct Options(Vec<String>);
+
+impl Options {
+    fn flag(&self, name: &str) -> bool {
+        self.0.iter().any(|argument| argument == name)
+    }
+
+    fn value(&self, name: &str) -> String {
+        let at = self.0.iter().position(|argument| argument == name);
+        at.and_then(|at| self.0.get(at + 1)).cloned().unwrap_or_default()
+    }
+
+    fn number(&self, name: &str) -> Result<usize, Failure> {
+        Ok(self.value(name).parse()?)
+    }
+
+    /// Of a real cluster, or of a server; the path says what a replaying server plays.
+    async fn client(&self, path: &str) -> Result<Client, Failure> {
+        if self.flag("--kubeconfig") {
+            let file = Kubeconfig::read_from(self.value("--kubeconfig"))?;
+            let config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?;
+            return Ok(Client::try_from(config)?);
+        }
+        let mut config = Config::new(format!("{}{path}", self.value("--url")).parse()?);
+        config.auth_info.token = Some(String::from("bench").into());
+        Ok(Client::try_from(config)?)
+    }
+
+    fn watcher(&self) -> watcher::Config {
+        let config = watcher::Config::default();
+        if self.flag("--list") { config } else { config.streaming_lists() }
+    }
 }
 
-/// A cache of all pods, or of those in a namespace, that is kept up to date by a task.
-fn cache(client: &Client, namespace: Option<&str>) -> reflector::Store<Pod> {
-    let api: Api<Pod> = match namespace {
-        Some(name) => Api::namespaced(client.clone(), name),
-        None => Api::all(client.clone()),
-    };
-    let (reader, writer) = reflector::store();
-    let changes = watcher(api, watcher::Config::default().streaming_lists())
-        .default_backoff()
-        .reflect(writer)
-        .touched_objects();
-    tokio::spawn(changes.for_each(|_| async {}));
-    reader
-}
-
-async fn sync(url: &str, pods: usize) -> Result<(), Failure> {
+async fn sync(options: &Options) -> Result<(), Failure> {
+    let pods = options.number("--pods")?;
     let (began, before) = (Instant::now(), cpu());
-    let reader = cache(&client(url)?, None);
+    let api: Api<Pod> = Api::all(options.client("").await?);
+    let (reader, writer) = reflector::store();
+    let changes = watcher(api, options.watcher()).default_backoff().reflect(writer).touched_objects();
+    tokio::spawn(changes.for_each(|_| async {}));
     reader.wait_until_ready().await?;
     report("wall", began.elapsed().as_secs_f64());
     report("cpu", (cpu() - before) / pods as f64);
-    let peak = status("VmHWM");
+    let peak = memory("VmHWM");
     tokio::time::sleep(Duration::from_millis(1500)).await;
-    report("settled", status("VmRSS"));
+    report("settled", memory("VmRSS"));
     report("peak", peak);
     if reader.len() != pods {
         return Err(format!("{} of {pods} pods", reader.len()).into());
@@ -71,14 +95,59 @@ async fn sync(url: &str, pods: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn idle(url: &str) -> Result<(), Failure> {
-    let client = client(url)?;
-    let caches: Vec<_> = (0..50).map(|i| cache(&client, Some(&format!("empty-{i}")))).collect();
+/// From the server's write of an event to the time at which it is seen behind the cache; events come one at a time.
+async fn delivery(options: &Options) -> Result<(), Failure> {
+    const EVENTS: usize = 2200;
+    const WARM_UP: usize = 200;
+    let client = options.client(&format!("/stamped/{EVENTS}")).await?;
+    let api: Api<Pod> = Api::all(client.clone());
+    let (reader, writer) = reflector::store();
+    let changes = watcher(api, options.watcher()).default_backoff().reflect(writer).touched_objects();
+    let mut until = Vec::with_capacity(EVENTS);
+    let measure = async {
+        let mut changes = std::pin::pin!(changes);
+        while until.len() < EVENTS {
+            let object = changes.next().await.ok_or("the watch has ended")??;
+            let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos() as i64;
+            if let Some(stamp) = object.annotations().get("bench.kubecxx.dev/written") {
+                until.push((now - stamp.parse::<i64>()?) as f64 / 1e3);
+            }
+        }
+        Ok::<(), Failure>(())
+    };
+    let begin = async {
+        reader.wait_until_ready().await?;
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+        let before = cpu();
+        client.request_text(http::Request::get("/go").body(Vec::new())?).await?;
+        Ok::<f64, Failure>(before)
+    };
+    let (before, _) = futures::try_join!(begin, measure)?;
+    report("cpu", (cpu() - before) / EVENTS as f64);
+    until.drain(..WARM_UP);
+    until.sort_by(f64::total_cmp);
+    report("median", until[until.len() / 2]);
+    report("p99", until[until.len() * 99 / 100]);
+    Ok(())
+}
+
+async fn idle(options: &Options) -> Result<(), Failure> {
+    let client = options.client("").await?;
+    let kind = ApiResource::erase::<Pod>(&());
+    let mut caches = Vec::new();
+    for i in 0..options.number("--informers")? {
+        let api: Api<DynamicObject> = Api::namespaced_with(client.clone(), &format!("empty-{i}"), &kind);
+        let writer = reflector::store::Writer::new(kind.clone());
+        caches.push(writer.as_reader());
+        let changes = watcher(api, options.watcher()).default_backoff().reflect(writer).touched_objects();
+        tokio::spawn(changes.for_each(|_| async {}));
+    }
     for reader in &caches {
         reader.wait_until_ready().await?;
     }
     tokio::time::sleep(Duration::from_secs(3)).await;
-    report("settled", status("VmRSS"));
+    report("settled", memory("VmRSS"));
+    report("threads", status("Threads"));
     let before = cpu();
     tokio::time::sleep(Duration::from_secs(10)).await;
     report("cpu", cpu() - before);
@@ -87,13 +156,11 @@ async fn idle(url: &str) -> Result<(), Failure> {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Failure> {
-    let arguments: Vec<String> = std::env::args().collect();
-    let value = |name: &str| {
-        arguments.iter().position(|a| a == name).and_then(|at| arguments.get(at + 1)).cloned().unwrap_or_default()
-    };
-    match arguments.get(1).map(String::as_str) {
-        Some("sync") => sync(&value("--url"), value("--pods").parse()?).await,
-        Some("idle") => idle(&value("--url")).await,
-        _ => Err("usage: kube-rs sync|idle --url URL --pods N".into()),
+    let options = Options(std::env::args().skip(1).collect());
+    match options.0.first().map(String::as_str) {
+        Some("sync") => sync(&options).await,
+        Some("delivery") => delivery(&options).await,
+        Some("idle") => idle(&options).await,
+        _ => Err("usage: kube-rs sync|delivery|idle --url URL --pods N".into()),
     }
 }

@@ -7,8 +7,9 @@
 
 namespace kube::detail {
 
-/// Calls `action`, and again if it throws std::bad_alloc: for what must not be lost when memory is short for a moment,
-/// such as a request that goes back to its queue. Gives up, and throws, after 1000 tries.
+/// Calls `action`, and again if it throws std::bad_alloc: for operations that must not be lost
+/// during a short lack of memory, such as returning a request to its queue. Rethrows after 1000
+/// tries.
 template <typename Action>
 void insist(const Action& action) {
   constexpr int kTries = 1000;

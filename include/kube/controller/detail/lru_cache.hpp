@@ -8,21 +8,22 @@
 
 namespace kube::detail {
 
-/// A map of limited size: what was not used for longest makes room. Belongs to one thread at a time.
+/// A map of limited size that evicts the least recently used entry.
+/// Thread safety: used by one thread at a time.
 template <typename Key, typename Value>
 class LruCache {
  public:
   explicit LruCache(std::size_t capacity) : capacity_(capacity) {}
 
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
-  /// The value under `key`, or null. Counts as a use.
+  /// Returns the value under `key`, or null. Counts as a use.
   [[nodiscard]] Value* find(const Key& key) {
     const auto found = index_.find(key);
     if (found == index_.end()) return nullptr;
     entries_.splice(entries_.begin(), entries_, found->second);
     return &found->second->second;
   }
-  /// Puts `value` under `key`, in place of what was there.
+  /// Stores `value` under `key`, replacing the previous value.
   Value& put(const Key& key, Value value) {
     if (Value* found = find(key)) return *found = std::move(value);
     if (entries_.size() >= capacity_) {
@@ -38,7 +39,7 @@ class LruCache {
     }
     return entries_.front().second;
   }
-  /// Removes the values for which `matches` holds. It may change those that stay.
+  /// Removes the values for which `matches` returns true. It may change the others.
   template <typename Predicate>
   void erase_if(Predicate matches) {
     for (auto entry = entries_.begin(); entry != entries_.end();) {
@@ -55,7 +56,7 @@ class LruCache {
   using Entries = std::list<std::pair<Key, Value>>;
 
   const std::size_t capacity_;
-  Entries entries_;  // the one used last is the first
+  Entries entries_;  // most recently used first
   std::unordered_map<Key, typename Entries::iterator> index_;
 };
 

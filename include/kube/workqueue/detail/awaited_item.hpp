@@ -12,7 +12,7 @@
 
 namespace kube::detail {
 
-/// The next item of a queue, which has to outlive it.
+/// Awaits the next item of a queue, which must outlive it.
 template <typename Queue, typename Item>
 class AwaitedItem final : public Awaited<std::optional<Item>> {
  public:
@@ -30,7 +30,7 @@ class AwaitedItem final : public Awaited<std::optional<Item>> {
     return !may_be_woken_;
   }
   void stopped() override { leave(); }
-  /// Another one may be needed for the item or the time that this was woken for.
+  /// Leaves the queue, which passes on a wake-up that another waiter may need.
   void leave() noexcept {
     if (std::exchange(may_be_woken_, false)) queue_.leave(waiter_);
   }

@@ -8,8 +8,9 @@
 
 namespace kube::detail {
 
-/// A heap of pointers to nodes that know their place in it, so that any node can leave or move. Before{}(a, b)
-/// tells whether node a comes first; index{}(node) is the node's place, which the heap keeps up to date.
+/// An indexed binary heap of pointers to nodes. Each node stores its index, so that any node can be
+/// erased or moved. Before{}(a, b) is true if node a comes first; Index{}(node) is the node's
+/// index, which the heap maintains.
 template <typename Node, typename Before, typename Index>
 class IndexedHeap {
  public:
@@ -17,7 +18,7 @@ class IndexedHeap {
   [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
   [[nodiscard]] Node& top() const noexcept { return *nodes_.front(); }
 
-  /// Makes room for `count` nodes: as many can be in the heap without a push() that needs memory.
+  /// Reserves capacity, so that push() does not allocate while the heap has at most `count` nodes.
   void reserve(std::size_t count) {
     if (count > nodes_.capacity()) nodes_.reserve(std::max(count, 2 * nodes_.capacity()));
   }
@@ -34,7 +35,7 @@ class IndexedHeap {
     Index{}(*last) = at;
     update(*last);
   }
-  /// To be called when the order of `node`, which is in the heap, has changed.
+  /// Restores the heap after the order of `node`, which is in the heap, has changed.
   void update(Node& node) noexcept {
     const std::size_t at = Index{}(node);
     rise(at);

@@ -5,7 +5,7 @@
 
 namespace kube::detail {
 
-/// A list of nodes that carry their own links: Links{}(node) has the members `previous` and `next`.
+/// Intrusive doubly linked list: Links{}(node) has the members `previous` and `next`.
 template <typename Node, typename Links>
 class LinkedList {
  public:

@@ -12,25 +12,28 @@
 
 namespace kube {
 
+/// Options of all queues. Every field is optional.
 struct WorkQueueOptions {
-  std::string name{};                  ///< for metrics; without a name there are none
-  std::shared_ptr<Metrics> metrics{};  ///< null: none
+  std::string name{};                  ///< label of the metrics; if empty, there are none
+  std::shared_ptr<Metrics> metrics{};  ///< null: no metrics
   Clock* clock = &system_clock();
 };
 
 namespace detail {
 
-/// What a queue tells about itself. Off without a name or a registry; the queue then reads no clock for it.
+/// The metrics of a queue. Disabled without a name or a registry; the queue then does not read the
+/// clock for them.
 class QueueMetrics {
  public:
-  /// Whether priorities are told apart, as in the queue of the controller framework.
+  /// kPriorities labels the depth with the priority, as controller-runtime's priority queue does.
   enum class Style { kPlain, kPriorities };
   QueueMetrics(const WorkQueueOptions& options, Style style);
 
   [[nodiscard]] bool on() const noexcept { return registry_ != nullptr; }
-  /// The number of items of one priority; the plain style has one number.
+  /// Returns the gauge for items of one priority; kPlain has only one gauge.
   [[nodiscard]] const Gauge& depth(int priority = 0);
-  /// `oldest` is the first entry in processing, or null; the others follow in the order in which they were begun.
+  /// Reports the running time of items being processed. `oldest` is the first, or null; the others
+  /// are linked in the order in which they were started.
   template <typename Entry>
   void set_running(const Entry* oldest, Clock::TimePoint now) const noexcept {
     using Seconds = std::chrono::duration<double>;
@@ -41,7 +44,7 @@ class QueueMetrics {
     }
     unfinished_.set(sum);
   }
-  /// See Metrics::on_collect(); nothing if off.
+  /// Calls Metrics::on_collect(); returns an empty collector if disabled.
   [[nodiscard]] MetricsCollector on_collect(std::function<void()> collect) const;
 
   static void observe(const Histogram& histogram, Clock::Duration time) noexcept {

@@ -16,31 +16,32 @@ namespace kube::detail {
 
 class Waker;
 
-/// A coroutine that waits for an item of a queue. It keeps the time by itself.
+/// A coroutine that waits for an item of a queue. It has a timer of its own.
 struct CoroutineWaiter {
   std::weak_ptr<Waker> waker = {};
   CoroutineWaiter* previous = nullptr;
   CoroutineWaiter* next = nullptr;
-  bool is_waiting = false;  ///< it is in the list of a Waiters
+  bool is_waiting = false;  ///< linked in the list of a Waiters
 };
 
-/// Those who wait for an item of a queue. Items that become ready at some time need no thread of their own: one
-/// of those who wait keeps the time, until the earliest of them is ready, and the others sleep.
+/// The threads and coroutines that wait for an item of a queue. Delayed items need no timer thread:
+/// one waiting thread sleeps until the earliest of them is due, and the others sleep until they are
+/// woken.
 ///
 /// All methods are called with the mutex of the queue held.
 class Waiters {
  public:
   explicit Waiters(Clock& clock) noexcept : clock_(clock) {}
 
-  /// Now and `delay`, or the end of time.
+  /// Returns the current time plus `delay`, saturated.
   [[nodiscard]] Clock::TimePoint after(Clock::Duration delay) const {
     const Clock::TimePoint now = clock_.now();
     return delay < Clock::TimePoint::max() - now ? now + delay : Clock::TimePoint::max();
   }
-  /// Waits until woken, stopped, or, if nobody else keeps that time already, `next`.
+  /// Waits until woken, stopped, or, if no other thread waits for that time, `next`.
   void wait(std::unique_lock<std::mutex>& lock, Clock::TimePoint next, std::stop_token stop);
   void wake_one() noexcept {
-    if (!coroutines_.empty()) return wake_coroutine();  // of those each is woken once
+    if (!coroutines_.empty()) return wake_coroutine();  // a coroutine is woken at most once
     if (waiting_ == 0) return;
     ++wakes_;
     condition_.notify_one();
@@ -50,17 +51,17 @@ class Waiters {
     condition_.notify_all();
     while (!coroutines_.empty()) wake_coroutine();
   }
-  /// Has a coroutine woken once; whoever is woken is no longer waiting. Does nothing if it waits already.
+  /// Adds a coroutine, to be woken once and removed then. No effect if it has been added already.
   void add(CoroutineWaiter& waiter) noexcept {
     if (!std::exchange(waiter.is_waiting, true)) coroutines_.push_back(waiter);
   }
   void remove(CoroutineWaiter& waiter) noexcept {
     if (std::exchange(waiter.is_waiting, false)) coroutines_.erase(waiter);
   }
-  /// Sees to it that somebody, if anybody waits, keeps the time `next`. To be called when it may have come closer,
-  /// and by whoever leaves the queue.
-  void keep_time(Clock::TimePoint next) noexcept {
-    if (next < kept_) wake_one();
+  /// Ensures that one waiter, if there are any, sleeps no longer than until `next`. Called when
+  /// `next` may have become earlier, and when a waiter leaves the queue.
+  void ensure_timed_waiter(Clock::TimePoint next) noexcept {
+    if (next < timed_until_) wake_one();
   }
 
  private:
@@ -68,14 +69,14 @@ class Waiters {
     CoroutineWaiter& operator()(CoroutineWaiter& waiter) const noexcept { return waiter; }
   };
 
-  /// Wakes the coroutine that has waited for longest, if there is one.
+  /// Wakes the coroutine that has waited longest, if there is one.
   void wake_coroutine() noexcept;
 
   Clock& clock_;
   Condition condition_;
   std::size_t waiting_ = 0;
   std::uint64_t wakes_ = 0;
-  Clock::TimePoint kept_ = Clock::TimePoint::max();
+  Clock::TimePoint timed_until_ = Clock::TimePoint::max();
   LinkedList<CoroutineWaiter, Links> coroutines_;
 };
 

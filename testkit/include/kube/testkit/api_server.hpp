@@ -26,177 +26,209 @@
 
 namespace kube::testkit {
 
-/// Somebody the server knows by a bearer token.
+/// A user that authenticates with a bearer token.
 struct ServerUser {
   std::string name;
   std::vector<std::string> groups = {};
-  /// Empty makes one up.
+  /// If empty, a random token is generated.
   std::string token = {};
 };
 
-/// How a server is set up. Any field may be left out.
+/// Configuration of an ApiServer. Every field has a default.
 struct ApiServerOptions {
+  /// The IP address to listen on.
   std::string listen = "127.0.0.1";
-  /// 0 takes any that is free.
+  /// 0 picks a free port.
   std::uint16_t port = 0;
-  /// HTTPS with a certificate made at the start; clients may then show certificates, too.
+  /// Serve HTTPS with a certificate generated at the start. Client certificates are accepted, too.
   bool tls = false;
-  /// HTTP/2 beside HTTP/1.1.
+  /// Offer HTTP/2 in addition to HTTP/1.1.
   bool http2 = true;
-  /// Compress watches that begin with the present state, each flush a gzip member of its own, as servers from
-  /// 1.37 on do (WT-24). Clients written in Go before that get such events late.
+  /// Compress watches that begin with the current state, with each flush as a separate gzip member,
+  /// as servers from 1.37 on do (WT-24). Go clients older than that receive such events late.
   bool compress_watches = false;
-  /// Threads that serve connections.
+  /// The number of threads that serve connections.
   int threads = 2;
   /// Connections beyond this number get a 503 and are closed.
   std::size_t max_connections = 4096;
-  /// The administrator's; empty makes one up.
+  /// The administrator's bearer token. If empty, a random token is generated.
   std::string token = {};
+  /// Users other than the administrator.
   std::vector<ServerUser> users = {};
-  /// Whether requests without credentials are let in, as system:anonymous.
+  /// Accept requests without credentials, as system:anonymous.
   bool allow_anonymous = true;
-  /// Names by which clients ask for the server, beside localhost and its address; pages of these hosts may speak to it.
-  /// Other names and other web pages are refused (AU-7 to AU-9).
+  /// Host names of the server besides localhost and its address. Web pages of these hosts may send
+  /// requests to it. Requests for other names and from other web pages are refused (AU-7 to AU-9).
   std::vector<std::string> allow_hosts = {};
-  /// Refuses requests: returns the reason (which may be empty) or nothing to let them pass. Not asked about the
-  /// administrator.
+  /// Authorizer: returns the reason for a refusal (may be empty), or nullopt to allow the request.
+  /// Not called for the administrator.
   std::function<std::optional<std::string>(const RequestInfo&)> deny = {};
-  /// Null means the machine's. Faults, timeouts of watches, expiry and timestamps go by it; sockets do not.
+  /// Null means the system clock. Drives faults, watch timeouts, expiry and timestamps, but not
+  /// socket timeouts.
   Clock* clock = nullptr;
+  /// Receives the server's log lines.
   Logger logger = {};
-  /// The same seed gives the same uids, generated names and faults. 0 takes a random one.
+  /// The same seed gives the same uids, generated names and faults. 0 picks a random seed.
   std::uint64_t seed = 0;
-  /// What /version says.
+  /// The version that /version reports.
   std::string version = "v1.36.4";
-  /// Most changes kept per resource, and how long at least, for watches and lists at an old version.
+  /// Watch history, for watches and lists at an old version: the maximum number of changes per
+  /// resource, and the minimum time for which they are kept.
   std::size_t history_size = 102400;
   std::chrono::seconds history_age = std::chrono::minutes{5};
-  /// A watch that has this many changes left unread is ended.
+  /// A watch with this many unread changes is ended.
   std::size_t watch_backlog = 20000;
-  /// Delete dependents of what is gone (DL-8), and empty and finish namespaces that are deleted (DL-10). A bare API
-  /// server, without a controller manager beside it, does neither.
+  /// Delete dependents of deleted owners (DL-8); empty and finalize deleted namespaces (DL-10). A
+  /// bare API server without a controller manager does neither.
   bool garbage_collection = true;
   bool namespace_controller = true;
-  /// Begin with what a cluster has before anybody creates something, such as the Service default/kubernetes and the
-  /// default roles, and give each namespace its service account and certificate (BK-8), and each pod a token of its
-  /// account (AD-6). Off, so that what a test counts is what it has created; `kubecxx serve` turns it on.
+  /// Create the objects of a new cluster, such as the Service default/kubernetes and the default
+  /// roles. Give each namespace a service account and the CA certificate (BK-8), and each pod a
+  /// token of its account (AD-6). Off by default, so that a test counts only objects it has
+  /// created; `kubecxx serve` turns it on.
   bool cluster_objects = false;
-  /// Refuse CEL expressions that this server cannot evaluate, which it otherwise accepts with a warning (CE-5, CE-11).
+  /// Refuse CEL expressions that this server cannot evaluate. Otherwise they are accepted with a
+  /// warning (CE-5, CE-11).
   bool strict = false;
-  /// Play the controllers of workloads, jobs, endpoints and volumes, the scheduler and the kubelets (SM-1 to SM-29).
+  /// Simulate the controllers of workloads, jobs, endpoints and volumes, the scheduler and the
+  /// kubelets (SM-1 to SM-29).
   bool simulate = false;
-  /// A SQLite file in which the objects outlive the process; empty keeps them in memory.
+  /// A SQLite file in which objects are persisted; empty keeps them in memory.
   std::filesystem::path data = {};
-  /// How many requests the log keeps.
+  /// The number of requests that the request log keeps.
   std::size_t request_log = 10000;
 };
 
-/// A Kubernetes API server in this process, for tests: real HTTP on a real socket, started in milliseconds, with
-/// the semantics of docs/spec/apiserver.md, and everything under control.
+/// An in-process Kubernetes API server for tests: HTTP on a real socket, started in milliseconds,
+/// with the semantics of docs/spec/apiserver.md. Faults, history and clock are under the test's
+/// control.
 ///
 ///     kube::testkit::ApiServer server;
 ///     server.create(pod("default", "web-0"));
 ///     kube::Client client{server.config()};
 ///     server.faults().drop_watches_after(3).expire_history();
 ///
-/// Thread safety: all methods, from any thread, except start(), stop() and restart(), which one thread calls.
-/// The destructor breaks all connections; no thread and no socket is left.
+/// Thread safety: all methods, from any thread, except start(), stop() and restart(), which one
+/// thread calls. The destructor closes all connections and joins all threads.
 class ApiServer {
  public:
-  /// Serves when it returns. Throws kube::Error if the port or the data file cannot be used.
+  /// Listens when the constructor returns. Throws kube::Error if the port or the data file cannot
+  /// be used.
   explicit ApiServer(ApiServerOptions options = {});
   ~ApiServer();
   ApiServer(const ApiServer&) = delete;
   ApiServer& operator=(const ApiServer&) = delete;
 
-  /// "http://127.0.0.1:41234"
+  /// Returns the base URL, such as "http://127.0.0.1:41234".
   [[nodiscard]] std::string url() const;
+  /// Returns the port on which the server listens.
   [[nodiscard]] std::uint16_t port() const;
-  /// Of the authority that signed the server's certificate; empty without TLS.
+  /// Returns the certificate of the authority that signed the server's certificate; empty without
+  /// TLS.
   [[nodiscard]] const std::string& ca_pem() const;
-  /// For the administrator, without a limit on the rate of requests.
+  /// Returns a client configuration for the administrator, without a client-side rate limit.
   [[nodiscard]] Config config() const;
-  /// For a user of the options, by token; with TLS for anybody, by a certificate made for the purpose. Throws
-  /// std::invalid_argument if the user is not known and there is no TLS.
+  /// Returns a client configuration for `user`. A user of ApiServerOptions::users authenticates with
+  /// its token, unless `groups` is given. With TLS, any other user gets a new client certificate;
+  /// without TLS, throws std::invalid_argument.
   [[nodiscard]] Config config_for(std::string_view user,
                                   const std::vector<std::string>& groups = {}) const;
-  /// The administrator's configuration as a file for kubectl and others.
+  /// Returns the administrator's configuration as a kubeconfig file, for kubectl and other clients.
   [[nodiscard]] std::string kubeconfig() const;
 
-  /// Stores an object as it is, status included: uid, creationTimestamp and namespace are filled in where they
-  /// are missing, and an object of the same name is replaced. Returns what was stored. Throws kube::Error.
+  /// Stores an object, status included, without validation or admission. Fills in a missing uid,
+  /// creationTimestamp and namespace. Replaces an object of the same name. Returns the stored
+  /// object. Throws kube::Error.
   Ref<Value> create(const Value& object);
+  /// Does the same with a typed object.
   template <typename T>
   requires requires { T::kube_resource; }
   Ref<T> create(const T& object) {
     return decode_json<T>(encode_json(*create_json(encode_json(object))));
   }
+  /// Does the same with an object as JSON text.
   Ref<Value> create_json(std::string_view json);
-  /// Stores all documents of a YAML text, lists taken apart. `origin` is for messages. Returns how many.
+  /// Stores all documents of a YAML text and the items of lists. `origin` names the text in error
+  /// messages. Returns the number of objects.
   std::size_t load_yaml(std::string_view text, const std::string& origin = "YAML");
-  /// A YAML or JSON file, or all in a folder and below, by name; definitions of custom resources come first.
+  /// Stores the objects of a YAML or JSON file, or of all such files below a folder, in the order
+  /// of their names. CustomResourceDefinitions are stored first. Returns the number of objects.
   std::size_t load(const std::filesystem::path& path);
 
-  /// The object as it is now, or null.
+  /// Returns the current object, or null.
   [[nodiscard]] Ref<Value> find(const GroupResource& resource, std::string_view namespace_,
                                 std::string_view name) const;
+  /// Returns the current object as a T, or null.
   template <typename T>
   [[nodiscard]] Ref<T> find(std::string_view namespace_, std::string_view name) const {
     const Ref<Value> found = find(resource_of<T>(), namespace_, name);
     return found ? decode_json<T>(encode_json(*found)) : Ref<T>{};
   }
-  /// All objects of a resource, of all namespaces if none is given.
+  /// Returns all objects of a resource, in one namespace or, if it is empty, in all.
   [[nodiscard]] std::vector<Ref<Value>> list(const GroupResource& resource,
                                              std::string_view namespace_ = {}) const;
+  /// Returns the number of objects of type T, in one namespace or, if it is empty, in all.
   template <typename T>
   [[nodiscard]] std::size_t count(std::string_view namespace_ = {}) const {
     return list(resource_of<T>(), namespace_).size();
   }
-  /// Removes an object without asking anybody: finalizers and grace do not count. False if there was none.
+  /// Deletes an object immediately, regardless of finalizers and grace period. Returns false if
+  /// there was none.
   bool remove(const GroupResource& resource, std::string_view namespace_, std::string_view name);
+  /// Does the same for an object of type T.
   template <typename T>
   bool remove(std::string_view namespace_, std::string_view name) {
     return remove(resource_of<T>(), namespace_, name);
   }
-  /// A request of the administrator that takes no socket. Throws ApiError.
+  /// Performs a request as the administrator, without a socket. Returns the response body. Throws
+  /// ApiError.
   Ref<Value> request(std::string_view method, std::string_view target, const Value& body = {},
                      std::string_view content_type = "application/json");
 
-  /// Waits until `condition`, which is asked again and again, is true. False if `limit` of real time passes
-  /// before.
+  /// Waits until `condition` is true. It is evaluated after each write, and every few milliseconds.
+  /// Returns false after `limit` of real time.
   bool wait_for(const std::function<bool()>& condition,
                 std::chrono::milliseconds limit = std::chrono::seconds{10}) const;
-  /// Waits until garbage collection and the other controllers have nothing left to do.
+  /// Waits until garbage collection and the other controllers are idle. Returns false after
+  /// `limit`.
   bool settle(std::chrono::milliseconds limit = std::chrono::seconds{10});
 
+  /// Returns the interface for fault injection.
   [[nodiscard]] Faults& faults();
+  /// Returns the log of received requests.
   [[nodiscard]] RequestLog& requests();
 
-  /// The version of the last write.
+  /// Returns the resource version of the last write.
   [[nodiscard]] std::uint64_t revision() const;
-  /// Makes the next write get at least this version.
+  /// Gives the next write at least this resource version.
   void set_next_revision(std::uint64_t revision);
-  /// Forgets history up to and including `revision`, 0 being all of it: RV-9, PG-6 and WT-11 happen.
+  /// Discards the watch history up to and including `revision`; 0 discards all of it. Triggers
+  /// RV-9, PG-6 and WT-11.
   void compact(std::uint64_t revision = 0);
-  /// Keeps only the last `count` changes of each resource, once.
+  /// Trims the history to the last `count` changes of each resource, once.
   void shrink_history(std::size_t count);
+  /// Returns the number of open watches.
   [[nodiscard]] std::size_t watch_count() const;
+  /// Returns the number of open connections.
   [[nodiscard]] std::size_t connection_count() const;
-  /// What the server has refused to protect itself.
+  /// Returns how many connections and requests the server has refused to protect itself.
   [[nodiscard]] Refusals refusals() const;
-  /// Sends a bookmark to all watches that allow them.
+  /// Sends a bookmark to all watches that allow bookmarks.
   void send_bookmarks();
-  /// Ends all watches as a timeout would.
+  /// Ends all watches as their timeout would.
   void end_watches();
-  /// Makes a check of /readyz, /livez and /healthz fail or pass again.
+  /// Makes a check of /readyz, /livez and /healthz fail or pass.
   void set_health(std::string_view check, bool passes);
 
-  /// Ends the service but keeps the objects. With a grace, requests and watches are ended properly (FC-2).
+  /// Stops listening but keeps the objects. With a grace period, requests and watches are ended
+  /// gracefully (FC-2).
   void stop(std::chrono::milliseconds grace = std::chrono::milliseconds{0});
-  /// Serves again, on the same port.
+  /// Listens again, on the same port.
   void start();
+  /// Whether restart() keeps the objects.
   enum class State { kKeep, kForget };
-  /// stop() and start(). History is lost, as with a real server; kForget loses the objects, too.
+  /// Calls stop() and start(). The watch history is lost, as with a real server; kForget drops the
+  /// objects, too.
   void restart(State state = State::kKeep);
 
  private:

@@ -13,10 +13,12 @@
 
 namespace kube::testkit {
 
-/// A clock that moves only when told to, so that a test of an hour takes a moment.
+/// A clock that advances only on request, so that a test of an hour's timeouts takes milliseconds.
 ///
-/// A test lets the code under test run into its wait (wait_for_sleepers()), then moves the hands
-/// (advance()); those whose time has come wake up. A sleeper is a thread or a timer of the library that waits.
+/// A test waits until the code under test sleeps (wait_for_sleepers()), then moves the time
+/// (advance()); sleepers whose deadline has passed wake up. A sleeper is a thread or a timer of the
+/// library that waits for a deadline.
+///
 /// Thread safety: all methods, from any thread.
 class FakeClock final : public Clock {
  public:
@@ -31,24 +33,27 @@ class FakeClock final : public Clock {
   void detach(ClockTimers& timers) noexcept override;
   void timers_changed() noexcept override;
 
+  /// Moves the monotonic time and the time of day forward, and wakes the sleepers that are due.
   void advance(Duration by);
-  /// Moves only the time of day, as when somebody sets the machine's clock.
+  /// Moves only the time of day, as when the machine's clock is set.
   void jump_wall(Duration by);
-  /// Waits, in real time, until at least `count` threads and timers wait for a time that is still to come. Returns false
-  /// if that does not happen within `limit`.
+  /// Waits, in real time, until at least `count` threads and timers wait for a deadline in the
+  /// future. Returns false if there are fewer after `limit`.
   [[nodiscard]] bool wait_for_sleepers(std::size_t count,
                                        Duration limit = std::chrono::seconds{10}) const;
-  /// The same, by time: until somebody waits for `deadline`, or for a time before it that is still to come.
+  /// Waits, in real time, until a thread or timer waits for a deadline in the future that is not
+  /// later than `deadline`. Returns false after `limit`.
   [[nodiscard]] bool wait_for_sleeper_until(TimePoint deadline,
                                             Duration limit = std::chrono::seconds{10}) const;
-  /// Moves the clock while it waits for `condition`: to the next deadline, again and again, whenever somebody sleeps and
-  /// the condition does not hold a moment later. For code that retries, which would hang otherwise. `condition` is called
-  /// by this thread. Returns false if it does not hold within `limit` of real time.
+  /// Waits for `condition` and advances the clock to the next deadline each time no thread has
+  /// begun or ended a wait for a few milliseconds and the condition does not hold. For code that
+  /// retries with back-off. `condition` is called by this thread. Returns false if it does not hold
+  /// within `limit` of real time.
   [[nodiscard]] bool advance_until(const std::function<bool()>& condition,
                                    Duration limit = std::chrono::seconds{10});
-  /// How many threads and timers wait for a time that is still to come.
+  /// Returns the number of threads and timers that wait for a deadline in the future.
   [[nodiscard]] std::size_t sleepers() const;
-  /// The earliest deadline that somebody waits for; TimePoint::max() if there is none.
+  /// Returns the earliest deadline in the future; TimePoint::max() if there is none.
   [[nodiscard]] TimePoint next_deadline() const;
 
  private:
@@ -61,9 +66,9 @@ class FakeClock final : public Clock {
   // Guarded by mutex_:
   TimePoint now_{};
   WallTime wall_{std::chrono::seconds{1767225600}};
-  std::multiset<TimePoint> deadlines_;  // of threads
+  std::multiset<TimePoint> deadlines_;  // of waiting threads
   std::vector<ClockTimers*> timers_;
-  std::uint64_t changes_ = 0;  // of deadlines and timers
+  std::uint64_t changes_ = 0;  // counts changes of deadlines and timers
 };
 
 }  // namespace kube::testkit

@@ -22,35 +22,39 @@
 
 namespace kube::testkit {
 
-/// A request to a FakeSource.
+/// One list or watch request that a FakeSource has received.
 struct FakeRequest {
   bool is_watch = false;
   ListOptions options = {};
 };
 
-/// Objects for an informer or a Reflector without any server: give it to SharedIndexInformer<T>, change it, and see what
-/// happens. Versions are integers that grow by one with each change. What is changed silently is seen by lists alone, as
-/// when a watch misses it. Selectors and limits are ignored.
+/// An in-memory ListWatch for tests of informers and Reflectors without a server. Pass it to
+/// SharedIndexInformer<T>, then change its objects. Resource versions are integers that grow by one
+/// with each change. Silent changes send no watch event and are visible to lists only, as if the
+/// watch had missed them. Selectors and limits are ignored.
 ///
 /// Thread safety: all methods, from any thread.
 template <typename T>
 class FakeSource final : public ListWatch<T> {
  public:
-  /// Return the object as stored. Throw std::invalid_argument if an object to add exists, or one to update does not.
-  Ref<T> add(T object) { return put(std::move(object), false, Told::kYes); }
-  Ref<T> add_silently(T object) { return put(std::move(object), false, Told::kNo); }
-  Ref<T> update(T object) { return put(std::move(object), true, Told::kYes); }
-  Ref<T> update_silently(T object) { return put(std::move(object), true, Told::kNo); }
-  /// Return false if there is no such object.
-  bool erase(const ObjectKey& key) { return remove(key, Told::kYes); }
-  bool erase_silently(const ObjectKey& key) { return remove(key, Told::kNo); }
+  /// Add or update an object and return it as stored. Throw std::invalid_argument if an object to
+  /// add exists, or an object to update does not.
+  Ref<T> add(T object) { return put(std::move(object), false, Notify::kYes); }
+  Ref<T> add_silently(T object) { return put(std::move(object), false, Notify::kNo); }
+  Ref<T> update(T object) { return put(std::move(object), true, Notify::kYes); }
+  Ref<T> update_silently(T object) { return put(std::move(object), true, Notify::kNo); }
+  /// Delete an object. Return false if it does not exist.
+  bool erase(const ObjectKey& key) { return remove(key, Notify::kYes); }
+  bool erase_silently(const ObjectKey& key) { return remove(key, Notify::kNo); }
 
-  /// Ends all watches, as when a connection breaks; they can be opened again where they were.
+  /// Ends all watches, as when a connection breaks. A client can resume them at the last resource
+  /// version.
   void break_watches() {
     const std::lock_guard guard{state_->mutex};
     end_watches_locked();
   }
-  /// Ends all watches with 410 and forgets what has changed so far: who asks for a change before now has to list again.
+  /// Ends all watches with 410 and drops the history: a watch from an earlier version fails with
+  /// 410, and the client has to list again.
   void expire_watches() {
     const std::lock_guard guard{state_->mutex};
     state_->changes.clear();
@@ -59,17 +63,18 @@ class FakeSource final : public ListWatch<T> {
         {EventType::kError, {}, freeze(failure(410, "Expired", "too old resource version"))});
     end_watches_locked();
   }
-  /// The next `count` lists throw `error`.
+  /// Makes the next `count` lists throw `error`.
   void fail_lists(std::size_t count, const ApiError& error) {
     const std::lock_guard guard{state_->mutex};
     state_->list_errors.insert(state_->list_errors.end(), count, error.status());
   }
 
+  /// Returns all requests so far, oldest first.
   [[nodiscard]] std::vector<FakeRequest> requests() const {
     const std::lock_guard guard{state_->mutex};
     return state_->requests;
   }
-  /// Waits, in real time, until so many watches are open. False if they are not within `limit`.
+  /// Waits, in real time, until exactly `count` watches are open. Returns false after `limit`.
   [[nodiscard]] bool wait_for_watches(std::size_t count,
                                       std::chrono::nanoseconds limit = std::chrono::seconds{
                                           10}) const {
@@ -121,7 +126,7 @@ class FakeSource final : public ListWatch<T> {
   [[nodiscard]] bool supports_watch_list() const override { return false; }
 
  private:
-  enum class Told { kYes, kNo };
+  enum class Notify { kYes, kNo };
   using Event = WatchEvent<T>;
   class Stream;
   struct State {
@@ -167,7 +172,7 @@ class FakeSource final : public ListWatch<T> {
   static std::pair<std::string, std::string> place_of(const T& object) {
     return {object.metadata.namespace_.str(), object.metadata.name.str()};
   }
-  Ref<T> put(T object, bool exists, Told told) {
+  Ref<T> put(T object, bool exists, Notify notify) {
     const std::lock_guard guard{state_->mutex};
     const auto place = place_of(object);
     if (state_->objects.contains(place) != exists) {
@@ -177,22 +182,22 @@ class FakeSource final : public ListWatch<T> {
     object.metadata.resource_version = std::to_string(++state_->version);
     const Ref<T> stored = freeze(object);
     state_->objects[place] = stored;
-    if (told == Told::kYes) {
+    if (notify == Notify::kYes) {
       publish_locked({exists ? EventType::kModified : EventType::kAdded, stored, {}});
     }
     return stored;
   }
-  bool remove(const ObjectKey& key, Told told) {
+  bool remove(const ObjectKey& key, Notify notify) {
     const std::lock_guard guard{state_->mutex};
     const auto found = state_->objects.find({key.namespace_, key.name});
     if (found == state_->objects.end()) return false;
     T last = *found->second;
     last.metadata.resource_version = std::to_string(++state_->version);
     state_->objects.erase(found);
-    if (told == Told::kYes) publish_locked({EventType::kDeleted, freeze(last), {}});
+    if (notify == Notify::kYes) publish_locked({EventType::kDeleted, freeze(last), {}});
     return true;
   }
-  /// The version that is asked for, 0 for any. Throws ApiError if it is still to come.
+  /// Returns the requested version, 0 for any. Throws ApiError 504 if it is in the future.
   std::int64_t check_version_locked(const ListOptions& options) const {
     const std::string& asked = options.resource_version;
     const std::int64_t version = asked.empty() ? 0 : std::stoll(asked);

@@ -22,7 +22,8 @@ struct FaultRule;
 class FaultTable;
 }  // namespace detail
 
-/// A fault in the making: which requests, then what happens to them. The last call installs it.
+/// Builds a fault: first the requests it applies to, then its effect. The call that names the
+/// effect installs it.
 ///
 ///     server.faults().next(3).matching({.verb = "list", .resource = "pods"}).respond(503, 1s);
 class FaultBuilder {
@@ -31,44 +32,48 @@ class FaultBuilder {
   FaultBuilder& operator=(const FaultBuilder&) = delete;
   ~FaultBuilder();
 
+  /// Restricts the fault to requests that match `filter`.
   FaultBuilder& matching(RequestFilter filter);
-  /// Strikes each matching request only with this probability; the server's seed decides.
+  /// Applies the fault to each matching request with this probability; the server's seed determines
+  /// which.
   FaultBuilder& with_probability(double probability);
-  /// Lets this many matching requests pass first.
+  /// Skips this many matching requests first.
   FaultBuilder& after(int requests);
 
-  /// Answers at once, without asking the engine. Without a body, a Status that fits the code is sent.
+  /// Responds immediately, without calling the engine. Without a body, sends a Status for the code.
   Faults& respond(int status, std::optional<std::chrono::seconds> retry_after = std::nullopt,
                   std::string body = {}, Headers headers = {});
-  /// Answers that much later, by the server's clock.
+  /// Delays the response by `time` of the server's clock.
   Faults& delay(Clock::Duration time);
-  /// Resets the connection instead of answering. The request is not carried out.
+  /// Resets the connection instead of responding. The request is not executed.
   Faults& break_before_head();
-  /// Carries out the request, then resets the connection: the client cannot know that it was done.
+  /// Executes the request, then resets the connection: the client cannot know whether it was
+  /// executed.
   Faults& lose_answer();
-  /// Breaks the connection after the head of the answer.
+  /// Breaks the connection after the response head.
   Faults& break_after_head();
-  /// Breaks the connection after that many bytes of the body.
+  /// Breaks the connection after `bytes` bytes of the body.
   Faults& break_after_bytes(std::size_t bytes);
-  /// No answer, and no sign that the connection is dead. It stays so until the client closes it.
+  /// Sends no response and leaves the connection open until the client closes it.
   Faults& go_silent();
-  /// Of a watch: falls silent after so many events.
+  /// Watches only: sends nothing more after `events` events, and leaves the connection open.
   Faults& go_silent_after(int events);
-  /// Of a watch: the connection breaks after so many events.
+  /// Watches only: breaks the connection after `events` events.
   Faults& drop_after(int events);
-  /// Of a watch: the stream ends properly after so many events.
+  /// Watches only: ends the stream properly after `events` events.
   Faults& end_after(int events);
-  /// Of a watch: the connection breaks instead of delivering that revision or a later one.
+  /// Watches only: breaks the connection instead of delivering `revision` or a later one.
   Faults& drop_at_revision(std::uint64_t revision);
-  /// Sends half of the n-th frame (from 1) and ends the body properly. An answer without frames counts as one.
+  /// Sends half of the n-th frame (from 1) and ends the body properly. A response without frames
+  /// counts as one frame.
   Faults& truncate_frame(int number = 1);
-  /// Damages the n-th frame (from 1) so that it is neither JSON nor protobuf.
+  /// Corrupts the n-th frame (from 1) so that it is neither JSON nor protobuf.
   Faults& corrupt_frame(int number = 1);
-  /// Holds back all bookmarks of a watch, the one at the end of the initial events included.
+  /// Suppresses all bookmarks of a watch, including the one at the end of the initial events.
   Faults& withhold_bookmarks();
-  /// Holds back the bookmark at the end of the initial events.
+  /// Suppresses the bookmark at the end of the initial events.
   Faults& withhold_initial_events_end();
-  /// Sends the body in pieces of so many bytes, one per interval of the server's clock.
+  /// Sends the body in pieces of `bytes` bytes, one per interval of the server's clock.
   Faults& drip(std::size_t bytes, Clock::Duration every);
   /// Sends one frame per interval of the server's clock.
   Faults& slow_down(Clock::Duration per_frame);
@@ -82,9 +87,9 @@ class FaultBuilder {
   std::unique_ptr<detail::FaultRule> rule_;
 };
 
-/// What goes wrong between the server and its clients, on purpose and repeatably: which requests are struck
-/// depends on their order and on the seed only. Several faults may strike one request; of those that answer,
-/// the first installed wins.
+/// Reproducible fault injection between the server and its clients. The requests affected depend
+/// only on their order and on the seed. Several faults may apply to one request; if more than one
+/// of them responds, the first installed wins.
 ///
 /// Thread safety: all methods, from any thread.
 class Faults {
@@ -93,23 +98,23 @@ class Faults {
   Faults& operator=(const Faults&) = delete;
   ~Faults();
 
-  /// For the next `count` matching requests.
+  /// Begins a fault for the next `count` matching requests.
   [[nodiscard]] FaultBuilder next(int count = 1);
-  /// For all matching requests until clear().
+  /// Begins a fault for all matching requests until clear().
   [[nodiscard]] FaultBuilder always();
 
-  /// All watches, also later ones, lose their connection after so many events.
+  /// Breaks the connection of every watch, current and future, after `events` events.
   Faults& drop_watches_after(int events);
-  /// The server forgets its history: watches and lists at an old version get 410.
+  /// Discards the server's watch history: watches and lists at an old version get 410.
   Faults& expire_history();
-  /// Breaks all connections that are open.
+  /// Breaks all open connections.
   Faults& drop_connections();
-  /// Takes all faults away; exchanges that were struck already stay so.
+  /// Removes all faults. Exchanges that a fault already applies to are not restored.
   void clear();
 
-  /// How many requests were struck so far.
+  /// Returns the number of requests to which a fault has applied so far.
   [[nodiscard]] std::uint64_t struck() const;
-  /// How many faults still wait for a request.
+  /// Returns the number of installed faults that have not been used up.
   [[nodiscard]] std::size_t waiting() const;
 
  private:

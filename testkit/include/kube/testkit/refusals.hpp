@@ -5,18 +5,19 @@
 
 namespace kube::testkit {
 
-/// How often a server has refused or ended something to protect itself, since it was made (RQ-12, RQ-13).
+/// How often a server has refused or ended something to protect itself, since its construction
+/// (RQ-12, RQ-13).
 struct Refusals {
   /// Connections beyond ApiServerOptions::max_connections.
   std::uint64_t connections = 0;
-  /// Requests whose head or body did not arrive in time.
+  /// Requests with a head or body that did not arrive in time.
   std::uint64_t slow_heads = 0;
   std::uint64_t slow_bodies = 0;
-  /// Connections whose peer did not take what was written to it.
+  /// Connections closed because the peer did not read in time.
   std::uint64_t slow_readers = 0;
-  /// Connections that had no request for too long.
+  /// Connections closed because they had no request for too long.
   std::uint64_t idle_connections = 0;
-  /// Requests with too many headers or too long ones, or with too large a body.
+  /// Requests with too many or too long headers, or with too large a body.
   std::uint64_t large_heads = 0;
   std::uint64_t large_bodies = 0;
   /// HTTP/2 connections that opened and reset streams too fast.

@@ -15,15 +15,15 @@
 
 namespace kube::testkit {
 
-/// What a request to the in-process API server asks for.
+/// The attributes of a request to the in-process API server.
 struct RequestInfo {
-  /// get, list, watch, create, update, patch, delete, deletecollection; for paths that are not about a
-  /// resource the method in lower case.
+  /// get, list, watch, create, update, patch, delete or deletecollection; the method in lower case
+  /// for non-resource paths.
   std::string verb = {};
   std::string method = {};
   std::string path = {};
   std::string query = {};
-  /// Empty for paths that are not about a resource.
+  /// This and the following five fields are empty for non-resource paths.
   std::string group = {};
   std::string version = {};
   std::string resource = {};
@@ -34,7 +34,7 @@ struct RequestInfo {
   std::string user_agent = {};
 };
 
-/// Which requests are meant. Empty fields match everything.
+/// Selects requests. An empty field matches everything.
 struct RequestFilter {
   std::string verb = {};
   std::string group = {};
@@ -43,39 +43,46 @@ struct RequestFilter {
   std::string namespace_ = {};
   std::string name = {};
   std::string user = {};
-  /// What the User-Agent begins with.
+  /// A prefix of the User-Agent header.
   std::string user_agent = {};
-  /// What the path begins with.
+  /// A prefix of the path.
   std::string path = {};
 
+  /// Returns whether all fields that are set match `request`.
   [[nodiscard]] bool matches(const RequestInfo& request) const;
 };
 
-/// A request that was answered, or that a fault left without an answer.
+/// A request that was answered, or that a fault left without a response.
 struct LoggedRequest {
   RequestInfo info;
   Headers headers;
-  /// 0 if no answer was sent.
+  /// 0 if no response was sent.
   int status = 0;
   Clock::WallTime time;
 };
 
-/// The last requests that the server got, oldest first.
+/// The most recent requests to the server, oldest first.
 ///
 /// Thread safety: all methods, from any thread.
 class RequestLog {
  public:
+  /// Keeps the last `capacity` requests.
   explicit RequestLog(std::size_t capacity = 10000) : capacity_(capacity) {}
 
+  /// Appends a request; called by the server.
   void add(LoggedRequest request);
+  /// Returns the logged requests that match `filter`.
   [[nodiscard]] std::vector<LoggedRequest> entries(const RequestFilter& filter = {}) const;
-  /// How many of those still in the log match.
+  /// Returns the number of logged requests that match `filter`.
   [[nodiscard]] std::size_t count(const RequestFilter& filter = {}) const;
-  /// Requests since the start or the last clear(), also those that no longer fit into the log.
+  /// Returns the number of requests since the start or the last clear(), including those dropped
+  /// from the log.
   [[nodiscard]] std::uint64_t total() const;
-  /// Waits, in real time, until at least `count` requests in the log match; false if `limit` passes before.
+  /// Waits, in real time, until at least `count` logged requests match. Returns false after
+  /// `limit`.
   [[nodiscard]] bool wait_for(const RequestFilter& filter, std::size_t count,
                               std::chrono::milliseconds limit = std::chrono::seconds{10}) const;
+  /// Removes all entries and resets total().
   void clear();
 
  private:

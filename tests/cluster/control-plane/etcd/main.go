@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command etcd is the store of the cluster tests: etcd's own main function.
+// Command etcd is the store of the cluster tests: the main function of etcd.
 package main
 
 import (

@@ -27,7 +27,7 @@ fn config_map(name: &str, value: &str) -> ConfigMap {
     }
 }
 
-/// A namespace of its own for a check.
+/// Creates a namespace for a check.
 async fn space(client: &Client) -> Result<String, Failure> {
     let namespaces: Api<Namespace> = Api::all(client.clone());
     let fresh = Namespace {
@@ -54,7 +54,7 @@ async fn write(maps: &Api<ConfigMap>, i: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The store of a reflector holds in the end what a list says.
+/// Checks that the store of a reflector finally equals a list.
 async fn reflect(client: &Client, config: watcher::Config) -> Result<(), Failure> {
     let space = space(client).await?;
     let maps: Api<ConfigMap> = Api::namespaced(client.clone(), &space);
@@ -90,7 +90,7 @@ async fn reflect(client: &Client, config: watcher::Config) -> Result<(), Failure
     outcome
 }
 
-/// Two managers, a conflict, and force.
+/// Applies with two managers: a conflict, then force.
 async fn apply(client: &Client) -> Result<(), Failure> {
     let space = space(client).await?;
     let maps: Api<ConfigMap> = Api::namespaced(client.clone(), &space);

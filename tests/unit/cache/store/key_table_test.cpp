@@ -33,7 +33,7 @@ void expect_equal(const KeyTable& table, const Model& model,
 
 TEST(KeyTable, EqualsAModelUnderRandomChangesWhileOldVersionsStay) {
   std::mt19937 random{7};
-  // Some hashes differ in their last bits only, and some are the same for many slots.
+  // Some hashes differ only in their last bits, and some are equal for many slots.
   std::vector<std::uint32_t> hashes;
   for (std::uint32_t i = 0; i < 2'000; ++i) hashes.push_back(static_cast<std::uint32_t>(random()));
   for (std::uint32_t i = 0; i < 64; ++i) hashes.push_back(0xabcdef00U + i);

@@ -35,7 +35,7 @@ TEST(Published, KeepsAnOldValueForItsReadersOnly) {
   EXPECT_TRUE(watch.expired());
 }
 
-TEST(Published, LetsOneThreadLookAtSeveralValues) {
+TEST(Published, LetsOneThreadReadSeveralValues) {
   Published<int> number{1};
   Published<std::string> text{"a"};
   {
@@ -51,16 +51,16 @@ TEST(Published, LetsOneThreadLookAtSeveralValues) {
 }
 
 // K-13
-TEST(Published, NeedsNoMoreForManyThreadsThanForThoseThatReadAtOnce) {
+TEST(Published, ReusesTheHazardPointersOfEndedThreads) {
   Published<int> value{1};
   const auto read = [&] { EXPECT_EQ(*value.read(), 1); };
   std::thread{read}.join();
-  const std::size_t before = Lookout::count();
+  const std::size_t before = HazardPointer::count();
   for (int i = 0; i < 100; ++i) std::thread{read}.join();
-  EXPECT_EQ(Lookout::count(), before);
+  EXPECT_EQ(HazardPointer::count(), before);
 }
 
-TEST(Published, IsReadByWhatGoesWithItsThread) {
+TEST(Published, CanBeReadByDestructorsOfThreadLocals) {
   static Published<int> value{1};
   static std::atomic<int> seen = 0;
   struct Last {
@@ -69,12 +69,12 @@ TEST(Published, IsReadByWhatGoesWithItsThread) {
   std::thread{[] {
     static thread_local const Last kLast;
     static_cast<void>(&kLast);
-    seen = *value.read();  // what this thread has for it goes before kLast does
+    seen = *value.read();  // the thread's hazard pointer is released before kLast is destroyed
   }}.join();
   EXPECT_EQ(seen, 2);
-  const std::size_t before = Lookout::count();
+  const std::size_t before = HazardPointer::count();
   std::thread{[] { static_cast<void>(*value.read()); }}.join();
-  EXPECT_EQ(Lookout::count(), before);
+  EXPECT_EQ(HazardPointer::count(), before);
 }
 
 struct Counted {
@@ -89,7 +89,7 @@ struct Counted {
 };
 
 // K-13
-TEST(Published, LosesNothingWhileManyReadAndOneReplaces) {
+TEST(Published, DeletesEachValueOnceWhileManyReadAndOneReplaces) {
   constexpr int kLast = 20'000;
   std::atomic<int> alive = 0;
   {
@@ -113,8 +113,9 @@ TEST(Published, LosesNothingWhileManyReadAndOneReplaces) {
   EXPECT_EQ(alive, 0);
 }
 
-// K-13: what one value leaves behind may be used for the other at once, while a reader has only begun to look at it.
-TEST(Published, LosesNothingWhileValuesOfTwoKindsAreReplaced) {
+// K-13: the memory of one deleted value may be reused for the other immediately, while a reader has
+// only begun to protect it.
+TEST(Published, DeletesEachValueOnceWhileValuesOfTwoKindsAreReplaced) {
   constexpr int kLast = 10'000;
   struct Other {
     std::unique_ptr<Counted> counted;

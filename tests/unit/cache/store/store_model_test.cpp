@@ -40,7 +40,8 @@ Addresses addresses(const std::vector<Ref<Item>>& objects) {
   return result;
 }
 
-/// Under which values the index with this number files an object; for some objects its function throws instead.
+/// Returns the values under which the index with this number files an object; for some objects its
+/// function throws instead.
 Strings values_of(std::size_t index, const Item& object) {
   const std::string version = object.metadata.resource_version.str();
   const int last = version.empty() ? 0 : version.back() - '0';
@@ -56,7 +57,7 @@ Strings values_of(std::size_t index, const Item& object) {
   }
 }
 
-/// What a store holds, as a map.
+/// The content of a store, as a map.
 struct Model {
   std::map<std::string, Ref<Item>> objects;
   std::string version;
@@ -78,7 +79,7 @@ struct Model {
     const auto found = objects.find(key);
     return found == objects.end() ? nullptr : found->second;
   }
-  /// The objects that `accept` takes.
+  /// Returns the objects for which `accept` returns true.
   template <typename Accept>
   [[nodiscard]] Addresses where(const Accept& accept) const {
     Addresses found;
@@ -87,7 +88,7 @@ struct Model {
     }
     return found;
   }
-  /// What an index has.
+  /// Returns the content of an index.
   [[nodiscard]] std::map<std::string, Addresses> filed(std::size_t index) const {
     std::map<std::string, Addresses> found;
     for (const auto& [key, object] : objects) {
@@ -102,12 +103,13 @@ struct Model {
   }
 };
 
-/// A store and its model, to which the same happens. Of some writes an allocation fails: the store is as it was then.
+/// A store and its model, which receive the same operations. In some writes an allocation fails:
+/// the store must be unchanged then.
 class Pair {
  public:
   explicit Pair(std::mt19937& random) : random_(random) { make(); }
 
-  /// One random operation.
+  /// Does one random operation.
   void step() {
     const auto choice = random_() % 100;
     if (choice < 55) {
@@ -138,14 +140,14 @@ class Pair {
     indexer_ = detail::Inside::make<Indexer<Item>>(core_);
   }
 
-  /// Makes a write, of which an allocation may fail. True if it was made.
+  /// Makes a write, in which an allocation may fail. Returns true if it succeeded.
   template <typename Write>
   bool attempt(const Write& write) {
     if (random_() % 3 != 0) {
       write();
       return true;
     }
-    // Mostly an early one, sometimes one of the last.
+    // Usually an early allocation, sometimes one of the last.
     const std::uint64_t number = 1 + random_() % (random_() % 2 == 0 ? 12 : 150);
     bool threw = false;
     {
@@ -164,7 +166,8 @@ class Pair {
 
   std::string random_key() { return fmt::format("n{}/{}", random_() % 4, random_() % 40); }
   Ref<Item> random_object(const std::string& key) {
-    // A version is sometimes that of before: such an object counts as unchanged. Some have none.
+    // Sometimes the version is unchanged, so the object counts as unchanged. Some objects have no
+    // version.
     const auto kind = random_() % 20;
     if (kind > 1) ++version_;
     const auto parts = detail::KeyParts::of(key);
@@ -178,7 +181,7 @@ class Pair {
   void apply() {
     std::vector<StoreChange> changes;
     Strings keys;
-    Model after;  // of what changes; null: it is gone
+    Model after;  // the changed entries; null: deleted
     std::vector<Ref<Item>> before;
     for (std::size_t left = 1 + random_() % (random_() % 10 == 0 ? 60 : 6); left > 0; --left) {
       const std::string key = random_key();
@@ -263,7 +266,7 @@ class Pair {
     compare();
   }
 
-  /// Keeps the state of now for a while, and looks at one that was kept.
+  /// Keeps the current snapshot for a while, and checks an older one.
   void keep_snapshot() {
     kept_.emplace_back(indexer_->snapshot(), model_);
     if (kept_.size() > 6) kept_.pop_front();
@@ -271,7 +274,7 @@ class Pair {
     compare(snapshot, model);
   }
 
-  /// Questions that a lack of memory may leave without an answer.
+  /// Queries that may fail for lack of memory.
   void read() {
     const std::string key = random_key();
     const auto app = fmt::format("{}", random_() % 6);
@@ -342,8 +345,9 @@ std::size_t steps() {
   return text == nullptr ? 40'000 : std::stoul(text);
 }
 
-// I-5, I-7, I-11, I-13, I-19, I-23..I-26, I-30, I-31, K-12, K-13: whatever is written and whatever fails meanwhile, a store is what a
-// map would be, before the write that failed or after it; snapshots stay as they are; and nothing is leaked.
+// I-5, I-7, I-11, I-13, I-19, I-23..I-26, I-30, I-31, K-12, K-13: whatever is written and whatever
+// fails, a store equals a map, either before or after a failed write; snapshots are immutable; and
+// nothing is leaked.
 TEST(Store, EqualsAModelWhateverFails) {
   std::mt19937 random{11};
   constexpr std::size_t kStepsOfAStore = 4'000;
@@ -359,7 +363,7 @@ TEST(Store, EqualsAModelWhateverFails) {
       pair.compare();
       faults += pair.faults();
     }
-    // The first store leaves behind what the thread needs to read.
+    // The first store leaves the thread's hazard pointer behind.
     if (step == 0) at_first = pieces_in_use();
     ASSERT_EQ(pieces_in_use(), at_first);
   }

@@ -33,13 +33,14 @@ std::vector<std::uint64_t> content(const PersistentSet& set) {
   return keys;
 }
 
-/// Pieces in use, when the heap has what it keeps for itself.
+/// Returns the pieces in use, once the heap has allocated its own.
 std::int64_t pieces_at_first() {
   heap_release(heap_allocate(1));
   return pieces_in_use();
 }
 
-/// Makes a change, and before it the same change with each of its allocations failing. Returns how many there are.
+/// Makes a change; before that, the same change with each of its allocations failing. Returns the
+/// number of allocations.
 template <typename Change, typename Check>
 std::uint64_t change_with_faults(const Change& change, const Check& unchanged) {
   for (std::uint64_t number = 1;; ++number) {
@@ -53,8 +54,8 @@ std::uint64_t change_with_faults(const Change& change, const Check& unchanged) {
   }
 }
 
-// A set of all sizes up to three levels, changed while old versions share its nodes. Each allocation of each change fails
-// once: the set must be the one before, with nothing leaked.
+// A set of all sizes up to three levels, changed while old versions share its nodes. Each
+// allocation of each change fails once: the set must be unchanged, with nothing leaked.
 TEST(PersistentSet, IsUnchangedWhenMemoryRunsOut) {
   std::mt19937_64 random{3};
   const std::int64_t before = pieces_at_first();
@@ -103,7 +104,7 @@ TEST(KeyTable, IsUnchangedWhenMemoryRunsOut) {
       return found;
     };
     for (int step = 0; step < 8'000; ++step) {
-      // Few hashes: several slots have the same.
+      // Few hashes, so several slots share one.
       const auto slot = static_cast<std::uint32_t>(random() % 3'000);
       const std::uint32_t hash = slot % 900 * 4'000'037U;
       const bool there = model.contains({hash, slot});

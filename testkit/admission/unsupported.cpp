@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testkit/admission/expressions.hpp"
+#include "testkit/admission/unsupported.hpp"
 
 #include <fmt/format.h>
 
@@ -22,12 +22,15 @@ std::vector<cel::MissingRule> missing_rules(const Value& definition) {
     const std::string field = fmt::format("spec.versions[{}].schema.openAPIV3Schema", i++);
     static_cast<void>(cel::check_rules(version["schema"]["openAPIV3Schema"], field, missing));
   }
+  if (definition.get_string("spec.conversion.strategy") == "Webhook") {
+    missing.push_back({"spec.conversion", "", "call conversion webhooks"});
+  }
   return missing;
 }
 
 }  // namespace
 
-void report_missing_expressions(RestRequest& request, bool strict, const Value& object) {
+void report_unsupported(RestRequest& request, bool strict, const Value& object) {
   const std::string id = request.resource->id();
   std::vector<cel::MissingRule> missing;
   if (id == "customresourcedefinitions.apiextensions.k8s.io") {
@@ -35,12 +38,21 @@ void report_missing_expressions(RestRequest& request, bool strict, const Value& 
   } else if (id == "validatingadmissionpolicies.admissionregistration.k8s.io") {
     missing = cel::Policy{object}.missing();
   } else if (id == "mutatingadmissionpolicies.admissionregistration.k8s.io") {
-    missing.push_back({"spec", "", "mutating admission policies"});
+    missing.push_back({"spec", "", "apply mutating admission policies"});
+  } else if (id == "validatingwebhookconfigurations.admissionregistration.k8s.io" ||
+             id == "mutatingwebhookconfigurations.admissionregistration.k8s.io") {
+    if (!object.get_array("webhooks").empty()) {
+      missing.push_back({"webhooks", "", "call admission webhooks"});
+    }
+  } else if (id == "apiservices.apiregistration.k8s.io") {
+    if (object["spec"]["service"].is_object()) {
+      missing.push_back({"spec.service", "", "call aggregated API servers"});
+    }
   }
   std::vector<FieldError> errors;
   for (const cel::MissingRule& one : missing) {
     const std::string text = one.expression.empty()
-                                 ? "this server does not apply " + one.function
+                                 ? "this server does not " + one.function
                                  : cel::not_evaluated(one.expression, one.function);
     if (strict) {
       errors.push_back(forbidden_value(one.field, text));
