@@ -305,7 +305,9 @@ bool Listener::deliver_some() noexcept {
     if (taken_count_ == 0) return false;
   }
   deliver_taken();
-  return !pausing_;
+  if (pausing_ || called_ < taken_count_) return !pausing_;
+  const std::lock_guard guard{mutex_};
+  return !waiting_.empty();
 }
 
 /// Calls the handler for some of the objects that existed when it was added. Returns true if there

@@ -118,6 +118,17 @@ void WorkerPool::push(std::shared_ptr<Job> job) noexcept {
   if (limit) limit->check_in(options_.report_after);
 }
 
+void WorkerPool::queue_again(std::shared_ptr<Job> job, std::unique_lock<std::mutex>& lock) noexcept {
+  if (closed_) {
+    lock.unlock();
+    job.reset();  // may be the last owner
+    lock.lock();
+    return;
+  }
+  list_of_locked(job->placement()).push(std::move(job));
+  ++ready_;
+}
+
 std::shared_ptr<WorkerPool::Watchdog> WorkerPool::watch_locked() noexcept {
   return std::exchange(watched_, true) ? nullptr : watchdog_;
 }
@@ -225,19 +236,21 @@ void WorkerPool::work(Worker& worker) noexcept {
       lock.unlock();
       if (limit) limit->check_in(options_.report_after);
       note_progress();
-      Scheduler::execute(*job);
+      const bool again = Scheduler::run(*job);
       if (blocking) {
         const std::lock_guard guard{worker.naming};
         worker.blocking = nullptr;
       }
-      job.reset();  // may be the last owner
+      if (!again) job.reset();  // may be the last owner
       note_progress();
       lock.lock();
       if (urgent) --in_urgent_;
-      if (!blocking) continue;
-      // Sleeping workers were not woken for a job that the limit held back.
-      if (!may_block_locked() && !blocking_.empty() && idle_ > 0) work_.notify_one();
-      --in_blocking_;
+      if (blocking) {
+        // Sleeping workers were not woken for a job that the limit held back.
+        if (!may_block_locked() && !blocking_.empty() && idle_ > 0) work_.notify_one();
+        --in_blocking_;
+      }
+      if (again) queue_again(std::move(job), lock);
     }
     if (closed_) break;
     ++idle_;
@@ -379,7 +392,7 @@ bool WorkerPool::run_library_jobs() noexcept {
       --ready_;
       job = library_.pop();
     }
-    Scheduler::execute(*job);
+    Scheduler::execute(std::move(job));
   } while (std::chrono::steady_clock::now() < end);
   return true;
 }
