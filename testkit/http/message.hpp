@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "server/message.hpp"
 #include <kube/transport/transport.hpp>
 
 #include <cstdint>
@@ -8,16 +9,11 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 /// Requests and responses, as passed between the HTTP front and the engine.
 namespace kube::testkit::detail {
 
-/// The identity in a client certificate; the name is empty if it could not be verified.
-struct PeerCertificate {
-  std::string common_name;
-  std::vector<std::string> organizations;
-};
+using server::PeerCertificate;
 
 struct ServerRequest {
   std::string method;
