@@ -243,11 +243,7 @@ class Http1Session final : public Session {
   }
 
   void upgrade() {
-    auto to = std::back_inserter(interim_);
-    fmt::format_to(to, "HTTP/1.1 {} {}\r\n", reply_.status, reason_phrase(reply_.status));
-    for (const Header& header : reply_.headers) {
-      fmt::format_to(to, "{}: {}\r\n", header.name, header.value);
-    }
+    append_head(interim_);
     interim_ += "\r\n";
     upgrade_ = std::move(reply_.upgrade);
     waker_ = host_.waker(exchange_);
@@ -277,23 +273,28 @@ class Http1Session final : public Session {
     }
   }
 
+  /// Appends the status line and the headers of the reply.
+  void append_head(std::string& out) const {
+    auto to = std::back_inserter(out);
+    fmt::format_to(to, "HTTP/1.1 {} {}\r\n", reply_.status, reason_phrase(reply_.status));
+    for (const Header& header : reply_.headers) {
+      fmt::format_to(to, "{}: {}\r\n", header.name, header.value);
+    }
+  }
+
   void send_head(std::string& out) {
     head_sent_ = true;
     if (reply_.close || draining_ || http10_ || refused_) keep_alive_ = false;
     const bool bodiless = reply_.status == 304 || reply_.status == 204;
     const bool unsized = !bodiless && (reply_.chunked || (reply_.source && reply_.length < 0));
     chunked_ = unsized && !http10_;
-    auto to = std::back_inserter(out);
-    fmt::format_to(to, "HTTP/1.1 {} {}\r\n", reply_.status, reason_phrase(reply_.status));
-    for (const Header& header : reply_.headers) {
-      fmt::format_to(to, "{}: {}\r\n", header.name, header.value);
-    }
+    append_head(out);
     if (!keep_alive_) out += "Connection: close\r\n";
     if (chunked_) {
       out += "Transfer-Encoding: chunked\r\n";
     } else if (!unsized && !bodiless) {
       fmt::format_to(
-          to, "Content-Length: {}\r\n",
+          std::back_inserter(out), "Content-Length: {}\r\n",
           reply_.length >= 0 ? static_cast<std::size_t>(reply_.length) : reply_.body.size());
     }
     out += "\r\n";

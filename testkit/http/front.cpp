@@ -78,19 +78,19 @@ class HttpFront::Impl final : public server::Handler {
   Impl(Service& service, FrontOptions options)
       : service_(service),
         counters_(options.counters != nullptr ? *options.counters : own_counters_) {
-    server::HttpServerOptions server{.address = listen_address(options),
-                                     .certificate = certificate_of(options),
-                                     .limits = options.limits,
-                                     .log = options.logger};
-    server.limits.max_connections = options.max_connections;
+    server::HttpServerOptions settings{.address = listen_address(options),
+                                       .certificate = certificate_of(options),
+                                       .limits = options.limits,
+                                       .log = options.logger};
+    settings.limits.max_connections = options.max_connections;
     for (int i = 0; i < std::max(options.threads, 1); ++i) {
-      server.loops.push_back(loops_.emplace_back(options.logger).scheduler());
+      settings.loops.push_back(loops_.emplace_back(options.logger).scheduler());
     }
-    server_.emplace(std::move(server), *this);
+    server_.emplace(std::move(settings), *this);
     for (LoopThread& loop : loops_) loop.start();
   }
 
-  [[nodiscard]] server::HttpServer& server() noexcept { return *server_; }
+  [[nodiscard]] server::HttpServer& http() noexcept { return *server_; }
   [[nodiscard]] std::uint16_t port() const {
     const std::string& address = server_->address();
     return static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
@@ -135,8 +135,8 @@ HttpFront::HttpFront(Service& service, FrontOptions options)
     : impl_(std::make_unique<Impl>(service, std::move(options))) {}
 HttpFront::~HttpFront() = default;
 std::uint16_t HttpFront::port() const { return impl_->port(); }
-std::size_t HttpFront::connections() const { return impl_->server().connections(); }
-void HttpFront::drop_connections() { impl_->server().drop_connections(); }
-void HttpFront::drain(std::chrono::milliseconds grace) { impl_->server().drain(grace); }
+std::size_t HttpFront::connections() const { return impl_->http().connections(); }
+void HttpFront::drop_connections() { impl_->http().drop_connections(); }
+void HttpFront::drain(std::chrono::milliseconds grace) { impl_->http().drain(grace); }
 
 }  // namespace kube::testkit::detail

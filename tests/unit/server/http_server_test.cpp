@@ -107,14 +107,14 @@ class Pieces {
   [[nodiscard]] bool is_dropped() const { return state_.use_count() == 1; }
 
  private:
-  struct State {
+  struct Shared {
     std::mutex mutex;
     std::deque<std::string> pieces;
     std::function<void()> wake;
     bool ended = false;
   };
   struct Source final : BodySource {
-    explicit Source(std::shared_ptr<State> of) : state(std::move(of)) {}
+    explicit Source(std::shared_ptr<Shared> of) : state(std::move(of)) {}
     Poll poll(const std::function<void()>& wake) override {
       const std::lock_guard guard{state->mutex};
       if (!state->pieces.empty()) {
@@ -126,11 +126,10 @@ class Pieces {
       state->wake = wake;
       return {};
     }
-    using State = BodySource::State;
-    const std::shared_ptr<Pieces::State> state;
+    const std::shared_ptr<Shared> state;
   };
 
-  std::shared_ptr<State> state_ = std::make_shared<State>();
+  std::shared_ptr<Shared> state_ = std::make_shared<Shared>();
 };
 
 /// Reads a streamed request body on the test's thread.
@@ -167,6 +166,29 @@ class BodyReader {
   std::mutex mutex_;
   std::unique_ptr<BodySource> source_;
   BodySource::State end_ = BodySource::State::kWait;
+  test::Counter arrived_;
+};
+
+/// Keeps all requests of a handler until the test answers them.
+class KeptRequests {
+ public:
+  explicit KeptRequests(TestHandler& handler) {
+    handler.set([this](Request, Responder respond) {
+      const std::lock_guard guard{mutex_};
+      responders_.push_back(std::move(respond));
+      arrived_.add();
+    });
+  }
+
+  [[nodiscard]] bool reach(int count) const { return arrived_.reaches(count); }
+  void answer_all(const std::string& body) {
+    const std::lock_guard guard{mutex_};
+    for (Responder& respond : responders_) respond(text_reply(200, body));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Responder> responders_;  // guarded by mutex_
   test::Counter arrived_;
 };
 
@@ -216,26 +238,18 @@ TEST(HttpServer, SendsAnswersOfOtherThreads) {
 }
 
 // HS-1
-TEST(HttpServer, AnswersPipelinedRequestsInOrderWhoeverIsFirst) {
+TEST(HttpServer, AnswersPipelinedRequestsInTheirOrder) {
   ServerUnderTest server;
-  std::mutex mutex;
-  std::vector<Responder> waiting;
-  server.handler.set([&](Request request, Responder respond) {
-    if (request.target == "/now") return respond(text_reply(200, "now"));
-    const std::lock_guard guard{mutex};
-    waiting.push_back(std::move(respond));
-  });
+  KeptRequests kept{server.handler};
   RawClient client{server.port()};
 
-  client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\nGET /now HTTP/1.1\r\nHost: a\r\n\r\n");
-  ASSERT_TRUE(becomes_true([&] {
-    const std::lock_guard guard{mutex};
-    return waiting.size() == 1;
-  }));
-  waiting.front()(text_reply(200, "later"));
+  client.send("GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n");
+  ASSERT_TRUE(kept.reach(1));
+  server.handler.set([](Request, Responder respond) { respond(text_reply(200, "at once")); });
+  kept.answer_all("later");
 
   EXPECT_EQ(client.read_response().body, "later");
-  EXPECT_EQ(client.read_response().body, "now");
+  EXPECT_EQ(client.read_response().body, "at once");
 }
 
 // HS-1
@@ -259,23 +273,18 @@ TEST(HttpServer, ReportsAHandlerThatThrowsOrForgets) {
 // HS-1
 TEST(HttpServer, DropsAnswersOfAConnectionThatHasEnded) {
   ServerUnderTest server;
-  std::mutex mutex;
-  std::vector<Responder> waiting;
-  server.handler.set([&](Request, Responder respond) {
-    const std::lock_guard guard{mutex};
-    waiting.push_back(std::move(respond));
-  });
+  KeptRequests kept{server.handler};
   {
     RawClient client{server.port()};
     client.get("/x");
-    ASSERT_TRUE(becomes_true([&] {
-      const std::lock_guard guard{mutex};
-      return waiting.size() == 1;
-    }));
+    ASSERT_TRUE(kept.reach(1));
   }
   ASSERT_TRUE(becomes_true([&] { return server.server.connections() == 0; }));
 
-  waiting.front()(text_reply(200, "too late"));
+  kept.answer_all("too late");
+
+  server.handler.set([](Request, Responder respond) { respond(text_reply(200, "next")); });
+  EXPECT_EQ(get(server.port(), "/x").body, "next");
 }
 
 // HS-2: a gigabyte need not fit into memory.
@@ -525,21 +534,13 @@ TEST(HttpServer, ClosesAnIdleConnectionWhenItsTimeHasCome) {
 TEST(HttpServer, LimitsTheTimeOfAnAnswer) {
   testkit::FakeClock clock;
   ServerUnderTest server{{.answer_timeout = 10s}, nullptr, clock};
-  std::mutex mutex;
-  std::vector<Responder> waiting;
-  server.handler.set([&](Request, Responder respond) {
-    const std::lock_guard guard{mutex};
-    waiting.push_back(std::move(respond));
-  });
+  KeptRequests kept{server.handler};
   RawClient first{server.port()};
   first.get("/x");
   Http2Client second{server.port()};
   const std::int32_t id = second.get("/y");
   (void)second.run_for(1ms);
-  ASSERT_TRUE(becomes_true([&] {
-    const std::lock_guard guard{mutex};
-    return waiting.size() == 2;
-  }));
+  ASSERT_TRUE(kept.reach(2));
   ASSERT_TRUE(clock.wait_for_sleepers(2));
 
   clock.advance(10s);
@@ -547,7 +548,7 @@ TEST(HttpServer, LimitsTheTimeOfAnAnswer) {
   EXPECT_EQ(first.read_response().status, 503);
   second.run_until([&] { return second.stream(id).ended; });
   EXPECT_EQ(second.stream(id).headers.at(":status"), "503");
-  for (Responder& late : waiting) late(text_reply(200, "too late"));
+  kept.answer_all("too late");
   EXPECT_EQ(first.read_some(), "");
   EXPECT_EQ(server.handler.count(Incident::kSlowAnswer), 2);
 }
@@ -654,23 +655,15 @@ TEST(HttpServer, RefusesAnUnusableCertificate) {
 // HS-7
 TEST(HttpServer, FinishesRequestsWhenItDrains) {
   ServerUnderTest server;
-  std::mutex mutex;
-  std::vector<Responder> waiting;
-  server.handler.set([&](Request, Responder respond) {
-    const std::lock_guard guard{mutex};
-    waiting.push_back(std::move(respond));
-  });
+  KeptRequests kept{server.handler};
   RawClient busy{server.port()};
   RawClient idle{server.port()};
   busy.get("/x");
-  ASSERT_TRUE(becomes_true([&] {
-    const std::lock_guard guard{mutex};
-    return waiting.size() == 1;
-  }));
+  ASSERT_TRUE(kept.reach(1));
   std::jthread draining{[&] { server.server.drain(10s); }};
   EXPECT_EQ(idle.read_some(), "");
 
-  waiting.front()(text_reply(200, "done"));
+  kept.answer_all("done");
   const RawResponse response = busy.read_response();
   busy.close();
   draining.join();
