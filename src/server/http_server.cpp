@@ -96,8 +96,10 @@ class HttpServer::Acceptor final : public detail::Job {
       }
       if (listening_->take_events() != 0 && !is_resting()) accept_some();
     } catch (const std::exception& error) {
-      options_.log.warning("{} cannot accept a connection, will retry: {}", options_.address,
-                           error.what());
+      if (!std::exchange(failing_, true)) {
+        options_.log.warning("{} cannot accept connections, and tries again: {}", options_.address,
+                             error.what());
+      }
       make_room();
     }
     if (listening_) listening_->wait_for(is_resting() ? 0 : POLLIN);
@@ -167,6 +169,7 @@ class HttpServer::Acceptor final : public detail::Job {
           ::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
       if (socket) {
         admit(std::move(socket));
+        failing_ = false;
       } else if (errno == EAGAIN) {
         return;
       } else if (errno != EINTR && errno != ECONNABORTED) {
@@ -252,7 +255,8 @@ class HttpServer::Acceptor final : public detail::Job {
   detail::Timer rest_timer_;
   Clock::TimePoint rest_until_{};  // no connection is accepted before
   std::uint64_t next_number_ = 0;
-  bool warned_ = false;
+  bool warned_ = false;   // that there are too many connections
+  bool failing_ = false;  // no connection was accepted since an error
 
   mutable std::mutex mutex_;
   Condition changed_;
