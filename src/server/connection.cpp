@@ -11,7 +11,7 @@
 
 #include <algorithm>
 #include <array>
-#include <exception>
+#include <new>
 #include <utility>
 
 #include "certificate.hpp"

@@ -57,9 +57,12 @@ std::string listen_address(const FrontOptions& options) {
   if (!kube::detail::parse_ip_address(options.address)) {
     throw Error(fmt::format("{}: not an IP address", options.address));
   }
-  return options.address.find(':') == std::string::npos
-             ? fmt::format("{}:{}", options.address, options.port)
-             : fmt::format("[{}]:{}", options.address, options.port);
+  return fmt::format("{}:{}", kube::detail::bracketed(options.address), options.port);
+}
+
+std::optional<PeerCertificate> identity_of(const server::Peer& peer) {
+  if (!peer.certificate) return std::nullopt;
+  return PeerCertificate{peer.certificate->common_name, peer.certificate->organizations};
 }
 
 std::shared_ptr<server::Certificate> certificate_of(const FrontOptions& options) {
@@ -114,7 +117,7 @@ class HttpFront::Impl final : public server::Handler {
                     .target = std::move(request.target),
                     .headers = std::move(request.headers),
                     .body = std::move(request.body),
-                    .certificate = request.peer->certificate},
+                    .certificate = identity_of(*request.peer)},
                    std::move(answered));
   }
   [[nodiscard]] Reply refuse(server::Refusal why, const server::Limits& limits) const override {

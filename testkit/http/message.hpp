@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "server/message.hpp"
 #include <kube/transport/transport.hpp>
 
 #include <cstdint>
@@ -9,11 +8,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 /// Requests and responses, as passed between the HTTP front and the engine.
 namespace kube::testkit::detail {
 
-using server::PeerCertificate;
+/// The identity in a client certificate; the name is empty if it could not be verified.
+struct PeerCertificate {
+  std::string common_name;
+  std::vector<std::string> organizations;
+};
 
 struct ServerRequest {
   std::string method;
