@@ -38,9 +38,8 @@ TlsSource::TlsSource(TlsConfig config, Clock& clock, Logger log, const char* own
     throw ConfigError("TLS: a CA has no meaning together with insecure_skip_verify");
   }
   if (has_certificate != has_key) {
-    throw ConfigError(fmt::format(has_key ? "TLS: there is a {} key, but no certificate"
-                                          : "TLS: there is a {} certificate, but no key",
-                                  owner_));
+    throw ConfigError(has_key ? fmt::format("TLS: there is a {} key, but no certificate", owner_)
+                              : fmt::format("TLS: there is a {} certificate, but no key", owner_));
   }
   ca_ = data_or_file(config_.ca_data, config_.ca_file);
   ca_read_at_ = clock_.now();

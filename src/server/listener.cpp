@@ -20,6 +20,8 @@
 namespace kube::server {
 namespace {
 
+using detail::quoted;
+
 [[noreturn]] void refuse(const std::string& address, std::string_view problem) {
   throw Error(fmt::format(
       "cannot listen on {}: {}; write <host>:<port>, for example 127.0.0.1:8080, [::1]:8080 or "
