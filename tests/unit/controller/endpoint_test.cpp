@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "http_server.hpp"
+#include "endpoint.hpp"
 
 #include "http_client.hpp"
-#include "http_request.hpp"
 #include "unit/engine/helpers.hpp"
 
 #include <kube/base/metrics.hpp>
@@ -22,8 +21,8 @@ using namespace std::chrono_literals;
 using test::http_get;
 using test::RawConnection;
 
-HttpServerOptions loopback(Clock& clock = system_clock()) {
-  HttpServerOptions options{.address = "127.0.0.1:0"};
+EndpointOptions loopback(Clock& clock = system_clock()) {
+  EndpointOptions options{.address = "127.0.0.1:0"};
   options.clock = &clock;
   return options;
 }
@@ -32,8 +31,8 @@ HttpReply echo(std::string_view path, std::string_view query) {
   return {.body = std::string{path} + '?' + std::string{query}};
 }
 
-TEST(HttpServer, AnswersGetAndHead) {
-  const HttpServer server{loopback(), echo};
+TEST(Endpoint, AnswersGetAndHead) {
+  const Endpoint server{loopback(), echo};
   const auto get = http_get(server.address(), "/a/b?c=d&e");
   EXPECT_EQ(get.status, 200);
   EXPECT_EQ(get.body, "/a/b?c=d&e");
@@ -50,8 +49,8 @@ TEST(HttpServer, AnswersGetAndHead) {
   EXPECT_EQ(broken.body.find("secret"), std::string::npos);
 }
 
-TEST(HttpServer, RejectsMalformedRequests) {
-  const HttpServer server{loopback(), echo};
+TEST(Endpoint, RejectsMalformedRequests) {
+  const Endpoint server{loopback(), echo};
   const auto answer_to = [&](const std::string& text) {
     const RawConnection connection{server.address()};
     connection.send(text);
@@ -70,8 +69,8 @@ TEST(HttpServer, RejectsMalformedRequests) {
 }
 
 // Requests may arrive byte by byte.
-TEST(HttpServer, AssemblesRequestsFromPieces) {
-  const HttpServer server{loopback(), echo};
+TEST(Endpoint, AssemblesRequestsFromPieces) {
+  const Endpoint server{loopback(), echo};
   const RawConnection connection{server.address()};
   for (const char c : std::string{"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n"}) {
     connection.send(std::string(1, c));
@@ -79,12 +78,12 @@ TEST(HttpServer, AssemblesRequestsFromPieces) {
   EXPECT_EQ(test::parse_answer(connection.read()).body, "/slow?");
 }
 
-TEST(HttpServer, DoesNotWaitForSlowClients) {
+TEST(Endpoint, DoesNotWaitForSlowClients) {
   testkit::FakeClock clock;
   Metrics metrics;
-  HttpServerOptions options = loopback(clock);
+  EndpointOptions options = loopback(clock);
   options.slow = metrics.counter("slow", "");
-  const HttpServer server{std::move(options), echo};
+  const Endpoint server{std::move(options), echo};
   const RawConnection silent{server.address()};
   const RawConnection half{server.address()};
   half.send("GET / HT");
@@ -99,9 +98,9 @@ TEST(HttpServer, DoesNotWaitForSlowClients) {
 }
 
 // Slow bytes do not extend the deadline.
-TEST(HttpServer, RefusesAHeadThatComesByteByByte) {
+TEST(Endpoint, RefusesAHeadThatComesByteByByte) {
   testkit::FakeClock clock;
-  const HttpServer server{loopback(clock), echo};
+  const Endpoint server{loopback(clock), echo};
   const RawConnection dripping{server.address()};
   dripping.send("GET / HTTP/1.1\r\nX-Slow: ");
   ASSERT_EQ(http_get(server.address(), "/").status, 200);  // by now the first one is accepted
@@ -115,9 +114,9 @@ TEST(HttpServer, RefusesAHeadThatComesByteByByte) {
 }
 
 // A client that does not read a large response blocks neither the server nor others.
-TEST(HttpServer, DoesNotWaitForClientsThatDoNotRead) {
+TEST(Endpoint, DoesNotWaitForClientsThatDoNotRead) {
   testkit::FakeClock clock;
-  const HttpServer server{
+  const Endpoint server{
       loopback(clock), [](std::string_view path, std::string_view) {
         return HttpReply{.body = std::string(path == "/big" ? 32 << 20 : 1, 'x')};
       }};
@@ -130,12 +129,12 @@ TEST(HttpServer, DoesNotWaitForClientsThatDoNotRead) {
   EXPECT_EQ(http_get(server.address(), "/big").body.size(), std::size_t{32} << 20);
 }
 
-TEST(HttpServer, ReplacesTheOldestConnectionWhenThereAreTooMany) {
+TEST(Endpoint, ReplacesTheOldestConnectionWhenThereAreTooMany) {
   testkit::FakeClock clock;
   Metrics metrics;
-  HttpServerOptions options = loopback(clock);
+  EndpointOptions options = loopback(clock);
   options.crowded = metrics.counter("crowded", "");
-  const HttpServer server{std::move(options), echo};
+  const Endpoint server{std::move(options), echo};
   const RawConnection asking{server.address()};
   asking.send("GET / HT");
   ASSERT_EQ(http_get(server.address(), "/").status, 200);
@@ -152,8 +151,8 @@ TEST(HttpServer, ReplacesTheOldestConnectionWhenThereAreTooMany) {
 }
 
 // RT-16: health is answered while all workers are blocked in handlers, also at their limit.
-TEST(HttpServer, AnswersWhileAllHandlersBlock) {
-  HttpServerOptions options = loopback();
+TEST(Endpoint, AnswersWhileAllHandlersBlock) {
+  EndpointOptions options = loopback();
   options.runtime =
       std::make_shared<Runtime>(RuntimeOptions{.threads = 2, .max_threads = 3, .log = Logger{}});
   test::Gate gate;
@@ -166,7 +165,7 @@ TEST(HttpServer, AnswersWhileAllHandlersBlock) {
     }));
     handlers.back()->schedule();
   }
-  const HttpServer server{std::move(options), echo};
+  const Endpoint server{std::move(options), echo};
   ASSERT_TRUE(blocked.reaches(3));
 
   const auto begin = std::chrono::steady_clock::now();
@@ -177,11 +176,11 @@ TEST(HttpServer, AnswersWhileAllHandlersBlock) {
 }
 
 // RT-16: an answer has a deadline, and others do not wait for it.
-TEST(HttpServer, DoesNotWaitForAnAnswerThatTakesTooLong) {
+TEST(Endpoint, DoesNotWaitForAnAnswerThatTakesTooLong) {
   testkit::FakeClock clock;
   test::Gate gate;
   test::Counter asked;
-  auto server = std::make_unique<HttpServer>(
+  auto server = std::make_unique<Endpoint>(
       loopback(clock), [&](std::string_view path, std::string_view) -> HttpReply {
         asked.add();
         if (path == "/stuck") gate.pass();
@@ -204,8 +203,8 @@ TEST(HttpServer, DoesNotWaitForAnAnswerThatTakesTooLong) {
   EXPECT_EQ(asked.value(), 11);
 }
 
-TEST(HttpServer, EndsWithOpenConnections) {
-  auto server = std::make_unique<HttpServer>(loopback(), echo);
+TEST(Endpoint, EndsWithOpenConnections) {
+  auto server = std::make_unique<Endpoint>(loopback(), echo);
   const std::string address = server->address();
   const RawConnection idle{address};
   server.reset();
@@ -213,62 +212,10 @@ TEST(HttpServer, EndsWithOpenConnections) {
   EXPECT_EQ(http_get(address, "/").status, 0);
 }
 
-TEST(HttpServer, NamesTheAddressThatItCannotUse) {
-  const auto refused = [](const std::string& address) {
-    try {
-      const HttpServer server{{.address = address}, echo};
-      return std::string{"listens"};
-    } catch (const Error& error) {
-      return std::string{error.what()};
-    }
-  };
-  const HttpServer server{loopback(), echo};
-  for (const std::string& address :
-       {server.address(), std::string{"8080"}, std::string{"127.0.0.1:"}, std::string{"::1:80"},
-        std::string{"127.0.0.1:http-or-so"}, std::string{"no.such.host.invalid:80"}}) {
-    EXPECT_NE(refused(address).find("cannot listen on \"" + address + '"'), std::string::npos)
-        << refused(address);
-  }
-}
-
-// ":99999" used to listen on another port, the number modulo 65536.
-TEST(HttpServer, RejectsInvalidPorts) {
-  for (const std::string address :
-       {":99999", ":65536", "127.0.0.1:-1", "127.0.0.1:+80", ":0x50", ": 80", "127.0.0.1:80 ",
-        ":http", ":", ":000000", "[::1]", "127.0.0.1:4294967376", "\x1b:1x"}) {
-    try {
-      const HttpServer server{{.address = address}, echo};
-      FAIL() << address << " listens on " << server.address();
-    } catch (const Error& error) {
-      const std::string message = error.what();
-      EXPECT_NE(message.find("cannot listen on "), std::string::npos) << message;
-      EXPECT_NE(message.find("127.0.0.1:8080"), std::string::npos) << message;
-      EXPECT_EQ(message.find('\x1b'), std::string::npos) << message;
-    }
-  }
-  try {
-    static_cast<void>(parse_listen_address("127.0.0.1:65536"));
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "cannot listen on \"127.0.0.1:65536\": the port is not a number from 0 to 65535; "
-                 "write <host>:<port>, for example 127.0.0.1:8080, [::1]:8080 or :8080 for all "
-                 "addresses");
-  }
-  EXPECT_EQ(parse_listen_address("[::1]:65535").port, "65535");
-}
-
-TEST(HttpServer, TakesNoControlCharactersIntoTheTarget) {
-  const HttpServer server{loopback(), echo};
+TEST(Endpoint, TakesNoControlCharactersIntoTheTarget) {
+  const Endpoint server{loopback(), echo};
   EXPECT_EQ(http_get(server.address(), "/a\x1b[2J").status, 400);
   EXPECT_EQ(http_get(server.address(), "/\xff").status, 400);
-}
-
-TEST(HttpServer, ReadsQueries) {
-  using Query = std::vector<std::pair<std::string, std::string>>;
-  EXPECT_EQ(parse_query(""), Query{});
-  EXPECT_EQ(parse_query("a&b=&c=d=e&&f%20g=h+i%2"),
-            (Query{{"a", ""}, {"b", ""}, {"c", "d=e"}, {"f g", "h i%2"}}));
 }
 
 }  // namespace

@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "server/http_server.hpp"
 #include <kube/base/clock.hpp>
-#include <kube/base/error.hpp>
 #include <kube/base/log.hpp>
 #include <kube/base/metrics.hpp>
 #include <kube/controller/health.hpp>
 #include <kube/engine/runtime.hpp>
 
-#include <cstddef>
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace kube::detail {
 
-struct HttpServerOptions {
+struct EndpointOptions {
   std::string address{};  ///< "127.0.0.1:8080", "[::1]:8080", ":8080"
-  std::size_t max_head = 8192;
-  std::size_t max_connections = 64;  ///< a new connection replaces the oldest
-  Clock::Duration timeout =
-      std::chrono::seconds{10};  ///< from the connection to the last byte of the response
+  /// For each step: the head of the request, the answer, and reading the response.
+  std::chrono::milliseconds timeout = std::chrono::seconds{10};
   Clock* clock = &system_clock();
   Logger log{};
   /// Connections that were too slow, sent too much, or were dropped for newer ones.
@@ -33,9 +32,10 @@ struct HttpServerOptions {
   std::shared_ptr<Runtime> runtime = nullptr;
 };
 
-/// A small HTTP server for health checks and metrics: GET and HEAD, one request per connection.
-/// Slow or malicious clients, slow answers and blocked workers cannot delay other connections.
-class HttpServer {
+/// An HTTP endpoint for health checks or metrics: GET and HEAD, one request per connection, so that
+/// few connections are enough for all clients. Slow or malicious clients, slow answers and blocked
+/// workers cannot delay other connections.
+class Endpoint {
  public:
   /// Receives path and query.
   using Answer = std::function<HttpReply(std::string_view path, std::string_view query)>;
@@ -43,21 +43,23 @@ class HttpServer {
   /// Listens on the address. Throws kube::Error that names the address if that is not possible.
   /// Workers call `answer`, concurrently. An exception becomes a 500; a call that does not return
   /// within the timeout a 503.
-  HttpServer(HttpServerOptions options, Answer answer);
-  HttpServer(const HttpServer&) = delete;
-  HttpServer& operator=(const HttpServer&) = delete;
+  Endpoint(EndpointOptions options, Answer answer);
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
   /// Waits until `answer` has returned.
-  ~HttpServer();
+  ~Endpoint();
 
   /// Returns the address with the actual port: "127.0.0.1:41234".
-  [[nodiscard]] const std::string& address() const noexcept { return address_; }
+  [[nodiscard]] const std::string& address() const noexcept { return server_->address(); }
 
  private:
-  class Service;
+  class Answers;
+  class Requests;
 
   const std::shared_ptr<Runtime> runtime_;
-  const std::shared_ptr<Service> service_;
-  const std::string address_;
+  const std::shared_ptr<Answers> answers_;
+  const std::unique_ptr<Requests> requests_;
+  std::optional<server::HttpServer> server_;
 };
 
 }  // namespace kube::detail
