@@ -7,6 +7,7 @@
 
 #include "engine/runtime_access.hpp"
 #include "send_operation.hpp"
+#include "server_url.hpp"
 
 #include <kube/client/rate_limiter.hpp>
 #include <kube/client/user_agent.hpp>

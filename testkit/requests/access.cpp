@@ -2,6 +2,7 @@
 #include "testkit/requests/access.hpp"
 
 #include "base/text.hpp"
+#include "base/url.hpp"
 
 #include <fmt/format.h>
 

@@ -154,7 +154,7 @@ DeleteRequest Rest::delete_options(RestRequest& request) {
       throw bad_request(fmt::format("couldn't decode DeleteOptions: {}", error.what()));
     }
   } else {
-    given.grace_period_seconds = query.integer("gracePeriodSeconds");
+    given.grace_period_seconds = integer_parameter(query, "gracePeriodSeconds");
     if (query.has("propagationPolicy")) given.propagation_policy = query.text("propagationPolicy");
     if (query.has("orphanDependents")) given.orphan_dependents = query.flag("orphanDependents");
     for (const std::string_view value : query.all("dryRun")) given.dry_run.push_back(value);

@@ -6,15 +6,6 @@
 namespace kube::detail {
 namespace {
 
-TEST(Text, PercentDecodesOrSaysThatItCannot) {
-  EXPECT_EQ(percent_decode("a%20b%2Fc+d", false), "a b/c+d");
-  EXPECT_EQ(percent_decode("a+b%2b", true), "a b+");
-  EXPECT_EQ(percent_decode("%41", false), "A");
-  for (const char* malformed : {"%", "%4", "%zz", "a%4"}) {
-    EXPECT_EQ(percent_decode(malformed, false), std::nullopt) << malformed;
-  }
-}
-
 TEST(Text, TrimsAndLowersAsciiOnly) {
   EXPECT_EQ(trimmed(" \t a b\r\n"), "a b");
   EXPECT_EQ(trimmed(" \t"), "");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ip_address.hpp"
+#include "base/ip_address.hpp"
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <string>
 
 namespace kube::detail {
@@ -14,6 +15,12 @@ std::string_view without_zone(std::string_view text) {
 }
 
 }  // namespace
+
+bool IpAddress::is_loopback() const noexcept {
+  if (v4) return bytes[12] == 127;
+  return bytes.back() == 1 && std::all_of(bytes.begin(), bytes.end() - 1,
+                                          [](unsigned char byte) { return byte == 0; });
+}
 
 std::optional<IpAddress> parse_ip_address(std::string_view text) {
   if (text.size() > 1 && text.front() == '[' && text.back() == ']') {

@@ -19,6 +19,8 @@ struct IpAddress {
   [[nodiscard]] std::span<const unsigned char> own_bytes() const noexcept {
     return std::span{bytes}.subspan(v4 ? 12 : 0);
   }
+  /// True for 127.0.0.0/8 and ::1.
+  [[nodiscard]] bool is_loopback() const noexcept;
 };
 
 /// Parses an address; nothing if the text is a name. Accepts IPv6 in brackets and drops a zone
