@@ -122,7 +122,8 @@ Scanned scan_or_throw(std::string_view text) {
       break;
   }
   throw std::invalid_argument(fmt::format("{} is not a quantity: there is no suffix {}",
-                                          kube::detail::quoted(text), kube::detail::quoted(s.suffix)));
+                                          kube::detail::quoted(text),
+                                          kube::detail::quoted(s.suffix)));
 }
 
 }  // namespace kube::quantity::detail

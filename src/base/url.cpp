@@ -19,13 +19,6 @@ int default_port(std::string_view scheme) {
   return 1080;  // SOCKS
 }
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 /// Letters, digits and the marks of a DNS name.
 bool is_name_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -76,39 +69,6 @@ int parse_port(std::string_view text) {
 }
 
 }  // namespace
-
-std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%') {
-      if (i + 2 >= text.size()) return std::nullopt;
-      const int high = hex_digit(text[i + 1]);
-      const int low = hex_digit(text[i + 2]);
-      if (high < 0 || low < 0) return std::nullopt;
-      out.push_back(static_cast<char>(high * 16 + low));
-      i += 2;
-    } else {
-      out.push_back(plus_is_space && text[i] == '+' ? ' ' : text[i]);
-    }
-  }
-  return out;
-}
-
-std::string percent_encode(std::string_view text, std::string_view kept) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string encoded;
-  encoded.reserve(text.size());
-  for (const char c : text) {
-    if (is_name_letter(c) || c == '~' || kept.find(c) != std::string_view::npos) {
-      encoded += c;
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      encoded += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
-    }
-  }
-  return encoded;
-}
 
 UrlParts split_url(std::string_view text) noexcept {
   constexpr std::string_view kSeparator = "://";
@@ -190,8 +150,8 @@ std::string redacted_url(std::string_view url) {
   const std::optional<std::string_view> secret = split_url(url).user_info;
   if (!secret) return std::string{url};
   const auto begin = static_cast<std::size_t>(secret->data() - url.data());
-  return fmt::format("{}{}:[redacted]{}", url.substr(0, begin), secret->substr(0, secret->find(':')),
-                     url.substr(begin + secret->size()));
+  return fmt::format("{}{}:[redacted]{}", url.substr(0, begin),
+                     secret->substr(0, secret->find(':')), url.substr(begin + secret->size()));
 }
 
 Query::Query(std::string_view encoded) {

@@ -11,12 +11,6 @@
 
 namespace kube::detail {
 
-/// Decodes %XX and, if asked for, '+' as a space. Returns nullopt if the text is malformed.
-[[nodiscard]] std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space);
-
-/// Percent-encodes `text`, except letters, digits, `-._~` and the characters in `kept`.
-[[nodiscard]] std::string percent_encode(std::string_view text, std::string_view kept = {});
-
 /// The parts of a URL as written, neither checked nor decoded: views into its text.
 struct UrlParts {
   std::optional<std::string_view> scheme;     ///< before "://"

@@ -3,7 +3,7 @@
 
 #include "rest_client.hpp"
 
-#include "base/url.hpp"
+#include "base/text.hpp"
 
 #include <kube/api/apidiscovery/v2.hpp>
 #include <kube/api/meta/v1.hpp>

@@ -101,7 +101,8 @@ void add_options(Query& query, const CreateOptions& options) {
 }
 
 void add_options(Query& query, const PatchOptions& options) {
-  add_options(query, CreateOptions{options.dry_run, options.field_manager, options.field_validation});
+  add_options(query,
+              CreateOptions{options.dry_run, options.field_manager, options.field_validation});
   if (options.force) query.add("force", *options.force ? "true" : "false");
 }
 

@@ -5,6 +5,7 @@
 #include "complete.hpp"
 #include "connect.hpp"
 
+#include "base/text.hpp"
 #include "engine/runtime_access.hpp"
 #include "send_operation.hpp"
 #include "server_url.hpp"

@@ -86,7 +86,8 @@ std::vector<std::string> validate(const KubeconfigCluster& cluster, const std::s
   Problems problems{"cluster", name, cluster.origin};
   if (cluster.server.empty()) problems.add("has no server");
   if (!cluster.proxy_url.empty()) {
-    const std::string scheme = detail::lower_case(detail::split_url(cluster.proxy_url).scheme.value_or(""));
+    const std::string scheme =
+        detail::lower_case(detail::split_url(cluster.proxy_url).scheme.value_or(""));
     if (scheme != "http" && scheme != "https" && scheme != "socks5") {
       problems.add(fmt::format("has proxy-url {}, which is not http, https or socks5",
                                detail::quoted(detail::redacted_url(cluster.proxy_url))));

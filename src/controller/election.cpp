@@ -174,7 +174,7 @@ void Election::report_failure() noexcept {
       context_.log.warning("{}: {}", context_.lock_name, error.what());
     }
   } catch (...) {
-    context_.log.warning("{}: the lock threw something that is no std::exception",
+    context_.log.warning("{}: the lock threw an exception that is not a std::exception",
                          context_.lock_name);
   }
 }
@@ -190,7 +190,7 @@ void Election::announce_leader() {
     } catch (const std::exception& error) {
       log.error("on_new_leader threw: {}", error.what());
     } catch (...) {
-      log.error("on_new_leader threw something that is no std::exception");
+      log.error("on_new_leader threw an exception that is not a std::exception");
     }
   });
   if (kept) announced_ = std::move(leader);
@@ -314,8 +314,9 @@ bool Election::poll_release() {
   } catch (const std::exception& error) {
     context_.log.error("cannot release {}: {}", context_.lock_name, error.what());
   } catch (...) {
-    context_.log.error("cannot release {}: the lock threw something that is no std::exception",
-                       context_.lock_name);
+    context_.log.error(
+        "cannot release {}: the lock threw an exception that is not a std::exception",
+        context_.lock_name);
   }
   end();
   return false;

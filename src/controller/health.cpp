@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/controller/health.hpp>
 
-#include "base/url.hpp"
+#include "http_request.hpp"
 
 #include <fmt/format.h>
 
 #include <exception>
 #include <set>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 namespace kube {
 namespace {
@@ -54,10 +52,12 @@ HttpReply HealthChecks::answer(std::string_view path, std::string_view query) co
 }
 
 HttpReply HealthChecks::all(std::string_view query) const {
-  const detail::Query parameters{query};
-  const bool verbose = parameters.has("verbose");
-  const std::vector<std::string_view> left_out = parameters.all("exclude");
-  std::set<std::string_view> excluded{left_out.begin(), left_out.end()};
+  bool verbose = false;
+  std::set<std::string> excluded;
+  for (auto& [name, value] : detail::parse_query(query)) {
+    if (name == "verbose") verbose = true;
+    if (name == "exclude") excluded.insert(std::move(value));
+  }
   bool failed = false;
   std::string lines = checks_.empty() ? "[+]ping ok\n" : "";
   for (const auto& [name, check] : checks_) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http_request.hpp"
 
+#include "base/text.hpp"
 #include <kube/api/validation.hpp>
 #include <kube/base/error.hpp>
 
@@ -77,6 +78,25 @@ std::variant<HttpQuestion, HttpRefusal> parse_request(std::string_view head) {
   return HttpQuestion{target.substr(0, mark),
                       mark == std::string_view::npos ? std::string_view{} : target.substr(mark + 1),
                       head_only};
+}
+
+std::vector<std::pair<std::string, std::string>> parse_query(std::string_view query) {
+  std::vector<std::pair<std::string, std::string>> found;
+  while (!query.empty()) {
+    const std::string_view one = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(one.size() + 1, query.size()));
+    const std::size_t equals = one.find('=');
+    if (one.empty()) continue;
+    const auto decoded = [](std::string_view text) {
+      if (auto sound = percent_decode(text, true)) return *std::move(sound);
+      std::string as_it_is{text};
+      std::ranges::replace(as_it_is, '+', ' ');
+      return as_it_is;
+    };
+    found.emplace_back(decoded(one.substr(0, equals)),
+                       equals == std::string_view::npos ? "" : decoded(one.substr(equals + 1)));
+  }
+  return found;
 }
 
 std::string encode_reply(const HttpReply& reply, bool head_only) {

@@ -5,7 +5,9 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
+#include <vector>
 
 namespace kube::detail {
 
@@ -24,6 +26,9 @@ struct HttpRefusal {
   bool head_only = false;
 };
 [[nodiscard]] std::variant<HttpQuestion, HttpRefusal> parse_request(std::string_view head);
+
+/// Parses a query into names and values, decoding '+' and valid %XX sequences.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> parse_query(std::string_view query);
 
 /// Returns the response as it is sent, after which the connection is closed.
 [[nodiscard]] std::string encode_reply(const HttpReply& reply, bool head_only);

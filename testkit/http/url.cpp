@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testkit/http/url.hpp"
 
+#include "base/text.hpp"
 #include <kube/api/validation.hpp>
 
 #include <fmt/format.h>

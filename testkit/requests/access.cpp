@@ -2,7 +2,6 @@
 #include "testkit/requests/access.hpp"
 
 #include "base/text.hpp"
-#include "base/url.hpp"
 
 #include <fmt/format.h>
 

@@ -18,7 +18,8 @@ SchemaView view_of(const SchemaNode& schema, const Value* value) {
     case Shape::kObject:
       return schema.atomic ? SchemaView::kLeaf : SchemaView::kObject;
     case Shape::kList:
-      return schema.list_type == SchemaNode::ListType::kAtomic ? SchemaView::kLeaf : SchemaView::kList;
+      return schema.list_type == SchemaNode::ListType::kAtomic ? SchemaView::kLeaf
+                                                               : SchemaView::kList;
     case Shape::kAny:
     case Shape::kScalar:
       break;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "peer.hpp"
 
-#include "base/url.hpp"
+#include "base/text.hpp"
 #include "object/freeze.hpp"
 #include <kube/codec/error.hpp>
 #include <kube/codec/json.hpp>

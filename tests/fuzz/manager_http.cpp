@@ -3,7 +3,6 @@
 #include "fuzz.hpp"
 #include "http_request.hpp"
 
-#include "base/url.hpp"
 #include <kube/base/error.hpp>
 
 #include <algorithm>
@@ -27,7 +26,7 @@ void try_request(std::string_view text) {
   require(question.path.find_first_of("? \r\n") == std::string_view::npos, "a path is one word");
   require(std::ranges::all_of(question.query, [](char c) { return c > ' ' && c <= '~'; }),
           "a query has no control characters");
-  for (const auto& [name, value] : kube::detail::Query{question.query}.parameters()) {
+  for (const auto& [name, value] : kube::detail::parse_query(question.query)) {
     require(name.size() + value.size() <= question.query.size(), "decoding makes nothing longer");
   }
 }
@@ -49,7 +48,7 @@ void try_address(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text = kube::fuzz::text_of(data, size);
   try_request(text);
-  static_cast<void>(kube::detail::Query{text});
+  static_cast<void>(kube::detail::parse_query(text));
   try_address(text.substr(0, 200));
   return 0;
 }

@@ -11,21 +11,6 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
-TEST(Url, PercentDecodesOrSaysThatItCannot) {
-  EXPECT_EQ(percent_decode("a%20b%2Fc+d", false), "a b/c+d");
-  EXPECT_EQ(percent_decode("a+b%2b", true), "a b+");
-  EXPECT_EQ(percent_decode("%41", false), "A");
-  for (const char* malformed : {"%", "%4", "%zz", "a%4"}) {
-    EXPECT_EQ(percent_decode(malformed, false), std::nullopt) << malformed;
-  }
-}
-
-TEST(Url, PercentEncodesAllButUnreservedAndKeptCharacters) {
-  EXPECT_EQ(percent_encode("aZ09-._~"), "aZ09-._~");
-  EXPECT_EQ(percent_encode("a b/\xc3\xa4%"), "a%20b%2F%C3%A4%25");
-  EXPECT_EQ(percent_encode("a b/c", "/"), "a%20b/c");
-}
-
 TEST(Url, IsSplitIntoPartsAsWritten) {
   const UrlParts url = split_url("HTTPS://me:p%40@ss@Host:8443/a/b?c=/#d?#e");
   EXPECT_EQ(url.scheme, "HTTPS");

@@ -264,5 +264,12 @@ TEST(HttpServer, TakesNoControlCharactersIntoTheTarget) {
   EXPECT_EQ(http_get(server.address(), "/\xff").status, 400);
 }
 
+TEST(HttpServer, ReadsQueries) {
+  using Query = std::vector<std::pair<std::string, std::string>>;
+  EXPECT_EQ(parse_query(""), Query{});
+  EXPECT_EQ(parse_query("a&b=&c=d=e&&f%20g=h+i%2"),
+            (Query{{"a", ""}, {"b", ""}, {"c", "d=e"}, {"f g", "h i%2"}}));
+}
+
 }  // namespace
 }  // namespace kube::detail
