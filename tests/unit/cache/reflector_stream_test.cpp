@@ -2,6 +2,7 @@
 // How a Reflector streams the initial state (WatchList).
 #include <kube/cache/reflector.hpp>
 
+#include "blocking_source.hpp"
 #include "reflector_fixture.hpp"
 #include "run_reflector.hpp"
 #include "store_target.hpp"

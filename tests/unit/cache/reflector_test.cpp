@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/cache/reflector.hpp>
 
+#include "blocking_source.hpp"
 #include "reflector_fixture.hpp"
 #include "run_reflector.hpp"
 #include "store_target.hpp"

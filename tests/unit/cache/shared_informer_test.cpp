@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <kube/cache/informer.hpp>
 #include <kube/cache/shared_informer.hpp>
 
 #include "shared_informer_fixture.hpp"
