@@ -1,18 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testkit/simulation/cron_job.hpp"
+#include "testkit/simulation/controllers.hpp"
 
+#include <kube/api/batch/v1.hpp>
 #include <kube/api/conditions.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "testkit/simulation/cluster_access.hpp"
 #include "testkit/simulation/ownership.hpp"
 #include "testkit/simulation/pod_state.hpp"
 #include "testkit/simulation/time_zone.hpp"
 #include "testkit/validation/cron_schedule.hpp"
 
 namespace kube::testkit::detail {
+
+/// Creates the jobs of cron jobs on schedule, and deletes old ones.
+class CronJobController final : public SimulatedController {
+ public:
+  using SimulatedController::SimulatedController;
+
+  [[nodiscard]] std::vector<GroupResource> watched() const override;
+  void on_change(const GroupResource& resource, const StoredObject& object,
+                 const Enqueue& enqueue) const override;
+  RetryAfter sync(const ObjectKey& key) override;
+
+ private:
+  class Run;
+};
 
 using batch::v1::CronJob;
 using batch::v1::Job;
@@ -202,6 +219,10 @@ RetryAfter CronJobController::sync(const ObjectKey& key) {
   const Ref<CronJob> cron = cluster_.find<CronJob>(key.namespace_, key.name);
   if (!cron) return std::nullopt;
   return Run{cluster_, *cron}.run();
+}
+
+std::unique_ptr<SimulatedController> make_cron_job_controller(ClusterAccess cluster) {
+  return std::make_unique<CronJobController>(std::move(cluster));
 }
 
 }  // namespace kube::testkit::detail

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testkit/simulation/daemon_set.hpp"
+#include "testkit/simulation/controllers.hpp"
 
+#include <kube/api/apps/v1.hpp>
 #include <kube/api/label_selector.hpp>
 
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
+#include "testkit/simulation/cluster_access.hpp"
 #include "testkit/simulation/node_fit.hpp"
 #include "testkit/simulation/ownership.hpp"
 #include "testkit/simulation/pod_state.hpp"
@@ -14,6 +17,20 @@
 #include "testkit/simulation/revision_history.hpp"
 
 namespace kube::testkit::detail {
+
+/// Runs daemon sets: one pod on each node that fits, cordoned or not.
+class DaemonSetController final : public SimulatedController {
+ public:
+  using SimulatedController::SimulatedController;
+
+  [[nodiscard]] std::vector<GroupResource> watched() const override;
+  void on_change(const GroupResource& resource, const StoredObject& object,
+                 const Enqueue& enqueue) const override;
+  RetryAfter sync(const ObjectKey& key) override;
+
+ private:
+  class Run;
+};
 
 using apps::v1::ControllerRevision;
 using apps::v1::DaemonSet;
@@ -298,6 +315,10 @@ RetryAfter DaemonSetController::sync(const ObjectKey& key) {
   const Ref<DaemonSet> set = cluster_.find<DaemonSet>(key.namespace_, key.name);
   if (!set || to_selector(set->spec.selector).matches_everything()) return std::nullopt;
   return Run{cluster_, *set}.run();
+}
+
+std::unique_ptr<SimulatedController> make_daemon_set_controller(ClusterAccess cluster) {
+  return std::make_unique<DaemonSetController>(std::move(cluster));
 }
 
 }  // namespace kube::testkit::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testkit/simulation/deployment.hpp"
+#include "testkit/simulation/controllers.hpp"
 
+#include <kube/api/apps/v1.hpp>
 #include <kube/api/conditions.hpp>
 #include <kube/api/label_selector.hpp>
 
@@ -8,12 +9,33 @@
 
 #include <algorithm>
 #include <climits>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "testkit/simulation/cluster_access.hpp"
+#include "testkit/simulation/deployment_math.hpp"
 #include "testkit/simulation/deployment_status.hpp"
 #include "testkit/simulation/ownership.hpp"
 #include "testkit/simulation/pod_template.hpp"
 
 namespace kube::testkit::detail {
+
+/// Rolls out deployments: creates a ReplicaSet per template, moves pods from the old sets to the
+/// newest one within the bounds of the strategy, and keeps revisions for rollbacks.
+class DeploymentController final : public SimulatedController {
+ public:
+  using SimulatedController::SimulatedController;
+
+  [[nodiscard]] std::vector<GroupResource> watched() const override;
+  void on_change(const GroupResource& resource, const StoredObject& object,
+                 const Enqueue& enqueue) const override;
+  RetryAfter sync(const ObjectKey& key) override;
+
+ private:
+  class Rollout;
+};
 
 using apps::v1::Deployment;
 using apps::v1::ReplicaSet;
@@ -384,6 +406,10 @@ RetryAfter DeploymentController::sync(const ObjectKey& key) {
   // A selector that matches everything would adopt every pod.
   if (to_selector(found->spec.selector).matches_everything()) return std::nullopt;
   return Rollout{cluster_, *found}.run();
+}
+
+std::unique_ptr<SimulatedController> make_deployment_controller(ClusterAccess cluster) {
+  return std::make_unique<DeploymentController>(std::move(cluster));
 }
 
 }  // namespace kube::testkit::detail

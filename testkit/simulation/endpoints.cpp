@@ -1,15 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testkit/simulation/endpoints.hpp"
+#include "testkit/simulation/controllers.hpp"
 
+#include <kube/api/core/v1.hpp>
 #include <kube/api/discovery/v1.hpp>
 #include <kube/api/labels.hpp>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
+#include "testkit/simulation/cluster_access.hpp"
+#include "testkit/simulation/endpoint_groups.hpp"
 #include "testkit/simulation/ownership.hpp"
 #include "testkit/simulation/pod_state.hpp"
 
 namespace kube::testkit::detail {
+
+/// Maintains the EndpointSlices and the Endpoints of services that have a selector.
+class EndpointsController final : public SimulatedController {
+ public:
+  using SimulatedController::SimulatedController;
+
+  [[nodiscard]] std::vector<GroupResource> watched() const override;
+  void on_change(const GroupResource& resource, const StoredObject& object,
+                 const Enqueue& enqueue) const override;
+  RetryAfter sync(const ObjectKey& key) override;
+
+ private:
+  void write_slices(const core::v1::Service& service, const std::vector<EndpointGroup>& groups);
+  void write_endpoints(const core::v1::Service& service, const std::vector<EndpointGroup>& groups);
+};
+
 namespace {
 
 using core::v1::Endpoints;
@@ -199,6 +220,10 @@ void EndpointsController::write_endpoints(const Service& service,
     changed.metadata.labels = wanted.metadata.labels;
     cluster_.update(changed);
   }
+}
+
+std::unique_ptr<SimulatedController> make_endpoints_controller(ClusterAccess cluster) {
+  return std::make_unique<EndpointsController>(std::move(cluster));
 }
 
 }  // namespace kube::testkit::detail

@@ -1,18 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testkit/simulation/job.hpp"
+#include "testkit/simulation/controllers.hpp"
 
+#include <kube/api/batch/v1.hpp>
 #include <kube/api/conditions.hpp>
 #include <kube/api/label_selector.hpp>
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
+#include "testkit/simulation/cluster_access.hpp"
 #include "testkit/simulation/job_indexes.hpp"
 #include "testkit/simulation/ownership.hpp"
 #include "testkit/simulation/pod_state.hpp"
 #include "testkit/simulation/pod_template.hpp"
 
 namespace kube::testkit::detail {
+
+/// Runs jobs: creates pods until enough have succeeded or too many have failed, and deletes the job
+/// when ttlSecondsAfterFinished has expired.
+///
+/// A pod is counted exactly once: it keeps the finalizer `batch.kubernetes.io/job-tracking` until
+/// its UID is in the status as an uncounted pod, and is counted when the finalizer is removed.
+class JobController final : public SimulatedController {
+ public:
+  using SimulatedController::SimulatedController;
+
+  [[nodiscard]] std::vector<GroupResource> watched() const override;
+  void on_change(const GroupResource& resource, const StoredObject& object,
+                 const Enqueue& enqueue) const override;
+  RetryAfter sync(const ObjectKey& key) override;
+
+ private:
+  class Run;
+  /// Removes the finalizers from the pods of a deleted job.
+  void release_orphans(const ObjectKey& key);
+  RetryAfter expire(const batch::v1::Job& job);
+};
 
 using batch::v1::Job;
 using batch::v1::JobCondition;
@@ -377,6 +401,10 @@ RetryAfter JobController::expire(const Job& job) {
   if (left.count() > 0) return left;
   cluster_.remove(job);
   return std::nullopt;
+}
+
+std::unique_ptr<SimulatedController> make_job_controller(ClusterAccess cluster) {
+  return std::make_unique<JobController>(std::move(cluster));
 }
 
 }  // namespace kube::testkit::detail

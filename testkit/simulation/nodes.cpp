@@ -1,15 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testkit/simulation/nodes.hpp"
+#include "testkit/simulation/controllers.hpp"
 
 #include <kube/api/conditions.hpp>
 #include <kube/api/core/v1.hpp>
 
 #include <algorithm>
+#include <utility>
 
+#include "testkit/simulation/cluster_access.hpp"
 #include "testkit/simulation/node_fit.hpp"
 #include "testkit/simulation/ownership.hpp"
 
 namespace kube::testkit::detail {
+
+/// Simulates the kubelet's node status and the node lifecycle controller: a node without a
+/// condition Ready becomes ready, and taints mark nodes that are cordoned or not ready.
+class NodeController final : public SimulatedController {
+ public:
+  using SimulatedController::SimulatedController;
+
+  [[nodiscard]] std::vector<GroupResource> watched() const override;
+  void on_change(const GroupResource& resource, const StoredObject& object,
+                 const Enqueue& enqueue) const override;
+  RetryAfter sync(const ObjectKey& key) override;
+};
+
 namespace {
 
 using core::v1::Node;
@@ -112,6 +127,10 @@ RetryAfter NodeController::sync(const ObjectKey& key) {
   const bool unready = !is_condition_true(node.status.conditions, "Ready");
   if (set_taint(node, kNotReadyTaint, unready, cluster_.now()) || cordon) cluster_.update(node);
   return std::nullopt;
+}
+
+std::unique_ptr<SimulatedController> make_node_controller(ClusterAccess cluster) {
+  return std::make_unique<NodeController>(std::move(cluster));
 }
 
 }  // namespace kube::testkit::detail

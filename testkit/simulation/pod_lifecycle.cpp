@@ -1,13 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testkit/simulation/pod_lifecycle.hpp"
+#include "testkit/simulation/controllers.hpp"
+
+#include <kube/api/core/v1.hpp>
 
 #include <algorithm>
+#include <utility>
 
+#include "testkit/simulation/cluster_access.hpp"
 #include "testkit/simulation/ownership.hpp"
+#include "testkit/simulation/pod_addresses.hpp"
+#include "testkit/simulation/pod_behaviour.hpp"
 #include "testkit/simulation/pod_state.hpp"
 #include "testkit/simulation/pod_status.hpp"
 
 namespace kube::testkit::detail {
+
+/// Simulates the kubelets: starts the containers of pods that are bound to a node, ends them as
+/// configured by their annotations, and completes deletions. It writes the status only when a pod
+/// starts, ends or is restarted; otherwise the status is left to clients.
+class PodLifecycle final : public SimulatedController {
+ public:
+  using SimulatedController::SimulatedController;
+
+  [[nodiscard]] std::vector<GroupResource> watched() const override;
+  void on_change(const GroupResource& resource, const StoredObject& object,
+                 const Enqueue& enqueue) const override;
+  RetryAfter sync(const ObjectKey& key) override;
+
+ private:
+  RetryAfter terminate(const core::v1::Pod& pod);
+  RetryAfter start(const core::v1::Pod& pod, const PodBehaviour& behaviour);
+  RetryAfter keep_running(const core::v1::Pod& pod, const PodBehaviour& behaviour);
+  /// Ends the containers. Those with a restart policy then wait in back-off.
+  void end(const core::v1::Pod& pod, const PodBehaviour& behaviour);
+  void restart(const core::v1::Pod& pod);
+  void report(core::v1::Pod pod);
+
+  PodAddresses addresses_;
+};
+
 namespace {
 
 using core::v1::Node;
@@ -162,6 +193,10 @@ void PodLifecycle::restart(const Pod& pod) {
 void PodLifecycle::report(Pod pod) {
   pod.status.observed_generation = pod.metadata.generation;
   cluster_.update_status(pod);
+}
+
+std::unique_ptr<SimulatedController> make_pod_lifecycle(ClusterAccess cluster) {
+  return std::make_unique<PodLifecycle>(std::move(cluster));
 }
 
 }  // namespace kube::testkit::detail

@@ -1,16 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testkit/simulation/replica_set.hpp"
+#include "testkit/simulation/controllers.hpp"
 
+#include <kube/api/apps/v1.hpp>
 #include <kube/api/conditions.hpp>
 #include <kube/api/label_selector.hpp>
 
 #include <algorithm>
 #include <set>
+#include <string>
+#include <utility>
 
+#include "testkit/simulation/cluster_access.hpp"
 #include "testkit/simulation/ownership.hpp"
+#include "testkit/simulation/pod_state.hpp"
 #include "testkit/simulation/pod_template.hpp"
 
 namespace kube::testkit::detail {
+
+/// Maintains the desired number of pods of a ReplicaSet.
+class ReplicaSetController final : public SimulatedController {
+ public:
+  using SimulatedController::SimulatedController;
+
+  [[nodiscard]] std::vector<GroupResource> watched() const override;
+  void on_change(const GroupResource& resource, const StoredObject& object,
+                 const Enqueue& enqueue) const override;
+  RetryAfter sync(const ObjectKey& key) override;
+
+ private:
+  /// Creates or deletes pods. Returns the reason if a pod was rejected; else empty.
+  std::string manage(const apps::v1::ReplicaSet& set, PodRefs active);
+  [[nodiscard]] PodRefs pods_of_siblings(const apps::v1::ReplicaSet& set) const;
+};
+
 namespace {
 
 using apps::v1::ReplicaSet;
@@ -130,6 +152,10 @@ PodRefs ReplicaSetController::pods_of_siblings(const ReplicaSet& set) const {
     return controller == nullptr || !uids.contains(controller->uid.str());
   });
   return pods;
+}
+
+std::unique_ptr<SimulatedController> make_replica_set_controller(ClusterAccess cluster) {
+  return std::make_unique<ReplicaSetController>(std::move(cluster));
 }
 
 }  // namespace kube::testkit::detail

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testkit/simulation/scheduling.hpp"
+#include "testkit/simulation/controllers.hpp"
 
 #include <kube/api/conditions.hpp>
+#include <kube/api/core/v1.hpp>
 #include <kube/api/storage/v1.hpp>
 
 #include <fmt/format.h>
@@ -9,12 +10,40 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <utility>
 
+#include "testkit/simulation/cluster_access.hpp"
 #include "testkit/simulation/node_fit.hpp"
 #include "testkit/simulation/ownership.hpp"
 #include "testkit/simulation/pod_state.hpp"
 
 namespace kube::testkit::detail {
+
+/// Binds each pod to the node with the fewest pods among those that fit.
+class Scheduler final : public SimulatedController {
+ public:
+  using SimulatedController::SimulatedController;
+
+  [[nodiscard]] std::vector<GroupResource> watched() const override;
+  void on_change(const GroupResource& resource, const StoredObject& object,
+                 const Enqueue& enqueue) const override;
+  RetryAfter sync(const ObjectKey& key) override;
+
+ private:
+  /// The claims of a pod, and the reason why they block its scheduling.
+  struct Claims {
+    std::string problem;
+    /// Claims that are bound after a node is chosen.
+    std::vector<Ref<core::v1::PersistentVolumeClaim>> waiting;
+  };
+  [[nodiscard]] Claims claims_of(const core::v1::Pod& pod) const;
+  /// Returns the name of the node for the pod. If there is none, returns an empty string and sets
+  /// `problem`.
+  [[nodiscard]] std::string choose_node(const core::v1::Pod& pod, std::string& problem) const;
+  void refuse(const core::v1::Pod& pod, const std::string& message);
+};
+
 namespace {
 
 using core::v1::Node;
@@ -160,6 +189,10 @@ void Scheduler::refuse(const Pod& pod, const std::string& message) {
   condition.observed_generation = pod.metadata.generation;
   set_condition(refused.status.conditions, std::move(condition), cluster_.now());
   cluster_.update_status(refused);
+}
+
+std::unique_ptr<SimulatedController> make_scheduler(ClusterAccess cluster) {
+  return std::make_unique<Scheduler>(std::move(cluster));
 }
 
 }  // namespace kube::testkit::detail

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testkit/simulation/stateful_set.hpp"
+#include "testkit/simulation/controllers.hpp"
 
+#include <kube/api/apps/v1.hpp>
 #include <kube/api/label_selector.hpp>
 
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
+#include "testkit/simulation/cluster_access.hpp"
 #include "testkit/simulation/ownership.hpp"
 #include "testkit/simulation/pod_state.hpp"
 #include "testkit/simulation/pod_template.hpp"
@@ -14,6 +17,21 @@
 #include "testkit/simulation/stateful_set_pods.hpp"
 
 namespace kube::testkit::detail {
+
+/// Runs stateful sets: pods with ordinals and their own claims, created, updated and deleted in
+/// order.
+class StatefulSetController final : public SimulatedController {
+ public:
+  using SimulatedController::SimulatedController;
+
+  [[nodiscard]] std::vector<GroupResource> watched() const override;
+  void on_change(const GroupResource& resource, const StoredObject& object,
+                 const Enqueue& enqueue) const override;
+  RetryAfter sync(const ObjectKey& key) override;
+
+ private:
+  class Run;
+};
 
 using apps::v1::ControllerRevision;
 using apps::v1::StatefulSet;
@@ -229,6 +247,10 @@ RetryAfter StatefulSetController::sync(const ObjectKey& key) {
   const Ref<StatefulSet> set = cluster_.find<StatefulSet>(key.namespace_, key.name);
   if (!set) return std::nullopt;
   return Run{cluster_, *set}.run();
+}
+
+std::unique_ptr<SimulatedController> make_stateful_set_controller(ClusterAccess cluster) {
+  return std::make_unique<StatefulSetController>(std::move(cluster));
 }
 
 }  // namespace kube::testkit::detail

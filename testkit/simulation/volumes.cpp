@@ -1,15 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testkit/simulation/volumes.hpp"
+#include "testkit/simulation/controllers.hpp"
 
+#include <kube/api/core/v1.hpp>
 #include <kube/api/label_selector.hpp>
 #include <kube/api/storage/v1.hpp>
 
 #include <algorithm>
+#include <utility>
 
+#include "testkit/simulation/cluster_access.hpp"
 #include "testkit/simulation/ownership.hpp"
 #include "testkit/simulation/pod_state.hpp"
 
 namespace kube::testkit::detail {
+
+/// Binds each claim to the smallest volume that fits, or to a newly provisioned one if its class
+/// has a provisioner.
+class ClaimController final : public SimulatedController {
+ public:
+  using SimulatedController::SimulatedController;
+
+  [[nodiscard]] std::vector<GroupResource> watched() const override;
+  void on_change(const GroupResource& resource, const StoredObject& object,
+                 const Enqueue& enqueue) const override;
+  RetryAfter sync(const ObjectKey& key) override;
+
+ private:
+  /// Removes the finalizer of a deleted claim once no pod uses it.
+  void release(const core::v1::PersistentVolumeClaim& claim);
+  void check_bound(const core::v1::PersistentVolumeClaim& claim);
+  /// Returns the volume for the claim, or null if there is none yet.
+  [[nodiscard]] Ref<core::v1::PersistentVolume> find_volume(
+      const core::v1::PersistentVolumeClaim& claim) const;
+  Ref<core::v1::PersistentVolume> provision(const core::v1::PersistentVolumeClaim& claim);
+  void bind(const core::v1::PersistentVolumeClaim& claim, core::v1::PersistentVolume volume);
+};
+
+/// Maintains the phase of volumes, and reclaims those whose claim is deleted.
+class VolumeController final : public SimulatedController {
+ public:
+  using SimulatedController::SimulatedController;
+
+  [[nodiscard]] std::vector<GroupResource> watched() const override;
+  void on_change(const GroupResource& resource, const StoredObject& object,
+                 const Enqueue& enqueue) const override;
+  RetryAfter sync(const ObjectKey& key) override;
+};
+
 namespace {
 
 using core::v1::PersistentVolume;
@@ -262,6 +299,14 @@ RetryAfter VolumeController::sync(const ObjectKey& key) {
   volume.status.last_phase_transition_time = cluster_.now();
   cluster_.update_status(volume);
   return std::nullopt;
+}
+
+std::unique_ptr<SimulatedController> make_claim_controller(ClusterAccess cluster) {
+  return std::make_unique<ClaimController>(std::move(cluster));
+}
+
+std::unique_ptr<SimulatedController> make_volume_controller(ClusterAccess cluster) {
+  return std::make_unique<VolumeController>(std::move(cluster));
 }
 
 }  // namespace kube::testkit::detail
