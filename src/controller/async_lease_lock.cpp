@@ -17,6 +17,8 @@
 namespace kube::detail {
 namespace {
 
+using Verb = LockRequest::Verb;
+
 using coordination::v1::Lease;
 
 /// Returns the Runtime of leases. A client without threads, however, has its leases renewed on the
@@ -90,8 +92,6 @@ core::v1::ObjectReference lease_reference(const LeaseLockOptions& options,
 /// One request about the lease.
 class AsyncLeaseLock::Operation final : public LockOperation {
  public:
-  enum class Verb : std::uint8_t { kGet, kCreate, kUpdate };
-
   Operation(AsyncLeaseLock& lock, Verb verb, Lease lease, Clock::Duration timeout, Poller poller)
       : lock_(lock),
         verb_(verb),
@@ -163,23 +163,11 @@ AsyncLeaseLock::AsyncLeaseLock(const Client& client, LeaseLockOptions options)
       client_(unlimited(client.config()), on_lease_loop(client.options(), runtime(), calls())),
       leases_(client_.resource<Lease>(options_.namespace_)) {}
 
-std::unique_ptr<LockOperation> AsyncLeaseLock::start_get(Clock::Duration timeout, Poller poller) {
-  return std::make_unique<Operation>(*this, Operation::Verb::kGet, Lease{}, timeout,
-                                     std::move(poller));
-}
-
-std::unique_ptr<LockOperation> AsyncLeaseLock::start_create(const LeaderElectionRecord& record,
-                                                            Clock::Duration timeout,
-                                                            Poller poller) {
-  return std::make_unique<Operation>(*this, Operation::Verb::kCreate, new_lease(options_, record),
-                                     timeout, std::move(poller));
-}
-
-std::unique_ptr<LockOperation> AsyncLeaseLock::start_update(const LeaderElectionRecord& record,
-                                                            Clock::Duration timeout,
-                                                            Poller poller) {
-  return std::make_unique<Operation>(*this, Operation::Verb::kUpdate,
-                                     changed_lease(options_, seen_, record), timeout,
+std::unique_ptr<LockOperation> AsyncLeaseLock::start(LockRequest request, Poller poller) {
+  Lease lease;
+  if (request.verb == Verb::kCreate) lease = new_lease(options_, request.record);
+  if (request.verb == Verb::kUpdate) lease = changed_lease(options_, seen_, request.record);
+  return std::make_unique<Operation>(*this, request.verb, std::move(lease), request.timeout,
                                      std::move(poller));
 }
 

@@ -283,7 +283,7 @@ bool Election::poll_release() {
   try {
     if (!call_) {
       released_.reset();
-      call_ = context_.lock->start_get(context_.call_timeout(deadline_), poller());
+      call_ = context_.lock->start({.timeout = context_.call_timeout(deadline_)}, poller());
     }
     if (call_->poll() == Poll::kPending) return false;
     if (!released_) {
@@ -298,7 +298,10 @@ bool Election::poll_release() {
                                        .acquire_time = now,
                                        .renew_time = now,
                                        .leader_transitions = found->leader_transitions};
-      call_ = context_.lock->start_update(*released_, context_.call_timeout(deadline_), poller());
+      call_ = context_.lock->start({.verb = LockRequest::Verb::kUpdate,
+                                    .record = *released_,
+                                    .timeout = context_.call_timeout(deadline_)},
+                                   poller());
       return true;
     }
     context_.lease->found(*released_);
