@@ -82,7 +82,7 @@ TEST(Url, PrintsTheHostWithAndWithoutTheDefaultPort) {
 }
 
 TEST(Url, KnowsLoopbackAddresses) {
-  for (const char* text : {"LocalHost:1", "127.9.8.7", "https://[::1]:6443"}) {
+  for (const char* text : {"LocalHost:1", "127.9.8.7", "https://[::1]:6443", "[::ffff:127.0.0.1]"}) {
     EXPECT_TRUE(parse_url(text, "http").is_loopback()) << text;
   }
   for (const char* text : {"localhost.example", "128.0.0.1", "127.1", "[::2]"}) {
