@@ -8,6 +8,7 @@
 #include "request_metrics.hpp"
 
 #include "base/fork.hpp"
+#include "base/url.hpp"
 #include "config/non_blocking_credentials.hpp"
 #include "transport/polled_stream.hpp"
 #include <kube/base/byte_budget.hpp>
