@@ -18,20 +18,6 @@
 
 namespace kube::testkit::detail {
 
-/// Runs daemon sets: one pod on each node that fits, cordoned or not.
-class DaemonSetController final : public SimulatedController {
- public:
-  using SimulatedController::SimulatedController;
-
-  [[nodiscard]] std::vector<GroupResource> watched() const override;
-  void on_change(const GroupResource& resource, const StoredObject& object,
-                 const Enqueue& enqueue) const override;
-  RetryAfter sync(const ObjectKey& key) override;
-
- private:
-  class Run;
-};
-
 using apps::v1::ControllerRevision;
 using apps::v1::DaemonSet;
 using core::v1::Node;
@@ -95,10 +81,8 @@ std::string node_of(const Pod& pod) {
   return {};
 }
 
-}  // namespace
-
 /// One sync of one daemon set.
-class DaemonSetController::Run {
+class Run {
  public:
   Run(ClusterAccess& cluster, const DaemonSet& set)
       : cluster_(cluster), before_(set), set_(set), history_(cluster, set, kRevisionHashLabel) {
@@ -295,27 +279,35 @@ class DaemonSetController::Run {
   std::string hash_;              ///< of the current template
 };
 
-std::vector<GroupResource> DaemonSetController::watched() const {
-  return {ClusterAccess::resource<DaemonSet>(), ClusterAccess::resource<Pod>(),
-          ClusterAccess::resource<Node>()};
-}
+/// Runs daemon sets: one pod on each node that fits, cordoned or not.
+class DaemonSetController final : public SimulatedController {
+ public:
+  using SimulatedController::SimulatedController;
 
-void DaemonSetController::on_change(const GroupResource& /*resource*/, const StoredObject& object,
-                                    const Enqueue& enqueue) const {
-  if (const Ref<DaemonSet> set = object.as<DaemonSet>()) {
-    enqueue_object(*set, enqueue);
-  } else if (const Ref<Pod> pod = object.as<Pod>()) {
-    enqueue_controller<DaemonSet>(cluster_, *pod, enqueue);
-  } else {
-    for (const Ref<DaemonSet>& one : cluster_.list<DaemonSet>()) enqueue_object(*one, enqueue);
+  [[nodiscard]] std::vector<GroupResource> watched() const override {
+    return {ClusterAccess::resource<DaemonSet>(), ClusterAccess::resource<Pod>(),
+            ClusterAccess::resource<Node>()};
   }
-}
 
-RetryAfter DaemonSetController::sync(const ObjectKey& key) {
-  const Ref<DaemonSet> set = cluster_.find<DaemonSet>(key.namespace_, key.name);
-  if (!set || to_selector(set->spec.selector).matches_everything()) return std::nullopt;
-  return Run{cluster_, *set}.run();
-}
+  void on_change(const GroupResource& /*resource*/, const StoredObject& object,
+                 const Enqueue& enqueue) const override {
+    if (const Ref<DaemonSet> set = object.as<DaemonSet>()) {
+      enqueue_object(*set, enqueue);
+    } else if (const Ref<Pod> pod = object.as<Pod>()) {
+      enqueue_controller<DaemonSet>(cluster_, *pod, enqueue);
+    } else {
+      for (const Ref<DaemonSet>& one : cluster_.list<DaemonSet>()) enqueue_object(*one, enqueue);
+    }
+  }
+
+  RetryAfter sync(const ObjectKey& key) override {
+    const Ref<DaemonSet> set = cluster_.find<DaemonSet>(key.namespace_, key.name);
+    if (!set || to_selector(set->spec.selector).matches_everything()) return std::nullopt;
+    return Run{cluster_, *set}.run();
+  }
+};
+
+}  // namespace
 
 std::unique_ptr<SimulatedController> make_daemon_set_controller(ClusterAccess cluster) {
   return std::make_unique<DaemonSetController>(std::move(cluster));

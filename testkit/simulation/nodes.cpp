@@ -13,18 +13,6 @@
 
 namespace kube::testkit::detail {
 
-/// Simulates the kubelet's node status and the node lifecycle controller: a node without a
-/// condition Ready becomes ready, and taints mark nodes that are cordoned or not ready.
-class NodeController final : public SimulatedController {
- public:
-  using SimulatedController::SimulatedController;
-
-  [[nodiscard]] std::vector<GroupResource> watched() const override;
-  void on_change(const GroupResource& resource, const StoredObject& object,
-                 const Enqueue& enqueue) const override;
-  RetryAfter sync(const ObjectKey& key) override;
-};
-
 namespace {
 
 using core::v1::Node;
@@ -94,6 +82,37 @@ void register_node(Node& node, Time now) {
   }
 }
 
+/// Simulates the kubelet's node status and the node lifecycle controller: a node without a
+/// condition Ready becomes ready, and taints mark nodes that are cordoned or not ready.
+class NodeController final : public SimulatedController {
+ public:
+  using SimulatedController::SimulatedController;
+
+  [[nodiscard]] std::vector<GroupResource> watched() const override {
+    return {ClusterAccess::resource<Node>()};
+  }
+
+  void on_change(const GroupResource& /*resource*/, const StoredObject& object,
+                 const Enqueue& enqueue) const override {
+    enqueue({"", object.metadata_text("name")});
+  }
+
+  RetryAfter sync(const ObjectKey& key) override {
+    const Ref<Node> found = cluster_.find<Node>("", key.name);
+    if (!found || is_deleting(*found)) return std::nullopt;
+    Node node = *found;
+    if (find_condition(node.status.conditions, "Ready") == nullptr) {
+      register_node(node, cluster_.now());
+      node = *cluster_.update_status(node);
+    }
+    const bool cordon =
+        set_taint(node, kUnschedulableTaint, node.spec.unschedulable, cluster_.now());
+    const bool unready = !is_condition_true(node.status.conditions, "Ready");
+    if (set_taint(node, kNotReadyTaint, unready, cluster_.now()) || cordon) cluster_.update(node);
+    return std::nullopt;
+  }
+};
+
 }  // namespace
 
 void ensure_node(Engine& engine) {
@@ -104,29 +123,6 @@ void ensure_node(Engine& engine) {
                           {"kubernetes.io/os", "linux"},
                           {"kubernetes.io/arch", "amd64"}};
   engine.seed(encode_json(node));
-}
-
-std::vector<GroupResource> NodeController::watched() const {
-  return {ClusterAccess::resource<Node>()};
-}
-
-void NodeController::on_change(const GroupResource& /*resource*/, const StoredObject& object,
-                               const Enqueue& enqueue) const {
-  enqueue({"", object.metadata_text("name")});
-}
-
-RetryAfter NodeController::sync(const ObjectKey& key) {
-  const Ref<Node> found = cluster_.find<Node>("", key.name);
-  if (!found || is_deleting(*found)) return std::nullopt;
-  Node node = *found;
-  if (find_condition(node.status.conditions, "Ready") == nullptr) {
-    register_node(node, cluster_.now());
-    node = *cluster_.update_status(node);
-  }
-  const bool cordon = set_taint(node, kUnschedulableTaint, node.spec.unschedulable, cluster_.now());
-  const bool unready = !is_condition_true(node.status.conditions, "Ready");
-  if (set_taint(node, kNotReadyTaint, unready, cluster_.now()) || cordon) cluster_.update(node);
-  return std::nullopt;
 }
 
 std::unique_ptr<SimulatedController> make_node_controller(ClusterAccess cluster) {

@@ -18,21 +18,6 @@
 
 namespace kube::testkit::detail {
 
-/// Runs stateful sets: pods with ordinals and their own claims, created, updated and deleted in
-/// order.
-class StatefulSetController final : public SimulatedController {
- public:
-  using SimulatedController::SimulatedController;
-
-  [[nodiscard]] std::vector<GroupResource> watched() const override;
-  void on_change(const GroupResource& resource, const StoredObject& object,
-                 const Enqueue& enqueue) const override;
-  RetryAfter sync(const ObjectKey& key) override;
-
- private:
-  class Run;
-};
-
 using apps::v1::ControllerRevision;
 using apps::v1::StatefulSet;
 using core::v1::PersistentVolumeClaim;
@@ -43,10 +28,8 @@ namespace {
 constexpr std::string_view kHashLabel = "controller.kubernetes.io/hash";
 constexpr std::int32_t kDefaultHistory = 10;
 
-}  // namespace
-
 /// One sync of one stateful set.
-class StatefulSetController::Run {
+class Run {
  public:
   Run(ClusterAccess& cluster, const StatefulSet& set)
       : cluster_(cluster), before_(set), set_(set), history_(cluster, set, kHashLabel) {
@@ -230,24 +213,33 @@ class StatefulSetController::Run {
   std::map<std::int32_t, Ref<Pod>> condemned_;  ///< pods with surplus ordinals
 };
 
-std::vector<GroupResource> StatefulSetController::watched() const {
-  return {ClusterAccess::resource<StatefulSet>(), ClusterAccess::resource<Pod>()};
-}
+/// Runs stateful sets: pods with ordinals and their own claims, created, updated and deleted in
+/// order.
+class StatefulSetController final : public SimulatedController {
+ public:
+  using SimulatedController::SimulatedController;
 
-void StatefulSetController::on_change(const GroupResource& /*resource*/, const StoredObject& object,
-                                      const Enqueue& enqueue) const {
-  if (const Ref<StatefulSet> set = object.as<StatefulSet>()) {
-    enqueue_object(*set, enqueue);
-  } else if (const Ref<Pod> pod = object.as<Pod>()) {
-    enqueue_controller<StatefulSet>(cluster_, *pod, enqueue);
+  [[nodiscard]] std::vector<GroupResource> watched() const override {
+    return {ClusterAccess::resource<StatefulSet>(), ClusterAccess::resource<Pod>()};
   }
-}
 
-RetryAfter StatefulSetController::sync(const ObjectKey& key) {
-  const Ref<StatefulSet> set = cluster_.find<StatefulSet>(key.namespace_, key.name);
-  if (!set) return std::nullopt;
-  return Run{cluster_, *set}.run();
-}
+  void on_change(const GroupResource& /*resource*/, const StoredObject& object,
+                 const Enqueue& enqueue) const override {
+    if (const Ref<StatefulSet> set = object.as<StatefulSet>()) {
+      enqueue_object(*set, enqueue);
+    } else if (const Ref<Pod> pod = object.as<Pod>()) {
+      enqueue_controller<StatefulSet>(cluster_, *pod, enqueue);
+    }
+  }
+
+  RetryAfter sync(const ObjectKey& key) override {
+    const Ref<StatefulSet> set = cluster_.find<StatefulSet>(key.namespace_, key.name);
+    if (!set) return std::nullopt;
+    return Run{cluster_, *set}.run();
+  }
+};
+
+}  // namespace
 
 std::unique_ptr<SimulatedController> make_stateful_set_controller(ClusterAccess cluster) {
   return std::make_unique<StatefulSetController>(std::move(cluster));
