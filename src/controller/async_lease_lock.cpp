@@ -17,8 +17,6 @@
 namespace kube::detail {
 namespace {
 
-using Verb = LockRequest::Verb;
-
 using coordination::v1::Lease;
 
 /// Returns the Runtime of leases. A client without threads, however, has its leases renewed on the
@@ -92,6 +90,8 @@ core::v1::ObjectReference lease_reference(const LeaseLockOptions& options,
 /// One request about the lease.
 class AsyncLeaseLock::Operation final : public LockOperation {
  public:
+  using Verb = LockRequest::Verb;
+
   Operation(AsyncLeaseLock& lock, Verb verb, Lease lease, Clock::Duration timeout, Poller poller)
       : lock_(lock),
         verb_(verb),
@@ -165,8 +165,8 @@ AsyncLeaseLock::AsyncLeaseLock(const Client& client, LeaseLockOptions options)
 
 std::unique_ptr<LockOperation> AsyncLeaseLock::start(LockRequest request, Poller poller) {
   Lease lease;
-  if (request.verb == Verb::kCreate) lease = new_lease(options_, request.record);
-  if (request.verb == Verb::kUpdate) lease = changed_lease(options_, seen_, request.record);
+  if (request.verb == LockRequest::Verb::kCreate) lease = new_lease(options_, request.record);
+  if (request.verb == LockRequest::Verb::kUpdate) lease = changed_lease(options_, seen_, request.record);
   return std::make_unique<Operation>(*this, request.verb, std::move(lease), request.timeout,
                                      std::move(poller));
 }
