@@ -165,8 +165,11 @@ AsyncLeaseLock::AsyncLeaseLock(const Client& client, LeaseLockOptions options)
 
 std::unique_ptr<LockOperation> AsyncLeaseLock::start(LockRequest request, Poller poller) {
   Lease lease;
-  if (request.verb == LockRequest::Verb::kCreate) lease = new_lease(options_, request.record);
-  if (request.verb == LockRequest::Verb::kUpdate) lease = changed_lease(options_, seen_, request.record);
+  if (request.verb == LockRequest::Verb::kCreate) {
+    lease = new_lease(options_, request.record);
+  } else if (request.verb == LockRequest::Verb::kUpdate) {
+    lease = changed_lease(options_, seen_, request.record);
+  }
   return std::make_unique<Operation>(*this, request.verb, std::move(lease), request.timeout,
                                      std::move(poller));
 }
