@@ -25,8 +25,8 @@ struct Outcome {
     if (!thrown) return std::nullopt;
     try {
       std::rethrow_exception(thrown);
-    } catch (const E& error) {
-      return error;
+    } catch (const E& found) {
+      return found;
     } catch (...) {
       return std::nullopt;
     }
