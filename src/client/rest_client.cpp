@@ -5,8 +5,10 @@
 #include "complete.hpp"
 #include "connect.hpp"
 
+#include "base/text.hpp"
 #include "engine/runtime_access.hpp"
 #include "send_operation.hpp"
+#include "server_url.hpp"
 
 #include <kube/client/rate_limiter.hpp>
 #include <kube/client/user_agent.hpp>

@@ -6,9 +6,9 @@
 #include "host_backoff.hpp"
 #include "request.hpp"
 #include "request_metrics.hpp"
-#include "server_url.hpp"
 
 #include "base/fork.hpp"
+#include "base/url.hpp"
 #include "config/non_blocking_credentials.hpp"
 #include "transport/polled_stream.hpp"
 #include <kube/base/byte_budget.hpp>
@@ -70,7 +70,7 @@ class RestClient {
 
   [[nodiscard]] const Config& config() const noexcept { return config_; }
   [[nodiscard]] const ClientOptions& options() const noexcept { return options_; }
-  [[nodiscard]] const ServerUrl& server() const noexcept { return server_; }
+  [[nodiscard]] const Url& server() const noexcept { return server_; }
   [[nodiscard]] Clock& clock() const noexcept { return *options_.clock; }
   /// Makes the account of the response to `request` in the client's byte budget.
   [[nodiscard]] ByteAccount account(const Request& request) const {
@@ -97,7 +97,7 @@ class RestClient {
 
   const Config config_;
   const ClientOptions options_;
-  const ServerUrl server_;
+  const Url server_;
   const std::string user_agent_;
   const Logger log_;
   const std::shared_ptr<Credentials> credentials_;

@@ -79,10 +79,13 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
 
  private:
   class Watchdog;
+  class WorkerWatchdog;
+  class LimitWatchdog;
   struct Worker {
     std::thread thread;
     std::atomic<std::uint64_t> progress = 0;
-    /// Guards `blocking` where it is cleared, besides the pool's mutex: the job may be destroyed afterwards.
+    /// Guards `blocking` where it is cleared, besides the pool's mutex: the job may be destroyed
+    /// afterwards.
     mutable std::mutex naming;
     /// The job that it runs, if that may block.
     const Job* blocking = nullptr;

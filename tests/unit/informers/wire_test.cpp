@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An informer over sockets, without faults.
-#include "road.hpp"
+#include "wire_setup.hpp"
 
 #include <kube/base/metrics.hpp>
 #include <kube/cache/lister.hpp>
@@ -15,9 +15,9 @@ using namespace std::chrono_literals;
 using namespace testing_support;
 using Metadata = meta::v1::PartialObjectMetadata;
 
-class InformerOverSockets : public RoadTest, public ::testing::WithParamInterface<Road> {
+class InformerOverSockets : public WireTest, public ::testing::WithParamInterface<WireSetup> {
  protected:
-  InformerOverSockets() : RoadTest(GetParam()) {}
+  InformerOverSockets() : WireTest(GetParam()) {}
 
   template <typename T>
   std::unique_ptr<Running<T>> run(Resource<T> resource,
@@ -64,7 +64,7 @@ TEST_P(InformerOverSockets, FollowsTheServer) {
   EXPECT_TRUE(last.starts_with("delete " + space + "/b@")) << last;
   EXPECT_GT(std::stoull(last.substr(last.find('@') + 1)), std::stoull(second_a));
   EXPECT_EQ(running->recorder.events().size(), 5U);
-  EXPECT_EQ(requests("list"), road.watch_list ? 0U : 1U);
+  EXPECT_EQ(requests("list"), setup.watch_list ? 0U : 1U);
   EXPECT_EQ(requests("watch"), 1U);
   EXPECT_EQ(running->informer.last_error(), "");
 }
@@ -326,16 +326,16 @@ TEST_P(InformerOverSockets, WritesMetricsForPrometheus) {
   EXPECT_GT(value("informer_bytes"), 500);
   EXPECT_EQ(value("informer_queued_items"), 0);
   EXPECT_EQ(value("informer_listener_backlog"), 0);
-  EXPECT_EQ(value("reflector_lists_total"), road.watch_list ? 0 : 1);
+  EXPECT_EQ(value("reflector_lists_total"), setup.watch_list ? 0 : 1);
   EXPECT_EQ(value("reflector_watches_total"), 1);
   EXPECT_GE(value("reflector_last_event_age_seconds"), 90);
   EXPECT_GE(value("reflector_last_bookmark_age_seconds"),
             value("reflector_last_event_age_seconds"));
-  EXPECT_EQ(of_type("added"), road.watch_list ? 3 : 1);
+  EXPECT_EQ(of_type("added"), setup.watch_list ? 3 : 1);
   EXPECT_EQ(of_type("modified"), 1);
   EXPECT_EQ(of_type("deleted"), 1);
   // A real server sends more bookmarks, by its own clock.
-  const double bookmarks = road.watch_list ? 1 : 0;
+  const double bookmarks = setup.watch_list ? 1 : 0;
   EXPECT_GE(of_type("bookmark"), bookmarks);
   if (!server.is_real()) {
     EXPECT_EQ(of_type("bookmark"), bookmarks);
@@ -360,7 +360,7 @@ TEST_P(InformerOverFaultySockets, CountsListsAfterVeryShortWatches) {
   server->faults()
       .next()
       .matching({.verb = "watch"})
-      .respond(200, {}, "", {{"Content-Type", std::string{road.content_type}}});
+      .respond(200, {}, "", {{"Content-Type", std::string{setup.content_type}}});
   server.end_watches();
   ASSERT_TRUE(eventually([&] {
     return value_in(metrics->text(),
@@ -379,8 +379,10 @@ TEST_P(InformerOverSockets, StopsAtOnce) {
   EXPECT_TRUE(running->informer.is_stopped());
 }
 
-INSTANTIATE_TEST_SUITE_P(Roads, InformerOverSockets, ::testing::ValuesIn(roads()), road_name);
-INSTANTIATE_TEST_SUITE_P(Roads, InformerOverFaultySockets, ::testing::ValuesIn(roads()), road_name);
+INSTANTIATE_TEST_SUITE_P(WireSetups, InformerOverSockets, ::testing::ValuesIn(wire_setups()),
+                         setup_name);
+INSTANTIATE_TEST_SUITE_P(WireSetups, InformerOverFaultySockets, ::testing::ValuesIn(wire_setups()),
+                         setup_name);
 
 }  // namespace
 }  // namespace kube

@@ -10,7 +10,7 @@
 
 namespace kube::detail {
 
-/// An IPv4 or IPv6 address, stored as 16 bytes.
+/// An IPv4 or IPv6 address, stored as 16 bytes: IPv4 as the IPv6 address that it is mapped to.
 struct IpAddress {
   std::array<unsigned char, 16> bytes{};
   bool v4 = false;
@@ -19,6 +19,10 @@ struct IpAddress {
   [[nodiscard]] std::span<const unsigned char> own_bytes() const noexcept {
     return std::span{bytes}.subspan(v4 ? 12 : 0);
   }
+  /// True for 127.0.0.0/8 and ::1, and for IPv4 addresses that are mapped to IPv6.
+  [[nodiscard]] bool is_loopback() const noexcept;
+  /// True for 0.0.0.0 and ::.
+  [[nodiscard]] bool is_unspecified() const noexcept;
 };
 
 /// Parses an address; nothing if the text is a name. Accepts IPv6 in brackets and drops a zone

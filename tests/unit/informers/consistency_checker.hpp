@@ -17,8 +17,8 @@
 
 namespace kube::testing_support {
 
-/// The behaviour of a Story besides recording.
-struct Temper {
+/// The behaviour of a ConsistencyChecker besides recording.
+struct HandlerFaults {
   int slow_percent = 0;   ///< percentage of slow calls
   int throw_percent = 0;  ///< percentage of calls that throw
 };
@@ -29,9 +29,9 @@ struct Temper {
 /// Unlike Recorder it does not keep the events, so it can run for hours.
 /// Thread safety: all methods, from any thread.
 template <typename T>
-class Story {
+class ConsistencyChecker {
  public:
-  Story(unsigned seed, Temper temper) : random_(seed), temper_(temper) {}
+  ConsistencyChecker(unsigned seed, HandlerFaults faults) : random_(seed), faults_(faults) {}
 
   EventHandler<T> handler() {
     return {.on_add = [this](const Ref<T>& now) { changed("add", nullptr, now); },
@@ -126,15 +126,15 @@ class Story {
       dice_slow = static_cast<int>(random_() % 100);
       dice_throw = static_cast<int>(random_() % 100);
     }
-    if (dice_slow < temper_.slow_percent) {
+    if (dice_slow < faults_.slow_percent) {
       for (int i = 0; i < 200; ++i) std::this_thread::yield();
     }
-    if (dice_throw < temper_.throw_percent) throw std::runtime_error(what);
+    if (dice_throw < faults_.throw_percent) throw std::runtime_error(what);
   }
 
   mutable std::mutex mutex_;
   std::mt19937 random_;
-  const Temper temper_;
+  const HandlerFaults faults_;
   std::map<std::string, std::uint64_t> known_;
   /// Includes deleted objects: when one is created again, its version is newer.
   std::map<std::string, std::uint64_t> last_;

@@ -36,7 +36,7 @@ using What = ReflectorEvent::Kind;
 inline const GroupVersionResource kConfigMaps{"", "v1", "configmaps"};
 
 /// One configuration of the path from the server to the informer.
-struct Road {
+struct WireSetup {
   const char* name;
   bool tls;
   bool http2;
@@ -44,14 +44,14 @@ struct Road {
   bool watch_list;
   bool compress = false;
 };
-inline void PrintTo(const Road& road, std::ostream* out) { *out << road.name; }
+inline void PrintTo(const WireSetup& setup, std::ostream* out) { *out << setup.name; }
 
 inline constexpr std::string_view kJsonType = "application/json";
 inline constexpr const char* kProtobufType = "application/vnd.kubernetes.protobuf";
 /// Returns the configurations for the test server: a real one speaks only TLS, and does not
 /// compress watches yet.
-inline std::vector<Road> roads() {
-  std::vector<Road> all{
+inline std::vector<WireSetup> wire_setups() {
+  std::vector<WireSetup> all{
       {"Http1JsonList", false, false, kJsonType, false},
       {"Http1ProtobufStream", false, false, kProtobufType, true},
       {"TlsHttp1JsonStream", true, false, kJsonType, true},
@@ -59,7 +59,7 @@ inline std::vector<Road> roads() {
       {"TlsHttp2JsonStream", true, true, kJsonType, true, true},
       {"TlsHttp2ProtobufStream", true, true, kProtobufType, true},
   };
-  if (on_cluster()) std::erase_if(all, [](const Road& road) { return !road.tls; });
+  if (on_cluster()) std::erase_if(all, [](const WireSetup& setup) { return !setup.tls; });
   return all;
 }
 
@@ -149,14 +149,14 @@ inline std::size_t live_objects() {
 }
 
 /// A server, a client, and a clock for the client and its informers. Their waits take no time.
-class RoadTest : public ::testing::Test {
+class WireTest : public ::testing::Test {
  protected:
-  explicit RoadTest(const Road& taken, testkit::ApiServerOptions server_options = {})
-      : road(taken),
-        own_server(std::make_unique<TestServer>(with_road(std::move(server_options)))),
+  explicit WireTest(const WireSetup& taken, testkit::ApiServerOptions server_options = {})
+      : setup(taken),
+        own_server(std::make_unique<TestServer>(with_setup(std::move(server_options)))),
         server(*own_server),
         space(server.space()) {}
-  ~RoadTest() override {
+  ~WireTest() override {
     running.reset();
     client.reset();
     own_server.reset();
@@ -164,10 +164,10 @@ class RoadTest : public ::testing::Test {
     EXPECT_EQ(live_objects(), objects_before);
   }
 
-  [[nodiscard]] testkit::ApiServerOptions with_road(testkit::ApiServerOptions options) const {
-    options.tls = road.tls;
-    options.http2 = road.http2;
-    options.compress_watches = road.compress;
+  [[nodiscard]] testkit::ApiServerOptions with_setup(testkit::ApiServerOptions options) const {
+    options.tls = setup.tls;
+    options.http2 = setup.http2;
+    options.compress_watches = setup.compress;
     options.seed = 1;
     return options;
   }
@@ -176,13 +176,13 @@ class RoadTest : public ::testing::Test {
   /// dead peer; HTTP/1.1 cannot.
   Client make_client(Config config, std::shared_ptr<Credentials> credentials = nullptr) {
     config.qps = -1;
-    config.content_type = road.content_type;
+    config.content_type = setup.content_type;
     ClientOptions options = trace.following({.clock = &clock, .log = Logger{}});
     options.credentials =
         credentials ? std::move(credentials) : make_credentials(config, {.clock = &clock});
     options.transport = make_http_transport({.base_url = config.host,
                                              .credentials = options.credentials,
-                                             .disable_http2 = !road.http2,
+                                             .disable_http2 = !setup.http2,
                                              .read_idle_timeout = patience,
                                              .ping_timeout = patience});
     return Client{std::move(config), std::move(options)};
@@ -194,7 +194,7 @@ class RoadTest : public ::testing::Test {
     InformerOptions<T> options;
     options.clock = &clock;
     options.log = Logger{};
-    options.watch_list = road.watch_list;
+    options.watch_list = setup.watch_list;
     options.on_state = [this](const ReflectorEvent& event) {
       const std::lock_guard guard{mutex};
       ++states[event.kind];
@@ -274,7 +274,7 @@ class RoadTest : public ::testing::Test {
         std::ranges::count_if(all, [](const auto& request) { return request.status != 0; }));
   }
 
-  const Road road;
+  const WireSetup setup;
   std::chrono::milliseconds patience = std::chrono::seconds{30};
   std::size_t threads_before = thread_count();
   std::size_t objects_before = live_objects();
@@ -290,6 +290,8 @@ class RoadTest : public ::testing::Test {
   std::unique_ptr<Running<ConfigMap>> running;
 };
 
-inline std::string road_name(const ::testing::TestParamInfo<Road>& info) { return info.param.name; }
+inline std::string setup_name(const ::testing::TestParamInfo<WireSetup>& info) {
+  return info.param.name;
+}
 
 }  // namespace kube::testing_support
