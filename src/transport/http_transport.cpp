@@ -75,9 +75,9 @@ std::shared_ptr<void> listen_for_identity(const HttpDispatcher& dispatcher,
 }
 
 /// Returns the Runtime of the options, or a new one. Throws TransportError.
-std::shared_ptr<Runtime> runtime_of(const HttpDispatcher& dispatcher) {
+std::shared_ptr<Runtime> runtime_of(HttpDispatcher& dispatcher) {
+  if (std::shared_ptr<Runtime> given = dispatcher.take_runtime()) return given;
   const TransportOptions& options = dispatcher.options();
-  if (options.runtime) return options.runtime;
   try {
     return std::make_shared<Runtime>(
         RuntimeOptions{.log = options.log, .metrics = options.metrics});
