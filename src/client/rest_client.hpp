@@ -2,14 +2,13 @@
 #pragma once
 
 #include "answer.hpp"
-#include "credentials_refresh.hpp"
 #include "host_backoff.hpp"
 #include "request.hpp"
 #include "request_metrics.hpp"
 
 #include "base/fork.hpp"
 #include "base/url.hpp"
-#include "config/non_blocking_credentials.hpp"
+#include "config/credentials_refresh.hpp"
 #include "transport/polled_stream.hpp"
 #include <kube/base/byte_budget.hpp>
 #include <kube/client/client_options.hpp>
@@ -92,6 +91,10 @@ class RestClient {
   /// Records an attempt; `status` is 0 if there was no response.
   void count_attempt(const Request& request, int status, int attempt, Clock::Duration took,
                      std::size_t body_size);
+  /// Runs the loop of a Runtime without threads while a plugin runs, if the calling thread may. The
+  /// result keeps the plugin running.
+  [[nodiscard]] std::shared_ptr<CredentialsRefresh::Call> renew_on_own_loop(
+      const std::stop_token& stop);
   void add_impersonation(Headers& headers) const;
   void report_warnings(const Headers& headers) const;
 
@@ -101,7 +104,7 @@ class RestClient {
   const std::string user_agent_;
   const Logger log_;
   const std::shared_ptr<Credentials> credentials_;
-  NonBlockingCredentials* const ready_credentials_;  // credentials_, or null
+  const std::shared_ptr<NonBlockingCredentials> ready_credentials_;  // credentials_, or null
   CredentialsRefresh refresh_;
   const std::shared_ptr<ByteBudget> budget_;
   const std::shared_ptr<Transport> transport_;

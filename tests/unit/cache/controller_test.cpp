@@ -59,7 +59,7 @@ TEST(Controller, ReportsProcessingErrorsAndListsAgain) {
   ReflectorOptions options;
   options.backoff.initial = 1ms;
   options.metrics = InformerMetrics::in(metrics, {});
-  const Counter counted = options.metrics.processing_errors;
+  const Counter counted = options.metrics->processing_errors;
   std::mutex mutex;
   Strings log;
   const auto note = [&](std::string text) {
