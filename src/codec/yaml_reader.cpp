@@ -39,9 +39,8 @@ using Members = std::map<std::string, Value>;
 /// Converts the documents of one stream to values.
 class Converter {
  public:
-  Converter(const YamlTape& tape, std::size_t text_size, std::vector<YamlDuplicate>* duplicates)
+  Converter(const YamlTape& tape, std::size_t text_size)
       : tape_(tape),
-        duplicates_(duplicates),
         text_size_(text_size),
         max_nodes_(kRepeatedNodes + text_size),
         max_repeated_(kRepeatedBytes + kRepeatedPerByte * text_size) {}
@@ -117,12 +116,10 @@ class Converter {
       if (&key_item != &given) --aliases_;
       std::string key = key_text(key_item);
       if (!is_utf8(key)) fail(given, path, "text is not valid UTF-8");
-      const bool is_set = named.contains(key);
-      if (is_set && duplicates_ == nullptr) fail_twice(given, path, key);
+      if (named.contains(key)) fail_twice(given, path, key);
       const PathFrame below{path, key};
       Value member = convert(value, &below, depth + 1);
-      if (is_set) duplicates_->push_back({key, value.mark.line + 1});
-      named.insert_or_assign(std::move(key), std::move(member));
+      named.emplace(std::move(key), std::move(member));
     }
     named.merge(merged);
     return named;
@@ -183,7 +180,6 @@ class Converter {
   }
 
   const YamlTape& tape_;
-  std::vector<YamlDuplicate>* const duplicates_;
   const std::size_t text_size_;
   const std::size_t max_nodes_;
   const std::size_t max_repeated_;
@@ -194,7 +190,7 @@ class Converter {
 
 }  // namespace
 
-std::vector<Value> read_yaml(std::string_view text, std::vector<YamlDuplicate>* duplicates) {
+std::vector<Value> read_yaml(std::string_view text) {
   if (text.size() > kLongestText) throw CodecError("", "YAML of more than 1 GiB", 0);
   std::string input{text};
   // Without this marker, yaml-cpp accepts a quoted text that is not terminated before the end of
@@ -205,7 +201,7 @@ std::vector<Value> read_yaml(std::string_view text, std::vector<YamlDuplicate>* 
     std::istringstream stream{std::move(input)};
     YAML::Parser parser{stream};
     YamlTape tape;
-    Converter converter{tape, text.size(), duplicates};
+    Converter converter{tape, text.size()};
     while (parser.HandleNextDocument(tape)) {
       if (tape.is_empty()) continue;
       values.push_back(converter.convert(tape.root(), nullptr, 0));
@@ -214,14 +210,6 @@ std::vector<Value> read_yaml(std::string_view text, std::vector<YamlDuplicate>* 
     fail_yaml(error.mark, "", error.msg);
   }
   return values;
-}
-
-Value read_yaml_document(std::string_view text, std::vector<YamlDuplicate>* duplicates) {
-  std::vector<Value> values = read_yaml(text, duplicates);
-  if (values.size() != 1) {
-    throw CodecError("", "expected one YAML document, found " + std::to_string(values.size()), 0);
-  }
-  return std::move(values.front());
 }
 
 }  // namespace kube::detail

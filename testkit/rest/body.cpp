@@ -84,11 +84,6 @@ void check_micro_times(const Value& object) {
   }
 }
 
-/// Returns the error of the YAML library of a real server.
-std::string yaml_errors(const std::vector<std::string>& lines) {
-  return fmt::format("yaml: unmarshal errors:\n  {}", fmt::join(lines, "\n  "));
-}
-
 }  // namespace
 
 std::uint32_t fill_nulls(const Resource& resource, Value& object) {
@@ -108,10 +103,9 @@ std::uint32_t fill_nulls(const Resource& resource, Value& object) {
 void report_fields(RestRequest& request, const WriteOptions& options,
                    const std::vector<std::string>& unknown,
                    const std::vector<std::string>& duplicate,
-                   const std::function<ApiError(const std::string&)>& refuse, std::string_view json,
-                   const std::vector<std::string>& repeated) {
+                   const std::function<ApiError(const std::string&)>& refuse,
+                   std::string_view json) {
   if (options.field_validation == WriteOptions::FieldValidation::kIgnore) return;
-  const bool is_strict = options.field_validation == WriteOptions::FieldValidation::kStrict;
   std::vector<std::pair<std::string, std::string>> found;
   for (const std::string& field : duplicate) {
     found.emplace_back(field, fmt::format("duplicate field \"{}\"", field));
@@ -119,25 +113,15 @@ void report_fields(RestRequest& request, const WriteOptions& options,
   for (const std::string& field : unknown) {
     found.emplace_back(field, fmt::format("unknown field \"{}\"", field));
   }
-  if (found.empty() && repeated.empty()) return;
+  if (found.empty()) return;
   if (found.size() > 1 && !json.empty()) sort_by_place(json, found);
-  std::vector<std::string> problems = repeated;
-  if (is_strict && !repeated.empty()) problems = {yaml_errors(repeated)};
+  std::vector<std::string> problems;
+  problems.reserve(found.size());
   for (auto& [field, text] : found) problems.push_back(std::move(text));
-  if (is_strict) {
+  if (options.field_validation == WriteOptions::FieldValidation::kStrict) {
     throw refuse(fmt::format("strict decoding error: {}", fmt::join(problems, ", ")));
   }
   for (std::string& problem : problems) request.warn(std::move(problem));
-}
-
-void report_repeated_keys(RestRequest& request, const WriteOptions& options,
-                          const std::vector<std::string>& repeated) {
-  if (repeated.empty() || options.field_validation == WriteOptions::FieldValidation::kIgnore) return;
-  if (options.field_validation == WriteOptions::FieldValidation::kStrict) {
-    throw bad_request(fmt::format("error strict decoding YAML: error converting YAML to JSON: {}",
-                                  yaml_errors(repeated)));
-  }
-  for (const std::string& line : repeated) request.warn(line);
 }
 
 void Rest::add_unknown_metadata(const Value& object, std::vector<std::string>& unknown) const {
@@ -184,7 +168,6 @@ Value Rest::decode_body(RestRequest& request, const Resource& as, const WriteOpt
   const std::string& body = request.http.body;
   const Format format = body_format(request.header("Content-Type"), as.is_custom());
   std::string json;
-  std::vector<std::string> repeated;
   try {
     if (format == Format::kProtobuf) {
       const Envelope envelope = open_envelope(body);
@@ -194,7 +177,7 @@ Value Rest::decode_body(RestRequest& request, const Resource& as, const WriteOpt
       merge_string_data(as, object);
       return object;
     }
-    json = format == Format::kYaml ? json_text(*parse_yaml(body, repeated)) : body;
+    json = format == Format::kYaml ? json_text(*parse_yaml(body)) : body;
     Value object = *services_.codec.value_from_json(json);
     if (object.is_null() && !as.is_custom()) object = Value::object();
     if (!object.is_object()) throw bad_request("the body of the request is not an object");
@@ -221,7 +204,7 @@ Value Rest::decode_body(RestRequest& request, const Resource& as, const WriteOpt
     merge_string_data(as, object);
     report_fields(
         request, options, unknown, duplicate_fields(json),
-        [&](const std::string& problem) { return undecodable(as, problem); }, json, repeated);
+        [&](const std::string& problem) { return undecodable(as, problem); }, json);
     if (as.is_custom() && as.custom->schema) as.custom->schema->apply_defaults(object);
     return object;
   } catch (const CodecError& error) {

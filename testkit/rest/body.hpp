@@ -15,15 +15,11 @@ namespace kube::testkit::detail {
 
 /// Reports unknown and duplicate fields as requested by fieldValidation: not at all, as warnings,
 /// or by throwing the result of `refuse` (CR-7). The order is that of `json`, if it is given.
-/// `repeated` has the lines that parse_yaml() reports.
 void report_fields(RestRequest& request, const WriteOptions& options,
                    const std::vector<std::string>& unknown,
                    const std::vector<std::string>& duplicate,
                    const std::function<ApiError(const std::string&)>& refuse,
-                   std::string_view json = {}, const std::vector<std::string>& repeated = {});
-/// Reports keys that an applied YAML document repeats, likewise.
-void report_repeated_keys(RestRequest& request, const WriteOptions& options,
-                          const std::vector<std::string>& repeated);
+                   std::string_view json = {});
 /// Returns the object decoded as the resource's type, without unknown fields. Throws CodecError.
 [[nodiscard]] Value normalized(ObjectCodec& codec, const Resource& resource, const Value& object);
 /// Merges the write-only stringData of a Secret into data.

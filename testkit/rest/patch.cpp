@@ -82,6 +82,17 @@ void put_back(Value& object, Value changed) {
   }
 }
 
+/// Returns nothing for YAML, including flow style, which begins like JSON: the YAML parser refuses
+/// duplicates itself.
+std::vector<std::string> duplicates_of_json(const std::string& body) {
+  if (!body.starts_with('{')) return {};
+  try {
+    return duplicate_fields(body);
+  } catch (const CodecError&) {
+    return {};
+  }
+}
+
 Ref<Value> parse_patch(const std::function<Ref<Value>()>& parse) {
   try {
     return parse();
@@ -173,8 +184,7 @@ Rest::Written Rest::patch_object(RestRequest& request, const WriteOptions& optio
 
 Rest::Written Rest::apply_object(RestRequest& request, const WriteOptions& options) {
   const Resource& resource = *request.resource;
-  std::vector<std::string> repeated;
-  const Ref<Value> patch = parse_patch([&] { return parse_yaml(request.http.body, repeated); });
+  const Ref<Value> patch = parse_patch([&] { return parse_yaml(request.http.body); });
   const Value& config = *patch;
   if (!config.is_object()) throw bad_request("an applied configuration must be an object");
   if (text_of(config, "apiVersion") != resource.api_version()) {
@@ -186,6 +196,7 @@ Rest::Written Rest::apply_object(RestRequest& request, const WriteOptions& optio
     throw bad_request(fmt::format("the kind in the data ({}) does not match the expected kind ({})",
                                   text_of(config, "kind"), resource.kind));
   }
+  report_fields(request, options, {}, duplicates_of_json(request.http.body), bad_request);
   if (!config["metadata"].is_absent() && !config["metadata"].is_null() &&
       !config["metadata"].is_object()) {
     throw plain_failure("failed to create typed patch object: .metadata: expected map");
@@ -213,7 +224,6 @@ Rest::Written Rest::apply_object(RestRequest& request, const WriteOptions& optio
         }
         Value next =
             apply_patch(schema_of(resource), live, applied, manager, options.force.value_or(false));
-        report_repeated_keys(request, options, repeated);
         try {
           next = normalized(services_.codec, resource, next);
           merge_string_data(resource, next);

@@ -6,7 +6,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 /// Conversion of documents from and to text.
 namespace kube::testkit::detail {
@@ -16,9 +15,6 @@ namespace kube::testkit::detail {
 /// Parse a document. Throw CodecError.
 [[nodiscard]] Ref<Value> parse_json(std::string_view json);
 [[nodiscard]] Ref<Value> parse_yaml(std::string_view yaml);
-/// Parses a document in which the last value of a key counts. Adds a line to `duplicates` for each
-/// key that is repeated: `line 9: key "a" already set in map`.
-[[nodiscard]] Ref<Value> parse_yaml(std::string_view yaml, std::vector<std::string>& duplicates);
 /// Appends `text` as a JSON string.
 void append_json_string(std::string& out, std::string_view text);
 

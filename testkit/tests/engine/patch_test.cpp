@@ -203,28 +203,6 @@ TEST(Apply, ReportsAMalformedBodyBeforeAUidMismatch) {
   EXPECT_EQ(applied("2026-01-01T00:00:00.000000Z").status(), 409);
 }
 
-// CR-7
-TEST(Apply, ReportsRepeatedKeysByLine) {
-  Api api;
-  const std::string body =
-      "\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: v\n  k: w\n";
-
-  const ApiReply strict = apply(api, kPath, body, "fieldManager=m&fieldValidation=Strict");
-  const ApiReply warned = apply(api, kPath, body);
-  const ApiReply ignored = apply(api, kPath, body, "fieldManager=m&fieldValidation=Ignore");
-
-  EXPECT_EQ(strict.status(), 400);
-  EXPECT_EQ(strict.message(),
-            "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n"
-            "  line 8: key \"k\" already set in map");
-  EXPECT_EQ(warned.status(), 201);
-  EXPECT_EQ(warned.at("data.k"), "w");
-  EXPECT_THAT(warned.headers("Warning"),
-              testing::ElementsAre(R"(299 - "line 8: key \"k\" already set in map")"));
-  EXPECT_EQ(ignored.status(), 200);
-  EXPECT_EQ(ignored.header("Warning"), "");
-}
-
 // SA-1: flow style begins like JSON.
 TEST(Apply, AcceptsYamlInFlowStyle) {
   Api api;

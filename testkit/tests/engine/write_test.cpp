@@ -188,29 +188,6 @@ TEST(Create, ReportsUnknownAndDuplicateFields) {
   EXPECT_EQ(patched.at("details.causes[0].field"), "patch");
 }
 
-// CR-7
-TEST(Create, RepeatedKeysOfYamlAreReportedByLine) {
-  Api api;
-  const std::string body = "metadata:\n  name: a\ndata: {k: v, k: w}\nmore: 1\n";
-  const auto post = [&](const std::string& query) {
-    return api.send("POST", std::string{kConfigMaps} + query, body,
-                    {{"Content-Type", "application/yaml"}});
-  };
-
-  const ApiReply strict = post("?fieldValidation=Strict");
-  const ApiReply warned = post("");
-
-  EXPECT_EQ(strict.status(), 400);
-  EXPECT_EQ(strict.message(),
-            "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding error: "
-            "yaml: unmarshal errors:\n  line 3: key \"k\" already set in map, unknown field "
-            "\"more\"");
-  EXPECT_EQ(warned.at("data.k"), "w");
-  EXPECT_THAT(warned.headers("Warning"),
-              ElementsAre(R"(299 - "line 3: key \"k\" already set in map")",
-                          R"(299 - "unknown field \"more\"")"));
-}
-
 // CR-8
 TEST(Create, WarningsAreBounded) {
   Api api;
