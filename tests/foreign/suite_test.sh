@@ -54,7 +54,7 @@ controller_runtime() {
   while read -r package folder; do
     case $package in *"$focus"*) ;; *) continue ;; esac
     name=$(echo "$package" | tr / -)
-    (cd "$folder" && USE_EXISTING_CLUSTER=true KUBECONFIG=$2 timeout 300 "$programs/$name.test" -test.v \
+    (cd "$folder" && USE_EXISTING_CLUSTER=true KUBECONFIG=$2 timeout 600 "$programs/$name.test" -test.v \
       -ginkgo.no-color -ginkgo.silence-skips -ginkgo.flake-attempts=2 -ginkgo.json-report="$1/$name.json") \
       >"$1/$name.log" 2>&1 </dev/null || true
   done <"$programs/packages"
