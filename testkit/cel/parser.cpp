@@ -349,8 +349,10 @@ class Parser {
     Node made = node(Expr::Kind::kStruct, peek().at, name);
     expect("{");
     while (!is("}")) {
-      static_cast<void>(accept("?"));
-      static_cast<void>(field_name());
+      made.expr->optional.push_back(accept("?"));
+      Node field = node(Expr::Kind::kLiteral, peek().at);
+      field.expr->literal = Val::text(field_name());
+      add(made, std::move(field));
       expect(":");
       add(made, expression());
       if (!accept(",")) break;
