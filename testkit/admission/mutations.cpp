@@ -198,20 +198,13 @@ class Mutations {
 
 void mutate_by_policies(Services& services, RestRequest& request, const AdmittedWrite& write,
                         Value& object, const MutationSteps& steps) {
-  Collection& policies = services.store.collection({kAdmissionGroup, "mutatingadmissionpolicies"});
-  if (policies.size() == 0 || is_exempt_from_policies(*request.resource)) return;
-  std::vector<Ref<Value>> bindings;
-  for (const auto& [key, stored] :
-       services.store
-           .list(services.store.collection({kAdmissionGroup, "mutatingadmissionpolicybindings"}), {})
-           .objects) {
-    bindings.push_back(stored.value());
-  }
+  if (is_exempt_from_policies(*request.resource)) return;
+  const auto policies = admission_objects(services, "mutatingadmissionpolicies");
+  if (policies.empty()) return;
+  const auto bindings = admission_objects(services, "mutatingadmissionpolicybindings");
   if (bindings.empty()) return;
   Mutations mutations{services, request, write, object, steps};
-  for (const auto& [key, stored] : services.store.list(policies, {}).objects) {
-    mutations.select(stored.value(), bindings);
-  }
+  for (const Ref<Value>& policy : policies) mutations.select(policy, bindings);
   mutations.run();
 }
 

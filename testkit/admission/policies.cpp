@@ -101,20 +101,12 @@ class PolicyCheck {
 
 void check_policies(Services& services, RestRequest& request, const AdmittedWrite& write) {
   if (is_exempt_from_policies(*request.resource)) return;
-  const auto policies =
-      services.store.list(services.store.collection({kAdmissionGroup, "validatingadmissionpolicies"}), {})
-          .objects;
+  const auto policies = admission_objects(services, "validatingadmissionpolicies");
   if (policies.empty()) return;
-  std::vector<Ref<Value>> bindings;
-  for (const auto& [key, stored] :
-       services.store
-           .list(services.store.collection({kAdmissionGroup, "validatingadmissionpolicybindings"}), {})
-           .objects) {
-    bindings.push_back(stored.value());
-  }
+  const auto bindings = admission_objects(services, "validatingadmissionpolicybindings");
   if (bindings.empty()) return;
   PolicyCheck check{services, request, write};
-  for (const auto& [key, stored] : policies) check.run(*stored.value(), bindings);
+  for (const Ref<Value>& policy : policies) check.run(*policy, bindings);
 }
 
 }  // namespace kube::testkit::detail

@@ -17,6 +17,8 @@ namespace kube::testkit::detail {
 
 namespace {
 
+constexpr const char* kGroup = "admissionregistration.k8s.io";
+
 Value list_of(const std::vector<std::string>& texts) {
   Value list = Value::array();
   for (const std::string& text : texts) list.push_back(text);
@@ -61,12 +63,22 @@ Value namespace_for(Services& services, const std::string& name) {
 
 }  // namespace
 
+std::vector<Ref<Value>> admission_objects(Services& services, const char* resource) {
+  std::vector<Ref<Value>> found;
+  Collection& collection = services.store.collection({kGroup, resource});
+  if (collection.size() == 0) return found;
+  for (const auto& [key, stored] : services.store.list(collection, {}).objects) {
+    found.push_back(stored.value());
+  }
+  return found;
+}
+
 bool is_exempt_from_policies(const Resource& resource) {
   static constexpr std::array kExempt{
       "validatingadmissionpolicies",     "validatingadmissionpolicybindings",
       "mutatingadmissionpolicies",       "mutatingadmissionpolicybindings",
       "validatingwebhookconfigurations", "mutatingwebhookconfigurations"};
-  return resource.group == kAdmissionGroup &&
+  return resource.group == kGroup &&
          std::ranges::any_of(kExempt, [&](const char* one) { return resource.plural == one; });
 }
 
@@ -93,11 +105,9 @@ PolicyRequest::PolicyRequest(Services& services, RestRequest& request, const Adm
     }
   }
   if (write.object != nullptr) matched_.labels = &(*write.object)["metadata"]["labels"];
-  if (write.old_object != nullptr)
-    matched_.old_labels = &(*write.old_object)["metadata"]["labels"];
+  if (write.old_object != nullptr) matched_.old_labels = &(*write.old_object)["metadata"]["labels"];
   if (is_namespace) {
-    matched_.namespace_labels =
-        matched_.labels != nullptr ? matched_.labels : matched_.old_labels;
+    matched_.namespace_labels = matched_.labels != nullptr ? matched_.labels : matched_.old_labels;
   } else if (resource.namespaced) {
     matched_.namespace_labels = &std::as_const(namespace_)["metadata"]["labels"];
   }

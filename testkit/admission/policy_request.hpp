@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kube/object/ref.hpp>
 #include <kube/object/value.hpp>
 
 #include <string>
@@ -14,9 +15,6 @@
 
 namespace kube::testkit::detail {
 
-/// The API group of policies, bindings and webhook configurations.
-inline constexpr const char* kAdmissionGroup = "admissionregistration.k8s.io";
-
 /// A write, as seen by admission.
 struct AdmittedWrite {
   std::string_view operation;  ///< CREATE, UPDATE or DELETE
@@ -25,8 +23,11 @@ struct AdmittedWrite {
   bool dry_run = false;
 };
 
-/// Returns whether policies do not apply to a resource: so that a mistake can always be undone, they
-/// do not apply to policies and webhooks.
+/// Returns the objects of a resource of admissionregistration.k8s.io, such as policies.
+[[nodiscard]] std::vector<Ref<Value>> admission_objects(Services& services, const char* resource);
+
+/// Returns whether policies do not apply to a resource. They do not apply to policies and webhooks,
+/// so that a mistake can always be undone.
 [[nodiscard]] bool is_exempt_from_policies(const Resource& resource);
 
 /// A write, as policies see it: what selects policies and bindings, the parameters of bindings, and
@@ -37,7 +38,7 @@ class PolicyRequest {
   PolicyRequest(const PolicyRequest&) = delete;
   PolicyRequest& operator=(const PolicyRequest&) = delete;
 
-  /// Returns whether matchConstraints of a policy, or matchResources of a binding, select the write.
+  /// Returns whether matchConstraints of a policy or matchResources of a binding select the write.
   [[nodiscard]] bool matches(const Value& constraints) const {
     return matches_resources(constraints, matched_);
   }

@@ -84,7 +84,9 @@ Value to_document(const Val& value) {
   if (value.is_null()) return Value{nullptr};
   if (value.is<bool>()) return Value{value.get<bool>()};
   if (value.is<std::int64_t>()) return Value{value.get<std::int64_t>()};
-  if (value.is<std::uint64_t>()) return Value{static_cast<std::int64_t>(value.get<std::uint64_t>())};
+  if (value.is<std::uint64_t>()) {
+    return Value{static_cast<std::int64_t>(value.get<std::uint64_t>())};
+  }
   if (value.is<double>()) return Value{value.get<double>()};
   if (value.is<Text>()) return Value{value.as_text()};
   if (value.is<Bytes>()) return Value{base64_encode(*value.get<Bytes>().data)};

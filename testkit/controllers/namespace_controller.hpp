@@ -9,7 +9,7 @@
 
 namespace kube::testkit::detail {
 
-/// Deletes the content of namespaces that are being deleted, and then the namespaces (DL-10, DL-13).
+/// Deletes the content of namespaces that are being deleted, then the namespaces (DL-10, DL-13).
 ///
 /// Thread safety: none; used by the controllers' thread only.
 class NamespaceController {

@@ -155,8 +155,8 @@ void Rest::finish_new(RestRequest& request, Value& object, const WriteOptions& o
     admit_new(services_, resource, object);
   }
   mutate_by_policies(
-      services_, request,
-      {.operation = "CREATE", .object = &object, .dry_run = options.dry_run}, object,
+      services_, request, {.operation = "CREATE", .object = &object, .dry_run = options.dry_run},
+      object,
       {.complete = [&](Value& changed) { complete(services_.codec, resource, changed); },
        .admit =
            [&](Value& changed) {
@@ -299,14 +299,12 @@ Value Rest::finish_update(RestRequest& request, const Value& live, Value next,
     admit_change(resource, live, next);
   }
   if (request.subresource.empty() || request.subresource == "status") {
-    mutate_by_policies(services_, request,
-                       {.operation = "UPDATE",
-                        .object = &next,
-                        .old_object = &live,
-                        .dry_run = options.dry_run},
-                       next,
-                       {.complete = [&](Value& changed) { complete(services_.codec, resource, changed); },
-                        .admit = [&](Value& changed) { admit_change(resource, live, changed); }});
+    mutate_by_policies(
+        services_, request,
+        {.operation = "UPDATE", .object = &next, .old_object = &live, .dry_run = options.dry_run},
+        next,
+        {.complete = [&](Value& changed) { complete(services_.codec, resource, changed); },
+         .admit = [&](Value& changed) { admit_change(resource, live, changed); }});
   }
   if (!resource.is_custom()) {
     count_template(resource, live, next);

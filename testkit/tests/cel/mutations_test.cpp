@@ -48,11 +48,11 @@ void bind(Api& api, const std::string& policy) {
 // AP-8
 TEST(MutatingPolicies, MergeApplyConfigurations) {
   Api api;
-  const ApiReply made = add_policy(
-      api, "p",
-      apply(R"(Object{metadata: Object.metadata{annotations: {"a": object.metadata.name}}})") +
-          "," +
-          apply(R"(Object{metadata: Object.metadata{labels: {"b": object.metadata.annotations.a}}})"));
+  const std::string annotate =
+      R"(Object{metadata: Object.metadata{annotations: {"a": object.metadata.name}}})";
+  const std::string label =
+      R"(Object{metadata: Object.metadata{labels: {"b": object.metadata.annotations.a}}})";
+  const ApiReply made = add_policy(api, "p", apply(annotate) + "," + apply(label));
   ASSERT_EQ(made.status(), 201) << made.text();
   EXPECT_EQ(made.header("Warning"), "");
   EXPECT_EQ(api.make_config_map("early").at("metadata.labels"), "") << "nothing binds the policy";
@@ -70,9 +70,10 @@ TEST(MutatingPolicies, MergeApplyConfigurations) {
 // AP-8
 TEST(MutatingPolicies, MergeListsByKeyAndAddDefaults) {
   Api api;
-  add_policy(api, "p",
-             apply(R"(Object{spec: Object.spec{containers: [Object.spec.containers{name: "side", )"
-                   R"(image: "i:1", ports: [Object.spec.containers.ports{containerPort: 80}]}]}})"));
+  add_policy(
+      api, "p",
+      apply(R"(Object{spec: Object.spec{containers: [Object.spec.containers{name: "side", )"
+            R"(image: "i:1", ports: [Object.spec.containers.ports{containerPort: 80}]}]}})"));
   bind(api, "p");
 
   const ApiReply pod = api.make_pod("p");
@@ -133,8 +134,8 @@ TEST(MutatingPolicies, DenyRequestsWhenTheyFail) {
   EXPECT_EQ(denied.reason(), "Invalid");
   EXPECT_EQ(denied.message(),
             "policy 'p' with binding 'p-b' denied request: type mismatch: unexpected type name "
-            "\"Object.wrong\", expected \"Object.metadata\", which matches field name path from root "
-            "Object type");
+            "\"Object.wrong\", expected \"Object.metadata\", which matches field name path from "
+            "root Object type");
   EXPECT_EQ(denied.at("details.causes[0].message"), denied.message());
   EXPECT_EQ(ignored.status(), 201);
 }
@@ -151,7 +152,8 @@ TEST(MutatingPolicies, MayNotReplacePartsAsAWhole) {
 
   EXPECT_EQ(denied.at("details.causes[0].message"),
             "policy 'p' with binding 'p-b' denied request: error applying patch: invalid "
-            "ApplyConfiguration: may not mutate atomic arrays, maps or structs: .spec.nodeSelector");
+            "ApplyConfiguration: may not mutate atomic arrays, maps or structs: "
+            ".spec.nodeSelector");
   EXPECT_THAT(denied.at("details.causes[1].message"),
               HasSubstr(".spec.nodeSelektor: field not declared in schema"));
 }
