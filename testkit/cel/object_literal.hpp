@@ -11,8 +11,8 @@
 
 namespace kube::testkit::cel {
 
-/// A value of a type such as `Object.spec`, or of type `JSONPatch`, constructed by an expression of a
-/// mutating policy.
+/// A value of a type such as `Object.spec`, or of type `JSONPatch`, constructed by an expression of
+/// a mutating policy.
 struct ObjectLiteral final : Opaque {
   explicit ObjectLiteral(std::string type_name) : name(std::move(type_name)) {}
 

@@ -27,15 +27,14 @@ std::string json_patch(const std::string& expression) {
 }
 
 /// Creates a policy for config maps and pods.
-ApiReply add_policy(Api& api, const std::string& name, const std::string& mutations,
-                    const std::string& rest = "") {
+ApiReply add_policy(Api& api, const std::string& name, const std::string& mutations) {
   return api.post(
       kPolicies,
       fmt::format(
           R"({{"metadata":{{"name":"{}"}},"spec":{{"reinvocationPolicy":"Never","matchConstraints":{{"resourceRules":[)"
           R"({{"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE","UPDATE"],"resources":["configmaps","pods"]}}]}},)"
-          R"({}"mutations":[{}]}}}})",
-          name, rest, mutations));
+          R"("mutations":[{}]}}}})",
+          name, mutations));
 }
 
 void bind(Api& api, const std::string& policy) {
