@@ -3,6 +3,7 @@
 """Compares how the specs of foreign test suites end against two servers.
 
   compare_specs.py REAL OURS KNOWN
+  compare_specs.py FOLDER           only shows the specs that fail
 
 REAL and OURS are folders with a pair of files for each suite: SUITE.json, the report of Ginkgo, and SUITE.log, what the
 test program printed. KNOWN lists the specs that pass only on the real server, as regular expressions for "SUITE | SPEC".
@@ -56,11 +57,23 @@ def is_runner(log, name):
     return start >= 0 and 'Running Suite: ' in text[start:end if end > 0 else len(text)]
 
 
-def main():
-    real_folder, ours_folder, list_of_known = sys.argv[1:]
+def suites_in(folder):
+    return sorted({path.stem for path in pathlib.Path(folder).iterdir()})
+
+
+def show(folder):
+    for suite in suites_in(folder):
+        result = specs(folder, suite)
+        for name in result:
+            if not result[name]:
+                print(f'FAILS  {suite} | {name}')
+        print(f'{suite}: {sum(result.values())} of {len(result)}')
+
+
+def compare(real_folder, ours_folder, list_of_known):
+    """Prints what differs and a table. Returns whether all differences are known."""
     found, rows = [], []
-    suites = sorted({path.stem for path in pathlib.Path(real_folder).iterdir()})
-    for suite in suites:
+    for suite in suites_in(real_folder):
         real, ours = specs(real_folder, suite), specs(ours_folder, suite)
         passed = [name for name in real if real[name]]
         found += [f'{suite} | {name}' for name in passed if not ours.get(name)]
@@ -74,7 +87,14 @@ def main():
         print(f'| {suite} | {real_passed} of {real_all} | {ours_passed} of {ours_all} |')
     if not any(row[1] for row in rows):
         sys.exit('compare_specs.py: nothing has passed on the real server')
-    sys.exit(0 if fine else 1)
+    return fine
+
+
+def main():
+    if len(sys.argv) == 2:
+        show(sys.argv[1])
+    elif not compare(*sys.argv[1:]):
+        sys.exit(1)
 
 
 main()

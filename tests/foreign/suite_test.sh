@@ -49,14 +49,27 @@ memory() {
     END { printf "%s: %d MB resident, %d MB at most\n", name, value["VmRSS:"], value["VmHWM:"] }' "/proc/$2/status"
 }
 
-# controller_runtime FOLDER KUBECONFIG: one package after the other, because some listen on fixed ports.
+# start real|ours: starts that server, which has no controllers; $config is the kubeconfig of its administrator.
+start() {
+  if [ "$1" = real ]; then
+    config=$("$cluster" start "$work/cluster")
+  else
+    serve --no-controllers
+    config=$kubeconfig
+  fi
+}
+
+# controller_runtime real|ours: each package has a server of its own, as when its tests start one themselves. One package
+# after the other, because some listen on fixed ports.
 controller_runtime() {
   while read -r package folder; do
     case $package in *"$focus"*) ;; *) continue ;; esac
     name=$(echo "$package" | tr / -)
-    (cd "$folder" && USE_EXISTING_CLUSTER=true KUBECONFIG=$2 timeout 600 "$programs/$name.test" -test.v \
-      -ginkgo.no-color -ginkgo.silence-skips -ginkgo.flake-attempts=2 -ginkgo.json-report="$1/$name.json") \
-      >"$1/$name.log" 2>&1 </dev/null || true
+    start "$1"
+    (cd "$folder" && USE_EXISTING_CLUSTER=true KUBECONFIG=$config timeout 600 "$programs/$name.test" -test.v \
+      -ginkgo.no-color -ginkgo.silence-skips -ginkgo.json-report="$work/$1/$name.json") \
+      >"$work/$1/$name.log" 2>&1 </dev/null || true
+    if [ "$1" = real ]; then "$cluster" stop "$work/cluster"; else kill "$server"; fi
   done <"$programs/packages"
 }
 
@@ -75,7 +88,7 @@ controllers() {
 # e2e FOLDER KUBECONFIG: both lists, or only what is asked for.
 e2e() {
   for list in api-machinery conformance; do
-    (cd "$1" && "$programs/ginkgo" --no-color --procs 4 --timeout 40m --flake-attempts 2 --silence-skips \
+    (cd "$1" && "$programs/ginkgo" --no-color --procs 4 --timeout 40m --silence-skips \
       --json-report "$list.json" --output-dir "$1" --focus "${focus:-$(patterns "$here/e2e/$list.txt")}" \
       --skip "$(patterns "$here/e2e/skip.txt")" "$programs/e2e.test" -- \
       --kubeconfig "$2" --provider skeleton --kubectl-path "$kubectl" --num-nodes 1 --allowed-not-ready-nodes -1 \
@@ -85,35 +98,29 @@ e2e() {
 }
 
 mkdir "$work/real" "$work/ours"
-if [ "$only" != ours ]; then
-  real_config=$("$cluster" start "$work/cluster")
-fi
-if [ "$only" != real ]; then
-  # The real server has no controllers unless the suite starts them.
-  if [ "$suite" = e2e ]; then serve; else serve --empty; fi
-fi
+servers_asked=${only:-real ours}
 case $suite in
   controller-runtime)
-    [ "$only" = ours ] || controller_runtime "$work/real" "$real_config"
-    [ "$only" = real ] || controller_runtime "$work/ours" "$kubeconfig"
+    for one in $servers_asked; do controller_runtime "$one"; done
     ;;
   e2e)
-    [ "$only" = ours ] || controllers "$real_config" "$work/real.controllers.log"
-    [ "$only" = real ] || controllers "$kubeconfig" "$work/ours.controllers.log"
-    # At the same time, because most specs wait.
+    waiting=
+    for one in $servers_asked; do
+      start "$one"
+      controllers "$config" "$work/$one.controllers.log"
+      e2e "$work/$one" "$config" &  # both at the same time, because most specs wait
+      waiting="$waiting $!"
+    done
+    for one in $waiting; do wait "$one"; done
     if [ "$only" != ours ]; then
-      e2e "$work/real" "$real_config" &
-      waiting=$!
+      memory kube-apiserver "$(cat "$work/cluster/kube-apiserver.pid")"
+      memory etcd "$(cat "$work/cluster/etcd.pid")"
     fi
-    [ "$only" = real ] || e2e "$work/ours" "$kubeconfig"
-    [ "$only" = ours ] || wait "$waiting"
+    [ "$only" = real ] || memory kubecxx "$server"
     ;;
 esac
-[ "$only" = ours ] || memory kube-apiserver "$(cat "$work/cluster/kube-apiserver.pid")"
-[ "$only" = ours ] || memory etcd "$(cat "$work/cluster/etcd.pid")"
-[ "$only" = real ] || memory kubecxx "$server"
 if [ -n "$only" ]; then
-  python3 -B "$here/compare_specs.py" "$work/$only" "$work/$only" /dev/null
+  python3 -B "$here/compare_specs.py" "$work/$only"
 else
   python3 -B "$here/compare_specs.py" "$work/real" "$work/ours" "$here/$suite/known_differences.txt"
 fi
