@@ -52,7 +52,9 @@ memory() {
 # start real|ours: starts that server, which has no controllers; $config is the kubeconfig of its administrator.
 start() {
   if [ "$1" = real ]; then
-    config=$("$cluster" start "$work/cluster")
+    # Flattened, because its paths are relative to its folder.
+    "$kubectl" config view --flatten --minify --kubeconfig "$("$cluster" start "$work/cluster")" >"$work/real.kubeconfig"
+    config=$work/real.kubeconfig
   else
     serve --no-controllers
     config=$kubeconfig
