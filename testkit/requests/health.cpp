@@ -13,6 +13,7 @@ namespace {
 constexpr std::string_view kChecks[] = {
     "ping",
     "log",
+    "loopback-serving-certificate",
     "etcd",
     "etcd-readiness",
     "informer-sync",
@@ -25,6 +26,7 @@ constexpr std::string_view kChecks[] = {
     "poststarthook/start-apiextensions-controllers",
     "poststarthook/crd-informer-synced",
     "poststarthook/start-system-namespaces-controller",
+    "poststarthook/peer-endpoint-reconciler-controller",
     "poststarthook/start-cluster-authentication-info-controller",
     "poststarthook/start-kube-apiserver-identity-lease-controller",
     "poststarthook/start-kube-apiserver-identity-lease-garbage-collector",
@@ -48,8 +50,12 @@ constexpr std::string_view kChecks[] = {
     "shutdown",
 };
 
-bool is_only_ready(std::string_view check) {
-  return check == "etcd-readiness" || check == "informer-sync" || check == "shutdown";
+/// Returns whether an endpoint has a check.
+bool has_check(std::string_view endpoint, std::string_view check) {
+  const bool is_ready = endpoint == "readyz";
+  if (check == "loopback-serving-certificate") return !is_ready;
+  if (check == "etcd-readiness" || check == "informer-sync" || check == "shutdown") return is_ready;
+  return true;
 }
 
 ServerResponse text_response(int status, std::string body) {
@@ -64,9 +70,7 @@ ServerResponse text_response(int status, std::string body) {
 }  // namespace
 
 Health::Health() {
-  for (const std::string_view check : kChecks) {
-    checks_.push_back({.name = std::string{check}, .only_ready = is_only_ready(check)});
-  }
+  for (const std::string_view check : kChecks) checks_.push_back({.name = std::string{check}});
 }
 
 void Health::set(std::string_view check, bool passes) {
@@ -83,12 +87,11 @@ std::optional<ServerResponse> Health::serve(const RequestUrl& url) const {
   if (url.segments.empty()) return std::nullopt;
   const std::string& endpoint = url.segments[0];
   if (endpoint != "healthz" && endpoint != "livez" && endpoint != "readyz") return std::nullopt;
-  const auto has = [&](const Check& check) { return !check.only_ready || endpoint == "readyz"; };
   const std::lock_guard lock{mutex_};
   if (url.segments.size() > 1) {
     const std::string name = url.path.substr(endpoint.size() + 2);
     const auto found = std::ranges::find(checks_, name, &Check::name);
-    if (found == checks_.end() || !has(*found)) return std::nullopt;
+    if (found == checks_.end() || !has_check(endpoint, name)) return std::nullopt;
     return found->passes ? text_response(200, "ok")
                          : text_response(500, "internal server error: reason withheld\n");
   }
@@ -96,7 +99,7 @@ std::optional<ServerResponse> Health::serve(const RequestUrl& url) const {
   std::string lines;
   bool passed = true;
   for (const Check& check : checks_) {
-    if (!has(check)) continue;
+    if (!has_check(endpoint, check.name)) continue;
     if (std::ranges::find(excluded, check.name) != excluded.end()) {
       lines += fmt::format("[+]{} excluded: ok\n", check.name);
     } else if (check.passes) {

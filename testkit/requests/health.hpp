@@ -26,8 +26,6 @@ class Health {
  private:
   struct Check {
     std::string name;
-    /// Only /readyz has it.
-    bool only_ready = false;
     bool passes = true;
   };
 

@@ -201,6 +201,8 @@ TEST(Health, HasTheChecksOfARealServer) {
   EXPECT_THAT(live, testing::Not(HasSubstr("[+]informer-sync")));
   EXPECT_EQ(api.get("/readyz/shutdown").text(), "ok");
   EXPECT_EQ(api.get("/livez/shutdown").status(), 404);
+  EXPECT_THAT(live, HasSubstr("[+]loopback-serving-certificate ok\n"));
+  EXPECT_THAT(ready, testing::Not(HasSubstr("loopback-serving-certificate")));
 }
 
 }  // namespace
