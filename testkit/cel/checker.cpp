@@ -119,13 +119,10 @@ class Checker {
   void patch_field(const Expr& field, const Type& type) {
     const std::string_view name = field.literal.as_text();
     if (name == "value") return;
-    if (name != "op" && name != "path" && name != "from") {
-      return issue(field.at, fmt::format("undefined field '{}'", name));
-    }
-    if (type.kind == TypeKind::kString || type.kind == TypeKind::kDyn) return;
-    issue(field.at,
-          fmt::format("expected type of field '{}' is 'string' but provided type is '{}'", name,
-                      to_string(type)));
+    const bool is_known = name == "op" || name == "path" || name == "from";
+    if (is_known && (type.kind == TypeKind::kString || type.kind == TypeKind::kDyn)) return;
+    issue(field.at, fmt::format("expected type of field '{}' is '{}' but provided type is '{}'",
+                                name, is_known ? "string" : "", to_string(type)));
   }
 
   void undeclared(Expr& expr, std::string_view name) {

@@ -350,8 +350,9 @@ class Parser {
     expect("{");
     while (!is("}")) {
       made.expr->optional.push_back(accept("?"));
-      Node field = node(Expr::Kind::kLiteral, peek().at);
-      field.expr->literal = Val::text(field_name());
+      Val name = Val::text(field_name());
+      Node field = node(Expr::Kind::kLiteral, peek().at);  // issues point to the colon
+      field.expr->literal = std::move(name);
       add(made, std::move(field));
       expect(":");
       add(made, expression());

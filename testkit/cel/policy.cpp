@@ -128,8 +128,9 @@ void Policy::add_expression(const std::string& field, const std::string& express
   } else if (!program.missing().empty()) {
     missing_.push_back({field, expression, program.missing().front()});
   } else if (!type.empty() && to_string(program.type()) != type) {
-    errors_.push_back(
-        detail::invalid_value(field, expression, fmt::format("must evaluate to {}", type)));
+    errors_.push_back(detail::invalid_value(
+        field, expression,
+        fmt::format("must evaluate to {} but got {}", type, to_string(program.type()))));
   }
 }
 

@@ -166,10 +166,12 @@ TEST(MutatingPolicies, AreCompiledWhenTheyAreWritten) {
   const ApiReply field = add_policy(api, "p", json_patch(R"([JSONPatch{op: 1, code: "x"}])"));
 
   EXPECT_EQ(type.status(), 422);
-  EXPECT_THAT(type.message(), HasSubstr("must evaluate to Object"));
-  EXPECT_THAT(list.message(), HasSubstr("must evaluate to list(JSONPatch)"));
-  EXPECT_THAT(field.message(), HasSubstr("expected type of field 'op' is 'string'"));
-  EXPECT_THAT(field.message(), HasSubstr("undefined field 'code'"));
+  EXPECT_THAT(type.message(), HasSubstr("must evaluate to Object but got int"));
+  EXPECT_THAT(list.message(), HasSubstr("must evaluate to list(JSONPatch) but got Object"));
+  EXPECT_THAT(field.message(), HasSubstr("ERROR: <input>:1:14: expected type of field 'op' is "
+                                         "'string' but provided type is 'int'"));
+  EXPECT_THAT(field.message(), HasSubstr("ERROR: <input>:1:23: expected type of field 'code' is "
+                                         "'' but provided type is 'string'"));
 }
 
 }  // namespace
