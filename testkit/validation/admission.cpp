@@ -190,6 +190,13 @@ void check_mutations(const Field& spec) {
   }
 }
 
+/// Compiles the expressions of a policy that is valid otherwise.
+void check_expressions(const Field& object) {
+  if (object.errors().count() > 0) return;
+  const cel::Policy compiled{object.value()};
+  for (const FieldError& error : compiled.errors()) object.errors().add(error);
+}
+
 }  // namespace
 
 void validate_webhook_configuration(const Field& object, const Value* /*live*/) {
@@ -222,6 +229,7 @@ void validate_admission_policy(const Field& object, const Value* /*live*/) {
   }
   if (object["kind"].is("MutatingAdmissionPolicy")) {
     check_mutations(spec);
+    check_expressions(object);
     return;
   }
   const Field validations = spec["validations"];
@@ -242,9 +250,7 @@ void validate_admission_policy(const Field& object, const Value* /*live*/) {
     for (const std::string& problem : qualified_name_problems(full)) key.invalid(full, problem);
     check_required(annotations.at(i)["valueExpression"], "valueExpression is not specified");
   }
-  if (object.errors().count() > 0) return;
-  const cel::Policy compiled{object.value()};
-  for (const FieldError& error : compiled.errors()) object.errors().add(error);
+  check_expressions(object);
 }
 
 void validate_admission_policy_binding(const Field& object, const Value* /*live*/) {
