@@ -350,9 +350,9 @@ class Parser {
     expect("{");
     while (!is("}")) {
       made.expr->optional.push_back(accept("?"));
-      Val name = Val::text(field_name());
+      Val key = Val::text(field_name());
       Node field = node(Expr::Kind::kLiteral, peek().at);  // issues point to the colon
-      field.expr->literal = std::move(name);
+      field.expr->literal = std::move(key);
       add(made, std::move(field));
       expect(":");
       add(made, expression());
