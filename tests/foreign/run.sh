@@ -6,13 +6,8 @@ set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 client=$1
-status=0
-program=$("$here/build.sh" "$client") || status=$?
-if [ "$status" -eq 3 ]; then
-  echo "SKIPPED: $client cannot be built here"
-  exit 77
-fi
-[ "$status" -eq 0 ] || exit 1
+. "$here/program.sh"
+program_of "$client"
 
 simulated=
 if [ $# -gt 1 ]; then

@@ -16,13 +16,8 @@ if [ "$suite" = e2e ] && [ "${KUBECXX_FOREIGN_E2E:-0}" != 1 ]; then
   echo 'SKIPPED: the e2e tests take long to build and to run; KUBECXX_FOREIGN_E2E=1 runs them'
   exit 77
 fi
-status=0
-programs=$("$here/build.sh" "$suite") || status=$?
-if [ "$status" -eq 3 ]; then
-  echo "SKIPPED: $suite cannot be built here"
-  exit 77
-fi
-[ "$status" -eq 0 ] || exit 1
+. "$here/program.sh"
+program_of "$suite"
 set -- "$2"
 . "$here/serve.sh"
 cluster=$here/../cluster/cluster.sh
@@ -68,16 +63,16 @@ controller_runtime() {
     case $package in *"$focus"*) ;; *) continue ;; esac
     name=$(echo "$package" | tr / -)
     start "$1"
-    (cd "$folder" && USE_EXISTING_CLUSTER=true KUBECONFIG=$config timeout 600 "$programs/$name.test" -test.v \
+    (cd "$folder" && USE_EXISTING_CLUSTER=true KUBECONFIG=$config timeout 600 "$program/$name.test" -test.v \
       -ginkgo.no-color -ginkgo.silence-skips -ginkgo.json-report="$work/$1/$name.json") \
       >"$work/$1/$name.log" 2>&1 </dev/null || true
     if [ "$1" = real ]; then "$cluster" stop "$work/cluster"; else kill "$server"; fi
-  done <"$programs/packages"
+  done <"$program/packages"
 }
 
 # controllers KUBECONFIG LOG: the controllers that the specs rely on, and a node, on which nothing runs.
 controllers() {
-  "$programs/kube-controller-manager" --kubeconfig "$1" --leader-elect=false --secure-port 0 \
+  "$program/kube-controller-manager" --kubeconfig "$1" --leader-elect=false --secure-port 0 \
     --controllers '*,-node-lifecycle-controller,-node-ipam-controller' >"$2" 2>&1 &
   servers="$servers $!"
   "$kubectl" --kubeconfig "$1" apply -f "$here/e2e/node.yaml" >/dev/null
@@ -90,9 +85,9 @@ controllers() {
 # e2e FOLDER KUBECONFIG: both lists, or only what is asked for.
 e2e() {
   for list in api-machinery conformance; do
-    (cd "$1" && "$programs/ginkgo" --no-color --procs 4 --timeout 40m --silence-skips \
+    (cd "$1" && "$program/ginkgo" --no-color --procs 4 --timeout 40m --silence-skips \
       --json-report "$list.json" --output-dir "$1" --focus "${focus:-$(patterns "$here/e2e/$list.txt")}" \
-      --skip "$(patterns "$here/e2e/skip.txt")" "$programs/e2e.test" -- \
+      --skip "$(patterns "$here/e2e/skip.txt")" "$program/e2e.test" -- \
       --kubeconfig "$2" --provider skeleton --kubectl-path "$kubectl" --num-nodes 1 --allowed-not-ready-nodes -1 \
       --minStartupPods -1 --dump-logs-on-failure=false) >"$1/$list.log" 2>&1 </dev/null || true
     [ -z "$focus" ] || break
