@@ -91,7 +91,8 @@ void serve(ServeOptions& options) {
   options.server.tls =
       options.tls.value_or(!options.kubeconfig_out.empty() || options.server.rbac);
   // A whole cluster has a controller manager, which aggregates roles.
-  options.server.aggregate_roles = options.server.rbac && options.server.cluster_objects;
+  options.server.aggregate_roles = options.server.rbac && options.server.cluster_objects &&
+                                   options.server.namespace_controller;
   if (!is_loopback(options.server.listen) &&
       (!options.server.tls || options.server.token.empty())) {
     throw CLI::ValidationError(
@@ -176,6 +177,14 @@ void add_serve(CLI::App& app) {
       "--empty", [options] { options->server.cluster_objects = false; },
       "Start with namespaces only, without the services, roles and accounts that every cluster "
       "has");
+  command->add_flag_callback(
+      "--no-controllers",
+      [options] {
+        options->server.garbage_collection = false;
+        options->server.namespace_controller = false;
+      },
+      "Do only what an API server does without a controller manager: deleted namespaces stay, "
+      "garbage is not collected, and new namespaces get no service account");
   command->add_option("--kubeconfig-out", options->kubeconfig_out,
                       "Write a kubeconfig for kubectl to this file, and serve HTTPS");
   command->add_option("--data", options->data, "Store the objects in this SQLite file");
