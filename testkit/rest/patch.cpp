@@ -208,20 +208,6 @@ Rest::Written Rest::apply_object(RestRequest& request, const WriteOptions& optio
   return update_object(
       request, options,
       [&](const Value& live) {
-        if (live.is_absent()) {
-          const AccessDecision may = authorize({.user = request.user,
-                                                .verb = "create",
-                                                .group = resource.group,
-                                                .version = resource.version,
-                                                .resource = resource.plural,
-                                                .subresource = {},
-                                                .namespace_ = request.namespace_,
-                                                .name = request.name,
-                                                .path = {}});
-          if (!may.allowed) {
-            throw forbidden(resource.group_resource(), request.name, may.reason);
-          }
-        }
         Value next =
             apply_patch(schema_of(resource), live, applied, manager, options.force.value_or(false));
         try {

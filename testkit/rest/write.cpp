@@ -21,6 +21,8 @@
 #include "testkit/cluster/signing_requests.hpp"
 #include "testkit/cluster/volume_claims.hpp"
 #include "testkit/kinds/conversion.hpp"
+#include "testkit/rbac/escalation.hpp"
+#include "testkit/requests/access.hpp"
 #include "testkit/requests/failures.hpp"
 #include "testkit/rest/body.hpp"
 #include "testkit/rest/metadata.hpp"
@@ -166,6 +168,7 @@ void Rest::finish_new(RestRequest& request, Value& object, const WriteOptions& o
     set_initial_state(resource, object);
     drop_empty_lists(object);
   }
+  check_escalation(services_, request, nullptr, object);
   refuse_invalid(request, services_.options.strict, object, nullptr);
   report_unsupported(request, services_.options.strict, object);
   if (!resource.is_custom()) check_admitted(services_, resource, "", nullptr, object);
@@ -314,6 +317,7 @@ Value Rest::finish_update(RestRequest& request, const Value& live, Value next,
       spec_differs(resource, live, next)) {
     next["metadata"]["generation"] = live.get_integer("metadata.generation").value_or(0) + 1;
   }
+  check_escalation(services_, request, &live, next);
   // Fields that the subresource may change count as unchanged.
   std::optional<Value> compared;
   if (request.subresource == "resize") compared = with_resources_of(live, next);
@@ -355,6 +359,7 @@ Rest::Written Rest::update_object(RestRequest& request, const WriteOptions& opti
     const StoredObject current = services_.store.get(collection, key);
     if (!current) {
       if (!may_create) throw not_found(resource.group_resource(), request.name);
+      if (services_.is_guarded()) require_access(services_, request.access_for("create"));
       Value fresh = change(Value{});
       if (!is_apply) {
         if (const std::string uid = metadata_text(fresh, "uid"); !uid.empty()) {

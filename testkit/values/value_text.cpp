@@ -18,4 +18,22 @@ void append_json_string(std::string& out, std::string_view text) {
   kube::detail::JsonWriter{out}.text(text);
 }
 
+std::string string_at(const Value& object, std::string_view path) {
+  return std::string{object.get_string(path).value_or("")};
+}
+
+std::vector<std::string> strings_at(const Value& object, std::string_view path) {
+  std::vector<std::string> texts;
+  for (const Value& one : object.get_array(path)) {
+    if (one.is_string()) texts.emplace_back(one.as_string());
+  }
+  return texts;
+}
+
+Value string_list(const std::vector<std::string>& texts) {
+  Value list = Value::array();
+  for (const std::string& text : texts) list.push_back(text);
+  return list;
+}
+
 }  // namespace kube::testkit::detail

@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 /// Conversion of documents from and to text.
 namespace kube::testkit::detail {
@@ -17,5 +18,12 @@ namespace kube::testkit::detail {
 [[nodiscard]] Ref<Value> parse_yaml(std::string_view yaml);
 /// Appends `text` as a JSON string.
 void append_json_string(std::string& out, std::string_view text);
+
+/// Returns the string at a path such as "spec.token"; empty if there is none.
+[[nodiscard]] std::string string_at(const Value& object, std::string_view path);
+/// Returns the strings of the array at a path.
+[[nodiscard]] std::vector<std::string> strings_at(const Value& object, std::string_view path);
+/// Returns an array of strings.
+[[nodiscard]] Value string_list(const std::vector<std::string>& texts);
 
 }  // namespace kube::testkit::detail

@@ -51,7 +51,7 @@ start() {
     "$kubectl" config view --flatten --minify --kubeconfig "$("$cluster" start "$work/cluster")" >"$work/real.kubeconfig"
     config=$work/real.kubeconfig
   else
-    serve --no-controllers
+    serve --no-controllers --rbac
     config=$kubeconfig
   fi
 }

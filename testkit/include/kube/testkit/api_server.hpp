@@ -63,6 +63,13 @@ struct ApiServerOptions {
   /// Authorizer: returns the reason for a refusal (may be empty), or nullopt to allow the request.
   /// Not called for the administrator.
   std::function<std::optional<std::string>(const RequestInfo&)> deny = {};
+  /// Enforce Roles, ClusterRoles and their bindings, as a real server does (RB-1). Requests are
+  /// refused with 403 unless a binding allows them; the administrator may do everything. Creates
+  /// the default cluster roles and bindings. `deny`, if it is set, is asked first.
+  bool rbac = false;
+  /// Fill in the rules of ClusterRoles with an aggregationRule, as the controller manager does; a
+  /// bare API server does not (RB-29).
+  bool aggregate_roles = false;
   /// Null means the system clock. Drives faults, watch timeouts, expiry and timestamps, but not
   /// socket timeouts.
   Clock* clock = nullptr;
@@ -129,13 +136,18 @@ class ApiServer {
   [[nodiscard]] const std::string& ca_pem() const;
   /// Returns a client configuration for the administrator, without a client-side rate limit.
   [[nodiscard]] Config config() const;
-  /// Returns a client configuration for `user`. A user of ApiServerOptions::users authenticates with
-  /// its token, unless `groups` is given. With TLS, any other user gets a new client certificate;
-  /// without TLS, throws std::invalid_argument.
+  /// Returns a client configuration for `user`. A user of ApiServerOptions::users authenticates
+  /// with its token, unless `groups` is given. Any other user gets a new client certificate or,
+  /// without TLS, a new token.
   [[nodiscard]] Config config_for(std::string_view user,
                                   const std::vector<std::string>& groups = {}) const;
+  /// Returns a client configuration with a token of a service account, which a pod of that account
+  /// would use. Throws ApiError 404 if there is no such account.
+  [[nodiscard]] Config config_for_account(std::string_view namespace_, std::string_view name) const;
   /// Returns the administrator's configuration as a kubeconfig file, for kubectl and other clients.
   [[nodiscard]] std::string kubeconfig() const;
+  /// Does the same for a configuration from config_for() or config_for_account().
+  [[nodiscard]] std::string kubeconfig(const Config& config) const;
 
   /// Stores an object, status included, without validation or admission. Fills in a missing uid,
   /// creationTimestamp and namespace. Replaces an object of the same name. Returns the stored
