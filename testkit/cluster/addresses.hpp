@@ -11,7 +11,8 @@ namespace kube::testkit::detail {
 /// ExternalName services get none.
 void choose_cluster_address(Store& store, Value& service);
 
-/// Throws ApiError 422 if a new service has an address that is in use.
+/// Throws ApiError 422 if a new service has an address that is in use, or outside of the range of
+/// cluster IPs.
 void check_cluster_address(Store& store, const Value& service);
 
 }  // namespace kube::testkit::detail

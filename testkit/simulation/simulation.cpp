@@ -11,6 +11,7 @@
 #include "testkit/simulation/cron_job.hpp"
 #include "testkit/simulation/daemon_set.hpp"
 #include "testkit/simulation/deployment.hpp"
+#include "testkit/simulation/disruption_budget.hpp"
 #include "testkit/simulation/endpoints.hpp"
 #include "testkit/simulation/job.hpp"
 #include "testkit/simulation/nodes.hpp"
@@ -50,6 +51,7 @@ Simulation::Simulation(Engine& engine, Clock& clock, const Logger& logger)
   add(std::make_unique<DeploymentController>(access(kControllerManager)));
   add(std::make_unique<CronJobController>(access(kControllerManager)));
   add(std::make_unique<EndpointsController>(access(kControllerManager)));
+  add(std::make_unique<DisruptionBudgetController>(access(kControllerManager)));
   subscribe();
   start_over();
   thread_ = std::jthread{[this](const std::stop_token& stop) { run(stop); }};
