@@ -27,7 +27,7 @@ done
 started=$(date +%s)
 timeout "$limit" "$here/build.sh" >/dev/null ||
   unavailable "the control plane cannot be built within $limit seconds"
-for client in client-go kube-rs client-node kopf helm; do
+for client in client-go kube-rs client-node kopf helm fabric8; do
   spent=$(($(date +%s) - started))
   status=0
   timeout $((limit > spent ? limit - spent : 1)) "$here/../foreign/build.sh" "$client" >/dev/null || status=$?
