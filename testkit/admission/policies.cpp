@@ -42,22 +42,26 @@ Value list_of(const std::vector<std::string>& texts) {
   return list;
 }
 
-/// Returns the variable `request` of expressions.
-Value admission_request(const RestRequest& request, const AdmittedWrite& write) {
+/// Returns the variable `request` of expressions that see the object in the given version.
+Value admission_request(const RestRequest& request, const AdmittedWrite& write,
+                        const std::string& version) {
   const Resource& resource = *request.resource;
-  const Value kind = Value::object(
-      {{"group", resource.group}, {"version", resource.version}, {"kind", resource.kind}});
-  const Value plural = Value::object(
-      {{"group", resource.group}, {"version", resource.version}, {"resource", resource.plural}});
+  const auto kind = [&](const std::string& shown) {
+    return Value::object({{"group", resource.group}, {"version", shown}, {"kind", resource.kind}});
+  };
+  const auto plural = [&](const std::string& shown) {
+    return Value::object(
+        {{"group", resource.group}, {"version", shown}, {"resource", resource.plural}});
+  };
   Value user = Value::object({{"username", request.user.name}, {"uid", request.user.uid}});
   user["groups"] = list_of(request.user.groups);
   user["extra"] = Value::object();
   for (const auto& [key, values] : request.user.extra) user["extra"][key] = list_of(values);
-  return Value::object({{"kind", kind},
-                        {"resource", plural},
+  return Value::object({{"kind", kind(version)},
+                        {"resource", plural(version)},
                         {"subResource", request.subresource},
-                        {"requestKind", kind},
-                        {"requestResource", plural},
+                        {"requestKind", kind(resource.version)},
+                        {"requestResource", plural(resource.version)},
                         {"requestSubResource", request.subresource},
                         {"name", request.name},
                         {"namespace", request.namespace_},
@@ -82,10 +86,7 @@ Value namespace_for(Services& services, const std::string& name) {
 class PolicyCheck {
  public:
   PolicyCheck(Services& services, RestRequest& request, const AdmittedWrite& write)
-      : services_(services),
-        request_(request),
-        write_(write),
-        info_(admission_request(request, write)) {
+      : services_(services), request_(request), write_(write) {
     const Resource& resource = *request.resource;
     const bool is_namespace = resource.id() == "namespaces";
     if (resource.namespaced && !request.namespace_.empty()) {
@@ -115,28 +116,42 @@ class PolicyCheck {
   }
 
   void run(const Value& policy, const std::vector<Ref<Value>>& bindings) {
-    if (!matches_resources(policy["spec"]["matchConstraints"], matched_)) return;
+    const auto version = match_resources(policy["spec"]["matchConstraints"], matched_);
+    if (!version) return;
     std::optional<cel::Policy> compiled;
     for (const Ref<Value>& binding : bindings) {
       if ((*binding)["spec"]["policyName"] != Value{metadata_text(policy, "name")}) continue;
-      if (!matches_resources((*binding)["spec"]["matchResources"], matched_)) continue;
+      if (!match_resources((*binding)["spec"]["matchResources"], matched_)) continue;
       if (!compiled) compiled.emplace(policy);
-      bind(policy, *compiled, *binding);
+      bind(policy, *compiled, *binding, *version);
     }
   }
 
  private:
-  void bind(const Value& policy, const cel::Policy& compiled, const Value& binding) {
+  /// Returns an object of the request in another version of its resource.
+  Value converted(const Value* object, const std::string& version) {
+    if (object == nullptr) return {};
+    const Resource& own = *request_.resource;
+    const ResourcePtr other = services_.catalog()->find(own.group, version, own.plural);
+    const bool is_whole = request_.subresource.empty() || request_.subresource == "status";
+    if (version == own.version || other == nullptr || !is_whole) return *object;
+    const StoredObject stored =
+        services_.codec.from_value(*own.storage_type, to_storage_form(own, *object));
+    return *as_served(services_.codec, *other, stored).value();
+  }
+
+  void bind(const Value& policy, const cel::Policy& compiled, const Value& binding,
+            const std::string& version) {
     if (!compiled.missing().empty()) return not_evaluated(policy, compiled);
     if (!compiled.errors().empty()) {
       return broken(policy, binding, compiled.errors().front().message);
     }
+    const Value info = admission_request(request_, write_, version);
+    const Value object = converted(write_.object, version);
+    const Value old_object = converted(write_.old_object, version);
     std::string error;
     for (const Value& params : params_of(policy, binding, error)) {
-      static const Value kNone;
-      const cel::AdmissionInput input{write_.object != nullptr ? *write_.object : kNone,
-                                      write_.old_object != nullptr ? *write_.old_object : kNone,
-                                      info_, params, namespace_};
+      const cel::AdmissionInput input{object, old_object, info, params, namespace_};
       for (const cel::Policy::Denial& denial : compiled.evaluate(input))
         act(policy, binding, denial);
     }
@@ -242,7 +257,6 @@ class PolicyCheck {
   Services& services_;
   RestRequest& request_;
   const AdmittedWrite& write_;
-  Value info_;
   Value namespace_;
   MatchedRequest matched_;
 };
