@@ -15,6 +15,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <optional>
 #include <utility>
 
 namespace kube::testkit::cel {
@@ -111,7 +113,7 @@ class RuleChecker {
   /// Checks the sum of all costs. `field` is the schema.
   void total(const std::string& field) {
     if (total_ <= kCostOfSchema) return;
-    for (const auto& [cost, rule] : expensive_) {
+    for (const auto& [estimate, rule] : expensive_) {
       errors.push_back(forbidden_value(
           rule,
           "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 "
@@ -181,13 +183,13 @@ class RuleChecker {
     }
   }
 
-  void cost(const std::string& field, std::string_view what, std::uint64_t cost) {
-    if (limits_ == CostLimits::kAll && cost > kCostOfRule) {
-      errors.push_back(forbidden_value(field, cost_message(what, cost, kCostOfRule)));
+  void cost(const std::string& field, std::string_view what, std::uint64_t estimate) {
+    if (limits_ == CostLimits::kAll && estimate > kCostOfRule) {
+      errors.push_back(forbidden_value(field, cost_message(what, estimate, kCostOfRule)));
     }
-    total_ = saturating_add(total_, cost);
-    if (cost < kExpensive) return;
-    expensive_.emplace_back(cost, field);
+    total_ = saturating_add(total_, estimate);
+    if (estimate < kExpensive) return;
+    expensive_.emplace_back(estimate, field);
     std::ranges::stable_sort(expensive_, std::greater<>{}, [](const auto& one) { return one.first; });
     if (expensive_.size() > kMostExpensive) expensive_.resize(kMostExpensive);
   }
