@@ -68,7 +68,7 @@ void choose_cluster_address(Store& store, Value& service) {
   throw internal_error("failed to allocate a serviceIP: range is full");
 }
 
-void check_cluster_address(Store& store, const Value& service) {
+void check_cluster_address(Store& store, const Value& service, bool dry_run) {
   const std::string address = address_of(service);
   if (address.empty() || address == "None") return;
   const auto refuse = [&](const char* field, const std::string& why) {
@@ -78,12 +78,17 @@ void check_cluster_address(Store& store, const Value& service) {
   if (address.find(':') != std::string::npos) {
     refuse("spec.clusterIPs[0]", "IPv6 is not configured on this cluster");
   }
-  const bool is_taken = taken_addresses(store).contains(address);
-  if (is_in_range(address) && !is_taken) return;
-  refuse("spec.clusterIPs", fmt::format("failed to allocate IP {}: {}", address,
-                                        is_taken ? "provided IP is already allocated"
-                                                 : "the provided network does not match the "
-                                                   "current range"));
+  const auto fail = [&](const std::string& why) {
+    refuse("spec.clusterIPs", fmt::format("failed to allocate IP {}: {}", address, why));
+  };
+  if (dry_run) {
+    if (is_in_range(address)) return;
+    fail(fmt::format("the provided IP ({}) is not in the valid range. The range of valid IPs is "
+                     "10.96.0.0/12",
+                     address));
+  }
+  if (taken_addresses(store).contains(address)) fail("provided IP is already allocated");
+  if (!is_in_range(address)) fail("the provided network does not match the current range");
 }
 
 }  // namespace kube::testkit::detail

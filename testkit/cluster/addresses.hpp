@@ -12,7 +12,7 @@ namespace kube::testkit::detail {
 void choose_cluster_address(Store& store, Value& service);
 
 /// Throws ApiError 422 if a new service has an address that is in use, or outside of the range of
-/// cluster IPs.
-void check_cluster_address(Store& store, const Value& service);
+/// cluster IPs. A dry run checks only the range, as a real server does.
+void check_cluster_address(Store& store, const Value& service, bool dry_run);
 
 }  // namespace kube::testkit::detail

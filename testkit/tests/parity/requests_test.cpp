@@ -339,8 +339,20 @@ TEST(ClusterAddresses, AreFromTheRangeOfTheCluster) {
   };
   const std::string foreign =
       "Service \"s\" is invalid: spec.clusterIPs: Invalid value: [\"192.0.2.1\"]: failed to allocate "
-      "IP 192.0.2.1: the provided network does not match the current range";
-  EXPECT_EQ(api.refusal(service("192.0.2.1"), foreign), foreign);
+      "IP 192.0.2.1: ";
+  const Ref<Value> manifest = decode_yaml<Value>(service("192.0.2.1"));
+  const Answer refused = api.send("POST", api.path("services"), encode_json(*manifest));
+  EXPECT_EQ(refused.message,
+            foreign + "the provided network does not match the current range");
+  // A dry run names the range, and does not look at other services.
+  const std::string range = api.server.is_real() ? "10.0.0.0/16" : "10.96.0.0/12";
+  const std::string tried =
+      foreign +
+      "the provided IP (192.0.2.1) is not in the valid range. The range of valid IPs is " + range;
+  EXPECT_EQ(api.refusal(service("192.0.2.1"), tried), tried);
+  const Ref<Value> first = api.create(
+      "{apiVersion: v1, kind: Service, metadata: {name: first}, spec: {ports: [{port: 80}]}}");
+  EXPECT_EQ(api.refusal(service(Asked::text(*first, "spec.clusterIP")), ""), "");
   const std::string other =
       "Service \"s\" is invalid: spec.clusterIPs[0]: Invalid value: [\"fd00::1\"]: IPv6 is not "
       "configured on this cluster";
