@@ -471,7 +471,9 @@ class Estimator {
     const bool is_equality = name == "_==_" || name == "_!=_";
     if (name == "_==_" && left.type->kind == TypeKind::kOpaque &&
         to_string(*left.type) == to_string(*right.type)) {
-      return {};
+      // Values of these types are small, except for URLs, which are compared as texts.
+      if (left.type->name != "kubernetes.URL") return {};
+      return {scaled(find_size(right).value_or(exactly(1)).max, kPerCharacter)};
     }
     if (is_equality || (is_text && is_one_of(name, {"_<_", "_<=_", "_>_", "_>=_"}))) {
       return {scaled(std::min(size_of(left).max, size_of(right).max), kPerCharacter)};

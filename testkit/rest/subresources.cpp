@@ -277,6 +277,9 @@ ServerResponse Rest::evict(RestRequest& request) {
     const ResourcePtr evictions =
         pseudo_resource<policy::v1::Eviction>("policy", eviction_version(request.http.body));
     const Value body = decode_body(request, *evictions, {});
+    if (metadata_text(body, "name") != request.name) {
+      throw bad_request("name in URL does not match name in Eviction object");
+    }
     const Value& given = body["deleteOptions"];
     options.grace = given.get_integer("gracePeriodSeconds");
     const auto wanted = [&](std::string_view path) -> std::optional<std::string> {
