@@ -2,6 +2,7 @@
 #include "testkit/admission/policies.hpp"
 
 #include <kube/api/errors.hpp>
+#include <kube/api/group_version.hpp>
 #include <kube/api/meta/v1.hpp>
 
 #include <fmt/format.h>
@@ -53,22 +54,31 @@ Value admission_request(const RestRequest& request, const AdmittedWrite& write,
     return Value::object(
         {{"group", resource.group}, {"version", shown}, {"resource", resource.plural}});
   };
-  Value user = Value::object({{"username", request.user.name}, {"uid", request.user.uid}});
-  user["groups"] = list_of(request.user.groups);
-  user["extra"] = Value::object();
+  // Empty texts and lists are absent.
+  const auto set = [](Value& object, const char* field, const std::string& text) {
+    if (!text.empty()) object[field] = text;
+  };
+  Value user = Value::object({{"username", request.user.name}});
+  set(user, "uid", request.user.uid);
+  if (!request.user.groups.empty()) user["groups"] = list_of(request.user.groups);
   for (const auto& [key, values] : request.user.extra) user["extra"][key] = list_of(values);
-  return Value::object({{"kind", kind(version)},
-                        {"resource", plural(version)},
-                        {"subResource", request.subresource},
-                        {"requestKind", kind(resource.version)},
-                        {"requestResource", plural(resource.version)},
-                        {"requestSubResource", request.subresource},
-                        {"name", request.name},
-                        {"namespace", request.namespace_},
-                        {"operation", write.operation},
-                        {"userInfo", std::move(user)},
-                        {"dryRun", write.dry_run},
-                        {"options", Value::object()}});
+  const char* options = write.operation == "CREATE"   ? "CreateOptions"
+                        : write.operation == "DELETE" ? "DeleteOptions"
+                                                      : "UpdateOptions";
+  Value info = Value::object(
+      {{"kind", kind(version)},
+       {"resource", plural(version)},
+       {"requestKind", kind(resource.version)},
+       {"requestResource", plural(resource.version)},
+       {"operation", write.operation},
+       {"userInfo", std::move(user)},
+       {"dryRun", write.dry_run},
+       {"options", Value::object({{"kind", options}, {"apiVersion", "meta.k8s.io/v1"}})}});
+  set(info, "subResource", request.subresource);
+  set(info, "requestSubResource", request.subresource);
+  set(info, "name", request.name);
+  set(info, "namespace", request.namespace_);
+  return info;
 }
 
 /// Returns a namespace without the fields that expressions cannot access.
@@ -164,6 +174,15 @@ class PolicyCheck {
     deny(policy, binding, {why, ""});
   }
 
+  /// A policy that no binding can use denies the request, unless failurePolicy is Ignore.
+  void unusable(const Value& policy, const std::string& why) {
+    if (policy["spec"]["failurePolicy"] == Value{"Ignore"}) return;
+    refuse(fmt::format("ValidatingAdmissionPolicy '{}' denied request: failed to configure policy: "
+                       "{}",
+                       metadata_text(policy, "name"), why),
+           "Invalid");
+  }
+
   void not_evaluated(const Value& policy, const cel::Policy& compiled) {
     const cel::MissingRule& missing = compiled.missing().front();
     const std::string text =
@@ -184,7 +203,10 @@ class PolicyCheck {
     const std::string_view name = text_member(kind, "kind");
     const ResourcePtr resource = services_.catalog()->find_kind(version, name);
     if (resource == nullptr || resource->collection == nullptr) {
-      error = fmt::format("paramKind kind `{}, Kind={}` not known", version, name);
+      const GroupVersion parsed = parse_group_version(version);
+      unusable(policy, fmt::format("failed to find resource referenced by paramKind: '{}/{}, "
+                                   "Kind={}'",
+                                   parsed.group, parsed.version, name));
       return {};
     }
     std::string space{text_member(ref, "namespace")};
@@ -237,15 +259,19 @@ class PolicyCheck {
   /// Throws the first denial; the warnings collected so far are kept.
   [[noreturn]] void deny(const Value& policy, const Value& binding,
                          const cel::Policy::Denial& denial) {
-    const std::string message =
-        fmt::format("ValidatingAdmissionPolicy '{}' with binding '{}' denied request: {}",
-                    metadata_text(policy, "name"), metadata_text(binding, "name"), denial.message);
+    refuse(fmt::format("ValidatingAdmissionPolicy '{}' with binding '{}' denied request: {}",
+                       metadata_text(policy, "name"), metadata_text(binding, "name"),
+                       denial.message),
+           denial.reason.empty() ? "Invalid" : denial.reason);
+  }
+
+  [[noreturn]] void refuse(const std::string& message, const std::string& reason) {
+    // The deletion of a collection has no name.
+    const std::string name = request_.name.empty() ? "Unknown" : request_.name;
     meta::v1::Status status =
-        forbidden(request_.resource->group_resource(), request_.name, message).status();
-    const std::string reason = denial.reason.empty() ? "Invalid" : denial.reason;
+        forbidden(request_.resource->group_resource(), name, message).status();
     status.reason = reason;
     status.code = reason == "Forbidden"               ? 403
-                  : reason == "Unauthorized"          ? 401
                   : reason == "RequestEntityTooLarge" ? 413
                                                       : 422;
     meta::v1::StatusCause cause;
