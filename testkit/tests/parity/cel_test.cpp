@@ -72,8 +72,8 @@ TEST(Rules, AreAbortedAtTheCostLimit) {
 
   EXPECT_EQ(refused.status, 422);
   EXPECT_THAT(refused.message,
-              EndsWith("spec: Invalid value: 'operation cancelled: actual cost limit exceeded': no "
-                       "further validation rules will be run due to call cost exceeds limit for "
+              EndsWith("spec: Invalid value: \"object\": 'operation cancelled: actual cost limit "
+                       "exceeded': no further validation rules will be run due to call cost exceeds limit for "
                        "rule: self.l.all(a, self.l.all(b, a + b >= 0))"));
 }
 
