@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <kube/api/errors.hpp>
+#include <kube/api/time.hpp>
+
 #include "cluster.hpp"
 
 namespace kube::testkit {
