@@ -259,10 +259,10 @@ class PolicyCheck {
   /// Throws the first denial; the warnings collected so far are kept.
   [[noreturn]] void deny(const Value& policy, const Value& binding,
                          const cel::Policy::Denial& denial) {
-    refuse(fmt::format("ValidatingAdmissionPolicy '{}' with binding '{}' denied request: {}",
-                       metadata_text(policy, "name"), metadata_text(binding, "name"),
-                       denial.message),
-           denial.reason.empty() ? "Invalid" : denial.reason);
+    refuse(
+        fmt::format("ValidatingAdmissionPolicy '{}' with binding '{}' denied request: {}",
+                    metadata_text(policy, "name"), metadata_text(binding, "name"), denial.message),
+        denial.reason.empty() ? "Invalid" : denial.reason);
   }
 
   [[noreturn]] void refuse(const std::string& message, const std::string& reason) {
@@ -271,9 +271,7 @@ class PolicyCheck {
     meta::v1::Status status =
         forbidden(request_.resource->group_resource(), name, message).status();
     status.reason = reason;
-    status.code = reason == "Forbidden"               ? 403
-                  : reason == "RequestEntityTooLarge" ? 413
-                                                      : 422;
+    status.code = reason == "Forbidden" ? 403 : reason == "RequestEntityTooLarge" ? 413 : 422;
     meta::v1::StatusCause cause;
     cause.message = message;
     status.details->causes.push_back(std::move(cause));

@@ -308,7 +308,8 @@ class Estimator {
       const Size pairs = multiply(size_of(*expr.arguments[0]), size_of(*expr.arguments[1]));
       return CallCost{saturating_add(scaled(pairs.max, name == "sets.equivalent" ? 2 : 1), 1)};
     }
-    if (name == "lists.range") return allocating(1, exactly(literal_or(*expr.arguments[0], kUnbounded)));
+    if (name == "lists.range")
+      return allocating(1, exactly(literal_or(*expr.arguments[0], kUnbounded)));
     if (expr.target == nullptr) return std::nullopt;
     const Expr& target = *expr.target;
     const Size size = size_of(target);
@@ -328,8 +329,7 @@ class Estimator {
     }
     if (name == "reverse" && target.type->kind == TypeKind::kList) return allocating(1, size);
     if (name == "flatten") {
-      const auto depth =
-          expr.arguments.empty() ? 1 : literal_or(*expr.arguments[0], kUnbounded);
+      const auto depth = expr.arguments.empty() ? 1 : literal_or(*expr.arguments[0], kUnbounded);
       return allocating(static_cast<double>(depth), size);
     }
     if (name == "distinct") return allocating(2, multiply(size, size));
@@ -371,7 +371,8 @@ class Estimator {
     if (is_one_of(name, {"lowerAscii", "upperAscii", "substring", "trim"})) {
       return CallCost{reading(size), size};
     }
-    if (name == "replace") return CallCost{reading(size, 2), replaced(size, argument(0), argument(1))};
+    if (name == "replace")
+      return CallCost{reading(size, 2), replaced(size, argument(0), argument(1))};
     if (name == "split") {
       const std::uint64_t most =
           expr.arguments.size() > 1 ? literal_or(*expr.arguments[1], size.max) : size.max;
@@ -585,10 +586,8 @@ class Estimator {
     const std::uint64_t each = saturating_add(cost(key), kListCost + 2);
     locals_.resize(outer);
     const Size size = size_of(*expr.target);
-    const std::uint64_t keys =
-        saturating_add(saturating_multiply(size.max, each), kListCost + 2);
-    const bool is_text =
-        key.type->kind == TypeKind::kString || key.type->kind == TypeKind::kBytes;
+    const std::uint64_t keys = saturating_add(saturating_multiply(size.max, each), kListCost + 2);
+    const bool is_text = key.type->kind == TypeKind::kString || key.type->kind == TypeKind::kBytes;
     const std::uint64_t compared =
         scaled(saturating_multiply(size.max, size.max), is_text ? 2 + kPerCharacter : 2);
     sizes_[&expr] = multiply(size, size);

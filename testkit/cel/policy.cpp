@@ -80,12 +80,12 @@ const TypePtr& namespace_type() {
                                                    {"generation", number},
                                                    {"resourceVersion", text},
                                                    {"finalizers", texts}});
-    const TypePtr condition = object_of("kubernetes.NamespaceCondition",
-                                        {{"status", text},
-                                         {"type", text},
-                                         {"lastTransitionTime", time},
-                                         {"message", text},
-                                         {"reason", text}});
+    const TypePtr condition =
+        object_of("kubernetes.NamespaceCondition", {{"status", text},
+                                                    {"type", text},
+                                                    {"lastTransitionTime", time},
+                                                    {"message", text},
+                                                    {"reason", text}});
     return object_of(
         "kubernetes.Namespace",
         {{"metadata", metadata},
@@ -228,10 +228,10 @@ Policy::Policy(const Value& policy) {
     if (!program.issues().empty() || !program.missing().empty()) continue;
     const TypeKind kind = program.type().kind;
     if (kind == TypeKind::kString || kind == TypeKind::kNull) continue;
-    errors_.push_back(detail::invalid_value(
-        field, expression,
-        fmt::format("must evaluate to one of [string null_type] but got {}",
-                    to_string(program.type()))));
+    errors_.push_back(
+        detail::invalid_value(field, expression,
+                              fmt::format("must evaluate to one of [string null_type] but got {}",
+                                          to_string(program.type()))));
   }
 }
 

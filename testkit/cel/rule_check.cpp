@@ -190,7 +190,8 @@ class RuleChecker {
     total_ = saturating_add(total_, estimate);
     if (estimate < kExpensive) return;
     expensive_.emplace_back(estimate, field);
-    std::ranges::stable_sort(expensive_, std::greater<>{}, [](const auto& one) { return one.first; });
+    std::ranges::stable_sort(expensive_, std::greater<>{},
+                             [](const auto& one) { return one.first; });
     if (expensive_.size() > kMostExpensive) expensive_.resize(kMostExpensive);
   }
 

@@ -83,9 +83,10 @@ void check_cluster_address(Store& store, const Value& service, bool dry_run) {
   };
   if (dry_run) {
     if (is_in_range(address)) return;
-    fail(fmt::format("the provided IP ({}) is not in the valid range. The range of valid IPs is "
-                     "10.96.0.0/12",
-                     address));
+    fail(
+        fmt::format("the provided IP ({}) is not in the valid range. The range of valid IPs is "
+                    "10.96.0.0/12",
+                    address));
   }
   if (taken_addresses(store).contains(address)) fail("provided IP is already allocated");
   if (!is_in_range(address)) fail("the provided network does not match the current range");

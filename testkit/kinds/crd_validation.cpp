@@ -121,12 +121,10 @@ void check_versions(const Value& spec, const Value* live, Errors& errors) {
     if (!schema.is_object()) {
       errors.push_back(required_value(at + ".schema.openAPIV3Schema"));
     } else if (!same || i == 0) {
-      const Errors found =
-          check_structural(schema,
-                           same ? std::string{"spec.validation.openAPIV3Schema"}
-                                : at + ".schema.openAPIV3Schema",
-                           is_stored(version, live) ? cel::CostLimits::kTotal
-                                                    : cel::CostLimits::kAll);
+      const Errors found = check_structural(
+          schema,
+          same ? std::string{"spec.validation.openAPIV3Schema"} : at + ".schema.openAPIV3Schema",
+          is_stored(version, live) ? cel::CostLimits::kTotal : cel::CostLimits::kAll);
       errors.insert(errors.end(), found.begin(), found.end());
     }
     check_selectable(version, at, errors);

@@ -63,8 +63,7 @@ void set_exhausted(Value& budget, const std::string& now) {
   condition["status"] = "False";
   condition["reason"] = "InsufficientPods";
   condition["message"] = "";
-  condition["observedGeneration"] =
-      budget.get_integer("status.observedGeneration").value_or(0);
+  condition["observedGeneration"] = budget.get_integer("status.observedGeneration").value_or(0);
   Value conditions = Value::array();
   for (const Value& one : budget.get_array("status.conditions")) {
     if (one.get_string("type") != kAllowed) conditions.push_back(one);

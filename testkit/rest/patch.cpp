@@ -186,8 +186,7 @@ Rest::Written Rest::apply_object(RestRequest& request, const WriteOptions& optio
     throw bad_request(fmt::format("the kind in the data ({}) does not match the expected kind ({})",
                                   text_of(config, "kind"), resource.kind));
   }
-  if (!duplicates.empty() &&
-      options.field_validation == WriteOptions::FieldValidation::kStrict) {
+  if (!duplicates.empty() && options.field_validation == WriteOptions::FieldValidation::kStrict) {
     throw bad_request(fmt::format("error strict decoding YAML: error converting YAML to JSON: {}",
                                   yaml_error(duplicates)));
   }

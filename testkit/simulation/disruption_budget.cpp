@@ -120,8 +120,8 @@ DisruptionBudgetController::Demand DisruptionBudgetController::demand_of(
   const IntOrString& available = budget.spec.min_available;
   if (unavailable.is_set()) {
     demand.expected = expected_scale(pods);
-    demand.healthy = std::max<std::int64_t>(
-        0, demand.expected - unavailable.scaled(demand.expected, true));
+    demand.healthy =
+        std::max<std::int64_t>(0, demand.expected - unavailable.scaled(demand.expected, true));
   } else if (available.is_string()) {
     demand.expected = expected_scale(pods);
     demand.healthy = available.scaled(demand.expected, true);

@@ -55,8 +55,7 @@ TEST(CostEstimates, DoNotPreventUpdatesOfAStoredDefinition) {
         *parse_json(fmt::format(
             R"({{"type":"object","properties":{{"spec":{{"type":"object","properties":{{"l":{{"type":"array",{}"items":{{"type":"integer"}}}}}}}}}}}})",
             limit)),
-        "properties.spec",
-        Value::object({{"rule", "self.l.all(a, self.l.all(b, a + b > 0))"}}));
+        "properties.spec", Value::object({{"rule", "self.l.all(a, self.l.all(b, a + b > 0))"}}));
   };
   ASSERT_EQ(api.post(kDefinitions, with_items("")).status(), 422);
   // Stored by a version that did not limit the costs of a rule, but of all rules together.
@@ -68,10 +67,13 @@ TEST(CostEstimates, DoNotPreventUpdatesOfAStoredDefinition) {
   const std::string path = std::string{kDefinitions} + "/robots.example.com";
 
   EXPECT_EQ(api.patch(path, R"({"metadata":{"labels":{"a":"b"}}})").status(), 200);
-  EXPECT_EQ(api.patch(path, R"([{"op":"replace","path":"/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/l/maxItems","value":2001}])",
-                      "json-patch+json")
-                .status(),
-            422);
+  EXPECT_EQ(
+      api.patch(
+             path,
+             R"([{"op":"replace","path":"/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/l/maxItems","value":2001}])",
+             "json-patch+json")
+          .status(),
+      422);
 }
 
 }  // namespace

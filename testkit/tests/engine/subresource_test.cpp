@@ -155,8 +155,7 @@ TEST(Eviction, RespectsThePodDisruptionBudget) {
   EXPECT_EQ(done.at("status"), "Success");
   EXPECT_EQ(done.at("code"), "201");
   EXPECT_EQ(api.get(std::string{kPods} + "/p").status(), 404);
-  const ApiReply spent =
-      api.get("/apis/policy/v1/namespaces/default/poddisruptionbudgets/b");
+  const ApiReply spent = api.get("/apis/policy/v1/namespaces/default/poddisruptionbudgets/b");
   EXPECT_EQ(spent.at("status.disruptionsAllowed"), "0");
   EXPECT_NE(spent.at("status.disruptedPods.p"), "");
   EXPECT_EQ(spent.at("status.conditions[0].reason"), "InsufficientPods");

@@ -71,8 +71,8 @@ TEST(ApiServer, ServesAfterConstruction) {
 // BK-8
 TEST(ApiServer, IsTheEndpointOfTheServiceKubernetes) {
   ApiServer server{{.cluster_objects = true}};
-  const Ref<Value> slice = server.find({"discovery.k8s.io", "endpointslices"}, "default",
-                                       "kubernetes");
+  const Ref<Value> slice =
+      server.find({"discovery.k8s.io", "endpointslices"}, "default", "kubernetes");
   const Ref<Value> endpoints = server.find({"", "endpoints"}, "default", "kubernetes");
 
   ASSERT_TRUE(slice && endpoints);

@@ -34,8 +34,8 @@ struct Robots {
 // CE-9
 TEST(Rules, TolerateViolationsInUnchangedParts) {
   Requests api;
-  Robots robots{api,
-                "{type: object, properties: {a: {type: string, maxLength: 10}, b: {type: string}}}"};
+  Robots robots{
+      api, "{type: object, properties: {a: {type: string, maxLength: 10}, b: {type: string}}}"};
   ASSERT_EQ(robots.create(R"({"a":"bad","b":"1"})").status, 201);
   const Answer changed = api.send(
       "PATCH", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/robots." + robots.group,
@@ -46,7 +46,8 @@ TEST(Rules, TolerateViolationsInUnchangedParts) {
   ASSERT_TRUE(api.server.wait_for(
       [&] { return robots.create(R"({"a":"bad"})", "?dryRun=All").status == 422; }));
 
-  const Answer other = api.send("PATCH", robots.path() + "/r", R"({"spec":{"b":"2"}})", kMergePatch);
+  const Answer other =
+      api.send("PATCH", robots.path() + "/r", R"({"spec":{"b":"2"}})", kMergePatch);
   const Answer same =
       api.send("PATCH", robots.path() + "/r", R"({"spec":{"a":"worse"}})", kMergePatch);
 
@@ -61,28 +62,32 @@ TEST(Rules, TolerateViolationsInUnchangedParts) {
 // CE-4, CE-10
 TEST(Rules, AreAbortedAtTheCostLimit) {
   Requests api;
-  Robots robots{api,
-                "{type: object, properties: {l: {type: array, maxItems: 1000, items: {type: "
-                "integer}}}, x-kubernetes-validations: [{rule: 'self.l.all(a, self.l.all(b, a + b >= "
-                "0))'}, {rule: 'self.l.size() == 0'}]}"};
+  Robots robots{
+      api,
+      "{type: object, properties: {l: {type: array, maxItems: 1000, items: {type: "
+      "integer}}}, x-kubernetes-validations: [{rule: 'self.l.all(a, self.l.all(b, a + b >= "
+      "0))'}, {rule: 'self.l.size() == 0'}]}"};
   std::string list = "0";
   for (int i = 1; i < 1000; ++i) list += ",0";
 
   const Answer refused = robots.create("{\"l\":[" + list + "]}");
 
   EXPECT_EQ(refused.status, 422);
-  EXPECT_THAT(refused.message,
-              EndsWith("spec: Invalid value: \"object\": 'operation cancelled: actual cost limit "
-                       "exceeded': no further validation rules will be run due to call cost exceeds limit for "
-                       "rule: self.l.all(a, self.l.all(b, a + b >= 0))"));
+  EXPECT_THAT(
+      refused.message,
+      EndsWith(
+          "spec: Invalid value: \"object\": 'operation cancelled: actual cost limit "
+          "exceeded': no further validation rules will be run due to call cost exceeds limit for "
+          "rule: self.l.all(a, self.l.all(b, a + b >= 0))"));
 }
 
 /// A policy for config maps of one name in the test's namespace, with a binding. Removed at the end.
 class BoundPolicy {
  public:
-  BoundPolicy(Requests& api, const std::string& spec, const std::string& binding,
-              const std::string& rule =
-                  R"({"apiGroups":[""],"apiVersions":["v1"],"operations":["*"],"resources":["configmaps"]})")
+  BoundPolicy(
+      Requests& api, const std::string& spec, const std::string& binding,
+      const std::string& rule =
+          R"({"apiGroups":[""],"apiVersions":["v1"],"operations":["*"],"resources":["configmaps"]})")
       : api_(api), name_(api.server.space() + ".example.com") {
     const Answer made = api.send(
         "POST", kPolicies,
@@ -91,10 +96,10 @@ class BoundPolicy {
             R"({{"kubernetes.io/metadata.name":"{1}"}}}},"resourceRules":[{2}]}},{3}}}}})",
             name_, api.server.space(), rule, spec));
     EXPECT_EQ(made.status, 201) << made.message;
-    const Answer bound = api.send(
-        "POST", kBindings,
-        fmt::format(R"({{"metadata":{{"name":"{0}"}},"spec":{{"policyName":"{0}",{1}}}}})", name_,
-                    binding));
+    const Answer bound =
+        api.send("POST", kBindings,
+                 fmt::format(R"({{"metadata":{{"name":"{0}"}},"spec":{{"policyName":"{0}",{1}}}}})",
+                             name_, binding));
     EXPECT_EQ(bound.status, 201) << bound.message;
   }
   ~BoundPolicy() {
@@ -214,14 +219,14 @@ TEST(AdmissionPolicies, SeeObjectsInTheVersionOfTheRule) {
 TEST(AdmissionPolicies, ReportAParameterKindThatDoesNotExist) {
   Requests api;
   BoundPolicy policy{
-      api,
-      R"("paramKind":{"apiVersion":"v1","kind":"Nope"},"validations":[{"expression":"true"}])",
+      api, R"("paramKind":{"apiVersion":"v1","kind":"Nope"},"validations":[{"expression":"true"}])",
       R"("validationActions":["Deny"],"paramRef":{"name":"x","parameterNotFoundAction":"Allow"})"};
 
-  EXPECT_EQ(until(api, 422).message,
-            "configmaps \"a\" is forbidden: ValidatingAdmissionPolicy '" + policy.name() +
-                "' denied request: failed to configure policy: failed to find resource referenced by "
-                "paramKind: '/v1, Kind=Nope'");
+  EXPECT_EQ(
+      until(api, 422).message,
+      "configmaps \"a\" is forbidden: ValidatingAdmissionPolicy '" + policy.name() +
+          "' denied request: failed to configure policy: failed to find resource referenced by "
+          "paramKind: '/v1, Kind=Nope'");
 }
 
 // AP-5
@@ -232,10 +237,10 @@ TEST(AdmissionPolicies, FailIfAConditionFails) {
       R"("matchConditions":[{"name":"c","expression":"object.nope == 1"}],"validations":[{"expression":"true"}])",
       kDeny};
 
-  EXPECT_EQ(until(api, 422).message,
-            "configmaps \"a\" is forbidden: " +
-                policy.denied(
-                    "expression 'object.nope == 1' resulted in error: no such key: nope"));
+  EXPECT_EQ(
+      until(api, 422).message,
+      "configmaps \"a\" is forbidden: " +
+          policy.denied("expression 'object.nope == 1' resulted in error: no such key: nope"));
 }
 
 }  // namespace

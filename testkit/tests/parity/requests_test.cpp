@@ -110,9 +110,10 @@ TEST(Delete, TakesANegativeGracePeriodAsOneSecond) {
 // DL-5
 TEST(Delete, IgnoresThePropagationPolicyForEvents) {
   Requests api;
-  api.create(fmt::format("{{apiVersion: v1, kind: Event, metadata: {{name: e}}, involvedObject: "
-                         "{{namespace: {}}}}}",
-                         api.server.space()));
+  api.create(
+      fmt::format("{{apiVersion: v1, kind: Event, metadata: {{name: e}}, involvedObject: "
+                  "{{namespace: {}}}}}",
+                  api.server.space()));
 
   EXPECT_EQ(
       api.send("DELETE", api.path("events/e"), R"({"propagationPolicy":"Foreground"})").status,
@@ -136,8 +137,7 @@ TEST(Scale, CanBeApplied) {
 
   const Answer unnamed = api.send("PATCH", path + "/scale", body, kApply);
   const Answer conflict = api.send("PATCH", path + "/scale?fieldManager=m", body, kApply);
-  const Answer applied =
-      api.send("PATCH", path + "/scale?fieldManager=m&force=true", body, kApply);
+  const Answer applied = api.send("PATCH", path + "/scale?fieldManager=m&force=true", body, kApply);
 
   EXPECT_EQ(unnamed.status, 422);
   EXPECT_EQ(conflict.status, 409);
@@ -160,8 +160,9 @@ void make_pod(Requests& api, const std::string& name, const std::string& phase,
   api.create("{apiVersion: v1, kind: Pod, metadata: {name: " + name +
              ", labels: {app: x}}, spec: {nodeName: none, containers: [{name: c, image: 'i:1'}]}}");
   api.send("PATCH", api.path("pods/" + name + "/status"),
-           fmt::format(R"({{"status":{{"phase":"{}","conditions":[{{"type":"Ready","status":"{}"}}]}}}})",
-                       phase, ready),
+           fmt::format(
+               R"({{"status":{{"phase":"{}","conditions":[{{"type":"Ready","status":"{}"}}]}}}})",
+               phase, ready),
            "application/merge-patch+json");
 }
 
@@ -181,7 +182,8 @@ void set_budget(Requests& api, const std::string& status) {
 TEST(Eviction, FollowsTheBudgetThatCoversThePod) {
   Requests api;
   api.create(
-      "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: b}, spec: {minAvailable: "
+      "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: b}, spec: "
+      "{minAvailable: "
       "1, selector: {matchLabels: {app: x}}}}");
   for (const char* name : {"p", "q"}) make_pod(api, name, "Running");
   make_pod(api, "pending", "Pending");
@@ -210,7 +212,8 @@ TEST(Eviction, FollowsTheBudgetThatCoversThePod) {
   EXPECT_EQ(budget.at("status.conditions[0].reason"), "InsufficientPods");
   EXPECT_EQ(evict(api, "q").status, 429);
   api.create(
-      "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: c}, spec: {minAvailable: "
+      "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: c}, spec: "
+      "{minAvailable: "
       "1, selector: {matchLabels: {app: x}}}}");
   const Answer misnamed =
       api.send("POST", api.path("pods/q/eviction"),
@@ -253,13 +256,15 @@ TEST(NodePorts, AreCheckedAndKept) {
   const std::string port = encode_json(*made->find("spec.ports[0].nodePort"));
 
   EXPECT_EQ(Asked::text(*made, "spec.externalTrafficPolicy"), "Cluster");
-  const std::string taken = "Service \"b\" is invalid: spec.ports[0].nodePort: Invalid value: " +
-                            port + ": provided port is already allocated";
+  const std::string taken =
+      "Service \"b\" is invalid: spec.ports[0].nodePort: Invalid value: " + port +
+      ": provided port is already allocated";
   EXPECT_EQ(api.refusal(service("b", ", nodePort: " + port), taken), taken);
   const Ref<Value> low = decode_yaml<Value>(service("b", ", nodePort: 80"));
-  EXPECT_EQ(api.send("POST", api.path("services"), encode_json(*low)).message,
-            "Service \"b\" is invalid: spec.ports[0].nodePort: Invalid value: 80: provided port is not "
-            "in the valid range. The range of valid ports is 30000-32767");
+  EXPECT_EQ(
+      api.send("POST", api.path("services"), encode_json(*low)).message,
+      "Service \"b\" is invalid: spec.ports[0].nodePort: Invalid value: 80: provided port is not "
+      "in the valid range. The range of valid ports is 30000-32767");
   const Answer kept = api.send("PATCH", api.path("services/a"),
                                R"({"spec":{"ports":[{"port":81,"protocol":"TCP"}]}})",
                                "application/merge-patch+json");
@@ -277,12 +282,12 @@ TEST(ClusterAddresses, AreFromTheRangeOfTheCluster) {
            "', ports: [{port: 80}]}}";
   };
   const std::string foreign =
-      "Service \"s\" is invalid: spec.clusterIPs: Invalid value: [\"192.0.2.1\"]: failed to allocate "
+      "Service \"s\" is invalid: spec.clusterIPs: Invalid value: [\"192.0.2.1\"]: failed to "
+      "allocate "
       "IP 192.0.2.1: ";
   const Ref<Value> manifest = decode_yaml<Value>(service("192.0.2.1"));
   const Answer refused = api.send("POST", api.path("services"), encode_json(*manifest));
-  EXPECT_EQ(refused.message,
-            foreign + "the provided network does not match the current range");
+  EXPECT_EQ(refused.message, foreign + "the provided network does not match the current range");
   // A dry run names the range, and does not look at other services.
   const std::string range = api.server.is_real() ? "10.0.0.0/16" : "10.96.0.0/12";
   const std::string tried =
@@ -302,10 +307,8 @@ TEST(ClusterAddresses, AreFromTheRangeOfTheCluster) {
 TEST(Events, HaveLimitsOnTheirTexts) {
   Requests api;
   const auto event = [&](const std::string& field, std::size_t size) {
-    std::map<std::string, std::string> fields{{"action", "a"},
-                                              {"reason", "r"},
-                                              {"note", "n"},
-                                              {"reportingInstance", "i"}};
+    std::map<std::string, std::string> fields{
+        {"action", "a"}, {"reason", "r"}, {"note", "n"}, {"reportingInstance", "i"}};
     fields[field] = std::string(size, 'x');
     std::string yaml = fmt::format(
         "{{apiVersion: events.k8s.io/v1, kind: Event, metadata: {{name: e}}, type: Normal, "
@@ -337,9 +340,9 @@ TEST(AccountTokens, IdentifyTheirAccount) {
   api.create("{apiVersion: v1, kind: ServiceAccount, metadata: {name: robot}}");
   const std::string path = api.path("serviceaccounts/robot/token");
   const auto ask = [&](const std::string& spec) {
-    return api.send("POST", path,
-                    R"({"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":)" +
-                        spec + "}");
+    return api.send(
+        "POST", path,
+        R"({"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":)" + spec + "}");
   };
 
   const Answer made = ask("{}");
@@ -348,9 +351,11 @@ TEST(AccountTokens, IdentifyTheirAccount) {
   EXPECT_EQ(made.body->get_array("spec.audiences").size(), 1U);
   const Answer brief = ask(R"({"expirationSeconds":599})");
   EXPECT_EQ(brief.status, 422);
-  EXPECT_THAT(brief.message, HasSubstr("spec.expirationSeconds: Invalid value: 599: may not specify "
-                                       "a duration less than 10 minutes"));
-  EXPECT_EQ(ask(R"({"boundObjectRef":{"kind":"Pod","apiVersion":"v1","name":"none"}})").status, 404);
+  EXPECT_THAT(brief.message,
+              HasSubstr("spec.expirationSeconds: Invalid value: 599: may not specify "
+                        "a duration less than 10 minutes"));
+  EXPECT_EQ(ask(R"({"boundObjectRef":{"kind":"Pod","apiVersion":"v1","name":"none"}})").status,
+            404);
   api.create(
       "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {serviceAccountName: other, "
       "automountServiceAccountToken: false, containers: [{name: c, image: 'i:1'}]}}");
@@ -378,10 +383,11 @@ TEST(AccountTokens, IdentifyTheirAccount) {
   EXPECT_EQ(known.at("status.authenticated"), "true");
   EXPECT_EQ(known.at("status.user.username"), name);
   EXPECT_EQ(known.at("status.user.groups"),
-            fmt::format(R"(["system:serviceaccounts","system:serviceaccounts:{}","system:authenticated"])",
-                        api.server.space()));
-  const Value* credential = known.body->find(
-      "status.user.extra['authentication.kubernetes.io/credential-id'][0]");
+            fmt::format(
+                R"(["system:serviceaccounts","system:serviceaccounts:{}","system:authenticated"])",
+                api.server.space()));
+  const Value* credential =
+      known.body->find("status.user.extra['authentication.kubernetes.io/credential-id'][0]");
   ASSERT_NE(credential, nullptr);
   EXPECT_THAT(std::string{credential->as_string()}, StartsWith("JTI="));
   EXPECT_EQ(review(made.at("status.token"), R"(["elsewhere"])").at("status.authenticated"), "");
@@ -420,18 +426,18 @@ TEST(Update, OfAPolicyNeedsAResourceVersion) {
       R"({"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicy","metadata":{"name":")" +
       name +
       R"("},"spec":{"matchConstraints":{"resourceRules":[{"apiGroups":["none.example.com"],"apiVersions":["v1"],"operations":["CREATE"],"resources":["nothings"]}]},"validations":[{"expression":"true"}]}})";
-  const std::string path =
-      "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
+  const std::string path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
   EXPECT_EQ(api.send("POST", path, policy).status, 201);
 
   const Answer refused = api.send("PUT", path + "/" + name, policy);
   EXPECT_EQ(api.send("DELETE", path + "/" + name).status, 200);
 
   EXPECT_EQ(refused.status, 422);
-  EXPECT_THAT(refused.message,
-              AllOf(StartsWith("validatingadmissionpolicies.admissionregistration.k8s.io"),
-                    HasSubstr("metadata.resourceVersion: Invalid value: 0: must be specified for an "
-                              "update")));
+  EXPECT_THAT(
+      refused.message,
+      AllOf(StartsWith("validatingadmissionpolicies.admissionregistration.k8s.io"),
+            HasSubstr("metadata.resourceVersion: Invalid value: 0: must be specified for an "
+                      "update")));
 }
 
 // CD-6
@@ -450,9 +456,10 @@ TEST(Pruning, KeepsTheTypeAndMetadataOfEmbeddedResources) {
           R"("metadata":{"name":"i","labels":{"x":"y"},"odd":"z"},"spec":{"a":"b","c":"d"},"other":"e"},"gone":1}})");
 
   EXPECT_EQ(made.status, 201) << made.message;
-  EXPECT_EQ(made.at("spec"),
-            R"({"content":{"apiVersion":"v1","kind":"Inner","metadata":{"labels":{"x":"y"},"name":"i"},)"
-            R"("spec":{"a":"b"}}})");
+  EXPECT_EQ(
+      made.at("spec"),
+      R"({"content":{"apiVersion":"v1","kind":"Inner","metadata":{"labels":{"x":"y"},"name":"i"},)"
+      R"("spec":{"a":"b"}}})");
 }
 
 // CD-7
@@ -475,8 +482,8 @@ TEST(Defaults, OfAChangedSchemaApplyToStoredObjects) {
       "application/json-patch+json");
 
   EXPECT_EQ(changed.status, 200) << changed.message;
-  EXPECT_TRUE(api.server.wait_for(
-      [&] { return api.send("GET", path + "/l").at("spec.b") == "filled"; }));
+  EXPECT_TRUE(
+      api.server.wait_for([&] { return api.send("GET", path + "/l").at("spec.b") == "filled"; }));
 }
 
 }  // namespace

@@ -143,8 +143,8 @@ class Requests : public Asked {
 };
 
 /// Returns a definition of `plural`.<space>.example.com, version v1, whose spec has that schema.
-inline std::string definition(const Requests& api, const std::string& plural, const std::string& kind,
-                       const std::string& schema) {
+inline std::string definition(const Requests& api, const std::string& plural,
+                              const std::string& kind, const std::string& schema) {
   const std::string group = api.server.space() + ".example.com";
   return fmt::format(
       "{{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {{name: "

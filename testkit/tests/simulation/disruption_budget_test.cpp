@@ -78,8 +78,7 @@ TEST(SimulatedDisruptionBudgets, RoundPercentagesOfTheDesiredNumberUp) {
   cluster.apply(deployment(5));
   cluster.apply(budget("maxUnavailable: 30%"));
   EXPECT_EQ(numbers(cluster), "5 3 5 2");
-  cluster.patch("poddisruptionbudgets/careful",
-                "spec: {maxUnavailable: null, minAvailable: 50%}");
+  cluster.patch("poddisruptionbudgets/careful", "spec: {maxUnavailable: null, minAvailable: 50%}");
   EXPECT_EQ(numbers(cluster), "5 3 5 2");
   cluster.patch("poddisruptionbudgets/careful", "spec: {maxUnavailable: 9, minAvailable: null}");
   EXPECT_EQ(numbers(cluster), "5 0 5 5");
@@ -133,10 +132,10 @@ TEST(SimulatedDisruptionBudgets, ForgetAnEvictionThatDidNotHappen) {
   cluster.apply(deployment(2));
   cluster.apply(budget("minAvailable: 1"));
   const std::string pod = Cluster::text(cluster.list("pods").front(), "metadata.name");
-  cluster.patch("poddisruptionbudgets/careful",
-                "status: {disruptedPods: {" + pod + ": '" +
-                    Time{cluster.clock().wall_now()}.str() + "'}}",
-                "/status");
+  cluster.patch(
+      "poddisruptionbudgets/careful",
+      "status: {disruptedPods: {" + pod + ": '" + Time{cluster.clock().wall_now()}.str() + "'}}",
+      "/status");
   EXPECT_EQ(numbers(cluster), "2 1 1 0");
 
   cluster.advance(121s);
