@@ -78,8 +78,9 @@ struct ApiServerOptions {
   std::chrono::seconds history_age = std::chrono::minutes{5};
   /// A watch with this many unread changes is ended.
   std::size_t watch_backlog = 20000;
-  /// Delete dependents of deleted owners (DL-8); empty and finalize deleted namespaces (DL-10). A
-  /// bare API server without a controller manager does neither.
+  /// Delete dependents of deleted owners (DL-8); empty and finalize deleted namespaces (DL-10), and
+  /// with cluster_objects fill new ones (BK-8). A bare API server without a controller manager does
+  /// neither.
   bool garbage_collection = true;
   bool namespace_controller = true;
   /// Create the objects of a new cluster, such as the Service default/kubernetes and the default
