@@ -99,11 +99,7 @@ std::vector<Ref<Value>> decode_yaml_documents(std::string_view text) {
 }
 
 std::string detail::json_from_yaml(std::string_view text) {
-  const std::vector<Value> values = read_yaml(text);
-  if (values.size() != 1) {
-    throw CodecError("", "expected one YAML document, found " + std::to_string(values.size()), 0);
-  }
-  return kube::encode_json(values.front());
+  return kube::encode_json(read_yaml_document(text));
 }
 
 std::string yaml_from_json(const Value& document) {

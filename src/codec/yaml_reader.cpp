@@ -39,8 +39,9 @@ using Members = std::map<std::string, Value>;
 /// Converts the documents of one stream to values.
 class Converter {
  public:
-  Converter(const YamlTape& tape, std::size_t text_size)
+  Converter(const YamlTape& tape, std::size_t text_size, std::vector<YamlDuplicate>* duplicates)
       : tape_(tape),
+        duplicates_(duplicates),
         text_size_(text_size),
         max_nodes_(kRepeatedNodes + text_size),
         max_repeated_(kRepeatedBytes + kRepeatedPerByte * text_size) {}
@@ -116,10 +117,14 @@ class Converter {
       if (&key_item != &given) --aliases_;
       std::string key = key_text(key_item);
       if (!is_utf8(key)) fail(given, path, "text is not valid UTF-8");
-      if (named.contains(key)) fail_twice(given, path, key);
+      if (named.contains(key)) {
+        if (duplicates_ == nullptr) fail_twice(given, path, key);
+        duplicates_->push_back(
+            {static_cast<std::size_t>(value.mark.line) + 1, key_literal(key_item)});
+      }
       const PathFrame below{path, key};
       Value member = convert(value, &below, depth + 1);
-      named.emplace(std::move(key), std::move(member));
+      named.insert_or_assign(std::move(key), std::move(member));
     }
     named.merge(merged);
     return named;
@@ -163,6 +168,12 @@ class Converter {
     return std::string{text};
   }
 
+  [[nodiscard]] std::string key_literal(const YamlTape::Item& item) const {
+    const std::string_view text = tape_.text(item);
+    if (item.is_plain && (bool_word(text) || number_word(text))) return key_text(item);
+    return encode_json(Value{text});
+  }
+
   [[nodiscard]] Value scalar(const YamlTape::Item& item, const PathFrame* path) const {
     const std::string_view text = tape_.text(item);
     if (!is_utf8(text)) fail(item, path, "text is not valid UTF-8");
@@ -180,6 +191,7 @@ class Converter {
   }
 
   const YamlTape& tape_;
+  std::vector<YamlDuplicate>* const duplicates_;
   const std::size_t text_size_;
   const std::size_t max_nodes_;
   const std::size_t max_repeated_;
@@ -190,7 +202,7 @@ class Converter {
 
 }  // namespace
 
-std::vector<Value> read_yaml(std::string_view text) {
+std::vector<Value> read_yaml(std::string_view text, std::vector<YamlDuplicate>* duplicates) {
   if (text.size() > kLongestText) throw CodecError("", "YAML of more than 1 GiB", 0);
   std::string input{text};
   // Without this marker, yaml-cpp accepts a quoted text that is not terminated before the end of
@@ -201,7 +213,7 @@ std::vector<Value> read_yaml(std::string_view text) {
     std::istringstream stream{std::move(input)};
     YAML::Parser parser{stream};
     YamlTape tape;
-    Converter converter{tape, text.size()};
+    Converter converter{tape, text.size(), duplicates};
     while (parser.HandleNextDocument(tape)) {
       if (tape.is_empty()) continue;
       values.push_back(converter.convert(tape.root(), nullptr, 0));
@@ -210,6 +222,14 @@ std::vector<Value> read_yaml(std::string_view text) {
     fail_yaml(error.mark, "", error.msg);
   }
   return values;
+}
+
+Value read_yaml_document(std::string_view text, std::vector<YamlDuplicate>* duplicates) {
+  std::vector<Value> values = read_yaml(text, duplicates);
+  if (values.size() != 1) {
+    throw CodecError("", "expected one YAML document, found " + std::to_string(values.size()), 0);
+  }
+  return std::move(values.front());
 }
 
 }  // namespace kube::detail

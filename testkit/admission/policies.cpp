@@ -26,30 +26,33 @@ class PolicyCheck {
       : asked_(services, request, write), request_(request), write_(write) {}
 
   void run(const Value& policy, const std::vector<Ref<Value>>& bindings) {
-    if (!asked_.matches(policy["spec"]["matchConstraints"])) return;
+    const auto version = asked_.matched_version(policy["spec"]["matchConstraints"]);
+    if (!version) return;
     std::optional<cel::Policy> compiled;
     for (const Ref<Value>& binding : bindings) {
       if ((*binding)["spec"]["policyName"] != Value{metadata_text(policy, "name")}) continue;
       if (!asked_.matches((*binding)["spec"]["matchResources"])) continue;
       if (!compiled) compiled.emplace(policy);
-      bind(policy, *compiled, *binding);
+      bind(policy, *compiled, *binding, *version);
     }
   }
 
  private:
-  void bind(const Value& policy, const cel::Policy& compiled, const Value& binding) {
+  void bind(const Value& policy, const cel::Policy& compiled, const Value& binding,
+            const std::string& version) {
     if (!compiled.missing().empty()) {
       return asked_.not_evaluated("ValidatingAdmissionPolicy", policy, compiled);
     }
     if (!compiled.errors().empty()) {
       return broken(policy, binding, compiled.errors().front().message);
     }
+    if (const std::string why = asked_.unknown_param_kind(policy); !why.empty()) {
+      return unusable(policy, why);
+    }
+    const PolicyRequest::Seen seen = asked_.in_version(write_.object, version);
     std::string error;
     for (const Value& params : asked_.params_of(policy, binding, error)) {
-      static const Value kNone;
-      const cel::AdmissionInput input =
-          asked_.input(write_.object != nullptr ? *write_.object : kNone, params);
-      for (const cel::Policy::Denial& denial : compiled.evaluate(input))
+      for (const cel::Policy::Denial& denial : compiled.evaluate(asked_.input(seen, params)))
         act(policy, binding, denial);
     }
     if (!error.empty()) broken(policy, binding, "failed to configure binding: " + error);
@@ -59,6 +62,15 @@ class PolicyCheck {
   void broken(const Value& policy, const Value& binding, const std::string& why) {
     if (policy["spec"]["failurePolicy"] == Value{"Ignore"}) return;
     deny(policy, binding, {why, ""});
+  }
+
+  /// A policy that no binding can use denies the request, unless failurePolicy is Ignore.
+  void unusable(const Value& policy, const std::string& why) {
+    if (policy["spec"]["failurePolicy"] == Value{"Ignore"}) return;
+    refuse(fmt::format("ValidatingAdmissionPolicy '{}' denied request: failed to configure policy: "
+                       "{}",
+                       metadata_text(policy, "name"), why),
+           "Invalid");
   }
 
   void act(const Value& policy, const Value& binding, const cel::Policy::Denial& denial) {
@@ -75,17 +87,19 @@ class PolicyCheck {
   /// Throws the first denial; the warnings collected so far are kept.
   [[noreturn]] void deny(const Value& policy, const Value& binding,
                          const cel::Policy::Denial& denial) {
-    const std::string message =
+    refuse(
         fmt::format("ValidatingAdmissionPolicy '{}' with binding '{}' denied request: {}",
-                    metadata_text(policy, "name"), metadata_text(binding, "name"), denial.message);
+                    metadata_text(policy, "name"), metadata_text(binding, "name"), denial.message),
+        denial.reason.empty() ? "Invalid" : denial.reason);
+  }
+
+  [[noreturn]] void refuse(const std::string& message, const std::string& reason) {
+    // The deletion of a collection has no name.
+    const std::string name = request_.name.empty() ? "Unknown" : request_.name;
     meta::v1::Status status =
-        forbidden(request_.resource->group_resource(), request_.name, message).status();
-    const std::string reason = denial.reason.empty() ? "Invalid" : denial.reason;
+        forbidden(request_.resource->group_resource(), name, message).status();
     status.reason = reason;
-    status.code = reason == "Forbidden"               ? 403
-                  : reason == "Unauthorized"          ? 401
-                  : reason == "RequestEntityTooLarge" ? 413
-                                                      : 422;
+    status.code = reason == "Forbidden" ? 403 : reason == "RequestEntityTooLarge" ? 413 : 422;
     meta::v1::StatusCause cause;
     cause.message = message;
     status.details->causes.push_back(std::move(cause));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testkit/admission/policy_request.hpp"
 
+#include <kube/api/group_version.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,29 +27,42 @@ Value list_of(const std::vector<std::string>& texts) {
   return list;
 }
 
-/// Returns the variable `request` of expressions.
-Value admission_request(const RestRequest& request, const AdmittedWrite& write) {
+/// Returns the variable `request` of expressions that see the object in the given version.
+Value admission_request(const RestRequest& request, const AdmittedWrite& write,
+                        const std::string& version) {
   const Resource& resource = *request.resource;
-  const Value kind = Value::object(
-      {{"group", resource.group}, {"version", resource.version}, {"kind", resource.kind}});
-  const Value plural = Value::object(
-      {{"group", resource.group}, {"version", resource.version}, {"resource", resource.plural}});
-  Value user = Value::object({{"username", request.user.name}, {"uid", request.user.uid}});
-  user["groups"] = list_of(request.user.groups);
-  user["extra"] = Value::object();
+  const auto kind = [&](const std::string& shown) {
+    return Value::object({{"group", resource.group}, {"version", shown}, {"kind", resource.kind}});
+  };
+  const auto plural = [&](const std::string& shown) {
+    return Value::object(
+        {{"group", resource.group}, {"version", shown}, {"resource", resource.plural}});
+  };
+  // Empty texts and lists are absent.
+  const auto set = [](Value& object, const char* field, const std::string& text) {
+    if (!text.empty()) object[field] = text;
+  };
+  Value user = Value::object({{"username", request.user.name}});
+  set(user, "uid", request.user.uid);
+  if (!request.user.groups.empty()) user["groups"] = list_of(request.user.groups);
   for (const auto& [key, values] : request.user.extra) user["extra"][key] = list_of(values);
-  return Value::object({{"kind", kind},
-                        {"resource", plural},
-                        {"subResource", request.subresource},
-                        {"requestKind", kind},
-                        {"requestResource", plural},
-                        {"requestSubResource", request.subresource},
-                        {"name", request.name},
-                        {"namespace", request.namespace_},
-                        {"operation", write.operation},
-                        {"userInfo", std::move(user)},
-                        {"dryRun", write.dry_run},
-                        {"options", Value::object()}});
+  const char* options = write.operation == "CREATE"   ? "CreateOptions"
+                        : write.operation == "DELETE" ? "DeleteOptions"
+                                                      : "UpdateOptions";
+  Value info = Value::object(
+      {{"kind", kind(version)},
+       {"resource", plural(version)},
+       {"requestKind", kind(resource.version)},
+       {"requestResource", plural(resource.version)},
+       {"operation", write.operation},
+       {"userInfo", std::move(user)},
+       {"dryRun", write.dry_run},
+       {"options", Value::object({{"kind", options}, {"apiVersion", "meta.k8s.io/v1"}})}});
+  set(info, "subResource", request.subresource);
+  set(info, "requestSubResource", request.subresource);
+  set(info, "name", request.name);
+  set(info, "namespace", request.namespace_);
+  return info;
 }
 
 /// Returns a namespace without the fields that expressions cannot access.
@@ -85,8 +100,8 @@ bool is_exempt_from_policies(const Resource& resource) {
 PolicyRequest::PolicyRequest(Services& services, RestRequest& request, const AdmittedWrite& write)
     : services_(services),
       request_(request),
-      old_object_(write.old_object),
-      info_(admission_request(request, write)) {
+      write_(write),
+      info_(admission_request(request, write, request.resource->version)) {
   const Resource& resource = *request.resource;
   const bool is_namespace = resource.id() == "namespaces";
   if (resource.namespaced && !request.namespace_.empty()) {
@@ -163,7 +178,41 @@ std::vector<Value> PolicyRequest::find_params(const Resource& resource, const st
 
 cel::AdmissionInput PolicyRequest::input(const Value& object, const Value& params) const {
   static const Value kNone;
-  return {object, old_object_ != nullptr ? *old_object_ : kNone, info_, params, namespace_};
+  return {object, write_.old_object != nullptr ? *write_.old_object : kNone, info_, params,
+          namespace_};
+}
+
+std::string PolicyRequest::unknown_param_kind(const Value& policy) const {
+  const Value& kind = policy["spec"]["paramKind"];
+  if (!kind.is_object()) return {};
+  const std::string_view version = text_member(kind, "apiVersion");
+  const std::string_view name = text_member(kind, "kind");
+  const ResourcePtr resource = services_.catalog()->find_kind(version, name);
+  if (resource != nullptr && resource->collection != nullptr) return {};
+  const GroupVersion parsed = parse_group_version(version);
+  return fmt::format("failed to find resource referenced by paramKind: '{}/{}, Kind={}'",
+                     parsed.group, parsed.version, name);
+}
+
+Value PolicyRequest::converted(const Value* object, const std::string& version) const {
+  if (object == nullptr) return {};
+  const Resource& own = *request_.resource;
+  const ResourcePtr other = services_.catalog()->find(own.group, version, own.plural);
+  const bool is_whole = request_.subresource.empty() || request_.subresource == "status";
+  if (version == own.version || other == nullptr || !is_whole) return *object;
+  const StoredObject stored =
+      services_.codec.from_value(*own.storage_type, to_storage_form(own, *object));
+  return *as_served(services_.codec, *other, stored).value();
+}
+
+PolicyRequest::Seen PolicyRequest::in_version(const Value* object,
+                                              const std::string& version) const {
+  return {converted(object, version), converted(write_.old_object, version),
+          admission_request(request_, write_, version)};
+}
+
+cel::AdmissionInput PolicyRequest::input(const Seen& seen, const Value& params) const {
+  return {seen.object, seen.old_object, seen.info, params, namespace_};
 }
 
 void PolicyRequest::not_evaluated(std::string_view kind, const Value& policy,

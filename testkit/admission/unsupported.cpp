@@ -20,7 +20,8 @@ std::vector<cel::MissingRule> missing_rules(const Value& definition) {
   std::size_t i = 0;
   for (const Value& version : definition.get_array("spec.versions")) {
     const std::string field = fmt::format("spec.versions[{}].schema.openAPIV3Schema", i++);
-    static_cast<void>(cel::check_rules(version["schema"]["openAPIV3Schema"], field, missing));
+    static_cast<void>(cel::check_rules(version["schema"]["openAPIV3Schema"], field,
+                                       cel::CostLimits::kTotal, missing));
   }
   if (definition.get_string("spec.conversion.strategy") == "Webhook") {
     missing.push_back({"spec.conversion", "", "call conversion webhooks"});

@@ -62,11 +62,47 @@ const TypePtr& request_type() {
   return kType;
 }
 
+/// The type of `namespaceObject`. The fields are those of a real server, with its spelling of UID.
+const TypePtr& namespace_type() {
+  static const TypePtr kType = [] {
+    const TypePtr text = simple(TypeKind::kString);
+    const TypePtr number = simple(TypeKind::kInt);
+    const TypePtr time = simple(TypeKind::kTimestamp);
+    const TypePtr texts = list_type(text);
+    const TypePtr metadata =
+        object_of("kubernetes.NamespaceMetadata", {{"name", text},
+                                                   {"generateName", text},
+                                                   {"namespace", text},
+                                                   {"labels", map_type(text, text)},
+                                                   {"annotations", map_type(text, text)},
+                                                   {"UID", text},
+                                                   {"creationTimestamp", time},
+                                                   {"deletionGracePeriodSeconds", number},
+                                                   {"deletionTimestamp", time},
+                                                   {"generation", number},
+                                                   {"resourceVersion", text},
+                                                   {"finalizers", texts}});
+    const TypePtr condition =
+        object_of("kubernetes.NamespaceCondition", {{"status", text},
+                                                    {"type", text},
+                                                    {"lastTransitionTime", time},
+                                                    {"message", text},
+                                                    {"reason", text}});
+    return object_of(
+        "kubernetes.Namespace",
+        {{"metadata", metadata},
+         {"spec", object_of("kubernetes.NamespaceSpec", {{"finalizers", texts}})},
+         {"status", object_of("kubernetes.NamespaceStatus",
+                              {{"conditions", list_type(condition)}, {"phase", text}})}});
+  }();
+  return kType;
+}
+
 Variables variables_of_requests(bool has_params) {
   Variables variables{{"object", simple(TypeKind::kDyn)},
                       {"oldObject", simple(TypeKind::kDyn)},
                       {"request", request_type()},
-                      {"namespaceObject", simple(TypeKind::kDyn)},
+                      {"namespaceObject", namespace_type()},
                       {"authorizer", simple(TypeKind::kDyn)}};
   if (has_params) variables.emplace("params", simple(TypeKind::kDyn));
   return variables;
@@ -77,7 +113,9 @@ Val value_of(const AdmissionInput& input, std::string_view name) {
   if (name == "oldObject") return from_document(input.old_object, nullptr);
   if (name == "request") return from_document(input.request, request_type().get());
   if (name == "params") return from_document(input.params, nullptr);
-  if (name == "namespaceObject") return from_document(input.namespace_object, nullptr);
+  if (name == "namespaceObject") {
+    return from_document(input.namespace_object, namespace_type().get());
+  }
   return Val::error(fmt::format("no such attribute(s): {}", name));
 }
 
@@ -148,7 +186,9 @@ Policy::Policy(const Value& policy) {
   Type known;
   known.kind = TypeKind::kObject;
   known.name = "kubernetes.variables";
-  variables["variables"] = std::make_shared<const Type>(known);
+  if (!policy.get_array("spec.variables").empty()) {
+    variables["variables"] = std::make_shared<const Type>(known);
+  }
   for (const Value& entry : policy.get_array("spec.variables")) {
     Variable variable{std::string{text_member(entry, "name")},
                       std::string{text_member(entry, "expression")}, nullptr};
@@ -177,6 +217,20 @@ Policy::Policy(const Value& policy) {
       add_expression(field + ".messageExpression", message, *validation.message_program, "string");
     }
     validations_.push_back(std::move(validation));
+  }
+  std::size_t i = 0;
+  for (const Value& entry : policy.get_array("spec.auditAnnotations")) {
+    const std::string field = fmt::format("spec.auditAnnotations[{}].valueExpression", i++);
+    const std::string expression{text_member(entry, "valueExpression")};
+    const Program program{expression, variables};
+    add_expression(field, expression, program, "");
+    if (!program.issues().empty() || !program.missing().empty()) continue;
+    const TypeKind kind = program.type().kind;
+    if (kind == TypeKind::kString || kind == TypeKind::kNull) continue;
+    errors_.push_back(
+        detail::invalid_value(field, expression,
+                              fmt::format("must evaluate to one of [string null_type] but got {}",
+                                          to_string(program.type()))));
   }
   for (const Value& entry : policy.get_array("spec.mutations")) {
     Mutation mutation;

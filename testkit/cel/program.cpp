@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testkit/cel/program.hpp"
 
+#include "testkit/cel/cost_estimate.hpp"
 #include "testkit/cel/parser.hpp"
 #include "testkit/cel/source.hpp"
 
@@ -24,6 +25,10 @@ Program::Program(std::string_view source, const Variables& variables, Constructi
 
 bool Program::uses(std::string_view variable) const {
   return std::ranges::find(used_, variable) != used_.end();
+}
+
+std::uint64_t Program::estimate(const SchemaSizes& self) const {
+  return estimate_cost(*root_, self);
 }
 
 Outcome Program::run(const Lookup& variables, std::uint64_t cost_limit) const {

@@ -35,6 +35,10 @@ std::string metadata_text(const Value& object, std::string_view field) {
   return value.is_string() ? std::string{value.as_string()} : std::string{};
 }
 
+std::string member_text(const Value& object, std::string_view path) {
+  return std::string{object.get_string(path).value_or("")};
+}
+
 void set_namespace(const RestRequest& request, Value& object) {
   if (!std::as_const(object)["metadata"].is_object()) object["metadata"] = Value::object();
   if (!request.resource->namespaced) {

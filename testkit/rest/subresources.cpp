@@ -18,6 +18,7 @@
 #include "testkit/kinds/conversion.hpp"
 #include "testkit/requests/failures.hpp"
 #include "testkit/rest/body.hpp"
+#include "testkit/rest/disruption_budgets.hpp"
 #include "testkit/rest/metadata.hpp"
 #include "testkit/values/apply.hpp"
 #include "testkit/values/duplicate_fields.hpp"
@@ -136,18 +137,6 @@ ServerResponse success(const RestRequest& request, int code) {
   return make_response(code, plain.content_type(), encode_as(plain, status));
 }
 
-ApiError budget_refusal(std::string_view detail, int retry_after) {
-  meta::v1::Status status =
-      too_many_requests("Cannot evict pod as it would violate the pod's disruption budget.",
-                        retry_after)
-          .status();
-  meta::v1::StatusCause cause;
-  cause.reason = "DisruptionBudget";
-  cause.message = detail;
-  status.details->causes.push_back(std::move(cause));
-  return ApiError{std::move(status)};
-}
-
 /// Returns the version of an Eviction. Both versions have the same fields, and the server accepts
 /// either. Searches the text regardless of its format, which is checked when it is decoded.
 const char* eviction_version(std::string_view body) {
@@ -209,13 +198,13 @@ ServerResponse Rest::scale(RestRequest& request) {
           scale = strategic_merge(std::move(scale), body, schema_of(*scale_resource()));
         }
         if (is_patch) {
-          const bool is_json_patch = type == "application/json-patch+json";
-          report_fields(
-              request, options, unknown_fields(*scale_resource()->schema, scale),
-              is_json_patch ? std::vector<std::string>{} : duplicate_fields(request.http.body),
-              [&](const std::string& problem) {
-                return invalid(GroupKind{}, "", invalid_value("patch", request.http.body, problem));
-              });
+          DroppedFields dropped{.unknown = unknown_fields(*scale_resource()->schema, scale)};
+          if (type != "application/json-patch+json") {
+            dropped.duplicate = duplicate_fields(request.http.body);
+          }
+          report_fields(request, options, dropped, [&](const std::string& problem) {
+            return invalid(GroupKind{}, "", invalid_value("patch", request.http.body, problem));
+          });
         }
         const auto replicas = scale.get_integer("spec.replicas").value_or(0);
         if (replicas < 0) {
@@ -282,6 +271,9 @@ ServerResponse Rest::evict(RestRequest& request) {
     const ResourcePtr evictions =
         pseudo_resource<policy::v1::Eviction>("policy", eviction_version(request.http.body));
     const Value body = decode_body(request, *evictions, {});
+    if (metadata_text(body, "name") != request.name) {
+      throw bad_request("name in URL does not match name in Eviction object");
+    }
     const Value& given = body["deleteOptions"];
     options.grace = given.get_integer("gracePeriodSeconds");
     const auto wanted = [&](std::string_view path) -> std::optional<std::string> {
@@ -296,8 +288,10 @@ ServerResponse Rest::evict(RestRequest& request) {
   const StoredObject pod = services_.store.get(*pods.collection, request.key());
   if (!pod) throw not_found(pods.group_resource(), request.name);
   const std::string phase = pod.field_text("status.phase");
-  std::vector<std::pair<std::string, Value>> budgets;
-  if (phase != "Pending" && phase != "Succeeded" && phase != "Failed") {
+  std::vector<std::string> budgets;  // their keys
+  // The end of a pod that is not running, or is being deleted, is no disruption.
+  if (phase != "Pending" && phase != "Succeeded" && phase != "Failed" &&
+      pod.metadata_text("deletionTimestamp").empty()) {
     const Store::ListResult found = services_.store.list(
         *budget_resource->collection, {.scope = {.prefix = request.namespace_ + '/'}});
     for (const auto& [key, object] : found.objects) {
@@ -307,36 +301,19 @@ ServerResponse Rest::evict(RestRequest& request) {
                                                                budget["spec"]["selector"]);
       if (pod.matches(
               to_selector(*reinterpret_cast<const meta::v1::LabelSelector*>(selector.data())))) {
-        budgets.emplace_back(key, budget);
+        budgets.push_back(key);
       }
     }
   }
   if (budgets.size() > 1) {
-    throw plain_failure("more than one disruption budget is about this pod");
+    throw plain_failure(
+        "This pod has more than one PodDisruptionBudget, which the eviction subresource does not "
+        "support.");
   }
   if (!budgets.empty()) {
-    const Value& budget = budgets[0].second;
-    const std::string name = metadata_text(budget, "name");
-    if (budget.get_integer("status.observedGeneration").value_or(0) <
-        budget.get_integer("metadata.generation").value_or(0)) {
-      throw budget_refusal(fmt::format("the disruption budget {} is still being processed", name),
-                           10);
-    }
-    const auto allowed = budget.get_integer("status.disruptionsAllowed").value_or(0);
-    if (allowed <= 0) {
-      throw budget_refusal(
-          fmt::format("the disruption budget {} needs {} healthy pods and has {}", name,
-                      budget.get_integer("status.desiredHealthy").value_or(0),
-                      budget.get_integer("status.currentHealthy").value_or(0)),
-          0);
-    }
-    if (!options.dry_run) {
-      edit(*budget_resource->collection, budgets[0].first, [&](Value& object) {
-        object["status"]["disruptionsAllowed"] = allowed - 1;
-        object["status"]["disruptedPods"][request.name] = services_.now_text();
-        return true;
-      });
-    }
+    edit(*budget_resource->collection, budgets[0], [&](Value& budget) {
+      return spend_disruption(budget, *pod.value(), services_.now_text()) && !options.dry_run;
+    });
   }
   if (!options.dry_run) {
     edit(*pods.collection, request.key(), [&](Value& object) {

@@ -64,20 +64,20 @@ std::optional<AccountTokens::Bound> bound_object(Store& store, const RestRequest
       store.get(store.collection({"", resource}),
                 key_of(bound.kind == "Node" ? std::string{} : request.namespace_, bound.name));
   if (!stored) throw not_found({"", resource}, bound.name);
-  const std::string uid = stored.metadata_text("uid");
-  if (!bound.uid.empty() && bound.uid != uid) {
-    throw conflict({"", resource}, bound.name,
-                   fmt::format("the UID in the bound object reference ({}) does not match the UID "
-                               "in record. The object might have been deleted and then recreated",
-                               bound.uid));
-  }
-  bound.uid = uid;
   if (bound.kind == "Pod" && stored.field_text("spec.serviceAccountName") != request.name) {
     throw bad_request(
         fmt::format("cannot bind token for serviceaccount \"{}\" to pod running with "
                     "different serviceaccount name.",
                     request.name));
   }
+  const std::string uid = stored.metadata_text("uid");
+  if (!bound.uid.empty() && bound.uid != uid) {
+    throw conflict({"", bound.kind}, bound.name,
+                   fmt::format("the UID in the bound object reference ({}) does not match the UID "
+                               "in record. The object might have been deleted and then recreated",
+                               bound.uid));
+  }
+  bound.uid = uid;
   return bound;
 }
 
@@ -130,6 +130,9 @@ Value Rest::review_token(const Value& review) const {
                      {"user", Value::object({{"username", holder.user.name},
                                              {"uid", holder.user.uid},
                                              {"groups", string_list(holder.user.groups)}})}});
+  for (const auto& [key, values] : holder.user.extra) {
+    status["user"]["extra"][key] = string_list(values);
+  }
   if (!holder.audiences.empty()) status["audiences"] = string_list(holder.audiences);
   return status;
 }

@@ -175,7 +175,7 @@ void Rest::finish_new(RestRequest& request, Value& object, const WriteOptions& o
   check_policies(services_, request,
                  {.operation = "CREATE", .object = &object, .dry_run = options.dry_run});
   if (id == "services") {
-    if (chosen) check_cluster_address(services_.store, object);
+    if (chosen) check_cluster_address(services_.store, object, options.dry_run);
     allocate_node_ports(services_.store, Value{}, object);
   }
   if (!resource.is_custom()) {

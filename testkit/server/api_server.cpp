@@ -153,7 +153,9 @@ void ApiServer::Impl::start() {
   }
   front = std::make_unique<detail::HttpFront>(pipeline, std::move(front_options));
   port = front->port();
-  if (options.cluster_objects) engine.seed(detail::server_endpoints(options.listen, port));
+  if (options.cluster_objects) {
+    for (const Value& object : detail::server_endpoints(options.listen, port)) engine.seed(object);
+  }
 }
 
 void ApiServer::Impl::stop(std::chrono::milliseconds grace) {

@@ -28,5 +28,7 @@ void ensure_node(Engine& engine);
     ClusterAccess cluster);
 [[nodiscard]] std::unique_ptr<SimulatedController> make_cron_job_controller(ClusterAccess cluster);
 [[nodiscard]] std::unique_ptr<SimulatedController> make_endpoints_controller(ClusterAccess cluster);
+[[nodiscard]] std::unique_ptr<SimulatedController> make_disruption_budget_controller(
+    ClusterAccess cluster);
 
 }  // namespace kube::testkit::detail

@@ -40,6 +40,7 @@ Simulation::Simulation(Engine& engine, Clock& clock, const Logger& logger)
   add(make_deployment_controller(access(kControllerManager)));
   add(make_cron_job_controller(access(kControllerManager)));
   add(make_endpoints_controller(access(kControllerManager)));
+  add(make_disruption_budget_controller(access(kControllerManager)));
   subscribe();
   start_over();
   thread_ = std::jthread{[this](const std::stop_token& stop) { run(stop); }};

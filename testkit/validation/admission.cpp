@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "testkit/cel/characters.hpp"
 #include "testkit/cel/policy.hpp"
 #include "testkit/validation/field_rules.hpp"
 #include "testkit/validation/validation.hpp"
@@ -241,6 +242,13 @@ void validate_admission_policy(const Field& object, const Value* /*live*/) {
   }
   for (std::size_t i = 0; i < validations.size(); ++i) {
     check_required(validations.at(i)["expression"], "expression is not specified");
+    if (const Field message = validations.at(i)["message"]; !message.text().empty()) {
+      const std::string_view text = cel::trimmed(message.text());
+      if (text.empty()) message.invalid("must be non-empty if specified");
+      if (text.find('\n') != std::string_view::npos) {
+        message.invalid("must not contain line breaks");
+      }
+    }
     check_one_of(validations.at(i)["reason"], {"Forbidden", "Invalid", "RequestEntityTooLarge"});
   }
   for (std::size_t i = 0; i < annotations.size(); ++i) {

@@ -16,6 +16,9 @@ namespace kube::testkit::detail {
 /// Parse a document. Throw CodecError.
 [[nodiscard]] Ref<Value> parse_json(std::string_view json);
 [[nodiscard]] Ref<Value> parse_yaml(std::string_view yaml);
+/// Does the same for a body in which keys may occur twice; the last one counts. Appends a line for
+/// each duplicate to `duplicates`, in the words of a real server.
+[[nodiscard]] Ref<Value> parse_yaml(std::string_view yaml, std::vector<std::string>& duplicates);
 /// Appends `text` as a JSON string.
 void append_json_string(std::string& out, std::string_view text);
 

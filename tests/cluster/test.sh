@@ -28,7 +28,7 @@ done
 started=$(date +%s)
 timeout "$limit" "$here/build.sh" >/dev/null ||
   unavailable "the control plane cannot be built within $limit seconds"
-clients='client-go kube-rs client-node kopf helm controller-runtime'
+clients='client-go kube-rs client-node kopf helm fabric8 controller-runtime'
 [ "${KUBECXX_FOREIGN_E2E:-0}" != 1 ] || clients="$clients e2e"
 for client in $clients; do
   spent=$(($(date +%s) - started))

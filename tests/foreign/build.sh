@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# build.sh client-go|kube-rs|client-node|kopf|helm|controller-runtime|e2e: builds or installs that client or test suite
-# once for each state of its sources, and prints the path of the program, or of the folder that holds it.
+# build.sh client-go|kube-rs|client-node|kopf|helm|fabric8|controller-runtime|e2e: builds or installs that client or test
+# suite once for each state of its sources, and prints the path of the program, or of the folder that holds it.
 # Environment: KUBECXX_CACHE, folder of the programs (default ~/.cache/kubecxx)
 # Exit code 3: the language is not installed, or the packages cannot be downloaded.
 set -eu
@@ -62,6 +62,14 @@ if [ ! -x "$program" ]; then
       (cd "$here/helm" && go mod download) || exit 3
       echo 'build.sh: building Helm (minutes, once)' >&2
       (cd "$here/helm" && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$program.new" helm.sh/helm/v4/cmd/helm)
+      ;;
+    fabric8)
+      { command -v mvn && command -v javac; } >/dev/null || missing 'there is no Maven, or no Java compiler'
+      javac --release 17 --version >/dev/null 2>&1 || missing 'Java is older than 17'
+      mkdir "$program.new"
+      mvn -q -B -f "$here/fabric8/pom.xml" dependency:copy-dependencies -DoutputDirectory="$program.new/lib" >&2 ||
+        missing 'the packages of fabric8 cannot be downloaded'
+      javac --release 17 -Xlint:all,-processing,-classfile -d "$program.new" -cp "$program.new/lib/*" "$here"/fabric8/*.java >&2
       ;;
     controller-runtime)
       command -v go >/dev/null || missing 'there is no Go'

@@ -13,19 +13,21 @@ simulated=
 if [ $# -gt 1 ]; then
   set -- "$2"
   . "$here/serve.sh"
-  if [ "$client" = helm ]; then
-    simulated=simulated
-    serve --simulate
-  else
+  case $client in
+    helm | fabric8)
+      simulated=simulated
+      serve --simulate
+      ;;
     # Empty like the real server here, which runs without a controller manager.
-    serve --empty
-  fi
+    *) serve --empty ;;
+  esac
   KUBECXX_TEST_KUBECONFIG=$kubeconfig
 fi
 case $client in
   client-go) set -- "$program" --kubeconfig "$KUBECXX_TEST_KUBECONFIG" ;;
   client-node) set -- node "$program/main.mjs" ;;
   kopf) set -- "$program/bin/python" "$here/kopf/main.py" ;;
+  fabric8) set -- java -cp "$program:$program/lib/*" Main $simulated ;;
   helm) set -- "$here/helm/helm_test.sh" "$program" $simulated ;;
   *) set -- "$program" ;;
 esac

@@ -68,6 +68,21 @@ TEST(ApiServer, ServesAfterConstruction) {
   EXPECT_EQ(server.url(), fmt::format("http://127.0.0.1:{}", server.port()));
 }
 
+// BK-8
+TEST(ApiServer, IsTheEndpointOfTheServiceKubernetes) {
+  ApiServer server{{.cluster_objects = true}};
+  const Ref<Value> slice =
+      server.find({"discovery.k8s.io", "endpointslices"}, "default", "kubernetes");
+  const Ref<Value> endpoints = server.find({"", "endpoints"}, "default", "kubernetes");
+
+  ASSERT_TRUE(slice && endpoints);
+  const Value port{static_cast<std::int64_t>(server.port())};
+  EXPECT_EQ(*slice->find("endpoints[0].addresses[0]"), Value{"127.0.0.1"});
+  EXPECT_EQ(*slice->find("ports[0].port"), port);
+  EXPECT_EQ(*endpoints->find("subsets[0].addresses[0].ip"), Value{"127.0.0.1"});
+  EXPECT_EQ(*endpoints->find("subsets[0].ports[0].port"), port);
+}
+
 TEST(ApiServer, TwoServersShareNothing) {
   ApiServer one;
   ApiServer two;
