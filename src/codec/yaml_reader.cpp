@@ -8,6 +8,7 @@
 #include "codec/utf8.hpp"
 #include <kube/codec/error.hpp>
 #include <kube/codec/json.hpp>
+#include <kube/codec/yaml.hpp>
 
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
@@ -190,26 +191,34 @@ class Converter {
 
 }  // namespace
 
-std::vector<Value> read_yaml(std::string_view text) {
-  if (text.size() > kLongestText) throw CodecError("", "YAML of more than 1 GiB", 0);
+std::vector<ReadDocument> read_yaml(std::string_view text) {
+  if (text.size() > kLongestText) {
+    throw YamlError(CodecError("", "YAML of more than 1 GiB", 0), 1);
+  }
   std::string input{text};
   // Without this marker, yaml-cpp accepts a quoted text that is not terminated before the end of
   // the input.
   if (input.ends_with('\n')) input += "...\n";
-  std::vector<Value> values;
+  std::vector<ReadDocument> documents;
+  std::size_t number = 1;
   try {
-    std::istringstream stream{std::move(input)};
-    YAML::Parser parser{stream};
-    YamlTape tape;
-    Converter converter{tape, text.size()};
-    while (parser.HandleNextDocument(tape)) {
-      if (tape.is_empty()) continue;
-      values.push_back(converter.convert(tape.root(), nullptr, 0));
+    try {
+      std::istringstream stream{std::move(input)};
+      YAML::Parser parser{stream};
+      YamlTape tape;
+      Converter converter{tape, text.size()};
+      for (; parser.HandleNextDocument(tape); ++number) {
+        if (tape.is_empty()) continue;
+        const auto line = static_cast<std::size_t>(tape.root().mark.line) + 1;
+        documents.push_back({converter.convert(tape.root(), nullptr, 0), number, line});
+      }
+    } catch (const YAML::Exception& error) {
+      fail_yaml(error.mark, "", error.msg);
     }
-  } catch (const YAML::Exception& error) {
-    fail_yaml(error.mark, "", error.msg);
+  } catch (const CodecError& error) {
+    throw YamlError(error, number);
   }
-  return values;
+  return documents;
 }
 
 }  // namespace kube::detail
