@@ -111,11 +111,11 @@ class Applier {
     return std::ranges::all_of(versions, [&](const Value& version) {
       RestMapping mapping;
       return version["served"] != Value{true} ||
-             detail::is_known(mapper_,
-                              {std::string{group},
-                               std::string{version.get_string("name").value_or("")},
-                               std::string{kind}},
-                              mapping, stop_);
+             detail::is_known(
+                 mapper_,
+                 {std::string{group}, std::string{version.get_string("name").value_or("")},
+                  std::string{kind}},
+                 mapping, stop_);
     });
   }
 

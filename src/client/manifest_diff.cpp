@@ -22,8 +22,8 @@ namespace detail {
 namespace {
 
 /// Metadata that the server changes with each write, or makes up in a dry run.
-constexpr std::array<std::string_view, 6> kLeftOut{"managedFields", "resourceVersion", "generation",
-                                                   "uid", "creationTimestamp", "selfLink"};
+constexpr std::array<std::string_view, 6> kLeftOut{
+    "managedFields", "resourceVersion", "generation", "uid", "creationTimestamp", "selfLink"};
 constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// Returns the elements of a list by their names; nothing unless all have one, and each another.

@@ -78,9 +78,8 @@ std::string join_problems(const std::vector<std::string>& problems) {
 void throw_problems(const std::vector<std::string>& problems) {
   if (problems.empty()) return;
   const std::string text = join_problems(problems);
-  throw ManifestError(problems.size() == 1
-                          ? text
-                          : fmt::format("{} problems: {}", problems.size(), text));
+  throw ManifestError(problems.size() == 1 ? text
+                                           : fmt::format("{} problems: {}", problems.size(), text));
 }
 
 int rank_of(const RestMapping& mapping) {
@@ -200,10 +199,10 @@ void throw_failures(std::string_view work, const std::vector<ManifestResult>& re
     }
   }
   if (problems.empty() && not_tried.empty()) return;
-  std::string message =
-      problems.empty() ? fmt::format("{} was stopped", work)
-                       : fmt::format("{} failed for {} of {} objects: {}", work, problems.size(),
-                                     results.size(), join_problems(problems));
+  std::string message = problems.empty()
+                            ? fmt::format("{} was stopped", work)
+                            : fmt::format("{} failed for {} of {} objects: {}", work,
+                                          problems.size(), results.size(), join_problems(problems));
   message += "; done: " + (done.empty() ? "nothing" : done);
   if (!not_tried.empty()) message += "; not tried: " + not_tried;
   throw ManifestError(message, results);

@@ -50,8 +50,7 @@ std::string plain(std::string_view text) {
 }
 
 std::string describe_condition(const Value& condition) {
-  std::string text =
-      plain(text_at(condition, "type")) + '=' + plain(text_at(condition, "status"));
+  std::string text = plain(text_at(condition, "type")) + '=' + plain(text_at(condition, "status"));
   std::string details = plain(text_at(condition, "reason"));
   const std::string_view message = text_at(condition, "message");
   if (!message.empty()) details += (details.empty() ? "" : ": ") + plain(message);
@@ -107,9 +106,9 @@ std::string stateful_set(const Value& object) {
   if (text_at(object, "spec.updateStrategy.type") == "OnDelete") {
     return first_of(unobserved(object), unready);
   }
-  return first_of(unobserved(object), unready,
-                  missing(count_at(object, "status.updatedReplicas"), wanted - partition,
-                          "updated"));
+  return first_of(
+      unobserved(object), unready,
+      missing(count_at(object, "status.updatedReplicas"), wanted - partition, "updated"));
 }
 
 std::string daemon_set(const Value& object) {
@@ -149,8 +148,8 @@ std::string describe_state(const Value& object) {
     for (const Value& one : elements_at(object, "metadata.finalizers")) {
       if (one.is_string()) finalizers += (finalizers.empty() ? "" : ", ") + plain(one.as_string());
     }
-    add(text, finalizers.empty() ? "being deleted"
-                                 : "being deleted, waits for finalizers " + finalizers);
+    add(text,
+        finalizers.empty() ? "being deleted" : "being deleted, waits for finalizers " + finalizers);
   }
   if (std::string observed = describe_observed(object); !observed.empty()) add(text, observed);
   const std::string_view phase = text_at(object, "status.phase");

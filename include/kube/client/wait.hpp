@@ -158,20 +158,18 @@ template <typename T>
 template <typename T, std::predicate<const T&> Predicate>
 Ref<T> wait_until(const Resource<T>& resource, std::string_view name, Predicate predicate,
                   Clock::Duration timeout, std::stop_token stop = {}) {
-  return detail::cast<T>(
-      detail::wait(detail::Inside::core(resource),
-                   detail::wait_for_state<T>(name, std::move(predicate), timeout),
-                   std::move(stop)));
+  return detail::cast<T>(detail::wait(
+      detail::Inside::core(resource),
+      detail::wait_for_state<T>(name, std::move(predicate), timeout), std::move(stop)));
 }
 /// See wait_until().
 template <typename T, std::predicate<const T&> Predicate>
 [[nodiscard]] Task<Ref<T>> wait_until_async(const Resource<T>& resource, std::string_view name,
                                             Predicate predicate, Clock::Duration timeout,
                                             std::stop_token stop = {}) {
-  return detail::object_task<T>(
-      detail::wait_async(detail::Inside::core(resource),
-                         detail::wait_for_state<T>(name, std::move(predicate), timeout),
-                         std::move(stop)));
+  return detail::object_task<T>(detail::wait_async(
+      detail::Inside::core(resource),
+      detail::wait_for_state<T>(name, std::move(predicate), timeout), std::move(stop)));
 }
 
 /// Waits until a condition has a status: "Available" waits for True, "Available=False" for False.

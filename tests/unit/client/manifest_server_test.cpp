@@ -189,11 +189,10 @@ apiVersion: v1
 kind: Namespace
 metadata: {name: SPACE-new}
 )");
-  EXPECT_THAT(
-      apply(yaml),
-      ElementsAre("v1 Namespace SPACE-new created", kDefinitionText + " created",
-                  "v1 ConfigMap SPACE-new/a created",
-                  "SPACE.example.com/v1 Thing SPACE-new/a created"));
+  EXPECT_THAT(apply(yaml),
+              ElementsAre("v1 Namespace SPACE-new created", kDefinitionText + " created",
+                          "v1 ConfigMap SPACE-new/a created",
+                          "SPACE.example.com/v1 Thing SPACE-new/a created"));
   const Resource<Value> things =
       client.dynamic({space + ".example.com", "v1", "things"}, space + "-new");
   EXPECT_EQ(things.get("a")->get_integer("spec.size"), 7);
@@ -295,10 +294,9 @@ metadata: {name: c}
 
   server->faults().next().matching({.verb = "patch", .name = "b"}).respond(500);
   const ManifestError refused = error_of(yaml);
-  EXPECT_THAT(texts(refused.results()),
-              ElementsAre("v1 ConfigMap SPACE/a unchanged",
-                          HasSubstr("v1 ConfigMap SPACE/b failed"),
-                          "v1 ConfigMap SPACE/c created"));
+  EXPECT_THAT(texts(refused.results()), ElementsAre("v1 ConfigMap SPACE/a unchanged",
+                                                    HasSubstr("v1 ConfigMap SPACE/b failed"),
+                                                    "v1 ConfigMap SPACE/c created"));
 }
 
 // MF-4
@@ -495,8 +493,9 @@ TEST_F(PruneTest, DeletesWhatIsNoLongerInTheManifest) {
 // MF-11
 TEST_F(PruneTest, LooksAtTheKindsAndNamespacesThatAreGiven) {
   const std::string other = server.add_space();
-  (void)apply(map("a") + text("---\n{apiVersion: v1, kind: Secret, metadata: {name: s, labels: "
-                              "{set: SPACE}}}\n") +
+  (void)apply(map("a") +
+              text("---\n{apiVersion: v1, kind: Secret, metadata: {name: s, labels: "
+                   "{set: SPACE}}}\n") +
               "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: " + other +
               text(", labels: {set: SPACE}}}\n"));
   EXPECT_THAT(apply(map("a")), ElementsAre("v1 ConfigMap SPACE/a unchanged"));
@@ -525,9 +524,8 @@ spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
   options.prune->kinds = {{"", "PersistentVolumeClaim"}};
   EXPECT_THAT(apply(map("a")), ElementsAre("v1 ConfigMap SPACE/a unchanged"));
   options.prune->delete_data = true;
-  EXPECT_THAT(apply(map("a")),
-              ElementsAre("v1 ConfigMap SPACE/a unchanged",
-                          "v1 PersistentVolumeClaim SPACE/disk pruned"));
+  EXPECT_THAT(apply(map("a")), ElementsAre("v1 ConfigMap SPACE/a unchanged",
+                                           "v1 PersistentVolumeClaim SPACE/disk pruned"));
 }
 
 // MF-11
@@ -629,9 +627,9 @@ metadata: {name: a, namespace: SPACE, finalizers: [example.com/held]}
   }
   client.dynamic({space + ".example.com", "v1", "things"}, space)
       .patch("a", PatchType::kMerge, R"({"metadata":{"finalizers":null}})");
-  EXPECT_THAT(texts(delete_manifest(client, yaml, {.wait = 60s})),
-              ElementsAre("SPACE.example.com/v1 Thing SPACE/a absent",
-                          kDefinitionText + " deleted"));
+  EXPECT_THAT(
+      texts(delete_manifest(client, yaml, {.wait = 60s})),
+      ElementsAre("SPACE.example.com/v1 Thing SPACE/a absent", kDefinitionText + " deleted"));
 }
 
 // MF-14
@@ -682,10 +680,9 @@ TEST_F(ManifestServerTest, TellsWhatIsNotReadyAndWhy) {
   maps.create({.metadata = {.name = "a"}});
   client.resource<core::v1::ServiceAccount>(space).create({.metadata = {.name = "b"}});
   try {
-    wait_for_manifest(client, manifest,
-                      {.timeout = 100ms,
-                       .namespace_ = space,
-                       .conditions = {{{"", "ServiceAccount"}, "Ready"}}});
+    wait_for_manifest(
+        client, manifest,
+        {.timeout = 100ms, .namespace_ = space, .conditions = {{{"", "ServiceAccount"}, "Ready"}}});
     ADD_FAILURE() << "no error";
   } catch (const ManifestError& error) {
     EXPECT_EQ(replaced(error.what(), space, "SPACE"),

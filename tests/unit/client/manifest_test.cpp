@@ -93,10 +93,9 @@ metadata: {name: mine}
 
 // MF-1
 TEST(Manifest, MayBeJson) {
-  EXPECT_THAT(
-      texts(parse_manifest("\n{\n\t\"apiVersion\": \"v1\",\n\t\"kind\": \"ConfigMap\",\n"
-                           "\t\"metadata\": {\"name\": \"a\"}\n}\n")),
-      ElementsAre("document 1 (line 2): /v1, Kind=ConfigMap a"));
+  EXPECT_THAT(texts(parse_manifest("\n{\n\t\"apiVersion\": \"v1\",\n\t\"kind\": \"ConfigMap\",\n"
+                                   "\t\"metadata\": {\"name\": \"a\"}\n}\n")),
+              ElementsAre("document 1 (line 2): /v1, Kind=ConfigMap a"));
   EXPECT_THAT(texts(parse_manifest("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n---\n"
                                    "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}\n")),
               ElementsAre("document 1 (line 1): /v1, Kind=ConfigMap a",
@@ -182,8 +181,8 @@ std::vector<std::string> changes(std::string_view before, std::string_view after
   for (const FieldChange& one :
        detail::changes_between(*decode_json<Value>(before), *decode_json<Value>(after))) {
     texts.push_back(one.path + ": " +
-                    (one.before.is_absent() ? std::string{"-"} : encode_json(one.before)) +
-                    " > " + (one.after.is_absent() ? std::string{"-"} : encode_json(one.after)));
+                    (one.before.is_absent() ? std::string{"-"} : encode_json(one.before)) + " > " +
+                    (one.after.is_absent() ? std::string{"-"} : encode_json(one.after)));
   }
   return texts;
 }
@@ -191,10 +190,10 @@ std::vector<std::string> changes(std::string_view before, std::string_view after
 // MF-6
 TEST(ManifestDiff, ListsEachFieldThatDiffers) {
   EXPECT_THAT(changes(R"({"a":1,"b":{"c":[1,2]}})", R"({"a":1,"b":{"c":[1,2]}})"), IsEmpty());
-  EXPECT_THAT(changes(R"({"a":1,"b":{"c":true,"d":null},"e":"x"})",
-                      R"({"a":2,"b":{"c":true},"f":{"g":{"h":1},"i":{}}})"),
-              ElementsAre("a: 1 > 2", "b.d: null > -", R"(e: "x" > -)", "f.g.h: - > 1",
-                          "f.i: - > {}"));
+  EXPECT_THAT(
+      changes(R"({"a":1,"b":{"c":true,"d":null},"e":"x"})",
+              R"({"a":2,"b":{"c":true},"f":{"g":{"h":1},"i":{}}})"),
+      ElementsAre("a: 1 > 2", "b.d: null > -", R"(e: "x" > -)", "f.g.h: - > 1", "f.i: - > {}"));
   EXPECT_THAT(changes(R"({"metadata":{"labels":{"app.kubernetes.io/name":"a"}}})",
                       R"({"metadata":{"labels":{"app.kubernetes.io/name":"b"}}})"),
               ElementsAre(R"(metadata.labels['app.kubernetes.io/name']: "a" > "b")"));
@@ -206,9 +205,9 @@ TEST(ManifestDiff, ComparesElementsOfListsByName) {
   EXPECT_THAT(changes(R"({"c":[{"name":"a","x":1},{"name":"b","x":2}]})",
                       R"({"c":[{"name":"new"},{"name":"a","x":1},{"name":"b","x":3}]})"),
               ElementsAre("c[name=b].x: 2 > 3", R"(c[name=new].name: - > "new")"));
-  EXPECT_THAT(changes(R"({"c":[{"name":"a"},{"name":"b"}]})",
-                      R"({"c":[{"name":"b"},{"name":"a"}]})"),
-              ElementsAre(R"(c: [{"name":"a"},{"name":"b"}] > [{"name":"b"},{"name":"a"}])"));
+  EXPECT_THAT(
+      changes(R"({"c":[{"name":"a"},{"name":"b"}]})", R"({"c":[{"name":"b"},{"name":"a"}]})"),
+      ElementsAre(R"(c: [{"name":"a"},{"name":"b"}] > [{"name":"b"},{"name":"a"}])"));
   EXPECT_THAT(changes(R"({"c":[1,2]})", R"({"c":[1,3,4]})"),
               ElementsAre("c[1]: 2 > 3", "c[2]: - > 4"));
   EXPECT_THAT(changes(R"({"c":[{"name":"a"},{"name":"a"}]})", R"({"c":[{"name":"a"}]})"),
@@ -233,8 +232,8 @@ TEST(ManifestReadiness, FollowsTheKind) {
       {"apiVersion: v1, kind: Pod", "status: {phase: Pending}", "phase Pending"},
       {"apiVersion: v1, kind: Pod", "status: {phase: Succeeded}", ""},
       {"apiVersion: v1, kind: Pod", "status: {conditions: [{type: Ready, status: 'True'}]}", ""},
-      {"apiVersion: batch/v1, kind: Job",
-       "status: {conditions: [{type: Failed, status: 'True'}]}", "Failed=True"},
+      {"apiVersion: batch/v1, kind: Job", "status: {conditions: [{type: Failed, status: 'True'}]}",
+       "Failed=True"},
       {"apiVersion: batch/v1, kind: Job",
        "status: {conditions: [{type: Complete, status: 'True'}]}", ""},
       {"apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition",

@@ -150,9 +150,8 @@ TEST_F(WaitServerTest, WaitsForAConditionOfTheCurrentGeneration) {
                  .spec = {.replicas = 1, .selector = {{.match_labels = {{"app", "web"}}}}}};
   web.spec.template_.metadata.labels = {{"app", "web"}};
   web.spec.template_.spec.containers.push_back({.name = "main", .image = "nginx"});
-  auto available = std::async(std::launch::async, [&] {
-    return wait_for_condition(deployments, "web", "Available", 60s);
-  });
+  auto available = std::async(
+      std::launch::async, [&] { return wait_for_condition(deployments, "web", "Available", 60s); });
   web = *deployments.create(web);
   web.spec.replicas = 2;
   web = *deployments.update(web);
@@ -174,8 +173,7 @@ TEST_F(WaitServerTest, WaitsUntilFinalizersAreRemoved) {
   held.metadata.finalizers = {"example.com/held"};
   const std::string uid = maps.create(held)->metadata.uid.str();
   maps.delete_("a");
-  auto gone =
-      std::async(std::launch::async, [&] { wait_for_deletion(maps, "a", 60s, uid); });
+  auto gone = std::async(std::launch::async, [&] { wait_for_deletion(maps, "a", 60s, uid); });
   expect_watches(1);
   maps.patch("a", PatchType::kMerge, R"({"metadata":{"finalizers":null}})");
   gone.get();
@@ -220,22 +218,28 @@ TEST_F(WaitServerTest, WaitsForAKindThatIsNotServedYet) {
   const std::string group = space + ".example.com";
   const Resource<Value> things = client.dynamic({group, "v1", "things"}, space);
   auto seen = std::async(std::launch::async, [&] {
-    return wait_until(things, "a", [](const Value&) { return true; }, 60s);
+    return wait_until(
+        things, "a", [](const Value&) { return true; }, 60s);
   });
   if (!server.is_real()) {
     EXPECT_TRUE(server->requests().wait_for({.path = "/apis/" + group}, 1));
   }
-  server.load_yaml("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
-                   "metadata: {name: things." + group + "}\n"
-                   "spec:\n"
-                   "  group: " + group + "\n"
-                   "  scope: Namespaced\n"
-                   "  names: {plural: things, kind: Thing}\n"
-                   "  versions:\n"
-                   "  - name: v1\n"
-                   "    served: true\n"
-                   "    storage: true\n"
-                   "    schema: {openAPIV3Schema: {type: object}}\n");
+  server.load_yaml(
+      "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
+      "metadata: {name: things." +
+      group +
+      "}\n"
+      "spec:\n"
+      "  group: " +
+      group +
+      "\n"
+      "  scope: Namespaced\n"
+      "  names: {plural: things, kind: Thing}\n"
+      "  versions:\n"
+      "  - name: v1\n"
+      "    served: true\n"
+      "    storage: true\n"
+      "    schema: {openAPIV3Schema: {type: object}}\n");
   things.create(Value::object({{"apiVersion", group + "/v1"},
                                {"kind", "Thing"},
                                {"metadata", Value::object({{"name", "a"}})}}));

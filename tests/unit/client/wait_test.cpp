@@ -29,8 +29,12 @@ using Kind = TransportError::Kind;
 std::string pod_in_phase(const std::string& phase, const std::string& version,
                          const std::string& uid = "u1") {
   return R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"web-0","namespace":"shop",)"
-         R"("uid":")" + uid + R"(","resourceVersion":")" + version + R"("},)"
-         R"("spec":{"nodeName":"hidden-node"},"status":{"phase":")" + phase + R"(","conditions":)"
+         R"("uid":")" +
+         uid + R"(","resourceVersion":")" + version +
+         R"("},)"
+         R"("spec":{"nodeName":"hidden-node"},"status":{"phase":")" +
+         phase +
+         R"(","conditions":)"
          R"([{"type":"Ready","status":"False","reason":"Starting","message":"soon"}]}})";
 }
 std::string list_of(const std::string& items, const std::string& version) {
@@ -104,8 +108,7 @@ TEST_F(WaitTest, OpensTheNextWatchAfterTheLastEventOrBookmark) {
   const auto got = wait_for_running();
   answer_list(pod_in_phase("Pending", "4"));
   open_watch();
-  send(event("MODIFIED", pod_in_phase("Pending", "6")) +
-       event("BOOKMARK", pod_in_phase("", "9")));
+  send(event("MODIFIED", pod_in_phase("Pending", "6")) + event("BOOKMARK", pod_in_phase("", "9")));
   transport->last().end();
   run_ready();
   EXPECT_EQ(transport->size(), 2U) << "not without a pause";
@@ -201,8 +204,7 @@ TEST_F(WaitTest, TellsTheLastProblemAndKeepsTheLastState) {
   answer(transport->last(), 500, status_json(500, "InternalError", "the disk is full"));
   scripted.clock.advance(60s);
   run_ready();
-  EXPECT_THAT(unknown->error,
-              HasSubstr("last state: unknown; last problem: the disk is full"));
+  EXPECT_THAT(unknown->error, HasSubstr("last state: unknown; last problem: the disk is full"));
 
   const auto known = wait_for_running();
   answer_list(pod_in_phase("Pending", "4"));
@@ -215,9 +217,9 @@ TEST_F(WaitTest, TellsTheLastProblemAndKeepsTheLastState) {
 
 // WU-3
 TEST_F(WaitTest, ShowsNoOtherFields) {
-  const auto got = start(
-      wait_until_async(client.dynamic({"", "v1", "secrets"}, "shop"), "token",
-                       [](const Value&) { return false; }, 60s));
+  const auto got = start(wait_until_async(
+      client.dynamic({"", "v1", "secrets"}, "shop"), "token", [](const Value&) { return false; },
+      60s));
   answer(transport->last(), 200,
          R"({"kind":"SecretList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[)"
          R"({"kind":"Secret","apiVersion":"v1","metadata":{"name":"token","resourceVersion":"4",)"
@@ -232,8 +234,9 @@ TEST_F(WaitTest, ShowsNoOtherFields) {
 
 // WU-3
 TEST_F(WaitTest, DescribesAPendingDeletionAndAnOutdatedStatus) {
-  const auto got = start(wait_until_async(client.dynamic({"apps", "v1", "deployments"}, "shop"),
-                                          "web", [](const Value&) { return false; }, 1s));
+  const auto got = start(wait_until_async(
+      client.dynamic({"apps", "v1", "deployments"}, "shop"), "web",
+      [](const Value&) { return false; }, 1s));
   answer(transport->last(), 200,
          R"({"kind":"DeploymentList","apiVersion":"apps/v1","metadata":{"resourceVersion":"5"},)"
          R"("items":[{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"web",)"
@@ -269,7 +272,11 @@ TEST_F(WaitTest, EndsAsCanceledAfterAStop) {
 // WU-6: an ApiError of the predicate is not taken for one of the server.
 TEST_F(WaitTest, PassesOnWhatThePredicateThrows) {
   const auto got = start(wait_until_async(
-      pods, "web-0", [](const Pod&) -> bool { throw ApiError{503, "of the predicate"}; }, 60s));
+      pods, "web-0",
+      [](const Pod&) -> bool {
+        throw ApiError{503, "of the predicate"};
+      },
+      60s));
   answer_list(pod_in_phase("Pending", "4"));
   EXPECT_EQ(got->error, "of the predicate");
 }
