@@ -8,11 +8,13 @@
 #include <kube/testkit/fake_clock.hpp>
 
 #include "async_fixture.hpp"
+#include "support/request_trace.hpp"
 #include "support/test_server.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -26,7 +28,7 @@ namespace {
 using namespace std::chrono_literals;
 using apps::v1::Deployment;
 using core::v1::ConfigMap;
-using testing::HasSubstr;
+using Request = testing_support::RequestTrace::Request;
 
 bool is_green(const ConfigMap& map) {
   const String* const color = map.data.find("color");
@@ -41,14 +43,17 @@ struct WaitServerTest : testing::Test {
   std::future<Ref<ConfigMap>> wait_for_green() const {
     return std::async(std::launch::async, [this] { return wait_until(maps, "a", is_green, 60s); });
   }
-  /// Returns once the client has opened that many watches, if the server can tell.
-  void expect_watches(std::size_t count) {
-    if (server.is_real()) return;
-    EXPECT_TRUE(server->requests().wait_for({.verb = "watch", .resource = "configmaps"}, count));
+  /// Returns once clients have opened that many watches.
+  void expect_watches(std::size_t count) const {
+    EXPECT_TRUE(server.wait_for([&] {
+      const auto watches = trace.all("watch", "configmaps");
+      return static_cast<std::size_t>(std::ranges::count(watches, 200, &Request::status)) >= count;
+    }));
   }
 
   testing_support::TestServer server;
-  const Client client{server.config()};
+  testing_support::RequestTrace trace;
+  const Client client{server.config(), trace.following({})};
   const std::string space = server.space();
   const Resource<ConfigMap> maps = client.resource<ConfigMap>(space);
 };
@@ -111,7 +116,7 @@ TEST_F(WaitServerTest, EndsAtOnceWithoutPermission) {
 // WU-3
 TEST_F(WaitServerTest, EndsInTimeWithTheLastState) {
   testkit::FakeClock clock;
-  const Client timed{server.config(), {.clock = &clock}};
+  const Client timed{server.config(), trace.following({.clock = &clock})};
   auto ended = std::async(std::launch::async, [&]() -> std::string {
     try {
       wait_until(timed.resource<ConfigMap>(space), "a", is_green, 90s);
@@ -129,7 +134,7 @@ TEST_F(WaitServerTest, EndsInTimeWithTheLastState) {
 // WU-3: neither the list nor the watch is answered.
 TEST_F(WaitServerTest, EndsInTimeIfTheServerIsSilent) {
   testkit::FakeClock clock;
-  const Client timed{server.config(), {.clock = &clock}};
+  const Client timed{server.config(), trace.following({.clock = &clock})};
   server.go_silent();
   auto ended = std::async(std::launch::async, [&]() -> std::string {
     try {
@@ -221,9 +226,7 @@ TEST_F(WaitServerTest, WaitsForAKindThatIsNotServedYet) {
     return wait_until(
         things, "a", [](const Value&) { return true; }, 60s);
   });
-  if (!server.is_real()) {
-    EXPECT_TRUE(server->requests().wait_for({.path = "/apis/" + group}, 1));
-  }
+  EXPECT_TRUE(server.wait_for([&] { return trace.count("list", "things") >= 1; }));
   server.load_yaml(
       "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
       "metadata: {name: things." +
