@@ -440,7 +440,7 @@ kind: Secret
 metadata:
   name: token
   annotations: {kubectl.kubernetes.io/last-applied-configuration: hidden0}
-stringData: {same: hidden1, changed: hidden2, removed: hidden3}
+data: {same: aGlkZGVuMQ==, changed: aGlkZGVuMg==, removed: aGlkZGVuMw==}
 )");
   std::string shown;
   for (const ObjectDiff& diff : diff_manifest(client, R"(

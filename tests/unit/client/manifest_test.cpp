@@ -104,12 +104,12 @@ TEST(Manifest, MayBeJson) {
 
 // MF-1
 TEST(Manifest, NamesTheDocumentThatIsMalformed) {
-  EXPECT_THAT(problem_of("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n---\na: [1\n---\n"
-                         "b: 2\n",
+  EXPECT_THAT(problem_of("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n---\n"
+                         "a: 1\na: 2\n---\nb: 2\n",
                          "shop.yaml"),
-              HasSubstr("shop.yaml: document 2: line 4, column 1: "));
-  EXPECT_THAT(problem_of("a: 1\na: 2\n"), HasSubstr("document 1: a: line 2"));
-  EXPECT_THAT(problem_of("{\"a\": 1,, }"), HasSubstr("document 1: line 1"));
+              HasSubstr("shop.yaml: document 2: line 4, column 1: key \"a\" is set twice"));
+  EXPECT_THAT(problem_of("a: [1\n"), HasSubstr("document 1: line "));
+  EXPECT_THAT(problem_of("{\"a\": [1}\n"), HasSubstr("document 1: line 1"));
 }
 
 // MF-1
