@@ -21,8 +21,10 @@
 #include <kube/cache/shared_informer.hpp>
 #include <kube/client/client.hpp>
 #include <kube/client/discovery.hpp>
+#include <kube/client/manifest.hpp>
 #include <kube/client/rest_mapper.hpp>
 #include <kube/client/retry.hpp>
+#include <kube/client/wait.hpp>
 #include <kube/codec/json.hpp>
 #include <kube/codec/protobuf.hpp>
 #include <kube/codec/yaml.hpp>

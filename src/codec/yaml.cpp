@@ -92,9 +92,19 @@ class YamlWriter {
 
 }  // namespace
 
+std::vector<YamlDocument> decode_yaml_stream(std::string_view text) {
+  std::vector<YamlDocument> documents;
+  for (const detail::ReadDocument& one : detail::read_yaml(text)) {
+    documents.push_back({freeze(one.content), one.number, one.line});
+  }
+  return documents;
+}
+
 std::vector<Ref<Value>> decode_yaml_documents(std::string_view text) {
   std::vector<Ref<Value>> refs;
-  for (const Value& value : detail::read_yaml(text)) refs.push_back(freeze(value));
+  for (YamlDocument& document : decode_yaml_stream(text)) {
+    refs.push_back(std::move(document.content));
+  }
   return refs;
 }
 

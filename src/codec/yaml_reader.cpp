@@ -8,6 +8,7 @@
 #include "codec/utf8.hpp"
 #include <kube/codec/error.hpp>
 #include <kube/codec/json.hpp>
+#include <kube/codec/yaml.hpp>
 
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
@@ -202,34 +203,44 @@ class Converter {
 
 }  // namespace
 
-std::vector<Value> read_yaml(std::string_view text, std::vector<YamlDuplicate>* duplicates) {
-  if (text.size() > kLongestText) throw CodecError("", "YAML of more than 1 GiB", 0);
+std::vector<ReadDocument> read_yaml(std::string_view text,
+                                    std::vector<YamlDuplicate>* duplicates) {
+  if (text.size() > kLongestText) {
+    throw YamlError(CodecError("", "YAML of more than 1 GiB", 0), 1);
+  }
   std::string input{text};
   // Without this marker, yaml-cpp accepts a quoted text that is not terminated before the end of
   // the input.
   if (input.ends_with('\n')) input += "...\n";
-  std::vector<Value> values;
+  std::vector<ReadDocument> documents;
+  std::size_t number = 1;
   try {
-    std::istringstream stream{std::move(input)};
-    YAML::Parser parser{stream};
-    YamlTape tape;
-    Converter converter{tape, text.size(), duplicates};
-    while (parser.HandleNextDocument(tape)) {
-      if (tape.is_empty()) continue;
-      values.push_back(converter.convert(tape.root(), nullptr, 0));
+    try {
+      std::istringstream stream{std::move(input)};
+      YAML::Parser parser{stream};
+      YamlTape tape;
+      Converter converter{tape, text.size(), duplicates};
+      for (; parser.HandleNextDocument(tape); ++number) {
+        if (tape.is_empty()) continue;
+        const auto line = static_cast<std::size_t>(tape.root().mark.line) + 1;
+        documents.push_back({converter.convert(tape.root(), nullptr, 0), number, line});
+      }
+    } catch (const YAML::Exception& error) {
+      fail_yaml(error.mark, "", error.msg);
     }
-  } catch (const YAML::Exception& error) {
-    fail_yaml(error.mark, "", error.msg);
+  } catch (const CodecError& error) {
+    throw YamlError(error, number);
   }
-  return values;
+  return documents;
 }
 
 Value read_yaml_document(std::string_view text, std::vector<YamlDuplicate>* duplicates) {
-  std::vector<Value> values = read_yaml(text, duplicates);
-  if (values.size() != 1) {
-    throw CodecError("", "expected one YAML document, found " + std::to_string(values.size()), 0);
+  std::vector<ReadDocument> documents = read_yaml(text, duplicates);
+  if (documents.size() != 1) {
+    throw CodecError("", "expected one YAML document, found " + std::to_string(documents.size()),
+                     0);
   }
-  return std::move(values.front());
+  return std::move(documents.front().content);
 }
 
 }  // namespace kube::detail
