@@ -36,9 +36,11 @@ struct InformerOptions {
   Clock::Duration resync = {};
   /// Changes each object before it is stored.
   Transform<T> transform = {};
+  /// Named indexes of the cache, besides those of namespaces and labels.
   Indexers<T> indexers = {};
   /// See IndexerOptions.
   bool label_index = true;
+  /// See IndexerOptions.
   bool namespace_index = true;
 
   /// Receives failures, in addition to the log. Called in a thread of the informer; its exceptions
@@ -48,23 +50,38 @@ struct InformerOptions {
   /// swallowed.
   std::function<void(const ReflectorEvent& event)> on_state = nullptr;
 
-  // List and watch settings; see ReflectorOptions.
+  // How the informer lists and watches.
+  /// See ReflectorOptions.
   bool watch_list = feature_default(Feature::kWatchListClient);
+  /// See ReflectorOptions.
   std::int64_t page_size = 0;
+  /// See ReflectorOptions.
   std::chrono::seconds min_watch_timeout = ReflectorOptions{}.min_watch_timeout;
+  /// See ReflectorOptions.
   BackoffOptions backoff = ReflectorOptions{}.backoff;
+  /// See ReflectorOptions.
   Clock::Duration reconnect_floor = ReflectorOptions{}.reconnect_floor;
+  /// See ReflectorOptions.
   Clock::Duration reconnect_cap = ReflectorOptions{}.reconnect_cap;
+  /// See ReflectorOptions.
   Clock::Duration healthy_watch = ReflectorOptions{}.healthy_watch;
+  /// See ReflectorOptions.
   Clock::Duration max_internal_error_retry = {};
+  /// See ReflectorOptions.
   double resync_jitter = ReflectorOptions{}.resync_jitter;
+  /// See ReflectorOptions.
   std::optional<GroupVersionKind> expected_kind = std::nullopt;
+  /// See ReflectorOptions.
   std::optional<bool> check_consistency = std::nullopt;
 
-  // The queue between the reflector and the cache; see DeltaQueueOptions.
+  // The queue between the reflector and the cache.
+  /// The kind of queue.
   QueueKind queue_kind = QueueKind::kInOrder;
+  /// See DeltaQueueOptions::max_items.
   std::size_t max_queued = DeltaQueueOptions{}.max_items;
+  /// See DeltaQueueOptions.
   std::size_t batch_size = DeltaQueueOptions{}.batch_size;
+  /// See DeltaQueueOptions.
   bool compress = false;
 
   /// Reports objects of a new list to handlers even if they have not changed, as client-go does.
@@ -74,12 +91,14 @@ struct InformerOptions {
   /// Number of objects that a resync delivers before other changes have their turn.
   std::size_t resync_chunk = 500;
 
-  /// Must outlive the informer.
+  /// The clock of all timeouts and pauses. Must outlive the informer.
   Clock* clock = &system_clock();
+  /// The source of all jitter.
   Random random = system_random();
   /// If not set: the logger of the source (for a ResourceListWatch that of its client), otherwise
   /// stderr_logger(). Logger{} is silent.
   std::optional<Logger> log = std::nullopt;
+  /// By default, nothing is counted.
   InformerMetrics metrics = {};
 };
 

@@ -35,6 +35,7 @@ using WarningHandler = std::function<void(const Warning& warning)>;
 /// Thread safety: all methods may be called from any thread. The sink is called from that thread.
 class WarningWriter {
  public:
+  /// Receives the text of one warning.
   using Sink = std::function<void(std::string_view text)>;
   /// `deduplicate` writes each text only once.
   explicit WarningWriter(Sink sink, bool deduplicate = true)

@@ -34,6 +34,7 @@ struct FactoryOptions {
   /// Metrics registry; null disables metrics. Requires a `name` that no other factory uses in the
   /// same registry.
   std::shared_ptr<Metrics> metrics = nullptr;
+  /// Name of the factory in metrics.
   std::string name = {};
   /// Receives every state change of every informer; must not block. `informer` is its type or
   /// resource.
@@ -42,35 +43,53 @@ struct FactoryOptions {
   /// Receives the errors of all informers, in addition to the log; see InformerOptions.
   std::function<void(const CacheError& error)> on_error = nullptr;
 
-  // How informers list and watch; see ReflectorOptions.
+  // How informers list and watch.
+  /// See ReflectorOptions.
   bool watch_list = feature_default(Feature::kWatchListClient);
+  /// See ReflectorOptions.
   std::int64_t page_size = 0;
+  /// See ReflectorOptions.
   std::chrono::seconds min_watch_timeout = ReflectorOptions{}.min_watch_timeout;
+  /// See ReflectorOptions.
   BackoffOptions backoff = ReflectorOptions{}.backoff;
+  /// See ReflectorOptions.
   Clock::Duration reconnect_floor = ReflectorOptions{}.reconnect_floor;
+  /// See ReflectorOptions.
   Clock::Duration reconnect_cap = ReflectorOptions{}.reconnect_cap;
+  /// See ReflectorOptions.
   Clock::Duration healthy_watch = ReflectorOptions{}.healthy_watch;
+  /// See ReflectorOptions.
   Clock::Duration max_internal_error_retry = {};
+  /// See ReflectorOptions.
   double resync_jitter = ReflectorOptions{}.resync_jitter;
+  /// See ReflectorOptions.
   std::optional<bool> check_consistency = std::nullopt;
 
-  // The queue between a reflector and its cache; see DeltaQueueOptions.
+  // The queue between a reflector and its cache.
+  /// The kind of queue.
   QueueKind queue_kind = QueueKind::kInOrder;
+  /// See DeltaQueueOptions::max_items.
   std::size_t max_queued = DeltaQueueOptions{}.max_items;
+  /// See DeltaQueueOptions.
   std::size_t batch_size = DeltaQueueOptions{}.batch_size;
+  /// See DeltaQueueOptions.
   bool compress = false;
 
   /// See InformerOptions.
   bool notify_unchanged = false;
+  /// See InformerOptions.
   bool notify_unknown_deletes = false;
+  /// See InformerOptions.
   std::size_t resync_chunk = 500;
 
-  /// Must outlive the factory.
+  /// The clock of all timeouts and pauses. Must outlive the factory.
   Clock* clock = &system_clock();
+  /// The source of all jitter.
   Random random = system_random();
   /// By default the Logger of the client.
   std::optional<Logger> log = std::nullopt;
 
+  /// Bounds the size and depth of objects.
   DecodeLimits limits = {};
   /// Memory for the objects that new ones are compared with, per list or watch; see DecoderOptions.
   std::size_t sibling_bytes = std::size_t{8} << 20;
@@ -79,17 +98,23 @@ struct FactoryOptions {
 /// Options that differ for the objects of one type. Every field is optional.
 template <typename T>
 struct TypeOptions {
+  /// If not set: as in FactoryOptions.
   std::optional<Clock::Duration> resync = std::nullopt;
+  /// If not set: as in FactoryOptions.
   std::optional<std::string> namespace_ = std::nullopt;
   /// Called after the function of the factory.
   std::function<void(ListOptions& options)> tweak_list_options = nullptr;
   /// The fields to keep of each object; replaces FactoryOptions::leave_out.
   Projection projection = {};
+  /// Changes each object before it is stored.
   Transform<T> transform = {};
+  /// Named indexes of the cache, besides those of namespaces and labels.
   Indexers<T> indexers = {};
   /// See IndexerOptions.
   bool label_index = true;
+  /// See IndexerOptions.
   bool namespace_index = true;
+  /// If not set: as in FactoryOptions.
   std::optional<QueueKind> queue_kind = std::nullopt;
 };
 
