@@ -262,7 +262,7 @@ ProcessResult run_process(const ProcessOptions& options, Clock& clock, std::stop
     }
     if (has_ended) break;
     eventfd_t wakes = 0;
-    (void)::eventfd_read(wake.get(), &wakes);  // before the look at what it may tell of
+    (void)::eventfd_read(wake.get(), &wakes);  // before checking the conditions that it signals
     if (stop.stop_requested() || kill_time.has_come()) {
       result.end = stop.stop_requested() ? End::kStopped : End::kTimedOut;
       return result;
