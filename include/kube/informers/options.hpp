@@ -44,42 +44,44 @@ struct FactoryOptions {
   std::function<void(const CacheError& error)> on_error = nullptr;
 
   // How informers list and watch.
-  /// See ReflectorOptions.
+  /// Streams the existing objects through the watch (WatchList) instead of listing them, if the
+  /// source supports it.
   bool watch_list = feature_default(Feature::kWatchListClient);
-  /// See ReflectorOptions.
+  /// Objects per LIST page. 0: 500, or all at once where the server can answer from memory.
   std::int64_t page_size = 0;
-  /// See ReflectorOptions.
+  /// Each watch asks the server to end it after a random time in [t, 2t); at least 5 minutes.
   std::chrono::seconds min_watch_timeout = ReflectorOptions{}.min_watch_timeout;
-  /// See ReflectorOptions.
+  /// The pauses after failed lists and watches.
   BackoffOptions backoff = ReflectorOptions{}.backoff;
-  /// See ReflectorOptions.
+  /// The shortest pause after a watch that ended early; see ReflectorOptions.
   Clock::Duration reconnect_floor = ReflectorOptions{}.reconnect_floor;
-  /// See ReflectorOptions.
+  /// The longest pause after watches that ended early.
   Clock::Duration reconnect_cap = ReflectorOptions{}.reconnect_cap;
-  /// See ReflectorOptions.
+  /// A watch that lasts at least this long has not ended early.
   Clock::Duration healthy_watch = ReflectorOptions{}.healthy_watch;
-  /// See ReflectorOptions.
+  /// How long a watch that ends with internal errors of the server is reopened without a new list.
   Clock::Duration max_internal_error_retry = {};
-  /// See ReflectorOptions.
+  /// Jitter of the first resync, as a fraction of the period.
   double resync_jitter = ReflectorOptions{}.resync_jitter;
-  /// See ReflectorOptions.
+  /// Compares each streamed state with a list of the same version. Expensive, for tests.
   std::optional<bool> check_consistency = std::nullopt;
 
   // The queue between a reflector and its cache.
-  /// The kind of queue.
+  /// InOrderQueue (client-go's RealFIFO), or its older DeltaFifo.
   QueueKind queue_kind = QueueKind::kInOrder;
-  /// See DeltaQueueOptions::max_items.
+  /// With this many changes queued, the informer stops reading (back-pressure); 0: no limit. See
+  /// DeltaQueueOptions::max_items.
   std::size_t max_queued = DeltaQueueOptions{}.max_items;
-  /// See DeltaQueueOptions.
+  /// Maximum number of changes that are applied together.
   std::size_t batch_size = DeltaQueueOptions{}.batch_size;
-  /// See DeltaQueueOptions.
+  /// Coalesces a queued update with a newer one of the same object.
   bool compress = false;
 
-  /// See InformerOptions.
+  /// Reports objects of a new list to handlers even if they have not changed, as client-go does.
   bool notify_unchanged = false;
-  /// See InformerOptions.
+  /// Reports the deletion of objects that were never in the cache, as client-go does.
   bool notify_unknown_deletes = false;
-  /// See InformerOptions.
+  /// Number of objects that a resync delivers before other changes have their turn.
   std::size_t resync_chunk = 500;
 
   /// The clock of all timeouts and pauses. Must outlive the factory.
@@ -110,9 +112,9 @@ struct TypeOptions {
   Transform<T> transform = {};
   /// Named indexes of the cache, besides those of namespaces and labels.
   Indexers<T> indexers = {};
-  /// See IndexerOptions.
+  /// Keeps an index of all labels, so that a list by selector need not scan every object.
   bool label_index = true;
-  /// See IndexerOptions.
+  /// Keeps an index of namespaces, so that a list of one namespace need not scan every object.
   bool namespace_index = true;
   /// If not set: as in FactoryOptions.
   std::optional<QueueKind> queue_kind = std::nullopt;
