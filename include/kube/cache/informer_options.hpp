@@ -43,11 +43,11 @@ struct InformerOptions {
   /// Keeps an index of namespaces, so that a list of one namespace need not scan every object.
   bool namespace_index = true;
 
-  /// Receives failures, in addition to the log. Called in a thread of the informer; its exceptions
-  /// are swallowed.
+  /// Receives failures, in addition to the log. Called by a thread of the Runtime; must not wait.
+  /// Its exceptions are swallowed.
   std::function<void(const CacheError& error)> on_error = nullptr;
-  /// Receives every event of the reflector, in the reflector's thread. Its exceptions are
-  /// swallowed.
+  /// Receives every state change of the reflector. Called by a thread of the Runtime; must not wait.
+  /// Its exceptions are swallowed.
   std::function<void(const ReflectorEvent& event)> on_state = nullptr;
 
   // How the informer lists and watches.
