@@ -148,9 +148,9 @@ typedef struct kubecxx_config_options {
   size_t size;
   kubecxx_string context;    /**< a context of the kubeconfig; default: its current-context */
   kubecxx_string user_agent; /**< default: name of the program and version */
-  double qps;                /**< requests per second; 0 is the default of 5, negative is no limit */
-  int32_t burst;             /**< requests at once; 0 is the default of 10 */
-  int64_t timeout_ms;        /**< timeout of each whole request; 0: none */
+  double qps;             /**< requests per second; 0 is the default of 5, negative is no limit */
+  int32_t burst;          /**< requests at once; 0 is the default of 10 */
+  int64_t timeout_ms;     /**< timeout of each whole request; 0: none */
   const kubecxx_log* log; /**< default: warnings and errors to standard error */
 } kubecxx_config_options;
 
@@ -259,8 +259,8 @@ typedef struct kubecxx_get_options {
   size_t size;
   kubecxx_string subresource; /**< "status", "scale" */
   kubecxx_string
-      resource_version; /**< "0": any state in the cache of the server; default: the newest */
-  int64_t timeout_ms;   /**< 0: as in the configuration */
+      resource_version;   /**< "0": any state in the cache of the server; default: the newest */
+  int64_t timeout_ms;     /**< 0: as in the configuration */
   kubecxx_cancel* cancel; /**< ends the call from another thread; may be null */
 } kubecxx_get_options;
 /** Reads an object. Waits. */
@@ -271,13 +271,13 @@ int kubecxx_client_get(kubecxx_client* client, const kubecxx_resource* resource,
 /** Options of the functions that create, update, apply and patch. */
 typedef struct kubecxx_write_options {
   size_t size;
-  kubecxx_string subresource; /**< "status", or for create "eviction", "binding" */
+  kubecxx_string subresource;      /**< "status", or for create "eviction", "binding" */
   kubecxx_string field_manager;    /**< owner of the fields; default: derived from the user agent */
   kubecxx_string field_validation; /**< "Ignore", "Warn" or "Strict" */
   int32_t dry_run;                 /**< 1: validate, but store nothing */
   int32_t force;                   /**< apply only. 1: take over fields managed by others */
   int64_t timeout_ms;              /**< 0: as in the configuration */
-  kubecxx_cancel* cancel; /**< ends the call from another thread; may be null */
+  kubecxx_cancel* cancel;          /**< ends the call from another thread; may be null */
 } kubecxx_write_options;
 /** Creates an object. Waits. */
 int kubecxx_client_create(kubecxx_client* client, const kubecxx_resource* resource,
@@ -310,10 +310,10 @@ typedef struct kubecxx_delete_options {
   kubecxx_string resource_version;   /**< precondition: delete only this state of it */
   kubecxx_string propagation_policy; /**< "Orphan", "Background" or "Foreground" */
   int32_t has_grace_period;          /**< 1: grace_period_seconds is sent */
-  int32_t dry_run; /**< 1: validate, but delete nothing */
+  int32_t dry_run;                   /**< 1: validate, but delete nothing */
   int64_t grace_period_seconds;      /**< time for the object to terminate; 0: none */
-  int64_t timeout_ms; /**< 0: as in the configuration */
-  kubecxx_cancel* cancel; /**< ends the call from another thread; may be null */
+  int64_t timeout_ms;                /**< 0: as in the configuration */
+  kubecxx_cancel* cancel;            /**< ends the call from another thread; may be null */
 } kubecxx_delete_options;
 /** Requests the deletion; the object may remain until its finalizers are done. Waits. */
 int kubecxx_client_delete(kubecxx_client* client, const kubecxx_resource* resource,
@@ -378,9 +378,10 @@ typedef struct kubecxx_handler_options {
   void (*on_delete)(void* user_data, kubecxx_string key, const kubecxx_object* last,
                     int final_state_known);
   void* user_data; /**< passed to each function */
-  void (*release)(void* user_data); /**< called once, after the last of the functions; may be null */
-  kubecxx_string name; /**< for logs */
-  int64_t resync_ms;   /**< 0: as the informer; negative: never */
+  void (*release)(
+      void* user_data); /**< called once, after the last of the functions; may be null */
+  kubecxx_string name;  /**< for logs */
+  int64_t resync_ms;    /**< 0: as the informer; negative: never */
 } kubecxx_handler_options;
 
 /** Adds a handler. `handler` may be null: the handler then lives as long as the informer. */
@@ -406,7 +407,7 @@ typedef struct kubecxx_election_options {
   size_t size;
   kubecxx_string namespace_; /**< namespace of the Lease; required */
   kubecxx_string name;       /**< name of the Lease; required */
-  kubecxx_string identity;   /**< identity of this candidate; default: host name and a random part */
+  kubecxx_string identity; /**< identity of this candidate; default: host name and a random part */
   int64_t lease_duration_ms; /**< how long others wait for a renewal; default 15000 */
   int64_t
       renew_deadline_ms; /**< how long the leader tries to renew before it gives up; default 10000 */
@@ -420,7 +421,8 @@ typedef struct kubecxx_election_options {
   /** Called when the observed holder of the Lease changes, including to this process; empty if there is none. */
   void (*on_new_leader)(void* user_data, kubecxx_election* election, kubecxx_string identity);
   void* user_data; /**< passed to each function */
-  void (*release)(void* user_data); /**< called once, after the last of the functions; may be null */
+  void (*release)(
+      void* user_data);   /**< called once, after the last of the functions; may be null */
   const kubecxx_log* log; /**< default: warnings and errors to standard error */
 } kubecxx_election_options;
 

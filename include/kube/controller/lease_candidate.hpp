@@ -18,7 +18,7 @@ namespace kube {
 
 /// Settings of a LeaseCandidatePublisher.
 struct LeaseCandidateOptions {
-  std::string namespace_{};  ///< namespace of the LeaseCandidate and the Lease
+  std::string namespace_{};         ///< namespace of the LeaseCandidate and the Lease
   std::string name{};               ///< name of the candidate: its identity
   std::string lease_name{};         ///< the Lease it is a candidate for
   std::string binary_version{};     ///< "1.36.4"

@@ -17,8 +17,8 @@ namespace kube {
 
 /// Settings of a LeaseLock.
 struct LeaseLockOptions {
-  std::string namespace_{};  ///< namespace of the Lease
-  std::string name{};  ///< name of the Lease; created if it does not exist
+  std::string namespace_{};                     ///< namespace of the Lease
+  std::string name{};                           ///< name of the Lease; created if it does not exist
   std::string identity{};                       ///< see make_identity()
   std::map<std::string, std::string> labels{};  ///< written on create, merged on update
   std::shared_ptr<EventRecorder> recorder{};    ///< null: no events for changes of the leader
