@@ -377,11 +377,10 @@ typedef struct kubecxx_handler_options {
    * missed, so that `last` may be out of date. */
   void (*on_delete)(void* user_data, kubecxx_string key, const kubecxx_object* last,
                     int final_state_known);
-  void* user_data; /**< passed to each function */
-  void (*release)(
-      void* user_data); /**< called once, after the last of the functions; may be null */
-  kubecxx_string name;  /**< for logs */
-  int64_t resync_ms;    /**< 0: as the informer; negative: never */
+  void* user_data;                  /**< passed to each function */
+  void (*release)(void* user_data); /**< called once, after the last callback; may be null */
+  kubecxx_string name;              /**< for logs */
+  int64_t resync_ms;                /**< 0: as the informer; negative: never */
 } kubecxx_handler_options;
 
 /** Adds a handler. `handler` may be null: the handler then lives as long as the informer. */
@@ -420,10 +419,9 @@ typedef struct kubecxx_election_options {
   void (*on_stopped_leading)(void* user_data, kubecxx_election* election);
   /** Called when the observed holder of the Lease changes, including to this process; empty if there is none. */
   void (*on_new_leader)(void* user_data, kubecxx_election* election, kubecxx_string identity);
-  void* user_data; /**< passed to each function */
-  void (*release)(
-      void* user_data);   /**< called once, after the last of the functions; may be null */
-  const kubecxx_log* log; /**< default: warnings and errors to standard error */
+  void* user_data;                  /**< passed to each function */
+  void (*release)(void* user_data); /**< called once, after the last callback; may be null */
+  const kubecxx_log* log;           /**< default: warnings and errors to standard error */
 } kubecxx_election_options;
 
 /** Makes a candidate, which does nothing before kubecxx_election_start(). It has connections of its own. */
