@@ -26,6 +26,7 @@ SIZES = (1000, 100000)  # of further syncs
 DELIVERY_PODS = 1000
 IDLE = (50, 500, 1000)  # informers
 SECONDS_TO_SETTLE = 3  # of a sample controller
+SECONDS_TO_STREAM = 10  # until curl's watch ends; it takes no CPU after the initial events
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -71,6 +72,9 @@ ROWS = [
     ("delivery", "median", "from the server's write to the handler, median", "us", True, ratio(1 / 2)),
     ("delivery", "p99", "... p99", "us", True, ratio(1 / 2)),
     ("delivery", "cpu", "... CPU per event", "us", True, None),
+    ("delivery inline", "median", "... with Delivery::kInline, median", "us", True, None),
+    ("delivery inline", "p99", "... p99", "us", True, None),
+    ("delivery inline", "cpu", "... CPU per event", "us", True, None),
     ("delivery json", "median", "JSON: from the server's write, median", "us", True, None),
     ("delivery json", "p99", "... p99", "us", True, None),
     ("delivery json", "cpu", "... CPU per event", "us", True, None),
@@ -152,13 +156,17 @@ class Cluster:
         if printing.returncode != 0:
             raise OSError(f"{server} etcd has failed")
 
-    def curl(self, media, pods):
-        """The CPU time of curl, per pod, for a LIST of all pods whose body is discarded."""
+    def curl(self, media, pods, streamed=False):
+        """The CPU time of curl, per pod, for all pods, listed or streamed; the body is discarded."""
+        query = "resourceVersion=0"
+        if streamed:
+            query = ("watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&"
+                     f"allowWatchBookmarks=true&timeoutSeconds={SECONDS_TO_STREAM}")
         reading = subprocess.Popen([
             "curl", "--silent", "--fail", "--output", "/dev/null", "--cacert", self.folder / "ca.crt",
             "--cert", self.folder / "admin.crt", "--key", self.folder / "admin.key",
             "--header", f"Accept: {media}",
-            f"https://127.0.0.1:{self.ports['port']}/api/v1/pods?resourceVersion=0"])
+            f"https://127.0.0.1:{self.ports['port']}/api/v1/pods?{query}"])
         _, status, usage = os.wait4(reading.pid, 0)
         reading.returncode = os.waitstatus_to_exitcode(status)
         if reading.returncode != 0:
@@ -274,6 +282,8 @@ class Run:
             for _ in self.rounds("delivery of single events"):
                 for program, path in self.having(KUBECXX, CLIENT_GO):
                     self.note("delivery", program, measure([path, "delivery", "--url", url]))
+                for program, path in self.having(KUBECXX):
+                    self.note("delivery inline", program, measure([path, "delivery", "--url", url, "--inline"]))
                 for program, path in self.having(KUBECXX, CLIENT_GO, KUBE_RS):
                     self.note("delivery json", program,
                               measure([path, "delivery", "--url", url, *json_flag(program)]))
@@ -335,7 +345,7 @@ class Run:
                     ("cluster", protobuf, (KUBECXX, CLIENT_GO), []),
                     ("cluster list", protobuf, (KUBECXX, CLIENT_GO), ["--list"]),
                     ("cluster json", "application/json", (KUBECXX, CLIENT_GO, KUBE_RS), ["--json"])):
-                floor = cluster.curl(media, pods)
+                floor = cluster.curl(media, pods, streamed=scenario != "cluster list")
                 self.note(scenario, CURL, floor)
                 for program, path in self.having(*names):
                     numbers = measure([path, "sync", "--kubeconfig", cluster.kubeconfig, "--pods", pods,

@@ -5,6 +5,8 @@
 
 #include "config/pem.hpp"
 
+#include <fmt/format.h>
+
 namespace kube::detail {
 
 namespace {
@@ -22,8 +24,8 @@ std::string source_of(const std::string& file, const char* otherwise) {
 
 }  // namespace
 
-TlsSource::TlsSource(TlsConfig config, Clock& clock, Logger log)
-    : config_(std::move(config)), clock_(clock), log_(std::move(log)) {
+TlsSource::TlsSource(TlsConfig config, Clock& clock, Logger log, const char* owner)
+    : config_(std::move(config)), clock_(clock), log_(std::move(log)), owner_(owner) {
   // Data takes precedence over a file, which is then ignored.
   if (!config_.ca_data.empty()) config_.ca_file.clear();
   if (!config_.certificate_data.empty()) config_.certificate_file.clear();
@@ -36,8 +38,8 @@ TlsSource::TlsSource(TlsConfig config, Clock& clock, Logger log)
     throw ConfigError("TLS: a CA has no meaning together with insecure_skip_verify");
   }
   if (has_certificate != has_key) {
-    throw ConfigError(has_key ? "TLS: there is a client key, but no certificate"
-                              : "TLS: there is a client certificate, but no key");
+    throw ConfigError(has_key ? fmt::format("TLS: there is a {} key, but no certificate", owner_)
+                              : fmt::format("TLS: there is a {} certificate, but no key", owner_));
   }
   ca_ = data_or_file(config_.ca_data, config_.ca_file);
   ca_read_at_ = clock_.now();
@@ -59,7 +61,7 @@ TlsSource::Pair TlsSource::load_pair() const {
   Pair pair{.certificate = data_or_file(config_.certificate_data, config_.certificate_file),
             .key = data_or_file(config_.key_data, config_.key_file)};
   check_pair(pair.certificate, pair.key,
-             "client certificate " + source_of(config_.certificate_file, "data"));
+             fmt::format("{} certificate {}", owner_, source_of(config_.certificate_file, "data")));
   return pair;
 }
 
@@ -115,7 +117,7 @@ TlsSource::Current TlsSource::current(const std::function<Pair()>& latest) {
     was_returned_ = true;
   }
   if (!pair_problem.empty()) {
-    log_.warning("the older client certificate stays in use: {}", pair_problem);
+    log_.warning("the older {} certificate stays in use: {}", owner_, pair_problem);
   }
   if (!ca_problem.empty()) log_.warning("the older CA stays in use: {}", ca_problem);
   return current;

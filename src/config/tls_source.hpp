@@ -20,8 +20,9 @@ namespace kube::detail {
 /// Thread safety: all methods, from any thread.
 class TlsSource {
  public:
-  /// Throws ConfigError if something is missing, malformed or contradictory.
-  TlsSource(TlsConfig config, Clock& clock, Logger log);
+  /// `owner` is "client" or "server", for messages. Throws ConfigError if something is missing,
+  /// malformed or contradictory.
+  TlsSource(TlsConfig config, Clock& clock, Logger log, const char* owner = "client");
 
   struct Pair {
     std::string certificate;
@@ -51,6 +52,7 @@ class TlsSource {
   TlsConfig config_;
   Clock& clock_;
   const Logger log_;
+  const char* const owner_;
   std::mutex mutex_;
   // Guarded by mutex_:
   std::shared_ptr<const TlsMaterial> material_;

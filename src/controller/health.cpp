@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <kube/controller/health.hpp>
 
-#include "http_request.hpp"
+#include "server/query.hpp"
 
 #include <fmt/format.h>
 
@@ -54,7 +54,7 @@ HttpReply HealthChecks::answer(std::string_view path, std::string_view query) co
 HttpReply HealthChecks::all(std::string_view query) const {
   bool verbose = false;
   std::set<std::string> excluded;
-  for (auto& [name, value] : detail::parse_query(query)) {
+  for (auto& [name, value] : server::parse_query(query)) {
     if (name == "verbose") verbose = true;
     if (name == "exclude") excluded.insert(std::move(value));
   }

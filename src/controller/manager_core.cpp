@@ -244,16 +244,16 @@ void ManagerCore::start_endpoints() {
                                      "Connections of health checks and metrics that were refused.",
                                      {{"reason", reason}});
   };
-  const auto serve = [&](const std::string& address, HttpServer::Answer answer) {
-    if (is_off(address)) return std::unique_ptr<HttpServer>{};
-    HttpServerOptions server{.address = address};
-    server.clock = options_.clock;
-    server.log = log_;
-    server.runtime = Inside::core(client_)->runtime();
-    server.slow = refused("slow");
-    server.large = refused("large");
-    server.crowded = refused("crowded");
-    return std::make_unique<HttpServer>(std::move(server), std::move(answer));
+  const auto serve = [&](const std::string& address, Endpoint::Answer answer) {
+    if (is_off(address)) return std::unique_ptr<Endpoint>{};
+    EndpointOptions endpoint{.address = address};
+    endpoint.clock = options_.clock;
+    endpoint.log = log_;
+    endpoint.runtime = Inside::core(client_)->runtime();
+    endpoint.slow = refused("slow");
+    endpoint.large = refused("large");
+    endpoint.crowded = refused("crowded");
+    return std::make_unique<Endpoint>(std::move(endpoint), std::move(answer));
   };
   auto metrics = serve(options_.metrics_address, [this](std::string_view path, std::string_view) {
     return metrics_answer(path);
@@ -324,7 +324,7 @@ void ManagerCore::runnable_failed(const std::string& name,
   } catch (const std::exception& thrown) {
     log_.error("{} failed: {}", name, thrown.what());
   } catch (...) {
-    log_.error("{} failed: it threw something that is no std::exception", name);
+    log_.error("{} failed: it threw an exception that is not a std::exception", name);
   }
 }
 
@@ -387,8 +387,8 @@ void ManagerCore::stop_all() noexcept {
     log_.error("the caches cannot be stopped in order: {}", error.what());
   }
   {
-    std::unique_ptr<HttpServer> metrics;
-    std::unique_ptr<HttpServer> health;
+    std::unique_ptr<Endpoint> metrics;
+    std::unique_ptr<Endpoint> health;
     const std::lock_guard guard{mutex_};
     metrics.swap(metrics_server_);
     health.swap(health_server_);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "controller_core.hpp"
-#include "http_server.hpp"
+#include "endpoint.hpp"
 #include "runnable_group.hpp"
 
 #include <kube/base/condition.hpp>
@@ -106,8 +106,8 @@ class ManagerCore {
   bool leadership_lost_ = false;
   bool work_ended_ = false;
   std::map<std::string, std::shared_ptr<EventRecorder>> recorders_;
-  std::unique_ptr<HttpServer> metrics_server_;
-  std::unique_ptr<HttpServer> health_server_;
+  std::unique_ptr<Endpoint> metrics_server_;
+  std::unique_ptr<Endpoint> health_server_;
 
   // These and the last member use all others.
   RunnableGroup others_;

@@ -36,6 +36,8 @@ std::size_t SocketStream::send(std::string_view bytes) {
   lost("writing");
 }
 
+void SocketStream::finish() noexcept { ::shutdown(socket_.get(), SHUT_WR); }
+
 void SocketStream::lost(const char* when) const {
   throw TransportError(TransportError::Kind::kConnectionLost,
                        fmt::format("{}: connection lost while {}: {}", place_, when,

@@ -34,6 +34,9 @@ class ByteStream {
   [[nodiscard]] virtual std::size_t send(std::string_view bytes) = 0;
   /// True if receive() returned kAgain because it needs to write first.
   [[nodiscard]] virtual bool wants_write() const noexcept { return false; }
+  /// Tells the peer that no more bytes follow (TLS close_notify, TCP FIN), if that is possible
+  /// without blocking. receive() may still be called.
+  virtual void finish() noexcept = 0;
   /// Subscribes to readiness of the underlying socket: POLLIN, POLLOUT, both, or 0 for none.
   virtual void wait_for(short events) noexcept = 0;
   /// Returns whether the socket has become ready since the last call.
@@ -49,6 +52,7 @@ class SocketStream final : public ByteStream {
 
   [[nodiscard]] Result receive(std::span<char> buffer, std::size_t& received) override;
   [[nodiscard]] std::size_t send(std::string_view bytes) override;
+  void finish() noexcept override;
   void wait_for(short events) noexcept override { socket_.wait_for(events); }
   [[nodiscard]] bool take_ready() noexcept override { return socket_.take_ready(); }
 

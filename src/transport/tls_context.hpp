@@ -18,6 +18,15 @@ namespace kube::detail {
 [[nodiscard]] std::shared_ptr<SSL_CTX> make_tls_context(const TlsMaterial& material,
                                                         std::string_view place);
 
+/// Makes the context of a server: its certificate and key, and as CA the one for client
+/// certificates. TLS 1.2 or later; ALPN chooses HTTP/2, if `http2`, or HTTP/1.1. With a CA, clients
+/// are asked for a certificate, but need not have one; an invalid one does not end the handshake:
+/// see SSL_get_verify_result().
+///
+/// Throws TransportError (kTls) that begins with `place` if the material is not usable.
+[[nodiscard]] std::shared_ptr<SSL_CTX> make_server_tls_context(const TlsMaterial& material,
+                                                               std::string_view place, bool http2);
+
 /// Returns the last OpenSSL error of this thread, which is that of TLS itself, or empty; clears the
 /// error queue.
 [[nodiscard]] std::string take_tls_reason();

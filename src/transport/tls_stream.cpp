@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tls_stream.hpp"
 
+#include "base/ip_address.hpp"
+
 #include <fmt/format.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -11,7 +13,6 @@
 #include <stdexcept>
 
 #include "dial_error.hpp"
-#include "ip_address.hpp"
 #include "tls_context.hpp"
 
 namespace kube::detail {
@@ -31,17 +32,11 @@ void TlsStream::Free::operator()(SSL* ssl) const noexcept { SSL_free(ssl); }
 TlsStream::TlsStream(std::unique_ptr<ByteStream> below, SSL_CTX& context, TlsPeer peer)
     : below_(std::move(below)),
       peer_(std::move(peer)),
+      is_server_(false),
       has_certificate_(peer_.show_certificate && SSL_CTX_get0_certificate(&context) != nullptr),
       ssl_(SSL_new(&context)) {
-  require(ssl_ != nullptr);
+  attach();
   SSL* const ssl = ssl_.get();
-  BIO* bio = BIO_new(bio_method());
-  require(bio != nullptr);
-  BIO_set_data(bio, this);
-  BIO_set_init(bio, 1);
-  SSL_set_bio(ssl, bio, bio);
-  SSL_set_app_data(ssl, this);
-  SSL_set_info_callback(ssl, on_info);
   if (!peer_.show_certificate) SSL_certs_clear(ssl);
   static constexpr std::string_view kBoth{"\x02h2\x08http/1.1"};
   static constexpr std::string_view kHttp1{"\x08http/1.1"};
@@ -52,10 +47,38 @@ TlsStream::TlsStream(std::unique_ptr<ByteStream> below, SSL_CTX& context, TlsPee
   SSL_set_connect_state(ssl);
 }
 
+TlsStream::TlsStream(std::unique_ptr<ByteStream> below, SSL_CTX& context, TlsServerSide side)
+    : below_(std::move(below)),
+      peer_{.place = std::move(side.place), .role = "client", .host = {}},
+      is_server_(true),
+      has_certificate_(true),
+      ssl_(SSL_new(&context)) {
+  attach();
+  SSL_set_accept_state(ssl_.get());
+}
+
+/// Connects OpenSSL with the stream below.
+void TlsStream::attach() {
+  require(ssl_ != nullptr);
+  BIO* bio = BIO_new(bio_method());
+  require(bio != nullptr);
+  BIO_set_data(bio, this);
+  BIO_set_init(bio, 1);
+  SSL_set_bio(ssl_.get(), bio, bio);
+  SSL_set_app_data(ssl_.get(), this);
+  SSL_set_info_callback(ssl_.get(), on_info);
+}
+
 TlsStream::~TlsStream() {
-  if (broken_ || !stands_) return;
+  if (broken_ || !stands_ || is_server_) return;
   SSL_shutdown(ssl_.get());
   ERR_clear_error();
+}
+
+void TlsStream::finish() noexcept {
+  if (stands_ && !broken_) SSL_shutdown(ssl_.get());
+  ERR_clear_error();
+  below_->finish();
 }
 
 /// Sets the SNI name, and the name or address that the certificate must contain.
@@ -145,6 +168,10 @@ bool TlsStream::check(int result) {
 
 TransportError TlsStream::tls_error() {
   const std::string reason = take_tls_reason();
+  if (is_server_) {
+    return {Kind::kTls, fmt::format("{}: TLS with this client has failed: {}", peer_.place,
+                                    alert_ != nullptr ? alert_ : reason)};
+  }
   return tls_failed({.place = peer_.place,
                      .role = peer_.role,
                      .verify_result = SSL_get_verify_result(ssl_.get()),

@@ -26,20 +26,32 @@ struct TlsPeer {
   bool show_certificate = true;
 };
 
+/// Selects the server's side of a TLS connection.
+struct TlsServerSide {
+  /// The client's address, for messages.
+  std::string place;
+};
+
 /// TLS on top of another stream: first the handshake, then data.
 class TlsStream final : public ByteStream {
  public:
   TlsStream(std::unique_ptr<ByteStream> below, SSL_CTX& context, TlsPeer peer);
-  /// Sends close_notify, if that is possible without blocking.
+  /// The server's side, with a context of make_server_tls_context().
+  TlsStream(std::unique_ptr<ByteStream> below, SSL_CTX& context, TlsServerSide side);
+  /// On the client's side, sends close_notify, if that is possible without blocking. A server calls
+  /// finish(), unless it breaks off.
   ~TlsStream() override;
 
   /// Continues the handshake without blocking. Returns true when it is complete. Throws
   /// TransportError.
   [[nodiscard]] bool handshake();
   [[nodiscard]] bool negotiated_http2() const noexcept;
+  /// For what this class does not know of, such as the certificate of the peer.
+  [[nodiscard]] const SSL& native() const noexcept { return *ssl_; }
 
   [[nodiscard]] Result receive(std::span<char> buffer, std::size_t& received) override;
   [[nodiscard]] std::size_t send(std::string_view bytes) override;
+  void finish() noexcept override;
   /// Applies to the handshake, too.
   [[nodiscard]] bool wants_write() const noexcept override {
     return wants_write_ || below_->wants_write();
@@ -58,6 +70,7 @@ class TlsStream final : public ByteStream {
   static long on_control(BIO* bio, int command, long number, void* pointer) noexcept;
   static void on_info(const SSL* ssl, int where, int value) noexcept;
 
+  void attach();
   void expect_peer();
   /// Returns if the call must be repeated later (true: when the socket is writable), else throws.
   bool check(int result);
@@ -65,6 +78,7 @@ class TlsStream final : public ByteStream {
 
   const std::unique_ptr<ByteStream> below_;
   const TlsPeer peer_;
+  const bool is_server_;
   const bool has_certificate_;
   std::unique_ptr<SSL, Free> ssl_;
   /// Exception thrown by the stream below inside an OpenSSL callback.

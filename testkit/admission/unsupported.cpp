@@ -35,10 +35,9 @@ void report_unsupported(RestRequest& request, bool strict, const Value& object) 
   std::vector<cel::MissingRule> missing;
   if (id == "customresourcedefinitions.apiextensions.k8s.io") {
     missing = missing_rules(object);
-  } else if (id == "validatingadmissionpolicies.admissionregistration.k8s.io") {
+  } else if (id == "validatingadmissionpolicies.admissionregistration.k8s.io" ||
+             id == "mutatingadmissionpolicies.admissionregistration.k8s.io") {
     missing = cel::Policy{object}.missing();
-  } else if (id == "mutatingadmissionpolicies.admissionregistration.k8s.io") {
-    missing.push_back({"spec", "", "apply mutating admission policies"});
   } else if (id == "validatingwebhookconfigurations.admissionregistration.k8s.io" ||
              id == "mutatingwebhookconfigurations.admissionregistration.k8s.io") {
     if (!object.get_array("webhooks").empty()) {

@@ -2,6 +2,7 @@
 #include "testkit/cel/evaluator.hpp"
 
 #include "testkit/cel/functions.hpp"
+#include "testkit/cel/object_literal.hpp"
 
 #include <fmt/format.h>
 
@@ -17,6 +18,7 @@ namespace {
 // Costs that the real server charges in addition to calls.
 constexpr std::uint64_t kListCost = 10;
 constexpr std::uint64_t kMapCost = 30;
+constexpr std::uint64_t kStructCost = 40;
 
 Val no_overload() { return Val::error("no such overload"); }
 
@@ -49,11 +51,12 @@ class Evaluator {
         return list(expr);
       case Expr::Kind::kMap:
         return map(expr);
+      case Expr::Kind::kStruct:
+        return structure(expr);
       case Expr::Kind::kComprehension:
         return comprehension(expr);
-      default:
-        return Val::error("unsupported expression");
     }
+    return Val::error("unsupported expression");
   }
 
  private:
@@ -222,6 +225,23 @@ class Evaluator {
       made->entries.insert_or_assign(name, std::pair{std::move(key), std::move(value)});
     }
     return MapPtr{std::move(made)};
+  }
+
+  Val structure(const Expr& expr) {
+    meter_.charge(kStructCost);
+    auto made = std::make_shared<ObjectLiteral>(expr.name);
+    for (std::size_t i = 0; i < expr.arguments.size(); i += 2) {
+      Val value = eval(*expr.arguments[i + 1]);
+      if (value.is_error()) return value;
+      if (expr.optional[i / 2]) {
+        if (!value.is<Optional>()) return no_overload();
+        if (!value.get<Optional>().value) continue;
+        value = Val{*value.get<Optional>().value};
+      }
+      made->fields.insert_or_assign(std::string{expr.arguments[i]->literal.as_text()},
+                                    std::move(value));
+    }
+    return OpaquePtr{std::move(made)};
   }
 
   // --- macros

@@ -9,11 +9,11 @@
 
 namespace kube::testkit::cel {
 
-Program::Program(std::string_view source, const Variables& variables) {
+Program::Program(std::string_view source, const Variables& variables, Constructible constructible) {
   std::vector<Issue> issues;
   ExprPtr root = parse(source, issues);
   if (root != nullptr) {
-    Checked checked = check(*root, variables);
+    Checked checked = check(*root, variables, constructible);
     issues = std::move(checked.issues);
     missing_ = std::move(checked.missing);
     used_ = std::move(checked.used);

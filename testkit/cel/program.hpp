@@ -35,7 +35,8 @@ struct Outcome {
 class Program {
  public:
   /// Compiles `source`. Check issues() before using the program.
-  Program(std::string_view source, const Variables& variables);
+  Program(std::string_view source, const Variables& variables,
+          Constructible constructible = Constructible::kNothing);
 
   /// The compilation errors, formatted like those of the real server; empty if there are none.
   [[nodiscard]] const std::string& issues() const { return issues_; }

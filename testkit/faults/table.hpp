@@ -2,7 +2,7 @@
 #pragma once
 
 #include "testkit/faults/timers.hpp"
-#include "testkit/http/session.hpp"
+#include "testkit/http/service.hpp"
 
 #include <kube/testkit/faults.hpp>
 

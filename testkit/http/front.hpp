@@ -2,7 +2,7 @@
 #pragma once
 
 #include "testkit/http/limits.hpp"
-#include "testkit/http/session.hpp"
+#include "testkit/http/service.hpp"
 
 #include <kube/base/log.hpp>
 
@@ -39,20 +39,20 @@ struct FrontOptions {
   Logger logger = {};
 };
 
-/// The listening socket, its threads and connections. Passes requests to a Service, which must
-/// outlive it.
+/// The HTTP server of the library (src/server) with threads of its own. Passes requests to a
+/// Service, which must outlive it; upgrades watches to WebSocket.
 ///
-/// Thread safety: all methods, from any thread; stop() once.
+/// Thread safety: all methods, from any thread.
 class HttpFront {
  public:
   /// Listens when the constructor returns. Throws kube::Error if the address cannot be used.
   HttpFront(Service& service, FrontOptions options);
-  /// Calls stop().
+  /// Closes everything at once and joins the threads.
   ~HttpFront();
   HttpFront(const HttpFront&) = delete;
   HttpFront& operator=(const HttpFront&) = delete;
 
-  [[nodiscard]] std::uint16_t port() const noexcept;
+  [[nodiscard]] std::uint16_t port() const;
   /// Returns the number of open connections.
   [[nodiscard]] std::size_t connections() const;
   /// Breaks all connections; new ones are accepted.
@@ -60,8 +60,6 @@ class HttpFront {
   /// Accepts no more connections and requests, ends streams, and waits at most `grace` for the
   /// rest.
   void drain(std::chrono::milliseconds grace);
-  /// Closes everything at once and joins the threads.
-  void stop();
 
  private:
   class Impl;

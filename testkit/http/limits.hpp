@@ -1,44 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "server/handler.hpp"
+#include "server/limits.hpp"
+
 #include <kube/testkit/refusals.hpp>
 
-#include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <cstddef>
 #include <cstdint>
 
-/// Limits that protect the server's sockets from a single client, and counters of refusals.
+/// Limits that protect the server's sockets from a single client (RQ-7, RQ-9, RQ-12), and counters
+/// of refusals.
 namespace kube::testkit::detail {
 
-/// The maximum size of a request body, and of all its headers, in bytes (RQ-7).
-inline constexpr std::size_t kBodyLimit = 3145728;
-inline constexpr std::size_t kHeaderLimit = 1048576;
-/// The maximum number of headers (RQ-12): more than any client needs, and small enough for linear
-/// search.
-inline constexpr std::size_t kHeaderCount = 1000;
-
-/// Time limits of a connection, in real time, because they protect sockets. All are measured from
-/// the start of the operation, so that a trickle of bytes does not extend them (RQ-12).
-struct ConnectionLimits {
-  /// For the TLS handshake, and for the head of a request from its first byte.
-  std::chrono::milliseconds head_timeout = std::chrono::seconds{32};
-  /// For the body of a request, from the end of its head.
-  std::chrono::milliseconds body_timeout = std::chrono::seconds{60};
-  /// For a connection without a request (RQ-9). Frames that belong to no request do not count.
-  std::chrono::milliseconds idle_timeout = std::chrono::seconds{90};
-  /// For a peer to read the data of one write.
-  std::chrono::milliseconds write_timeout = std::chrono::minutes{5};
-  bool http2 = true;
-
-  /// How often a connection checks its limits: a violation is detected at most a quarter of the
-  /// shortest limit late.
-  [[nodiscard]] std::chrono::milliseconds check_period() const {
-    const auto shortest = std::min({head_timeout, body_timeout, idle_timeout, write_timeout});
-    return std::max(shortest / 4, std::chrono::milliseconds{1});
-  }
-};
+/// The limits of an API server are the defaults of the HTTP server.
+using ConnectionLimits = server::Limits;
 
 /// Counters of refusals. Thread safety: all members, from any thread.
 struct FrontCounters {
@@ -51,8 +27,38 @@ struct FrontCounters {
   Count large_heads{0};
   Count large_bodies{0};
   Count stream_resets{0};
-  /// The number of times that connections have checked their limits.
-  Count timeout_checks{0};
+
+  void count(server::Incident incident) noexcept {
+    using server::Incident;
+    switch (incident) {
+      case Incident::kSlowHead:
+        ++slow_heads;
+        break;
+      case Incident::kSlowBody:
+        ++slow_bodies;
+        break;
+      case Incident::kSlowReader:
+        ++slow_readers;
+        break;
+      case Incident::kIdle:
+        ++idle_connections;
+        break;
+      case Incident::kLargeHead:
+        ++large_heads;
+        break;
+      case Incident::kLargeBody:
+        ++large_bodies;
+        break;
+      case Incident::kCrowded:
+        ++connections;
+        break;
+      case Incident::kStreamResets:
+        ++stream_resets;
+        break;
+      case Incident::kSlowAnswer:
+        break;  // an API server has no limit for that
+    }
+  }
 
   [[nodiscard]] Refusals snapshot() const {
     return {connections,      slow_heads,  slow_bodies,  slow_readers,

@@ -65,19 +65,11 @@ class StreamBody final : public BodySource {
   std::unique_ptr<BodyStream> stream_;
 };
 
-/// Prevents response splitting: a header value must not contain line breaks.
-void sanitize(Headers& headers) {
-  for (Header& header : headers) {
-    std::ranges::replace_if(
-        header.value, [](char c) { return c == '\r' || c == '\n' || c == '\0'; }, ' ');
-  }
-}
-
 void compress(Reply& reply, bool watch, const RequestInfo& info, const Headers& request) {
   if (!accepts_gzip(request) || find_header(reply.headers, "Content-Encoding") != nullptr) return;
   if (watch) {
     if (reply.status != 200 || !streams_initial_events(Query{info.query})) return;
-    reply.gzip_flushes = true;
+    reply.encode_flush = &gzip;
   } else {
     if (reply.body.size() <= kGzipFrom) return;
     reply.body = gzip(reply.body);
@@ -177,7 +169,6 @@ void Pipeline::execute(Exchange& exchange) {
       reply = text_reply(500, "the request handler threw an object that is not a std::exception");
     }
   }
-  sanitize(reply.headers);
   if (find_fault(exchange.plan, Fault::Kind::kLoseAnswer) != nullptr) {
     record(exchange, 0);
     reply = {};

@@ -3,7 +3,7 @@
 
 #include "testkit/faults/table.hpp"
 #include "testkit/http/lane.hpp"
-#include "testkit/http/session.hpp"
+#include "testkit/http/service.hpp"
 
 #include <kube/base/clock.hpp>
 #include <kube/testkit/request_log.hpp>

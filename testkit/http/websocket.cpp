@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testkit/http/websocket.hpp"
 
+#include "testkit/http/replies.hpp"
 #include "testkit/requests/access.hpp"
 
 #include "base/text.hpp"
 #include <kube/codec/base64.hpp>
 
-#include <fmt/format.h>
 #include <openssl/sha.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::string accept_key(const std::string& key) {
 std::vector<std::string> members_of(const Headers& headers, std::string_view name) {
   std::vector<std::string> members;
   for (const Header& header : headers) {
-    if (find_header({header}, name) == nullptr) continue;
+    if (!kube::detail::equals_ignoring_case(header.name, name)) continue;
     for (std::string_view rest = header.value; !rest.empty();) {
       const std::size_t comma = std::min(rest.find(','), rest.size());
       const auto member = kube::detail::trimmed(rest.substr(0, comma), kube::detail::kBlank);
@@ -50,17 +50,66 @@ bool has_member(const Headers& headers, std::string_view name, std::string_view 
   });
 }
 
+/// The frames of a watch, and the answers to those of the client.
+class WebSocketWatch final : public server::UpgradedStream {
+ public:
+  WebSocketWatch(std::unique_ptr<BodySource> source, WebSocketOpcode opcode)
+      : source_(std::move(source)), opcode_(opcode) {}
+
+  void receive(std::string_view bytes) override { reader_.feed(bytes, replies_); }
+  Poll poll(const std::function<void()>& wake) override {
+    if (!replies_.empty()) return {State::kChunk, std::exchange(replies_, {})};
+    if (reader_.is_closed() || said_goodbye_) return {State::kEnd};
+    Poll next = draining_ ? Poll{State::kEnd} : source_->poll(wake);
+    std::string frame;
+    if (next.state == State::kChunk) {
+      append_websocket_frame(frame, opcode_, next.bytes);
+    } else if (next.state == State::kEnd) {
+      append_websocket_frame(frame, WebSocketOpcode::kClose, websocket_close_payload(1000));
+      said_goodbye_ = true;
+    } else {
+      return next;
+    }
+    return {State::kChunk, std::move(frame)};
+  }
+  void drain() override { draining_ = true; }
+
+ private:
+  const std::unique_ptr<BodySource> source_;
+  const WebSocketOpcode opcode_;
+  WebSocketReader reader_;
+  std::string replies_;
+  bool draining_ = false;
+  bool said_goodbye_ = false;
+};
+
 }  // namespace
+
+void upgrade(Reply& reply, const WebSocketHandshake& handshake) {
+  if (!handshake.problem.empty()) {
+    reply = text_reply(400, handshake.problem);
+    return;
+  }
+  const std::string* type = find_header(reply.headers, "Content-Type");
+  const auto opcode = type != nullptr && type->find("protobuf") != std::string::npos
+                          ? WebSocketOpcode::kBinary
+                          : WebSocketOpcode::kText;
+  Reply switched;
+  switched.status = 101;
+  switched.headers = handshake.headers;
+  switched.upgrade = std::make_unique<WebSocketWatch>(std::move(reply.source), opcode);
+  reply = std::move(switched);
+}
 
 bool asks_for_websocket(const Headers& headers) {
   return has_member(headers, "Connection", "upgrade") &&
          has_member(headers, "Upgrade", "websocket");
 }
 
-WebSocketHandshake::WebSocketHandshake(const Headers& headers) {
-  const std::string* key = find_header(headers, "Sec-WebSocket-Key");
-  const std::string* version = find_header(headers, "Sec-WebSocket-Version");
-  std::vector<std::string> protocols = members_of(headers, "Sec-WebSocket-Protocol");
+WebSocketHandshake::WebSocketHandshake(const Headers& request) {
+  const std::string* key = find_header(request, "Sec-WebSocket-Key");
+  const std::string* version = find_header(request, "Sec-WebSocket-Version");
+  std::vector<std::string> protocols = members_of(request, "Sec-WebSocket-Protocol");
   std::erase_if(protocols, [](const std::string& one) { return one.starts_with(kBearerProtocol); });
   if (version == nullptr || *version != "13") {
     problem = "the WebSocket version must be 13";
@@ -70,12 +119,10 @@ WebSocketHandshake::WebSocketHandshake(const Headers& headers) {
     problem = "a watch takes at most one WebSocket subprotocol";
   }
   if (!problem.empty()) return;
-  head = fmt::format(
-      "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-      "Sec-WebSocket-Accept: {}\r\n",
-      accept_key(*key));
-  if (!protocols.empty()) head += fmt::format("Sec-WebSocket-Protocol: {}\r\n", protocols.front());
-  head += "\r\n";
+  headers = {{"Upgrade", "websocket"},
+             {"Connection", "Upgrade"},
+             {"Sec-WebSocket-Accept", accept_key(*key)}};
+  if (!protocols.empty()) headers.push_back({"Sec-WebSocket-Protocol", protocols.front()});
 }
 
 void append_websocket_frame(std::string& out, WebSocketOpcode opcode, std::string_view payload) {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "server/message.hpp"
 #include <kube/transport/transport.hpp>
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -18,10 +21,10 @@ namespace kube::testkit::detail {
 struct WebSocketHandshake {
   /// The reason for a refusal; empty if the upgrade is accepted.
   std::string problem;
-  /// The complete head of the 101 response.
-  std::string head;
+  /// The headers of the 101 response.
+  Headers headers;
 
-  explicit WebSocketHandshake(const Headers& headers);
+  explicit WebSocketHandshake(const Headers& request);
 };
 
 /// The opcodes that the server sends or interprets.
@@ -57,5 +60,9 @@ class WebSocketReader {
   std::uint64_t skip_ = 0;  ///< remaining bytes of a message to skip
   bool closed_ = false;
 };
+
+/// Makes a WebSocket of a watch: each chunk of its body becomes a message. If the handshake is
+/// refused, `reply` becomes the refusal.
+void upgrade(server::Reply& reply, const WebSocketHandshake& handshake);
 
 }  // namespace kube::testkit::detail

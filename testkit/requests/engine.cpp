@@ -34,7 +34,7 @@ class Engine::State {
         controllers(services, rest),
         dispatcher(services, rest) {
     begin();
-    if (services.options.cluster_objects) {
+    if (fills_namespaces()) {
       fill_namespaces = controllers.on_change({"", "namespaces"}, [this](const Change& change) {
         if (change.type == Change::Type::kAdded) fill_namespace(change.name);
       });
@@ -53,10 +53,15 @@ class Engine::State {
       seed(Value::object({{"apiVersion", "v1"},
                           {"kind", "Namespace"},
                           {"metadata", Value::object({{"name", name}})}}));
-      if (complete) fill_namespace(name);
+      if (fills_namespaces()) fill_namespace(name);
     }
     if (!complete) return;
     for (const Value& object : cluster_objects(*services.catalog())) seed(object);
+  }
+
+  /// A controller gives each namespace its service account and certificates.
+  [[nodiscard]] bool fills_namespaces() const {
+    return services.options.cluster_objects && services.options.namespace_controller;
   }
 
   void fill_namespace(std::string_view name) {

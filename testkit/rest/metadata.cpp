@@ -168,7 +168,7 @@ Value merge_parts(const Resource& resource, std::string_view subresource, const 
     return merged;
   }
   if (subresource == "approval") {
-    Value merged = taking(live, next, {});
+    Value merged = taking(live, next, {"metadata"});
     if (!std::as_const(merged)["status"].is_object()) merged["status"] = Value::object();
     take_over(merged["status"], next["status"], "conditions");
     return merged;

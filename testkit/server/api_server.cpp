@@ -5,6 +5,7 @@
 #include "testkit/requests/access.hpp"
 #include "testkit/server/api_server_impl.hpp"
 
+#include "base/ip_address.hpp"
 #include <kube/config/kubeconfig.hpp>
 
 #include <fmt/format.h>
@@ -182,10 +183,8 @@ ApiServer::ApiServer(ApiServerOptions options)
 ApiServer::~ApiServer() = default;
 
 std::string ApiServer::url() const {
-  const std::string& host = impl_->options.listen;
-  const bool ipv6 = host.find(':') != std::string::npos;
-  return fmt::format("{}://{}{}{}:{}", impl_->options.tls ? "https" : "http", ipv6 ? "[" : "", host,
-                     ipv6 ? "]" : "", impl_->port);
+  return fmt::format("{}://{}:{}", impl_->options.tls ? "https" : "http",
+                     kube::detail::bracketed(impl_->options.listen), impl_->port);
 }
 std::uint16_t ApiServer::port() const { return impl_->port; }
 const std::string& ApiServer::ca_pem() const {

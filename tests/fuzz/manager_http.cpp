@@ -1,39 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input: a request to the manager's endpoint, a query, and a listen address.
+// Input: requests to the HTTP server as HTTP/1.1 and as HTTP/2, a query, and a listen address.
 #include "fuzz.hpp"
-#include "http_request.hpp"
 
+#include "server/listener.hpp"
+#include "server/query.hpp"
+#include "server/session.hpp"
 #include <kube/base/error.hpp>
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <string>
-#include <variant>
 
 namespace {
 
 using kube::fuzz::require;
+namespace server = kube::server;
 
-void try_request(std::string_view text) {
-  const auto parsed = kube::detail::parse_request(text);
-  if (const auto* refusal = std::get_if<kube::detail::HttpRefusal>(&parsed)) {
-    require(refusal->reply.status >= 400, "a refusal has the status of one");
-    const std::string answer = kube::detail::encode_reply(refusal->reply, refusal->head_only);
-    require(answer.starts_with("HTTP/1.1 "), "a refusal can be sent");
-    return;
+/// Answers each request at once.
+class Host final : public server::SessionHost, private server::Handler {
+ public:
+  std::optional<server::Reply> serve(server::Request request, std::int32_t) override {
+    require(request.target.starts_with('/'), "a target begins with a slash");
+    require(request.target.find_first_of(" \r\n") == std::string::npos, "a target is one word");
+    require(request.body.size() <= limits_.max_body, "a body has a limit");
+    require(request.headers.size() <= limits_.max_headers, "headers have a limit");
+    const auto [path, query] = server::split_target(request.target);
+    for (const auto& [name, value] : server::parse_query(query)) {
+      require(name.size() + value.size() <= query.size(), "decoding makes nothing longer");
+    }
+    return server::text_reply(200, std::string{path});
   }
-  const auto& question = std::get<kube::detail::HttpQuestion>(parsed);
-  require(question.path.starts_with('/'), "a path begins with a slash");
-  require(question.path.find_first_of("? \r\n") == std::string_view::npos, "a path is one word");
-  require(std::ranges::all_of(question.query, [](char c) { return c > ' ' && c <= '~'; }),
-          "a query has no control characters");
-  for (const auto& [name, value] : kube::detail::parse_query(question.query)) {
-    require(name.size() + value.size() <= question.query.size(), "decoding makes nothing longer");
+  std::function<void()> waker(std::int32_t) override {
+    return [] {};
   }
+  void silence() override {}
+  [[nodiscard]] kube::Clock::TimePoint now() const override { return {}; }
+  [[nodiscard]] const server::Limits& limits() const override { return limits_; }
+  server::Handler& handler() override { return *this; }
+  [[nodiscard]] const std::shared_ptr<const server::Peer>& peer() const override { return peer_; }
+
+ private:
+  void handle(server::Request, server::Responder) override {}
+
+  const server::Limits limits_{.max_head = 4096, .max_headers = 50, .max_body = 1000};
+  const std::shared_ptr<const server::Peer> peer_ = std::make_shared<server::Peer>();
+};
+
+/// Feeds `text` in pieces, and returns what the session sends.
+std::string talk(server::Session& session, std::string_view text, std::size_t step) {
+  std::string sent;
+  while (!text.empty() && session.ending() == server::Session::Ending::kNone) {
+    session.receive(text.substr(0, step));
+    text.remove_prefix(std::min(step, text.size()));
+    for (std::size_t before = 0;;) {
+      before = sent.size();
+      session.produce(sent, before + 65536);
+      if (sent.size() == before) break;
+    }
+  }
+  return sent;
+}
+
+void try_http1(std::string_view text, std::size_t step) {
+  Host host;
+  const std::string sent = talk(*server::make_http1_session(host), text, step);
+  require(sent.empty() || sent.starts_with("HTTP/1.1 "), "a response has a head");
+}
+
+void try_http2(std::string_view text) {
+  Host host;
+  const auto session = server::make_http2_session(host);
+  (void)talk(*session, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 100);
+  (void)talk(*session, text, 100);
 }
 
 void try_address(std::string_view text) {
   try {
-    const auto address = kube::detail::parse_listen_address(std::string{text});
+    const auto address = server::parse_listen_address(std::string{text});
     require(!address.port.empty() && address.port.size() <= 20, "there is a port");
     require(std::stoull(address.port) <= 65535, "the port is one");
   } catch (const kube::Error& error) {
@@ -47,8 +91,10 @@ void try_address(std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text = kube::fuzz::text_of(data, size);
-  try_request(text);
-  static_cast<void>(kube::detail::parse_query(text));
+  try_http1(text, std::max<std::size_t>(text.size(), 1));
+  try_http1(text, 7);
+  try_http2(text);
+  static_cast<void>(server::parse_query(text));
   try_address(text.substr(0, 200));
   return 0;
 }

@@ -8,7 +8,7 @@
 # Usage: check_includes.sh [ROOT]   (ROOT is the top folder of the project; by default the current one)
 set -eu
 
-folders="base engine object codec api config transport client cache informers workqueue controller c testkit"
+folders="base engine object codec api config transport client server cache informers workqueue controller c testkit"
 
 root=${1:-.}
 if ! [ -d "$root/include/kube" ] || ! [ -d "$root/src" ]; then

@@ -169,6 +169,14 @@ void add_serve(CLI::App& app) {
       "--empty", [options] { options->server.cluster_objects = false; },
       "Start with namespaces only, without the services, roles and accounts that every cluster "
       "has");
+  command->add_flag_callback(
+      "--no-controllers",
+      [options] {
+        options->server.garbage_collection = false;
+        options->server.namespace_controller = false;
+      },
+      "Do only what an API server does without a controller manager: deleted namespaces stay, "
+      "garbage is not collected, and new namespaces get no service account");
   command->add_option("--kubeconfig-out", options->kubeconfig_out,
                       "Write a kubeconfig for kubectl to this file, and serve HTTPS");
   command->add_option("--data", options->data, "Store the objects in this SQLite file");

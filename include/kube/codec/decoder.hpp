@@ -53,8 +53,11 @@ class DecoderCore {
 
  private:
   struct State;
+  [[nodiscard]] State& state();
+
   const Type& type_;
-  std::unique_ptr<State> state_;
+  const DecoderOptions options_;
+  std::unique_ptr<State> state_;  // null while nothing of earlier documents is kept
 };
 
 }  // namespace detail

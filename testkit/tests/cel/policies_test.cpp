@@ -207,7 +207,7 @@ TEST(AdmissionPolicies, AreRejectedIfTheyDoNotCompile) {
   EXPECT_EQ(syntax.at("details.causes[0].field"), "spec.validations[0].expression");
   EXPECT_THAT(syntax.message(), HasSubstr("compilation failed: ERROR: <input>:1:12: Syntax error: "
                                           "mismatched input '<EOF>'"));
-  EXPECT_THAT(type.message(), HasSubstr("Invalid value: \"request.name\": must evaluate to bool"));
+  EXPECT_THAT(type.message(), HasSubstr("Invalid value: \"request.name\": must evaluate to bool but got string"));
   EXPECT_THAT(field.message(), HasSubstr("undefined field 'nope'"));
   EXPECT_THAT(params.message(), HasSubstr("undeclared reference to 'params'"));
 }

@@ -358,7 +358,7 @@ TEST(HttpFront, ReportsWhyItCannotListen) {
     FrontUnderTest second{{.port = first.port()}};
     FAIL() << "two servers on one port";
   } catch (const Error& error) {
-    EXPECT_NE(std::string{error.what()}.find("cannot listen on 127.0.0.1:"), std::string::npos);
+    EXPECT_NE(std::string{error.what()}.find("cannot listen on \"127.0.0.1:"), std::string::npos);
   }
 }
 

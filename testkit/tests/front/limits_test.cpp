@@ -168,23 +168,6 @@ TEST(FrontLimits, RequestsKeepAConnectionOpen) {
   EXPECT_EQ(server.counters.idle_connections, 0U);
 }
 
-// An idle connection once checked its limits in a busy loop, because the time of the next check had
-// passed: n checks must take n periods.
-TEST(FrontLimits, IdleConnectionChecksItsLimitsOncePerPeriod) {
-  const ConnectionLimits limits{.head_timeout = 20ms};
-  FrontUnderTest server{{.limits = limits}};
-  RawClient idle{server.port()};
-  idle.get("/x");
-  ASSERT_EQ(idle.read_response().status, 200);
-  const std::uint64_t checks = server.counters.timeout_checks;
-  const auto begin = std::chrono::steady_clock::now();
-
-  ASSERT_TRUE(eventually([&] { return server.counters.timeout_checks >= checks + 21; }));
-
-  EXPECT_GE(std::chrono::steady_clock::now() - begin, 20 * limits.check_period());
-  EXPECT_EQ(server.front.connections(), 1U);
-}
-
 // RQ-12
 TEST(FrontLimits, PeerThatDoesNotReadIsClosed) {
   FrontUnderTest server{{.limits = {.write_timeout = 40ms}}};

@@ -8,6 +8,9 @@ step cluster-info k cluster-info
 step api-versions sh -c '"$kubectl" api-versions | grep -E "^(v1|[a-z]+/.*|.*\.k8s\.io/.*)$"'
 step api-resources sh -c '"$kubectl" api-resources --sort-by=name | grep -E " (v1|[a-z]+/v[0-9a-z]+|[a-z.]+\.k8s\.io/v[0-9a-z]+) "'
 step get-raw-version k get --raw /version
+step get-raw-healthz k get --raw '/healthz?verbose'
+step get-raw-livez k get --raw '/livez?verbose'
+step get-raw-readyz k get --raw '/readyz?verbose&exclude=ping'
 step whoami k auth whoami
 step can-i k auth can-i create pods
 step can-i-as k auth can-i delete nodes --as=alice

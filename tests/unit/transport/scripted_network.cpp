@@ -48,6 +48,7 @@ class ScriptedStream final : public ByteStream {
     return size;
   }
 
+  void finish() noexcept override {}
   void wait_for(short events) noexcept override { wire_->waits_for = events; }
   [[nodiscard]] bool take_ready() noexcept override { return std::exchange(wire_->ready, false); }
 

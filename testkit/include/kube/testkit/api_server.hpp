@@ -82,8 +82,8 @@ struct ApiServerOptions {
   /// Delete dependents of deleted owners (DL-8). An API server without a controller manager does
   /// not.
   bool garbage_collection = true;
-  /// Empty and finalize deleted namespaces (DL-10). An API server without a controller manager does
-  /// not.
+  /// Empty and finalize deleted namespaces (DL-10), and with cluster_objects fill new ones (BK-8). An
+  /// API server without a controller manager does neither.
   bool namespace_controller = true;
   /// Create the objects of a new cluster, such as the Service default/kubernetes and the default
   /// roles. Give each namespace a service account and the CA certificate (BK-8), and each pod a
