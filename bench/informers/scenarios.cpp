@@ -278,7 +278,7 @@ void delivery(const Server& server, Delivery how) {
   constexpr std::size_t kEvents = 2200;
   constexpr std::size_t kWarmUp = 200;
   const Client client = server.client(fmt::format("/stamped/{}", kEvents));
-  std::vector<double> until_told;  // written by the handler alone, read once it was told of all
+  std::vector<double> until_told;  // written only by the handler; read after its last call
   until_told.reserve(kEvents);
   std::latch all{kEvents};
   const auto see = [&](const Pod&, const Pod& pod) {

@@ -31,12 +31,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def ratio(part):
-    """A goal: at most this part of client-go's number, or at least this multiple."""
+    """A goal: at most this fraction of client-go's number, or at least this multiple."""
     return ("ratio", part)
 
 
 def most(value):
-    """A goal: at most this value, whatever the others take."""
+    """A goal: at most this value, regardless of the others."""
     return ("most", value)
 
 
@@ -109,7 +109,7 @@ COLORS = {KUBECXX: "#2563eb", CLIENT_GO: "#9ca3af", KUBE_RS: "#d97706", CURL: "#
 
 
 class Server:
-    """A server of bench/informers that lives as long as this."""
+    """A server of bench/informers; stopped with this object."""
 
     def __init__(self, *command):
         self.process = subprocess.Popen(
@@ -128,7 +128,7 @@ class Server:
 
 
 class Cluster:
-    """etcd and a real API server over TLS with so many pods, as long as this lives."""
+    """etcd and a real API server over TLS with this many pods; stopped with this object."""
 
     def __init__(self, server, pods):
         self.script = ROOT / "tests/cluster/cluster.sh"
@@ -157,7 +157,7 @@ class Cluster:
             raise OSError(f"{server} etcd has failed")
 
     def curl(self, media, pods, streamed=False):
-        """All pods, listed or streamed, thrown away; what curl takes for it from its start to its end."""
+        """The CPU time of curl, per pod, for all pods, listed or streamed; the body is discarded."""
         query = "resourceVersion=0"
         if streamed:
             query = ("watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&"
@@ -182,7 +182,7 @@ class Cluster:
 
 
 def measure(command):
-    """One run; the numbers that it prints, or none if it fails."""
+    """Runs a program once; returns the numbers that it prints, or none if it fails."""
     words = [str(word) for word in command]
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=900)
@@ -204,7 +204,7 @@ def measure(command):
 
 
 def measure_sample(program, server, crd, flags):
-    """Resident memory in MB of a sample controller that has nothing to do."""
+    """Resident memory in MB of an idle sample controller."""
     with tempfile.TemporaryDirectory() as folder:
         config = pathlib.Path(folder) / "config"
         serving = subprocess.Popen([server, "serve", "--load", crd, "--kubeconfig-out", config, *(flags or ["--no-tls"])],
@@ -258,7 +258,7 @@ class Run:
             yield number
 
     def having(self, *names):
-        """Those of the programs that are there."""
+        """The programs that exist."""
         return [(name, self.programs[name]) for name in names if name in self.programs]
 
     def replayed(self):
@@ -339,7 +339,7 @@ class Run:
         pods = self.options.pods
         protobuf = "application/vnd.kubernetes.protobuf"
         cluster.curl(protobuf, pods)  # for the server to get warm
-        # kube-rs speaks JSON only; its numbers stand beside the other programs' JSON.
+        # kube-rs supports only JSON; its numbers are compared with the JSON numbers of the others.
         for _ in self.rounds(f"real API server, {pods} pods"):
             for scenario, media, names, flags in (
                     ("cluster", protobuf, (KUBECXX, CLIENT_GO), []),
@@ -360,7 +360,7 @@ PARTS = ("replayed", "sizes", "delivery", "samples", "served", "idle", "cluster"
 
 
 def json_flag(program):
-    """kube-rs speaks nothing else."""
+    """The flag for JSON; kube-rs needs none, because it supports nothing else."""
     return [] if program == KUBE_RS else ["--json"]
 
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+/// @file
 /// Umbrella header: all of kubecxx except the testkit and the generated API types, whose headers
 /// are large. Include those that the program uses, such as <kube/api/apps/v1.hpp>, or
 /// <kube/api/all.hpp>.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a child of fork() may do with the handles of its parent. */
+/* Use of the parent's handles in a child of fork(). */
 #define _POSIX_C_SOURCE 200809L
 #include "support.h"
 
@@ -33,7 +33,7 @@ static void drop(void* user_data, int level, kubecxx_string component, kubecxx_s
   (void)message;
 }
 
-/* Handles of all kinds, with threads at work. */
+/* Handles of all kinds, while threads use them. */
 static void make_handles(handles* h, const char* namespace_) {
   const kubecxx_resource maps = config_maps(namespace_);
   kubecxx_handler_options options;
@@ -111,7 +111,7 @@ static void use_and_free(handles* h) {
   CHECK(h->recorder.releases == 0);
 }
 
-/* CA-7, LO-10: while the threads of the parent are at work. */
+/* CA-7, LO-10: while threads of the parent are running. */
 void child_of_fork_frees_handles(void) {
   handles h;
   char value[16];
@@ -122,7 +122,7 @@ void child_of_fork_frees_handles(void) {
     touch_config_map(h.client, "forked", "a", value);
     in_child(use_and_free, &h);
   }
-  /* The parent goes on. */
+  /* The parent continues. */
   create_config_map(h.client, "forked", "b", "web");
   recorder_wait(&h.recorder, &h.recorder.adds, 2);
   free_handles(&h);

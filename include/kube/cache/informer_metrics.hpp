@@ -42,14 +42,14 @@ struct InformerCounts {
   Histogram items_per_watch;  ///< reflector_items_per_watch
   Gauge last_version;         ///< reflector_last_resource_version
 
-  // reflector_events_total, by type
+  // One series of reflector_events_total each, by the label `type`.
   Counter added_events;
   Counter modified_events;
   Counter deleted_events;
   Counter bookmarks;
   Counter error_events;
 
-  // reflector_relists_total, by reason
+  // One series of reflector_relists_total each, by the label `reason`.
   Counter relists_after_expiry;
   Counter relists_after_error;
   Counter relists_after_short_watch;

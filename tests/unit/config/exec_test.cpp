@@ -519,7 +519,7 @@ TEST_F(ExecWaitTest, APluginThatHangsIsKilledAtTheDeadline) {
   EXPECT_THAT(calls_, ElementsAre(Pair(1, ExecOutcome::kInternalError)));
 }
 
-// RT-13: the same with a clock that nobody moves.
+// RT-13: the same with a clock that does not advance.
 TEST_F(ExecWaitTest, APluginThatHangsIsKilledByTheClockOfTheMachine) {
   CredentialsOptions given = options();
   given.clock = &system_clock();

@@ -80,15 +80,17 @@ struct ApiServerOptions {
   /// The version that /version reports.
   std::string version = "v1.36.4";
   /// Watch history, for watches and lists at an old version: the maximum number of changes per
-  /// resource, and the minimum time for which they are kept.
+  /// resource.
   std::size_t history_size = 102400;
+  /// The minimum time for which changes are kept in the history.
   std::chrono::seconds history_age = std::chrono::minutes{5};
   /// A watch with this many unread changes is ended.
   std::size_t watch_backlog = 20000;
-  /// Delete dependents of deleted owners (DL-8); empty and finalize deleted namespaces (DL-10), and
-  /// with cluster_objects fill new ones (BK-8). A bare API server without a controller manager does
-  /// neither.
+  /// Delete dependents of deleted owners (DL-8). An API server without a controller manager does
+  /// not.
   bool garbage_collection = true;
+  /// Empty and finalize deleted namespaces (DL-10), and with cluster_objects fill new ones (BK-8). An
+  /// API server without a controller manager does neither.
   bool namespace_controller = true;
   /// Create the objects of a new cluster, such as the Service default/kubernetes and the default
   /// roles. Give each namespace a service account and the CA certificate (BK-8), and each pod a
