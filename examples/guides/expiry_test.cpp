@@ -81,7 +81,7 @@ void survives_faults() {
         "at the third try");
 }
 
-/// What the controller is installed with.
+/// The manifests of the controller.
 constexpr std::string_view kPermissions = R"(
 apiVersion: v1
 kind: ServiceAccount

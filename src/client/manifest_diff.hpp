@@ -18,7 +18,7 @@ namespace kube::detail {
 /// Returns the fields in which two objects differ; either may be absent.
 [[nodiscard]] std::vector<FieldChange> changes_between(const Value& before, const Value& after);
 
-/// What an apply would do to an object.
+/// The effect that an apply would have on an object.
 struct Comparison {
   ManifestAction action = ManifestAction::kUnchanged;
   std::vector<FieldChange> changes = {};

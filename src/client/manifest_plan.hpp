@@ -36,7 +36,7 @@ struct PlannedObject {
   }
 };
 
-/// What to do with a kind that neither the server nor the manifest has.
+/// The policy for a kind that neither the server nor the manifest has.
 enum class UnknownKind : std::uint8_t { kRefuse, kAccept };
 
 /// The objects of a manifest in the order in which they are applied. Throws ManifestError if a kind

@@ -21,7 +21,7 @@ namespace kube::server {
 /// connection.
 class Gate : public std::enable_shared_from_this<Gate> {
  public:
-  /// What has arrived for the connection.
+  /// Messages for the connection.
   struct Mail {
     /// Without a reply if the handler has failed.
     std::vector<std::pair<std::int32_t, std::optional<Reply>>> answers = {};

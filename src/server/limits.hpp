@@ -7,8 +7,8 @@
 
 namespace kube::server {
 
-/// What one client, and all of them together, may take of the server. All times are measured from
-/// the start of the operation, so that a trickle of bytes does not extend them.
+/// Limits for one client, and for all of them together. All times are measured from the start of the
+/// operation, so that a trickle of bytes does not extend them.
 struct Limits {
   /// For the TLS handshake, and for the head of a request from its first byte.
   std::chrono::milliseconds head_timeout = std::chrono::seconds{32};
@@ -31,7 +31,7 @@ struct Limits {
   std::uint32_t max_streams = 100;
 
   std::size_t max_connections = 4096;
-  /// What happens with connections beyond the limit.
+  /// The policy for connections beyond the limit.
   enum class WhenFull {
     kRefuseNew,      ///< they get a refusal (Refusal::kCrowded) and are closed
     kReplaceOldest,  ///< the oldest connection gets one (Refusal::kReplaced) and is closed

@@ -59,7 +59,7 @@ struct ManifestObject {
 /// The objects of one or more texts, in the order in which they are written.
 using Manifest = std::vector<ManifestObject>;
 
-/// What happened, or in a dry run would happen, to an object.
+/// The effect of an operation on an object; in a dry run, the effect that it would have.
 enum class ManifestAction : std::uint8_t {
   kCreated,
   kChanged,
@@ -93,6 +93,7 @@ struct ManifestResult {
 /// message lists every problem with place, kind and name, and then what was done and what was not.
 class ManifestError : public Error {
  public:
+  /// `message` is the text of what().
   explicit ManifestError(const std::string& message, std::vector<ManifestResult> results = {})
       : Error(message), results_(std::move(results)) {}
 
@@ -169,6 +170,7 @@ std::vector<ManifestResult> apply_manifest(const Client& client, std::string_vie
 struct ManifestDeleteOptions {
   /// See ManifestOptions.
   std::string namespace_ = {};
+  /// Validates the requests without deleting anything.
   bool dry_run = false;
   /// How to treat dependents: "Orphan", "Background" or "Foreground".
   std::string propagation_policy = {};
@@ -216,7 +218,7 @@ struct FieldChange {
   Value after = {};
 };
 
-/// What applying an object of a manifest would change.
+/// The changes that applying an object of a manifest would make.
 struct ObjectDiff {
   /// kCreated, kChanged, kUnchanged or kNotChecked.
   ManifestAction action = ManifestAction::kUnchanged;

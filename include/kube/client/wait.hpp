@@ -45,6 +45,7 @@ namespace kube {
 /// state that was seen.
 class WaitTimeoutError : public Error {
  public:
+  /// `message` is the text of what().
   WaitTimeoutError(const std::string& message, std::string last_state)
       : Error(message), last_state_(std::move(last_state)) {}
 

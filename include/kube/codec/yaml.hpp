@@ -16,6 +16,7 @@ namespace kube {
 /// A CodecError in a stream of YAML documents. The message contains line and column.
 class YamlError : public CodecError {
  public:
+  /// Adds the number of the document to `error`.
   YamlError(const CodecError& error, std::size_t document)
       : CodecError(error), document_(document) {}
 
