@@ -52,7 +52,7 @@ run: build
 test: build
 	@ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
 
-# A real control plane, foreign clients and the differential test; built once, which takes some ten minutes.
+# A real control plane, foreign clients and the differential test; built once, which takes some fifteen minutes.
 test-cluster: build
 	@tools/install-packages.sh openssl
 	@tests/cluster/test.sh $(BUILD)

@@ -15,7 +15,7 @@ std::string use_image(std::string_view json, std::string_view image) {
   const kube::Ref<Pod> pod = kube::decode_json<Pod>(json);  // shared and immutable, one block
   std::cout << pod->metadata.name << " ran " << pod->spec.containers.front().image << '\n';
 
-  Pod mine = *pod;  // an independent copy, to change as one likes
+  Pod mine = *pod;  // an independent copy that can be changed
   mine.metadata.annotations["example.com/updated-by"] = "readme";
   mine.spec.containers.front().image = image;
   return kube::encode_json(mine);
@@ -29,7 +29,7 @@ std::string use_image(std::string_view json, std::string_view image) {
 
 std::vector<kube::Ref<Pod>> placements(const std::vector<std::string>& documents) {
   kube::Decoder<Pod> decoder{{
-      .pool = std::make_shared<kube::Pool>(),  // what pods have in common is kept once
+      .pool = std::make_shared<kube::Pool>(),  // stores common content once
       .projection = kube::fields<Pod>("metadata.namespace", "metadata.name", "spec.nodeName"),
   }};
   std::vector<kube::Ref<Pod>> pods;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Checks that the benchmarks are comparable: that the population is as specified, and that every
-// model holds
-// all of a pod. Prints differences, and fails if there are any.
+// model holds all of a pod. Prints differences, and fails if there are any.
 #include "codecs.hpp"
 #include "population.hpp"
 #include "slim_pod.hpp"

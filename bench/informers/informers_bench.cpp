@@ -241,6 +241,7 @@ int main_of(int count, char** arguments) {
   bool reader = false;
   bool small = false;
   bool json = false;
+  bool inlined = false;
   int informers = 50;
   app.add_option("--pods", options.pods, "How many pods")->capture_default_str();
   app.add_option("--repetitions", options.repetitions, "How often to measure")
@@ -256,7 +257,9 @@ int main_of(int count, char** arguments) {
       {"relist", [&](const Server& server) { relist(server, options.pods, !list); }},
       {"reads", [&](const Server& server) { reads(server, options.pods); }},
       {"stall", [&](const Server& server) { stall(server, options.pods); }},
-      {"delivery", [&](const Server& server) { delivery(server); }},
+      {"delivery", [&](const Server& server) {
+         delivery(server, inlined ? Delivery::kInline : Delivery::kQueued);
+       }},
       {"latency", [&](const Server& server) { latency(server, small); }},
       {"idle", [&](const Server& server) { idle(server, informers); }}};
   const auto add_part = [&](const std::string& name) {
@@ -270,6 +273,7 @@ int main_of(int count, char** arguments) {
     part->add_flag("--small", small);
     part->add_option("--informers", informers);
     part->add_flag("--json", json);
+    part->add_flag("--inline", inlined);
   };
   for (const auto& [name, run] : scenarios) add_part(name);
   CLI11_PARSE(app, count, arguments);

@@ -30,8 +30,10 @@ double microseconds(double seconds, std::size_t count) {
 void read_watch(const Client& client, const char* initial, std::size_t count,
                 std::string_view name) {
   const double start = process_cpu();
-  const auto stream = client.raw().open(
-      {.path = "/api/v1/pods", .query = {{"watch", "true"}, {"sendInitialEvents", initial}}});
+  const auto stream =
+      client.raw().open({.path = "/api/v1/pods",
+                         .query = {{"watch", "true"}, {"sendInitialEvents", initial}},
+                         .headers = {{"Accept", "application/vnd.kubernetes.protobuf"}}});
   std::size_t bytes = 0;
   for (std::string_view some = stream->read(); !some.empty(); some = stream->read()) {
     bytes += some.size();
@@ -272,11 +274,11 @@ void stall(const Server& server, std::size_t pods) {
   report("afterwards", resident() / settled);
 }
 
-void delivery(const Server& server) {
+void delivery(const Server& server, Delivery how) {
   constexpr std::size_t kEvents = 2200;
   constexpr std::size_t kWarmUp = 200;
   const Client client = server.client(fmt::format("/stamped/{}", kEvents));
-  std::vector<double> until_told;  // written by the handler alone, read once it was told of all
+  std::vector<double> until_told;  // written only by the handler; read after its last call
   until_told.reserve(kEvents);
   std::latch all{kEvents};
   const auto see = [&](const Pod&, const Pod& pod) {
@@ -285,7 +287,7 @@ void delivery(const Server& server) {
     until_told.push_back(static_cast<double>(now.count() - std::stoll(stamp)) / 1e3);
     all.count_down();
   };
-  const Rig rig{client, true, {}, {.on_update = see}};
+  const Rig rig{client, true, {.delivery = how}, {.on_update = see}};
   rig.wait_until_synced();
   rest(kSettle);
   const double start = process_cpu();

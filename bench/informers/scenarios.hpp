@@ -30,7 +30,7 @@ void reads(const Server& server, std::size_t pods);
 /// Receives a storm of updates while the handler is blocked.
 void stall(const Server& server, std::size_t pods);
 /// From the server's write of an event to the call of the handler; events come one at a time.
-void delivery(const Server& server);
+void delivery(const Server& server, Delivery how);
 
 // Against the in-process API server:
 

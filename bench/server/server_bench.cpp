@@ -178,9 +178,7 @@ void watches(int watchers, int events) {
       const std::string_view got = sockets[i]->receive(buffer);
       bytes += static_cast<std::int64_t>(got.size());
       seen += std::ranges::count(got, '\n');
-      // Lines of the head and of the chunks end in \r
-      // , events in
-      //  alone.
+      // Lines of the head and of the chunks end in \r\n, events in \n alone.
       seen -= std::ranges::count(got, '\r');
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A controller that deletes ConfigMaps when their time is up, and its tests: with a fake clock, with faults, and of an
-// informer without a server. docs/guides/test-a-controller.md quotes them.
+// A controller that deletes ConfigMaps when their time is up, and its tests: with a fake clock, with faults, with the
+// permissions that it is installed with, and of an informer without a server. docs/guides/test-a-controller.md quotes them.
 #include <kube/api/core/v1.hpp>
 #include <kube/kube.hpp>
 #include <kube/testkit/api_server.hpp>
@@ -81,6 +81,44 @@ void survives_faults() {
         "at the third try");
 }
 
+/// What the controller is installed with.
+constexpr std::string_view kPermissions = R"(
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: expiry, namespace: default}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: expiry}
+rules:
+  - {apiGroups: [""], resources: [configmaps], verbs: [list, watch, delete]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: expiry}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: expiry}
+subjects: [{kind: ServiceAccount, name: expiry, namespace: default}]
+)";
+
+void has_all_permissions() {
+  kube::testkit::FakeClock clock;
+  kube::testkit::ApiServer server{{.rbac = true, .clock = &clock}};
+  server.load_yaml(kPermissions);
+  kube::Manager manager{server.config_for_account("default", "expiry"), {.clock = &clock}};
+  add_expiry_controller(manager);
+  const std::jthread running{[&](std::stop_token stop) { manager.run(std::move(stop)); }};
+
+  ConfigMap old = expiring("session");
+  old.metadata.creation_timestamp = clock.wall_now() - 2h;
+  server.create(old);
+  check(clock.advance_until([&] { return !server.find<ConfigMap>("default", "session"); }),
+        "it is deleted with the permissions of the manifest");
+  for (const auto& request : server.requests().entries()) {
+    check(request.status != 403,
+          fmt::format("{} {} is allowed", request.info.verb, request.info.resource));
+  }
+}
+
 void handler_sees_a_missed_deletion() {
   const auto source = std::make_shared<kube::testkit::FakeSource<ConfigMap>>();
   kube::testkit::FakeClock clock;
@@ -103,6 +141,7 @@ void handler_sees_a_missed_deletion() {
 int main() {
   deletes_after_an_hour();
   survives_faults();
+  has_all_permissions();
   handler_sees_a_missed_deletion();
   return failures == 0 ? 0 : 1;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+/// @file
 /// Umbrella header: all of kubecxx except the testkit and the generated API types, whose headers
 /// are large. Include those that the program uses, such as <kube/api/apps/v1.hpp>, or
 /// <kube/api/all.hpp>.
@@ -21,8 +22,10 @@
 #include <kube/cache/shared_informer.hpp>
 #include <kube/client/client.hpp>
 #include <kube/client/discovery.hpp>
+#include <kube/client/manifest.hpp>
 #include <kube/client/rest_mapper.hpp>
 #include <kube/client/retry.hpp>
+#include <kube/client/wait.hpp>
 #include <kube/codec/json.hpp>
 #include <kube/codec/protobuf.hpp>
 #include <kube/codec/yaml.hpp>

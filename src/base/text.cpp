@@ -11,6 +11,12 @@ int hex_digit(char c) {
   return -1;
 }
 
+/// Characters that no part of a URL needs to encode (RFC 3986).
+bool is_unreserved(char c) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+         c == '.' || c == '_' || c == '~';
+}
+
 bool is_continuation(std::string_view text, std::size_t at) noexcept {
   return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
 }
@@ -100,6 +106,21 @@ std::optional<std::string> percent_decode(std::string_view text, bool plus_is_sp
     }
   }
   return out;
+}
+
+std::string percent_encode(std::string_view text, std::string_view kept) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string encoded;
+  encoded.reserve(text.size());
+  for (const char c : text) {
+    if (is_unreserved(c) || kept.find(c) != std::string_view::npos) {
+      encoded += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      encoded += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+  }
+  return encoded;
 }
 
 }  // namespace kube::detail

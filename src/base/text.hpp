@@ -37,6 +37,8 @@ inline constexpr std::string_view kBlank = " \t";
 
 /// Decodes %XX and, if asked for, '+' as a space. Returns nullopt if the text is malformed.
 [[nodiscard]] std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space);
+/// Percent-encodes `text`, except letters, digits, `-._~` and the characters in `kept`.
+[[nodiscard]] std::string percent_encode(std::string_view text, std::string_view kept = {});
 
 /// Escapes `text` for a terminal or a log: control characters (C0 except those in `kept`, DEL, C1),
 /// line separators of Unicode and bytes that are not UTF-8 become \xNN. Text from a file or the

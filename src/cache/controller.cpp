@@ -70,7 +70,7 @@ class CacheController::Worker final : public Job {
   void start(const Runtime& runtime) {
     const std::shared_ptr<Scheduler>& scheduler = Inside::core(runtime);
     timer_.emplace(scheduler, clock_);
-    if (metrics_.probe) metrics_.probe->set([this] { measure(); });
+    if (metrics_->probe) metrics_->probe->set([this] { measure(); });
     queue_->set_consumer(shared_from_this());
     bind(scheduler);
     schedule();
@@ -124,7 +124,7 @@ class CacheController::Worker final : public Job {
 };
 
 void CacheController::Worker::report(const std::exception& error) const noexcept {
-  metrics_.processing_errors.add();
+  metrics_->processing_errors.add();
   log_.error("processing failed: {}", error.what());
   if (!hooks_.on_error) return;
   try {
@@ -163,8 +163,8 @@ void CacheController::Worker::measure() const {
     bytes += one.own + one.shared;
     return true;
   });
-  metrics_.objects.set(static_cast<double>(snapshot.size()));
-  metrics_.bytes.set(static_cast<double>(bytes));
+  metrics_->objects.set(static_cast<double>(snapshot.size()));
+  metrics_->bytes.set(static_cast<double>(bytes));
 }
 
 void CacheController::Worker::run() noexcept {
@@ -239,9 +239,9 @@ void CacheController::Worker::end() noexcept {
   queue_->set_consumer(nullptr);
   queue_->close();
   taken_.reset();
-  if (metrics_.probe) {
+  if (metrics_->probe) {
     try {
-      metrics_.probe->set(nullptr);
+      metrics_->probe->set(nullptr);
       measure();  // final values
     } catch (...) {
       with_current_exception([&](const std::exception& error) { report(error); });

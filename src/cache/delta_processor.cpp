@@ -32,10 +32,10 @@ bool DeltaProcessor::process(std::vector<AnyDelta>& deltas, bool in_initial_list
     applied_.reset();
   }
   deltas.clear();
-  options_.metrics.processing_latency.observe(
+  options_.metrics->processing_latency.observe(
       std::chrono::duration<double>(options_.clock->now() - start).count());
   if (const auto gauge = resource_version_gauge(store_.snapshot().resource_version())) {
-    options_.metrics.store_version.set(*gauge);
+    options_.metrics->store_version.set(*gauge);
   }
   if (!errors.empty() && options_.on_error) {
     options_.on_error(Error("not all items in the batch successfully processed: " + errors));

@@ -18,8 +18,27 @@ void MetricsProbe::set(std::function<void()> fill) {
   fill_ = std::move(fill);
 }
 
+namespace {
+
+/// Counts nothing. Never destroyed: threads may use it while the process exits.
+union NoCounts {
+  constexpr NoCounts() noexcept : counts() {}
+  NoCounts(const NoCounts&) = delete;
+  NoCounts& operator=(const NoCounts&) = delete;
+  ~NoCounts() {}
+  InformerCounts counts;
+};
+constinit const NoCounts kNoCounts;
+
+}  // namespace
+
+const InformerCounts* InformerMetrics::operator->() const noexcept {
+  return counts_ ? counts_.get() : &kNoCounts.counts;
+}
+
 InformerMetrics InformerMetrics::in(const std::shared_ptr<Metrics>& metrics,
                                     const MetricLabels& labels) {
+  if (!metrics) return {};
   const std::vector<double> latency{0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10};
   const std::vector<double> durations{0.01, 0.1, 1, 10, 60, 300, 600};
   const std::vector<double> amounts{1, 10, 100, 1000, 10'000, 100'000};
@@ -36,7 +55,8 @@ InformerMetrics InformerMetrics::in(const std::shared_ptr<Metrics>& metrics,
     return counter(metrics, "reflector_events_total", "Events of watches, by type.",
                    with("type", std::move(type)));
   };
-  return {
+  InformerMetrics made;
+  made.counts_ = std::make_shared<const InformerCounts>(InformerCounts{
       .queued_items = gauge(metrics, "informer_queued_items",
                             "Deltas waiting to be applied to the store.", labels),
       .processing_latency =
@@ -95,8 +115,9 @@ InformerMetrics InformerMetrics::in(const std::shared_ptr<Metrics>& metrics,
                          "Time since the last data from the server.", labels),
       .bookmark_age = gauge(metrics, "reflector_last_bookmark_age_seconds",
                             "Time since the last bookmark or list.", labels),
-      .probe = metrics ? std::make_shared<MetricsProbe>(*metrics) : nullptr,
-  };
+      .probe = std::make_shared<MetricsProbe>(*metrics),
+  });
+  return made;
 }
 
 }  // namespace kube

@@ -29,8 +29,8 @@ InformerSettings completed(InformerSettings settings, const ObjectAccess& access
   DeltaQueueOptions& queue = settings.queue;
   queue.clock = reflector.clock;
   queue.log = reflector.log->named("queue");
-  queue.queued = reflector.metrics.queued_items;
-  if (reflector.metrics.probe) queue.lag = reflector.metrics.event_lag;
+  queue.queued = reflector.metrics->queued_items;
+  if (reflector.metrics->probe) queue.lag = reflector.metrics->event_lag;
   if (queue.name.empty()) {
     queue.name = fmt::format(
         "{} {}", settings.queue_kind == QueueKind::kInOrder ? "InOrderQueue" : "DeltaFifo",

@@ -136,15 +136,16 @@ Listener::Queued Listener::append_all(const NotificationBatch& batch, bool flagg
 
 /// Strong exception guarantee.
 void Listener::append_locked(Notification note) {
+  if (!taken_) taken_ = std::make_unique<Taken>();
   const bool initial = note.kind == Notification::Kind::kAdd && note.initial;
   if (options_.backlog == BacklogPolicy::kCoalesce &&
       (indexed_ || waiting_.size() >= options_.high_water) && coalesce_locked(note)) {
-    context_.metrics.coalesced.add();
+    context_.metrics->coalesced.add();
     return;
   }
   waiting_.push_back(std::move(note));
   if (initial) ++initial_;
-  context_.metrics.listener_backlog.add(1);
+  context_.metrics->listener_backlog.add(1);
 }
 
 /// Returns true if `note` was merged into a waiting notification.
@@ -160,7 +161,7 @@ bool Listener::coalesce_locked(Notification& note) {
       if (!merge_locked(last, note)) {
         last_.erase(found);
         ++void_;
-        context_.metrics.listener_backlog.add(-1);
+        context_.metrics->listener_backlog.add(-1);
       }
       return true;
     }
@@ -305,7 +306,9 @@ bool Listener::deliver_some() noexcept {
     if (taken_count_ == 0) return false;
   }
   deliver_taken();
-  return !pausing_;
+  if (pausing_ || called_ < taken_count_) return !pausing_;
+  const std::lock_guard guard{mutex_};
+  return !waiting_.empty();
 }
 
 /// Calls the handler for some of the objects that existed when it was added. Returns true if there
@@ -327,17 +330,17 @@ bool Listener::deliver_existing() noexcept {
 
 void Listener::take_locked() noexcept {
   taken_count_ = called_ = 0;
-  while (!waiting_.empty() && taken_count_ < taken_.size()) {
+  while (!waiting_.empty() && taken_count_ < taken_->size()) {
     Notification& next = waiting_.front();
     if (next.kind == Notification::Kind::kNone) {
       --void_;
     } else {
-      taken_[taken_count_++] = std::move(next);
+      (*taken_)[taken_count_++] = std::move(next);
     }
     waiting_.pop_front();
     ++left_;
   }
-  context_.metrics.listener_backlog.add(-static_cast<double>(taken_count_));
+  context_.metrics->listener_backlog.add(-static_cast<double>(taken_count_));
   if (waiting_.size() > options_.high_water / 2) return;
   above_ = false;
   // Not `= {}`, which keeps the buckets, and sets all of them to zero.
@@ -345,7 +348,7 @@ void Listener::take_locked() noexcept {
 }
 
 void Listener::deliver_taken() noexcept {
-  const std::span notes = std::span{taken_}.subspan(called_, taken_count_ - called_);
+  const std::span notes = std::span{*taken_}.subspan(called_, taken_count_ - called_);
   for (const Notification& note : notes) note.before.prefetch();
   std::size_t done = 0;
   for (; done < notes.size() && !stopping_ && !pausing_; ++done) deliver(notes[done]);
@@ -358,7 +361,7 @@ void Listener::end() noexcept {
   timer_.reset();
   {
     const std::lock_guard guard{mutex_};
-    context_.metrics.listener_backlog.add(-static_cast<double>(waiting_.size() - void_));
+    context_.metrics->listener_backlog.add(-static_cast<double>(waiting_.size() - void_));
     waiting_.clear();
     last_.clear();
     void_ = 0;
@@ -366,7 +369,7 @@ void Listener::end() noexcept {
     existing_ = {};
   }
   walked_ = {};
-  taken_ = {};
+  taken_.reset();
   ended_.fire();
   owner_->listener_ended();  // the owner may be destroyed by this call
 }
@@ -374,7 +377,7 @@ void Listener::end() noexcept {
 /// Records a failure of user code.
 void Listener::failed(std::string_view what, const std::exception& error,
                       const Notification* note) noexcept {
-  context_.metrics.handler_failures.add();
+  context_.metrics->handler_failures.add();
   try {
     context_.log.error("{}: {} failed{}{}: {}", synced_.name(), what,
                        note != nullptr ? " for " : "", note != nullptr ? key(*note) : std::string{},
@@ -433,7 +436,7 @@ void Listener::deliver(const Notification& note) noexcept {
   const Clock::TimePoint end = context_.clock.now();
   if (pausing_) pause_until_ = end + options_.failure_pause;
   const auto took = end - start;
-  context_.metrics.handler_duration.observe(std::chrono::duration<double>(took).count());
+  context_.metrics->handler_duration.observe(std::chrono::duration<double>(took).count());
   if (took > kSlowInline && placement() == Placement::kLibrary) slow_inline(note, took);
   if (took > 100ms && context_.log.enabled(LogLevel::kInfo)) {
     if (const std::size_t wait = backlog(); wait > 1024) {
@@ -445,7 +448,7 @@ void Listener::deliver(const Notification& note) noexcept {
 
 /// Reports an inline handler that blocked its thread for too long.
 void Listener::slow_inline(const Notification& note, Clock::Duration took) noexcept {
-  context_.metrics.slow_inline_calls.add();
+  context_.metrics->slow_inline_calls.add();
   leave_loop();
   const Clock::TimePoint now = context_.clock.now();
   if (slow_reported_ && now - *slow_reported_ < kSlowReports) return;

@@ -15,6 +15,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -126,14 +127,17 @@ class Listener final : public Job {
   StoreSnapshot walked_;  // existing objects, while the handler is called for them
   std::uint32_t walked_to_ = 0;
   bool walking_ = true;
-  /// Notifications taken from waiting_: several, so that the lock is not taken for each; few, so
-  /// that the rest can still be merged.
-  std::array<Notification, 16> taken_;
   std::size_t taken_count_ = 0;
   std::size_t called_ = 0;  // number of these that the handler has been called for
   Clock::TimePoint pause_until_{};
   bool pausing_ = false;
   std::optional<Clock::TimePoint> slow_reported_;
+
+  /// Notifications taken from waiting_: several, so that the lock is not taken for each; few, so
+  /// that the rest can still be merged. Used only by run(); made with the first notification, as
+  /// most handlers of a program with many informers have none.
+  using Taken = std::array<Notification, 16>;
+  std::unique_ptr<Taken> taken_;
 
   mutable std::mutex mutex_;
   // Guarded by mutex_:

@@ -128,33 +128,34 @@ void ReflectorCore::set_last_version(const std::string& version) {
     const std::lock_guard guard{mutex_};
     last_version_ = version;
   }
-  if (const auto gauge = resource_version_gauge(version)) options_.metrics.last_version.set(*gauge);
+  const auto gauge = resource_version_gauge(version);
+  if (gauge) options_.metrics->last_version.set(*gauge);
 }
 
 void ReflectorCore::count(EventType type) {
   const InformerMetrics& metrics = options_.metrics;
   switch (type) {
     case EventType::kAdded:
-      metrics.added_events.add();
+      metrics->added_events.add();
       break;
     case EventType::kModified:
-      metrics.modified_events.add();
+      metrics->modified_events.add();
       break;
     case EventType::kDeleted:
-      metrics.deleted_events.add();
+      metrics->deleted_events.add();
       break;
     case EventType::kBookmark:
-      metrics.bookmarks.add();
+      metrics->bookmarks.add();
       break;
     case EventType::kError:
-      metrics.error_events.add();
+      metrics->error_events.add();
       break;
   }
   received(type == EventType::kBookmark);
 }
 
 void ReflectorCore::received(bool up_to_date) {
-  if (!options_.metrics.probe) return;
+  if (!options_.metrics->probe) return;
   const Clock::TimePoint now = options_.clock->now();
   const std::lock_guard guard{mutex_};
   received_ = now;
@@ -164,8 +165,8 @@ void ReflectorCore::received(bool up_to_date) {
 void ReflectorCore::measure() const {
   const Clock::TimePoint now = options_.clock->now();
   const std::lock_guard guard{mutex_};
-  options_.metrics.event_age.set(std::chrono::duration<double>(now - received_).count());
-  options_.metrics.bookmark_age.set(std::chrono::duration<double>(now - up_to_date_).count());
+  options_.metrics->event_age.set(std::chrono::duration<double>(now - received_).count());
+  options_.metrics->bookmark_age.set(std::chrono::duration<double>(now - up_to_date_).count());
 }
 
 void ReflectorCore::clear_last_error() {
@@ -298,7 +299,7 @@ void ReflectorCore::end() noexcept {
 }
 
 void ReflectorCore::list_again() noexcept {
-  options_.metrics.relists_after_error.add();
+  options_.metrics->relists_after_error.add();
   list_again_ = true;
 }
 
@@ -308,7 +309,7 @@ void ReflectorCore::round_failed() noexcept {
     throw;
   } catch (const ReflectorError& error) {
     set_last_error(error.what());
-    options_.metrics.relists_after_error.add();
+    options_.metrics->relists_after_error.add();
     try {
       report({.kind = What::kListFailed, .message = error.what()});
       if (options_.on_error) {
@@ -464,7 +465,7 @@ ObjectRef ReflectorCore::transformed(ObjectRef object) const {
 }
 
 void ReflectorCore::reject(const std::string& why) {
-  options_.metrics.rejected_objects.add();
+  options_.metrics->rejected_objects.add();
   report({.kind = What::kRejectedObject, .message = why});
 }
 

@@ -39,7 +39,7 @@ void ReflectorCore::start_list() {
   }
   listing->options = options;
   report({.kind = What::kListing, .resource_version = options.resource_version});
-  options_.metrics.lists.add();
+  options_.metrics->lists.add();
   listing->start = options_.clock->now();
   listing_ = std::move(listing);
   state_ = State::kListing;
@@ -147,8 +147,8 @@ void ReflectorCore::list_complete() {
   const Clock::Duration took = options_.clock->now() - listing->start;
   const std::size_t count = listing->items.size();
   const std::string& version = listing->first.resource_version;
-  options_.metrics.list_duration.observe(std::chrono::duration<double>(took).count());
-  options_.metrics.items_per_list.observe(static_cast<double>(count));
+  options_.metrics->list_duration.observe(std::chrono::duration<double>(took).count());
+  options_.metrics->items_per_list.observe(static_cast<double>(count));
   version_unavailable_ = false;
   store(std::move(listing->items), version);
   if (const auto whole = options_.clock->now() - listing->start; whole > kSlow) {

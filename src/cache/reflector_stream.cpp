@@ -81,7 +81,7 @@ Poll ReflectorCore::open_state(const Poller& poller) {
     }
     const Poll progress = call_user("watch", [&] { return streaming.operation->poll_open(); });
     if (progress != Poll::kReady) return progress;
-    options_.metrics.watches.add();
+    options_.metrics->watches.add();
     report({.kind = What::kStreamingState, .resource_version = streaming.options.resource_version});
     state_ = State::kStreamingState;
   } catch (const std::exception& error) {
@@ -155,7 +155,7 @@ void ReflectorCore::state_cut_off() {
   const Clock::Duration lived = options_.clock->now() - streaming_->start;
   const std::size_t events = streaming_->events;
   if (lived < 1s && events == 0) {
-    options_.metrics.short_watches.add();
+    options_.metrics->short_watches.add();
     throw Error(fmt::format(
         "very short watch: {}: Unexpected watch close - watch lasted less than a second and "
         "no items received",
@@ -180,7 +180,7 @@ void ReflectorCore::state_failed(const std::exception& error) {
           .resource_version = version,
           .message = error.what()});
   if (!again) {
-    options_.metrics.watch_list_fallbacks.add();
+    options_.metrics->watch_list_fallbacks.add();
     return start_list();
   }
   if (unavailable) {

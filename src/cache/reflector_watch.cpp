@@ -94,7 +94,7 @@ Poll ReflectorCore::open_watch(const Poller& poller) {
     }
     const Poll progress = call_user("watch", [&] { return watching.operation->poll_open(); });
     if (progress != Poll::kReady) return progress;
-    options_.metrics.watches.add();
+    options_.metrics->watches.add();
     clear_last_error();
     report({.kind = What::kWatching, .resource_version = watching.options.resource_version});
     state_ = State::kWatching;
@@ -157,7 +157,7 @@ bool ReflectorCore::take_event(AnyWatchEvent& event) {
   try {
     call_user("watch", [&] { put(event); });
   } catch (const std::exception& error) {
-    options_.metrics.relists_after_rejected_event.add();
+    options_.metrics->relists_after_rejected_event.add();
     report({.kind = What::kRejectedEvent,
             .resource_version = std::string{access_.resource_version(event.object.get())},
             .message = error.what()});
@@ -195,8 +195,8 @@ void ReflectorCore::watch_ended(const std::exception_ptr& error) {
   const Clock::Duration lived = options_.clock->now() - watching_->start;
   const std::size_t events = watching_->events;
   watching_.reset();  // before any pause
-  options_.metrics.watch_duration.observe(std::chrono::duration<double>(lived).count());
-  options_.metrics.items_per_watch.observe(static_cast<double>(events));
+  options_.metrics->watch_duration.observe(std::chrono::duration<double>(lived).count());
+  options_.metrics->items_per_watch.observe(static_cast<double>(events));
   ReflectorEvent event{.kind = What::kWatchClosed,
                        .resource_version = last_version(),
                        .items = events,
@@ -206,8 +206,8 @@ void ReflectorCore::watch_ended(const std::exception_ptr& error) {
     return pause_before_reconnect(lived, events, State::kOpeningWatch);
   }
   if (!error) {
-    options_.metrics.short_watches.add();
-    options_.metrics.relists_after_short_watch.add();
+    options_.metrics->short_watches.add();
+    options_.metrics->relists_after_short_watch.add();
     event.kind = What::kVeryShortWatch;
     event.message = fmt::format(
         "very short watch: {}: Unexpected watch close - watch lasted less than a second and no "
@@ -218,7 +218,7 @@ void ReflectorCore::watch_ended(const std::exception_ptr& error) {
   }
   event.message = describe(error);
   if (test(error, is_expired)) {
-    options_.metrics.relists_after_expiry.add();
+    options_.metrics->relists_after_expiry.add();
     event.kind = What::kWatchExpired;
     report(event);
     return end_round();
@@ -229,7 +229,7 @@ void ReflectorCore::watch_ended(const std::exception_ptr& error) {
   if (test(error, is_internal) && may_retry_internal_error()) {
     return pause_before_reconnect(lived, events, State::kOpeningWatch);
   }
-  options_.metrics.relists_after_error.add();
+  options_.metrics->relists_after_error.add();
   end_round();
 }
 

@@ -16,7 +16,7 @@ namespace kube::detail {
 class ForeignException final : public std::exception {
  public:
   [[nodiscard]] const char* what() const noexcept override {
-    return "something that is no std::exception was thrown";
+    return "an exception that is not a std::exception was thrown";
   }
 };
 

@@ -37,7 +37,7 @@ Config with_known_content_types(Config config) {
   return config;
 }
 
-void require_protected(const ServerUrl& server, const ClientOptions& options) {
+void require_protected(const Url& server, const ClientOptions& options) {
   if (server.scheme == "https" || server.is_loopback() || options.allow_insecure_credentials)
     return;
   throw ConfigError(
@@ -47,7 +47,7 @@ void require_protected(const ServerUrl& server, const ClientOptions& options) {
 }
 
 std::shared_ptr<Credentials> connect_credentials(const Config& config, const ClientOptions& options,
-                                                 const ServerUrl& server) {
+                                                 const Url& server) {
   if (options.credentials) return options.credentials;
   const bool has_secret = !config.bearer_token.empty() || !config.bearer_token_file.empty() ||
                           !config.username.empty() || !config.password.empty() ||
@@ -83,7 +83,7 @@ std::function<void(const ExchangeReport&)> resolution_counter(std::shared_ptr<Me
 }  // namespace
 
 std::shared_ptr<Transport> connect_transport(const Config& config, const ClientOptions& options,
-                                             const ServerUrl& server,
+                                             const Url& server,
                                              const std::shared_ptr<Credentials>& credentials,
                                              std::shared_ptr<ByteBudget> budget) {
   if (options.transport) return options.transport;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "server_url.hpp"
-
+#include "base/url.hpp"
 #include <kube/base/byte_budget.hpp>
 #include <kube/client/client_options.hpp>
 #include <kube/config/config.hpp>
@@ -19,12 +18,12 @@ namespace kube::detail {
 /// Returns the credentials of the options, or makes those of the Config. Throws ConfigError.
 [[nodiscard]] std::shared_ptr<Credentials> connect_credentials(const Config& config,
                                                                const ClientOptions& options,
-                                                               const ServerUrl& server);
+                                                               const Url& server);
 /// Throws ConfigError if credentials would be sent over a network without TLS, unless the options
 /// allow it.
-void require_protected(const ServerUrl& server, const ClientOptions& options);
+void require_protected(const Url& server, const ClientOptions& options);
 [[nodiscard]] std::shared_ptr<Transport> connect_transport(
-    const Config& config, const ClientOptions& options, const ServerUrl& server,
+    const Config& config, const ClientOptions& options, const Url& server,
     const std::shared_ptr<Credentials>& credentials, std::shared_ptr<ByteBudget> budget);
 
 }  // namespace kube::detail

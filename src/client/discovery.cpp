@@ -3,6 +3,8 @@
 
 #include "rest_client.hpp"
 
+#include "base/text.hpp"
+
 #include <kube/api/apidiscovery/v2.hpp>
 #include <kube/api/meta/v1.hpp>
 #include <kube/codec/error.hpp>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "request.hpp"
 
-#include "server_url.hpp"
-
 #include "base/text.hpp"
 #include <kube/api/time.hpp>
 #include <kube/api/validation.hpp>
@@ -37,6 +35,17 @@ void check_namespace(const Place& place, std::string_view method) {
   }
 }
 
+/// Adds a parameter unless its value is empty.
+void add_text(Query& query, std::string_view name, std::string_view value) {
+  if (!value.empty()) query.add(name, value);
+}
+void add_flag(Query& query, std::string_view name, bool value) {
+  if (value) query.add(name, "true");
+}
+void add_number(Query& query, std::string_view name, std::optional<std::int64_t> value) {
+  if (value) query.add(name, std::to_string(*value));
+}
+
 }  // namespace
 
 std::string path_of(const Place& place, std::string_view method) {
@@ -63,58 +72,50 @@ void require_name(std::string_view name) {
   if (name.empty()) throw std::invalid_argument("the object needs a name (metadata.name) for that");
 }
 
-std::string Query::str() const {
-  std::string text;
-  for (const auto& [key, value] : values_) {
-    text += text.empty() ? '?' : '&';
-    text += percent_encode(key) + '=' + percent_encode(value);
-  }
-  return text;
+void add_options(Query& query, const GetOptions& options) {
+  add_text(query, "resourceVersion", options.resource_version);
 }
 
-void Query::add(const GetOptions& options) {
-  add_text("resourceVersion", options.resource_version);
-}
-
-void Query::add(const ListOptions& options) {
-  add_text("labelSelector", options.label_selector);
-  add_text("fieldSelector", options.field_selector);
-  add_text("resourceVersion", options.resource_version);
-  add_text("resourceVersionMatch", options.resource_version_match);
-  add_flag("allowWatchBookmarks", options.allow_watch_bookmarks);
+void add_options(Query& query, const ListOptions& options) {
+  add_text(query, "labelSelector", options.label_selector);
+  add_text(query, "fieldSelector", options.field_selector);
+  add_text(query, "resourceVersion", options.resource_version);
+  add_text(query, "resourceVersionMatch", options.resource_version_match);
+  add_flag(query, "allowWatchBookmarks", options.allow_watch_bookmarks);
   if (options.timeout) {
-    add_number("timeoutSeconds", options.timeout->count());
-    if (options.timeout->count() > 0) add("timeout", Duration{*options.timeout}.str());
+    add_number(query, "timeoutSeconds", options.timeout->count());
+    if (options.timeout->count() > 0) query.add("timeout", Duration{*options.timeout}.str());
   }
-  if (options.limit != 0) add_number("limit", options.limit);
-  add_text("continue", options.continue_token);
+  if (options.limit != 0) add_number(query, "limit", options.limit);
+  add_text(query, "continue", options.continue_token);
   if (options.send_initial_events) {
-    add("sendInitialEvents", *options.send_initial_events ? "true" : "false");
+    query.add("sendInitialEvents", *options.send_initial_events ? "true" : "false");
   }
-  add_text("shardSelector", options.shard_selector);
+  add_text(query, "shardSelector", options.shard_selector);
 }
 
-void Query::add(const CreateOptions& options) {
-  if (options.dry_run) add("dryRun", "All");
-  add_text("fieldManager", options.field_manager);
-  add_text("fieldValidation", options.field_validation);
+void add_options(Query& query, const CreateOptions& options) {
+  if (options.dry_run) query.add("dryRun", "All");
+  add_text(query, "fieldManager", options.field_manager);
+  add_text(query, "fieldValidation", options.field_validation);
 }
 
-void Query::add(const PatchOptions& options) {
-  add(CreateOptions{options.dry_run, options.field_manager, options.field_validation});
-  if (options.force) add("force", *options.force ? "true" : "false");
+void add_options(Query& query, const PatchOptions& options) {
+  add_options(query,
+              CreateOptions{options.dry_run, options.field_manager, options.field_validation});
+  if (options.force) query.add("force", *options.force ? "true" : "false");
 }
 
-void Query::add(const LogOptions& options) {
-  add_text("container", options.container);
-  add_flag("follow", options.follow);
-  add_flag("previous", options.previous);
-  if (options.since) add_number("sinceSeconds", options.since->count());
-  if (options.since_time) add("sinceTime", Time{*options.since_time}.str());
-  add_flag("timestamps", options.timestamps);
-  add_number("tailLines", options.tail_lines);
-  add_number("limitBytes", options.limit_bytes);
-  add_text("stream", options.stream);
+void add_options(Query& query, const LogOptions& options) {
+  add_text(query, "container", options.container);
+  add_flag(query, "follow", options.follow);
+  add_flag(query, "previous", options.previous);
+  if (options.since) add_number(query, "sinceSeconds", options.since->count());
+  if (options.since_time) query.add("sinceTime", Time{*options.since_time}.str());
+  add_flag(query, "timestamps", options.timestamps);
+  add_number(query, "tailLines", options.tail_lines);
+  add_number(query, "limitBytes", options.limit_bytes);
+  add_text(query, "stream", options.stream);
 }
 
 }  // namespace kube::detail

@@ -1,43 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/url.hpp"
 #include <kube/api/group_version.hpp>
 #include <kube/client/options.hpp>
 #include <kube/transport/transport.hpp>
 
 #include <chrono>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace kube::detail {
 
-/// The query of a URL, sorted by key.
-class Query {
- public:
-  void add(std::string_view key, std::string_view value) { values_.emplace(key, value); }
-  /// Adds a parameter unless its value is empty.
-  void add_text(std::string_view key, std::string_view value) {
-    if (!value.empty()) add(key, value);
-  }
-  void add_flag(std::string_view key, bool value) {
-    if (value) add(key, "true");
-  }
-  void add_number(std::string_view key, std::optional<std::int64_t> value) {
-    if (value) add(key, std::to_string(*value));
-  }
-  void add(const GetOptions& options);
-  void add(const ListOptions& options);
-  void add(const CreateOptions& options);
-  void add(const PatchOptions& options);
-  void add(const LogOptions& options);
-  /// "?a=b&c=d", or empty.
-  [[nodiscard]] std::string str() const;
-
- private:
-  std::multimap<std::string, std::string, std::less<>> values_;
-};
+/// Adds the parameters of the options that are set.
+void add_options(Query& query, const GetOptions& options);
+void add_options(Query& query, const ListOptions& options);
+void add_options(Query& query, const CreateOptions& options);
+void add_options(Query& query, const PatchOptions& options);
+void add_options(Query& query, const LogOptions& options);
 
 /// Whether objects of a resource are namespaced.
 enum class Scope : std::uint8_t { kCluster, kNamespaced, kUnknown };

@@ -108,7 +108,7 @@ Verb ResourceCore::get(std::string_view name, std::string_view subresource, cons
                        const GetOptions& options) const {
   require_name(name);
   Request request = this->request("GET", name, subresource);
-  request.query.add(options);
+  add_options(request.query, options);
   return verb({.request = std::move(request), .wanted = &wanted});
 }
 
@@ -130,7 +130,7 @@ std::unique_ptr<ListOperation> ResourceCore::start_list(const ListOptions& optio
                                                         Poller poller) const {
   check_selectors(options);
   Request request = this->request("GET", {}, {});
-  request.query.add(options);
+  add_options(request.query, options);
   if (options.timeout && options.timeout->count() > 0) request.timeout = *options.timeout;
   return std::make_unique<ListOperation>(*this, std::move(request), std::move(poller));
 }
@@ -157,7 +157,7 @@ std::unique_ptr<WatchOperation> ResourceCore::start_watch(const ListOptions& opt
   check_selectors(options);
   Request request = this->request("GET", {}, {});
   request.kind = Request::Kind::kWatch;
-  request.query.add(options);
+  add_options(request.query, options);
   // HTTP/1.1 cannot detect a server that keeps the connection open but no longer responds.
   if (options.timeout && options.timeout->count() > 0) {
     request.ends_within = *options.timeout + kWatchGrace;
@@ -170,7 +170,7 @@ Request ResourceCore::log_request(std::string_view name, const LogOptions& optio
   require_name(name);
   Request request = this->request("GET", name, "log");
   request.accept = "*/*";
-  request.query.add(options);
+  add_options(request.query, options);
   return request;
 }
 
@@ -183,7 +183,7 @@ Verb ResourceCore::table(std::string_view name, const ListOptions& options,
                          TableObjects objects) const {
   Request request = this->request("GET", name, {});
   request.accept = "application/json;as=Table;v=v1;g=meta.k8s.io";
-  request.query.add(options);
+  add_options(request.query, options);
   request.query.add("includeObject", objects == TableObjects::kNone       ? "None"
                                      : objects == TableObjects::kMetadata ? "Metadata"
                                                                           : "Object");

@@ -104,7 +104,7 @@ Verb ResourceCore::create(Sendable object, std::string_view name, std::string_vi
                           const Type* wanted, const CreateOptions& options) const {
   if (!subresource.empty()) require_name(name);
   Request request = this->request("POST", name, subresource);
-  request.query.add(options);
+  add_options(request.query, options);
   return verb({.request = std::move(request), .body = std::move(object), .wanted = wanted});
 }
 
@@ -112,7 +112,7 @@ Verb ResourceCore::update(Sendable object, std::string_view name, std::string_vi
                           const UpdateOptions& options) const {
   require_name(name);
   Request request = this->request("PUT", name, subresource);
-  request.query.add(options);
+  add_options(request.query, options);
   const Type* const wanted = object.type;
   return verb({.request = std::move(request), .body = std::move(object), .wanted = wanted});
 }
@@ -126,7 +126,7 @@ Verb ResourceCore::patch(std::string_view name, PatchType type, std::string body
     throw std::invalid_argument("force is for apply patches only");
   }
   Request request = this->request("PATCH", name, subresource);
-  request.query.add(options);
+  add_options(request.query, options);
   request.content_type = media_type_of(type);
   request.body = std::move(body);
   return verb({.request = std::move(request), .wanted = target_.type});
@@ -149,7 +149,7 @@ Verb ResourceCore::remove(std::string_view name, const DeleteOptions& options) c
 
 Verb ResourceCore::remove_collection(const DeleteOptions& options, const ListOptions& which) const {
   Request request = this->request("DELETE", {}, {});
-  request.query.add(which);
+  add_options(request.query, which);
   if (which.timeout && which.timeout->count() > 0) request.timeout = *which.timeout;
   return verb({.request = std::move(request), .body = Sendable::owning(delete_body(options))});
 }

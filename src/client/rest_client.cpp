@@ -5,8 +5,11 @@
 #include "complete.hpp"
 #include "connect.hpp"
 
+#include "base/text.hpp"
 #include "engine/runtime_access.hpp"
+#include "engine/scheduler.hpp"
 #include "send_operation.hpp"
+#include "server_url.hpp"
 
 #include <kube/client/rate_limiter.hpp>
 #include <kube/client/user_agent.hpp>
@@ -49,8 +52,8 @@ RestClient::RestClient(Config config, ClientOptions options)
       user_agent_(config_.user_agent.empty() ? make_user_agent() : config_.user_agent),
       log_(options_.log.named("client")),
       credentials_(connect_credentials(config_, options_, server_)),
-      ready_credentials_(dynamic_cast<NonBlockingCredentials*>(credentials_.get())),
-      refresh_(credentials_),
+      ready_credentials_(std::dynamic_pointer_cast<NonBlockingCredentials>(credentials_)),
+      refresh_(ready_credentials_),
       budget_(std::make_shared<ByteBudget>(options_.max_buffered_bytes)),
       transport_(connect_transport(config_, options_, server_, credentials_, budget_)),
       async_transport_(dynamic_cast<AsyncTransport*>(transport_.get())),
@@ -72,6 +75,17 @@ void RestClient::count_attempt(const Request& request, int status, int attempt,
   if (!options_.on_attempt) return;
   const std::string url = server_.str() + request.path;
   options_.on_attempt({request.method, url, status, attempt, took});
+}
+
+std::shared_ptr<CredentialsRefresh::Call> RestClient::renew_on_own_loop(
+    const std::stop_token& stop) {
+  if (ready_credentials_ == nullptr || async_transport_ == nullptr) return nullptr;
+  const std::shared_ptr<Runtime> runtime = async_transport_->runtime();
+  if (runtime == nullptr || !Inside::core(*runtime)->is_without_threads()) return nullptr;
+  if (ready_credentials_->try_authorization()) return nullptr;
+  auto call = refresh_.join({.scheduler = Inside::core(*runtime)});
+  CredentialsRefresh::drive(*call, stop);
+  return call;
 }
 
 void RestClient::add_impersonation(Headers& headers) const {

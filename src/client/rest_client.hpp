@@ -2,14 +2,13 @@
 #pragma once
 
 #include "answer.hpp"
-#include "credentials_refresh.hpp"
 #include "host_backoff.hpp"
 #include "request.hpp"
 #include "request_metrics.hpp"
-#include "server_url.hpp"
 
 #include "base/fork.hpp"
-#include "config/non_blocking_credentials.hpp"
+#include "base/url.hpp"
+#include "config/credentials_refresh.hpp"
 #include "transport/polled_stream.hpp"
 #include <kube/base/byte_budget.hpp>
 #include <kube/client/client_options.hpp>
@@ -70,7 +69,7 @@ class RestClient {
 
   [[nodiscard]] const Config& config() const noexcept { return config_; }
   [[nodiscard]] const ClientOptions& options() const noexcept { return options_; }
-  [[nodiscard]] const ServerUrl& server() const noexcept { return server_; }
+  [[nodiscard]] const Url& server() const noexcept { return server_; }
   [[nodiscard]] Clock& clock() const noexcept { return *options_.clock; }
   /// Makes the account of the response to `request` in the client's byte budget.
   [[nodiscard]] ByteAccount account(const Request& request) const {
@@ -92,16 +91,20 @@ class RestClient {
   /// Records an attempt; `status` is 0 if there was no response.
   void count_attempt(const Request& request, int status, int attempt, Clock::Duration took,
                      std::size_t body_size);
+  /// Runs the loop of a Runtime without threads while a plugin runs, if the calling thread may. The
+  /// result keeps the plugin running.
+  [[nodiscard]] std::shared_ptr<CredentialsRefresh::Call> renew_on_own_loop(
+      const std::stop_token& stop);
   void add_impersonation(Headers& headers) const;
   void report_warnings(const Headers& headers) const;
 
   const Config config_;
   const ClientOptions options_;
-  const ServerUrl server_;
+  const Url server_;
   const std::string user_agent_;
   const Logger log_;
   const std::shared_ptr<Credentials> credentials_;
-  NonBlockingCredentials* const ready_credentials_;  // credentials_, or null
+  const std::shared_ptr<NonBlockingCredentials> ready_credentials_;  // credentials_, or null
   CredentialsRefresh refresh_;
   const std::shared_ptr<ByteBudget> budget_;
   const std::shared_ptr<Transport> transport_;

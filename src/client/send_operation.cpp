@@ -218,14 +218,19 @@ bool SendOperation::poll_credentials() {
   if (rest_.ready_credentials_ != nullptr && poller_.scheduler != nullptr) {
     if (!refresh_) authorization = rest_.ready_credentials_->try_authorization();
     if (!refresh_ && !authorization) refresh_ = rest_.refresh_.join(poller_);
-    if (refresh_) authorization = CredentialsRefresh::poll(*refresh_);
+    if (refresh_ && CredentialsRefresh::poll(*refresh_)) {
+      authorization = rest_.ready_credentials_->last_authorization();
+    }
   } else {
-    if (!authorizing_) {
+    if (!authorizing_) refresh_ = rest_.renew_on_own_loop(poller_.stop);
+    if (refresh_ && CredentialsRefresh::poll(*refresh_)) {
+      authorization = rest_.ready_credentials_->last_authorization();
+    } else if (!authorizing_) {
       authorizing_.emplace(poller_, "Credentials", [credentials](std::stop_token stop) {
         return credentials->authorization(std::move(stop));
       });
     }
-    authorization = authorizing_->poll();
+    if (authorizing_) authorization = authorizing_->poll();
   }
   if (!authorization) return false;
   refresh_.reset();
@@ -284,15 +289,10 @@ bool SendOperation::poll_start() {
   if (!starting_) {
     stream_ = transport->try_start(http_, poller_.waker);
     if (stream_ != nullptr) return true;
-    starting_.emplace(poller_, "Transport",
-                      [transport, keep = rest_.transport_, http = std::move(http_),
-                       waker = poller_.waker](std::stop_token stop) mutable {
-                        return transport->start(std::move(http), std::move(waker), std::move(stop));
-                      });
+    starting_ = transport->start(std::move(http_), poller_);
   }
-  std::optional<std::unique_ptr<PolledStream>> stream = starting_->poll();
-  if (!stream) return false;
-  stream_ = std::move(*stream);
+  stream_ = starting_->poll();
+  if (stream_ == nullptr) return false;
   starting_.reset();
   return true;
 }

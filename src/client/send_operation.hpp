@@ -2,9 +2,9 @@
 #pragma once
 
 #include "body_reader.hpp"
-#include "credentials_refresh.hpp"
 #include "request.hpp"
 
+#include "config/credentials_refresh.hpp"
 #include "engine/blocking_call.hpp"
 #include "engine/polling.hpp"
 #include "transport/polled_stream.hpp"
@@ -47,7 +47,7 @@ class SendOperation {
     kDelay,        ///< waits before an attempt: host back-off, or Retry-After
     kPrepare,      ///< builds the headers of an attempt
     kCredentials,  ///< waits for credentials, for which a plugin may have to run
-    kStart,        ///< starts the exchange, which may need credentials as well
+    kStart,        ///< starts the exchange, which may need other credentials
     kHead,         ///< request sent, waiting for the head of the response
     kDrain,        ///< reads a small rest of a response to be retried, to reuse its connection
     kErrorBody,    ///< reads the body of an error response
@@ -96,7 +96,7 @@ class SendOperation {
   std::shared_ptr<CredentialsRefresh::Call> refresh_;
   std::optional<BlockingCall<std::string>> authorizing_;
   SecretText shown_;  // the Authorization header that was sent
-  std::optional<BlockingCall<std::unique_ptr<PolledStream>>> starting_;
+  std::unique_ptr<PendingRequest> starting_;
   Clock::TimePoint started_{};
   std::size_t body_size_ = 0;
   std::unique_ptr<PolledStream> stream_;

@@ -96,6 +96,8 @@ class Assembler {
   /// that identifies the object, or 0 if it is unknown: text that an object only shares with its
   /// own earlier version, such as its uid, is not worth a node.
   void start(std::size_t budget, std::uint32_t owner);
+  /// True if it remembers texts of earlier objects.
+  [[nodiscard]] bool has_sightings() const noexcept { return !sightings_.empty(); }
   /// Releases memory that is only needed for the next object.
   void rest() noexcept {
     arena_.rest();

@@ -70,8 +70,8 @@ class NameFinder {
 }  // namespace
 
 struct DecoderCore::State {
-  State(const Type& type, DecoderOptions given)
-      : options(std::move(given)),
+  State(const Type& type, const DecoderOptions& given)
+      : options(given),
         names(type),
         assembler(options.pool),
         protobuf(assembler, options.limits),
@@ -135,7 +135,7 @@ struct DecoderCore::State {
     return name.empty() ? apparent : Siblings::identity_of(name);
   }
 
-  DecoderOptions options;
+  const DecoderOptions& options;
   const NameFinder names;
   Siblings::Identity apparent;  ///< of the document that was decoded last
   Assembler assembler;
@@ -146,15 +146,20 @@ struct DecoderCore::State {
 };
 
 DecoderCore::DecoderCore(const Type& type, DecoderOptions options)
-    : type_(type), state_(std::make_unique<State>(type, std::move(options))) {}
+    : type_(type), options_(std::move(options)) {}
 
 DecoderCore::~DecoderCore() = default;
 
+DecoderCore::State& DecoderCore::state() {
+  if (state_ == nullptr) state_ = std::make_unique<State>(type_, options_);
+  return *state_;
+}
+
 Block* DecoderCore::protobuf(std::string_view message, std::size_t offset) {
-  State& state = *state_;
   if (type_.kind != Kind::kStruct || (type_.proto.empty() && !type_.fields.empty())) {
     throw CodecError("", std::string{type_.name} + " has no protobuf form", offset);
   }
+  State& state = this->state();
   if (state.assembler.shares()) {
     state.apparent = Siblings::identity_of(Siblings::name_in_protobuf(message));
   }
@@ -182,7 +187,7 @@ Block* DecoderCore::protobuf(std::string_view message, std::size_t offset) {
 }
 
 Block* DecoderCore::json(std::string_view text, std::size_t offset) {
-  State& state = *state_;
+  State& state = this->state();
   if (state.assembler.shares()) {
     state.apparent = Siblings::identity_of(Siblings::name_in_json(text));
   }
@@ -210,7 +215,7 @@ Block* DecoderCore::json(std::string_view text, std::size_t offset) {
 }
 
 void DecoderCore::prepare(std::string_view bytes) noexcept {
-  if (bytes.empty() || !state_->compares()) return;
+  if (bytes.empty() || state_ == nullptr || !state_->compares()) return;
   try {
     const std::string_view name = Siblings::name_in_protobuf(open_envelope(bytes).raw);
     state_->siblings.prefetch(Siblings::identity_of(name));
@@ -219,10 +224,18 @@ void DecoderCore::prepare(std::string_view bytes) noexcept {
   }
 }
 
-void DecoderCore::rest() noexcept { state_->assembler.rest(); }
+void DecoderCore::rest() noexcept {
+  if (state_ == nullptr) return;
+  if (state_->siblings.empty() && !state_->assembler.has_sightings()) {
+    state_.reset();
+  } else {
+    state_->assembler.rest();
+  }
+}
 
 void DecoderCore::forget(const Block& object) noexcept {
-  if (state_->compares()) state_->siblings.forget(state_->identity_of(object));
+  if (state_ == nullptr || !state_->compares()) return;
+  state_->siblings.forget(state_->identity_of(object));
 }
 
 Block* DecoderCore::enveloped(std::string_view bytes, std::size_t offset) {

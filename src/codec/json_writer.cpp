@@ -203,6 +203,13 @@ void JsonWriter::number(double number) {
 }
 
 void JsonWriter::value(const Type& type, const std::byte* value) {
+  const auto or_null = [this](const auto& optional, auto write) {
+    if (optional) {
+      (this->*write)(*optional);
+    } else {
+      null();
+    }
+  };
   switch (type.kind) {
     case Kind::kBool:
       boolean(at<bool>(value));
@@ -217,32 +224,16 @@ void JsonWriter::value(const Type& type, const std::byte* value) {
       number(at<double>(value));
       break;
     case Kind::kOptionalBool:
-      if (const auto& flag = at<std::optional<bool>>(value)) {
-        boolean(*flag);
-      } else {
-        null();
-      }
+      or_null(at<std::optional<bool>>(value), &JsonWriter::boolean);
       break;
     case Kind::kOptionalInt32:
-      if (const auto& number = at<std::optional<std::int32_t>>(value)) {
-        integer(*number);
-      } else {
-        null();
-      }
+      or_null(at<std::optional<std::int32_t>>(value), &JsonWriter::integer);
       break;
     case Kind::kOptionalInt64:
-      if (const auto& number = at<std::optional<std::int64_t>>(value)) {
-        integer(*number);
-      } else {
-        null();
-      }
+      or_null(at<std::optional<std::int64_t>>(value), &JsonWriter::integer);
       break;
     case Kind::kOptionalDouble:
-      if (const auto& optional = at<std::optional<double>>(value)) {
-        number(*optional);
-      } else {
-        null();
-      }
+      or_null(at<std::optional<double>>(value), &JsonWriter::number);
       break;
     case Kind::kString:
       text(text_at(value));

@@ -56,110 +56,105 @@ void ListSplitter::finish() const {
 // --- JSON ---
 
 void ListSplitter::feed_json(std::string_view chunk, const OnItem& on_item) {
-  std::size_t at = 0;
-  while (at < chunk.size()) {
-    const char c = chunk[at];
-    switch (json_state_) {
-      case JsonState::kStart:
-        if (is_space(c)) break;
-        if (c != '{') fail("expected a list object");
-        json_state_ = JsonState::kKeyOrEnd;
-        break;
-      case JsonState::kKeyOrEnd:
-        if (is_space(c)) break;
-        if (c == '}') {
-          json_state_ = JsonState::kDone;
-          break;
-        }
-        if (c != '"') fail("expected key in quotes");
-        extent_.start();
-        partial_.clear();
-        json_state_ = JsonState::kKey;
-        continue;
-      case JsonState::kColon:
-        if (is_space(c)) break;
-        if (c != ':') fail("expected ':'");
-        extent_.start();
-        partial_.clear();
-        json_state_ = key_ == "items" ? JsonState::kItems : JsonState::kMember;
-        break;
-      case JsonState::kItems:
-        if (is_space(c)) break;
-        if (c == 'n') {
-          json_state_ = JsonState::kMember;  // null means no items
-          continue;
-        }
-        if (c != '[') fail("items: expected list");
-        json_state_ = JsonState::kItemOrEnd;
-        break;
-      case JsonState::kItemOrEnd:
-        if (is_space(c)) break;
-        if (c == ']') {
-          json_state_ = JsonState::kBehindMember;
-          break;
-        }
-        extent_.start();
-        json_state_ = JsonState::kItem;
-        continue;
-      case JsonState::kBehindItem:
-        if (is_space(c)) break;
-        if (c == ']') {
-          json_state_ = JsonState::kBehindMember;
-        } else if (c == ',') {
-          extent_.start();
-          json_state_ = JsonState::kItem;
-        } else {
-          fail("items: expected ',' or ']'");
-        }
-        break;
-      case JsonState::kBehindMember:
-        if (is_space(c)) break;
-        if (c == '}') {
-          json_state_ = JsonState::kDone;
-        } else if (c == ',') {
-          json_state_ = JsonState::kKeyOrEnd;
-        } else {
-          fail("expected ',' or '}'");
-        }
-        break;
-      case JsonState::kDone:
-        if (!is_space(c)) fail("unexpected data after the end of the list");
-        break;
-      case JsonState::kKey:
-      case JsonState::kMember:
-      case JsonState::kItem: {
-        if (partial_.empty() && is_space(c)) break;
-        bool complete = false;
-        const std::size_t size = extent_.advance(chunk.substr(at), complete);
-        std::string_view piece = chunk.substr(at, size);
-        if (partial_.size() + size > limits_.max_frame) {
-          fail("object larger than the limit of " + std::to_string(limits_.max_frame) + " bytes");
-        }
-        if (!complete || !partial_.empty()) {
-          partial_.append(piece);
-          piece = partial_;
-        }
-        if (complete && size == 0 && partial_.empty()) fail("expected value");
-        at += size;
-        consumed_ += size;
-        if (!complete) continue;
-        if (json_state_ == JsonState::kKey) {
-          key_ = piece.substr(1, piece.size() - 2);
-          json_state_ = JsonState::kColon;
-        } else if (json_state_ == JsonState::kMember) {
-          json_member(piece);
-          json_state_ = JsonState::kBehindMember;
-        } else {
-          on_item(piece, consumed_ - piece.size());
-          json_state_ = JsonState::kBehindItem;
-        }
-        clear_buffer(partial_);
-        continue;
-      }
+  while (!chunk.empty()) {
+    const bool in_piece = json_state_ == JsonState::kItem || json_state_ == JsonState::kMember ||
+                          json_state_ == JsonState::kKey;
+    const bool is_piece = in_piece && (!partial_.empty() || !is_space(chunk.front()));
+    if (is_piece) {
+      chunk.remove_prefix(json_piece(chunk, on_item));
+    } else if (is_space(chunk.front()) || json_punctuation(chunk.front())) {
+      chunk.remove_prefix(1);
+      ++consumed_;
     }
-    ++at;
-    ++consumed_;
   }
+}
+
+std::size_t ListSplitter::json_piece(std::string_view chunk, const OnItem& on_item) {
+  bool complete = false;
+  const std::size_t size = extent_.advance(chunk, complete);
+  std::string_view piece = chunk.substr(0, size);
+  if (partial_.size() + size > limits_.max_frame) {
+    fail("object larger than the limit of " + std::to_string(limits_.max_frame) + " bytes");
+  }
+  if (!complete || !partial_.empty()) {
+    partial_.append(piece);
+    piece = partial_;
+  }
+  if (complete && size == 0 && partial_.empty()) fail("expected value");
+  consumed_ += size;
+  if (!complete) return size;
+  if (json_state_ == JsonState::kKey) {
+    key_ = piece.substr(1, piece.size() - 2);
+    json_state_ = JsonState::kColon;
+  } else if (json_state_ == JsonState::kMember) {
+    json_member(piece);
+    json_state_ = JsonState::kBehindMember;
+  } else {
+    on_item(piece, consumed_ - piece.size());
+    json_state_ = JsonState::kBehindItem;
+  }
+  clear_buffer(partial_);
+  return size;
+}
+
+bool ListSplitter::json_punctuation(char c) {
+  const auto begin_piece = [this](JsonState piece) {
+    extent_.start();
+    partial_.clear();
+    json_state_ = piece;
+  };
+  switch (json_state_) {
+    case JsonState::kStart:
+      if (c != '{') fail("expected a list object");
+      json_state_ = JsonState::kKeyOrEnd;
+      return true;
+    case JsonState::kKeyOrEnd:
+      if (c == '}') {
+        json_state_ = JsonState::kDone;
+        return true;
+      }
+      if (c != '"') fail("expected key in quotes");
+      begin_piece(JsonState::kKey);
+      return false;
+    case JsonState::kColon:
+      if (c != ':') fail("expected ':'");
+      begin_piece(key_ == "items" ? JsonState::kItems : JsonState::kMember);
+      return true;
+    case JsonState::kItems:
+      if (c == 'n') {
+        json_state_ = JsonState::kMember;  // null means no items
+        return false;
+      }
+      if (c != '[') fail("items: expected list");
+      json_state_ = JsonState::kItemOrEnd;
+      return true;
+    case JsonState::kItemOrEnd:
+      if (c == ']') {
+        json_state_ = JsonState::kBehindMember;
+        return true;
+      }
+      begin_piece(JsonState::kItem);
+      return false;
+    case JsonState::kBehindItem:
+      if (c != ']' && c != ',') fail("items: expected ',' or ']'");
+      if (c == ',') {
+        begin_piece(JsonState::kItem);
+      } else {
+        json_state_ = JsonState::kBehindMember;
+      }
+      return true;
+    case JsonState::kBehindMember:
+      if (c != '}' && c != ',') fail("expected ',' or '}'");
+      json_state_ = c == '}' ? JsonState::kDone : JsonState::kKeyOrEnd;
+      return true;
+    case JsonState::kDone:
+      fail("unexpected data after the end of the list");
+    case JsonState::kKey:
+    case JsonState::kMember:
+    case JsonState::kItem:
+      break;  // json_piece()
+  }
+  return false;
 }
 
 void ListSplitter::json_member(std::string_view value) {

@@ -50,6 +50,11 @@ class ListSplitter {
   enum class ProtoState : std::uint8_t { kMagic, kEnvelopeField, kListField };
 
   void feed_json(std::string_view chunk, const OnItem& on_item);
+  /// Takes the part of a key, member or item that is at the start of `chunk`. Returns its size.
+  std::size_t json_piece(std::string_view chunk, const OnItem& on_item);
+  /// Handles a character between keys, members and items. Returns false if it starts the next one,
+  /// and so is not consumed.
+  bool json_punctuation(char c);
   void json_member(std::string_view value);
   void feed_protobuf(std::string_view chunk, const OnItem& on_item);
   /// Consumes one complete field or header at the start of `bytes`. Returns 0 if more bytes are

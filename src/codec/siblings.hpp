@@ -45,6 +45,8 @@ class Siblings {
 
   explicit Siblings(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
+  [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
+
   struct Found {
     Entry* entry = nullptr;  ///< null if there is no sibling at all
     bool is_family = false;

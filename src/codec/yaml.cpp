@@ -92,18 +92,24 @@ class YamlWriter {
 
 }  // namespace
 
+std::vector<YamlDocument> decode_yaml_stream(std::string_view text) {
+  std::vector<YamlDocument> documents;
+  for (const detail::ReadDocument& one : detail::read_yaml(text)) {
+    documents.push_back({freeze(one.content), one.number, one.line});
+  }
+  return documents;
+}
+
 std::vector<Ref<Value>> decode_yaml_documents(std::string_view text) {
   std::vector<Ref<Value>> refs;
-  for (const Value& value : detail::read_yaml(text)) refs.push_back(freeze(value));
+  for (YamlDocument& document : decode_yaml_stream(text)) {
+    refs.push_back(std::move(document.content));
+  }
   return refs;
 }
 
 std::string detail::json_from_yaml(std::string_view text) {
-  const std::vector<Value> values = read_yaml(text);
-  if (values.size() != 1) {
-    throw CodecError("", "expected one YAML document, found " + std::to_string(values.size()), 0);
-  }
-  return kube::encode_json(values.front());
+  return kube::encode_json(read_yaml_document(text));
 }
 
 std::string yaml_from_json(const Value& document) {

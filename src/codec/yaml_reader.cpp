@@ -8,6 +8,7 @@
 #include "codec/utf8.hpp"
 #include <kube/codec/error.hpp>
 #include <kube/codec/json.hpp>
+#include <kube/codec/yaml.hpp>
 
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
@@ -39,8 +40,9 @@ using Members = std::map<std::string, Value>;
 /// Converts the documents of one stream to values.
 class Converter {
  public:
-  Converter(const YamlTape& tape, std::size_t text_size)
+  Converter(const YamlTape& tape, std::size_t text_size, std::vector<YamlDuplicate>* duplicates)
       : tape_(tape),
+        duplicates_(duplicates),
         text_size_(text_size),
         max_nodes_(kRepeatedNodes + text_size),
         max_repeated_(kRepeatedBytes + kRepeatedPerByte * text_size) {}
@@ -116,10 +118,14 @@ class Converter {
       if (&key_item != &given) --aliases_;
       std::string key = key_text(key_item);
       if (!is_utf8(key)) fail(given, path, "text is not valid UTF-8");
-      if (named.contains(key)) fail_twice(given, path, key);
+      if (named.contains(key)) {
+        if (duplicates_ == nullptr) fail_twice(given, path, key);
+        duplicates_->push_back(
+            {static_cast<std::size_t>(value.mark.line) + 1, key_literal(key_item)});
+      }
       const PathFrame below{path, key};
       Value member = convert(value, &below, depth + 1);
-      named.emplace(std::move(key), std::move(member));
+      named.insert_or_assign(std::move(key), std::move(member));
     }
     named.merge(merged);
     return named;
@@ -163,6 +169,12 @@ class Converter {
     return std::string{text};
   }
 
+  [[nodiscard]] std::string key_literal(const YamlTape::Item& item) const {
+    const std::string_view text = tape_.text(item);
+    if (item.is_plain && (bool_word(text) || number_word(text))) return key_text(item);
+    return encode_json(Value{text});
+  }
+
   [[nodiscard]] Value scalar(const YamlTape::Item& item, const PathFrame* path) const {
     const std::string_view text = tape_.text(item);
     if (!is_utf8(text)) fail(item, path, "text is not valid UTF-8");
@@ -180,6 +192,7 @@ class Converter {
   }
 
   const YamlTape& tape_;
+  std::vector<YamlDuplicate>* const duplicates_;
   const std::size_t text_size_;
   const std::size_t max_nodes_;
   const std::size_t max_repeated_;
@@ -190,26 +203,44 @@ class Converter {
 
 }  // namespace
 
-std::vector<Value> read_yaml(std::string_view text) {
-  if (text.size() > kLongestText) throw CodecError("", "YAML of more than 1 GiB", 0);
+std::vector<ReadDocument> read_yaml(std::string_view text,
+                                    std::vector<YamlDuplicate>* duplicates) {
+  if (text.size() > kLongestText) {
+    throw YamlError(CodecError("", "YAML of more than 1 GiB", 0), 1);
+  }
   std::string input{text};
   // Without this marker, yaml-cpp accepts a quoted text that is not terminated before the end of
   // the input.
   if (input.ends_with('\n')) input += "...\n";
-  std::vector<Value> values;
+  std::vector<ReadDocument> documents;
+  std::size_t number = 1;
   try {
-    std::istringstream stream{std::move(input)};
-    YAML::Parser parser{stream};
-    YamlTape tape;
-    Converter converter{tape, text.size()};
-    while (parser.HandleNextDocument(tape)) {
-      if (tape.is_empty()) continue;
-      values.push_back(converter.convert(tape.root(), nullptr, 0));
+    try {
+      std::istringstream stream{std::move(input)};
+      YAML::Parser parser{stream};
+      YamlTape tape;
+      Converter converter{tape, text.size(), duplicates};
+      for (; parser.HandleNextDocument(tape); ++number) {
+        if (tape.is_empty()) continue;
+        const auto line = static_cast<std::size_t>(tape.root().mark.line) + 1;
+        documents.push_back({converter.convert(tape.root(), nullptr, 0), number, line});
+      }
+    } catch (const YAML::Exception& error) {
+      fail_yaml(error.mark, "", error.msg);
     }
-  } catch (const YAML::Exception& error) {
-    fail_yaml(error.mark, "", error.msg);
+  } catch (const CodecError& error) {
+    throw YamlError(error, number);
   }
-  return values;
+  return documents;
+}
+
+Value read_yaml_document(std::string_view text, std::vector<YamlDuplicate>* duplicates) {
+  std::vector<ReadDocument> documents = read_yaml(text, duplicates);
+  if (documents.size() != 1) {
+    throw CodecError("", "expected one YAML document, found " + std::to_string(documents.size()),
+                     0);
+  }
+  return std::move(documents.front().content);
 }
 
 }  // namespace kube::detail

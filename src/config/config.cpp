@@ -2,8 +2,8 @@
 #include <kube/config/config.hpp>
 
 #include "files.hpp"
-#include "url.hpp"
 
+#include "base/url.hpp"
 #include <kube/api/time_text.hpp>
 #include <kube/api/validation.hpp>
 

@@ -9,6 +9,7 @@
 #include "token_file.hpp"
 
 #include "engine/job.hpp"
+#include "engine/readable_watch.hpp"
 #include "engine/timer.hpp"
 #include <kube/api/validation.hpp>
 #include <kube/codec/base64.hpp>
@@ -89,6 +90,42 @@ class CertificateCheck final : public detail::Job {
   Clock::TimePoint next_{};
 };
 
+/// Waits for a plugin on a loop: for its output, its end and its deadline.
+class PluginRenewal final : public detail::Renewal {
+ public:
+  PluginRenewal(std::shared_ptr<detail::ExecPlugin> plugin, const CredentialsOptions& options,
+                detail::Poller poller)
+      : poller_(std::move(poller)),
+        wait_(std::move(plugin), options, poller_.waker),
+        timer_(std::in_place, poller_.scheduler, *options.clock) {
+    timer_->set(wait_.deadline(), poller_.waker);
+  }
+  PluginRenewal(const PluginRenewal&) = delete;
+  PluginRenewal& operator=(const PluginRenewal&) = delete;
+  ~PluginRenewal() override {
+    if (watch_) watch_->end();
+  }
+
+  [[nodiscard]] detail::Poll poll() override {
+    if (wait_.poll()) return detail::Poll::kReady;
+    if (!watch_) {
+      detail::FileDescriptor ready = wait_.open_descriptor();
+      if (!ready) return detail::Poll::kPending;
+      watch_ = std::make_shared<detail::ReadableWatch>(poller_.scheduler, std::move(ready),
+                                                       poller_.waker);
+    }
+    watch_->arm();
+    return detail::Poll::kPending;
+  }
+  void forget_clock() noexcept override { timer_.reset(); }
+
+ private:
+  const detail::Poller poller_;
+  detail::ExecPlugin::Wait wait_;
+  std::optional<detail::Timer> timer_;
+  std::shared_ptr<detail::ReadableWatch> watch_;
+};
+
 class ConfiguredCredentials final : public Credentials,
                                     public detail::NonBlockingCredentials,
                                     public std::enable_shared_from_this<ConfiguredCredentials> {
@@ -139,6 +176,18 @@ class ConfiguredCredentials final : public Credentials,
     if (plugin_ && !plugin_->find_usable(options_)) return nullptr;
     return current();
   }
+
+  std::unique_ptr<detail::Renewal> renew(const detail::Poller& poller) override {
+    return std::make_unique<PluginRenewal>(plugin_, options_, poller);
+  }
+
+  std::string last_authorization() override {
+    if (!plugin_) return authorization({});
+    const std::shared_ptr<const detail::ExecCredential> latest = plugin_->latest();
+    return latest ? latest->authorization() : std::string{};
+  }
+
+  std::shared_ptr<const TlsMaterial> last_tls() override { return current(); }
 
   void refused(const std::string& authorization) override {
     if (plugin_) plugin_->refused(authorization);  // a file is read again when due

@@ -2,31 +2,98 @@
 #include "exec_plugin.hpp"
 
 #include "exec_versions.hpp"
-#include "process.hpp"
+#include "files.hpp"
 
+#include "base/deadline.hpp"
 #include "base/text.hpp"
 #include "config/pem.hpp"
 #include <kube/api/validation.hpp>
 
 #include <fmt/format.h>
 
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <map>
 #include <system_error>
+#include <utility>
 
 namespace kube {
 
 namespace detail {
+
+using namespace std::chrono_literals;
 
 namespace {
 
 constexpr int kHelpPerWindow = 10;
 constexpr std::chrono::hours kHelpWindow{1};
 
-/// Thrown on a stop, which is not an error of the plugin.
-class Stopped : public ConfigError {
+/// Wakes a thread that waits in poll().
+class ThreadWaker final : public Waker {
  public:
-  using ConfigError::ConfigError;
+  ThreadWaker() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    if (!event_) throw std::system_error(errno, std::generic_category(), "cannot make an eventfd");
+  }
+  void wake() noexcept override { ::eventfd_write(event_.get(), 1); }
+  [[nodiscard]] int descriptor() const noexcept { return event_.get(); }
+  void clear() const noexcept {
+    eventfd_t wakes = 0;
+    (void)::eventfd_read(event_.get(), &wakes);
+  }
+
+ private:
+  const FileDescriptor event_;
 };
+
+/// A deadline for a thread that waits in poll(). A clock that is moved by hand wakes that thread.
+class PollDeadline final : public ClockTimers {
+ public:
+  PollDeadline(Clock& clock, Clock::TimePoint time, Waker& waker)
+      : clock_(clock), time_(time), waker_(waker), by_hand_(clock.attach(*this)) {
+    clock_.timers_changed();
+  }
+  ~PollDeadline() override {
+    clock_.detach(*this);
+    clock_.timers_changed();
+  }
+  PollDeadline(const PollDeadline&) = delete;
+  PollDeadline& operator=(const PollDeadline&) = delete;
+
+  /// Returns the timeout for poll(), in milliseconds. It may end before the deadline.
+  [[nodiscard]] int timeout() const {
+    if (by_hand_) return -1;
+    // Other clocks may run faster than the clock of poll().
+    const Clock::Duration most = &clock_ == &system_clock() ? 1h : 250ms;
+    const auto left = std::clamp(time_ - clock_.now(), Clock::Duration{}, most);
+    return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count());
+  }
+
+  void time_moved() noexcept override { waker_.wake(); }
+  [[nodiscard]] std::size_t pending(Clock::TimePoint now) const noexcept override {
+    return time_ > now ? 1 : 0;
+  }
+  [[nodiscard]] Clock::TimePoint next_after(Clock::TimePoint now) const noexcept override {
+    return time_ > now ? time_ : Clock::TimePoint::max();
+  }
+
+ private:
+  Clock& clock_;
+  const Clock::TimePoint time_;
+  Waker& waker_;
+  const bool by_hand_;  // the last member: the clock calls this object from here on
+};
+
+void wake_all(const std::vector<std::weak_ptr<Waker>>& wakers) noexcept {
+  for (const std::weak_ptr<Waker>& weak : wakers) {
+    if (const auto waker = weak.lock()) waker->wake();
+  }
+}
 
 }  // namespace
 
@@ -47,81 +114,194 @@ bool ExecPlugin::has_expired_locked(const CredentialsOptions& caller) const {
   return latest_->expires && caller.clock->wall_now() > *latest_->expires;
 }
 
-std::shared_ptr<const ExecCredential> ExecPlugin::get(const CredentialsOptions& caller,
-                                                      std::stop_token stop) {
-  std::unique_lock lock{mutex_};
-  while (!is_usable_locked(caller)) {
-    if (!run_) return run_shared(lock, caller, stop);
-    const std::shared_ptr<Run> run = run_;
-    if (!finished_.wait(lock, stop, [&] { return run->is_done; })) {
-      throw Stopped("exec plugin " + quoted(config_.command) + ": stopped while waiting for it");
-    }
-    if (run->answer) return run->answer;
-    if (!run->was_stopped) throw_problem(*run);
-  }
-  return latest_;
-}
-
 std::shared_ptr<const ExecCredential> ExecPlugin::find_usable(
     const CredentialsOptions& caller) const {
   const std::scoped_lock lock{mutex_};
   return is_usable_locked(caller) ? latest_ : nullptr;
 }
 
-void ExecPlugin::run_into(Run& run, const CredentialsOptions& caller,
-                          std::stop_token stop) const noexcept {
+std::shared_ptr<const ExecCredential> ExecPlugin::get(const CredentialsOptions& caller,
+                                                      std::stop_token stop) {
+  if (auto usable = find_usable(caller)) return usable;
+  if (stop.stop_requested()) throw ConfigError(message("stopped before it ran"));
   try {
-    try {
-      run.answer = std::make_shared<const ExecCredential>(this->run(caller, stop));
-    } catch (const Stopped& stopped) {
-      run.was_stopped = true;
-      run.problem = stopped.what();
-    } catch (const std::exception& error) {
-      run.problem = "exec plugin " + quoted(config_.command) + ": " + error.what();
-    } catch (...) {  // thrown by a hook; waiting callers must be released
-      run.problem = "exec plugin " + quoted(config_.command) + ": unknown error";
+    const auto waker = std::make_shared<ThreadWaker>();
+    Wait wait{shared_from_this(), caller, waker};
+    const std::stop_callback on_stop{stop, [&]() noexcept { waker->wake(); }};
+    const PollDeadline deadline{*caller.clock, wait.deadline(), *waker};
+    FileDescriptor ready;
+    for (;;) {
+      waker->clear();  // before the look at what it may have reported
+      if (auto answer = wait.poll()) return answer;
+      if (stop.stop_requested()) throw ConfigError(message("stopped while waiting for it"));
+      if (!ready) ready = wait.open_descriptor();
+      // poll() ignores negative descriptors.
+      std::array<pollfd, 2> events{
+          {{.fd = waker->descriptor(), .events = POLLIN, .revents = 0},
+           {.fd = ready.get(), .events = POLLIN, .revents = 0}}};
+      if (::poll(events.data(), events.size(), deadline.timeout()) < 0 && errno != EINTR) {
+        throw std::system_error(errno, std::generic_category(), "cannot wait for the program");
+      }
     }
-  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory for a message; get() has a fixed one
+  } catch (const std::system_error& error) {
+    throw ConfigError(message(error.what()));
   }
 }
 
-std::shared_ptr<const ExecCredential> ExecPlugin::run_shared(std::unique_lock<std::mutex>& lock,
-                                                             const CredentialsOptions& caller,
-                                                             std::stop_token stop) {
-  const auto run = std::make_shared<Run>();
-  run_ = run;
+ExecPlugin::Wait::Wait(std::shared_ptr<ExecPlugin> plugin, const CredentialsOptions& caller,
+                       std::weak_ptr<Waker> waker)
+    : plugin_(std::move(plugin)),
+      caller_(caller),
+      waker_(std::move(waker)),
+      deadline_(time_after(*caller.clock,
+                           std::chrono::duration_cast<Clock::Duration>(caller.exec.deadline))) {}
+
+ExecPlugin::Wait::~Wait() {
+  if (!run_) return;
+  std::unique_lock lock{plugin_->mutex_};
+  if (--run_->waits > 0 || run_->is_busy || run_->is_done) return;
+  plugin_->abandon(lock, run_);
+}
+
+std::shared_ptr<const ExecCredential> ExecPlugin::Wait::poll() {
+  std::unique_lock lock{plugin_->mutex_};
+  for (;;) {
+    if (!run_) {
+      if (plugin_->is_usable_locked(caller_)) return plugin_->latest_;
+      if (!plugin_->run_) plugin_->run_ = std::make_shared<Run>();
+      run_ = plugin_->run_;
+      ++run_->waits;
+    }
+    Run& run = *run_;
+    if (run.is_done) {
+      if (auto answer = take_result(lock)) return answer;
+      continue;  // the run had no result
+    }
+    note_lateness_locked();
+    if (run.is_busy) break;
+    run.is_busy = true;
+    const auto exceeded = run.exceeded;
+    lock.unlock();
+    const bool has_result = plugin_->advance(run, caller_, exceeded);
+    std::unique_ptr<Process> ended;  // destroyed without the lock
+    Wakers wakers;
+    lock.lock();
+    run.is_busy = false;
+    const bool has_new_certificate = has_result && plugin_->finish_locked(run, caller_);
+    if (has_result) ended = std::move(run.process);
+    if (has_result || !std::exchange(run.is_started, true)) {
+      wakers = take_wakers_locked(run);
+    } else if (run.exceeded == exceeded) {
+      break;
+    }
+    lock.unlock();
+    ended.reset();
+    wake_all(wakers);
+    if (has_new_certificate) plugin_->certificate_changed_.notify();
+    lock.lock();
+  }
+  register_locked();
+  return nullptr;
+}
+
+void ExecPlugin::Wait::note_lateness_locked() {
+  if (!run_->exceeded && caller_.clock->now() >= deadline_) {
+    run_->exceeded = caller_.exec.deadline;
+  }
+}
+
+void ExecPlugin::Wait::register_locked() {
+  if (registered_ == run_->round) return;
+  run_->wakers.push_back(waker_);
+  registered_ = run_->round;
+}
+
+/// Returns null if the run had no result, so that another one is needed.
+std::shared_ptr<const ExecCredential> ExecPlugin::Wait::take_result(
+    std::unique_lock<std::mutex>& lock) {
+  const std::shared_ptr<Run> run = std::exchange(run_, nullptr);
+  registered_ = 0;
+  --run->waits;
+  if (run->was_stopped) return nullptr;
+  const bool reports = !std::exchange(run->is_reported, true);
   lock.unlock();
-  run_into(*run, caller, std::move(stop));
-  lock.lock();
-  // Nothing may throw from here until the run is done: the waiting callers would block for ever.
+  if (reports) plugin_->report(*run, caller_);
+  if (!run->answer) plugin_->throw_problem(*run);
+  return run->answer;
+}
+
+FileDescriptor ExecPlugin::Wait::open_descriptor() const {
+  const std::scoped_lock lock{plugin_->mutex_};
+  if (!run_ || !run_->is_started || run_->is_done) return {};
+  FileDescriptor copy{::fcntl(run_->process->descriptor(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};
+  if (copy) return copy;
+  const int code = errno;
+  throw ConfigError(plugin_->message("cannot wait for the program: " + error_text(code)));
+}
+
+ExecPlugin::Wakers ExecPlugin::take_wakers_locked(Run& run) noexcept {
+  ++run.round;
+  return std::exchange(run.wakers, {});
+}
+
+bool ExecPlugin::finish_locked(Run& run, const CredentialsOptions& caller) noexcept {
   bool has_new_certificate = false;
-  bool is_hidden = false;
-  if (run->answer) {
-    has_new_certificate = latest_ && (latest_->certificate != run->answer->certificate ||
-                                      latest_->key != run->answer->key);
-    latest_ = run->answer;
+  if (run.answer) {
+    has_new_certificate = latest_ && (latest_->certificate != run.answer->certificate ||
+                                      latest_->key != run.answer->key);
+    latest_ = run.answer;
     is_refused_ = false;
-  } else if (!run->was_stopped && latest_ && !has_expired_locked(caller)) {
+  } else if (latest_ && !has_expired_locked(caller)) {
     // The credential was refused, but other servers may accept it; the next refusal causes the next
     // run.
-    run->answer = latest_;
+    run.answer = latest_;
+    run.keeps_older = true;
     is_refused_ = false;
-    is_hidden = true;
   }
+  run.is_done = true;
+  run_.reset();
+  return has_new_certificate;
+}
+
+void ExecPlugin::abandon(std::unique_lock<std::mutex>& lock,
+                         const std::shared_ptr<Run>& run) noexcept {
+  run->is_busy = true;  // until the program has ended, so that it never runs twice
+  run->is_started = false;
+  lock.unlock();
+  run->process.reset();
+  lock.lock();
+  run->is_busy = false;
+  run->was_stopped = true;
   run->is_done = true;
   run_.reset();
-  finished_.notify_all();
+  const Wakers wakers = take_wakers_locked(*run);
   lock.unlock();
-  if (is_hidden) caller.log.error("the older credential stays in use: {}", run->problem);
-  if (has_new_certificate) certificate_changed_.notify();
-  if (run->answer) return run->answer;
-  throw_problem(*run);
+  wake_all(wakers);
+}
+
+void ExecPlugin::report(const Run& run, const CredentialsOptions& caller) const {
+  const ExecOptions& options = caller.exec;
+  if (run.keeps_older) caller.log.error("the older credential stays in use: {}", run.problem);
+  try {
+    if (options.on_call && run.outcome) options.on_call(run.exit_code, *run.outcome);
+    if (options.on_certificate && run.answer && !run.keeps_older) {
+      const std::string& certificate = run.answer->certificate;
+      options.on_certificate(certificate.empty() ? std::nullopt
+                                                 : std::optional{expiry_of(certificate)});
+    }
+  } catch (const std::exception& error) {
+    throw ConfigError(message(error.what()));
+  } catch (...) {
+    throw ConfigError(message("a hook threw an exception of unknown type"));
+  }
+}
+
+std::string ExecPlugin::message(std::string_view problem) const {
+  return fmt::format("exec plugin {}: {}", quoted(config_.command), problem);
 }
 
 void ExecPlugin::throw_problem(const Run& run) const {
-  if (run.was_stopped) throw Stopped(run.problem);
-  if (!run.problem.empty()) throw ConfigError(run.problem);
-  throw ConfigError("exec plugin " + quoted(config_.command) + ": there was not enough memory");
+  throw ConfigError(run.problem.empty() ? message("there was not enough memory") : run.problem);
 }
 
 std::shared_ptr<const ExecCredential> ExecPlugin::latest() const {
@@ -167,23 +347,41 @@ std::string ExecPlugin::help(Clock& clock) const {
   return text;
 }
 
-ExecCredential ExecPlugin::run(const CredentialsOptions& caller, std::stop_token stop) const {
-  if (stop.stop_requested()) {
-    throw Stopped("exec plugin " + quoted(config_.command) + ": stopped before it ran");
+bool ExecPlugin::advance(Run& run, const CredentialsOptions& caller,
+                         std::optional<std::chrono::milliseconds> exceeded) const noexcept {
+  try {
+    try {
+      if (!run.process) {
+        run.process = start(run, caller);
+        return false;
+      }
+      if (exceeded) run.process->kill();
+      if (!run.process->advance()) return false;
+      run.answer = std::make_shared<const ExecCredential>(read_result(run, caller, exceeded));
+    } catch (const std::system_error& error) {
+      run.exit_code = 1;
+      run.outcome = ExecOutcome::kInternalError;
+      run.problem = message(error.what());
+    } catch (const std::exception& error) {
+      run.problem = message(error.what());
+    } catch (...) {  // thrown by a function of the environment
+      run.problem = message("unknown error");
+    }
+  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory for it; throw_problem() has a text
   }
-  const ExecOptions& options = caller.exec;
-  const auto called = [&](int exit_code, ExecOutcome outcome) {
-    if (options.on_call) options.on_call(exit_code, outcome);
-  };
+  return true;
+}
+
+std::unique_ptr<Process> ExecPlugin::start(Run& run, const CredentialsOptions& caller) const {
   const bool interactive = is_interactive(caller);
   std::map<std::string, std::string> variables = caller.environment.variables();
   ProcessOptions process{.program = find_program(config_.command, variables["PATH"]),
                          .arguments = {config_.command},
                          .inherits_stdin = interactive,
-                         .max_output = options.max_output,
-                         .deadline = std::chrono::duration_cast<Clock::Duration>(options.deadline)};
+                         .max_output = caller.exec.max_output};
   if (process.program.empty()) {
-    called(1, ExecOutcome::kNotFound);
+    run.exit_code = 1;
+    run.outcome = ExecOutcome::kNotFound;
     throw ConfigError("the executable was not found" + help(*caller.clock));
   }
   process.arguments.insert(process.arguments.end(), config_.args.begin(), config_.args.end());
@@ -193,16 +391,15 @@ ExecCredential ExecPlugin::run(const CredentialsOptions& caller, std::stop_token
   for (const auto& [name, value] : variables) {
     process.environment.push_back(fmt::format("{}={}", name, value));
   }
+  return std::make_unique<Process>(process);
+}
 
-  ProcessResult result;
-  try {
-    result = run_process(process, *caller.clock, stop);
-  } catch (const std::system_error& error) {
-    called(1, ExecOutcome::kInternalError);
-    throw ConfigError(error.what());
-  }
+ExecCredential ExecPlugin::read_result(Run& run, const CredentialsOptions& caller,
+                                       std::optional<std::chrono::milliseconds> exceeded) const {
+  const ProcessResult& result = run.process->result();
   const auto fail = [&](int exit_code, ExecOutcome outcome, const std::string& problem) {
-    called(exit_code, outcome);
+    run.exit_code = exit_code;
+    run.outcome = outcome;
     throw ConfigError(problem);
   };
   switch (result.end) {
@@ -214,26 +411,19 @@ ExecCredential ExecPlugin::run(const CredentialsOptions& caller, std::stop_token
     case ProcessResult::End::kSignaled:
       fail(-1, ExecOutcome::kFailed, fmt::format("it was killed by signal {}", result.code));
       break;
-    case ProcessResult::End::kTimedOut:
+    case ProcessResult::End::kKilled:
       fail(1, ExecOutcome::kInternalError,
            fmt::format("it did not end within {} s and was killed",
-                       std::chrono::duration<double>(options.deadline).count()));
+                       std::chrono::duration<double>(exceeded.value()).count()));
       break;
     case ProcessResult::End::kTooMuchOutput:
       fail(1, ExecOutcome::kInternalError,
-           fmt::format("it printed more than {} bytes and was killed", options.max_output));
+           fmt::format("it printed more than {} bytes and was killed", caller.exec.max_output));
       break;
-    case ProcessResult::End::kStopped:
-      throw Stopped("exec plugin " + quoted(config_.command) + ": stopped while it ran");
   }
-  called(0, ExecOutcome::kSuccess);
-  ExecCredential credential = parse_exec_credential(result.output, config_.api_version);
-  if (options.on_certificate) {
-    options.on_certificate(credential.certificate.empty()
-                               ? std::nullopt
-                               : std::optional{expiry_of(credential.certificate)});
-  }
-  return credential;
+  run.exit_code = 0;
+  run.outcome = ExecOutcome::kSuccess;
+  return parse_exec_credential(result.output, config_.api_version);
 }
 
 std::shared_ptr<ExecPlugin> ExecPluginTable::find_or_make(const ExecConfig& config,

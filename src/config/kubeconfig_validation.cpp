@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec_versions.hpp"
 #include "files.hpp"
-#include "url.hpp"
 
+#include "base/text.hpp"
+#include "base/url.hpp"
 #include <kube/api/validation.hpp>
 #include <kube/config/kubeconfig.hpp>
 
@@ -85,7 +86,8 @@ std::vector<std::string> validate(const KubeconfigCluster& cluster, const std::s
   Problems problems{"cluster", name, cluster.origin};
   if (cluster.server.empty()) problems.add("has no server");
   if (!cluster.proxy_url.empty()) {
-    const std::string scheme = detail::url_scheme(cluster.proxy_url);
+    const std::string scheme =
+        detail::lower_case(detail::split_url(cluster.proxy_url).scheme.value_or(""));
     if (scheme != "http" && scheme != "https" && scheme != "socks5") {
       problems.add(fmt::format("has proxy-url {}, which is not http, https or socks5",
                                detail::quoted(detail::redacted_url(cluster.proxy_url))));

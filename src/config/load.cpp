@@ -3,9 +3,10 @@
 
 #include "exec_versions.hpp"
 #include "files.hpp"
-#include "url.hpp"
 
+#include "base/ip_address.hpp"
 #include "base/text.hpp"
+#include "base/url.hpp"
 #include "config/pem.hpp"
 #include <kube/api/validation.hpp>
 #include <kube/codec/json.hpp>
@@ -15,6 +16,18 @@
 namespace kube {
 
 namespace {
+
+/// Returns a server URL without query and fragment, if its path is longer than "/"; else unchanged.
+std::string without_query(std::string_view server) {
+  const detail::UrlParts parts = detail::split_url(server);
+  if (!parts.scheme || parts.path.size() < 2) return std::string{server};
+  return std::string{server.substr(
+      0, static_cast<std::size_t>(parts.path.data() + parts.path.size() - server.data()))};
+}
+
+bool is_https(std::string_view server) {
+  return detail::equals_ignoring_case(detail::split_url(server).scheme.value_or(""), "https");
+}
 
 template <typename T>
 void override_field(T& field, const T& value) {
@@ -149,14 +162,14 @@ Config config_from_kubeconfig(const Kubeconfig& kubeconfig, const ConfigOptions&
   }
   if (!problems.empty()) throw ConfigError(problems);
 
-  Config config{.host = detail::server_url(cluster.server),
+  Config config{.host = without_query(cluster.server),
                 .impersonate = user.impersonate,
                 .proxy_url = cluster.proxy_url,
                 .disable_compression = cluster.disable_compression,
                 .namespace_overridden = !over.context.namespace_.empty()};
   override_field(config.default_namespace, context.namespace_);
   if (!over.timeout.empty()) config.timeout = parse_timeout(over.timeout);
-  if (detail::url_scheme(cluster.server) != "https") return config;  // no credentials without TLS
+  if (!is_https(cluster.server)) return config;  // no credentials without TLS
   add_user(config, user, cluster, context.user);
   config.tls.insecure_skip_verify = cluster.insecure_skip_tls_verify;
   config.tls.server_name = cluster.tls_server_name;
@@ -220,8 +233,7 @@ Config in_cluster_config(const Environment& environment, const Logger& log) {
   const std::string& folder = environment.service_account_folder;
   Config config{.bearer_token = detail::read_token(folder + "/token"),
                 .bearer_token_file = folder + "/token"};
-  const bool is_ipv6 = host.find(':') != std::string::npos;
-  config.host = fmt::format("https://{}:{}", is_ipv6 ? '[' + host + ']' : host, port);
+  config.host = fmt::format("https://{}:{}", detail::bracketed(host), port);
   const std::string ca = folder + "/ca.crt";
   try {
     detail::check_ca(detail::read_file(ca), ca);

@@ -1,30 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "process.hpp"
 
-#include "files.hpp"
-
-#include "base/deadline.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <functional>
 #include <system_error>
 #include <utility>
 
 #include <fcntl.h>
-#include <poll.h>
 #include <spawn.h>
-#include <sys/eventfd.h>
+#include <sys/epoll.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace kube::detail {
-
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -109,111 +101,6 @@ class SpawnPlan {
   Attributes attributes_;
 };
 
-/// A child process. The destructor kills it if necessary, and reaps it.
-class Child {
- public:
-  Child(pid_t pid, bool has_own_group) : pid_(pid), has_own_group_(has_own_group) {
-    // pidfd_open() of the C library does not link from C++ everywhere.
-    exited_ = FileDescriptor{static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0))};
-    if (exited_) return;
-    const int code = errno;
-    kill();
-    static_cast<void>(reap());
-    fail(code, "cannot wait for the program");
-  }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-  ~Child() {
-    if (is_reaped_) return;
-    kill();
-    static_cast<void>(reap());
-  }
-
-  /// Readable once the child has exited.
-  [[nodiscard]] int exited() const noexcept { return exited_.get(); }
-  void kill() const noexcept { ::kill(has_own_group_ ? -pid_ : pid_, SIGKILL); }
-  /// Waits for the exit. Returns the status of waitpid(), or 0 if the child was reaped elsewhere.
-  int reap() noexcept {
-    int status = 0;
-    while (::waitpid(pid_, &status, 0) < 0) {
-      if (errno == EINTR) continue;
-      status = 0;
-      break;
-    }
-    is_reaped_ = true;
-    return status;
-  }
-
- private:
-  pid_t pid_;
-  bool has_own_group_;
-  bool is_reaped_ = false;
-  FileDescriptor exited_;
-};
-
-/// The deadline of a program, for a thread that waits in poll(). A clock that is moved by hand wakes
-/// that thread.
-class KillTime final : public ClockTimers {
- public:
-  KillTime(Clock& clock, Clock::Duration limit, std::function<void()> wake)
-      : clock_(clock),
-        time_(time_after(clock, limit)),
-        wake_(std::move(wake)),
-        by_hand_(clock.attach(*this)) {
-    clock_.timers_changed();
-  }
-  ~KillTime() override {
-    clock_.detach(*this);
-    clock_.timers_changed();
-  }
-  KillTime(const KillTime&) = delete;
-  KillTime& operator=(const KillTime&) = delete;
-
-  [[nodiscard]] bool has_come() const { return clock_.now() >= time_; }
-  /// Returns the timeout for poll(), in milliseconds. It may end before the deadline.
-  [[nodiscard]] int timeout() const {
-    if (by_hand_) return -1;
-    // Other clocks may run faster than the clock of poll().
-    const Clock::Duration most = &clock_ == &system_clock() ? 1h : 250ms;
-    const auto left = std::clamp(time_ - clock_.now(), Clock::Duration{}, most);
-    return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count());
-  }
-
-  void time_moved() noexcept override { wake_(); }
-  [[nodiscard]] std::size_t pending(Clock::TimePoint now) const noexcept override {
-    return time_ > now ? 1 : 0;
-  }
-  [[nodiscard]] Clock::TimePoint next_after(Clock::TimePoint now) const noexcept override {
-    return time_ > now ? time_ : Clock::TimePoint::max();
-  }
-
- private:
-  Clock& clock_;
-  const Clock::TimePoint time_;
-  const std::function<void()> wake_;
-  const bool by_hand_;  // the last member: the clock calls this object from here on
-};
-
-/// Appends everything that can be read now, and closes the pipe at its end. Returns false if the
-/// output exceeds `limit`.
-bool drain(FileDescriptor& pipe, SecretText& output, std::size_t limit) {
-  SecretText chunk{std::string(16384, '\0')};
-  while (pipe) {
-    const ssize_t count = ::read(pipe.get(), chunk.data(), chunk.size());
-    if (count > 0) {
-      output.grow({chunk.data(), static_cast<std::size_t>(count)});
-      if (output.size() > limit) return false;
-    } else if (count == 0) {
-      pipe.reset();
-    } else if (errno == EAGAIN) {
-      return true;
-    } else if (errno != EINTR) {
-      fail(errno, "cannot read what the program prints");
-    }
-  }
-  return true;
-}
-
 }  // namespace
 
 std::string find_program(const std::string& name, const std::string& search_path) {
@@ -229,49 +116,104 @@ std::string find_program(const std::string& name, const std::string& search_path
   return {};
 }
 
-ProcessResult run_process(const ProcessOptions& options, Clock& clock, std::stop_token stop) {
-  using End = ProcessResult::End;
+Process::Process(const ProcessOptions& options)
+    : max_output_(options.max_output), has_own_group_(!has_terminal()) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail(errno, "cannot make a pipe");
-  FileDescriptor pipe{ends[0]};
+  pipe_ = FileDescriptor{ends[0]};
   FileDescriptor child_end{ends[1]};
-  if (::fcntl(pipe.get(), F_SETFL, O_NONBLOCK) != 0) fail(errno, "cannot make a pipe");
-  const FileDescriptor wake{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  if (!wake) fail(errno, "cannot make an eventfd");
+  if (::fcntl(pipe_.get(), F_SETFL, O_NONBLOCK) != 0) fail(errno, "cannot make a pipe");
+  ready_ = FileDescriptor{::epoll_create1(EPOLL_CLOEXEC)};
+  if (!ready_) fail(errno, "cannot make an epoll");
+  watch(pipe_.get());
 
-  const bool has_own_group = !has_terminal();
-  Child child{SpawnPlan{child_end.get(), options.inherits_stdin, has_own_group}.spawn(options),
-              has_own_group};
-  child_end.reset();
-  const auto wake_up = [&] { ::eventfd_write(wake.get(), 1); };
-  const std::stop_callback on_stop{stop, wake_up};
-  const KillTime kill_time{clock, options.deadline, wake_up};
+  pid_ = SpawnPlan{child_end.get(), options.inherits_stdin, has_own_group_}.spawn(options);
+  is_reaped_ = false;
+  try {
+    // pidfd_open() of the C library does not link from C++ everywhere.
+    exited_ = FileDescriptor{static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0))};
+    if (!exited_) fail(errno, "cannot wait for the program");
+    watch(exited_.get());
+  } catch (...) {  // there is no destructor yet
+    send_kill();
+    static_cast<void>(reap(0));
+    throw;
+  }
+}
 
-  ProcessResult result;
-  for (;;) {
-    std::array<pollfd, 3> events{{{.fd = pipe.get(), .events = POLLIN, .revents = 0},
-                                  {.fd = child.exited(), .events = POLLIN, .revents = 0},
-                                  {.fd = wake.get(), .events = POLLIN, .revents = 0}}};
-    if (::poll(events.data(), events.size(), kill_time.timeout()) < 0 && errno != EINTR) {
-      fail(errno, "cannot wait for the program");
-    }
-    const bool has_ended = events[1].revents != 0;  // the pipe then contains all of its output
-    if (!drain(pipe, result.output, options.max_output)) {
-      result.end = End::kTooMuchOutput;
-      return result;
-    }
-    if (has_ended) break;
-    eventfd_t wakes = 0;
-    (void)::eventfd_read(wake.get(), &wakes);  // before the look at what it may tell of
-    if (stop.stop_requested() || kill_time.has_come()) {
-      result.end = stop.stop_requested() ? End::kStopped : End::kTimedOut;
-      return result;
+Process::~Process() {
+  if (is_reaped_ || process_.is_of_parent()) return;
+  send_kill();
+  static_cast<void>(reap(0));
+}
+
+void Process::watch(int fd) const {
+  epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
+  if (::epoll_ctl(ready_.get(), EPOLL_CTL_ADD, fd, &event) != 0) {
+    fail(errno, "cannot wait for the program");
+  }
+}
+
+void Process::send_kill() const noexcept { ::kill(has_own_group_ ? -pid_ : pid_, SIGKILL); }
+
+void Process::kill(ProcessResult::End reason) noexcept {
+  if (is_reaped_ || is_killed_) return;
+  is_killed_ = true;
+  result_.end = reason;
+  close_pipe();
+  send_kill();
+}
+
+/// A copy of the pipe in a child of fork() would keep it in the epoll, hence the removal.
+void Process::close_pipe() noexcept {
+  if (!pipe_) return;
+  ::epoll_ctl(ready_.get(), EPOLL_CTL_DEL, pipe_.get(), nullptr);
+  pipe_.reset();
+}
+
+bool Process::reap(int flags) noexcept {
+  int status = 0;
+  pid_t ended = 0;
+  while ((ended = ::waitpid(pid_, &status, flags)) < 0 && errno == EINTR) {
+  }
+  if (ended == 0) return false;
+  is_reaped_ = true;
+  if (ended < 0) status = 0;  // it was reaped elsewhere
+  if (is_killed_) return true;
+  result_.end = WIFSIGNALED(status) ? ProcessResult::End::kSignaled : ProcessResult::End::kExited;
+  result_.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+  return true;
+}
+
+bool Process::drain() {
+  SecretText chunk{std::string(16384, '\0')};
+  while (pipe_) {
+    const ssize_t count = ::read(pipe_.get(), chunk.data(), chunk.size());
+    if (count > 0) {
+      result_.output.grow({chunk.data(), static_cast<std::size_t>(count)});
+      if (result_.output.size() > max_output_) return false;
+    } else if (count == 0) {
+      close_pipe();
+    } else if (errno == EAGAIN) {
+      return true;
+    } else if (errno != EINTR) {
+      fail(errno, "cannot read what the program prints");
     }
   }
-  const int status = child.reap();
-  result.end = WIFSIGNALED(status) ? End::kSignaled : End::kExited;
-  result.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-  return result;
+  return true;
+}
+
+bool Process::advance() {
+  // In this order: once the program has ended, the pipe contains all of its output.
+  const bool has_ended = is_reaped_ || reap(WNOHANG);
+  if (pipe_ && !drain()) {
+    if (has_ended) {
+      result_.end = ProcessResult::End::kTooMuchOutput;
+    } else {
+      kill(ProcessResult::End::kTooMuchOutput);
+    }
+  }
+  return has_ended;
 }
 
 }  // namespace kube::detail

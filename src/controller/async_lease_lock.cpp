@@ -90,7 +90,7 @@ core::v1::ObjectReference lease_reference(const LeaseLockOptions& options,
 /// One request about the lease.
 class AsyncLeaseLock::Operation final : public LockOperation {
  public:
-  enum class Verb : std::uint8_t { kGet, kCreate, kUpdate };
+  using Verb = LockRequest::Verb;
 
   Operation(AsyncLeaseLock& lock, Verb verb, Lease lease, Clock::Duration timeout, Poller poller)
       : lock_(lock),
@@ -163,23 +163,14 @@ AsyncLeaseLock::AsyncLeaseLock(const Client& client, LeaseLockOptions options)
       client_(unlimited(client.config()), on_lease_loop(client.options(), runtime(), calls())),
       leases_(client_.resource<Lease>(options_.namespace_)) {}
 
-std::unique_ptr<LockOperation> AsyncLeaseLock::start_get(Clock::Duration timeout, Poller poller) {
-  return std::make_unique<Operation>(*this, Operation::Verb::kGet, Lease{}, timeout,
-                                     std::move(poller));
-}
-
-std::unique_ptr<LockOperation> AsyncLeaseLock::start_create(const LeaderElectionRecord& record,
-                                                            Clock::Duration timeout,
-                                                            Poller poller) {
-  return std::make_unique<Operation>(*this, Operation::Verb::kCreate, new_lease(options_, record),
-                                     timeout, std::move(poller));
-}
-
-std::unique_ptr<LockOperation> AsyncLeaseLock::start_update(const LeaderElectionRecord& record,
-                                                            Clock::Duration timeout,
-                                                            Poller poller) {
-  return std::make_unique<Operation>(*this, Operation::Verb::kUpdate,
-                                     changed_lease(options_, seen_, record), timeout,
+std::unique_ptr<LockOperation> AsyncLeaseLock::start(LockRequest request, Poller poller) {
+  Lease lease;
+  if (request.verb == LockRequest::Verb::kCreate) {
+    lease = new_lease(options_, request.record);
+  } else if (request.verb == LockRequest::Verb::kUpdate) {
+    lease = changed_lease(options_, seen_, request.record);
+  }
+  return std::make_unique<Operation>(*this, request.verb, std::move(lease), request.timeout,
                                      std::move(poller));
 }
 

@@ -21,15 +21,7 @@ class AsyncLeaseLock final : public AsyncLock {
   /// For a lease on the server of `client`. Throws as the constructors of Client and Runtime.
   AsyncLeaseLock(const Client& client, LeaseLockOptions options);
 
-  [[nodiscard]] std::unique_ptr<LockOperation> start_get(Clock::Duration timeout,
-                                                         Poller poller) override;
-  [[nodiscard]] std::unique_ptr<LockOperation> start_create(const LeaderElectionRecord& record,
-                                                            Clock::Duration timeout,
-                                                            Poller poller) override;
-  /// Throws kube::Error if the lease has not been read yet.
-  [[nodiscard]] std::unique_ptr<LockOperation> start_update(const LeaderElectionRecord& record,
-                                                            Clock::Duration timeout,
-                                                            Poller poller) override;
+  [[nodiscard]] std::unique_ptr<LockOperation> start(LockRequest request, Poller poller) override;
   void record_event(std::string message) noexcept override;
   [[nodiscard]] Clock& clock() const noexcept override { return *client_.options().clock; }
 

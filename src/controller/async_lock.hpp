@@ -7,12 +7,23 @@
 #include <kube/controller/resource_lock.hpp>
 #include <kube/engine/runtime.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
 namespace kube::detail {
+
+/// A call of a method of ResourceLock.
+struct LockRequest {
+  enum class Verb : std::uint8_t { kGet, kCreate, kUpdate };
+
+  Verb verb = Verb::kGet;
+  /// The record to write.
+  LeaderElectionRecord record = {};
+  Clock::Duration timeout = Clock::Duration::max();
+};
 
 /// One call of a lock. See engine/polling.hpp.
 class LockOperation {
@@ -48,13 +59,9 @@ class AsyncLock {
   AsyncLock(const AsyncLock&) = delete;
   AsyncLock& operator=(const AsyncLock&) = delete;
 
-  /// Each times out after `timeout`. Throws std::bad_alloc.
-  [[nodiscard]] virtual std::unique_ptr<LockOperation> start_get(Clock::Duration timeout,
-                                                                 Poller poller) = 0;
-  [[nodiscard]] virtual std::unique_ptr<LockOperation> start_create(
-      const LeaderElectionRecord& record, Clock::Duration timeout, Poller poller) = 0;
-  [[nodiscard]] virtual std::unique_ptr<LockOperation> start_update(
-      const LeaderElectionRecord& record, Clock::Duration timeout, Poller poller) = 0;
+  /// Throws std::bad_alloc, or kube::Error for an update of a lease that has not been read yet.
+  [[nodiscard]] virtual std::unique_ptr<LockOperation> start(LockRequest request,
+                                                             Poller poller) = 0;
   /// As ResourceLock::record_event(), on another thread.
   virtual void record_event(std::string message) noexcept = 0;
   /// The clock of LockOperation::wake_at().

@@ -51,14 +51,12 @@ class BlockingLock::Call {
  public:
   using Record = std::optional<LeaderElectionRecord>;
 
-  Call(Clock::Duration timeout, std::weak_ptr<Waker> waker)
-      : timeout_(timeout), waker_(std::move(waker)) {}
+  Call(LockRequest request, std::weak_ptr<Waker> waker)
+      : request_(std::move(request)), waker_(std::move(waker)) {}
 
-  /// `function` takes a LockCall.
-  template <typename Function>
-  void run(const Function& function) noexcept {
+  void run(ResourceLock& lock) noexcept {
     try {
-      record_ = function(LockCall{.timeout = timeout_, .stop = stop_.get_token()});
+      call(lock, {.timeout = request_.timeout, .stop = stop_.get_token()});
     } catch (...) {
       error_ = std::current_exception();
     }
@@ -74,7 +72,21 @@ class BlockingLock::Call {
   [[nodiscard]] Record take_record() noexcept { return std::move(record_); }
 
  private:
-  const Clock::Duration timeout_;
+  void call(ResourceLock& lock, const LockCall& how) {
+    switch (request_.verb) {
+      case LockRequest::Verb::kGet:
+        record_ = lock.get(how);
+        break;
+      case LockRequest::Verb::kCreate:
+        lock.create(request_.record, how);
+        break;
+      case LockRequest::Verb::kUpdate:
+        lock.update(request_.record, how);
+        break;
+    }
+  }
+
+  const LockRequest request_;
   const std::weak_ptr<Waker> waker_;
   std::stop_source stop_;
   std::atomic<bool> done_ = false;
@@ -83,25 +95,20 @@ class BlockingLock::Call {
   std::exception_ptr error_;
 };
 
-template <typename Function>
-std::unique_ptr<LockOperation> BlockingLock::start(Clock::Duration timeout, Poller poller,
-                                                   Function function) {
-  class Operation final : public LockOperation {
-   public:
-    explicit Operation(std::shared_ptr<Call> call) : call_(std::move(call)) {}
-    ~Operation() override { call_->cancel(); }
-    [[nodiscard]] Poll poll() override { return call_->poll(); }
-    void cancel() noexcept override { call_->cancel(); }
-    [[nodiscard]] Call::Record take_record() override { return call_->take_record(); }
+/// Polls a call that the thread makes.
+class BlockingLock::Operation final : public LockOperation {
+ public:
+  explicit Operation(std::shared_ptr<Call> call) : call_(std::move(call)) {}
+  ~Operation() override { call_->cancel(); }
+  [[nodiscard]] Poll poll() override { return call_->poll(); }
+  void cancel() noexcept override { call_->cancel(); }
+  [[nodiscard]] std::optional<LeaderElectionRecord> take_record() override {
+    return call_->take_record();
+  }
 
-   private:
-    const std::shared_ptr<Call> call_;
-  };
-  auto call = std::make_shared<Call>(timeout, std::move(poller.waker));
-  auto operation = std::make_unique<Operation>(call);
-  state_->want([call, function = std::move(function)] { call->run(function); });
-  return operation;
-}
+ private:
+  const std::shared_ptr<Call> call_;
+};
 
 BlockingLock::BlockingLock(std::shared_ptr<ResourceLock> lock)
     : AsyncLock(lease_runtime()),
@@ -109,25 +116,11 @@ BlockingLock::BlockingLock(std::shared_ptr<ResourceLock> lock)
       state_(std::make_shared<State>()),
       thread_(make_thread("kube-lock", [state = state_] { state->run(); })) {}
 
-std::unique_ptr<LockOperation> BlockingLock::start_get(Clock::Duration timeout, Poller poller) {
-  return start(timeout, std::move(poller),
-               [lock = lock_](const LockCall& call) { return lock->get(call); });
-}
-
-std::unique_ptr<LockOperation> BlockingLock::start_create(const LeaderElectionRecord& record,
-                                                          Clock::Duration timeout, Poller poller) {
-  return start(timeout, std::move(poller), [lock = lock_, record](const LockCall& call) {
-    lock->create(record, call);
-    return Call::Record{};
-  });
-}
-
-std::unique_ptr<LockOperation> BlockingLock::start_update(const LeaderElectionRecord& record,
-                                                          Clock::Duration timeout, Poller poller) {
-  return start(timeout, std::move(poller), [lock = lock_, record](const LockCall& call) {
-    lock->update(record, call);
-    return Call::Record{};
-  });
+std::unique_ptr<LockOperation> BlockingLock::start(LockRequest request, Poller poller) {
+  auto call = std::make_shared<Call>(std::move(request), std::move(poller.waker));
+  auto operation = std::make_unique<Operation>(call);
+  state_->want([call, lock = lock_] { call->run(*lock); });
+  return operation;
 }
 
 void BlockingLock::record_event(std::string message) noexcept {

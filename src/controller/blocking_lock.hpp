@@ -16,14 +16,7 @@ class BlockingLock final : public AsyncLock {
   BlockingLock(std::shared_ptr<ResourceLock> lock);
   ~BlockingLock() override { join(); }
 
-  [[nodiscard]] std::unique_ptr<LockOperation> start_get(Clock::Duration timeout,
-                                                         Poller poller) override;
-  [[nodiscard]] std::unique_ptr<LockOperation> start_create(const LeaderElectionRecord& record,
-                                                            Clock::Duration timeout,
-                                                            Poller poller) override;
-  [[nodiscard]] std::unique_ptr<LockOperation> start_update(const LeaderElectionRecord& record,
-                                                            Clock::Duration timeout,
-                                                            Poller poller) override;
+  [[nodiscard]] std::unique_ptr<LockOperation> start(LockRequest request, Poller poller) override;
   void record_event(std::string message) noexcept override;
   [[nodiscard]] Clock& clock() const noexcept override { return system_clock(); }
   /// Completes the requested calls, and ends the thread.
@@ -31,11 +24,8 @@ class BlockingLock final : public AsyncLock {
 
  private:
   class Call;
+  class Operation;
   struct State;
-
-  template <typename Function>
-  [[nodiscard]] std::unique_ptr<LockOperation> start(Clock::Duration timeout, Poller poller,
-                                                     Function function);
 
   const std::shared_ptr<ResourceLock> lock_;
   const std::shared_ptr<State> state_;

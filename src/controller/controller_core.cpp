@@ -236,7 +236,7 @@ void ControllerCore::handle(const Source& source, const ObjectEvent& event) {
                         error.what());
     } catch (...) {
       return log_.error(
-          "the map function threw something that is no std::exception for {}; the event is "
+          "the map function threw an exception that is not a std::exception for {}; the event is "
           "dropped",
           event.key.str());
     }
@@ -253,7 +253,8 @@ bool ControllerCore::passes(const Source& source, const ObjectEvent& event) cons
                  error.what());
     } catch (...) {
       log_.error(
-          "a predicate threw something that is no std::exception for {}; the event is accepted",
+          "a predicate threw an exception that is not a std::exception for {}; the event is "
+          "accepted",
           event.key.str());
     }
     return true;
@@ -337,7 +338,7 @@ void ControllerCore::work(const std::stop_token& stop) {
     } catch (const std::exception& failure) {
       log_.error("a worker continues after a failure: {}", failure.what());
     } catch (...) {
-      log_.error("a worker continues after an exception that is no std::exception");
+      log_.error("a worker continues after an exception that is not a std::exception");
     }
   }
 }
@@ -363,7 +364,7 @@ void ControllerCore::report(const kube::Request& request, ReconcileOutcome outco
   } catch (const std::exception& thrown) {
     log_.error("on_reconcile threw: {}", thrown.what());
   } catch (...) {
-    log_.error("on_reconcile threw something that is no std::exception");
+    log_.error("on_reconcile threw an exception that is not a std::exception");
   }
 }
 
@@ -391,7 +392,7 @@ Result ControllerCore::call(const kube::Request& request, const std::stop_token&
     metrics_.panics.add();
     throw;
   } catch (...) {
-    error = "something that is no std::exception";
+    error = "an exception that is not a std::exception";
     metrics_.panics.add();
     throw;
   }

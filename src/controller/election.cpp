@@ -174,7 +174,7 @@ void Election::report_failure() noexcept {
       context_.log.warning("{}: {}", context_.lock_name, error.what());
     }
   } catch (...) {
-    context_.log.warning("{}: the lock threw something that is no std::exception",
+    context_.log.warning("{}: the lock threw an exception that is not a std::exception",
                          context_.lock_name);
   }
 }
@@ -190,7 +190,7 @@ void Election::announce_leader() {
     } catch (const std::exception& error) {
       log.error("on_new_leader threw: {}", error.what());
     } catch (...) {
-      log.error("on_new_leader threw something that is no std::exception");
+      log.error("on_new_leader threw an exception that is not a std::exception");
     }
   });
   if (kept) announced_ = std::move(leader);
@@ -283,7 +283,7 @@ bool Election::poll_release() {
   try {
     if (!call_) {
       released_.reset();
-      call_ = context_.lock->start_get(context_.call_timeout(deadline_), poller());
+      call_ = context_.lock->start({.timeout = context_.call_timeout(deadline_)}, poller());
     }
     if (call_->poll() == Poll::kPending) return false;
     if (!released_) {
@@ -298,7 +298,10 @@ bool Election::poll_release() {
                                        .acquire_time = now,
                                        .renew_time = now,
                                        .leader_transitions = found->leader_transitions};
-      call_ = context_.lock->start_update(*released_, context_.call_timeout(deadline_), poller());
+      call_ = context_.lock->start({.verb = LockRequest::Verb::kUpdate,
+                                    .record = *released_,
+                                    .timeout = context_.call_timeout(deadline_)},
+                                   poller());
       return true;
     }
     context_.lease->found(*released_);
@@ -314,8 +317,9 @@ bool Election::poll_release() {
   } catch (const std::exception& error) {
     context_.log.error("cannot release {}: {}", context_.lock_name, error.what());
   } catch (...) {
-    context_.log.error("cannot release {}: the lock threw something that is no std::exception",
-                       context_.lock_name);
+    context_.log.error(
+        "cannot release {}: the lock threw an exception that is not a std::exception",
+        context_.lock_name);
   }
   end();
   return false;

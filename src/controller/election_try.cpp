@@ -89,14 +89,15 @@ void ElectionTry::renewal_failed(const std::exception& error) {
 }
 
 void ElectionTry::read() {
-  operation_ = context_.lock->start_get(context_.call_timeout(deadline_), poller_);
+  operation_ = context_.lock->start({.timeout = context_.call_timeout(deadline_)}, poller_);
   step_ = Step::kRead;
 }
 
-void ElectionTry::write(LeaderElectionRecord record) {
+void ElectionTry::write(LeaderElectionRecord record, LockRequest::Verb verb) {
   record_ = std::move(record);
   sent_at_ = context_.clock().now();
-  operation_ = context_.lock->start_update(record_, context_.call_timeout(deadline_), poller_);
+  operation_ = context_.lock->start(
+      {.verb = verb, .record = record_, .timeout = context_.call_timeout(deadline_)}, poller_);
   step_ = Step::kWrite;
 }
 
@@ -110,10 +111,7 @@ std::optional<ElectionTry::Outcome> ElectionTry::decide(
   ObservedLease& lease = *context_.lease;
   if (!found) {
     if (context_.options.coordinated) return Outcome::kFailed;
-    record_ = context_.own_record();
-    sent_at_ = context_.clock().now();
-    operation_ = context_.lock->start_create(record_, context_.call_timeout(deadline_), poller_);
-    step_ = Step::kWrite;
+    write(context_.own_record(), LockRequest::Verb::kCreate);
     return std::nullopt;
   }
   lease.found(*found);

@@ -73,7 +73,7 @@ class ElectionTry {
   /// Returns the outcome for the lease that was read; nothing if it is being written now.
   [[nodiscard]] std::optional<Outcome> decide(const std::optional<LeaderElectionRecord>& found);
   [[nodiscard]] std::optional<Outcome> decide_coordinated(const LeaderElectionRecord& found);
-  void write(LeaderElectionRecord record);
+  void write(LeaderElectionRecord record, LockRequest::Verb verb = LockRequest::Verb::kUpdate);
   void renewal_failed(const std::exception& error);
 
   const ElectionContext& context_;

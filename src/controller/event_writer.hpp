@@ -167,7 +167,7 @@ class EventWriter : public Job {
     } catch (const std::exception& error) {
       log_.error("{}: {}", what, error.what());
     } catch (...) {
-      log_.error("{}: something that is no std::exception was thrown", what);
+      log_.error("{}: an exception that is not a std::exception was thrown", what);
     }
     return std::nullopt;
   }
@@ -220,7 +220,7 @@ class EventWriter : public Job {
       log_.error("cannot send an event: {}", error.what());
       return true;
     } catch (...) {
-      log_.error("cannot send an event: the sink threw something that is no std::exception");
+      log_.error("cannot send an event: the sink threw an exception that is not a std::exception");
       return true;
     }
     sending.call.reset();

@@ -65,7 +65,7 @@ void report(const Logger& log, const char* what) noexcept {
   } catch (const std::exception& error) {
     log.error("{}: {}", what, error.what());
   } catch (...) {
-    log.error("{}: something that is no std::exception was thrown", what);
+    log.error("{}: an exception that is not a std::exception was thrown", what);
   }
 }
 

@@ -29,7 +29,7 @@ void LeaseCandidatePublisher::run(std::stop_token stop) {
       log_.warning("{}: {}", options_.name, error.what());
       wait = retry.next(clock_.now());
     } catch (...) {
-      log_.warning("{}: something that is no std::exception was thrown", options_.name);
+      log_.warning("{}: an exception that is not a std::exception was thrown", options_.name);
       wait = retry.next(clock_.now());
     }
     std::unique_lock lock{mutex_};

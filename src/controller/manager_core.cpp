@@ -324,7 +324,7 @@ void ManagerCore::runnable_failed(const std::string& name,
   } catch (const std::exception& thrown) {
     log_.error("{} failed: {}", name, thrown.what());
   } catch (...) {
-    log_.error("{} failed: it threw something that is no std::exception", name);
+    log_.error("{} failed: it threw an exception that is not a std::exception", name);
   }
 }
 

@@ -12,7 +12,7 @@
 namespace kube::detail {
 
 /// The gauge `runtime_blocked_seconds`: one series for each handler that blocks while the limit of
-/// workers holds others back. Computed when the registry is asked; the destructor removes all
+/// workers holds others back. Computed when metrics are read; the destructor removes all
 /// series.
 class BlockedGauges {
  public:

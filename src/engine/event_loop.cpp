@@ -381,8 +381,7 @@ void EventLoop::run_pending(TimePoint end) noexcept {
     tasks = posted_.size();
   }
   while (std::shared_ptr<Job> job = jobs.pop()) {
-    Scheduler::execute(*job);
-    job.reset();
+    Scheduler::execute(std::move(job));
     if (is_late()) break;
   }
   if (!jobs.empty()) {
@@ -416,7 +415,7 @@ void EventLoop::run_inline(bool reads_more) noexcept {
       const std::shared_ptr<Scheduler> scheduler = job->scheduler();
       scheduler->push_again(std::move(job));
     } else {
-      Scheduler::execute(*job);
+      Scheduler::execute(std::move(job));
     }
   }
 }

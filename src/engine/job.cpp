@@ -24,7 +24,7 @@ void Job::schedule() noexcept {
   if (seen == State::kIdle) scheduler_->push(shared_from_this());
 }
 
-void Job::execute() noexcept {
+bool Job::execute() noexcept {
   state_.exchange(State::kRunning, std::memory_order_acq_rel);
   {
     const NoWaitCode scope{placement_ == Placement::kLoop || placement_ == Placement::kLibrary ||
@@ -32,9 +32,11 @@ void Job::execute() noexcept {
     run();
   }
   State expected = State::kRunning;
-  if (state_.compare_exchange_strong(expected, State::kIdle, std::memory_order_acq_rel)) return;
+  if (state_.compare_exchange_strong(expected, State::kIdle, std::memory_order_acq_rel)) {
+    return false;
+  }
   state_.exchange(State::kQueued, std::memory_order_acq_rel);
-  scheduler_->push_again(shared_from_this());
+  return true;
 }
 
 void JobList::push(std::shared_ptr<Job> job) noexcept {

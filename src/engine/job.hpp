@@ -66,7 +66,8 @@ class Job : public Waker, public std::enable_shared_from_this<Job> {
 
   enum class State : std::uint8_t { kIdle, kQueued, kRunning, kRunningAgain };
 
-  void execute() noexcept;
+  /// Calls run(). Returns true if the job was scheduled meanwhile: the caller has to queue it again.
+  [[nodiscard]] bool execute() noexcept;
 
   std::atomic<State> state_ = State::kIdle;
   const Placement placement_;

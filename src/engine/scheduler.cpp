@@ -31,4 +31,10 @@ void Scheduler::push_again(std::shared_ptr<Job> job) noexcept {
   }
 }
 
+void Scheduler::execute(std::shared_ptr<Job> job) noexcept {
+  if (!run(*job)) return;
+  const std::shared_ptr<Scheduler> scheduler = job->scheduler();
+  scheduler->push_again(std::move(job));
+}
+
 }  // namespace kube::detail

@@ -39,8 +39,10 @@ class Scheduler : public std::enable_shared_from_this<Scheduler> {
   /// Drops all jobs and tasks, and refuses further ones. Ends the workers. The loop must not run
   /// any more.
   void close() noexcept;
-  /// Runs a job that was taken from a list.
-  static void execute(Job& job) noexcept { job.execute(); }
+  /// Runs a job that was taken from a list. Returns true if the caller has to queue it again.
+  [[nodiscard]] static bool run(Job& job) noexcept { return job.execute(); }
+  /// As run(), and queues the job again if it has more to do.
+  static void execute(std::shared_ptr<Job> job) noexcept;
 
  private:
   const Logger log_;

@@ -42,16 +42,12 @@ std::chrono::nanoseconds cpu_time(clockid_t clock) noexcept {
 
 }  // namespace
 
-/// Checks the workers while jobs are queued. Runs on the loop's thread, which never blocks.
-class WorkerPool::Watchdog final : public Job {
+/// Checks the pool again and again, until nothing is left to check. Runs on the loop's thread,
+/// which never blocks.
+class WorkerPool::Watchdog : public Job {
  public:
-  using Check = std::optional<std::chrono::nanoseconds> (WorkerPool::*)() noexcept;
-
-  Watchdog(const std::shared_ptr<Scheduler>& scheduler, std::weak_ptr<WorkerPool> pool, Check check)
-      : Job(Placement::kLoop),
-        pool_(std::move(pool)),
-        check_(check),
-        timer_(scheduler, system_clock()) {
+  Watchdog(const std::shared_ptr<Scheduler>& scheduler, std::weak_ptr<WorkerPool> pool)
+      : Job(Placement::kLoop), pool_(std::move(pool)), timer_(scheduler, system_clock()) {
     bind(scheduler);
   }
 
@@ -63,12 +59,35 @@ class WorkerPool::Watchdog final : public Job {
   void run() noexcept override {
     const auto pool = pool_.lock();
     if (pool == nullptr) return;
-    if (const auto pause = ((*pool).*check_)()) check_in(*pause);
+    if (const auto pause = check(*pool)) check_in(*pause);
   }
+  /// Returns the delay until the next check, or nullopt if none is needed.
+  virtual std::optional<std::chrono::nanoseconds> check(WorkerPool& pool) noexcept = 0;
 
   const std::weak_ptr<WorkerPool> pool_;
-  const Check check_;
   Timer timer_;
+};
+
+/// Checks for stuck workers while jobs are queued.
+class WorkerPool::WorkerWatchdog final : public Watchdog {
+ public:
+  using Watchdog::Watchdog;
+
+ private:
+  std::optional<std::chrono::nanoseconds> check(WorkerPool& pool) noexcept override {
+    return pool.check_workers();
+  }
+};
+
+/// Checks for jobs that wait only because of the limit of blocking ones.
+class WorkerPool::LimitWatchdog final : public Watchdog {
+ public:
+  using Watchdog::Watchdog;
+
+ private:
+  std::optional<std::chrono::nanoseconds> check(WorkerPool& pool) noexcept override {
+    return pool.check_limit();
+  }
 };
 
 WorkerPool::WorkerPool(WorkerPoolOptions options, Logger log)
@@ -77,9 +96,8 @@ WorkerPool::WorkerPool(WorkerPoolOptions options, Logger log)
 WorkerPool::~WorkerPool() { close(Close::kAtOnce); }
 
 void WorkerPool::start(const std::shared_ptr<Scheduler>& scheduler) {
-  auto watchdog =
-      std::make_shared<Watchdog>(scheduler, weak_from_this(), &WorkerPool::check_workers);
-  auto limit = std::make_shared<Watchdog>(scheduler, weak_from_this(), &WorkerPool::check_limit);
+  auto watchdog = std::make_shared<WorkerWatchdog>(scheduler, weak_from_this());
+  auto limit = std::make_shared<LimitWatchdog>(scheduler, weak_from_this());
   const std::lock_guard guard{mutex_};
   watchdog_ = std::move(watchdog);
   limit_watchdog_ = std::move(limit);
@@ -116,6 +134,17 @@ void WorkerPool::push(std::shared_ptr<Job> job) noexcept {
   if (wake) work_.notify_one();
   if (watchdog) watchdog->check_in(kStuckAfter);
   if (limit) limit->check_in(options_.report_after);
+}
+
+void WorkerPool::queue_again(std::shared_ptr<Job> job, std::unique_lock<std::mutex>& lock) noexcept {
+  if (closed_) {
+    lock.unlock();
+    job.reset();  // may be the last owner
+    lock.lock();
+    return;
+  }
+  list_of_locked(job->placement()).push(std::move(job));
+  ++ready_;
 }
 
 std::shared_ptr<WorkerPool::Watchdog> WorkerPool::watch_locked() noexcept {
@@ -225,19 +254,21 @@ void WorkerPool::work(Worker& worker) noexcept {
       lock.unlock();
       if (limit) limit->check_in(options_.report_after);
       note_progress();
-      Scheduler::execute(*job);
+      const bool again = Scheduler::run(*job);
       if (blocking) {
         const std::lock_guard guard{worker.naming};
         worker.blocking = nullptr;
       }
-      job.reset();  // may be the last owner
+      if (!again) job.reset();  // may be the last owner
       note_progress();
       lock.lock();
       if (urgent) --in_urgent_;
-      if (!blocking) continue;
-      // Sleeping workers were not woken for a job that the limit held back.
-      if (!may_block_locked() && !blocking_.empty() && idle_ > 0) work_.notify_one();
-      --in_blocking_;
+      if (blocking) {
+        // Sleeping workers were not woken for a job that the limit held back.
+        if (!may_block_locked() && !blocking_.empty() && idle_ > 0) work_.notify_one();
+        --in_blocking_;
+      }
+      if (again) queue_again(std::move(job), lock);
     }
     if (closed_) break;
     ++idle_;
@@ -379,7 +410,7 @@ bool WorkerPool::run_library_jobs() noexcept {
       --ready_;
       job = library_.pop();
     }
-    Scheduler::execute(*job);
+    Scheduler::execute(std::move(job));
   } while (std::chrono::steady_clock::now() < end);
   return true;
 }

@@ -79,10 +79,13 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
 
  private:
   class Watchdog;
+  class WorkerWatchdog;
+  class LimitWatchdog;
   struct Worker {
     std::thread thread;
     std::atomic<std::uint64_t> progress = 0;
-    /// Guards `blocking` where it is cleared, besides the pool's mutex: the job may be destroyed afterwards.
+    /// Guards `blocking` where it is cleared, besides the pool's mutex: the job may be destroyed
+    /// afterwards.
     mutable std::mutex naming;
     /// The job that it runs, if that may block.
     const Job* blocking = nullptr;
@@ -110,6 +113,10 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
   [[nodiscard]] std::shared_ptr<Watchdog> watch_limit_locked() noexcept;
   [[nodiscard]] std::vector<Blocked> blocked_locked() const;
   void work(Worker& worker) noexcept;
+  /// Queues a job that has more to do, on the worker that has just run it. That worker takes the
+  /// next job itself, so no other one is woken: a wake-up for each slice of a long delivery would
+  /// cost more than the delivery.
+  void queue_again(std::shared_ptr<Job> job, std::unique_lock<std::mutex>& lock) noexcept;
   void join_ended() noexcept;
   static void join(std::list<Worker>& ended) noexcept;
   /// Adds a worker if all existing ones are stuck. Returns the delay until the next check, or

@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -68,7 +69,7 @@ class Pool::Core {
   }
 
   Node* intern(const Key& key) {
-    Shard& shard = shard_of(key.hash);
+    Shard& shard = shard_of(shards(), key.hash);
     const std::lock_guard lock{shard.mutex};
     if (const auto found = shard.nodes.find(key); found != shard.nodes.end()) {
       (*found)->retain();
@@ -94,7 +95,7 @@ class Pool::Core {
   /// intern() cannot return a node that is being destroyed.
   void release_last(Node* node) noexcept {
     {
-      Shard& shard = shard_of(node->hash);
+      Shard& shard = shard_of(*shards_.load(std::memory_order_acquire), node->hash);
       const std::lock_guard lock{shard.mutex};
       if (node->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
       shard.nodes.erase(node);
@@ -130,19 +131,35 @@ class Pool::Core {
     const std::lock_guard lock{registry_.mutex};
     (previous_ != nullptr ? previous_->next_ : registry_.first) = next_;
     if (next_ != nullptr) next_->previous_ = previous_;
+    delete shards_.load(std::memory_order_relaxed);
   }
 
   struct alignas(64) Shard {
     std::mutex mutex;
     boost::unordered_flat_set<Node*, NodeHash, NodeEqual> nodes;  // guarded by mutex
   };
-  Shard& shard_of(std::uint32_t hash) noexcept { return shards_[hash % shards_.size()]; }
+  using Shards = std::array<Shard, 16>;
+
+  static Shard& shard_of(Shards& shards, std::uint32_t hash) noexcept {
+    return shards[hash % shards.size()];
+  }
+  /// Made with the first node, so that the pool of a cache without objects is small.
+  Shards& shards() {
+    if (Shards* const made = shards_.load(std::memory_order_acquire)) return *made;
+    const std::lock_guard lock{registry_.mutex};  // fork handlers must find them unlocked
+    Shards* made = shards_.load(std::memory_order_relaxed);
+    if (made == nullptr) {
+      made = new Shards;
+      shards_.store(made, std::memory_order_release);
+    }
+    return *made;
+  }
 
   const std::uint64_t seed_;
   std::atomic<std::size_t> owners_{1};
   std::atomic<std::size_t> nodes_{0};
   std::atomic<std::size_t> bytes_{0};
-  std::array<Shard, 16> shards_;
+  std::atomic<Shards*> shards_{nullptr};
   Core* previous_ = nullptr;  // links of the registry
   Core* next_ = nullptr;
 };
@@ -153,13 +170,17 @@ const bool Pool::Core::has_fork_handlers_ = detail::add_fork_handlers(before_for
 void Pool::Core::before_fork() noexcept {
   registry_.mutex.lock();
   for (Core* core = registry_.first; core != nullptr; core = core->next_) {
-    for (Shard& shard : core->shards_) shard.mutex.lock();
+    Shards* const shards = core->shards_.load(std::memory_order_acquire);
+    if (shards == nullptr) continue;
+    for (Shard& shard : *shards) shard.mutex.lock();
   }
 }
 
 void Pool::Core::after_fork() noexcept {
   for (Core* core = registry_.first; core != nullptr; core = core->next_) {
-    for (Shard& shard : core->shards_) shard.mutex.unlock();
+    Shards* const shards = core->shards_.load(std::memory_order_acquire);
+    if (shards == nullptr) continue;
+    for (Shard& shard : *shards) shard.mutex.unlock();
   }
   registry_.mutex.unlock();
 }

@@ -145,7 +145,7 @@ void SocketDial::begin_tls(Step step) {
                                           .role = to_proxy ? "proxy" : "server",
                                           .host = to_proxy  ? origin_.proxy->host
                                                   : renamed ? material_->server_name
-                                                            : origin_.host,
+                                                            : origin_.server.host,
                                           .offer_http2 = !to_proxy && !options_.disable_http2,
                                           .show_certificate = !to_proxy});
   tls_ = tls.get();

@@ -61,7 +61,7 @@ TransportError lookup_failed(const Origin& origin, std::string_view detail) {
   }
   return make(Kind::kResolve, origin.name,
               "the host was not found; check the address and the name service",
-              fmt::format("{}: {}", origin.host, detail));
+              fmt::format("{}: {}", origin.server.host, detail));
 }
 
 TransportError connect_failed(const Origin& origin, int code, std::string_view detail) {

@@ -90,6 +90,11 @@ const HttpResponseHead& Exchange::head_locked() const {
   return head_;
 }
 
+HttpResponseHead Exchange::take_head() {
+  const std::lock_guard lock{mutex_};
+  return std::move(head_);
+}
+
 void Exchange::take(std::string& bytes) {
   bytes.clear();
   bool tell = false;
@@ -187,6 +192,7 @@ void Exchange::limit_buffer(std::size_t bytes) {
 void Exchange::on_head(HttpResponseHead head) {
   head_at = last_byte = clock_.now();
   status = head.status;
+  Headers{}.swap(request.headers);  // there is no further attempt
   const std::lock_guard lock{mutex_};
   head_ = std::move(head);
   head_there_ = true;

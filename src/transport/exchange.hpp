@@ -79,7 +79,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   }
 
   // --- read by both sides ---------------------------------------------------------------------
-  const HttpRequest request;
+  HttpRequest request;  ///< constant, but its headers are released when the head has arrived
   const std::shared_ptr<const TlsMaterial> material;
   const TimePoint started;
 
@@ -100,6 +100,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   void set_waker(std::weak_ptr<Waker> waker) noexcept { waker_ = std::move(waker); }
   /// Polled form of wait_head(): null while pending.
   [[nodiscard]] const HttpResponseHead* poll_head();
+  /// Moves the head out, once it is known.
+  [[nodiscard]] HttpResponseHead take_head();
   /// Polled form of take(): false while pending. The buffers are then released, as for an idle
   /// reader.
   [[nodiscard]] bool poll_take(std::string& bytes);

@@ -126,7 +126,7 @@ class Http1Session final : public Session {
 
   [[nodiscard]] std::string_view output() override {
     if (pending_.empty() && exchange_ != nullptr && !head_to_send_.empty()) {
-      head_to_send_.clear();
+      std::string{}.swap(head_to_send_);  // a watch would keep it for a long time
       pending_ = std::string_view{exchange_->request.body}.substr(with_head_);
     }
     return exchange_ == nullptr ? std::string_view{} : pending_;
@@ -196,6 +196,7 @@ class Http1Session final : public Session {
       head_.clear();  // another head follows
       return;
     }
+    std::string{}.swap(head_);
     choose_body(head);
     exchange_->on_head(std::move(head));
     if (state_ == State::kCounted && left_ == 0) finish();

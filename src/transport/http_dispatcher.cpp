@@ -19,9 +19,9 @@ using std::chrono::microseconds;
 constexpr int kAttempts = 3;
 
 SessionSettings settings_of(const Origin& origin, const TransportOptions& options) {
-  return {.scheme = origin.scheme,
-          .authority = origin.authority,
-          .path_prefix = origin.path,
+  return {.scheme = origin.server.scheme,
+          .authority = origin.server.host_header(),
+          .path_prefix = origin.server.path,
           .max_header_bytes = options.max_header_bytes,
           .stream_buffer_bytes = options.stream_buffer_bytes,
           .ask_for_gzip = !options.disable_compression,
@@ -44,7 +44,7 @@ HttpDispatcher::HttpDispatcher(TransportOptions options, std::unique_ptr<Network
       network_(network ? std::move(network)
                        : make_socket_network(origin_, options_, mailbox_, watcher_)),
       clock_(network_->clock()) {
-  const bool http1 = options_.disable_http2 || origin_.scheme == "http";
+  const bool http1 = options_.disable_http2 || !origin_.secure();
   if (http1) {
     for (Pool& pool : pools_) pool.width = 1;
   }
@@ -334,7 +334,7 @@ void HttpDispatcher::report_finished() noexcept {
       const TimePoint now = clock_.now();
       ExchangeReport report{
           .method = exchange->request.method,
-          .host = origin_.authority,
+          .host = settings_.authority,
           .status = exchange->status,
           .error = exchange->failure(),
           .bytes_sent = exchange->offset,

@@ -33,6 +33,11 @@ class HttpDispatcher {
   [[nodiscard]] const std::shared_ptr<Mailbox>& mailbox() const noexcept { return mailbox_; }
   [[nodiscard]] const TransportOptions& options() const noexcept { return options_; }
   [[nodiscard]] const Origin& origin() const noexcept { return origin_; }
+  /// Hands over the Runtime of the options; may be null. The dispatcher belongs to a job, which may
+  /// be destroyed on a thread of that Runtime, so it must not be the last to release it.
+  [[nodiscard]] std::shared_ptr<Runtime> take_runtime() noexcept {
+    return std::move(options_.runtime);
+  }
 
   /// Sets the job that mail and sockets schedule, and that calls turn(). Call before the first
   /// post.
@@ -83,7 +88,7 @@ class HttpDispatcher {
   /// Fails all accepted exchanges. Those still in the mailbox are handled in the next turn.
   void fail_everything(const TransportError& error) noexcept;
 
-  const TransportOptions options_;
+  TransportOptions options_;  // constant, except for the Runtime
   const Origin origin_;
   const SessionSettings settings_;
   const TransportError canceled_;

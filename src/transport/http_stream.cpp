@@ -32,19 +32,19 @@ void HttpStream::cancel() noexcept {
 
 void HttpStream::wait_head() {
   drive_loop([this] { return exchange_->poll_head() != nullptr; }, EventLoop::TimePoint::max());
-  accept(exchange_->wait_head());
+  (void)exchange_->wait_head();
+  accept();
 }
 
 bool HttpStream::poll_head() {
   if (head_.status != 0) return true;
-  const HttpResponseHead* const head = exchange_->poll_head();
-  if (head == nullptr) return false;
-  accept(*head);
+  if (exchange_->poll_head() == nullptr) return false;
+  accept();
   return true;
 }
 
-void HttpStream::accept(const HttpResponseHead& head) {
-  head_ = head;
+void HttpStream::accept() {
+  head_ = exchange_->take_head();
   const std::string* encoding = find_header(head_.headers, "Content-Encoding");
   if (encoding == nullptr || *encoding != "gzip") return;
   inflater_.emplace();

@@ -40,7 +40,7 @@ class HttpStream final : public PolledStream {
   void cancel() noexcept override;
 
  private:
-  void accept(const HttpResponseHead& head);
+  void accept();
   /// Runs the loop until `ready()` or the deadline, if the loop has no thread and no other thread
   /// runs it.
   void drive_loop(const std::function<bool()>& ready,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/fork.hpp"
 #include "base/no_wait.hpp"
+#include "engine/blocking_call.hpp"
 #include "engine/scheduler.hpp"
 #include <kube/engine/runtime.hpp>
 #include <kube/transport/http_transport.hpp>
@@ -14,7 +15,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "config/non_blocking_credentials.hpp"
+#include "config/credentials_refresh.hpp"
 #include "dial_error.hpp"
 #include "dispatcher_job.hpp"
 #include "http_stream.hpp"
@@ -57,26 +58,26 @@ std::shared_ptr<void> listen_for_identity(const HttpDispatcher& dispatcher,
                                           const std::shared_ptr<detail::Scheduler>& scheduler) {
   const std::shared_ptr<Credentials>& credentials = dispatcher.options().credentials;
   if (credentials == nullptr) return nullptr;
+  auto* const ready = dynamic_cast<detail::NonBlockingCredentials*>(credentials.get());
   auto changed = [mailbox = dispatcher.mailbox(), log = dispatcher.options().log,
-                  weak = std::weak_ptr{credentials}] {
+                  weak = std::weak_ptr{credentials}, ready] {
     try {
-      if (const auto alive = weak.lock()) mailbox->announce(alive->tls());
+      const auto alive = weak.lock();
+      if (alive) mailbox->announce(ready != nullptr ? ready->last_tls() : alive->tls());
     } catch (const std::exception& error) {
       log.warning("connections keep the older client certificate: {}", error.what());
     } catch (...) {
       log.warning("connections keep the older client certificate");
     }
   };
-  if (auto* const ready = dynamic_cast<detail::NonBlockingCredentials*>(credentials.get())) {
-    return ready->on_identity_change(std::move(changed), scheduler);
-  }
+  if (ready != nullptr) return ready->on_identity_change(std::move(changed), scheduler);
   return credentials->on_identity_change(std::move(changed));
 }
 
 /// Returns the Runtime of the options, or a new one. Throws TransportError.
-std::shared_ptr<Runtime> runtime_of(const HttpDispatcher& dispatcher) {
+std::shared_ptr<Runtime> runtime_of(HttpDispatcher& dispatcher) {
+  if (std::shared_ptr<Runtime> given = dispatcher.take_runtime()) return given;
   const TransportOptions& options = dispatcher.options();
-  if (options.runtime) return options.runtime;
   try {
     return std::make_shared<Runtime>(
         RuntimeOptions{.log = options.log, .metrics = options.metrics});
@@ -96,8 +97,9 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
       : dispatcher_(*dispatcher),
         runtime_(runtime_of(*dispatcher)),
         no_material_(std::make_shared<TlsMaterial>()),
-        ready_credentials_(
-            dynamic_cast<detail::NonBlockingCredentials*>(dispatcher_.options().credentials.get())),
+        ready_credentials_(std::dynamic_pointer_cast<detail::NonBlockingCredentials>(
+            dispatcher_.options().credentials)),
+        refresh_(ready_credentials_),
         job_(std::make_shared<DispatcherJob>(std::move(dispatcher),
                                              detail::Inside::core(*runtime_))),
         identity_changes_(listen_for_identity(dispatcher_, detail::Inside::core(*runtime_))) {
@@ -132,14 +134,6 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
     return stream;
   }
 
-  [[nodiscard]] std::unique_ptr<detail::PolledStream> start(HttpRequest request,
-                                                            std::weak_ptr<detail::Waker> waker,
-                                                            std::stop_token stop) override {
-    process_.check("the Transport");
-    check_request(request);
-    return send(std::move(request), material(std::move(stop)), std::move(waker));
-  }
-
   [[nodiscard]] std::unique_ptr<detail::PolledStream> try_start(
       HttpRequest& request, std::weak_ptr<detail::Waker> waker) override {
     check_request(request);
@@ -150,9 +144,51 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
     return send(std::move(request), std::move(material), std::move(waker));
   }
 
+  [[nodiscard]] std::unique_ptr<detail::PendingRequest> start(
+      HttpRequest request, const detail::Poller& poller) override {
+    process_.check("the Transport");
+    check_request(request);
+    return std::make_unique<Pending>(*this, std::move(request), poller);
+  }
+
   [[nodiscard]] std::shared_ptr<Runtime> runtime() const noexcept override { return runtime_; }
 
  private:
+  class Pending final : public detail::PendingRequest {
+   public:
+    Pending(HttpTransport& transport, HttpRequest request, const detail::Poller& poller)
+        : transport_(transport), request_(std::move(request)), waker_(poller.waker) {
+      if (transport_.ready_credentials_ != nullptr) {
+        renewal_ = transport_.refresh_.join(poller);
+      } else {
+        asking_.emplace(poller, "Credentials",
+                        [credentials = transport_.dispatcher_.options().credentials](
+                            std::stop_token stop) { return credentials->tls(std::move(stop)); });
+      }
+    }
+
+    [[nodiscard]] std::unique_ptr<detail::PolledStream> poll() override {
+      std::shared_ptr<const TlsMaterial> material;
+      if (renewal_ != nullptr) {
+        if (!detail::CredentialsRefresh::poll(*renewal_)) return nullptr;
+        material = transport_.ready_credentials_->last_tls();
+      } else {
+        std::optional<std::shared_ptr<const TlsMaterial>> answer = asking_->poll();
+        if (!answer) return nullptr;
+        material = std::move(*answer);
+      }
+      return transport_.send(std::move(request_), std::move(material), waker_);
+    }
+
+   private:
+    HttpTransport& transport_;
+    HttpRequest request_;
+    const std::weak_ptr<detail::Waker> waker_;
+    // One of these:
+    std::shared_ptr<detail::CredentialsRefresh::Call> renewal_;
+    std::optional<detail::BlockingCall<std::shared_ptr<const TlsMaterial>>> asking_;
+  };
+
   [[nodiscard]] std::shared_ptr<const TlsMaterial> material(std::stop_token stop) const {
     const auto& credentials = dispatcher_.options().credentials;
     return credentials ? credentials->tls(std::move(stop)) : no_material_;
@@ -177,7 +213,8 @@ class HttpTransport final : public Transport, public detail::AsyncTransport {
   const HttpDispatcher& dispatcher_;  // owned by the job
   const std::shared_ptr<Runtime> runtime_;
   const std::shared_ptr<const TlsMaterial> no_material_;
-  detail::NonBlockingCredentials* const ready_credentials_;  // those of the options, or null
+  const std::shared_ptr<detail::NonBlockingCredentials> ready_credentials_;  // or null
+  detail::CredentialsRefresh refresh_;
   const std::shared_ptr<DispatcherJob> job_;
   const std::shared_ptr<void> identity_changes_;
 };

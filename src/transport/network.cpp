@@ -20,6 +20,11 @@ Resolver::Threads resolver_threads(const TransportOptions& options) {
   return none ? Resolver::Threads::kNone : Resolver::Threads::kAllowed;
 }
 
+/// Returns the peer of the sockets: the proxy, if there is one.
+const Url& first_hop(const Origin& origin) {
+  return origin.proxy ? *origin.proxy : origin.server;
+}
+
 class SocketNetwork final : public Network {
  public:
   SocketNetwork(const Origin& origin, const TransportOptions& options,
@@ -27,8 +32,7 @@ class SocketNetwork final : public Network {
       : origin_(origin),
         options_(options),
         watcher_(watcher),
-        resolver_(origin.proxy ? origin.proxy->host : origin.host,
-                  origin.proxy ? origin.proxy->port : origin.port, std::move(mailbox), options.log,
+        resolver_(first_hop(origin).host, first_hop(origin).port, std::move(mailbox), options.log,
                   resolver_threads(options)) {}
 
   [[nodiscard]] std::unique_ptr<Dial> dial(std::shared_ptr<const TlsMaterial> material) override {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "ip_address.hpp"
 #include "proxy.hpp"
 
 namespace kube::detail {
@@ -17,8 +16,17 @@ using Kind = TransportError::Kind;
 // SOCKS5 encodes each of these lengths in one byte.
 constexpr std::size_t kMaxSocksText = 255;
 
-Url parse_proxy(const std::string& text, const Origin& origin) {
-  Url proxy = parse_url(text, "http", "the address of the proxy");
+/// Parses a URL. The message of a failure begins with `what`, where the URL comes from.
+Url parse(std::string_view text, std::string_view default_scheme, std::string_view what) {
+  try {
+    return parse_url(text, default_scheme);
+  } catch (const UrlError& error) {
+    throw TransportError(Kind::kProtocol, fmt::format("{} is not a URL: {}", what, error.what()));
+  }
+}
+
+Url parse_proxy(const std::string& text, const Url& server) {
+  Url proxy = parse(text, "http", "the address of the proxy");
   if (proxy.scheme == "socks5h") proxy.scheme = "socks5";  // as in Go, the proxy resolves the name
   if (proxy.scheme == "http" || proxy.scheme == "https") return proxy;
   if (proxy.scheme != "socks5") {
@@ -27,7 +35,7 @@ Url parse_proxy(const std::string& text, const Origin& origin) {
         fmt::format("the proxy scheme {} is not supported; use http, https or socks5",
                     proxy.scheme));
   }
-  if (std::max({proxy.user.size(), proxy.password.size(), origin.host.size()}) > kMaxSocksText) {
+  if (std::max({proxy.user.size(), proxy.password.size(), server.host.size()}) > kMaxSocksText) {
     throw TransportError(Kind::kProtocol,
                          "the address of the proxy: SOCKS5 allows at most 255 bytes for user, "
                          "password and host");
@@ -38,24 +46,19 @@ Url parse_proxy(const std::string& text, const Origin& origin) {
 }  // namespace
 
 Origin parse_origin(const TransportOptions& options) {
-  const Url url = parse_url(options.base_url, "https", "the address of the server");
-  if (url.scheme != "https" && url.scheme != "http") {
+  Origin origin;
+  Url& server = origin.server;
+  server = parse(options.base_url, "https", "the address of the server");
+  if (server.scheme != "https" && server.scheme != "http") {
     throw TransportError(Kind::kProtocol, "the address of the server is neither http nor https");
   }
-  const std::string host = bracketed(url.host);
-  const bool usual = url.port == (url.scheme == "https" ? 443 : 80);
-  Origin origin{.scheme = url.scheme,
-                .host = url.host,
-                .port = url.port,
-                .path = url.path,
-                .authority = usual ? host : fmt::format("{}:{}", host, url.port),
-                .name = fmt::format("{}://{}:{}", url.scheme, host, url.port)};
-  while (origin.path.ends_with('/')) origin.path.pop_back();
+  while (server.path.ends_with('/')) server.path.pop_back();
+  origin.name = fmt::format("{}://{}", server.scheme, server.host_and_port());
 
   const std::string proxy = options.proxy_url.empty()
-                                ? proxy_from_environment(origin.scheme, origin.host, origin.port)
+                                ? proxy_from_environment(server.scheme, server.host, server.port)
                                 : options.proxy_url;
-  if (!proxy.empty()) origin.proxy = parse_proxy(proxy, origin);
+  if (!proxy.empty()) origin.proxy = parse_proxy(proxy, server);
   return origin;
 }
 

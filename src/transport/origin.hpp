@@ -1,29 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/url.hpp"
 #include <kube/transport/http_transport.hpp>
 
 #include <optional>
 #include <string>
 
-#include "url.hpp"
-
 namespace kube::detail {
 
 /// The server and the proxy that connections are made to.
 struct Origin {
-  std::string scheme;
-  std::string host;
-  int port = 0;
-  std::string path;
-  /// Value of the Host header: without the port if it is the default.
-  std::string authority;
+  /// Of scheme http or https; the path has no trailing slash.
+  Url server;
+  /// A proxy of scheme http, https or socks5.
+  std::optional<Url> proxy;
   /// "https://10.0.0.1:6443", for messages.
   std::string name;
-  /// A proxy of scheme http, https or socks5.
-  std::optional<Url> proxy = std::nullopt;
 
-  [[nodiscard]] bool secure() const { return scheme == "https"; }
+  [[nodiscard]] bool secure() const { return server.scheme == "https"; }
 };
 
 /// Parses base_url and determines the proxy. Throws TransportError.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy.hpp"
 
+#include "base/ip_address.hpp"
+
 #include <strings.h>
 
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
-
-#include "ip_address.hpp"
 
 namespace kube::detail {
 
@@ -19,13 +19,6 @@ bool same_network(const IpAddress& a, const IpAddress& b, int bits) {
   if (std::memcmp(a.bytes.data(), b.bytes.data(), whole) != 0) return false;
   if (bits % 8 == 0) return true;
   return ((a.bytes[whole] ^ b.bytes[whole]) >> (8 - bits % 8)) == 0;
-}
-
-bool is_loopback(const IpAddress& address) {
-  if (address.v4) return address.bytes[12] == 127;
-  IpAddress one;
-  one.bytes[15] = 1;
-  return address.bytes == one.bytes;
 }
 
 std::optional<int> parse_number(std::string_view text) {
@@ -83,7 +76,7 @@ std::string variable(const char* capitals, const char* small) {
 bool excluded_from_proxy(std::string_view no_proxy, std::string_view host, int port) {
   if (host.ends_with('.')) host.remove_suffix(1);
   const auto address = parse_ip_address(host);
-  if (same_text(host, "localhost") || (address && is_loopback(*address))) return true;
+  if (same_text(host, "localhost") || (address && address->is_loopback())) return true;
   while (!no_proxy.empty()) {
     const auto end = no_proxy.find_first_of(", ");
     std::string_view entry = no_proxy.substr(0, end);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tls_stream.hpp"
 
+#include "base/ip_address.hpp"
+
 #include <fmt/format.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -11,7 +13,6 @@
 #include <stdexcept>
 
 #include "dial_error.hpp"
-#include "ip_address.hpp"
 #include "tls_context.hpp"
 
 namespace kube::detail {

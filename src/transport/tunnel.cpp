@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tunnel.hpp"
 
+#include "base/ip_address.hpp"
 #include <kube/codec/base64.hpp>
 
 #include <fmt/format.h>
@@ -11,7 +12,6 @@
 #include <utility>
 
 #include "dial_error.hpp"
-#include "ip_address.hpp"
 #include "peer_text.hpp"
 #include "session.hpp"
 
@@ -25,7 +25,7 @@ constexpr std::string_view kCheckProxy = "check proxy-url or HTTPS_PROXY";
 class HttpTunnel final : public Tunnel {
  public:
   explicit HttpTunnel(const Origin& origin) : origin_(origin) {
-    const std::string target = fmt::format("{}:{}", bracketed(origin.host), origin.port);
+    const std::string target = origin.server.host_and_port();
     output_ = fmt::format("CONNECT {} HTTP/1.1\r\nHost: {}\r\n", target, target);
     const Url& proxy = *origin.proxy;
     if (!proxy.user.empty() || !proxy.password.empty()) {
@@ -217,15 +217,15 @@ class SocksTunnel final : public Tunnel {
 
   void ask() {
     output_ = std::string{"\5\1\0", 3};
-    if (const auto address = parse_ip_address(origin_.host)) {
+    if (const auto address = parse_ip_address(origin_.server.host)) {
       output_ += address->v4 ? '\1' : '\4';
       for (const unsigned char byte : address->own_bytes()) output_ += static_cast<char>(byte);
     } else {
       output_ += '\3';
-      append_text(origin_.host);
+      append_text(origin_.server.host);
     }
-    output_ += static_cast<char>(origin_.port >> 8);
-    output_ += static_cast<char>(origin_.port & 0xff);
+    output_ += static_cast<char>(origin_.server.port >> 8);
+    output_ += static_cast<char>(origin_.server.port & 0xff);
     step_ = Step::kConnect;
   }
 

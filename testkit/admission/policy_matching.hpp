@@ -3,6 +3,7 @@
 
 #include <kube/object/value.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +28,10 @@ struct MatchedRequest {
   const Value* namespace_labels = nullptr;
 };
 
-/// Returns whether a request matches matchConstraints or matchResources. An absent value matches.
-[[nodiscard]] bool matches_resources(const Value& constraints, const MatchedRequest& request);
+/// Returns the version that a request matches matchConstraints or matchResources in: its own if a
+/// rule names it, or with matchPolicy Equivalent another one of the resource. Returns nothing if it
+/// does not match. An absent value matches.
+[[nodiscard]] std::optional<std::string> match_resources(const Value& constraints,
+                                                         const MatchedRequest& request);
 
 }  // namespace kube::testkit::detail

@@ -19,7 +19,11 @@ namespace {
 const GroupResource kPods{"", "pods"};
 const GroupResource kServices{"", "services"};
 const GroupResource kClaims{"", "persistentvolumeclaims"};
+const GroupResource kDeviceClaims{"resource.k8s.io", "resourceclaims"};
 constexpr std::string_view kOfStorageClass = ".storageclass.storage.k8s.io/";
+constexpr std::string_view kOfDeviceClass = ".deviceclass.resource.k8s.io/devices";
+/// The most devices that one claim can get; counted for requests of all devices.
+constexpr int kMaxDevices = 32;
 /// Core resources that quotas limit by their plain name.
 constexpr std::array<std::string_view, 4> kPlainCounts{"configmaps", "secrets",
                                                        "replicationcontrollers", "resourcequotas"};
@@ -73,6 +77,32 @@ ResourceAmounts claim_usage(const Value& claim) {
   if (const auto storage = requests.find("storage"); storage != requests.end()) {
     usage["requests.storage"] = storage->second;
     if (!of_class.empty()) usage[of_class + "requests.storage"] = storage->second;
+  }
+  return usage;
+}
+
+/// Returns the number of devices of a request, or of an alternative of one, by class.
+ResourceAmounts requested_devices(const Value& request) {
+  const std::string_view mode = text_member(request, "allocationMode");
+  Quantity count{"0"};
+  if (mode == "ExactCount") count = std::to_string(request.get_integer("count").value_or(0));
+  if (mode == "All") count = std::to_string(kMaxDevices);
+  return {{fmt::format("{}{}", text_member(request, "deviceClassName"), kOfDeviceClass), count}};
+}
+
+/// Counts the alternative with the most devices of each class, as any of them may be chosen.
+ResourceAmounts device_usage(const Value& claim) {
+  ResourceAmounts usage;
+  for (const Value& request : claim.get_array("spec.devices.requests")) {
+    ResourceAmounts most;
+    for (const Value& alternative : request.get_array("firstAvailable")) {
+      for (const auto& [name, count] : requested_devices(alternative)) {
+        Quantity& so_far = most.try_emplace(name, count).first->second;
+        if (so_far < count) so_far = count;
+      }
+    }
+    if (request["exactly"].is_object()) most = requested_devices(request["exactly"]);
+    add_amounts(usage, most);
   }
   return usage;
 }
@@ -135,6 +165,8 @@ ResourceAmounts usage_of(const GroupResource& resource, const Value& object) {
     usage = service_usage(object);
   } else if (resource == kClaims) {
     usage = claim_usage(object);
+  } else if (resource == kDeviceClaims) {
+    usage = device_usage(object);
   } else if (resource.group.empty() &&
              std::ranges::find(kPlainCounts, resource.resource) != kPlainCounts.end()) {
     usage[resource.resource] = "1";
@@ -165,6 +197,7 @@ GroupResource counted_resource(std::string_view limit) {
       limit.find(kOfStorageClass) != std::string_view::npos) {
     return kClaims;
   }
+  if (limit.ends_with(kOfDeviceClass)) return kDeviceClaims;
   if (std::ranges::find(kPlainCounts, limit) != kPlainCounts.end()) {
     return {"", std::string{limit}};
   }

@@ -20,7 +20,8 @@ std::vector<cel::MissingRule> missing_rules(const Value& definition) {
   std::size_t i = 0;
   for (const Value& version : definition.get_array("spec.versions")) {
     const std::string field = fmt::format("spec.versions[{}].schema.openAPIV3Schema", i++);
-    static_cast<void>(cel::check_rules(version["schema"]["openAPIV3Schema"], field, missing));
+    static_cast<void>(cel::check_rules(version["schema"]["openAPIV3Schema"], field,
+                                       cel::CostLimits::kTotal, missing));
   }
   if (definition.get_string("spec.conversion.strategy") == "Webhook") {
     missing.push_back({"spec.conversion", "", "call conversion webhooks"});
@@ -35,10 +36,9 @@ void report_unsupported(RestRequest& request, bool strict, const Value& object) 
   std::vector<cel::MissingRule> missing;
   if (id == "customresourcedefinitions.apiextensions.k8s.io") {
     missing = missing_rules(object);
-  } else if (id == "validatingadmissionpolicies.admissionregistration.k8s.io") {
+  } else if (id == "validatingadmissionpolicies.admissionregistration.k8s.io" ||
+             id == "mutatingadmissionpolicies.admissionregistration.k8s.io") {
     missing = cel::Policy{object}.missing();
-  } else if (id == "mutatingadmissionpolicies.admissionregistration.k8s.io") {
-    missing.push_back({"spec", "", "apply mutating admission policies"});
   } else if (id == "validatingwebhookconfigurations.admissionregistration.k8s.io" ||
              id == "mutatingwebhookconfigurations.admissionregistration.k8s.io") {
     if (!object.get_array("webhooks").empty()) {

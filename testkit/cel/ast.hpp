@@ -41,7 +41,7 @@ struct Expr {
     kCall,      ///< name(arguments), or target.name(arguments)
     kList,
     kMap,     ///< arguments alternate between keys and values
-    kStruct,  ///< name{...}: accepted by the parser, rejected by the checker
+    kStruct,  ///< name{field: value}; arguments alternate between fields, as texts, and values
     kComprehension,
   };
 
@@ -51,7 +51,7 @@ struct Expr {
   Val literal = {};
   ExprPtr target = nullptr;
   std::vector<ExprPtr> arguments = {};
-  /// Marks the elements of a list, or the entries of a map, that begin with '?'.
+  /// Marks the elements of a list, or the entries of a map or struct, that begin with '?'.
   std::vector<bool> optional = {};
 
   /// For comprehensions only: target is the range, arguments are the filter (may be null) and the

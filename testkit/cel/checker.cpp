@@ -52,7 +52,8 @@ std::string dotted_name(const Expr& expr) {
 
 class Checker {
  public:
-  explicit Checker(const Variables& variables) : variables_(variables) {}
+  Checker(const Variables& variables, Constructible constructible)
+      : variables_(variables), constructible_(constructible) {}
 
   Checked run(Expr& expr) {
     visit(expr);
@@ -95,11 +96,33 @@ class Checker {
     }
   }
 
-  /// Protobuf message literals. Only the well-known types exist.
   void message(Expr& expr) {
-    if (!expr.name.starts_with("google.protobuf.")) return undeclared(expr, expr.name);
-    checked_.missing.push_back(expr.name + "{}");
-    expr.type = dyn();
+    if (expr.name.starts_with("google.protobuf.")) {
+      checked_.missing.push_back(expr.name + "{}");
+      expr.type = dyn();
+      return;
+    }
+    const bool is_object = expr.name == "Object" || expr.name.starts_with("Object.");
+    if (constructible_ != Constructible::kPatches || (!is_object && expr.name != "JSONPatch")) {
+      return undeclared(expr, expr.name);
+    }
+    for (std::size_t i = 0; i < expr.arguments.size(); i += 2) {
+      visit(*expr.arguments[i]);
+      visit(*expr.arguments[i + 1]);
+      const TypePtr type = element_type(*expr.arguments[i + 1], expr.optional[i / 2]);
+      if (!is_object) patch_field(*expr.arguments[i], *type);
+    }
+    expr.type = opaque_type(expr.name);
+  }
+
+  /// Checks a field of a JSONPatch.
+  void patch_field(const Expr& field, const Type& type) {
+    const std::string_view name = field.literal.as_text();
+    if (name == "value") return;
+    const bool is_known = name == "op" || name == "path" || name == "from";
+    if (is_known && (type.kind == TypeKind::kString || type.kind == TypeKind::kDyn)) return;
+    issue(field.at, fmt::format("expected type of field '{}' is '{}' but provided type is '{}'",
+                                name, is_known ? "string" : "", to_string(type)));
   }
 
   void undeclared(Expr& expr, std::string_view name) {
@@ -470,6 +493,7 @@ class Checker {
 
   inline static const std::vector<Overload> kNone = {};
   const Variables& variables_;
+  const Constructible constructible_;
   std::vector<std::pair<std::string, TypePtr>> locals_;
   bool lenient_ = false;  ///< allows elements of mixed types in lists and maps
   Checked checked_;
@@ -477,8 +501,8 @@ class Checker {
 
 }  // namespace
 
-Checked check(Expr& expression, const Variables& variables) {
-  return Checker{variables}.run(expression);
+Checked check(Expr& expression, const Variables& variables, Constructible constructible) {
+  return Checker{variables, constructible}.run(expression);
 }
 
 }  // namespace kube::testkit::cel

@@ -4,6 +4,7 @@
 #include "testkit/cel/ast.hpp"
 #include "testkit/cel/source.hpp"
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -22,8 +23,15 @@ struct Checked {
   std::vector<std::string> used;
 };
 
+/// The types that an expression can construct.
+enum class Constructible : std::uint8_t {
+  kNothing,
+  kPatches,  ///< Object, Object.spec..., and JSONPatch, for mutating policies
+};
+
 /// Assigns a type to each node of the expression and reports type errors. Afterwards qualified
 /// names such as `optional.of` are resolved to the names of calls and types.
-[[nodiscard]] Checked check(Expr& expression, const Variables& variables);
+[[nodiscard]] Checked check(Expr& expression, const Variables& variables,
+                            Constructible constructible = Constructible::kNothing);
 
 }  // namespace kube::testkit::cel

@@ -2,6 +2,7 @@
 #include "testkit/cel/evaluator.hpp"
 
 #include "testkit/cel/functions.hpp"
+#include "testkit/cel/object_literal.hpp"
 
 #include <fmt/format.h>
 
@@ -17,6 +18,7 @@ namespace {
 // Costs that the real server charges in addition to calls.
 constexpr std::uint64_t kListCost = 10;
 constexpr std::uint64_t kMapCost = 30;
+constexpr std::uint64_t kStructCost = 40;
 
 Val no_overload() { return Val::error("no such overload"); }
 
@@ -49,11 +51,12 @@ class Evaluator {
         return list(expr);
       case Expr::Kind::kMap:
         return map(expr);
+      case Expr::Kind::kStruct:
+        return structure(expr);
       case Expr::Kind::kComprehension:
         return comprehension(expr);
-      default:
-        return Val::error("unsupported expression");
     }
+    return Val::error("unsupported expression");
   }
 
  private:
@@ -186,16 +189,28 @@ class Evaluator {
     return no_overload();
   }
 
+  /// Replaces an optional by its value. Returns false if there is none, or if `value` is no
+  /// optional; then it becomes an error.
+  static bool unwrap(Val& value) {
+    if (!value.is<Optional>()) {
+      value = no_overload();
+      return false;
+    }
+    const std::shared_ptr<const Val> content = value.get<Optional>().value;
+    if (content == nullptr) return false;
+    value = *content;
+    return true;
+  }
+
   Val list(const Expr& expr) {
     meter_.charge(kListCost);
     std::vector<Val> elements;
     for (std::size_t i = 0; i < expr.arguments.size(); ++i) {
       Val element = eval(*expr.arguments[i]);
       if (element.is_error()) return element;
-      if (expr.optional[i]) {
-        if (!element.is<Optional>()) return no_overload();
-        if (!element.get<Optional>().value) continue;
-        element = Val{*element.get<Optional>().value};
+      if (expr.optional[i] && !unwrap(element)) {
+        if (element.is_error()) return element;
+        continue;
       }
       elements.push_back(std::move(element));
     }
@@ -210,10 +225,9 @@ class Evaluator {
       if (key.is_error()) return key;
       Val value = eval(*expr.arguments[i + 1]);
       if (value.is_error()) return value;
-      if (expr.optional[i / 2]) {
-        if (!value.is<Optional>()) return no_overload();
-        if (!value.get<Optional>().value) continue;
-        value = Val{*value.get<Optional>().value};
+      if (expr.optional[i / 2] && !unwrap(value)) {
+        if (value.is_error()) return value;
+        continue;
       }
       const std::string name = key_text(key);
       if (name.empty() || key.is<double>()) {
@@ -222,6 +236,22 @@ class Evaluator {
       made->entries.insert_or_assign(name, std::pair{std::move(key), std::move(value)});
     }
     return MapPtr{std::move(made)};
+  }
+
+  Val structure(const Expr& expr) {
+    meter_.charge(kStructCost);
+    auto made = std::make_shared<ObjectLiteral>(expr.name);
+    for (std::size_t i = 0; i < expr.arguments.size(); i += 2) {
+      Val value = eval(*expr.arguments[i + 1]);
+      if (value.is_error()) return value;
+      if (expr.optional[i / 2] && !unwrap(value)) {
+        if (value.is_error()) return value;
+        continue;
+      }
+      made->fields.insert_or_assign(std::string{expr.arguments[i]->literal.as_text()},
+                                    std::move(value));
+    }
+    return OpaquePtr{std::move(made)};
   }
 
   // --- macros

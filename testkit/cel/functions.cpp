@@ -119,7 +119,7 @@ const std::vector<Overload>* find_functions(std::string_view name) {
 }
 
 bool is_missing_function(std::string_view name) {
-  // Functions of the authorizer library and of JSON patches.
+  // Functions of the authorizer library.
   static constexpr std::array kMissing{"path",
                                        "group",
                                        "serviceAccount",
@@ -131,8 +131,7 @@ bool is_missing_function(std::string_view name) {
                                        "error",
                                        "subresource",
                                        "fieldSelector",
-                                       "labelSelector",
-                                       "jsonpatch.escapeKey"};
+                                       "labelSelector"};
   return std::ranges::any_of(kMissing, [&](const char* missing) { return name == missing; });
 }
 

@@ -255,6 +255,21 @@ Val join(Meter& meter, Arguments a) {
 
 Val quote(Meter&, Arguments a) { return Val::text(detail::quoted_go(a[0].as_text())); }
 
+/// Escapes a key for the path of a JSON patch.
+Val escape_key(Meter& /*meter*/, Arguments a) {
+  std::string escaped;
+  for (const char c : a[0].as_text()) {
+    if (c == '~') {
+      escaped += "~0";
+    } else if (c == '/') {
+      escaped += "~1";
+    } else {
+      escaped += c;
+    }
+  }
+  return Val::text(std::move(escaped));
+}
+
 Val format(Meter& meter, Arguments a) {
   return format_text(meter, a[0].as_text(), *a[1].get<ListPtr>());
 }
@@ -289,6 +304,7 @@ std::span<const Declaration> string_library() {
       {"list<string>->join(string): string", join, Cost::kFirst},
       {"strings.quote(string): string", quote, Cost::kFirst},
       {"string->format(list<dyn>): string", format, Cost::kFirst},
+      {"jsonpatch.escapeKey(string): string", escape_key, Cost::kFirst},
   };
   return kLibrary;
 }

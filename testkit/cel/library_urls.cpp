@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// URLs as Go's net/url parses them, with its error messages, which rules can return. base/url.hpp
+// accepts only the URLs of servers.
 #include "testkit/cel/characters.hpp"
 #include "testkit/cel/functions.hpp"
 

@@ -349,8 +349,11 @@ class Parser {
     Node made = node(Expr::Kind::kStruct, peek().at, name);
     expect("{");
     while (!is("}")) {
-      static_cast<void>(accept("?"));
-      static_cast<void>(field_name());
+      made.expr->optional.push_back(accept("?"));
+      Val key = Val::text(field_name());
+      Node field = node(Expr::Kind::kLiteral, peek().at);  // issues point to the colon
+      field.expr->literal = std::move(key);
+      add(made, std::move(field));
       expect(":");
       add(made, expression());
       if (!accept(",")) break;

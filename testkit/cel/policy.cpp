@@ -2,12 +2,14 @@
 #include "testkit/cel/policy.hpp"
 
 #include "testkit/cel/characters.hpp"
+#include "testkit/cel/object_literal.hpp"
 
 #include "testkit/values/value_edit.hpp"
 
 #include <fmt/format.h>
 
 #include <initializer_list>
+#include <stdexcept>
 #include <utility>
 
 namespace kube::testkit::cel {
@@ -60,11 +62,47 @@ const TypePtr& request_type() {
   return kType;
 }
 
+/// The type of `namespaceObject`. The fields are those of a real server, with its spelling of UID.
+const TypePtr& namespace_type() {
+  static const TypePtr kType = [] {
+    const TypePtr text = simple(TypeKind::kString);
+    const TypePtr number = simple(TypeKind::kInt);
+    const TypePtr time = simple(TypeKind::kTimestamp);
+    const TypePtr texts = list_type(text);
+    const TypePtr metadata =
+        object_of("kubernetes.NamespaceMetadata", {{"name", text},
+                                                   {"generateName", text},
+                                                   {"namespace", text},
+                                                   {"labels", map_type(text, text)},
+                                                   {"annotations", map_type(text, text)},
+                                                   {"UID", text},
+                                                   {"creationTimestamp", time},
+                                                   {"deletionGracePeriodSeconds", number},
+                                                   {"deletionTimestamp", time},
+                                                   {"generation", number},
+                                                   {"resourceVersion", text},
+                                                   {"finalizers", texts}});
+    const TypePtr condition =
+        object_of("kubernetes.NamespaceCondition", {{"status", text},
+                                                    {"type", text},
+                                                    {"lastTransitionTime", time},
+                                                    {"message", text},
+                                                    {"reason", text}});
+    return object_of(
+        "kubernetes.Namespace",
+        {{"metadata", metadata},
+         {"spec", object_of("kubernetes.NamespaceSpec", {{"finalizers", texts}})},
+         {"status", object_of("kubernetes.NamespaceStatus",
+                              {{"conditions", list_type(condition)}, {"phase", text}})}});
+  }();
+  return kType;
+}
+
 Variables variables_of_requests(bool has_params) {
   Variables variables{{"object", simple(TypeKind::kDyn)},
                       {"oldObject", simple(TypeKind::kDyn)},
                       {"request", request_type()},
-                      {"namespaceObject", simple(TypeKind::kDyn)},
+                      {"namespaceObject", namespace_type()},
                       {"authorizer", simple(TypeKind::kDyn)}};
   if (has_params) variables.emplace("params", simple(TypeKind::kDyn));
   return variables;
@@ -75,7 +113,9 @@ Val value_of(const AdmissionInput& input, std::string_view name) {
   if (name == "oldObject") return from_document(input.old_object, nullptr);
   if (name == "request") return from_document(input.request, request_type().get());
   if (name == "params") return from_document(input.params, nullptr);
-  if (name == "namespaceObject") return from_document(input.namespace_object, nullptr);
+  if (name == "namespaceObject") {
+    return from_document(input.namespace_object, namespace_type().get());
+  }
   return Val::error(fmt::format("no such attribute(s): {}", name));
 }
 
@@ -119,15 +159,16 @@ MatchResult match(const std::vector<MatchCondition>& conditions, const Admission
 }
 
 void Policy::add_expression(const std::string& field, const std::string& expression,
-                            const Program& program, TypeKind wanted) {
+                            const Program& program, std::string_view type) {
   if (!program.issues().empty()) {
     errors_.push_back(
         detail::invalid_value(field, expression, "compilation failed: " + program.issues()));
   } else if (!program.missing().empty()) {
     missing_.push_back({field, expression, program.missing().front()});
-  } else if (wanted != TypeKind::kDyn && program.type().kind != wanted) {
+  } else if (!type.empty() && to_string(program.type()) != type) {
     errors_.push_back(detail::invalid_value(
-        field, expression, fmt::format("must evaluate to {}", name_of(*simple_type(wanted)))));
+        field, expression,
+        fmt::format("must evaluate to {} but got {}", type, to_string(program.type()))));
   }
 }
 
@@ -138,20 +179,22 @@ Policy::Policy(const Value& policy) {
   conditions_ = compile_conditions(spec["matchConditions"], has_params);
   for (std::size_t i = 0; i < conditions_.size(); ++i) {
     add_expression(fmt::format("spec.matchConditions[{}].expression", i), conditions_[i].expression,
-                   *conditions_[i].program, TypeKind::kBool);
+                   *conditions_[i].program, "bool");
   }
   Variables variables = variables_of_requests(has_params);
   // Each variable can refer to the variables before it.
   Type known;
   known.kind = TypeKind::kObject;
   known.name = "kubernetes.variables";
-  variables["variables"] = std::make_shared<const Type>(known);
+  if (!policy.get_array("spec.variables").empty()) {
+    variables["variables"] = std::make_shared<const Type>(known);
+  }
   for (const Value& entry : policy.get_array("spec.variables")) {
     Variable variable{std::string{text_member(entry, "name")},
                       std::string{text_member(entry, "expression")}, nullptr};
     variable.program = std::make_shared<const Program>(variable.expression, variables);
     add_expression(fmt::format("spec.variables[{}].expression", variables_.size()),
-                   variable.expression, *variable.program, TypeKind::kDyn);
+                   variable.expression, *variable.program, "");
     const bool valid = variable.program->issues().empty();
     known.fields.insert_or_assign(
         variable.name, Type::Field{valid ? std::make_shared<const Type>(variable.program->type())
@@ -167,15 +210,39 @@ Policy::Policy(const Value& policy) {
     validation.reason = text_member(entry, "reason");
     const std::string field = fmt::format("spec.validations[{}]", validations_.size());
     validation.program = std::make_shared<const Program>(validation.expression, variables);
-    add_expression(field + ".expression", validation.expression, *validation.program,
-                   TypeKind::kBool);
+    add_expression(field + ".expression", validation.expression, *validation.program, "bool");
     const std::string message{text_member(entry, "messageExpression")};
     if (!message.empty()) {
       validation.message_program = std::make_shared<const Program>(message, variables);
-      add_expression(field + ".messageExpression", message, *validation.message_program,
-                     TypeKind::kString);
+      add_expression(field + ".messageExpression", message, *validation.message_program, "string");
     }
     validations_.push_back(std::move(validation));
+  }
+  std::size_t i = 0;
+  for (const Value& entry : policy.get_array("spec.auditAnnotations")) {
+    const std::string field = fmt::format("spec.auditAnnotations[{}].valueExpression", i++);
+    const std::string expression{text_member(entry, "valueExpression")};
+    const Program program{expression, variables};
+    add_expression(field, expression, program, "");
+    if (!program.issues().empty() || !program.missing().empty()) continue;
+    const TypeKind kind = program.type().kind;
+    if (kind == TypeKind::kString || kind == TypeKind::kNull) continue;
+    errors_.push_back(
+        detail::invalid_value(field, expression,
+                              fmt::format("must evaluate to one of [string null_type] but got {}",
+                                          to_string(program.type()))));
+  }
+  for (const Value& entry : policy.get_array("spec.mutations")) {
+    Mutation mutation;
+    mutation.is_json_patch = text_member(entry, "patchType") == "JSONPatch";
+    const char* const member = mutation.is_json_patch ? "jsonPatch" : "applyConfiguration";
+    mutation.expression = text_member(entry[member], "expression");
+    mutation.program =
+        std::make_shared<const Program>(mutation.expression, variables, Constructible::kPatches);
+    add_expression(fmt::format("spec.mutations[{}].{}.expression", mutations_.size(), member),
+                   mutation.expression, *mutation.program,
+                   mutation.is_json_patch ? "list(JSONPatch)" : "Object");
+    mutations_.push_back(std::move(mutation));
   }
 }
 
@@ -188,14 +255,7 @@ class Policy::Run {
     const MatchResult matched = match(policy_.conditions_, input_);
     if (!matched.error.empty()) return failed(matched.error);
     if (!matched.matches) return {};
-    auto variables = std::make_shared<MapData>();
-    variables_ = variables;
-    for (const Variable& variable : policy_.variables_) {
-      // An error in a variable is reported only if the variable is used.
-      Val value = run(*variable.program).value;
-      Val key = Val::text(variable.name);
-      variables->entries.insert_or_assign(key_text(key), std::pair{key, std::move(value)});
-    }
+    evaluate_variables();
     std::vector<Denial> denials;
     for (const Validation& validation : policy_.validations_) {
       const Outcome outcome = run(*validation.program);
@@ -211,7 +271,33 @@ class Policy::Run {
     return denials;
   }
 
+  Patch patch(const Mutation& mutation) {
+    evaluate_variables();
+    const Val result = run(*mutation.program).value;
+    if (budget_ < 0) return {.error = kOutOfBudget};
+    if (result.is_error()) return {.error = failure_of(mutation.expression, result)};
+    if (const std::string wrong = misplaced_type(result); !wrong.empty()) {
+      return {.error = "type mismatch: " + wrong};
+    }
+    try {
+      return {.content = to_document(result), .is_json_patch = mutation.is_json_patch};
+    } catch (const std::invalid_argument& error) {
+      return {.error = error.what()};
+    }
+  }
+
  private:
+  void evaluate_variables() {
+    auto variables = std::make_shared<MapData>();
+    variables_ = variables;
+    for (const Variable& variable : policy_.variables_) {
+      // An error in a variable is reported only if the variable is used.
+      Val value = run(*variable.program).value;
+      Val key = Val::text(variable.name);
+      variables->entries.insert_or_assign(key_text(key), std::pair{key, std::move(value)});
+    }
+  }
+
   std::vector<Denial> failed(const std::string& error) const {
     if (!policy_.fails_on_error_) return {};
     return {Denial{error, ""}};
@@ -246,6 +332,10 @@ class Policy::Run {
 
 std::vector<Policy::Denial> Policy::evaluate(const AdmissionInput& input) const {
   return Run{*this, input}.evaluate();
+}
+
+Policy::Patch Policy::mutation(std::size_t index, const AdmissionInput& input) const {
+  return Run{*this, input}.patch(mutations_[index]);
 }
 
 }  // namespace kube::testkit::cel

@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kube::testkit::cel {
@@ -42,7 +43,7 @@ struct MatchResult {
 [[nodiscard]] MatchResult match(const std::vector<MatchCondition>& conditions,
                                 const AdmissionInput& input);
 
-/// A ValidatingAdmissionPolicy, compiled.
+/// A ValidatingAdmissionPolicy or MutatingAdmissionPolicy, compiled.
 /// Thread safety: immutable; may be used from any thread.
 class Policy {
  public:
@@ -61,6 +62,21 @@ class Policy {
   /// Returns the validations that a request violates. Requires errors() and missing() to be empty.
   [[nodiscard]] std::vector<Denial> evaluate(const AdmissionInput& input) const;
 
+  /// The result of a mutation.
+  struct Patch {
+    Value content = {};  ///< an apply configuration, or a JSON patch
+    bool is_json_patch = false;
+    std::string error = {};  ///< an evaluation error; empty if there is none
+  };
+  /// Returns the number of mutations.
+  [[nodiscard]] std::size_t mutations() const { return mutations_.size(); }
+  /// Evaluates the match conditions.
+  [[nodiscard]] MatchResult matches(const AdmissionInput& input) const {
+    return match(conditions_, input);
+  }
+  /// Evaluates a mutation. Requires errors() and missing() to be empty.
+  [[nodiscard]] Patch mutation(std::size_t index, const AdmissionInput& input) const;
+
  private:
   struct Variable {
     std::string name;
@@ -74,15 +90,22 @@ class Policy {
     std::shared_ptr<const Program> program;
     std::shared_ptr<const Program> message_program;
   };
+  struct Mutation {
+    bool is_json_patch = false;
+    std::string expression;
+    std::shared_ptr<const Program> program;
+  };
   class Run;
 
+  /// `type` is the type that the expression has to have; any if it is empty.
   void add_expression(const std::string& field, const std::string& expression,
-                      const Program& program, TypeKind wanted);
+                      const Program& program, std::string_view type);
 
   bool fails_on_error_ = true;
   std::vector<MatchCondition> conditions_;
   std::vector<Variable> variables_;
   std::vector<Validation> validations_;
+  std::vector<Mutation> mutations_;
   std::vector<detail::FieldError> errors_;
   std::vector<MissingRule> missing_;
 };

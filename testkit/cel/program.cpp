@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testkit/cel/program.hpp"
 
+#include "testkit/cel/cost_estimate.hpp"
 #include "testkit/cel/parser.hpp"
 #include "testkit/cel/source.hpp"
 
@@ -9,11 +10,11 @@
 
 namespace kube::testkit::cel {
 
-Program::Program(std::string_view source, const Variables& variables) {
+Program::Program(std::string_view source, const Variables& variables, Constructible constructible) {
   std::vector<Issue> issues;
   ExprPtr root = parse(source, issues);
   if (root != nullptr) {
-    Checked checked = check(*root, variables);
+    Checked checked = check(*root, variables, constructible);
     issues = std::move(checked.issues);
     missing_ = std::move(checked.missing);
     used_ = std::move(checked.used);
@@ -24,6 +25,10 @@ Program::Program(std::string_view source, const Variables& variables) {
 
 bool Program::uses(std::string_view variable) const {
   return std::ranges::find(used_, variable) != used_.end();
+}
+
+std::uint64_t Program::estimate(const SchemaSizes& self) const {
+  return estimate_cost(*root_, self);
 }
 
 Outcome Program::run(const Lookup& variables, std::uint64_t cost_limit) const {

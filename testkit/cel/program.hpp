@@ -4,6 +4,7 @@
 #include "testkit/cel/ast.hpp"
 #include "testkit/cel/checker.hpp"
 #include "testkit/cel/evaluator.hpp"
+#include "testkit/cel/schema_sizes.hpp"
 #include "testkit/cel/value.hpp"
 
 #include <cstdint>
@@ -35,7 +36,8 @@ struct Outcome {
 class Program {
  public:
   /// Compiles `source`. Check issues() before using the program.
-  Program(std::string_view source, const Variables& variables);
+  Program(std::string_view source, const Variables& variables,
+          Constructible constructible = Constructible::kNothing);
 
   /// The compilation errors, formatted like those of the real server; empty if there are none.
   [[nodiscard]] const std::string& issues() const { return issues_; }
@@ -44,6 +46,10 @@ class Program {
   [[nodiscard]] bool uses(std::string_view variable) const;
   /// The static type of the result.
   [[nodiscard]] const Type& type() const { return *root_->type; }
+
+  /// Returns the most that an evaluation can cost; see estimate_cost(). Requires issues() to be
+  /// empty.
+  [[nodiscard]] std::uint64_t estimate(const SchemaSizes& self) const;
 
   /// Evaluates the program. Requires issues() and missing() to be empty.
   [[nodiscard]] Outcome run(const Lookup& variables,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the rules of a schema when its definition is written.
 #include "testkit/cel/characters.hpp"
+#include "testkit/cel/cost_estimate.hpp"
 #include "testkit/cel/rules.hpp"
+#include "testkit/cel/schema_sizes.hpp"
 #include "testkit/cel/schema_type.hpp"
 
 #include "testkit/values/value_edit.hpp"
@@ -11,7 +13,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <functional>
+#include <optional>
 #include <utility>
 
 namespace kube::testkit::cel {
@@ -19,6 +24,7 @@ namespace kube::testkit::cel {
 namespace {
 
 using detail::FieldError;
+using detail::forbidden_value;
 using detail::invalid_value;
 using detail::is_true_member;
 using detail::member;
@@ -58,46 +64,99 @@ FieldError invalid_entry(const std::string& field, const Value& entry, std::stri
           fmt::format("Invalid value: {}: {}", show_entry(entry), detail)};
 }
 
+/// Limits of the estimated cost of one expression, and of all rules of a schema together.
+constexpr std::uint64_t kCostOfRule = 10'000'000;
+constexpr std::uint64_t kCostOfSchema = 100'000'000;
+/// Number of rules that are named if a schema exceeds its limit, each with at least this share.
+constexpr std::size_t kMostExpensive = 4;
+constexpr std::uint64_t kExpensive = kCostOfSchema / 100;
+
+std::string cost_message(std::string_view what, std::uint64_t cost, std::uint64_t limit) {
+  const double factor = static_cast<double>(cost) / static_cast<double>(limit);
+  const std::string shown = factor > 100   ? "more than 100x"
+                            : factor < 1.5 ? fmt::format("{:.6f}x", factor)
+                                           : fmt::format("{:.1f}x", factor);
+  return fmt::format(
+      "{} exceeds budget by factor of {} (try simplifying the rule, or adding maxItems, "
+      "maxProperties, and maxLength where arrays, maps, and strings are declared)",
+      what, shown);
+}
+
 class RuleChecker {
  public:
-  explicit RuleChecker(std::vector<MissingRule>& missing) : missing_(missing) {}
+  RuleChecker(CostLimits limits, std::vector<MissingRule>& missing)
+      : limits_(limits), missing_(missing) {}
 
-  /// `uncorrelated` is the nearest enclosing list whose elements have no old values; empty if there
-  /// is none.
-  void visit(const Value& schema, const std::string& field, bool is_resource_root,
-             const std::string& uncorrelated) {
+  /// A schema and the lists and maps around it.
+  struct Place {
+    std::string field;
+    bool is_resource_root = false;
+    /// The nearest enclosing list whose elements have no old values; empty if there is none.
+    std::string uncorrelated = {};
+    /// How many values of the schema an object has at most; nothing if it has no bound.
+    std::optional<std::uint64_t> values = 1;
+  };
+
+  void visit(const Value& schema, const Place& place) {
     if (schema["properties"].is_object()) {
       for (const auto& [name, part] : schema["properties"].as_object()) {
-        visit_part(part, fmt::format("{}.properties[{}]", field, name.view()), uncorrelated);
+        visit_part(schema, part, place, fmt::format(".properties[{}]", name.view()));
       }
     }
     if (schema["additionalProperties"].is_object()) {
-      visit_part(schema["additionalProperties"], field + ".additionalProperties", uncorrelated);
+      visit_part(schema, schema["additionalProperties"], place, ".additionalProperties");
     }
-    if (schema["items"].is_object()) {
-      const bool is_map = text_member(schema, "x-kubernetes-list-type") == "map";
-      visit_part(schema["items"], field + ".items",
-                 is_map || !uncorrelated.empty() ? uncorrelated : field);
+    if (schema["items"].is_object()) visit_part(schema, schema["items"], place, ".items");
+    rules(schema, place);
+  }
+
+  /// Checks the sum of all costs. `field` is the schema.
+  void total(const std::string& field) {
+    if (total_ <= kCostOfSchema) return;
+    for (const auto& [estimate, rule] : expensive_) {
+      errors.push_back(forbidden_value(
+          rule,
+          "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 "
+          "schema"));
     }
-    rules(schema, field + ".x-kubernetes-validations", is_resource_root, uncorrelated);
+    errors.push_back(forbidden_value(
+        field, cost_message("x-kubernetes-validations estimated rule cost total for entire "
+                            "OpenAPIv3 schema",
+                            total_, kCostOfSchema)));
   }
 
   std::vector<FieldError> errors;
 
  private:
-  void visit_part(const Value& part, const std::string& field, const std::string& uncorrelated) {
-    visit(part, field, is_true_member(part, "x-kubernetes-embedded-resource"), uncorrelated);
+  void visit_part(const Value& schema, const Value& part, const Place& place,
+                  const std::string& step) {
+    Place below{place.field + step, is_true_member(part, "x-kubernetes-embedded-resource"),
+                place.uncorrelated, place.values};
+    const bool is_list = step == ".items";
+    if (is_list && below.uncorrelated.empty() &&
+        text_member(schema, "x-kubernetes-list-type") != "map") {
+      below.uncorrelated = place.field;
+    }
+    if (is_list || step == ".additionalProperties") {
+      const auto most = schema.get_integer(is_list ? "maxItems" : "maxProperties");
+      if (!most) below.values = std::nullopt;
+      if (below.values) {
+        const auto count = static_cast<std::uint64_t>(std::max<std::int64_t>(0, *most));
+        below.values = saturating_multiply(*below.values, count);
+      }
+    }
+    visit(part, below);
   }
 
-  void rules(const Value& schema, const std::string& field, bool is_resource_root,
-             const std::string& uncorrelated) {
+  void rules(const Value& schema, const Place& place) {
+    const std::string field = place.field + ".x-kubernetes-validations";
     if (!schema["x-kubernetes-validations"].is_array()) return;
     const auto& entries = schema["x-kubernetes-validations"].as_array();
     const std::size_t before = errors.size();
     std::size_t i = 0;
     for (const Value& entry : entries) form(entry, schema, fmt::format("{}[{}]", field, i++));
     if (errors.size() > before || entries.empty()) return;
-    const TypePtr type = type_of_schema(schema, is_resource_root, "selfType");
+    const TypePtr type = type_of_schema(schema, place.is_resource_root, "selfType");
     if (type == nullptr) {
       errors.push_back(
           {std::string{meta::v1::cause_type::kInternal}, field,
@@ -106,11 +165,34 @@ class RuleChecker {
            "declarations"});
       return;
     }
+    const auto sizes = sizes_of_schema(schema, place.is_resource_root);
     i = 0;
     for (const Value& entry : entries) {
-      expression(entry, compile_rule(entry, schema, type), fmt::format("{}[{}]", field, i++),
-                 uncorrelated);
+      const Rule rule = compile_rule(entry, schema, type);
+      const std::string at = fmt::format("{}[{}]", field, i++);
+      if (rule.program->issues().empty()) {
+        const std::uint64_t values = place.values.value_or(most_values(sizes->min_bytes));
+        cost(at + ".rule", "estimated rule cost",
+             saturating_multiply(rule.program->estimate(*sizes), values));
+      }
+      if (rule.message_program != nullptr && rule.message_program->issues().empty()) {
+        cost(at + ".messageExpression", "estimated messageExpression cost",
+             rule.message_program->estimate(*sizes));
+      }
+      expression(entry, rule, at, place.uncorrelated);
     }
+  }
+
+  void cost(const std::string& field, std::string_view what, std::uint64_t estimate) {
+    if (limits_ == CostLimits::kAll && estimate > kCostOfRule) {
+      errors.push_back(forbidden_value(field, cost_message(what, estimate, kCostOfRule)));
+    }
+    total_ = saturating_add(total_, estimate);
+    if (estimate < kExpensive) return;
+    expensive_.emplace_back(estimate, field);
+    std::ranges::stable_sort(expensive_, std::greater<>{},
+                             [](const auto& one) { return one.first; });
+    if (expensive_.size() > kMostExpensive) expensive_.resize(kMostExpensive);
   }
 
   /// Checks the parts of an entry that need no compilation.
@@ -192,15 +274,19 @@ class RuleChecker {
     }
   }
 
+  const CostLimits limits_;
   std::vector<MissingRule>& missing_;
+  std::uint64_t total_ = 0;
+  std::vector<std::pair<std::uint64_t, std::string>> expensive_;  // sorted, most expensive first
 };
 
 }  // namespace
 
-std::vector<FieldError> check_rules(const Value& schema, std::string_view field,
+std::vector<FieldError> check_rules(const Value& schema, std::string_view field, CostLimits limits,
                                     std::vector<MissingRule>& missing) {
-  RuleChecker checker{missing};
-  checker.visit(schema, std::string{field}, true, {});
+  RuleChecker checker{limits, missing};
+  checker.visit(schema, {.field = std::string{field}, .is_resource_root = true});
+  checker.total(std::string{field});
   return std::move(checker.errors);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "testkit/cel/cost_limits.hpp"
 #include "testkit/cel/program.hpp"
 
 #include "testkit/validation/field_error.hpp"
@@ -50,10 +51,10 @@ struct MissingRule {
   std::string function;
 };
 
-/// Checks the rules in a structural schema (CE-6). `field` is the location of the schema. Rules
-/// that cannot be evaluated here are appended to `missing`.
+/// Checks the rules in a structural schema (CE-6, CE-12). `field` is the location of the schema.
+/// Rules that cannot be evaluated here are appended to `missing`.
 [[nodiscard]] std::vector<detail::FieldError> check_rules(const Value& schema,
-                                                          std::string_view field,
+                                                          std::string_view field, CostLimits limits,
                                                           std::vector<MissingRule>& missing);
 
 /// The rules of a schema node and of its descendants.

@@ -11,7 +11,8 @@ namespace kube::testkit::detail {
 /// ExternalName services get none.
 void choose_cluster_address(Store& store, Value& service);
 
-/// Throws ApiError 422 if a new service has an address that is in use.
-void check_cluster_address(Store& store, const Value& service);
+/// Throws ApiError 422 if a new service has an address that is in use, or outside of the range of
+/// cluster IPs. A dry run checks only the range, as a real server does.
+void check_cluster_address(Store& store, const Value& service, bool dry_run);
 
 }  // namespace kube::testkit::detail

@@ -72,16 +72,22 @@ std::vector<Value> namespace_objects(std::string_view namespace_, std::string_vi
   return {named("ServiceAccount", "default"), std::move(certificates)};
 }
 
-Value server_endpoints(std::string_view address, int port) {
+std::vector<Value> server_endpoints(std::string_view address, int port) {
   Value slice = *parse_json(
       R"({"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":"kubernetes",
       "namespace":"default","labels":{"kubernetes.io/service-name":"kubernetes"}}})");
   slice["addressType"] = address.find(':') != std::string_view::npos ? "IPv6" : "IPv4";
   slice["endpoints"] = Value::array({Value::object(
       {{"addresses", Value::array({address})}, {"conditions", Value::object({{"ready", true}})}})});
-  slice["ports"] =
+  const Value ports =
       Value::array({Value::object({{"name", "https"}, {"protocol", "TCP"}, {"port", port}})});
-  return slice;
+  slice["ports"] = ports;
+  Value endpoints = *parse_json(
+      R"({"apiVersion":"v1","kind":"Endpoints","metadata":{"name":"kubernetes",
+      "namespace":"default","labels":{"endpointslice.kubernetes.io/skip-mirror":"true"}}})");
+  endpoints["subsets"] = Value::array({Value::object(
+      {{"addresses", Value::array({Value::object({{"ip", address}})})}, {"ports", ports}})});
+  return {std::move(slice), std::move(endpoints)};
 }
 
 }  // namespace kube::testkit::detail

@@ -21,7 +21,7 @@ namespace kube::testkit::detail {
 [[nodiscard]] std::vector<Value> namespace_objects(std::string_view namespace_,
                                                    std::string_view ca_pem);
 
-/// Returns the Endpoints of the Service default/kubernetes.
-[[nodiscard]] Value server_endpoints(std::string_view address, int port);
+/// Returns the EndpointSlice and the Endpoints of the Service default/kubernetes.
+[[nodiscard]] std::vector<Value> server_endpoints(std::string_view address, int port);
 
 }  // namespace kube::testkit::detail

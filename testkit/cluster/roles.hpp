@@ -7,8 +7,8 @@
 
 namespace kube::testkit::detail {
 
-/// Returns the default cluster roles and their bindings. The rules of large roles are abbreviated:
-/// this server does not enforce them.
+/// Returns the default cluster roles and their bindings, except for those of single controllers.
+/// The rules of aggregated roles are filled in.
 [[nodiscard]] std::vector<Value> default_cluster_roles();
 
 }  // namespace kube::testkit::detail

@@ -17,7 +17,7 @@ Controllers::Controllers(Services& services, Rest& rest)
     : services_(services),
       rest_(rest),
       log_(services.options.logger.named("engine")),
-      namespaces_(services.store.collection({"", "namespaces"})),
+      namespaces_(services, rest),
       definitions_(services, rest),
       garbage_(services, rest) {
   next_tick_ = services_.clock.now() + kTick;
@@ -33,7 +33,7 @@ void Controllers::stop() {
 }
 
 bool Controllers::is_concerned_locked(const Collection& collection, const StoreEvent& event) const {
-  return event.type == Change::Type::kDeleted || &collection == &namespaces_ ||
+  return event.type == Change::Type::kDeleted || namespaces_.is_concerned(collection) ||
          definitions_.is_definitions(collection) ||
          std::ranges::any_of(
              hooks_, [&](const auto& hook) { return hook->resource == collection.resource(); }) ||
@@ -121,14 +121,7 @@ void Controllers::react(const Item& item) {
   } else if (event.type == Change::Type::kDeleted) {
     definitions_.object_deleted(item.collection->resource());
   }
-  if (services_.options.namespace_controller) {
-    if (item.collection == &namespaces_) {
-      namespace_changed(event);
-    } else if (event.type == Change::Type::kDeleted && !terminating_.empty()) {
-      const std::string namespace_ = event.key.substr(0, event.key.find('/'));
-      if (terminating_.contains(namespace_)) empty_namespace(namespace_);
-    }
-  }
+  if (services_.options.namespace_controller) namespaces_.object_changed(*item.collection, event);
   if (services_.options.garbage_collection) garbage_.object_changed(*item.collection, event);
 }
 
@@ -166,50 +159,11 @@ void Controllers::call_hooks(const Item& item) {
   }
 }
 
-void Controllers::namespace_changed(const StoreEvent& event) {
-  const bool ending = event.type != Change::Type::kDeleted &&
-                      !event.object.metadata_text("deletionTimestamp").empty();
-  if (!ending) {
-    terminating_.erase(event.key);
-    return;
-  }
-  terminating_.insert(event.key);
-  empty_namespace(event.key);
-}
-
-void Controllers::empty_namespace(const std::string& name) {
-  bool left = false;
-  std::set<const Collection*> seen;
-  for (const ResourcePtr& resource : services_.catalog()->all()) {
-    if (!resource->namespaced || resource->collection == nullptr ||
-        !seen.insert(resource->collection).second) {
-      continue;
-    }
-    const Store::ListResult found =
-        services_.store.list(*resource->collection, {.scope = {.prefix = name + '/'}});
-    for (const auto& [key, object] : found.objects) {
-      try {
-        left = !rest_.remove_object(*resource, key, {.propagation = "Background"}).gone || left;
-      } catch (const ApiError&) {  // already deleted
-      }
-    }
-  }
-  if (left) return;
-  rest_.edit(namespaces_, name, [](Value& object) {
-    Value kept = Value::array();
-    for (const Value& finalizer : std::as_const(object).get_array("spec.finalizers")) {
-      if (!(finalizer == Value{"kubernetes"})) kept.push_back(finalizer);
-    }
-    object["spec"]["finalizers"] = std::move(kept);
-    return true;
-  });
-}
-
 void Controllers::start_over() {
   const std::lock_guard running{run_mutex_};
   definitions_.rebuild();
   garbage_.clear();
-  terminating_.clear();
+  namespaces_.clear();
   // Called before locking: the store's lock comes first.
   const auto objects = services_.store.all_objects();
   const std::lock_guard lock{mutex_};

@@ -9,13 +9,13 @@
 #include <list>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "testkit/controllers/garbage_collector.hpp"
+#include "testkit/controllers/namespace_controller.hpp"
 #include "testkit/kinds/crd_registry.hpp"
 #include "testkit/requests/services.hpp"
 #include "testkit/rest/rest.hpp"
@@ -72,17 +72,13 @@ class Controllers : private StoreFeed {
   void tick();
   void react(const Item& item);
   void call_hooks(const Item& item);
-  void namespace_changed(const StoreEvent& event);
-  /// Deletes the content of a namespace; finalizes the namespace when it is empty.
-  void empty_namespace(const std::string& name);
 
   Services& services_;
   Rest& rest_;
   const Logger log_;  // created early, because naming a logger allocates
-  Collection& namespaces_;
+  NamespaceController namespaces_;
   CrdRegistry definitions_;
   GarbageCollector garbage_;
-  std::set<std::string, std::less<>> terminating_;
   Clock::TimePoint next_tick_ = {};
   /// The announced write; guarded by the store's lock.
   std::list<Item> staged_;

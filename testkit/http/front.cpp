@@ -7,7 +7,7 @@
 #include "engine/scheduler.hpp"
 #include "engine/thread.hpp"
 #include "server/http_server.hpp"
-#include "transport/ip_address.hpp"
+#include "base/ip_address.hpp"
 #include <kube/base/error.hpp>
 
 #include <fmt/format.h>

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testkit/http/origin.hpp"
 
+#include "base/ip_address.hpp"
 #include "base/text.hpp"
+#include "base/url.hpp"
 #include <kube/api/errors.hpp>
 #include <kube/api/validation.hpp>
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <optional>
 
 #include "testkit/validation/field_error.hpp"
 
@@ -25,34 +24,6 @@ constexpr std::string_view kRemedy =
     "start the server with that host allowed (kubecxx serve --allow-host NAME, "
     "ApiServerOptions::allow_hosts)";
 
-/// An IPv6 or IPv4-mapped address, so that each address has one form.
-using Address = std::array<unsigned char, 16>;
-
-std::optional<Address> parse_address(const std::string& text) {
-  Address address{};
-  if (::inet_pton(AF_INET6, text.c_str(), address.data()) == 1) return address;
-  address[10] = address[11] = 0xff;
-  if (::inet_pton(AF_INET, text.c_str(), address.data() + 12) == 1) return address;
-  return std::nullopt;
-}
-
-bool is_mapped(const Address& address) {
-  return std::all_of(address.begin(), address.begin() + 10, [](auto byte) { return byte == 0; }) &&
-         address[10] == 0xff && address[11] == 0xff;
-}
-
-bool is_loopback(const Address& address) {
-  if (is_mapped(address)) return address[12] == 127;
-  Address one{};
-  one[15] = 1;
-  return address == one;
-}
-
-bool is_unspecified(const Address& address) {
-  const auto first = is_mapped(address) ? address.begin() + 12 : address.begin();
-  return std::all_of(first, address.end(), [](auto byte) { return byte == 0; });
-}
-
 bool is_named(const OriginPolicy& policy, const std::string& host) {
   return std::ranges::any_of(policy.allow_hosts,
                              [&](const std::string& name) { return host_of(name) == host; });
@@ -62,27 +33,27 @@ bool is_own_host(const OriginPolicy& policy, const std::string& host) {
   // Resolvers map these names to the loopback interface.
   if (host == "localhost" || host.ends_with(".localhost")) return true;
   if (is_named(policy, host)) return true;
-  const std::optional<Address> address = parse_address(host);
+  const auto address = kube::detail::parse_ip_address(host);
   if (!address) return false;
-  if (is_loopback(*address)) return true;
-  const std::optional<Address> listen = parse_address(policy.listen);
+  if (address->is_loopback()) return true;
+  const auto listen = kube::detail::parse_ip_address(policy.listen);
   // After DNS rebinding a page still sends its name, never an address.
-  return listen && (*listen == *address || is_unspecified(*listen));
+  return listen && (listen->bytes == address->bytes || listen->is_unspecified());
 }
 
+/// Returns the authority of an origin, which has a scheme and nothing else; else empty.
 std::string_view authority_of(std::string_view origin) {
-  const std::size_t scheme = origin.find("://");
-  return scheme == std::string_view::npos ? std::string_view{} : origin.substr(scheme + 3);
+  const kube::detail::UrlParts parts = kube::detail::split_url(origin);
+  const bool is_origin = parts.scheme && !parts.user_info && parts.path.empty();
+  return is_origin ? parts.authority : std::string_view{};
 }
 
 /// Normalizes for comparison: "HOST" becomes "host:80".
 std::string with_port(std::string_view authority, bool tls) {
-  std::string text = lower_case(authority);
-  const std::size_t bracket = text.rfind(']');
-  const std::size_t colon = text.rfind(':');
-  const bool has_port =
-      colon != std::string::npos && (bracket == std::string::npos || colon > bracket);
-  return has_port ? text : text + (tls ? ":443" : ":80");
+  const auto parts = kube::detail::split_authority(authority);
+  if (!parts) return lower_case(authority);
+  return fmt::format("{}:{}", kube::detail::bracketed(lower_case(parts->host)),
+                     parts->port.value_or(tls ? "443" : "80"));
 }
 
 ApiError refusal(std::string message) {
@@ -112,21 +83,12 @@ bool check_page(const OriginPolicy& policy, const std::string* host, std::string
 }  // namespace
 
 std::string host_of(std::string_view authority) {
-  std::string_view host = kube::detail::trimmed(authority, kube::detail::kBlank);
-  std::string_view port;
-  if (host.starts_with('[')) {
-    const std::size_t end = host.find(']');
-    if (end == std::string_view::npos) return {};
-    port = host.substr(end + 1);
-    host = host.substr(1, end - 1);
-  } else if (std::ranges::count(host, ':') == 1) {
-    port = host.substr(host.find(':'));
-    host = host.substr(0, host.find(':'));
-  }
-  if (!port.empty() &&
-      (port.front() != ':' || port.find_first_not_of("0123456789", 1) != std::string_view::npos)) {
-    return {};
-  }
+  const auto parts =
+      kube::detail::split_authority(kube::detail::trimmed(authority, kube::detail::kBlank));
+  if (!parts) return {};
+  const std::string_view port = parts->port.value_or(std::string_view{});
+  if (port.find_first_not_of("0123456789") != std::string_view::npos) return {};
+  std::string_view host = parts->host;
   if (host.ends_with('.')) host.remove_suffix(1);
   return lower_case(host);
 }

@@ -10,6 +10,7 @@
 
 #include "testkit/kinds/conversion.hpp"
 #include "testkit/rest/metadata.hpp"
+#include "testkit/values/conditions.hpp"
 #include "testkit/values/value_text.hpp"
 
 namespace kube::testkit::detail {
@@ -38,31 +39,6 @@ const Value* find_condition(const Value& definition, std::string_view type) {
 bool is_true(const Value& definition, std::string_view type) {
   const Value* condition = find_condition(definition, type);
   return condition != nullptr && (*condition)["status"] == Value{"True"};
-}
-
-/// Sets a condition; lastTransitionTime changes only with the status.
-void set_condition(Value& definition, std::string_view type, bool status, std::string_view reason,
-                   std::string_view message, const std::string& now) {
-  Value next = Value::object({{"type", type},
-                              {"status", status ? "True" : "False"},
-                              {"reason", reason},
-                              {"message", message},
-                              {"lastTransitionTime", now}});
-  Value conditions = Value::array();
-  bool replaced = false;
-  for (const Value& condition : std::as_const(definition).get_array("status.conditions")) {
-    if (condition["type"] != Value{type}) {
-      conditions.push_back(condition);
-      continue;
-    }
-    if (condition["status"] == std::as_const(next)["status"]) {
-      next["lastTransitionTime"] = condition["lastTransitionTime"];
-    }
-    conditions.push_back(next);
-    replaced = true;
-  }
-  if (!replaced) conditions.push_back(next);
-  definition["status"]["conditions"] = std::move(conditions);
 }
 
 std::string newer_version(const Value& definition, const std::string& version) {

@@ -90,7 +90,15 @@ void check_subresources(const Value& version, const std::string& at, Errors& err
   check("statusReplicasPath", ".status.");
 }
 
-void check_versions(const Value& spec, Errors& errors) {
+/// Returns whether the stored definition has a version of that name with the same schema.
+bool is_stored(const Value& version, const Value* live) {
+  if (live == nullptr) return false;
+  return std::ranges::any_of(live->get_array("spec.versions"), [&](const Value& one) {
+    return one["name"] == version["name"] && one["schema"] == version["schema"];
+  });
+}
+
+void check_versions(const Value& spec, const Value* live, Errors& errors) {
   const Value& versions = spec["versions"];
   std::set<std::string_view> names;
   std::size_t storage = 0;
@@ -113,9 +121,10 @@ void check_versions(const Value& spec, Errors& errors) {
     if (!schema.is_object()) {
       errors.push_back(required_value(at + ".schema.openAPIV3Schema"));
     } else if (!same || i == 0) {
-      const Errors found =
-          check_structural(schema, same ? std::string{"spec.validation.openAPIV3Schema"}
-                                        : at + ".schema.openAPIV3Schema");
+      const Errors found = check_structural(
+          schema,
+          same ? std::string{"spec.validation.openAPIV3Schema"} : at + ".schema.openAPIV3Schema",
+          is_stored(version, live) ? cel::CostLimits::kTotal : cel::CostLimits::kAll);
       errors.insert(errors.end(), found.begin(), found.end());
     }
     check_selectable(version, at, errors);
@@ -181,7 +190,7 @@ std::vector<FieldError> validate_definition(const Value& definition, const Value
     errors.push_back(invalid_value("spec.preserveUnknownFields", true,
                                    "must be false in order to use defaults"));
   }
-  check_versions(spec, errors);
+  check_versions(spec, live, errors);
   if (live != nullptr) {
     for (const char* member : {"group", "scope"}) {
       if (!(spec[member] == (*live)["spec"][member])) {

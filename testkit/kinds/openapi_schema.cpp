@@ -218,14 +218,20 @@ Value OpenApiSchemas::leaf(std::string_view type) {
 Value OpenApiSchemas::custom_reference(std::string_view group, std::string_view version,
                                        std::string_view kind, const Value& schema) {
   const std::string name = fmt::format("{}{}.{}", reversed_package(group), version, kind);
-  Value made = version_ == OpenApiVersion::kV3 ? schema : custom_schema_v2(schema);
-  if (!made.is_object()) made = Value::object();
-  made["type"] = "object";
-  Value& properties = made["properties"];
-  if (!properties.is_object()) properties = Value::object();
-  properties["apiVersion"] = typed("string");
-  properties["kind"] = typed("string");
-  properties["metadata"] = reference("meta/v1.ObjectMeta");
+  const bool is_v2 = version_ == OpenApiVersion::kV2;
+  Value made = is_v2 ? custom_schema_v2(schema) : schema;
+  if (is_v2 && is_true_member(schema, "x-kubernetes-preserve-unknown-fields")) {
+    // Clients would refuse all fields but those that are listed.
+    made = typed("object");
+  } else {
+    if (!made.is_object()) made = Value::object();
+    made["type"] = "object";
+    Value& properties = made["properties"];
+    if (!properties.is_object()) properties = Value::object();
+    properties["apiVersion"] = typed("string");
+    properties["kind"] = typed("string");
+    properties["metadata"] = reference("meta/v1.ObjectMeta");
+  }
   made["x-kubernetes-group-version-kind"] = kind_extension(group, version, kind);
   made_.insert_or_assign(name, std::move(made));
   return reference_to(name);

@@ -80,7 +80,8 @@ std::optional<AccountTokens::Holder> AccountTokens::check(
       .name = text(claims["sub"]),
       .uid = text(place["serviceaccount"]["uid"]),
       .groups = {"system:serviceaccounts", "system:serviceaccounts:" + text(place["namespace"]),
-                 "system:authenticated"}};
+                 "system:authenticated"},
+      .extra = {{"authentication.kubernetes.io/credential-id", {"JTI=" + text(claims["jti"])}}}};
   return holder;
 }
 

@@ -183,9 +183,13 @@ ServerResponse Dispatcher::answer(const ServerRequest& request, const std::optio
     user = *known;
   } else {
     if (services_.options.origins) check_origin(*services_.options.origins, request);
-    user = impersonate(services_.options, request,
-                       authenticate(services_.options, services_.account_tokens, request));
-    authorize_route(services_.options, user, route, url.path);
+    user = authenticate(services_, request);
+    if (services_.is_guarded() || has_impersonation(request.headers)) {
+      AccessRequest access = access_of(std::move(user), route, url.path);
+      if (auto other = impersonate(services_, request, access)) access.user = std::move(*other);
+      authorize_request(services_, access);
+      user = std::move(access.user);
+    }
   }
   if (request.body.size() > kMaxBody) {
     throw ApiError{failure_status(413, "RequestEntityTooLarge",

@@ -3,12 +3,15 @@
 
 #include <kube/api/errors.hpp>
 #include <kube/base/error.hpp>
+#include <kube/codec/json.hpp>
 
 #include <fmt/format.h>
 
 #include <utility>
 
 #include "testkit/cluster/objects.hpp"
+#include "testkit/cluster/roles.hpp"
+#include "testkit/rbac/aggregation.hpp"
 #include "testkit/requests/dispatcher.hpp"
 #include "testkit/requests/failures.hpp"
 #include "testkit/rest/metadata.hpp"
@@ -34,15 +37,20 @@ class Engine::State {
         controllers(services, rest),
         dispatcher(services, rest) {
     begin();
-    if (services.options.cluster_objects) {
+    if (fills_namespaces()) {
       fill_namespaces = controllers.on_change({"", "namespaces"}, [this](const Change& change) {
         if (change.type == Change::Type::kAdded) fill_namespace(change.name);
       });
+    }
+    if (services.options.aggregate_roles) {
+      aggregation = controllers.on_change({kRbacGroup, "clusterroles"},
+                                          [this](const Change&) { aggregate_roles(); });
     }
   }
   ~State() {
     services.stopping.request_stop();
     fill_namespaces.reset();
+    aggregation.reset();
     controllers.stop();
   }
 
@@ -53,10 +61,40 @@ class Engine::State {
       seed(Value::object({{"apiVersion", "v1"},
                           {"kind", "Namespace"},
                           {"metadata", Value::object({{"name", name}})}}));
-      if (complete) fill_namespace(name);
+      if (fills_namespaces()) fill_namespace(name);
     }
-    if (!complete) return;
-    for (const Value& object : cluster_objects(*services.catalog())) seed(object);
+    if (complete) {
+      for (const Value& object : cluster_objects(*services.catalog())) seed(object);
+    }
+    seed_default_roles();
+  }
+
+  /// Stores the default roles and bindings that are missing, as a server with RBAC does whenever it
+  /// starts.
+  void seed_default_roles() {
+    if (!services.rbac) return;
+    for (const Value& object : default_cluster_roles()) {
+      if (!find_object(object)) seed(object);
+    }
+  }
+
+  /// Applies the rules of aggregated roles (RB-29). Each write causes another call.
+  void aggregate_roles() {
+    for (const rbac::v1::ClusterRole& role : outdated_aggregations(services.store)) {
+      ServerRequest request;
+      request.method = "PATCH";
+      request.target = fmt::format(
+          "/apis/{}/v1/clusterroles/{}?fieldManager=clusterrole-aggregation-controller&force=true",
+          kRbacGroup, role.metadata.name.view());
+      request.headers = {{"Content-Type", "application/apply-patch+yaml"}};
+      request.body = encode_json(role);
+      dispatcher.handle(request, administrator());
+    }
+  }
+
+  /// A controller gives each namespace its service account and certificates.
+  [[nodiscard]] bool fills_namespaces() const {
+    return services.options.cluster_objects && services.options.namespace_controller;
   }
 
   void fill_namespace(std::string_view name) {
@@ -120,6 +158,36 @@ class Engine::State {
     }
   }
 
+  /// Replaces all stored objects, as Engine::import_objects() does.
+  void replace_objects(const std::vector<ObjectState>& objects, std::uint64_t revision) {
+    std::map<GroupResource, const Type*> types;
+    for (const ResourcePtr& resource : services.catalog()->all()) {
+      if (resource->collection != nullptr && !resource->is_custom()) {
+        types[resource->collection->resource()] = resource->storage_type;
+      }
+    }
+    std::vector<std::pair<Collection*, std::pair<std::string, StoredObject>>> decoded;
+    for (const ObjectState& state : objects) {
+      const GroupResource id{state.group, state.resource};
+      const auto type = types.find(id);
+      StoredObject object = services.codec.with_revision(
+          services.codec.from_json(type == types.end() ? type_of<Value>() : *type->second,
+                                   state.json),
+          state.revision);
+      decoded.emplace_back(&services.store.collection(id),
+                           std::pair{key_of(state.namespace_, state.name), std::move(object)});
+      revision = std::max(revision, state.revision);
+    }
+    services.store.replace_all(std::move(decoded), revision);
+    services.event_expiry.clear();
+    for (const auto& [key, object] : services.store.list(services.events(), {}).objects) {
+      services.event_expiry.prepare(key);
+      services.event_expiry.schedule(key, object.revision());
+    }
+    services.quotas.recount();
+    controllers.start_over();
+  }
+
   [[nodiscard]] ResourcePtr find_resource(const GroupResource& id) const {
     const ResourcePtr resource = services.catalog()->find(id);
     return resource != nullptr && resource->collection != nullptr ? resource : nullptr;
@@ -130,6 +198,7 @@ class Engine::State {
   Controllers controllers;
   Dispatcher dispatcher;
   std::shared_ptr<void> fill_namespaces;
+  std::shared_ptr<void> aggregation;
 };
 
 Engine::Engine(EngineOptions options) : state_(std::make_unique<State>(std::move(options))) {}
@@ -144,9 +213,12 @@ ServerResponse Engine::handle_as(const User& user, const ServerRequest& request)
   return state_->dispatcher.handle(request, user);
 }
 
-std::optional<User> Engine::account_of(std::string_view token) const {
-  auto holder = state_->services.account_tokens.check(token, {kTokenIssuer});
-  return holder ? std::optional{std::move(holder->user)} : std::nullopt;
+std::optional<User> Engine::user_of_token(std::string_view token) const {
+  return detail::user_of_token(state_->services, token);
+}
+
+void Engine::add_user(std::string token, User user) {
+  state_->services.user_tokens.add(std::move(token), std::move(user));
 }
 
 Ref<Value> Engine::seed(const Value& object) { return state_->seed(object); }
@@ -283,38 +355,13 @@ std::vector<ObjectState> Engine::export_objects() const {
 }
 
 void Engine::import_objects(const std::vector<ObjectState>& objects, std::uint64_t revision) {
-  Services& services = state_->services;
-  std::map<GroupResource, const Type*> types;
-  for (const ResourcePtr& resource : services.catalog()->all()) {
-    if (resource->collection != nullptr && !resource->is_custom()) {
-      types[resource->collection->resource()] = resource->storage_type;
-    }
-  }
-  std::vector<std::pair<Collection*, std::pair<std::string, StoredObject>>> decoded;
-  for (const ObjectState& state : objects) {
-    const GroupResource id{state.group, state.resource};
-    const auto type = types.find(id);
-    StoredObject object = services.codec.with_revision(
-        services.codec.from_json(type == types.end() ? type_of<Value>() : *type->second,
-                                 state.json),
-        state.revision);
-    decoded.emplace_back(&services.store.collection(id),
-                         std::pair{key_of(state.namespace_, state.name), std::move(object)});
-    revision = std::max(revision, state.revision);
-  }
-  services.store.replace_all(std::move(decoded), revision);
-  services.event_expiry.clear();
-  for (const auto& [key, object] : services.store.list(services.events(), {}).objects) {
-    services.event_expiry.prepare(key);
-    services.event_expiry.schedule(key, object.revision());
-  }
-  services.quotas.recount();
-  state_->controllers.start_over();
+  state_->replace_objects(objects, revision);
+  state_->seed_default_roles();
 }
 
 void Engine::reset() {
   // Watches cannot be resumed: the history has no deletion events for the dropped objects.
-  import_objects({}, revision() + 1);
+  state_->replace_objects({}, revision() + 1);
   state_->begin();
 }
 

@@ -48,12 +48,12 @@ struct AccessRequest {
   std::string name;
   std::string path;
 
-  [[nodiscard]] bool is_resource() const noexcept { return !resource.empty(); }
+  [[nodiscard]] bool is_resource() const noexcept { return path.empty() || !resource.empty(); }
 };
 
 struct AccessDecision {
   bool allowed = true;
-  /// The reason for a refusal; may be empty.
+  /// The reason for a refusal or a permission; may be empty.
   std::string reason = {};
 };
 
@@ -98,6 +98,10 @@ struct EngineOptions {
   std::optional<OriginPolicy> origins = std::nullopt;
   /// Authorizer; if empty, everything is allowed.
   std::function<AccessDecision(const AccessRequest&)> authorize = {};
+  /// Enforce roles and bindings (RB-1), in addition to `authorize`. Creates the default roles.
+  bool rbac = false;
+  /// Fill in the rules of ClusterRoles with an aggregationRule (RB-29).
+  bool aggregate_roles = false;
   /// Seed of uids and generated names; the same seed gives the same sequence. 0 picks a random
   /// seed.
   std::uint64_t seed = 0;
@@ -150,9 +154,11 @@ class Engine final : public RequestHandler {
   /// Like handle(), for a user that is already authenticated. Skips authorization.
   ServerResponse handle_as(const User& user, const ServerRequest& request);
 
-  /// Returns the user of a service account token (AU-10), or nullopt if the server would refuse the
-  /// token.
-  [[nodiscard]] std::optional<User> account_of(std::string_view token) const;
+  /// Returns the user of a bearer token, which may be that of a service account (AU-10), or nullopt
+  /// if the server would refuse the token.
+  [[nodiscard]] std::optional<User> user_of_token(std::string_view token) const;
+  /// Adds a user to those of EngineOptions::tokens.
+  void add_user(std::string token, User user);
 
   /// Stores an object (a Value or JSON text with kind and apiVersion), status included, without
   /// validation or admission. Fills in a missing uid, creationTimestamp and namespace, and creates

@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "testkit/validation/name_rules.hpp"
+
 namespace kube::testkit::detail {
 
 namespace {
@@ -59,11 +61,11 @@ Route Route::parse(std::string_view method, const RequestUrl& url) {
                    ? "watch"
                    : verb_of(method, !route.name.empty(), url.query.flag("watch"));
   route.authorized_name = route.name;
-  if (route.name.empty() &&
-      (route.verb == "list" || route.verb == "watch" || route.verb == "deletecollection")) {
+  if (route.name.empty() && (route.verb == "list" || route.verb == "watch")) {
     try {
       const auto selector = field_selectors::Selector::parse(url.query.text("fieldSelector"));
-      if (const auto name = selector.requires_exact("metadata.name")) route.authorized_name = *name;
+      const auto name = selector.requires_exact("metadata.name");
+      if (name && path_segment_problems(*name).empty()) route.authorized_name = *name;
     } catch (const std::invalid_argument&) {  // reported when the options are parsed
     }
   }

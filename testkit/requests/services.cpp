@@ -40,12 +40,23 @@ Services::Services(EngineOptions given)
             codec),
       quotas(store, codec),
       ids(options.seed),
+      user_tokens(options.tokens),
       account_tokens(store, clock),
       event_expiry(clock, options.event_ttl),
       events_(store.collection({"", "events"})),
       limit_ranges_(store.collection({"", "limitranges"})),
       priority_classes_(store.collection({"scheduling.k8s.io", "priorityclasses"})),
-      catalog_(Catalog::builtin(store)) {}
+      catalog_(Catalog::builtin(store)) {
+  if (options.rbac) rbac.emplace(store);
+}
+
+AccessDecision Services::authorize(const AccessRequest& access) const {
+  if (options.authorize) {
+    AccessDecision decision = options.authorize(access);
+    if (!decision.allowed || !rbac) return decision;
+  }
+  return rbac ? rbac->decide(access) : AccessDecision{};
+}
 
 std::shared_ptr<const Catalog> Services::catalog() const {
   const std::lock_guard lock{catalog_mutex_};

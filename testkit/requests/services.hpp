@@ -15,8 +15,11 @@
 #include "testkit/admission/resource_quotas.hpp"
 #include "testkit/controllers/event_expiry.hpp"
 #include "testkit/kinds/resource_catalog.hpp"
+#include "testkit/rbac/rbac.hpp"
 #include "testkit/requests/account_tokens.hpp"
 #include "testkit/requests/engine.hpp"
+#include "testkit/requests/impersonation.hpp"
+#include "testkit/requests/user_tokens.hpp"
 #include "testkit/rest/watch_timers.hpp"
 #include "testkit/store/store.hpp"
 #include "testkit/store/stored_object.hpp"
@@ -50,6 +53,11 @@ struct Services {
   /// Returns the current time as RFC 3339, in seconds.
   [[nodiscard]] std::string now_text() const;
 
+  /// Returns whether there is an authorizer or RBAC.
+  [[nodiscard]] bool is_guarded() const noexcept { return options.authorize || rbac; }
+  /// Asks the authorizer of the options, then RBAC. Without either, everything is allowed.
+  [[nodiscard]] AccessDecision authorize(const AccessRequest& access) const;
+
   /// Store::commit with quotas and event expiry. Throws ApiError 403 if the write is subject to
   /// quotas and exceeds one.
   std::optional<StoredObject> commit(Collection& collection, const std::string& key,
@@ -65,7 +73,11 @@ struct Services {
   Store store;
   ResourceQuotas quotas;
   RandomIds ids;
+  UserTokens user_tokens;
   AccountTokens account_tokens;
+  /// Set with EngineOptions::rbac.
+  std::optional<Rbac> rbac;
+  ImpersonationModes impersonation_modes;
   WatchTimers watch_timers;
   EventExpiry event_expiry;
   /// Requested when the engine is destroyed; ends all waits.

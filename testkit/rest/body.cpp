@@ -100,25 +100,32 @@ std::uint32_t fill_nulls(const Resource& resource, Value& object) {
   return keys.empty() ? 0 : static_cast<std::uint32_t>(std::hash<std::string>{}(keys) | 1);
 }
 
-void report_fields(RestRequest& request, const WriteOptions& options,
-                   const std::vector<std::string>& unknown,
-                   const std::vector<std::string>& duplicate,
+std::string yaml_error(const std::vector<std::string>& duplicates) {
+  return fmt::format("yaml: unmarshal errors:\n  {}", fmt::join(duplicates, "\n  "));
+}
+
+void report_fields(RestRequest& request, const WriteOptions& options, const DroppedFields& dropped,
                    const std::function<ApiError(const std::string&)>& refuse,
                    std::string_view json) {
   if (options.field_validation == WriteOptions::FieldValidation::kIgnore) return;
+  const bool is_strict = options.field_validation == WriteOptions::FieldValidation::kStrict;
   std::vector<std::pair<std::string, std::string>> found;
-  for (const std::string& field : duplicate) {
+  for (const std::string& field : dropped.duplicate) {
     found.emplace_back(field, fmt::format("duplicate field \"{}\"", field));
   }
-  for (const std::string& field : unknown) {
+  for (const std::string& field : dropped.unknown) {
     found.emplace_back(field, fmt::format("unknown field \"{}\"", field));
   }
-  if (found.empty()) return;
+  if (found.empty() && dropped.yaml_duplicate.empty()) return;
   if (found.size() > 1 && !json.empty()) sort_by_place(json, found);
   std::vector<std::string> problems;
-  problems.reserve(found.size());
+  if (!is_strict) {
+    problems = dropped.yaml_duplicate;
+  } else if (!dropped.yaml_duplicate.empty()) {
+    problems.push_back(yaml_error(dropped.yaml_duplicate));
+  }
   for (auto& [field, text] : found) problems.push_back(std::move(text));
-  if (options.field_validation == WriteOptions::FieldValidation::kStrict) {
+  if (is_strict) {
     throw refuse(fmt::format("strict decoding error: {}", fmt::join(problems, ", ")));
   }
   for (std::string& problem : problems) request.warn(std::move(problem));
@@ -177,7 +184,9 @@ Value Rest::decode_body(RestRequest& request, const Resource& as, const WriteOpt
       merge_string_data(as, object);
       return object;
     }
-    json = format == Format::kYaml ? json_text(*parse_yaml(body)) : body;
+    DroppedFields dropped;
+    const bool is_yaml = format == Format::kYaml;
+    json = is_yaml ? json_text(*parse_yaml(body, dropped.yaml_duplicate)) : body;
     Value object = *services_.codec.value_from_json(json);
     if (object.is_null() && !as.is_custom()) object = Value::object();
     if (!object.is_object()) throw bad_request("the body of the request is not an object");
@@ -192,18 +201,18 @@ Value Rest::decode_body(RestRequest& request, const Resource& as, const WriteOpt
     const bool known = !as.is_custom() && !as.type->api_version.empty();
     object["apiVersion"] = known ? std::string{as.type->api_version} : as.api_version();
     if (!as.is_custom()) object["kind"] = as.kind;
-    std::vector<std::string> unknown;
     if (as.is_custom()) {
-      if (as.custom->schema) unknown = as.custom->schema->prune(object);
-      add_unknown_metadata(object, unknown);
+      if (as.custom->schema) dropped.unknown = as.custom->schema->prune(object);
+      add_unknown_metadata(object, dropped.unknown);
     } else if (as.schema != nullptr &&
                options.field_validation != WriteOptions::FieldValidation::kIgnore) {
-      unknown = unknown_fields(*as.schema, object);
+      dropped.unknown = unknown_fields(*as.schema, object);
     }
     object = normalized(services_.codec, as, object);
     merge_string_data(as, object);
+    if (!is_yaml) dropped.duplicate = duplicate_fields(json);
     report_fields(
-        request, options, unknown, duplicate_fields(json),
+        request, options, dropped,
         [&](const std::string& problem) { return undecodable(as, problem); }, json);
     if (as.is_custom() && as.custom->schema) as.custom->schema->apply_defaults(object);
     return object;

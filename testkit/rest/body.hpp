@@ -13,13 +13,21 @@
 /// Decoding and normalization of request bodies.
 namespace kube::testkit::detail {
 
-/// Reports unknown and duplicate fields as requested by fieldValidation: not at all, as warnings,
-/// or by throwing the result of `refuse` (CR-7). The order is that of `json`, if it is given.
-void report_fields(RestRequest& request, const WriteOptions& options,
-                   const std::vector<std::string>& unknown,
-                   const std::vector<std::string>& duplicate,
+/// The fields of a body that are dropped.
+struct DroppedFields {
+  std::vector<std::string> unknown = {};    ///< paths
+  std::vector<std::string> duplicate = {};  ///< paths
+  /// Duplicate keys of a YAML body, as parse_yaml() describes them.
+  std::vector<std::string> yaml_duplicate = {};
+};
+
+/// Reports dropped fields as requested by fieldValidation: not at all, as warnings, or by throwing
+/// the result of `refuse` (CR-7). The order is that of `json`, if it is given.
+void report_fields(RestRequest& request, const WriteOptions& options, const DroppedFields& dropped,
                    const std::function<ApiError(const std::string&)>& refuse,
                    std::string_view json = {});
+/// Returns the error of a real server about the duplicate keys of a YAML text.
+[[nodiscard]] std::string yaml_error(const std::vector<std::string>& duplicates);
 /// Returns the object decoded as the resource's type, without unknown fields. Throws CodecError.
 [[nodiscard]] Value normalized(ObjectCodec& codec, const Resource& resource, const Value& object);
 /// Merges the write-only stringData of a Secret into data.

@@ -120,6 +120,124 @@ std::optional<Shortened> shorten(const DeleteRequest& options, std::int64_t pend
   return Shortened{std::min<std::int64_t>(wanted, 1), Time{now}};
 }
 
+/// One attempt to delete an object in its current state.
+class Deletion {
+ public:
+  Deletion(Services& services, const Resource& resource, const std::string& key,
+           const DeleteRequest& options, StoredObject current)
+      : services_(services),
+        resource_(resource),
+        key_(key),
+        options_(options),
+        current_(std::move(current)),
+        object_(*current_.value()),
+        deletion_(metadata_text(object_, "deletionTimestamp")),
+        pending_(object_.get_integer("metadata.deletionGracePeriodSeconds").value_or(0)) {}
+
+  /// Returns nullopt if the object has to be read again: another write came first, or this attempt
+  /// only marked it as deleted. `marked` tells that an earlier attempt did, and is set by one.
+  [[nodiscard]] std::optional<DeleteOutcome> run(bool& marked) {
+    if (!marked) check_preconditions(resource_, object_, options_);
+    if (rules_.is_graceful && deletion_.empty()) {
+      grace_ = first_grace(object_, options_);
+    } else if (rules_.is_graceful && pending_ != 0) {
+      shortened_ = shorten(options_, pending_, deletion_, now_);
+      if (!shortened_) return DeleteOutcome{.object = current_, .unchanged = true};
+      grace_ = shortened_->grace;
+    }
+    const bool had_finalizers = finalizers("metadata") > 0;
+    if (resource_.collection->resource() != GroupResource{"", "events"}) {
+      apply_policy(rules_, options_, object_);
+    }
+    if (resource_.id() == "customresourcedefinitions.apiextensions.k8s.io" && deletion_.empty()) {
+      set_finalizer(object_, "customresourcecleanup.apiextensions.k8s.io", true);
+    }
+    const bool blocked = finalizers("metadata") > 0 || (is_namespace_ && finalizers("spec") > 0);
+    return blocked || grace_ != 0 ? mark_terminating() : remove(had_finalizers, marked);
+  }
+
+ private:
+  [[nodiscard]] std::size_t finalizers(std::string_view part) const {
+    return object_[part]["finalizers"].size();
+  }
+
+  [[nodiscard]] StoredObject encoded(const Value& object) const {
+    return services_.codec.from_value(current_.type(), object);
+  }
+
+  /// Sets the metadata of a graceful deletion that is over.
+  void set_deleted(const std::string& deletion) {
+    object_["metadata"]["deletionTimestamp"] = deletion;
+    object_["metadata"]["deletionGracePeriodSeconds"] = 0;
+    if (deletion_.empty()) raise_generation(object_);
+  }
+
+  std::optional<DeleteOutcome> remove(bool had_finalizers, bool& marked) {
+    // In a dry run, a real server does not read the object again and returns an empty one.
+    const bool is_marked = !deletion_.empty() && pending_ == 0;
+    if (options_.dry_run && had_finalizers && (is_marked || !rules_.is_graceful)) {
+      const Value& object = object_;
+      return DeleteOutcome{
+          .object = encoded(Value::object(
+              {{"kind", object["kind"]}, {"apiVersion", object["apiVersion"]}})),
+          .gone = true,
+          .blank = true};
+    }
+    if (rules_.is_graceful && !options_.dry_run &&
+        (deletion_.empty() || object_.get_integer("metadata.deletionGracePeriodSeconds") != 0)) {
+      // The object is first marked as deleted, so watches get two events.
+      set_deleted(Time{now_}.str());
+      marked =
+          services_.commit(*resource_.collection, key_, current_, encoded(object_)).has_value();
+      return std::nullopt;
+    }
+    const std::optional<StoredObject> last =
+        options_.dry_run ? current_ : services_.commit(*resource_.collection, key_, current_, {});
+    if (!last) return std::nullopt;
+    if (!rules_.is_graceful) return DeleteOutcome{.object = *last, .gone = true};
+    object_["metadata"]["resourceVersion"] = last->metadata_text("resourceVersion");
+    set_deleted(deletion_.empty() ? Time{now_}.str() : deletion_);
+    return DeleteOutcome{.object = encoded(object_), .gone = true};
+  }
+
+  /// Records the deletion of an object that stays for its finalizers or grace period.
+  std::optional<DeleteOutcome> mark_terminating() {
+    Value& metadata = object_["metadata"];
+    if (deletion_.empty()) {
+      metadata["deletionTimestamp"] = Time{now_ + std::chrono::seconds{grace_}}.str();
+      if (!is_namespace_) {
+        metadata["deletionGracePeriodSeconds"] = grace_;
+        raise_generation(object_);
+      }
+    } else if (shortened_) {
+      metadata["deletionTimestamp"] = shortened_->deletion.str();
+      metadata["deletionGracePeriodSeconds"] = grace_;
+    }
+    if (is_namespace_) object_["status"]["phase"] = "Terminating";
+    StoredObject next = encoded(object_);
+    next.schema_id = current_.schema_id;
+    if (next.same_content(current_)) return DeleteOutcome{.object = current_, .unchanged = true};
+    if (options_.dry_run) return DeleteOutcome{.object = next};
+    auto written = services_.commit(*resource_.collection, key_, current_, std::move(next));
+    if (!written) return std::nullopt;
+    return DeleteOutcome{.object = *written};
+  }
+
+  Services& services_;
+  const Resource& resource_;
+  const std::string& key_;
+  const DeleteRequest& options_;
+  const KindRules rules_ = rules_of(resource_);
+  const bool is_namespace_ = resource_.id() == "namespaces";
+  const Clock::WallTime now_ = services_.clock.wall_now();
+  const StoredObject current_;
+  Value object_;
+  const std::string deletion_;  // metadata.deletionTimestamp; empty before the first request
+  const std::int64_t pending_;  // the grace period of earlier requests
+  std::int64_t grace_ = 0;
+  std::optional<Shortened> shortened_;
+};
+
 }  // namespace
 
 DeleteRequest Rest::delete_options(RestRequest& request) {
@@ -154,7 +272,7 @@ DeleteRequest Rest::delete_options(RestRequest& request) {
       throw bad_request(fmt::format("couldn't decode DeleteOptions: {}", error.what()));
     }
   } else {
-    given.grace_period_seconds = query.integer("gracePeriodSeconds");
+    given.grace_period_seconds = integer_parameter(query, "gracePeriodSeconds");
     if (query.has("propagationPolicy")) given.propagation_policy = query.text("propagationPolicy");
     if (query.has("orphanDependents")) given.orphan_dependents = query.flag("orphanDependents");
     for (const std::string_view value : query.all("dryRun")) given.dry_run.push_back(value);
@@ -194,91 +312,12 @@ DeleteRequest Rest::delete_options(RestRequest& request) {
 
 DeleteOutcome Rest::remove_object(const Resource& resource, const std::string& key,
                                   const DeleteRequest& options) {
-  Collection& collection = *resource.collection;
-  const KindRules rules = rules_of(resource);
-  const std::string name = key.substr(key.find('/') + 1);
-  const bool is_namespace = resource.id() == "namespaces";
-  const bool is_event = collection.resource() == GroupResource{"", "events"};
-  bool marked = false;  // by this request
+  bool marked = false;
   while (true) {
-    const StoredObject current = services_.store.get(collection, key);
-    if (!current) throw not_found(resource.group_resource(), name);
-    Value object = *current.value();
-    if (!marked) check_preconditions(resource, object, options);
-    const std::string deletion = metadata_text(object, "deletionTimestamp");
-    const Clock::WallTime now = services_.clock.wall_now();
-    const std::int64_t pending =
-        object.get_integer("metadata.deletionGracePeriodSeconds").value_or(0);
-    std::int64_t grace = 0;
-    std::optional<Shortened> shortened;
-    if (rules.is_graceful && deletion.empty()) {
-      grace = first_grace(object, options);
-    } else if (rules.is_graceful && pending != 0) {
-      shortened = shorten(options, pending, deletion, now);
-      if (!shortened) return {.object = current, .unchanged = true};
-      grace = shortened->grace;
-    }
-    const bool had_finalizers = std::as_const(object)["metadata"]["finalizers"].size() > 0;
-    if (!is_event) apply_policy(rules, options, object);
-    if (resource.id() == "customresourcedefinitions.apiextensions.k8s.io" && deletion.empty()) {
-      set_finalizer(object, "customresourcecleanup.apiextensions.k8s.io", true);
-    }
-    const bool blocked = std::as_const(object)["metadata"]["finalizers"].size() > 0 ||
-                         (is_namespace && std::as_const(object)["spec"]["finalizers"].size() > 0);
-    if (!blocked && grace == 0) {
-      // In a dry run, a real server does not read the object again and returns an empty one.
-      const bool is_marked = !deletion.empty() && pending == 0;
-      if (options.dry_run && had_finalizers && (is_marked || !rules.is_graceful)) {
-        return {.object = services_.codec.from_value(
-                    current.type(),
-                    Value::object({{"kind", std::as_const(object)["kind"]},
-                                   {"apiVersion", std::as_const(object)["apiVersion"]}})),
-                .gone = true,
-                .blank = true};
-      }
-      if (rules.is_graceful && !options.dry_run &&
-          (deletion.empty() || object.get_integer("metadata.deletionGracePeriodSeconds") != 0)) {
-        // The object is first marked as deleted, so watches get two events.
-        object["metadata"]["deletionTimestamp"] = Time{now}.str();
-        object["metadata"]["deletionGracePeriodSeconds"] = 0;
-        if (deletion.empty()) raise_generation(object);
-        marked = services_
-                     .commit(collection, key, current,
-                             services_.codec.from_value(current.type(), object))
-                     .has_value();
-        continue;
-      }
-      const std::optional<StoredObject> last =
-          options.dry_run ? current : services_.commit(collection, key, current, {});
-      if (last) {
-        if (!rules.is_graceful) return {.object = *last, .gone = true};
-        object["metadata"]["resourceVersion"] = last->metadata_text("resourceVersion");
-        object["metadata"]["deletionTimestamp"] = deletion.empty() ? Time{now}.str() : deletion;
-        object["metadata"]["deletionGracePeriodSeconds"] = 0;
-        if (deletion.empty()) raise_generation(object);
-        return {.object = services_.codec.from_value(current.type(), object), .gone = true};
-      }
-      continue;
-    }
-    Value& metadata = object["metadata"];
-    if (deletion.empty()) {
-      metadata["deletionTimestamp"] = Time{now + std::chrono::seconds{grace}}.str();
-      if (!is_namespace) {
-        metadata["deletionGracePeriodSeconds"] = grace;
-        raise_generation(object);
-      }
-    } else if (shortened) {
-      metadata["deletionTimestamp"] = shortened->deletion.str();
-      metadata["deletionGracePeriodSeconds"] = grace;
-    }
-    if (is_namespace) object["status"]["phase"] = "Terminating";
-    StoredObject next = services_.codec.from_value(current.type(), object);
-    next.schema_id = current.schema_id;
-    if (next.same_content(current)) return {.object = current, .unchanged = true};
-    if (options.dry_run) return {.object = next};
-    if (auto written = services_.commit(collection, key, current, std::move(next))) {
-      return {.object = *written};
-    }
+    StoredObject current = services_.store.get(*resource.collection, key);
+    if (!current) throw not_found(resource.group_resource(), key.substr(key.find('/') + 1));
+    Deletion deletion{services_, resource, key, options, std::move(current)};
+    if (auto outcome = deletion.run(marked)) return *std::move(outcome);
   }
 }
 

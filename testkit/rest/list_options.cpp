@@ -126,8 +126,9 @@ ListOptions ListOptions::parse(const Query& query, bool watch) {
   options.version_text = query.text("resourceVersion");
   options.continue_text = query.text("continue");
   options.limit =
-      static_cast<std::size_t>(std::max<std::int64_t>(0, query.integer("limit").value_or(0)));
-  options.timeout_seconds = query.integer("timeoutSeconds").value_or(0);
+      static_cast<std::size_t>(
+          std::max<std::int64_t>(0, integer_parameter(query, "limit").value_or(0)));
+  options.timeout_seconds = integer_parameter(query, "timeoutSeconds").value_or(0);
   const std::string_view match = query.text("resourceVersionMatch");
   options.match = match == "Exact"          ? Match::kExact
                   : match == "NotOlderThan" ? Match::kNotOlderThan

@@ -35,6 +35,10 @@ std::string metadata_text(const Value& object, std::string_view field) {
   return value.is_string() ? std::string{value.as_string()} : std::string{};
 }
 
+std::string member_text(const Value& object, std::string_view path) {
+  return std::string{object.get_string(path).value_or("")};
+}
+
 void set_namespace(const RestRequest& request, Value& object) {
   if (!std::as_const(object)["metadata"].is_object()) object["metadata"] = Value::object();
   if (!request.resource->namespaced) {
@@ -168,7 +172,7 @@ Value merge_parts(const Resource& resource, std::string_view subresource, const 
     return merged;
   }
   if (subresource == "approval") {
-    Value merged = taking(live, next, {});
+    Value merged = taking(live, next, {"metadata"});
     if (!std::as_const(merged)["status"].is_object()) merged["status"] = Value::object();
     take_over(merged["status"], next["status"], "conditions");
     return merged;

@@ -15,6 +15,8 @@ namespace kube::testkit::detail {
 
 /// Returns a string field of the metadata; empty if it is absent.
 [[nodiscard]] std::string metadata_text(const Value& object, std::string_view field);
+/// Returns the string at a path; empty if it is absent.
+[[nodiscard]] std::string member_text(const Value& object, std::string_view path);
 /// Sets the namespace of the URL. Throws ApiError 400 if the object has a different one (CR-3).
 void set_namespace(const RestRequest& request, Value& object);
 /// Checks the resourceVersion in the body of an update. Throws as UP-3 and RV-7 define.

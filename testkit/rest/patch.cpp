@@ -82,17 +82,6 @@ void put_back(Value& object, Value changed) {
   }
 }
 
-/// Returns nothing for YAML, including flow style, which begins like JSON: the YAML parser refuses
-/// duplicates itself.
-std::vector<std::string> duplicates_of_json(const std::string& body) {
-  if (!body.starts_with('{')) return {};
-  try {
-    return duplicate_fields(body);
-  } catch (const CodecError&) {
-    return {};
-  }
-}
-
 Ref<Value> parse_patch(const std::function<Ref<Value>()>& parse) {
   try {
     return parse();
@@ -169,9 +158,9 @@ Rest::Written Rest::patch_object(RestRequest& request, const WriteOptions& optio
         if (text_of(patched, "apiVersion").empty()) {
           throw internal_error("Object 'apiVersion' is missing");
         }
-        const std::vector<std::string> duplicates =
-            type == kJsonPatch ? std::vector<std::string>{} : duplicate_fields(request.http.body);
-        report_fields(request, options, unknown, duplicates, [&](const std::string& problem) {
+        DroppedFields dropped{.unknown = std::move(unknown)};
+        if (type != kJsonPatch) dropped.duplicate = duplicate_fields(request.http.body);
+        report_fields(request, options, dropped, [&](const std::string& problem) {
           return invalid_patch(request.http.body, problem);
         });
         if (metadata_text(patched, "name") != request.name) {
@@ -184,7 +173,8 @@ Rest::Written Rest::patch_object(RestRequest& request, const WriteOptions& optio
 
 Rest::Written Rest::apply_object(RestRequest& request, const WriteOptions& options) {
   const Resource& resource = *request.resource;
-  const Ref<Value> patch = parse_patch([&] { return parse_yaml(request.http.body); });
+  std::vector<std::string> duplicates;
+  const Ref<Value> patch = parse_patch([&] { return parse_yaml(request.http.body, duplicates); });
   const Value& config = *patch;
   if (!config.is_object()) throw bad_request("an applied configuration must be an object");
   if (text_of(config, "apiVersion") != resource.api_version()) {
@@ -196,7 +186,11 @@ Rest::Written Rest::apply_object(RestRequest& request, const WriteOptions& optio
     throw bad_request(fmt::format("the kind in the data ({}) does not match the expected kind ({})",
                                   text_of(config, "kind"), resource.kind));
   }
-  report_fields(request, options, {}, duplicates_of_json(request.http.body), bad_request);
+  if (!duplicates.empty() && options.field_validation == WriteOptions::FieldValidation::kStrict) {
+    throw bad_request(fmt::format("error strict decoding YAML: error converting YAML to JSON: {}",
+                                  yaml_error(duplicates)));
+  }
+  report_fields(request, options, {.yaml_duplicate = std::move(duplicates)}, bad_request);
   if (!config["metadata"].is_absent() && !config["metadata"].is_null() &&
       !config["metadata"].is_object()) {
     throw plain_failure("failed to create typed patch object: .metadata: expected map");
@@ -208,20 +202,6 @@ Rest::Written Rest::apply_object(RestRequest& request, const WriteOptions& optio
   return update_object(
       request, options,
       [&](const Value& live) {
-        if (live.is_absent()) {
-          const AccessDecision may = authorize({.user = request.user,
-                                                .verb = "create",
-                                                .group = resource.group,
-                                                .version = resource.version,
-                                                .resource = resource.plural,
-                                                .subresource = {},
-                                                .namespace_ = request.namespace_,
-                                                .name = request.name,
-                                                .path = {}});
-          if (!may.allowed) {
-            throw forbidden(resource.group_resource(), request.name, may.reason);
-          }
-        }
         Value next =
             apply_patch(schema_of(resource), live, applied, manager, options.force.value_or(false));
         try {

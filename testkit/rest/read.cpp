@@ -62,6 +62,19 @@ std::string_view RestRequest::header(std::string_view header_name) const {
   return value == nullptr ? std::string_view{} : std::string_view{*value};
 }
 
+AccessRequest RestRequest::access_for(std::string needed_verb) const {
+  const bool is_namespace = resource->id() == "namespaces";
+  return {.user = user,
+          .verb = std::move(needed_verb),
+          .group = resource->group,
+          .version = resource->version,
+          .resource = resource->plural,
+          .subresource = subresource,
+          .namespace_ = is_namespace ? name : namespace_,
+          .name = name,
+          .path = {}};
+}
+
 void RestRequest::warn(std::string text) {
   if (std::ranges::find(warnings, text) == warnings.end()) warnings.push_back(std::move(text));
 }

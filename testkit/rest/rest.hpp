@@ -36,6 +36,8 @@ struct RestRequest {
 
   [[nodiscard]] std::string key() const { return key_of(namespace_, name); }
   [[nodiscard]] std::string_view header(std::string_view header_name) const;
+  /// Returns what `needed_verb` on the same object is for authorization.
+  [[nodiscard]] AccessRequest access_for(std::string needed_verb) const;
   void warn(std::string text);
   /// Negotiates the output format. Throws ApiError 406.
   void choose_output(const Offer& offer);
@@ -104,8 +106,6 @@ class Rest {
   /// Deletes an object that is being deleted and has lost its last finalizer.
   StoredObject edit(Collection& collection, const std::string& key,
                     const std::function<bool(Value&)>& change);
-  /// Calls the authorizer; allows everything if there is none.
-  [[nodiscard]] AccessDecision authorize(const AccessRequest& access) const;
 
  private:
   /// The result of a write.
@@ -147,6 +147,10 @@ class Rest {
   ServerResponse evict(RestRequest& request);
   ServerResponse bind(RestRequest& request);
   ServerResponse token(RestRequest& request);
+  /// Returns the status of a review of access.
+  [[nodiscard]] Value review_access(const RestRequest& request, const Value& review) const;
+  /// Returns the status of a SelfSubjectRulesReview.
+  [[nodiscard]] Value review_rules(const RestRequest& request, const Value& review) const;
   /// Returns the status of a TokenReview.
   [[nodiscard]] Value review_token(const Value& review) const;
   ServerResponse finalize(RestRequest& request);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subresources other than parts of the object, and kinds that are never stored.
+// Subresources other than parts of the object.
 #include "testkit/rest/rest.hpp"
 
 #include <kube/api/authentication/v1.hpp>
@@ -18,6 +18,7 @@
 #include "testkit/kinds/conversion.hpp"
 #include "testkit/requests/failures.hpp"
 #include "testkit/rest/body.hpp"
+#include "testkit/rest/disruption_budgets.hpp"
 #include "testkit/rest/metadata.hpp"
 #include "testkit/values/apply.hpp"
 #include "testkit/values/duplicate_fields.hpp"
@@ -136,28 +137,6 @@ ServerResponse success(const RestRequest& request, int code) {
   return make_response(code, plain.content_type(), encode_as(plain, status));
 }
 
-ApiError budget_refusal(std::string_view detail, int retry_after) {
-  meta::v1::Status status =
-      too_many_requests("Cannot evict pod as it would violate the pod's disruption budget.",
-                        retry_after)
-          .status();
-  meta::v1::StatusCause cause;
-  cause.reason = "DisruptionBudget";
-  cause.message = detail;
-  status.details->causes.push_back(std::move(cause));
-  return ApiError{std::move(status)};
-}
-
-Value strings(const std::vector<std::string>& texts) {
-  Value list = Value::array();
-  for (const std::string& text : texts) list.push_back(text);
-  return list;
-}
-
-std::string member_text(const Value& object, std::string_view path) {
-  return std::string{object.get_string(path).value_or("")};
-}
-
 /// Returns the version of an Eviction. Both versions have the same fields, and the server accepts
 /// either. Searches the text regardless of its format, which is checked when it is decoded.
 const char* eviction_version(std::string_view body) {
@@ -219,13 +198,13 @@ ServerResponse Rest::scale(RestRequest& request) {
           scale = strategic_merge(std::move(scale), body, schema_of(*scale_resource()));
         }
         if (is_patch) {
-          const bool is_json_patch = type == "application/json-patch+json";
-          report_fields(
-              request, options, unknown_fields(*scale_resource()->schema, scale),
-              is_json_patch ? std::vector<std::string>{} : duplicate_fields(request.http.body),
-              [&](const std::string& problem) {
-                return invalid(GroupKind{}, "", invalid_value("patch", request.http.body, problem));
-              });
+          DroppedFields dropped{.unknown = unknown_fields(*scale_resource()->schema, scale)};
+          if (type != "application/json-patch+json") {
+            dropped.duplicate = duplicate_fields(request.http.body);
+          }
+          report_fields(request, options, dropped, [&](const std::string& problem) {
+            return invalid(GroupKind{}, "", invalid_value("patch", request.http.body, problem));
+          });
         }
         const auto replicas = scale.get_integer("spec.replicas").value_or(0);
         if (replicas < 0) {
@@ -252,8 +231,8 @@ Rest::Written Rest::apply_scale(RestRequest& request) {
   }
   const WriteOptions options = WriteOptions::parse(query, "PatchOptions", std::move(errors));
   const Ref<Value> scale = parse_yaml(request.http.body);
-  const std::string kind = member_text(*scale, "kind");
-  const std::string version = member_text(*scale, "apiVersion");
+  const std::string kind = string_at(*scale, "kind");
+  const std::string version = string_at(*scale, "apiVersion");
   if (kind != "Scale" || version != scale_resource()->api_version()) {
     throw bad_request(fmt::format(
         "the data is a {} of {}, and a Scale of autoscaling/v1 is expected here", kind, version));
@@ -292,22 +271,27 @@ ServerResponse Rest::evict(RestRequest& request) {
     const ResourcePtr evictions =
         pseudo_resource<policy::v1::Eviction>("policy", eviction_version(request.http.body));
     const Value body = decode_body(request, *evictions, {});
+    if (metadata_text(body, "name") != request.name) {
+      throw bad_request("name in URL does not match name in Eviction object");
+    }
     const Value& given = body["deleteOptions"];
     options.grace = given.get_integer("gracePeriodSeconds");
     const auto wanted = [&](std::string_view path) -> std::optional<std::string> {
-      std::string text = member_text(given, path);
+      std::string text = string_at(given, path);
       return text.empty() ? std::nullopt : std::optional{std::move(text)};
     };
     options.uid = wanted("preconditions.uid");
     options.version = wanted("preconditions.resourceVersion");
-    options.propagation = member_text(given, "propagationPolicy");
+    options.propagation = string_at(given, "propagationPolicy");
     options.dry_run = given["dryRun"].size() > 0 || request.url.query.has("dryRun");
   }
   const StoredObject pod = services_.store.get(*pods.collection, request.key());
   if (!pod) throw not_found(pods.group_resource(), request.name);
   const std::string phase = pod.field_text("status.phase");
-  std::vector<std::pair<std::string, Value>> budgets;
-  if (phase != "Pending" && phase != "Succeeded" && phase != "Failed") {
+  std::vector<std::string> budgets;  // their keys
+  // The end of a pod that is not running, or is being deleted, is no disruption.
+  if (phase != "Pending" && phase != "Succeeded" && phase != "Failed" &&
+      pod.metadata_text("deletionTimestamp").empty()) {
     const Store::ListResult found = services_.store.list(
         *budget_resource->collection, {.scope = {.prefix = request.namespace_ + '/'}});
     for (const auto& [key, object] : found.objects) {
@@ -317,36 +301,19 @@ ServerResponse Rest::evict(RestRequest& request) {
                                                                budget["spec"]["selector"]);
       if (pod.matches(
               to_selector(*reinterpret_cast<const meta::v1::LabelSelector*>(selector.data())))) {
-        budgets.emplace_back(key, budget);
+        budgets.push_back(key);
       }
     }
   }
   if (budgets.size() > 1) {
-    throw plain_failure("more than one disruption budget is about this pod");
+    throw plain_failure(
+        "This pod has more than one PodDisruptionBudget, which the eviction subresource does not "
+        "support.");
   }
   if (!budgets.empty()) {
-    const Value& budget = budgets[0].second;
-    const std::string name = metadata_text(budget, "name");
-    if (budget.get_integer("status.observedGeneration").value_or(0) <
-        budget.get_integer("metadata.generation").value_or(0)) {
-      throw budget_refusal(fmt::format("the disruption budget {} is still being processed", name),
-                           10);
-    }
-    const auto allowed = budget.get_integer("status.disruptionsAllowed").value_or(0);
-    if (allowed <= 0) {
-      throw budget_refusal(
-          fmt::format("the disruption budget {} needs {} healthy pods and has {}", name,
-                      budget.get_integer("status.desiredHealthy").value_or(0),
-                      budget.get_integer("status.currentHealthy").value_or(0)),
-          0);
-    }
-    if (!options.dry_run) {
-      edit(*budget_resource->collection, budgets[0].first, [&](Value& object) {
-        object["status"]["disruptionsAllowed"] = allowed - 1;
-        object["status"]["disruptedPods"][request.name] = services_.now_text();
-        return true;
-      });
-    }
+    edit(*budget_resource->collection, budgets[0], [&](Value& budget) {
+      return spend_disruption(budget, *pod.value(), services_.now_text()) && !options.dry_run;
+    });
   }
   if (!options.dry_run) {
     edit(*pods.collection, request.key(), [&](Value& object) {
@@ -365,13 +332,13 @@ ServerResponse Rest::bind(RestRequest& request) {
   const Value body = decode_body(request, *bindings, {});
   const ResourcePtr pods = services_.catalog()->find("", "v1", "pods");
   if (request.name.empty()) request.name = metadata_text(body, "name");
-  const std::string node = member_text(body, "target.name");
+  const std::string node = string_at(body, "target.name");
   if (node.empty()) {
     throw invalid({"", "Binding"}, request.name, required_value("target.name"));
   }
   std::string taken;
   const StoredObject pod = edit(*pods->collection, request.key(), [&](Value& object) {
-    taken = member_text(object, "spec.nodeName");
+    taken = string_at(object, "spec.nodeName");
     if (!taken.empty()) return false;
     object["spec"]["nodeName"] = node;
     object["status"]["conditions"].push_back(
@@ -401,68 +368,12 @@ ServerResponse Rest::subresource(RestRequest& request) {
   if (is_part && request.verb == "get") return get(request);
   if (is_part && request.verb == "update") return update(request);
   if (is_part && request.verb == "patch") return patch(request);
-  throw bad_request(fmt::format("{} needs a kubelet, and this server has none", name));
-}
-
-ServerResponse Rest::review(RestRequest& request) {
-  const Resource& resource = *request.resource;
-  if (resource.kind == "Binding") return bind(request);
-  request.choose_output({.transforms = false});
-  const WriteOptions options = WriteOptions::parse(request.url.query, "CreateOptions");
-  Value body = decode_body(request, resource, options);
-  if (resource.kind == "SelfSubjectReview") {
-    body["status"] =
-        Value::object({{"userInfo", Value::object({{"username", request.user.name},
-                                                   {"uid", request.user.uid},
-                                                   {"groups", strings(request.user.groups)}})}});
-    for (const auto& [key, values] : request.user.extra) {
-      body["status"]["userInfo"]["extra"][key] = strings(values);
-    }
-  } else if (resource.kind == "TokenReview") {
-    body["status"] = review_token(body);
-  } else if (resource.kind == "SelfSubjectRulesReview") {
-    const Value all = Value::array({"*"});
-    body["status"] = Value::object(
-        {{"resourceRules",
-          Value::array({Value::object({{"verbs", all}, {"apiGroups", all}, {"resources", all}})})},
-         {"nonResourceRules",
-          Value::array({Value::object({{"verbs", all}, {"nonResourceURLs", all}})})},
-         {"incomplete", static_cast<bool>(services_.options.authorize)}});
-  } else {
-    AccessRequest access;
-    access.user = request.user;
-    if (resource.kind != "SelfSubjectAccessReview") {
-      access.user = {.name = member_text(body, "spec.user"), .uid = member_text(body, "spec.uid")};
-      for (const Value& group : body.get_array("spec.groups")) {
-        access.user.groups.emplace_back(group.as_string());
-      }
-    }
-    if (std::as_const(body)["spec"]["resourceAttributes"].is_object()) {
-      const auto attribute = [&](const std::string& name) {
-        return member_text(body, "spec.resourceAttributes." + name);
-      };
-      access.verb = attribute("verb");
-      access.group = attribute("group");
-      access.version = attribute("version");
-      access.resource = attribute("resource");
-      access.subresource = attribute("subresource");
-      access.namespace_ = attribute("namespace");
-      access.name = attribute("name");
-    } else {
-      access.verb = member_text(body, "spec.nonResourceAttributes.verb");
-      access.path = member_text(body, "spec.nonResourceAttributes.path");
-    }
-    const AccessDecision decision = authorize(access);
-    body["status"] = Value::object({{"allowed", decision.allowed}});
-    if (!decision.reason.empty()) body["status"]["reason"] = decision.reason;
+  // A WebSocket is opened with GET, and needs the right to POST as well (RB-2).
+  if (request.verb == "get" && (name == "exec" || name == "attach" || name == "portforward")) {
+    const AccessDecision may = services_.authorize(request.access_for("create"));
+    if (!may.allowed) throw forbidden(request.resource->group_resource(), request.name, may.reason);
   }
-  const StoredObject answer = services_.codec.from_value(*resource.type, body);
-  return make_response(201, request.output.content_type(),
-                       encode_as(request.output, answer.type(), answer.data()));
-}
-
-AccessDecision Rest::authorize(const AccessRequest& access) const {
-  return services_.options.authorize ? services_.options.authorize(access) : AccessDecision{};
+  throw bad_request(fmt::format("{} needs a kubelet, and this server has none", name));
 }
 
 }  // namespace kube::testkit::detail

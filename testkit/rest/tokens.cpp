@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "testkit/kinds/builtin_schema.hpp"
+#include "testkit/requests/access.hpp"
 #include "testkit/requests/failures.hpp"
 #include "testkit/rest/metadata.hpp"
+#include "testkit/values/value_text.hpp"
 
 namespace kube::testkit::detail {
 namespace {
@@ -33,24 +35,6 @@ const ResourcePtr& token_requests() {
   return kRequests;
 }
 
-std::vector<std::string> texts(const Value& object, std::string_view path) {
-  std::vector<std::string> all;
-  for (const Value& one : object.get_array(path)) {
-    if (one.is_string()) all.emplace_back(one.as_string());
-  }
-  return all;
-}
-
-Value list_of(const std::vector<std::string>& texts) {
-  Value list = Value::array();
-  for (const std::string& text : texts) list.push_back(text);
-  return list;
-}
-
-std::string text_at(const Value& object, std::string_view path) {
-  return std::string{object.get_string(path).value_or("")};
-}
-
 void check_lifetime(std::int64_t seconds) {
   const char* problem = seconds < kShortest  ? "may not specify a duration less than 10 minutes"
                         : seconds > kLongest ? "may not specify a duration larger than 2^32 seconds"
@@ -66,34 +50,34 @@ std::optional<AccountTokens::Bound> bound_object(Store& store, const RestRequest
                                                  const Value& body) {
   const Value* reference = body.find("spec.boundObjectRef");
   if (reference == nullptr || !reference->is_object()) return std::nullopt;
-  AccountTokens::Bound bound{text_at(*reference, "kind"), text_at(*reference, "name"),
-                             text_at(*reference, "uid")};
+  AccountTokens::Bound bound{string_at(*reference, "kind"), string_at(*reference, "name"),
+                             string_at(*reference, "uid")};
   const char* resource = bound.kind == "Pod"      ? "pods"
                          : bound.kind == "Secret" ? "secrets"
                          : bound.kind == "Node"   ? "nodes"
                                                   : nullptr;
-  if (resource == nullptr || text_at(*reference, "apiVersion") != "v1") {
+  if (resource == nullptr || string_at(*reference, "apiVersion") != "v1") {
     throw bad_request(fmt::format("cannot bind token to object of type {}, Kind={}",
-                                  text_at(*reference, "apiVersion"), bound.kind));
+                                  string_at(*reference, "apiVersion"), bound.kind));
   }
   const StoredObject stored =
       store.get(store.collection({"", resource}),
                 key_of(bound.kind == "Node" ? std::string{} : request.namespace_, bound.name));
   if (!stored) throw not_found({"", resource}, bound.name);
-  const std::string uid = stored.metadata_text("uid");
-  if (!bound.uid.empty() && bound.uid != uid) {
-    throw conflict({"", resource}, bound.name,
-                   fmt::format("the UID in the bound object reference ({}) does not match the UID "
-                               "in record. The object might have been deleted and then recreated",
-                               bound.uid));
-  }
-  bound.uid = uid;
   if (bound.kind == "Pod" && stored.field_text("spec.serviceAccountName") != request.name) {
     throw bad_request(
         fmt::format("cannot bind token for serviceaccount \"{}\" to pod running with "
                     "different serviceaccount name.",
                     request.name));
   }
+  const std::string uid = stored.metadata_text("uid");
+  if (!bound.uid.empty() && bound.uid != uid) {
+    throw conflict({"", bound.kind}, bound.name,
+                   fmt::format("the UID in the bound object reference ({}) does not match the UID "
+                               "in record. The object might have been deleted and then recreated",
+                               bound.uid));
+  }
+  bound.uid = uid;
   return bound;
 }
 
@@ -107,7 +91,7 @@ ServerResponse Rest::token(RestRequest& request) {
   if (!request.http.body.empty()) body = decode_body(request, *token_requests(), {});
   const std::int64_t lifetime = body.get_integer("spec.expirationSeconds").value_or(3600);
   check_lifetime(lifetime);
-  std::vector<std::string> audiences = texts(body, "spec.audiences");
+  std::vector<std::string> audiences = strings_at(body, "spec.audiences");
   if (audiences.empty()) audiences.emplace_back(kTokenIssuer);
   const auto bound = bound_object(services_.store, request, body);
   body["kind"] = "TokenRequest";
@@ -115,7 +99,7 @@ ServerResponse Rest::token(RestRequest& request) {
   body["metadata"]["name"] = request.name;
   body["metadata"]["namespace"] = request.namespace_;
   body["metadata"]["creationTimestamp"] = services_.now_text();
-  body["spec"]["audiences"] = list_of(audiences);
+  body["spec"]["audiences"] = string_list(audiences);
   body["spec"]["expirationSeconds"] = lifetime;
   const std::chrono::seconds time{lifetime};
   body["status"] =
@@ -129,13 +113,13 @@ ServerResponse Rest::token(RestRequest& request) {
 }
 
 Value Rest::review_token(const Value& review) const {
-  const std::string token = text_at(review, "spec.token");
-  std::vector<std::string> audiences = texts(review, "spec.audiences");
+  const std::string token = string_at(review, "spec.token");
+  std::vector<std::string> audiences = strings_at(review, "spec.audiences");
   if (audiences.empty()) audiences.emplace_back(kTokenIssuer);
   AccountTokens::Holder holder;
-  if (const auto known = services_.options.tokens.find(token);
-      known != services_.options.tokens.end()) {
-    holder.user = known->second;  // valid for all audiences
+  if (auto known = services_.user_tokens.find(token)) {
+    holder.user = std::move(*known);  // valid for all audiences
+    add_group(holder.user, kAuthenticated);
   } else if (auto found = services_.account_tokens.check(token, audiences)) {
     holder = std::move(*found);
   } else {
@@ -145,8 +129,11 @@ Value Rest::review_token(const Value& review) const {
       Value::object({{"authenticated", true},
                      {"user", Value::object({{"username", holder.user.name},
                                              {"uid", holder.user.uid},
-                                             {"groups", list_of(holder.user.groups)}})}});
-  if (!holder.audiences.empty()) status["audiences"] = list_of(holder.audiences);
+                                             {"groups", string_list(holder.user.groups)}})}});
+  for (const auto& [key, values] : holder.user.extra) {
+    status["user"]["extra"][key] = string_list(values);
+  }
+  if (!holder.audiences.empty()) status["audiences"] = string_list(holder.audiences);
   return status;
 }
 

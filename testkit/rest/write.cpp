@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "testkit/admission/admission.hpp"
+#include "testkit/admission/mutations.hpp"
 #include "testkit/admission/policies.hpp"
 #include "testkit/admission/unsupported.hpp"
 #include "testkit/cluster/addresses.hpp"
@@ -20,6 +21,8 @@
 #include "testkit/cluster/signing_requests.hpp"
 #include "testkit/cluster/volume_claims.hpp"
 #include "testkit/kinds/conversion.hpp"
+#include "testkit/rbac/escalation.hpp"
+#include "testkit/requests/access.hpp"
 #include "testkit/requests/failures.hpp"
 #include "testkit/rest/body.hpp"
 #include "testkit/rest/metadata.hpp"
@@ -43,6 +46,17 @@ bool is_finally_deleted(const Value& object, bool is_namespace) {
          object["metadata"]["finalizers"].size() == 0 &&
          object.get_integer("metadata.deletionGracePeriodSeconds").value_or(0) == 0 &&
          (!is_namespace || object["spec"]["finalizers"].size() == 0);
+}
+
+/// Gives an object that a policy has changed the form of a decoded one.
+void complete(ObjectCodec& codec, const Resource& resource, Value& object) {
+  if (resource.is_custom() && resource.custom->schema) {
+    resource.custom->schema->prune(object);
+    resource.custom->schema->apply_defaults(object);
+  }
+  object = normalized(codec, resource, object);
+  merge_string_data(resource, object);
+  if (!resource.is_custom()) apply_builtin_defaults(resource, object);
 }
 
 bool is_printable(std::string_view text) {
@@ -141,16 +155,27 @@ void Rest::finish_new(RestRequest& request, Value& object, const WriteOptions& o
     if (id == "services") choose_cluster_address(services_.store, object);
     if (id == kSigningRequests) set_requester(request.user, object);
     admit_new(services_, resource, object);
+  }
+  mutate_by_policies(
+      services_, request, {.operation = "CREATE", .object = &object, .dry_run = options.dry_run},
+      object,
+      {.complete = [&](Value& changed) { complete(services_.codec, resource, changed); },
+       .admit =
+           [&](Value& changed) {
+             if (!resource.is_custom()) admit_new(services_, resource, changed);
+           }});
+  if (!resource.is_custom()) {
     set_initial_state(resource, object);
     drop_empty_lists(object);
   }
+  check_escalation(services_, request, nullptr, object);
   refuse_invalid(request, services_.options.strict, object, nullptr);
   report_unsupported(request, services_.options.strict, object);
   if (!resource.is_custom()) check_admitted(services_, resource, "", nullptr, object);
   check_policies(services_, request,
                  {.operation = "CREATE", .object = &object, .dry_run = options.dry_run});
   if (id == "services") {
-    if (chosen) check_cluster_address(services_.store, object);
+    if (chosen) check_cluster_address(services_.store, object, options.dry_run);
     allocate_node_ports(services_.store, Value{}, object);
   }
   if (!resource.is_custom()) {
@@ -275,6 +300,16 @@ Value Rest::finish_update(RestRequest& request, const Value& live, Value next,
     }
     if (resource.id() == kSigningRequests) stamp_conditions(next, services_.now_text());
     admit_change(resource, live, next);
+  }
+  if (request.subresource.empty() || request.subresource == "status") {
+    mutate_by_policies(
+        services_, request,
+        {.operation = "UPDATE", .object = &next, .old_object = &live, .dry_run = options.dry_run},
+        next,
+        {.complete = [&](Value& changed) { complete(services_.codec, resource, changed); },
+         .admit = [&](Value& changed) { admit_change(resource, live, changed); }});
+  }
+  if (!resource.is_custom()) {
     count_template(resource, live, next);
     drop_empty_lists(next);
   }
@@ -282,6 +317,7 @@ Value Rest::finish_update(RestRequest& request, const Value& live, Value next,
       spec_differs(resource, live, next)) {
     next["metadata"]["generation"] = live.get_integer("metadata.generation").value_or(0) + 1;
   }
+  check_escalation(services_, request, &live, next);
   // Fields that the subresource may change count as unchanged.
   std::optional<Value> compared;
   if (request.subresource == "resize") compared = with_resources_of(live, next);
@@ -323,6 +359,7 @@ Rest::Written Rest::update_object(RestRequest& request, const WriteOptions& opti
     const StoredObject current = services_.store.get(collection, key);
     if (!current) {
       if (!may_create) throw not_found(resource.group_resource(), request.name);
+      if (services_.is_guarded()) require_access(services_, request.access_for("create"));
       Value fresh = change(Value{});
       if (!is_apply) {
         if (const std::string uid = metadata_text(fresh, "uid"); !uid.empty()) {

@@ -2,16 +2,17 @@
 #include <kube/testkit/api_server.hpp>
 
 #include "testkit/cluster/objects.hpp"
+#include "testkit/rbac/rbac.hpp"
 #include "testkit/requests/access.hpp"
 #include "testkit/server/api_server_impl.hpp"
 
+#include "base/ip_address.hpp"
 #include <kube/config/kubeconfig.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <random>
-#include <stdexcept>
 #include <utility>
 
 namespace kube::testkit {
@@ -64,7 +65,8 @@ ApiServer::Impl::Impl(ApiServerOptions given)
     const detail::Persistence::Content content = persistence->load();
     if (content.revision > 0) {
       engine.import_objects(content.objects, content.revision);
-    } else {
+    }
+    if (engine.revision() != content.revision) {  // the engine has created objects of its own
       persistence->replace({engine.export_objects(), engine.revision()});
     }
   }
@@ -93,15 +95,14 @@ detail::EngineOptions ApiServer::Impl::engine_options() {
     certificate = authority->issue_server(options.listen);
   }
   if (options.token.empty()) options.token = make_token();
-  tokens[options.token] = {std::string{kAdministrator}, {}, {"system:masters"}};
+  detail::EngineOptions engine_options;
+  engine_options.tokens[options.token] = {std::string{kAdministrator}, {}, {"system:masters"}};
   for (ServerUser& user : options.users) {
     if (user.token.empty()) user.token = make_token();
-    tokens[user.token] = {user.name, {}, user.groups};
+    engine_options.tokens[user.token] = {user.name, {}, user.groups};
   }
-  detail::EngineOptions engine_options;
   engine_options.clock = options.clock;
   engine_options.logger = options.logger;
-  engine_options.tokens = tokens;
   engine_options.allow_anonymous = options.allow_anonymous;
   engine_options.origins = {
       .tls = options.tls, .listen = options.listen, .allow_hosts = options.allow_hosts};
@@ -114,13 +115,13 @@ detail::EngineOptions ApiServer::Impl::engine_options() {
   engine_options.namespace_controller = options.namespace_controller;
   engine_options.cluster_objects = options.cluster_objects;
   engine_options.strict = options.strict;
+  engine_options.rbac = options.rbac;
+  engine_options.aggregate_roles = options.aggregate_roles;
   if (authority) engine_options.ca_pem = authority->ca_pem();
   engine_options.journal = [this](const detail::Change& change) { journal(change); };
   if (options.deny) {
     engine_options.authorize = [deny = options.deny](const detail::AccessRequest& access) {
-      if (std::ranges::find(access.user.groups, "system:masters") != access.user.groups.end()) {
-        return detail::AccessDecision{};
-      }
+      if (detail::is_master(access.user)) return detail::AccessDecision{};
       const auto reason = deny(info_of(access));
       return detail::AccessDecision{!reason, reason.value_or("")};
     };
@@ -152,7 +153,9 @@ void ApiServer::Impl::start() {
   }
   front = std::make_unique<detail::HttpFront>(pipeline, std::move(front_options));
   port = front->port();
-  if (options.cluster_objects) engine.seed(detail::server_endpoints(options.listen, port));
+  if (options.cluster_objects) {
+    for (const Value& object : detail::server_endpoints(options.listen, port)) engine.seed(object);
+  }
 }
 
 void ApiServer::Impl::stop(std::chrono::milliseconds grace) {
@@ -167,9 +170,7 @@ void ApiServer::Impl::stop(std::chrono::milliseconds grace) {
 
 std::string ApiServer::Impl::user_of(const detail::ServerRequest& request) const {
   if (const auto token = detail::bearer_token(request.headers)) {
-    const auto found = tokens.find(*token);
-    if (found != tokens.end()) return found->second.name;
-    if (const auto account = engine.account_of(*token)) return account->name;
+    if (const auto user = engine.user_of_token(*token)) return user->name;
   }
   if (request.certificate && !request.certificate->common_name.empty()) {
     return request.certificate->common_name;
@@ -182,10 +183,8 @@ ApiServer::ApiServer(ApiServerOptions options)
 ApiServer::~ApiServer() = default;
 
 std::string ApiServer::url() const {
-  const std::string& host = impl_->options.listen;
-  const bool ipv6 = host.find(':') != std::string::npos;
-  return fmt::format("{}://{}{}{}:{}", impl_->options.tls ? "https" : "http", ipv6 ? "[" : "", host,
-                     ipv6 ? "]" : "", impl_->port);
+  return fmt::format("{}://{}:{}", impl_->options.tls ? "https" : "http",
+                     kube::detail::bracketed(impl_->options.listen), impl_->port);
 }
 std::uint16_t ApiServer::port() const { return impl_->port; }
 const std::string& ApiServer::ca_pem() const {
@@ -213,18 +212,35 @@ Config ApiServer::config_for(std::string_view user, const std::vector<std::strin
     config.tls.certificate_data = own.certificate;
     config.tls.key_data = own.key;
   } else {
-    throw std::invalid_argument(
-        fmt::format("unknown user \"{}\": add it to ApiServerOptions::users, or enable TLS", user));
+    const std::string token = make_token();
+    impl_->engine.add_user(token, {.name = std::string{user}, .groups = groups});
+    config.bearer_token = token;
   }
   return config;
 }
 
-std::string ApiServer::kubeconfig() const {
+Config ApiServer::config_for_account(std::string_view namespace_, std::string_view name) const {
+  // Longer than a test with a FakeClock lasts.
+  constexpr int kYear = 365 * 24 * 3600;
+  const Ref<Value> answer = impl_->engine.request(
+      "POST", fmt::format("/api/v1/namespaces/{}/serviceaccounts/{}/token", namespace_, name),
+      Value::object({{"spec", Value::object({{"expirationSeconds", kYear}})}}));
+  Config config = this->config();
+  config.bearer_token = std::string{answer->get_string("status.token").value_or("")};
+  return config;
+}
+
+std::string ApiServer::kubeconfig() const { return kubeconfig(config()); }
+
+std::string ApiServer::kubeconfig(const Config& config) const {
+  constexpr const char* kUser = "kubecxx";
   Kubeconfig file;
-  file.clusters["kubecxx"].server = url();
-  file.clusters["kubecxx"].certificate_authority_data = ca_pem();
-  file.users[std::string{kAdministrator}].token = impl_->options.token;
-  file.contexts["kubecxx"] = {.cluster = "kubecxx", .user = std::string{kAdministrator}};
+  file.clusters["kubecxx"].server = config.host;
+  file.clusters["kubecxx"].certificate_authority_data = config.tls.ca_data;
+  file.users[kUser].token = config.bearer_token;
+  file.users[kUser].client_certificate_data = config.tls.certificate_data;
+  file.users[kUser].client_key_data = config.tls.key_data;
+  file.contexts["kubecxx"] = {.cluster = "kubecxx", .user = kUser};
   file.current_context = "kubecxx";
   return format_kubeconfig(file);
 }

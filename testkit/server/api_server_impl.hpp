@@ -12,7 +12,6 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <map>
 #include <memory>
 #include <mutex>
 
@@ -32,8 +31,6 @@ class ApiServer::Impl {
   [[nodiscard]] std::string user_of(const detail::ServerRequest& request) const;
 
   ApiServerOptions options;
-  /// Users by token.
-  std::map<std::string, detail::User, std::less<>> tokens;
   std::unique_ptr<detail::TlsAuthority> authority;
   detail::Certificate certificate;
   std::unique_ptr<detail::Persistence> persistence;

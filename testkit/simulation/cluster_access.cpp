@@ -24,6 +24,15 @@ std::string ClusterAccess::target(const ResourceInfo& resource, std::string_view
   return path;
 }
 
+Ref<Value> ClusterAccess::read(const std::string& path) const {
+  try {
+    return engine_.request("GET", path);
+  } catch (const ApiError& error) {
+    if (is_not_found(error)) return nullptr;
+    throw;
+  }
+}
+
 std::string ClusterAccess::request(std::string_view method, const std::string& target,
                                    std::string body) {
   return engine_.request_json(method, target, std::move(body), "application/json", agent_);

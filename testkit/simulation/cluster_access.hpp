@@ -46,6 +46,10 @@ class ClusterAccess {
     return objects;
   }
 
+  /// Returns the response of a GET, for kinds that are not known at compile time; null if it is
+  /// 404.
+  [[nodiscard]] Ref<Value> read(const std::string& path) const;
+
   template <typename T>
   Ref<T> create(const T& object) {
     return decode_json<T>(

@@ -7,8 +7,10 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "testkit/simulation/cluster_access.hpp"
 #include "testkit/store/stored_object.hpp"
 
 namespace kube::testkit::detail {
@@ -24,7 +26,7 @@ using RetryAfter = std::optional<std::chrono::nanoseconds>;
 /// writes; the resulting changes enqueue the object again.
 class SimulatedController {
  public:
-  SimulatedController() = default;
+  explicit SimulatedController(ClusterAccess cluster) : cluster_(std::move(cluster)) {}
   SimulatedController(const SimulatedController&) = delete;
   SimulatedController& operator=(const SimulatedController&) = delete;
   virtual ~SimulatedController() = default;
@@ -39,6 +41,9 @@ class SimulatedController {
   /// Moves the object of that name, which may be deleted, towards the state that its spec asks for.
   /// If it throws ApiError, the sync is retried.
   virtual RetryAfter sync(const ObjectKey& key) = 0;
+
+ protected:
+  ClusterAccess cluster_;
 };
 
 }  // namespace kube::testkit::detail

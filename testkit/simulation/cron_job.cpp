@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testkit/simulation/cron_job.hpp"
+#include "testkit/simulation/controllers.hpp"
 
+#include <kube/api/batch/v1.hpp>
 #include <kube/api/conditions.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "testkit/simulation/cluster_access.hpp"
 #include "testkit/simulation/ownership.hpp"
 #include "testkit/simulation/pod_state.hpp"
 #include "testkit/simulation/time_zone.hpp"
@@ -38,10 +41,8 @@ std::string local_text(sys_seconds time, std::chrono::seconds offset) {
                      minutes.count() % 60);
 }
 
-}  // namespace
-
 /// One sync of one cron job.
-class CronJobController::Run {
+class Run {
  public:
   Run(ClusterAccess& cluster, const CronJob& cron)
       : cluster_(cluster),
@@ -182,26 +183,38 @@ class CronJobController::Run {
   std::vector<Ref<Job>> jobs_;
 };
 
-std::vector<GroupResource> CronJobController::watched() const {
-  return {ClusterAccess::resource<CronJob>(), ClusterAccess::resource<Job>()};
-}
+/// Creates the jobs of cron jobs on schedule, and deletes old ones.
+class CronJobController final : public SimulatedController {
+ public:
+  using SimulatedController::SimulatedController;
 
-void CronJobController::on_change(const GroupResource& /*resource*/, const StoredObject& object,
-                                  const Enqueue& enqueue) const {
-  if (const Ref<CronJob> cron = object.as<CronJob>()) {
-    enqueue_object(*cron, enqueue);
-  } else if (const Ref<Job> job = object.as<Job>()) {
-    const auto* owner = controller_of(job->metadata);
-    if (owner != nullptr && owner->kind == "CronJob") {
-      enqueue({job->metadata.namespace_.str(), owner->name.str()});
+  [[nodiscard]] std::vector<GroupResource> watched() const override {
+    return {ClusterAccess::resource<CronJob>(), ClusterAccess::resource<Job>()};
+  }
+
+  void on_change(const GroupResource& /*resource*/, const StoredObject& object,
+                 const Enqueue& enqueue) const override {
+    if (const Ref<CronJob> cron = object.as<CronJob>()) {
+      enqueue_object(*cron, enqueue);
+    } else if (const Ref<Job> job = object.as<Job>()) {
+      const auto* owner = controller_of(job->metadata);
+      if (owner != nullptr && owner->kind == "CronJob") {
+        enqueue({job->metadata.namespace_.str(), owner->name.str()});
+      }
     }
   }
-}
 
-RetryAfter CronJobController::sync(const ObjectKey& key) {
-  const Ref<CronJob> cron = cluster_.find<CronJob>(key.namespace_, key.name);
-  if (!cron) return std::nullopt;
-  return Run{cluster_, *cron}.run();
+  RetryAfter sync(const ObjectKey& key) override {
+    const Ref<CronJob> cron = cluster_.find<CronJob>(key.namespace_, key.name);
+    if (!cron) return std::nullopt;
+    return Run{cluster_, *cron}.run();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<SimulatedController> make_cron_job_controller(ClusterAccess cluster) {
+  return std::make_unique<CronJobController>(std::move(cluster));
 }
 
 }  // namespace kube::testkit::detail

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testkit/simulation/daemon_set.hpp"
+#include "testkit/simulation/controllers.hpp"
 
+#include <kube/api/apps/v1.hpp>
 #include <kube/api/label_selector.hpp>
 
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
+#include "testkit/simulation/cluster_access.hpp"
 #include "testkit/simulation/node_fit.hpp"
 #include "testkit/simulation/ownership.hpp"
 #include "testkit/simulation/pod_state.hpp"
@@ -78,10 +81,8 @@ std::string node_of(const Pod& pod) {
   return {};
 }
 
-}  // namespace
-
 /// One sync of one daemon set.
-class DaemonSetController::Run {
+class Run {
  public:
   Run(ClusterAccess& cluster, const DaemonSet& set)
       : cluster_(cluster), before_(set), set_(set), history_(cluster, set, kRevisionHashLabel) {
@@ -278,26 +279,38 @@ class DaemonSetController::Run {
   std::string hash_;              ///< of the current template
 };
 
-std::vector<GroupResource> DaemonSetController::watched() const {
-  return {ClusterAccess::resource<DaemonSet>(), ClusterAccess::resource<Pod>(),
-          ClusterAccess::resource<Node>()};
-}
+/// Runs daemon sets: one pod on each node that fits, cordoned or not.
+class DaemonSetController final : public SimulatedController {
+ public:
+  using SimulatedController::SimulatedController;
 
-void DaemonSetController::on_change(const GroupResource& /*resource*/, const StoredObject& object,
-                                    const Enqueue& enqueue) const {
-  if (const Ref<DaemonSet> set = object.as<DaemonSet>()) {
-    enqueue_object(*set, enqueue);
-  } else if (const Ref<Pod> pod = object.as<Pod>()) {
-    enqueue_controller<DaemonSet>(cluster_, *pod, enqueue);
-  } else {
-    for (const Ref<DaemonSet>& one : cluster_.list<DaemonSet>()) enqueue_object(*one, enqueue);
+  [[nodiscard]] std::vector<GroupResource> watched() const override {
+    return {ClusterAccess::resource<DaemonSet>(), ClusterAccess::resource<Pod>(),
+            ClusterAccess::resource<Node>()};
   }
-}
 
-RetryAfter DaemonSetController::sync(const ObjectKey& key) {
-  const Ref<DaemonSet> set = cluster_.find<DaemonSet>(key.namespace_, key.name);
-  if (!set || to_selector(set->spec.selector).matches_everything()) return std::nullopt;
-  return Run{cluster_, *set}.run();
+  void on_change(const GroupResource& /*resource*/, const StoredObject& object,
+                 const Enqueue& enqueue) const override {
+    if (const Ref<DaemonSet> set = object.as<DaemonSet>()) {
+      enqueue_object(*set, enqueue);
+    } else if (const Ref<Pod> pod = object.as<Pod>()) {
+      enqueue_controller<DaemonSet>(cluster_, *pod, enqueue);
+    } else {
+      for (const Ref<DaemonSet>& one : cluster_.list<DaemonSet>()) enqueue_object(*one, enqueue);
+    }
+  }
+
+  RetryAfter sync(const ObjectKey& key) override {
+    const Ref<DaemonSet> set = cluster_.find<DaemonSet>(key.namespace_, key.name);
+    if (!set || to_selector(set->spec.selector).matches_everything()) return std::nullopt;
+    return Run{cluster_, *set}.run();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<SimulatedController> make_daemon_set_controller(ClusterAccess cluster) {
+  return std::make_unique<DaemonSetController>(std::move(cluster));
 }
 
 }  // namespace kube::testkit::detail

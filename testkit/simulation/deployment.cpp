@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testkit/simulation/deployment.hpp"
+#include "testkit/simulation/controllers.hpp"
 
+#include <kube/api/apps/v1.hpp>
 #include <kube/api/conditions.hpp>
 #include <kube/api/label_selector.hpp>
 
@@ -8,7 +9,13 @@
 
 #include <algorithm>
 #include <climits>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "testkit/simulation/cluster_access.hpp"
+#include "testkit/simulation/deployment_math.hpp"
 #include "testkit/simulation/deployment_status.hpp"
 #include "testkit/simulation/ownership.hpp"
 #include "testkit/simulation/pod_template.hpp"
@@ -34,10 +41,8 @@ std::int32_t total_size(const std::vector<ReplicaSet*>& sets) {
   return total;
 }
 
-}  // namespace
-
 /// One sync of one deployment.
-class DeploymentController::Rollout {
+class Rollout {
  public:
   Rollout(ClusterAccess& cluster, Deployment deployment)
       : cluster_(cluster), deployment_(std::move(deployment)) {
@@ -353,37 +358,50 @@ class DeploymentController::Rollout {
   std::optional<std::size_t> newest_;
 };
 
-std::vector<GroupResource> DeploymentController::watched() const {
-  return {ClusterAccess::resource<Deployment>(), ClusterAccess::resource<ReplicaSet>(),
-          ClusterAccess::resource<Pod>()};
-}
+/// Rolls out deployments: creates a ReplicaSet per template, moves pods from the old sets to the
+/// newest one within the bounds of the strategy, and keeps revisions for rollbacks.
+class DeploymentController final : public SimulatedController {
+ public:
+  using SimulatedController::SimulatedController;
 
-void DeploymentController::on_change(const GroupResource& /*resource*/, const StoredObject& object,
-                                     const Enqueue& enqueue) const {
-  if (const Ref<Deployment> deployment = object.as<Deployment>()) {
-    enqueue_object(*deployment, enqueue);
-  } else if (const Ref<ReplicaSet> set = object.as<ReplicaSet>()) {
-    enqueue_controller<Deployment>(cluster_, *set, enqueue);
-  } else if (const Ref<Pod> pod = object.as<Pod>()) {
-    // A Recreate rollout waits until the last pod of an older template is deleted or finished.
-    const auto* owner = controller_of(pod->metadata);
-    if (owner == nullptr || owner->kind != "ReplicaSet") return;
-    const Ref<ReplicaSet> owning =
-        cluster_.find<ReplicaSet>(pod->metadata.namespace_.view(), owner->name.view());
-    if (!owning || controller_of(owning->metadata) == nullptr) return;
-    const ObjectKey key{pod->metadata.namespace_.str(),
-                        controller_of(owning->metadata)->name.str()};
-    const Ref<Deployment> top = cluster_.find<Deployment>(key.namespace_, key.name);
-    if (top && is_recreate(*top)) enqueue(key);
+  [[nodiscard]] std::vector<GroupResource> watched() const override {
+    return {ClusterAccess::resource<Deployment>(), ClusterAccess::resource<ReplicaSet>(),
+            ClusterAccess::resource<Pod>()};
   }
-}
 
-RetryAfter DeploymentController::sync(const ObjectKey& key) {
-  const Ref<Deployment> found = cluster_.find<Deployment>(key.namespace_, key.name);
-  if (!found) return std::nullopt;
-  // A selector that matches everything would adopt every pod.
-  if (to_selector(found->spec.selector).matches_everything()) return std::nullopt;
-  return Rollout{cluster_, *found}.run();
+  void on_change(const GroupResource& /*resource*/, const StoredObject& object,
+                 const Enqueue& enqueue) const override {
+    if (const Ref<Deployment> deployment = object.as<Deployment>()) {
+      enqueue_object(*deployment, enqueue);
+    } else if (const Ref<ReplicaSet> set = object.as<ReplicaSet>()) {
+      enqueue_controller<Deployment>(cluster_, *set, enqueue);
+    } else if (const Ref<Pod> pod = object.as<Pod>()) {
+      // A Recreate rollout waits until the last pod of an older template is deleted or finished.
+      const auto* owner = controller_of(pod->metadata);
+      if (owner == nullptr || owner->kind != "ReplicaSet") return;
+      const Ref<ReplicaSet> owning =
+          cluster_.find<ReplicaSet>(pod->metadata.namespace_.view(), owner->name.view());
+      if (!owning || controller_of(owning->metadata) == nullptr) return;
+      const ObjectKey key{pod->metadata.namespace_.str(),
+                          controller_of(owning->metadata)->name.str()};
+      const Ref<Deployment> top = cluster_.find<Deployment>(key.namespace_, key.name);
+      if (top && is_recreate(*top)) enqueue(key);
+    }
+  }
+
+  RetryAfter sync(const ObjectKey& key) override {
+    const Ref<Deployment> found = cluster_.find<Deployment>(key.namespace_, key.name);
+    if (!found) return std::nullopt;
+    // A selector that matches everything would adopt every pod.
+    if (to_selector(found->spec.selector).matches_everything()) return std::nullopt;
+    return Rollout{cluster_, *found}.run();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<SimulatedController> make_deployment_controller(ClusterAccess cluster) {
+  return std::make_unique<DeploymentController>(std::move(cluster));
 }
 
 }  // namespace kube::testkit::detail

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testkit/simulation/endpoints.hpp"
+#include "testkit/simulation/controllers.hpp"
 
+#include <kube/api/core/v1.hpp>
 #include <kube/api/discovery/v1.hpp>
 #include <kube/api/labels.hpp>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
+#include "testkit/simulation/cluster_access.hpp"
+#include "testkit/simulation/endpoint_groups.hpp"
 #include "testkit/simulation/ownership.hpp"
 #include "testkit/simulation/pod_state.hpp"
 
 namespace kube::testkit::detail {
+
 namespace {
 
 using core::v1::Endpoints;
@@ -104,101 +110,114 @@ bool same_content(const EndpointSlice& a, const EndpointSlice& b) {
   return a.endpoints == b.endpoints && a.ports == b.ports && a.metadata.labels == b.metadata.labels;
 }
 
+/// Maintains the EndpointSlices and the Endpoints of services that have a selector.
+class EndpointsController final : public SimulatedController {
+ public:
+  using SimulatedController::SimulatedController;
+
+  [[nodiscard]] std::vector<GroupResource> watched() const override {
+    return {ClusterAccess::resource<Service>(), ClusterAccess::resource<Pod>()};
+  }
+
+  void on_change(const GroupResource& /*resource*/, const StoredObject& object,
+                 const Enqueue& enqueue) const override {
+    if (const Ref<Service> service = object.as<Service>()) {
+      if (!service->spec.selector.empty()) enqueue_object(*service, enqueue);
+      return;
+    }
+    // All services of the namespace are enqueued, because the previous labels of the pod are
+    // unknown.
+    for (const Ref<Service>& service : cluster_.list<Service>(object.metadata_text("namespace"))) {
+      if (!service->spec.selector.empty()) enqueue_object(*service, enqueue);
+    }
+  }
+
+  RetryAfter sync(const ObjectKey& key) override {
+    const Ref<Service> service = cluster_.find<Service>(key.namespace_, key.name);
+    if (!service) {
+      // Slices have an owner and are garbage-collected; Endpoints have none.
+      const Ref<Endpoints> left = cluster_.find<Endpoints>(key.namespace_, key.name);
+      if (left) cluster_.remove(*left);
+      return std::nullopt;
+    }
+    if (service->spec.selector.empty() || service->spec.type == "ExternalName" ||
+        is_deleting(*service)) {
+      return std::nullopt;
+    }
+    const auto selector = labels::Selector::from_valid_set(service->spec.selector);
+    PodRefs pods = cluster_.list<Pod>(key.namespace_);
+    std::erase_if(
+        pods, [&](const Ref<Pod>& pod) { return !selector.matches(pod->metadata.labels); });
+    const std::vector<EndpointGroup> groups = group_by_ports(*service, pods);
+    write_slices(*service, groups);
+    write_endpoints(*service, groups);
+    return std::nullopt;
+  }
+
+ private:
+  void write_slices(const Service& service,
+                    const std::vector<EndpointGroup>& groups) {
+    std::vector<Ref<EndpointSlice>> existing = owned_by<EndpointSlice>(cluster_, service);
+    std::erase_if(existing, [](const Ref<EndpointSlice>& slice) {
+      const String* manager = slice->metadata.labels.find(kManagedBy);
+      return is_deleting(*slice) || manager == nullptr || *manager != kSliceController;
+    });
+    std::size_t used = 0;
+    for (const EndpointSlice& wanted : wanted_slices(service, groups)) {
+      if (used == existing.size()) {
+        cluster_.create(wanted);
+        continue;
+      }
+      const EndpointSlice& current = *existing[used++];
+      if (same_content(current, wanted)) continue;
+      EndpointSlice changed = current;
+      changed.metadata.labels = wanted.metadata.labels;
+      changed.endpoints = wanted.endpoints;
+      changed.ports = wanted.ports;
+      cluster_.update(changed);
+    }
+    for (; used < existing.size(); ++used) cluster_.remove(*existing[used]);
+  }
+
+  void write_endpoints(const Service& service,
+                       const std::vector<EndpointGroup>& groups) {
+    Endpoints wanted;
+    wanted.metadata.namespace_ = service.metadata.namespace_;
+    wanted.metadata.name = service.metadata.name;
+    wanted.metadata.labels = service.metadata.labels;
+    wanted.metadata.labels[kEndpointsManagedBy] = "endpoint-controller";
+    if (service.spec.cluster_ip == "None") wanted.metadata.labels[kHeadless] = "";
+    for (const EndpointGroup& group : groups) {
+      core::v1::EndpointSubset subset;
+      subset.ports = group.ports;
+      for (const Ref<Pod>& pod : group.pods) {
+        const bool published = service.spec.publish_not_ready_addresses;
+        if (is_deleting(*pod) && !published) continue;
+        auto& list = is_ready(*pod) || published ? subset.addresses : subset.not_ready_addresses;
+        list.push_back(address_of(service, *pod));
+      }
+      if (!subset.addresses.empty() || !subset.not_ready_addresses.empty()) {
+        wanted.subsets.push_back(std::move(subset));
+      }
+    }
+    const Ref<Endpoints> current =
+        cluster_.find<Endpoints>(service.metadata.namespace_.view(), service.metadata.name.view());
+    if (!current) {
+      cluster_.create(wanted);
+    } else if (current->subsets != wanted.subsets ||
+               current->metadata.labels != wanted.metadata.labels) {
+      Endpoints changed = *current;
+      changed.subsets = wanted.subsets;
+      changed.metadata.labels = wanted.metadata.labels;
+      cluster_.update(changed);
+    }
+  }
+};
+
 }  // namespace
 
-std::vector<GroupResource> EndpointsController::watched() const {
-  return {ClusterAccess::resource<Service>(), ClusterAccess::resource<Pod>()};
-}
-
-void EndpointsController::on_change(const GroupResource& /*resource*/, const StoredObject& object,
-                                    const Enqueue& enqueue) const {
-  if (const Ref<Service> service = object.as<Service>()) {
-    if (!service->spec.selector.empty()) enqueue_object(*service, enqueue);
-    return;
-  }
-  // All services of the namespace are enqueued, because the previous labels of the pod are unknown.
-  for (const Ref<Service>& service : cluster_.list<Service>(object.metadata_text("namespace"))) {
-    if (!service->spec.selector.empty()) enqueue_object(*service, enqueue);
-  }
-}
-
-RetryAfter EndpointsController::sync(const ObjectKey& key) {
-  const Ref<Service> service = cluster_.find<Service>(key.namespace_, key.name);
-  if (!service) {
-    // Slices have an owner and are garbage-collected; Endpoints have none.
-    const Ref<Endpoints> left = cluster_.find<Endpoints>(key.namespace_, key.name);
-    if (left) cluster_.remove(*left);
-    return std::nullopt;
-  }
-  if (service->spec.selector.empty() || service->spec.type == "ExternalName" ||
-      is_deleting(*service)) {
-    return std::nullopt;
-  }
-  const auto selector = labels::Selector::from_valid_set(service->spec.selector);
-  PodRefs pods = cluster_.list<Pod>(key.namespace_);
-  std::erase_if(pods, [&](const Ref<Pod>& pod) { return !selector.matches(pod->metadata.labels); });
-  const std::vector<EndpointGroup> groups = group_by_ports(*service, pods);
-  write_slices(*service, groups);
-  write_endpoints(*service, groups);
-  return std::nullopt;
-}
-
-void EndpointsController::write_slices(const Service& service,
-                                       const std::vector<EndpointGroup>& groups) {
-  std::vector<Ref<EndpointSlice>> existing = owned_by<EndpointSlice>(cluster_, service);
-  std::erase_if(existing, [](const Ref<EndpointSlice>& slice) {
-    const String* manager = slice->metadata.labels.find(kManagedBy);
-    return is_deleting(*slice) || manager == nullptr || *manager != kSliceController;
-  });
-  std::size_t used = 0;
-  for (const EndpointSlice& wanted : wanted_slices(service, groups)) {
-    if (used == existing.size()) {
-      cluster_.create(wanted);
-      continue;
-    }
-    const EndpointSlice& current = *existing[used++];
-    if (same_content(current, wanted)) continue;
-    EndpointSlice changed = current;
-    changed.metadata.labels = wanted.metadata.labels;
-    changed.endpoints = wanted.endpoints;
-    changed.ports = wanted.ports;
-    cluster_.update(changed);
-  }
-  for (; used < existing.size(); ++used) cluster_.remove(*existing[used]);
-}
-
-void EndpointsController::write_endpoints(const Service& service,
-                                          const std::vector<EndpointGroup>& groups) {
-  Endpoints wanted;
-  wanted.metadata.namespace_ = service.metadata.namespace_;
-  wanted.metadata.name = service.metadata.name;
-  wanted.metadata.labels = service.metadata.labels;
-  wanted.metadata.labels[kEndpointsManagedBy] = "endpoint-controller";
-  if (service.spec.cluster_ip == "None") wanted.metadata.labels[kHeadless] = "";
-  for (const EndpointGroup& group : groups) {
-    core::v1::EndpointSubset subset;
-    subset.ports = group.ports;
-    for (const Ref<Pod>& pod : group.pods) {
-      const bool published = service.spec.publish_not_ready_addresses;
-      if (is_deleting(*pod) && !published) continue;
-      auto& list = is_ready(*pod) || published ? subset.addresses : subset.not_ready_addresses;
-      list.push_back(address_of(service, *pod));
-    }
-    if (!subset.addresses.empty() || !subset.not_ready_addresses.empty()) {
-      wanted.subsets.push_back(std::move(subset));
-    }
-  }
-  const Ref<Endpoints> current =
-      cluster_.find<Endpoints>(service.metadata.namespace_.view(), service.metadata.name.view());
-  if (!current) {
-    cluster_.create(wanted);
-  } else if (current->subsets != wanted.subsets ||
-             current->metadata.labels != wanted.metadata.labels) {
-    Endpoints changed = *current;
-    changed.subsets = wanted.subsets;
-    changed.metadata.labels = wanted.metadata.labels;
-    cluster_.update(changed);
-  }
+std::unique_ptr<SimulatedController> make_endpoints_controller(ClusterAccess cluster) {
+  return std::make_unique<EndpointsController>(std::move(cluster));
 }
 
 }  // namespace kube::testkit::detail

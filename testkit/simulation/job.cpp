@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testkit/simulation/job.hpp"
+#include "testkit/simulation/controllers.hpp"
 
+#include <kube/api/batch/v1.hpp>
 #include <kube/api/conditions.hpp>
 #include <kube/api/label_selector.hpp>
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
+#include "testkit/simulation/cluster_access.hpp"
 #include "testkit/simulation/job_indexes.hpp"
 #include "testkit/simulation/ownership.hpp"
 #include "testkit/simulation/pod_state.hpp"
@@ -69,10 +72,8 @@ Time end_of(const Pod& pod, Time now) {
   return end.is_set() ? end : now;
 }
 
-}  // namespace
-
 /// One sync of one job that is not finished.
-class JobController::Run {
+class Run {
  public:
   Run(ClusterAccess& cluster, const Job& job) : cluster_(cluster), before_(job), job_(job) {
     pods_ = claim<Pod>(cluster_, job, to_selector(job.spec.selector));
@@ -318,65 +319,85 @@ class JobController::Run {
   std::int32_t ready_ = 0;
 };
 
-std::vector<GroupResource> JobController::watched() const {
-  return {ClusterAccess::resource<Job>(), ClusterAccess::resource<Pod>()};
-}
+/// Runs jobs: creates pods until enough have succeeded or too many have failed, and deletes the job
+/// when ttlSecondsAfterFinished has expired.
+///
+/// A pod is counted exactly once: it keeps the finalizer `batch.kubernetes.io/job-tracking` until
+/// its UID is in the status as an uncounted pod, and is counted when the finalizer is removed.
+class JobController final : public SimulatedController {
+ public:
+  using SimulatedController::SimulatedController;
 
-void JobController::on_change(const GroupResource& /*resource*/, const StoredObject& object,
-                              const Enqueue& enqueue) const {
-  if (const Ref<Job> job = object.as<Job>()) {
-    enqueue_object(*job, enqueue);
-  } else if (const Ref<Pod> pod = object.as<Pod>()) {
-    enqueue_controller<Job>(cluster_, *pod, enqueue);
-    // Its job may have been deleted with orphaned pods.
-    const String* name = pod->metadata.labels.find(kJobName);
-    if (is_tracked(*pod) && name != nullptr) enqueue({pod->metadata.namespace_.str(), name->str()});
+  [[nodiscard]] std::vector<GroupResource> watched() const override {
+    return {ClusterAccess::resource<Job>(), ClusterAccess::resource<Pod>()};
   }
-}
 
-RetryAfter JobController::sync(const ObjectKey& key) {
-  const Ref<Job> job = cluster_.find<Job>(key.namespace_, key.name);
-  if (!job) {
-    release_orphans(key);
-    return std::nullopt;
-  }
-  if (job->spec.managed_by && *job->spec.managed_by != "kubernetes.io/job-controller") {
-    return std::nullopt;
-  }
-  if (finish_of(*job) != nullptr) {
-    for (const Ref<Pod>& pod : owned_by<Pod>(cluster_, *job)) {
-      if (is_tracked(*pod)) untrack(cluster_, *pod);
-    }
-    return expire(*job);
-  }
-  if (is_deleting(*job)) {
-    for (const Ref<Pod>& pod : owned_by<Pod>(cluster_, *job)) {
-      if (is_deleting(*pod) && is_tracked(*pod)) untrack(cluster_, *pod);
-    }
-    return std::nullopt;
-  }
-  return Run{cluster_, *job}.run();
-}
-
-void JobController::release_orphans(const ObjectKey& key) {
-  for (const Ref<Pod>& pod : cluster_.list<Pod>(key.namespace_)) {
-    if (!is_tracked(*pod)) continue;
-    const auto* owner = controller_of(pod->metadata);
-    const String* label = pod->metadata.labels.find(kJobName);
-    const bool orphan = owner == nullptr && label != nullptr && *label == key.name;
-    if (orphan || (owner != nullptr && owner->kind == "Job" && owner->name == key.name)) {
-      untrack(cluster_, *pod);
+  void on_change(const GroupResource& /*resource*/, const StoredObject& object,
+                 const Enqueue& enqueue) const override {
+    if (const Ref<Job> job = object.as<Job>()) {
+      enqueue_object(*job, enqueue);
+    } else if (const Ref<Pod> pod = object.as<Pod>()) {
+      enqueue_controller<Job>(cluster_, *pod, enqueue);
+      // Its job may have been deleted with orphaned pods.
+      const String* name = pod->metadata.labels.find(kJobName);
+      if (is_tracked(*pod) && name != nullptr) {
+        enqueue({pod->metadata.namespace_.str(), name->str()});
+      }
     }
   }
-}
 
-RetryAfter JobController::expire(const Job& job) {
-  if (!job.spec.ttl_seconds_after_finished || is_deleting(job)) return std::nullopt;
-  const auto left = cluster_.until(finish_of(job)->last_transition_time.time_point() +
-                                   std::chrono::seconds{*job.spec.ttl_seconds_after_finished});
-  if (left.count() > 0) return left;
-  cluster_.remove(job);
-  return std::nullopt;
+  RetryAfter sync(const ObjectKey& key) override {
+    const Ref<Job> job = cluster_.find<Job>(key.namespace_, key.name);
+    if (!job) {
+      release_orphans(key);
+      return std::nullopt;
+    }
+    if (job->spec.managed_by && *job->spec.managed_by != "kubernetes.io/job-controller") {
+      return std::nullopt;
+    }
+    if (finish_of(*job) != nullptr) {
+      for (const Ref<Pod>& pod : owned_by<Pod>(cluster_, *job)) {
+        if (is_tracked(*pod)) untrack(cluster_, *pod);
+      }
+      return expire(*job);
+    }
+    if (is_deleting(*job)) {
+      for (const Ref<Pod>& pod : owned_by<Pod>(cluster_, *job)) {
+        if (is_deleting(*pod) && is_tracked(*pod)) untrack(cluster_, *pod);
+      }
+      return std::nullopt;
+    }
+    return Run{cluster_, *job}.run();
+  }
+
+ private:
+  /// Removes the finalizers from the pods of a deleted job.
+  void release_orphans(const ObjectKey& key) {
+    for (const Ref<Pod>& pod : cluster_.list<Pod>(key.namespace_)) {
+      if (!is_tracked(*pod)) continue;
+      const auto* owner = controller_of(pod->metadata);
+      const String* label = pod->metadata.labels.find(kJobName);
+      const bool orphan = owner == nullptr && label != nullptr && *label == key.name;
+      if (orphan || (owner != nullptr && owner->kind == "Job" && owner->name == key.name)) {
+        untrack(cluster_, *pod);
+      }
+    }
+  }
+
+  RetryAfter expire(const Job& job) {
+    if (!job.spec.ttl_seconds_after_finished || is_deleting(job)) return std::nullopt;
+    const auto left = cluster_.until(finish_of(job)->last_transition_time.time_point() +
+                                     std::chrono::seconds{*job.spec.ttl_seconds_after_finished});
+    if (left.count() > 0) return left;
+    cluster_.remove(job);
+    return std::nullopt;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<SimulatedController> make_job_controller(ClusterAccess cluster) {
+  return std::make_unique<JobController>(std::move(cluster));
 }
 
 }  // namespace kube::testkit::detail

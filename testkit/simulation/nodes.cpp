@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testkit/simulation/nodes.hpp"
+#include "testkit/simulation/controllers.hpp"
 
 #include <kube/api/conditions.hpp>
 #include <kube/api/core/v1.hpp>
 
 #include <algorithm>
+#include <utility>
 
+#include "testkit/simulation/cluster_access.hpp"
 #include "testkit/simulation/node_fit.hpp"
 #include "testkit/simulation/ownership.hpp"
 
 namespace kube::testkit::detail {
+
 namespace {
 
 using core::v1::Node;
@@ -79,6 +82,37 @@ void register_node(Node& node, Time now) {
   }
 }
 
+/// Simulates the kubelet's node status and the node lifecycle controller: a node without a
+/// condition Ready becomes ready, and taints mark nodes that are cordoned or not ready.
+class NodeController final : public SimulatedController {
+ public:
+  using SimulatedController::SimulatedController;
+
+  [[nodiscard]] std::vector<GroupResource> watched() const override {
+    return {ClusterAccess::resource<Node>()};
+  }
+
+  void on_change(const GroupResource& /*resource*/, const StoredObject& object,
+                 const Enqueue& enqueue) const override {
+    enqueue({"", object.metadata_text("name")});
+  }
+
+  RetryAfter sync(const ObjectKey& key) override {
+    const Ref<Node> found = cluster_.find<Node>("", key.name);
+    if (!found || is_deleting(*found)) return std::nullopt;
+    Node node = *found;
+    if (find_condition(node.status.conditions, "Ready") == nullptr) {
+      register_node(node, cluster_.now());
+      node = *cluster_.update_status(node);
+    }
+    const bool cordon =
+        set_taint(node, kUnschedulableTaint, node.spec.unschedulable, cluster_.now());
+    const bool unready = !is_condition_true(node.status.conditions, "Ready");
+    if (set_taint(node, kNotReadyTaint, unready, cluster_.now()) || cordon) cluster_.update(node);
+    return std::nullopt;
+  }
+};
+
 }  // namespace
 
 void ensure_node(Engine& engine) {
@@ -91,27 +125,8 @@ void ensure_node(Engine& engine) {
   engine.seed(encode_json(node));
 }
 
-std::vector<GroupResource> NodeController::watched() const {
-  return {ClusterAccess::resource<Node>()};
-}
-
-void NodeController::on_change(const GroupResource& /*resource*/, const StoredObject& object,
-                               const Enqueue& enqueue) const {
-  enqueue({"", object.metadata_text("name")});
-}
-
-RetryAfter NodeController::sync(const ObjectKey& key) {
-  const Ref<Node> found = cluster_.find<Node>("", key.name);
-  if (!found || is_deleting(*found)) return std::nullopt;
-  Node node = *found;
-  if (find_condition(node.status.conditions, "Ready") == nullptr) {
-    register_node(node, cluster_.now());
-    node = *cluster_.update_status(node);
-  }
-  const bool cordon = set_taint(node, kUnschedulableTaint, node.spec.unschedulable, cluster_.now());
-  const bool unready = !is_condition_true(node.status.conditions, "Ready");
-  if (set_taint(node, kNotReadyTaint, unready, cluster_.now()) || cordon) cluster_.update(node);
-  return std::nullopt;
+std::unique_ptr<SimulatedController> make_node_controller(ClusterAccess cluster) {
+  return std::make_unique<NodeController>(std::move(cluster));
 }
 
 }  // namespace kube::testkit::detail

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testkit/simulation/replica_set.hpp"
+#include "testkit/simulation/controllers.hpp"
 
+#include <kube/api/apps/v1.hpp>
 #include <kube/api/conditions.hpp>
 #include <kube/api/label_selector.hpp>
 
 #include <algorithm>
 #include <set>
+#include <string>
+#include <utility>
 
+#include "testkit/simulation/cluster_access.hpp"
 #include "testkit/simulation/ownership.hpp"
+#include "testkit/simulation/pod_state.hpp"
 #include "testkit/simulation/pod_template.hpp"
 
 namespace kube::testkit::detail {
+
 namespace {
 
 using apps::v1::ReplicaSet;
@@ -55,81 +61,93 @@ apps::v1::ReplicaSetStatus status_of(const ReplicaSet& set, const PodRefs& activ
   return status;
 }
 
-}  // namespace
+/// Maintains the desired number of pods of a ReplicaSet.
+class ReplicaSetController final : public SimulatedController {
+ public:
+  using SimulatedController::SimulatedController;
 
-std::vector<GroupResource> ReplicaSetController::watched() const {
-  return {ClusterAccess::resource<ReplicaSet>(), ClusterAccess::resource<Pod>(),
-          ClusterAccess::resource<ResourceQuota>()};
-}
+  [[nodiscard]] std::vector<GroupResource> watched() const override {
+    return {ClusterAccess::resource<ReplicaSet>(), ClusterAccess::resource<Pod>(),
+            ClusterAccess::resource<ResourceQuota>()};
+  }
 
-void ReplicaSetController::on_change(const GroupResource& resource, const StoredObject& object,
-                                     const Enqueue& enqueue) const {
-  if (const Ref<ReplicaSet> set = object.as<ReplicaSet>()) {
-    enqueue_object(*set, enqueue);
-  } else if (const Ref<Pod> pod = object.as<Pod>()) {
-    enqueue_controller<ReplicaSet>(cluster_, *pod, enqueue);
-  } else if (resource == ClusterAccess::resource<ResourceQuota>()) {
-    // Quota may be available now for pods that were rejected.
-    for (const Ref<ReplicaSet>& one :
-         cluster_.list<ReplicaSet>(object.metadata_text("namespace"))) {
-      if (find_condition(one->status.conditions, kReplicaFailure) != nullptr) {
-        enqueue_object(*one, enqueue);
+  void on_change(const GroupResource& resource, const StoredObject& object,
+                 const Enqueue& enqueue) const override {
+    if (const Ref<ReplicaSet> set = object.as<ReplicaSet>()) {
+      enqueue_object(*set, enqueue);
+    } else if (const Ref<Pod> pod = object.as<Pod>()) {
+      enqueue_controller<ReplicaSet>(cluster_, *pod, enqueue);
+    } else if (resource == ClusterAccess::resource<ResourceQuota>()) {
+      // Quota may be available now for pods that were rejected.
+      for (const Ref<ReplicaSet>& one :
+           cluster_.list<ReplicaSet>(object.metadata_text("namespace"))) {
+        if (find_condition(one->status.conditions, kReplicaFailure) != nullptr) {
+          enqueue_object(*one, enqueue);
+        }
       }
     }
   }
-}
 
-RetryAfter ReplicaSetController::sync(const ObjectKey& key) {
-  const Ref<ReplicaSet> found = cluster_.find<ReplicaSet>(key.namespace_, key.name);
-  if (!found) return std::nullopt;
-  PodRefs pods = claim<Pod>(cluster_, *found, to_selector(found->spec.selector));
-  const auto terminating = static_cast<std::int32_t>(std::ranges::count_if(
-      pods, [](const Ref<Pod>& pod) { return is_deleting(*pod) && !is_finished(*pod); }));
-  std::erase_if(pods, [](const Ref<Pod>& pod) { return !is_active(*pod); });
+  RetryAfter sync(const ObjectKey& key) override {
+    const Ref<ReplicaSet> found = cluster_.find<ReplicaSet>(key.namespace_, key.name);
+    if (!found) return std::nullopt;
+    PodRefs pods = claim<Pod>(cluster_, *found, to_selector(found->spec.selector));
+    const auto terminating = static_cast<std::int32_t>(std::ranges::count_if(
+        pods, [](const Ref<Pod>& pod) { return is_deleting(*pod) && !is_finished(*pod); }));
+    std::erase_if(pods, [](const Ref<Pod>& pod) { return !is_active(*pod); });
 
-  std::string failure;
-  if (!is_deleting(*found)) failure = manage(*found, pods);
-  const Time now = cluster_.now();
-  ReplicaSet set = *found;
-  set.status = status_of(*found, pods, terminating, now);
-  set_failure(set.status, failure,
-              static_cast<std::int64_t>(pods.size()) < found->spec.replicas.value_or(1), now);
-  if (set.status != found->status) cluster_.update_status(set);
-  if (!failure.empty()) return kRetryRefused;
-  return next_available(pods, found->spec.min_ready_seconds, cluster_.wall_now());
-}
-
-std::string ReplicaSetController::manage(const ReplicaSet& set, PodRefs active) {
-  const auto wanted = static_cast<std::size_t>(std::max(0, set.spec.replicas.value_or(1)));
-  for (std::size_t have = active.size(); have < wanted; ++have) {
-    try {
-      cluster_.create(pod_of_owner(set.spec.template_, set));
-    } catch (const ApiError& error) {
-      if (!is_forbidden(error) && !is_invalid(error)) throw;
-      return error.status().message.str();
-    }
+    std::string failure;
+    if (!is_deleting(*found)) failure = manage(*found, pods);
+    const Time now = cluster_.now();
+    ReplicaSet set = *found;
+    set.status = status_of(*found, pods, terminating, now);
+    set_failure(set.status, failure,
+                static_cast<std::int64_t>(pods.size()) < found->spec.replicas.value_or(1), now);
+    if (set.status != found->status) cluster_.update_status(set);
+    if (!failure.empty()) return kRetryRefused;
+    return next_available(pods, found->spec.min_ready_seconds, cluster_.wall_now());
   }
-  if (active.size() <= wanted) return {};
-  sort_for_deletion(active, pods_of_siblings(set));
-  for (std::size_t i = 0; i + wanted < active.size(); ++i) cluster_.remove(*active[i]);
-  return {};
-}
 
-PodRefs ReplicaSetController::pods_of_siblings(const ReplicaSet& set) const {
-  std::set<std::string> uids{set.metadata.uid.str()};
-  const auto* owner = controller_of(set.metadata);
-  for (const Ref<ReplicaSet>& other : cluster_.list<ReplicaSet>(set.metadata.namespace_.view())) {
-    const auto* controller = controller_of(other->metadata);
-    if (owner != nullptr && controller != nullptr && controller->uid == owner->uid) {
-      uids.insert(other->metadata.uid.str());
+ private:
+  /// Creates or deletes pods. Returns the reason if a pod was rejected; else empty.
+  std::string manage(const ReplicaSet& set, PodRefs active) {
+    const auto wanted = static_cast<std::size_t>(std::max(0, set.spec.replicas.value_or(1)));
+    for (std::size_t have = active.size(); have < wanted; ++have) {
+      try {
+        cluster_.create(pod_of_owner(set.spec.template_, set));
+      } catch (const ApiError& error) {
+        if (!is_forbidden(error) && !is_invalid(error)) throw;
+        return error.status().message.str();
+      }
     }
+    if (active.size() <= wanted) return {};
+    sort_for_deletion(active, pods_of_siblings(set));
+    for (std::size_t i = 0; i + wanted < active.size(); ++i) cluster_.remove(*active[i]);
+    return {};
   }
-  PodRefs pods = cluster_.list<Pod>(set.metadata.namespace_.view());
-  std::erase_if(pods, [&](const Ref<Pod>& pod) {
-    const auto* controller = controller_of(pod->metadata);
-    return controller == nullptr || !uids.contains(controller->uid.str());
-  });
-  return pods;
+
+  [[nodiscard]] PodRefs pods_of_siblings(const ReplicaSet& set) const {
+    std::set<std::string> uids{set.metadata.uid.str()};
+    const auto* owner = controller_of(set.metadata);
+    for (const Ref<ReplicaSet>& other : cluster_.list<ReplicaSet>(set.metadata.namespace_.view())) {
+      const auto* controller = controller_of(other->metadata);
+      if (owner != nullptr && controller != nullptr && controller->uid == owner->uid) {
+        uids.insert(other->metadata.uid.str());
+      }
+    }
+    PodRefs pods = cluster_.list<Pod>(set.metadata.namespace_.view());
+    std::erase_if(pods, [&](const Ref<Pod>& pod) {
+      const auto* controller = controller_of(pod->metadata);
+      return controller == nullptr || !uids.contains(controller->uid.str());
+    });
+    return pods;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<SimulatedController> make_replica_set_controller(ClusterAccess cluster) {
+  return std::make_unique<ReplicaSetController>(std::move(cluster));
 }
 
 }  // namespace kube::testkit::detail

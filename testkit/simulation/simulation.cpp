@@ -8,17 +8,7 @@
 #include <utility>
 
 #include "testkit/simulation/cluster_access.hpp"
-#include "testkit/simulation/cron_job.hpp"
-#include "testkit/simulation/daemon_set.hpp"
-#include "testkit/simulation/deployment.hpp"
-#include "testkit/simulation/endpoints.hpp"
-#include "testkit/simulation/job.hpp"
-#include "testkit/simulation/nodes.hpp"
-#include "testkit/simulation/pod_lifecycle.hpp"
-#include "testkit/simulation/replica_set.hpp"
-#include "testkit/simulation/scheduling.hpp"
-#include "testkit/simulation/stateful_set.hpp"
-#include "testkit/simulation/volumes.hpp"
+#include "testkit/simulation/controllers.hpp"
 
 namespace kube::testkit::detail {
 namespace {
@@ -38,18 +28,19 @@ Simulation::Simulation(Engine& engine, Clock& clock, const Logger& logger)
   const auto access = [&](std::string_view agent) {
     return ClusterAccess{engine_, clock_, std::string{agent}};
   };
-  add(std::make_unique<NodeController>(access("kubelet")));
-  add(std::make_unique<VolumeController>(access(kControllerManager)));
-  add(std::make_unique<ClaimController>(access(kControllerManager)));
-  add(std::make_unique<Scheduler>(access("kube-scheduler")));
-  add(std::make_unique<PodLifecycle>(access("kubelet")));
-  add(std::make_unique<ReplicaSetController>(access(kControllerManager)));
-  add(std::make_unique<StatefulSetController>(access(kControllerManager)));
-  add(std::make_unique<DaemonSetController>(access(kControllerManager)));
-  add(std::make_unique<JobController>(access(kControllerManager)));
-  add(std::make_unique<DeploymentController>(access(kControllerManager)));
-  add(std::make_unique<CronJobController>(access(kControllerManager)));
-  add(std::make_unique<EndpointsController>(access(kControllerManager)));
+  add(make_node_controller(access("kubelet")));
+  add(make_volume_controller(access(kControllerManager)));
+  add(make_claim_controller(access(kControllerManager)));
+  add(make_scheduler(access("kube-scheduler")));
+  add(make_pod_lifecycle(access("kubelet")));
+  add(make_replica_set_controller(access(kControllerManager)));
+  add(make_stateful_set_controller(access(kControllerManager)));
+  add(make_daemon_set_controller(access(kControllerManager)));
+  add(make_job_controller(access(kControllerManager)));
+  add(make_deployment_controller(access(kControllerManager)));
+  add(make_cron_job_controller(access(kControllerManager)));
+  add(make_endpoints_controller(access(kControllerManager)));
+  add(make_disruption_budget_controller(access(kControllerManager)));
   subscribe();
   start_over();
   thread_ = std::jthread{[this](const std::stop_token& stop) { run(stop); }};

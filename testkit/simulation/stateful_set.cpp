@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testkit/simulation/stateful_set.hpp"
+#include "testkit/simulation/controllers.hpp"
 
+#include <kube/api/apps/v1.hpp>
 #include <kube/api/label_selector.hpp>
 
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
+#include "testkit/simulation/cluster_access.hpp"
 #include "testkit/simulation/ownership.hpp"
 #include "testkit/simulation/pod_state.hpp"
 #include "testkit/simulation/pod_template.hpp"
@@ -25,10 +28,8 @@ namespace {
 constexpr std::string_view kHashLabel = "controller.kubernetes.io/hash";
 constexpr std::int32_t kDefaultHistory = 10;
 
-}  // namespace
-
 /// One sync of one stateful set.
-class StatefulSetController::Run {
+class Run {
  public:
   Run(ClusterAccess& cluster, const StatefulSet& set)
       : cluster_(cluster), before_(set), set_(set), history_(cluster, set, kHashLabel) {
@@ -212,23 +213,36 @@ class StatefulSetController::Run {
   std::map<std::int32_t, Ref<Pod>> condemned_;  ///< pods with surplus ordinals
 };
 
-std::vector<GroupResource> StatefulSetController::watched() const {
-  return {ClusterAccess::resource<StatefulSet>(), ClusterAccess::resource<Pod>()};
-}
+/// Runs stateful sets: pods with ordinals and their own claims, created, updated and deleted in
+/// order.
+class StatefulSetController final : public SimulatedController {
+ public:
+  using SimulatedController::SimulatedController;
 
-void StatefulSetController::on_change(const GroupResource& /*resource*/, const StoredObject& object,
-                                      const Enqueue& enqueue) const {
-  if (const Ref<StatefulSet> set = object.as<StatefulSet>()) {
-    enqueue_object(*set, enqueue);
-  } else if (const Ref<Pod> pod = object.as<Pod>()) {
-    enqueue_controller<StatefulSet>(cluster_, *pod, enqueue);
+  [[nodiscard]] std::vector<GroupResource> watched() const override {
+    return {ClusterAccess::resource<StatefulSet>(), ClusterAccess::resource<Pod>()};
   }
-}
 
-RetryAfter StatefulSetController::sync(const ObjectKey& key) {
-  const Ref<StatefulSet> set = cluster_.find<StatefulSet>(key.namespace_, key.name);
-  if (!set) return std::nullopt;
-  return Run{cluster_, *set}.run();
+  void on_change(const GroupResource& /*resource*/, const StoredObject& object,
+                 const Enqueue& enqueue) const override {
+    if (const Ref<StatefulSet> set = object.as<StatefulSet>()) {
+      enqueue_object(*set, enqueue);
+    } else if (const Ref<Pod> pod = object.as<Pod>()) {
+      enqueue_controller<StatefulSet>(cluster_, *pod, enqueue);
+    }
+  }
+
+  RetryAfter sync(const ObjectKey& key) override {
+    const Ref<StatefulSet> set = cluster_.find<StatefulSet>(key.namespace_, key.name);
+    if (!set) return std::nullopt;
+    return Run{cluster_, *set}.run();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<SimulatedController> make_stateful_set_controller(ClusterAccess cluster) {
+  return std::make_unique<StatefulSetController>(std::move(cluster));
 }
 
 }  // namespace kube::testkit::detail

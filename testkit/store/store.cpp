@@ -150,6 +150,7 @@ std::optional<StoredObject> Store::commit(Collection& collection, const std::str
       collection.objects_.insert(added.extract(added.begin()));
     }
     collection.size_.store(collection.objects_.size(), std::memory_order_release);
+    collection.changes_.fetch_add(1, std::memory_order_release);
     revision_.store(event->revision, std::memory_order_release);
     const std::uint64_t index = collection.log_start_ + collection.log_.size() - 1;
     shorten_log_locked(collection);
@@ -434,6 +435,7 @@ void Store::replace_all(
     for (auto& [collection, content] : contents) collection->objects_.swap(content);
     for (const auto& [resource, collection] : collections_) {
       collection->size_.store(collection->objects_.size(), std::memory_order_release);
+      collection->changes_.fetch_add(1, std::memory_order_release);
     }
   }
   end_watches(nullptr);

@@ -99,11 +99,17 @@ class Collection {
   [[nodiscard]] const GroupResource& resource() const noexcept { return resource_; }
   /// Returns the current number of objects. Lock-free.
   [[nodiscard]] std::size_t size() const noexcept { return size_.load(std::memory_order_acquire); }
+  /// Returns a number that grows with each write. Lock-free. Objects that are read afterwards are
+  /// at least as new.
+  [[nodiscard]] std::uint64_t changes() const noexcept {
+    return changes_.load(std::memory_order_acquire);
+  }
 
  private:
   friend class Store;
   const GroupResource resource_;
   std::atomic<std::size_t> size_ = 0;  ///< the size of objects_
+  std::atomic<std::uint64_t> changes_ = 0;
   // Guarded by the store's mutex:
   std::map<std::string, StoredObject, std::less<>> objects_;
   std::deque<EventPtr> log_;

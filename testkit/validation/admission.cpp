@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // admissionregistration.k8s.io/v1.
+#include "base/url.hpp"
+
 #include <algorithm>
 #include <set>
 #include <string>
 #include <string_view>
 
+#include "testkit/cel/characters.hpp"
 #include "testkit/cel/policy.hpp"
 #include "testkit/validation/field_rules.hpp"
 #include "testkit/validation/validation.hpp"
@@ -22,28 +25,19 @@ bool has(const Field& list, std::string_view text) {
 
 void check_url(const Field& url) {
   constexpr std::string_view kForm = "; desired format: https://host[/path]";
-  const std::size_t end = url.text().find("://");
-  if (end == std::string_view::npos) {
+  const kube::detail::UrlParts parts = kube::detail::split_url(url.text());
+  if (!parts.scheme) {
     url.invalid("'https' is the only allowed URL scheme" + std::string{kForm});
     return;
   }
-  const std::string_view scheme = url.text().substr(0, end);
-  std::string_view rest = url.text().substr(end + 3);
-  if (scheme != "https") {
-    url.invalid(scheme, "'https' is the only allowed URL scheme" + std::string{kForm});
+  if (*parts.scheme != "https") {
+    url.invalid(*parts.scheme, "'https' is the only allowed URL scheme" + std::string{kForm});
   }
-  if (const std::size_t hash = rest.find('#'); hash != std::string_view::npos) {
-    url.invalid(rest.substr(hash + 1), "fragments are not permitted in the URL");
-    rest = rest.substr(0, hash);
-  }
-  if (const std::size_t query = rest.find('?'); query != std::string_view::npos) {
-    url.invalid(rest.substr(query + 1), "query parameters are not permitted in the URL");
-    rest = rest.substr(0, query);
-  }
-  const std::string_view host = rest.substr(0, rest.find('/'));
-  if (host.empty()) url.invalid("host must be specified" + std::string{kForm});
-  if (const std::size_t at = host.find('@'); at != std::string_view::npos) {
-    url.invalid(host.substr(0, at), "user information is not permitted in the URL");
+  if (parts.fragment) url.invalid(*parts.fragment, "fragments are not permitted in the URL");
+  if (parts.query) url.invalid(*parts.query, "query parameters are not permitted in the URL");
+  if (parts.authority.empty()) url.invalid("host must be specified" + std::string{kForm});
+  if (parts.user_info) {
+    url.invalid(*parts.user_info, "user information is not permitted in the URL");
   }
 }
 
@@ -197,6 +191,13 @@ void check_mutations(const Field& spec) {
   }
 }
 
+/// Compiles the expressions of a policy that is valid otherwise.
+void check_expressions(const Field& object) {
+  if (object.errors().count() > 0) return;
+  const cel::Policy compiled{object.value()};
+  for (const FieldError& error : compiled.errors()) object.errors().add(error);
+}
+
 }  // namespace
 
 void validate_webhook_configuration(const Field& object, const Value* /*live*/) {
@@ -229,6 +230,7 @@ void validate_admission_policy(const Field& object, const Value* /*live*/) {
   }
   if (object["kind"].is("MutatingAdmissionPolicy")) {
     check_mutations(spec);
+    check_expressions(object);
     return;
   }
   const Field validations = spec["validations"];
@@ -240,6 +242,13 @@ void validate_admission_policy(const Field& object, const Value* /*live*/) {
   }
   for (std::size_t i = 0; i < validations.size(); ++i) {
     check_required(validations.at(i)["expression"], "expression is not specified");
+    if (const Field message = validations.at(i)["message"]; !message.text().empty()) {
+      const std::string_view text = cel::trimmed(message.text());
+      if (text.empty()) message.invalid("must be non-empty if specified");
+      if (text.find('\n') != std::string_view::npos) {
+        message.invalid("must not contain line breaks");
+      }
+    }
     check_one_of(validations.at(i)["reason"], {"Forbidden", "Invalid", "RequestEntityTooLarge"});
   }
   for (std::size_t i = 0; i < annotations.size(); ++i) {
@@ -249,9 +258,7 @@ void validate_admission_policy(const Field& object, const Value* /*live*/) {
     for (const std::string& problem : qualified_name_problems(full)) key.invalid(full, problem);
     check_required(annotations.at(i)["valueExpression"], "valueExpression is not specified");
   }
-  if (object.errors().count() > 0) return;
-  const cel::Policy compiled{object.value()};
-  for (const FieldError& error : compiled.errors()) object.errors().add(error);
+  check_expressions(object);
 }
 
 void validate_admission_policy_binding(const Field& object, const Value* /*live*/) {

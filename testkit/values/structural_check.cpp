@@ -435,7 +435,8 @@ class Checker {
 
 }  // namespace
 
-std::vector<FieldError> check_structural(const Value& schema, std::string_view field) {
+std::vector<FieldError> check_structural(const Value& schema, std::string_view field,
+                                         cel::CostLimits limits) {
   Checker checker;
   if (!schema.is_object()) {
     return {required_value(child(field, "type"), "must not be empty at the root")};
@@ -449,7 +450,7 @@ std::vector<FieldError> check_structural(const Value& schema, std::string_view f
   if (auto errors = check_defaults(schema, field); !errors.empty()) return errors;
   // Rules that cannot be evaluated are reported only if there are no other errors.
   std::vector<cel::MissingRule> missing;
-  return cel::check_rules(schema, field, missing);
+  return cel::check_rules(schema, field, limits, missing);
 }
 
 }  // namespace kube::testkit::detail

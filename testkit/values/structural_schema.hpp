@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "testkit/cel/cost_limits.hpp"
 #include "testkit/validation/field_error.hpp"
 #include "testkit/values/schema_node.hpp"
 
@@ -20,7 +21,8 @@ namespace kube::testkit::detail {
 /// Checks whether `schema` (an openAPIV3Schema, from the definition of a custom resource) is
 /// structural (CD-9), including its defaults, patterns and CEL rules (CE-6). `field` is its
 /// location: "spec.versions[0].schema.openAPIV3Schema". Returns no errors if it is valid.
-[[nodiscard]] std::vector<FieldError> check_structural(const Value& schema, std::string_view field);
+[[nodiscard]] std::vector<FieldError> check_structural(
+    const Value& schema, std::string_view field, cel::CostLimits limits = cel::CostLimits::kAll);
 
 /// The schema of one version of a custom resource.
 ///

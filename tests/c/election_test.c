@@ -132,7 +132,7 @@ static void lead_and_free(void* user_data, kubecxx_election* election) {
   recorder_count(&c->base, &c->started);
 }
 
-/* CA-2: no further callback comes. */
+/* CA-2: there is no further callback. */
 void election_is_freed_in_its_callback(void) {
   kubecxx_config* const config = load_config();
   kubecxx_election* election;

@@ -186,7 +186,7 @@ static void take_line(void* user_data, int level, kubecxx_string component,
   kubecxx_object* object;
   CHECK(level >= KUBECXX_LOG_WARNING && level <= KUBECXX_LOG_ERROR);
   CHECK(component.size > 0 && message.size > 0);
-  /* What does not wait is allowed, what waits is refused. */
+  /* Calls that do not wait are allowed; calls that wait are refused. */
   CHECK_CODE(KUBECXX_ERROR_NOT_FOUND,
              kubecxx_informer_get(s->informer, kubecxx_str("a/b"), &object));
   CHECK_CODE(KUBECXX_ERROR_MISUSE,
@@ -219,7 +219,7 @@ void log_sink_gets_lines_and_must_not_wait(void) {
   kubecxx_config_free(config);
 }
 
-/* CA-2: the client that has the log goes on without it. */
+/* CA-2: a client continues after its log was freed. */
 void log_sink_is_silent_after_free(void) {
   kubecxx_config* const config = load_config();
   kubecxx_resource unknown = config_maps("");

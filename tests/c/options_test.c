@@ -61,7 +61,7 @@ void missing_configuration_is_an_error_with_a_message(void) {
   CHECK(contains(kubecxx_error_message(), "elsewhere"));
 }
 
-/* CA-4: the members behind those that an older header had are garbage, as they do not belong to the struct. */
+/* CA-4: the memory after the members of an older header is garbage, because it does not belong to the struct. */
 void options_of_an_older_header_work(void) {
   kubecxx_client* const client = new_client();
   const kubecxx_resource resource = config_maps("default");

@@ -145,7 +145,7 @@ class PythonTest(unittest.TestCase):
             for child in children:
                 child.join(WAIT)
                 self.assertEqual(child.exitcode, 0)
-            # The parent goes on.
+            # The parent continues.
             self.client.create(self.maps, config_map("after"))
             self.seen.wait(1)
             self.assertEqual(informer.get(self.space + "/after")["metadata"]["name"], "after")

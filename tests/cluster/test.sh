@@ -6,12 +6,13 @@
 # Usage: test.sh BUILD [ARGUMENT OF CTEST]...   BUILD is a build folder in which everything has been built
 #        test.sh --prepare                      only builds the control plane and the foreign clients
 # Environment: KUBECXX_CLUSTER_LIMIT, seconds that building the control plane and the foreign clients may take
-#   (default 1200; some ten minutes the first time, no time afterwards)
+#   (default 1800; some fifteen minutes the first time, no time afterwards)
+#   KUBECXX_FOREIGN_E2E=1 also builds and runs the e2e tests of Kubernetes (some ten minutes more for each)
 # Exit code 3: Go is not installed, its modules cannot be downloaded, or building takes too long.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-limit=${KUBECXX_CLUSTER_LIMIT:-1200}
+limit=${KUBECXX_CLUSTER_LIMIT:-1800}
 
 unavailable() {
   echo "test.sh: the cluster tests cannot be run: $1" >&2
@@ -27,7 +28,9 @@ done
 started=$(date +%s)
 timeout "$limit" "$here/build.sh" >/dev/null ||
   unavailable "the control plane cannot be built within $limit seconds"
-for client in client-go kube-rs client-node kopf helm; do
+clients='client-go kube-rs client-node kopf helm fabric8 controller-runtime'
+[ "${KUBECXX_FOREIGN_E2E:-0}" != 1 ] || clients="$clients e2e"
+for client in $clients; do
   spent=$(($(date +%s) - started))
   status=0
   timeout $((limit > spent ? limit - spent : 1)) "$here/../foreign/build.sh" "$client" >/dev/null || status=$?

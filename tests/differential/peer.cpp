@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "peer.hpp"
 
+#include "base/text.hpp"
 #include "object/freeze.hpp"
 #include <kube/codec/error.hpp>
 #include <kube/codec/json.hpp>
@@ -11,8 +12,6 @@
 #include <algorithm>
 #include <chrono>
 #include <vector>
-
-#include "server_url.hpp"
 
 namespace kube::differential {
 

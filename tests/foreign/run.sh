@@ -6,31 +6,28 @@ set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 client=$1
-status=0
-program=$("$here/build.sh" "$client") || status=$?
-if [ "$status" -eq 3 ]; then
-  echo "SKIPPED: $client cannot be built here"
-  exit 77
-fi
-[ "$status" -eq 0 ] || exit 1
+. "$here/program.sh"
+program_of "$client"
 
 simulated=
 if [ $# -gt 1 ]; then
   set -- "$2"
   . "$here/serve.sh"
-  if [ "$client" = helm ]; then
-    simulated=simulated
-    serve --simulate
-  else
+  case $client in
+    helm | fabric8)
+      simulated=simulated
+      serve --simulate
+      ;;
     # Empty like the real server here, which runs without a controller manager.
-    serve --empty
-  fi
+    *) serve --empty ;;
+  esac
   KUBECXX_TEST_KUBECONFIG=$kubeconfig
 fi
 case $client in
   client-go) set -- "$program" --kubeconfig "$KUBECXX_TEST_KUBECONFIG" ;;
   client-node) set -- node "$program/main.mjs" ;;
   kopf) set -- "$program/bin/python" "$here/kopf/main.py" ;;
+  fabric8) set -- java -cp "$program:$program/lib/*" Main $simulated ;;
   helm) set -- "$here/helm/helm_test.sh" "$program" $simulated ;;
   *) set -- "$program" ;;
 esac

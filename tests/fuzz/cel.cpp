@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input: a CEL expression about an object. Must yield issues, a value or an error within the limits
-// of an evaluation.
+// Input: a CEL expression about an object. Must yield issues, or a cost estimate and a value or an
+// error within the limits of an evaluation.
 #include "fuzz.hpp"
 #include "testkit/cel/program.hpp"
+#include "testkit/cel/schema_sizes.hpp"
 #include "testkit/cel/schema_type.hpp"
 
 #include <kube/codec/json.hpp>
@@ -40,7 +41,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       {"self", type}, {"oldSelf", optional_type(type)}, {"any", simple_type(TypeKind::kDyn)}};
 
   const Program program{std::string_view{reinterpret_cast<const char*>(data), size}, variables};
-  if (!program.issues().empty() || !program.missing().empty()) return 0;
+  if (!program.issues().empty()) return 0;
+  static const auto sizes = sizes_of_schema(*schema, true);
+  static_cast<void>(program.estimate(*sizes));
+  if (!program.missing().empty()) return 0;
   const Outcome outcome = program.run(
       [](std::string_view name) {
         if (name == "self") return from_document(*object, type.get());

@@ -118,6 +118,14 @@ expect takes-the-token 0 'NamespaceList' curl -sfk -H 'Authorization: Bearer sec
 expect keeps-the-token-to-itself 1 '^0$' grep -c secret "$work/log"
 stop TERM
 
+# RB-1, RB-17: roles are enforced; the token is that of an administrator.
+start --rbac --token secret --kubeconfig-out "$work/config"
+expect tls-with-rbac 0 '^https:' echo "$url"
+expect administrator 0 NamespaceList curl -sfk -H 'Authorization: Bearer secret' "$url/api/v1/namespaces"
+expect no-binding 0 '^403$' code -k -H 'Authorization: Bearer secret' -H 'Impersonate-User: amy' "$url/api/v1/namespaces"
+expect discovery 0 '^200$' code -k -H 'Authorization: Bearer secret' -H 'Impersonate-User: amy' "$url/apis"
+stop TERM
+
 # After kill -9, every acknowledged write is stored and no write is partially stored.
 start --data "$work/data.sqlite"
 (

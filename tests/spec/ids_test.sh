@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 id='[A-Z][A-Z]?-[0-9]+'
 
 # Statements: list items that begin with an id. Continuation lines belong to the previous item.
-for page in informers client apiserver runtime c-abi; do
+for page in informers client apiserver runtime c-abi operators; do
   awk -v id="^- \\**($id)" '
     $0 ~ id { match($0, /[A-Z][A-Z]?-[0-9]+/); current = substr($0, RSTART, RLENGTH); print current }
     /^(#|$)/ { current = "" }

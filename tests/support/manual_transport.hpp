@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "../../src/engine/blocking_call.hpp"
 #include "../../src/transport/polled_stream.hpp"
 
 namespace kube::test {
@@ -53,27 +54,50 @@ class ManualTransport final : public Transport, public detail::AsyncTransport {
   [[nodiscard]] std::unique_ptr<ResponseStream> open(HttpRequest, std::stop_token) override {
     throw std::logic_error("a ManualTransport cannot be waited for");
   }
-  [[nodiscard]] std::unique_ptr<detail::PolledStream> start(HttpRequest request,
-                                                            std::weak_ptr<detail::Waker> waker,
-                                                            std::stop_token) override {
-    exchanges_.push_back(std::make_shared<ManualExchange>(
-        ManualExchange{.request = std::move(request), .waker = std::move(waker)}));
-    return std::make_unique<Stream>(exchanges_.back());
-  }
   [[nodiscard]] std::unique_ptr<detail::PolledStream> try_start(
       HttpRequest& request, std::weak_ptr<detail::Waker> waker) override {
     if (would_block) return nullptr;
-    return start(std::move(request), std::move(waker), {});
+    return send(std::move(request), std::move(waker));
+  }
+  [[nodiscard]] std::unique_ptr<detail::PendingRequest> start(
+      HttpRequest request, const detail::Poller& poller) override {
+    return std::make_unique<Pending>(*this, std::move(request), poller);
   }
 
   [[nodiscard]] std::size_t size() const { return exchanges_.size(); }
   [[nodiscard]] ManualExchange& exchange(std::size_t number) { return *exchanges_.at(number); }
   [[nodiscard]] ManualExchange& last() { return *exchanges_.back(); }
 
-  /// Makes begin() require a worker, as credentials with a plugin do.
+  /// Makes the start of an exchange require a worker, as credentials of the program do.
   bool would_block = false;
 
  private:
+  class Pending final : public detail::PendingRequest {
+   public:
+    Pending(ManualTransport& transport, HttpRequest request, const detail::Poller& poller)
+        : transport_(transport),
+          request_(std::move(request)),
+          waker_(poller.waker),
+          asking_(poller, "Credentials", [](const std::stop_token&) { return true; }) {}
+    [[nodiscard]] std::unique_ptr<detail::PolledStream> poll() override {
+      if (!asking_.poll()) return nullptr;
+      return transport_.send(std::move(request_), waker_);
+    }
+
+   private:
+    ManualTransport& transport_;
+    HttpRequest request_;
+    const std::weak_ptr<detail::Waker> waker_;
+    detail::BlockingCall<bool> asking_;
+  };
+
+  std::unique_ptr<detail::PolledStream> send(HttpRequest request,
+                                             std::weak_ptr<detail::Waker> waker) {
+    exchanges_.push_back(std::make_shared<ManualExchange>(
+        ManualExchange{.request = std::move(request), .waker = std::move(waker)}));
+    return std::make_unique<Stream>(exchanges_.back());
+  }
+
   class Stream final : public detail::PolledStream {
    public:
     explicit Stream(std::shared_ptr<ManualExchange> exchange) : exchange_(std::move(exchange)) {}

@@ -61,10 +61,12 @@ TestServer::TestServer(testkit::ApiServerOptions options) {
     admin_.emplace(direct);
   } else {
     options.users.push_back({.name = "alice"});
-    options.deny = [this](const testkit::RequestInfo& request) -> std::optional<std::string> {
-      if (request.user != "alice" || alice_allowed_) return std::nullopt;
-      return "";
-    };
+    if (!options.rbac) {
+      options.deny = [this](const testkit::RequestInfo& request) -> std::optional<std::string> {
+        if (request.user != "alice" || alice_allowed_) return std::nullopt;
+        return "";
+      };
+    }
     in_process_.emplace(std::move(options));
   }
   add_space();

@@ -40,7 +40,7 @@ ConfigMap config_map(std::string_view name, std::string_view text) {
   return map;
 }
 
-EventHandler<ConfigMap> Believer::handler() {
+EventHandler<ConfigMap> HandlerState::handler() {
   const auto note = [this](const Ref<ConfigMap>& now) {
     const Immune immune;
     const std::lock_guard guard{mutex_};
@@ -56,7 +56,7 @@ EventHandler<ConfigMap> Believer::handler() {
               }};
 }
 
-std::string Believer::text() const {
+std::string HandlerState::text() const {
   const std::lock_guard guard{mutex_};
   return joined(objects_);
 }
@@ -123,21 +123,21 @@ std::string ClusterScenario::shown(const IndexerView<ConfigMap>& cache) {
 }
 
 void ClusterScenario::check(const SharedIndexInformer<ConfigMap>& informer,
-                            std::initializer_list<const Believer*> believers) {
+                            std::initializer_list<const HandlerState*> states) {
   const Immune immune;
   const std::string expected = truth();
   eventually(
       "that the cache equals the server",
       [&] {
         return informer.has_synced() && shown(informer.indexer()) == expected &&
-               std::ranges::all_of(believers,
-                                   [&](const Believer* one) { return one->text() == expected; });
+               std::ranges::all_of(states,
+                                   [&](const auto* one) { return one->text() == expected; });
       },
       [&] {
         std::string text =
             fmt::format("\n  server  {}\n  cache   {}\n  synced  {}\n  error   {}", expected,
                         shown(informer.indexer()), informer.has_synced(), informer.last_error());
-        for (const Believer* one : believers) text += "\n  handler " + one->text();
+        for (const HandlerState* one : states) text += "\n  handler " + one->text();
         const std::lock_guard guard{mutex_};
         return text + history_;
       });

@@ -24,7 +24,7 @@ using core::v1::ConfigMap;
 
 /// Records the objects (name and version) that exist according to a handler's notifications. It
 /// never fails itself.
-class Believer {
+class HandlerState {
  public:
   [[nodiscard]] EventHandler<ConfigMap> handler();
   [[nodiscard]] std::string text() const;
@@ -57,9 +57,9 @@ class ClusterScenario : public Scenario {
   /// Returns the objects on the server: "a@1 b@2".
   [[nodiscard]] std::string truth() const;
   [[nodiscard]] static std::string shown(const IndexerView<ConfigMap>& cache);
-  /// Waits until the cache and each believer match the server.
+  /// Waits until the cache and the state of each handler match the server.
   void check(const SharedIndexInformer<ConfigMap>& informer,
-             std::initializer_list<const Believer*> believers);
+             std::initializer_list<const HandlerState*> states);
 
   FastClock clock;
   testkit::ApiServer server;

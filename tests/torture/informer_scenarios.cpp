@@ -15,7 +15,7 @@ struct Running {
   Running(Client client, FactoryOptions options)
       : factory(std::move(client), std::move(options)), maps(factory.core().v1().configmaps()) {}
 
-  Believer believer;
+  HandlerState state;
   SharedInformerFactory factory;
   ResourceInformer<ConfigMap> maps;
 };
@@ -29,11 +29,11 @@ class InformerScenario : public ClusterScenario {
     const Subject subject;
     Running running{make_client(), factory_options()};
     SharedIndexInformer<ConfigMap> informer = running.maps.informer();
-    (void)informer.add_event_handler(running.believer.handler());
+    (void)informer.add_event_handler(running.state.handler());
     running.factory.start();
-    check(informer, {&running.believer});
+    check(informer, {&running.state});
     then(informer);
-    check(informer, {&running.believer});
+    check(informer, {&running.state});
   }
 
  protected:
@@ -91,18 +91,18 @@ class Handlers final : public ClusterScenario {
 
   void run() override {
     const Subject subject;
-    Believer late;
+    HandlerState late;
     Running running{make_client(), factory_options()};
     SharedIndexInformer<ConfigMap> informer = running.maps.informer();
-    (void)informer.add_event_handler(running.believer.handler());
+    (void)informer.add_event_handler(running.state.handler());
     running.factory.start();
-    check(informer, {&running.believer});
+    check(informer, {&running.state});
     const HandlerRegistration registration = informer.add_event_handler(late.handler());
     put("map-0", "second");
-    check(informer, {&running.believer, &late});
+    check(informer, {&running.state, &late});
     informer.remove_event_handler(registration, Removal::kDrainAndWait);
     remove("map-1");
-    check(informer, {&running.believer});
+    check(informer, {&running.state});
   }
 };
 
@@ -138,7 +138,7 @@ class Callbacks final : public ClusterScenario {
     Running running{make_client(), std::move(options)};
     running.factory.configure<ConfigMap>(std::move(own));
     SharedIndexInformer<ConfigMap> informer = running.maps.informer();
-    (void)informer.add_event_handler(running.believer.handler());
+    (void)informer.add_event_handler(running.state.handler());
     (void)informer.add_event_handler(
         {.on_add = [](const ConfigMap&) { callback_point(); },
          .on_update = [](const ConfigMap&, const ConfigMap&) { callback_point(); },
@@ -147,11 +147,11 @@ class Callbacks final : public ClusterScenario {
          .on_high_water = [](std::size_t) { callback_point(); },
          .on_error = [](const CacheError&) { callback_point(); }});
     running.factory.start();
-    check(informer, {&running.believer});
+    check(informer, {&running.state});
     put("map-0", "second");
     remove("map-1");
     put("map-9", "first");
-    check(informer, {&running.believer});
+    check(informer, {&running.state});
   }
 };
 

@@ -204,7 +204,7 @@ class Runner {
         std::fprintf(stderr, "  ended with: %s\n", error.what());
       }
     } catch (...) {
-      complaint = "the library let something through that is no std::exception";
+      complaint = "the library let an exception through that is not a std::exception";
     }
     disarm();
     if (complaint.empty() && settled_) complaint = left_behind();

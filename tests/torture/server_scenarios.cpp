@@ -53,8 +53,8 @@ class ServerWrites : public Scenario {
     factory_options.clock = &clock_;
     SharedInformerFactory factory{client, std::move(factory_options)};
     auto informer = factory.core().v1().configmaps().informer();
-    Believer believer;
-    (void)informer.add_event_handler(believer.handler());
+    HandlerState state;
+    (void)informer.add_event_handler(state.handler());
     factory.start();
 
     const auto maps = client.resource<ConfigMap>("default");
@@ -106,12 +106,12 @@ class ServerWrites : public Scenario {
           return true;
         },
         [&] { return complaint; });
-    check(*server, informer, believer);
+    check(*server, informer, state);
   }
 
  private:
   static void check(const testkit::ApiServer& server,
-                    const SharedIndexInformer<ConfigMap>& informer, const Believer& believer) {
+                    const SharedIndexInformer<ConfigMap>& informer, const HandlerState& state) {
     std::map<std::string, std::string> objects;
     for (const Ref<Value>& object : server.list({"", "configmaps"}, "default")) {
       const auto& access = detail::kObjectAccess<Value>;
@@ -122,9 +122,9 @@ class ServerWrites : public Scenario {
       truth += fmt::format("{}{}@{}", truth.empty() ? "" : " ", name, version);
     }
     eventually(
-        "that a client knows what the server has", [&] { return believer.text() == truth; },
+        "that a client knows what the server has", [&] { return state.text() == truth; },
         [&] {
-          return fmt::format("\n  server {}\n  client {}\n  error {}", truth, believer.text(),
+          return fmt::format("\n  server {}\n  client {}\n  error {}", truth, state.text(),
                              informer.last_error());
         });
   }

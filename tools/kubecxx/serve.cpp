@@ -29,7 +29,8 @@ struct ServeOptions {
   kube::testkit::ApiServerOptions server;
   std::vector<std::string> load;
   std::string kubeconfig_out;
-  /// Unset: enabled if a kubeconfig is written, because kubectl only sends credentials over TLS.
+  /// Unset: enabled if a kubeconfig is written or roles are enforced, because kubectl only sends
+  /// credentials over TLS.
   std::optional<bool> tls;
   std::string data;
   std::string log_level = "warning";
@@ -87,7 +88,11 @@ void say_what_next(const kube::testkit::ApiServer& server, const ServeOptions& o
 }
 
 void serve(ServeOptions& options) {
-  options.server.tls = options.tls.value_or(!options.kubeconfig_out.empty());
+  options.server.tls =
+      options.tls.value_or(!options.kubeconfig_out.empty() || options.server.rbac);
+  // A whole cluster has a controller manager, which aggregates roles.
+  options.server.aggregate_roles = options.server.rbac && options.server.cluster_objects &&
+                                   options.server.namespace_controller;
   if (!is_loopback(options.server.listen) &&
       (!options.server.tls || options.server.token.empty())) {
     throw CLI::ValidationError(
@@ -140,7 +145,7 @@ void add_serve(CLI::App& app) {
       ->capture_default_str();
   CLI::Option* tls = command->add_flag_callback(
       "--tls", [options] { options->tls = true; },
-      "Serve HTTPS with a generated certificate; implied by --kubeconfig-out");
+      "Serve HTTPS with a generated certificate; implied by --kubeconfig-out and --rbac");
   command
       ->add_flag_callback(
           "--no-tls", [options] { options->tls = false; },
@@ -163,12 +168,23 @@ void add_serve(CLI::App& app) {
   command->add_flag("--simulate", options->server.simulate,
                     "Simulate the controllers, the scheduler and the kubelets: workloads get pods, "
                     "pods run, jobs complete, claims are bound");
+  command->add_flag("--rbac", options->server.rbac,
+                    "Enforce roles and role bindings; the kubeconfig and --token are for an "
+                    "administrator, and kubectl --as tries other users");
   command->add_flag("--strict", options->server.strict,
                     "Reject CEL expressions that this server cannot evaluate, instead of warning");
   command->add_flag_callback(
       "--empty", [options] { options->server.cluster_objects = false; },
       "Start with namespaces only, without the services, roles and accounts that every cluster "
       "has");
+  command->add_flag_callback(
+      "--no-controllers",
+      [options] {
+        options->server.garbage_collection = false;
+        options->server.namespace_controller = false;
+      },
+      "Do only what an API server does without a controller manager: deleted namespaces stay, "
+      "garbage is not collected, and new namespaces get no service account");
   command->add_option("--kubeconfig-out", options->kubeconfig_out,
                       "Write a kubeconfig for kubectl to this file, and serve HTTPS");
   command->add_option("--data", options->data, "Store the objects in this SQLite file");

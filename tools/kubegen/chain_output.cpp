@@ -98,13 +98,12 @@ std::string group_class(const Group& group) {
 
 std::string all_groups(const std::vector<Group>& groups) {
   std::string text =
-      "/// One function for each API group. Base of classes that make something for a resource, "
-      "as\n"
-      "/// `template <typename T> auto resource(Namespace namespace_ = {}) const` says; "
-      "`Namespace` "
-      "is a type\n"
-      "/// of the class.\n"
-      "/// The steps refer to the object and must not outlive it; what they make in the end may.\n"
+      "/// Base class with one function for each API group. `Maker` derives from it, "
+      "and has a type\n"
+      "/// `Namespace` and a function template `resource<T>(Namespace namespace_ = "
+      "{})`, which is called at\n"
+      "/// the end of a chain such as `apps().v1().deployments(\"default\")`.\n"
+      "/// The steps of a chain refer to the Maker and must not outlive it; the result may.\n"
       "template <typename Maker>\n"
       "class Groups {\n"
       " public:\n";
@@ -119,7 +118,7 @@ std::string all_groups(const std::vector<Group>& groups) {
 }
 
 constexpr std::string_view kLink =
-    R"(/// A step on the way; refers to what makes the resource at its end.
+    R"(/// A group or version of the API. Refers to the object that makes resources.
 template <typename Maker>
 class Link {
  public:

@@ -34,7 +34,7 @@ type options struct {
 }
 
 const (
-	// settle is how long memory gets to come to rest, as in the other programs.
+	// settle is the pause before memory is measured, as in the other programs.
 	settle      = 1500 * time.Millisecond
 	lastVersion = "999999999999"
 )
@@ -46,7 +46,7 @@ func fail(what string, err error) {
 	os.Exit(1)
 }
 
-// config is that of the cluster, or of the server; the path says what a replaying server plays.
+// config returns the configuration of the cluster or server; the path selects what a replaying server sends.
 func (o options) config(path string) *rest.Config {
 	config := &rest.Config{Host: o.url + path, BearerToken: "bench"}
 	if o.kubeconfig != "" {
@@ -72,7 +72,7 @@ func (o options) client(path string) kubernetes.Interface {
 	return client
 }
 
-// get asks a replaying server to go on.
+// get makes a replaying server continue.
 func (o options) get(path string) {
 	answer, err := http.Get(o.url + path)
 	if err != nil {

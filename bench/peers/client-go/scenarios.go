@@ -32,7 +32,7 @@ func (c *counts) handler() cache.ResourceEventHandler {
 	}
 }
 
-// synced starts an informer and waits until its handler was told of all pods.
+// synced starts an informer and waits until its handler was called for all pods.
 func synced(o options, path string) (cache.SharedIndexInformer, *counts) {
 	var told counts
 	informer := start(o.client(path), "", told.handler())
@@ -53,7 +53,7 @@ func sync(o options) {
 	time.Sleep(settle)
 	report("settled", resident())
 	report("peak", most)
-	// What remains when the runtime is told to give back all it can; programs do not do that.
+	// Memory after a forced release of all free memory; programs normally do not do that.
 	debug.FreeOSMemory()
 	report("settled_freed", resident())
 	if len(informer.GetStore().ListKeys()) != o.pods {
@@ -104,7 +104,7 @@ func relist(o options) {
 	report("calls", float64(told.added.Load()+told.updated.Load()+told.deleted.Load()-before))
 }
 
-// nanoseconds is the least time of one of `count` calls. There is no CPU time of a goroutine.
+// nanoseconds returns the minimum time of `count` calls. Go has no CPU time per goroutine.
 func nanoseconds(count int, work func(i int)) float64 {
 	least := 1e18
 	for repetition := 0; repetition < 7; repetition++ {
@@ -170,7 +170,7 @@ func latency(o options) {
 	var until []float64
 	for n := 1; n <= 1200; n++ {
 		p := small[n*7%len(small)]
-		// Of this process: what another has left must change, too, or there is no event.
+		// The value is specific to this process: without a change there would be no event.
 		message := fmt.Sprintf("%d of %d", n, os.Getpid())
 		expected.Store(message)
 		body := fmt.Sprintf(`{"status":{"message":"%s"}}`, message)

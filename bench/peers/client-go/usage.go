@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// cpu is the CPU time of this process in us.
+// cpu returns the CPU time of this process in us.
 func cpu() float64 {
 	var usage syscall.Rusage
 	syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
@@ -18,7 +18,7 @@ func cpu() float64 {
 	return us(usage.Utime) + us(usage.Stime)
 }
 
-// sleeps is how often a thread of this process went to sleep, so far.
+// sleeps returns the number of voluntary context switches of this process so far.
 func sleeps() float64 {
 	total := 0.0
 	tasks, _ := os.ReadDir("/proc/self/task")
@@ -44,7 +44,7 @@ func status(file, field string) float64 {
 	return 0
 }
 
-// resident and peak are memory in MB of a million bytes.
+// resident and peak return memory in MB (of a million bytes).
 func resident() float64 { return status("/proc/self/status", "VmRSS") * 1024 / 1e6 }
 func peak() float64     { return status("/proc/self/status", "VmHWM") * 1024 / 1e6 }
 func threads() float64  { return status("/proc/self/status", "Threads") }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+/// @file
 /// Reads and writes lists of conditions: meta::v1::Condition and every other condition type of the
 /// API, since all have a type and a status.
 namespace kube {
@@ -28,11 +29,14 @@ template <typename Condition>
   const Condition* condition = find_condition(conditions, type);
   return condition != nullptr && condition->status == status;
 }
+/// True if the condition of that type exists with the status "True".
 template <typename Condition>
 [[nodiscard]] bool is_condition_true(const List<Condition>& conditions,
                                      std::string_view type) noexcept {
   return is_condition(conditions, type, "True");
 }
+/// True if the condition of that type exists with the status "False". A missing or unknown
+/// condition is neither true nor false.
 template <typename Condition>
 [[nodiscard]] bool is_condition_false(const List<Condition>& conditions,
                                       std::string_view type) noexcept {

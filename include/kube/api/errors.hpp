@@ -37,7 +37,8 @@ struct GroupResource;
 /// Returns the error of an API server for a missing object: `pods "web-0" not found`.
 [[nodiscard]] ApiError not_found_error(const GroupResource& resource, std::string_view name);
 
-/// Classify an error by its reason.
+/// Predicates that classify an error by its reason; the HTTP code counts only if there is no known
+/// reason.
 [[nodiscard]] bool is_not_found(const ApiError& error) noexcept;
 [[nodiscard]] bool is_already_exists(const ApiError& error) noexcept;
 [[nodiscard]] bool is_conflict(const ApiError& error) noexcept;
@@ -63,6 +64,8 @@ struct GroupResource;
 [[nodiscard]] bool is_unexpected_server_error(const ApiError& error) noexcept;
 /// The requested resourceVersion is newer than the server's.
 [[nodiscard]] bool is_too_large_resource_version(const ApiError& error) noexcept;
+/// True if the details of the Status list a cause of this type, such as "FieldValueInvalid" or
+/// "DisruptionBudget".
 [[nodiscard]] bool has_cause(const ApiError& error, std::string_view cause) noexcept;
 
 }  // namespace kube

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+/// @file
 /// Names of API groups, their versions, and the kinds and resources in them.
 ///
 /// The core group has an empty name. All types are plain values; the default order is by group,
@@ -24,7 +25,9 @@ struct GroupVersion {
 
   [[nodiscard]] bool empty() const noexcept { return group.empty() && version.empty(); }
   [[nodiscard]] bool is_core() const noexcept { return group.empty(); }
+  /// Returns a kind in this group version.
   [[nodiscard]] GroupVersionKind with_kind(std::string_view kind) const;
+  /// Returns a resource in this group version.
   [[nodiscard]] GroupVersionResource with_resource(std::string_view resource) const;
 
   auto operator<=>(const GroupVersion&) const = default;
@@ -36,6 +39,7 @@ struct GroupKind {
   std::string kind;
 
   [[nodiscard]] bool empty() const noexcept { return group.empty() && kind.empty(); }
+  /// Returns this kind in one version of its group.
   [[nodiscard]] GroupVersionKind with_version(std::string_view version) const;
 
   auto operator<=>(const GroupKind&) const = default;
@@ -47,6 +51,7 @@ struct GroupResource {
   std::string resource;
 
   [[nodiscard]] bool empty() const noexcept { return group.empty() && resource.empty(); }
+  /// Returns this resource in one version of its group.
   [[nodiscard]] GroupVersionResource with_version(std::string_view version) const;
 
   auto operator<=>(const GroupResource&) const = default;

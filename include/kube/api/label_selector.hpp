@@ -8,7 +8,7 @@
 namespace kube {
 
 /// Converts the LabelSelector of an object to a selector. An empty one matches everything. Throws
-/// std::invalid_argument with the requirement that is invalid.
+/// std::invalid_argument that names the invalid requirement.
 [[nodiscard]] labels::Selector to_selector(const meta::v1::LabelSelector& selector);
 /// As above, for an optional field; an absent selector matches nothing.
 [[nodiscard]] labels::Selector to_selector(const Box<meta::v1::LabelSelector>& selector);

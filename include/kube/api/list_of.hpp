@@ -16,6 +16,7 @@ struct ListOf {
   meta::v1::ListMeta metadata;
   List<T> items;
 
+  /// The descriptor for codecs and comparisons; see Type.
   static const Type kube_type;
   friend bool operator==(const ListOf& a, const ListOf& b) noexcept { return deep_equal(a, b); }
 };

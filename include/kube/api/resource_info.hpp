@@ -39,6 +39,7 @@ struct ResourceInfo {
   [[nodiscard]] std::string api_version() const {
     return group.empty() ? std::string{version} : std::string{group} + '/' + std::string{version};
   }
+  /// True if discovery lists the verb: "get", "list", "watch", "create"...
   [[nodiscard]] constexpr bool has_verb(std::string_view verb) const noexcept {
     // NOLINTNEXTLINE(readability-use-anyofallof): <algorithm> would double the cost of this header
     for (const std::string_view one : verbs) {

@@ -21,7 +21,9 @@ class Time {
   Time(std::chrono::system_clock::time_point point) noexcept;  // NOLINT: implicit
   /// Throws std::invalid_argument with `text` if it is not RFC 3339.
   static Time parse(std::string_view text);
+  /// Returns the instant that is `seconds` after 1970-01-01T00:00:00Z.
   static Time from_unix(std::int64_t seconds) noexcept;
+  /// Returns the instant with this stored value: seconds since 0001-01-01T00:00:00Z, 0 for unset.
   static constexpr Time from_bits(std::int64_t seconds_since_year_one) noexcept {
     Time time;
     time.seconds_ = seconds_since_year_one;
@@ -46,7 +48,10 @@ class MicroTime {
  public:
   constexpr MicroTime() noexcept = default;
   MicroTime(std::chrono::system_clock::time_point point) noexcept;  // NOLINT
+  /// Throws std::invalid_argument with `text` if it is not RFC 3339.
   static MicroTime parse(std::string_view text);
+  /// Returns the instant with this stored value: microseconds since 0001-01-01T00:00:00Z, 0 for
+  /// unset.
   static constexpr MicroTime from_bits(std::int64_t micros_since_year_one) noexcept {
     MicroTime time;
     time.micros_ = micros_since_year_one;
@@ -71,11 +76,14 @@ class Duration {
   constexpr Duration() noexcept = default;
   constexpr Duration(std::chrono::nanoseconds length) noexcept  // NOLINT: implicit, like chrono
       : nanoseconds_(length.count()) {}
+  /// Parses Go's syntax: "1h30m", "300ms". Throws std::invalid_argument with `text` if it is
+  /// malformed or out of range.
   static Duration parse(std::string_view text);
 
   [[nodiscard]] constexpr std::chrono::nanoseconds length() const noexcept {
     return std::chrono::nanoseconds{nanoseconds_};
   }
+  /// Returns the length in Go's syntax: "1h30m0s", "1.5ms", "0s".
   [[nodiscard]] std::string str() const;
 
   friend constexpr auto operator<=>(Duration a, Duration b) noexcept = default;

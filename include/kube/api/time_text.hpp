@@ -21,13 +21,15 @@ namespace kube::time_text {
 /// 1970-01-01T00:00:00Z on the scale of this header, to convert from and to Unix time.
 inline constexpr std::int64_t kUnixEpochSeconds = 62'135'596'800;
 
-/// Range of the years 0000 to 9999; other instants have no text.
+/// First second of the year 0000. Earlier instants have no text.
 inline constexpr std::int64_t kMinSeconds = -31'622'400;
+/// Last second of the year 9999. Later instants have no text.
 inline constexpr std::int64_t kMaxSeconds = 315'537'897'599;
 
-/// Sizes of the two formats, without a terminator.
-inline constexpr std::size_t kSecondsTextSize = 20;  // 2006-01-02T15:04:05Z
-inline constexpr std::size_t kMicrosTextSize = 27;   // 2006-01-02T15:04:05.000000Z
+/// Size of "2006-01-02T15:04:05Z", without a terminator.
+inline constexpr std::size_t kSecondsTextSize = 20;
+/// Size of "2006-01-02T15:04:05.000000Z", without a terminator.
+inline constexpr std::size_t kMicrosTextSize = 27;
 
 /// Parses an RFC 3339 time with 'Z' or a numeric offset. Returns nullopt if it is malformed. A
 /// fraction of a second is dropped. The calendar is checked, including leap years; there is no
@@ -51,12 +53,14 @@ std::size_t format_micros(std::int64_t micros, char* out) noexcept;
 /// are clamped to its first or last point.
 [[nodiscard]] std::chrono::system_clock::time_point time_point_from_seconds(
     std::int64_t seconds) noexcept;
+/// As above, for an instant in microseconds.
 [[nodiscard]] std::chrono::system_clock::time_point time_point_from_micros(
     std::int64_t micros) noexcept;
 
 /// Converts a point of the system clock to an instant, rounded down.
 [[nodiscard]] std::int64_t seconds_from_time_point(
     std::chrono::system_clock::time_point point) noexcept;
+/// As above, in microseconds.
 [[nodiscard]] std::int64_t micros_from_time_point(
     std::chrono::system_clock::time_point point) noexcept;
 

@@ -37,7 +37,7 @@ inline constexpr std::size_t kMaxSubdomainSize = 253;
 /// Label value: empty, or like the name part of a qualified name.
 [[nodiscard]] std::string_view label_value_problem(std::string_view text) noexcept;
 
-/// True if the corresponding `..._problem` function finds none.
+/// This and the predicates below are true if the corresponding `..._problem` function finds none.
 [[nodiscard]] inline bool is_dns1123_label(std::string_view text) noexcept {
   return dns1123_label_problem(text).empty();
 }

@@ -18,6 +18,7 @@ struct BackoffOptions {
   int tries = 0;  ///< attempts of the repeated operation, including the first one; 0: no limit
   /// If next() was last called longer ago than this, the delays start over; 0: never.
   Clock::Duration reset_after{};
+  /// The source of the jitter.
   Random random = system_random();
 };
 

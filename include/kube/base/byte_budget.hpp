@@ -51,8 +51,11 @@ class ByteBudget {
     return refusals_.load(std::memory_order_relaxed);
   }
 
+  /// Counts bytes that a stream has buffered. May exceed the limit.
   void add(std::size_t bytes) noexcept { used_.fetch_add(bytes, std::memory_order_relaxed); }
+  /// Returns bytes to the budget, and wakes the streams that wait for it.
   void remove(std::size_t bytes) noexcept;
+  /// Increments refusals().
   void count_refusal() noexcept { refusals_.fetch_add(1, std::memory_order_relaxed); }
   /// Waits until the budget is not exhausted. Returns false if it still is at the deadline or after
   /// a stop.

@@ -19,8 +19,11 @@ class ClockTimers;
 /// Thread safety: all methods may be called from any thread.
 class Clock {
  public:
+  /// An instant of monotonic time.
   using TimePoint = std::chrono::steady_clock::time_point;
+  /// A length of time; any std::chrono duration of up to nanosecond precision converts to it.
   using Duration = std::chrono::steady_clock::duration;
+  /// A time of day.
   using WallTime = std::chrono::system_clock::time_point;
 
   virtual ~Clock() = default;
@@ -37,8 +40,9 @@ class Clock {
                           TimePoint deadline, std::stop_token stop,
                           const std::function<bool()>& ready) = 0;
 
-  /// Returns false if a stop was requested before the deadline.
+  /// Sleeps until the deadline. Returns false if a stop is requested first.
   bool sleep_until(TimePoint deadline, std::stop_token stop);
+  /// Sleeps for `duration`. Returns false if a stop is requested first.
   bool sleep_for(Duration duration, std::stop_token stop) {
     return sleep_until(now() + duration, std::move(stop));
   }
@@ -47,6 +51,7 @@ class Clock {
   /// advanced by hand returns true, and calls ClockTimers::time_moved() after each move. Other
   /// clocks return false: their time advances by itself.
   virtual bool attach(ClockTimers& timers);
+  /// Removes timers that were registered with attach().
   virtual void detach(ClockTimers& timers) noexcept;
   /// Called after timers were set, cancelled or fired. For clocks that are advanced by hand.
   virtual void timers_changed() noexcept {}
@@ -57,6 +62,7 @@ class Clock {
 class ClockTimers {
  public:
   virtual ~ClockTimers() = default;
+  /// Called after the clock was moved: timers that are due now fire.
   virtual void time_moved() noexcept = 0;
   /// The number of timers that are due after `now`.
   [[nodiscard]] virtual std::size_t pending(Clock::TimePoint now) const noexcept = 0;

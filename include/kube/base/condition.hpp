@@ -19,13 +19,16 @@ namespace kube {
 /// Thread safety: all methods may be called from any thread.
 class Condition {
  public:
+  /// Deadlines are on the monotonic clock.
   using TimePoint = std::chrono::steady_clock::time_point;
 
   Condition() = default;
   Condition(const Condition&) = delete;
   Condition& operator=(const Condition&) = delete;
 
+  /// Wakes one waiting thread, if there is one.
   void notify_one() noexcept { notify(1); }
+  /// Wakes all waiting threads.
   void notify_all() noexcept { notify(kAll); }
 
   /// Waits until `ready()` returns true. `lock` is released while waiting, and held while `ready()`

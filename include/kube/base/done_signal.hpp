@@ -21,6 +21,7 @@ namespace kube {
 /// Thread safety: any method from any thread.
 class DoneSignal {
  public:
+  /// `name` identifies the signal in messages of wait_for().
   explicit DoneSignal(std::string name = {});
 
   [[nodiscard]] const std::string& name() const noexcept;
@@ -38,6 +39,7 @@ class DoneSignal {
   /// Returns an id for forget(), which cancels the call. Exceptions of `then` in the thread that
   /// fires are swallowed.
   std::uint64_t on_done(std::function<void()> then) const;
+  /// Cancels a callback registered with on_done(). No effect if it was called already.
   void forget(std::uint64_t registered) const;
 
  private:

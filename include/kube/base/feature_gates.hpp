@@ -18,7 +18,8 @@ using EnvironmentLookup = std::function<std::optional<std::string>(const std::st
 /// Returns a lookup in the environment of the process.
 [[nodiscard]] EnvironmentLookup process_environment();
 
-/// The features that can be turned on and off, with the names of client-go's feature gates.
+/// The feature gates of client-go, by its names. kWatchListClient sets the default of `watch_list`
+/// in the options of informers and reflectors; the others record what this library does anyway.
 enum class Feature {
   kAtomicFifo,
   kClientsAllowCaRotation,
@@ -31,6 +32,7 @@ enum class Feature {
   kUnlockWhileProcessingFifo,
   kWatchListClient,
 };
+/// The number of enumerators of Feature.
 inline constexpr std::size_t kFeatureCount = 10;
 
 /// The name of the gate, as in KUBE_FEATURE_<name>.
@@ -42,14 +44,20 @@ inline constexpr std::size_t kFeatureCount = 10;
 /// KUBE_FEATURE_<name>, else the default. The environment is read once, at the first call of
 /// enabled(); a value that is not a boolean is logged and ignored.
 ///
+/// Informers do not consult it by themselves; a program passes the answer on:
+///   options.watch_list = gates.enabled(kube::Feature::kWatchListClient);
+///
 /// Thread safety: all methods, from any thread.
 class FeatureGates {
  public:
+  /// `environment` looks up the variables; tests replace it.
   explicit FeatureGates(const Logger& log = {},
                         EnvironmentLookup environment = process_environment());
 
+  /// Returns whether the feature is on.
   [[nodiscard]] bool enabled(Feature feature);
-  /// Throws std::invalid_argument if the feature is locked to its default.
+  /// Turns a feature on or off; takes precedence over the environment. Throws std::invalid_argument
+  /// if the feature is locked to its default.
   void set(Feature feature, bool on);
   /// As above, by name. Also throws std::invalid_argument if no gate has this name.
   void set(std::string_view name, bool on);

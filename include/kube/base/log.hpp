@@ -27,30 +27,38 @@ enum class LogLevel { kDebug, kInfo, kWarning, kError };
 /// sink are swallowed, so that a failing log does not lose an event.
 class Logger {
  public:
+  /// Receives one line; see above for its content. `component` may be empty.
   using Sink =
       std::function<void(LogLevel level, std::string_view component, std::string_view message)>;
 
   Logger() = default;
+  /// Lines below the level `least` are discarded before they are formatted.
   explicit Logger(Sink sink, LogLevel least = LogLevel::kInfo);
 
   /// Returns the same log with `component` ("reflector", "leader election") on each line.
   [[nodiscard]] Logger named(std::string_view component) const;
+  /// True if lines of this level reach the sink. Check it before computing expensive arguments.
   [[nodiscard]] bool enabled(LogLevel level) const noexcept {
     return sink_ != nullptr && level >= least_;
   }
 
+  /// Logs a line in the syntax of fmt: `log.debug("{} objects", count)`. info(), warning() and
+  /// error() do the same at their level.
   template <typename... Args>
   void debug(fmt::format_string<Args...> format, Args&&... args) const {
     write(LogLevel::kDebug, format, fmt::make_format_args(args...));
   }
+  /// See debug().
   template <typename... Args>
   void info(fmt::format_string<Args...> format, Args&&... args) const {
     write(LogLevel::kInfo, format, fmt::make_format_args(args...));
   }
+  /// See debug().
   template <typename... Args>
   void warning(fmt::format_string<Args...> format, Args&&... args) const {
     write(LogLevel::kWarning, format, fmt::make_format_args(args...));
   }
+  /// See debug().
   template <typename... Args>
   void error(fmt::format_string<Args...> format, Args&&... args) const {
     write(LogLevel::kError, format, fmt::make_format_args(args...));

@@ -24,6 +24,7 @@ class Counter {
  public:
   Counter() = default;
 
+  /// Increases the number.
   void add(std::uint64_t by = 1) const noexcept {
     if (cell_) cell_->fetch_add(by, std::memory_order_relaxed);
   }
@@ -42,9 +43,11 @@ class Gauge {
  public:
   Gauge() = default;
 
+  /// Replaces the number.
   void set(double value) const noexcept {
     if (cell_) cell_->store(value, std::memory_order_relaxed);
   }
+  /// Increases the number, or decreases it if `by` is negative.
   void add(double by = 1) const noexcept {
     if (cell_) cell_->fetch_add(by, std::memory_order_relaxed);
   }
@@ -63,6 +66,7 @@ class Histogram {
  public:
   Histogram() = default;
 
+  /// Counts one value; durations are in seconds.
   void observe(double value) const noexcept;
   [[nodiscard]] std::uint64_t count() const noexcept;
   [[nodiscard]] double sum() const noexcept;
@@ -111,9 +115,13 @@ class Metrics {
   Metrics& operator=(const Metrics&) = delete;
   ~Metrics();
 
+  /// Returns the counter with this name and these labels.
   [[nodiscard]] Counter counter(std::string_view name, std::string_view help,
                                 MetricLabels labels = {});
+  /// Returns the gauge with this name and these labels.
   [[nodiscard]] Gauge gauge(std::string_view name, std::string_view help, MetricLabels labels = {});
+  /// Returns the histogram with this name and these labels. `bounds` are the upper limits of its
+  /// buckets, ascending, without +Inf.
   [[nodiscard]] Histogram histogram(std::string_view name, std::string_view help,
                                     std::vector<double> bounds, MetricLabels labels = {});
   /// Removes one series, for instance when the object that it describes is gone. Its handles stay
@@ -131,6 +139,7 @@ class Metrics {
 
   /// Returns all series in the Prometheus text format (version 0.0.4), ordered by name and labels.
   [[nodiscard]] std::string text();
+  /// The value of the Content-Type header for text().
   static constexpr std::string_view kContentType = "text/plain; version=0.0.4; charset=utf-8";
 
  private:
@@ -138,11 +147,13 @@ class Metrics {
   const std::unique_ptr<State> state_;
 };
 
-/// Return the series of `metrics`, or a handle that counts nothing if `metrics` is null.
+/// Returns Metrics::counter(), or a handle that counts nothing if `metrics` is null.
 [[nodiscard]] Counter counter(const std::shared_ptr<Metrics>& metrics, std::string_view name,
                               std::string_view help, MetricLabels labels = {});
+/// Returns Metrics::gauge(), or a handle that counts nothing if `metrics` is null.
 [[nodiscard]] Gauge gauge(const std::shared_ptr<Metrics>& metrics, std::string_view name,
                           std::string_view help, MetricLabels labels = {});
+/// Returns Metrics::histogram(), or a handle that counts nothing if `metrics` is null.
 [[nodiscard]] Histogram histogram(const std::shared_ptr<Metrics>& metrics, std::string_view name,
                                   std::string_view help, std::vector<double> bounds,
                                   MetricLabels labels = {});

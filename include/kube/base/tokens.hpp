@@ -12,6 +12,7 @@ namespace kube {
 /// `burst`. Not thread-safe: needs an external lock.
 class Tokens {
  public:
+  /// `now` is the time of the start.
   Tokens(double rate, double burst, Clock::TimePoint now) noexcept
       : rate_(rate), burst_(burst), tokens_(burst), refilled_(now) {}
 

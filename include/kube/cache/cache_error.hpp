@@ -10,6 +10,7 @@ namespace kube {
 /// A failure inside an informer or its cache that does not stop it: the operation is retried, or
 /// the object that failed is skipped.
 struct CacheError {
+  /// The part in which the failure happened.
   enum class Place : std::uint8_t {
     kListWatch,  ///< a list failed, or a watch could not be opened; the informer tries again
     /// changes could not be applied, for instance for lack of memory; the informer tries again

@@ -144,6 +144,7 @@ class Controller {
   /// the reflector then lists again, since the deltas are lost.
   using Process = std::function<void(const std::vector<Delta<T>>& deltas, bool in_initial_list)>;
 
+  /// Reads from `source` into `queue`. `on_error` receives the exceptions of `process`.
   Controller(const std::shared_ptr<ListWatch<T>>& source, const DeltaQueue<T>& queue,
              Process process, ReflectorOptions options = {},
              std::function<void(const std::exception& error)> on_error = nullptr)

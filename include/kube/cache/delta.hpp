@@ -25,6 +25,7 @@ enum class DeltaType : std::uint8_t {
   kSyncAll,      ///< all stored objects, delivered again by a resync
   kBookmark,     ///< a resourceVersion without a change
 };
+/// Returns the name that client-go uses in logs: "Added", "Updated", "Replaced"...
 [[nodiscard]] std::string_view to_string(DeltaType type) noexcept;
 
 /// One change of a resource, queued by a Reflector for the consumer of the queue.

@@ -44,9 +44,12 @@ class DeltaFifo;
 template <typename T>
 class DeltaQueue {
  public:
+  /// Receives one batch. `in_initial_list` is true until the queue is synced.
   using Process = std::function<void(const std::vector<Delta<T>>& deltas, bool in_initial_list)>;
 
+  /// Enqueues an addition.
   void add(const Ref<T>& object) { core_->add(detail::ObjectRef::from(object)); }
+  /// Enqueues a change of an object.
   void update(const Ref<T>& object) { core_->update(detail::ObjectRef::from(object)); }
   /// Enqueues a deletion. `last` is the object's final state.
   void erase(const Ref<T>& last) { core_->erase(detail::ObjectRef::from(last)); }

@@ -21,6 +21,7 @@ namespace kube {
 
 /// Result of DeltaQueue::pop().
 enum class PopResult { kProcessed, kEmpty, kClosed };
+/// Returns the name for messages.
 [[nodiscard]] std::string_view to_string(PopResult result) noexcept;
 
 namespace detail {

@@ -13,7 +13,7 @@ namespace kube {
 
 /// Settings of a queue. Any field may be left out.
 struct DeltaQueueOptions {
-  std::string name = {};
+  std::string name = {};  ///< name in logs
   /// Back-pressure: with this many deltas queued, producers wait, and so does the server's stream.
   /// 0: no limit. The in-order queue counts a list as one delta; the DeltaFifo never waits in the
   /// middle of a list.
@@ -23,7 +23,9 @@ struct DeltaQueueOptions {
   /// In-order queue: coalesces a waiting update with a newer one of the same object. The order
   /// stays.
   bool compress = false;
+  /// Measures lag and processing time. Must outlive the queue.
   Clock* clock = &system_clock();
+  /// Receives slow batches; silent by default.
   Logger log = {};
   Gauge queued = {};  ///< deltas waiting
   /// If set, observes the time from adding an event to having it processed.

@@ -33,6 +33,8 @@ class ExpirationStore {
     const std::lock_guard guard{mutex_};
     entries_.erase(key);
   }
+  /// Replaces the whole content, and restarts the time to live of each object. Throws KeyError,
+  /// with nothing changed, if an object has no name.
   void replace(const std::vector<Ref<T>>& objects) {
     std::unordered_map<std::string, Entry> content;
     for (const Ref<T>& object : objects) content[checked_key(*object)] = {object, clock_.now()};
@@ -48,6 +50,7 @@ class ExpirationStore {
     entries_.erase(found);
     return nullptr;
   }
+  /// Returns all objects that have not expired, and removes the others.
   [[nodiscard]] std::vector<Ref<T>> list() {
     const std::lock_guard guard{mutex_};
     std::erase_if(entries_, [&](const auto& entry) { return is_expired(entry.second); });

@@ -40,6 +40,7 @@ class Fifo {
   void erase(const std::string& key) {
     change([&] { objects_.erase(key); });  // pop() skips the key that remains in the order
   }
+  /// Replaces the whole content of the queue.
   void replace(const std::vector<Ref<T>>& objects) {
     const std::lock_guard guard{mutex_};
     objects_.clear();
@@ -86,6 +87,7 @@ class Fifo {
     fire_if_synced_locked();
     return true;
   }
+  /// Makes pop() return false once the queue is empty, instead of waiting.
   void close() {
     const std::lock_guard guard{mutex_};
     closed_ = true;

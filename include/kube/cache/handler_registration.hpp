@@ -45,7 +45,9 @@ struct HandlerOptions {
   /// std::logic_error there. A call that takes longer than 10 ms is logged, and workers call the
   /// handler from then on.
   Delivery delivery = Delivery::kQueued;
+  /// The policy for a handler that is slower than the changes.
   BacklogPolicy backlog = BacklogPolicy::kCoalesce;
+  /// The number of waiting notifications above which the policy applies.
   std::size_t high_water = 1024;
   /// Called when the backlog rises above the high-water mark. Must not block.
   std::function<void(std::size_t backlog)> on_high_water = nullptr;

@@ -20,6 +20,8 @@ namespace kube {
 template <typename T>
 class Indexer : public IndexerView<T> {
  public:
+  /// `indexers` are named indexes besides the built-in one of namespaces; an entry called
+  /// kNamespaceIndex is ignored.
   explicit Indexer(const Indexers<T>& indexers = {}, IndexerOptions options = {})
       : Indexer(
             std::make_shared<detail::IndexerCore>(detail::kObjectAccess<T>, std::move(options))) {

@@ -37,6 +37,7 @@ struct IndexerOptions {
   /// Keeps an index of all labels (about 9 bytes per label), so that a list by selector need not
   /// scan every object.
   bool label_index = true;
+  /// Keeps an index of namespaces, so that a list of one namespace need not scan every object.
   bool namespace_index = true;
   /// Receives exceptions of index functions (CacheError::Place::kIndex). The object is stored, but
   /// no value of that index finds it. Called by the writing thread; its exceptions are swallowed. A

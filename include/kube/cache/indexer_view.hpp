@@ -15,7 +15,7 @@
 namespace kube {
 
 /// Read access to a set of objects, by key, through named indexes, or by labels: the cache of an
-/// informer, or an Indexer. There is always an index of namespaces.
+/// informer, or an Indexer. There is an index of namespaces unless IndexerOptions turns it off.
 ///
 /// Reads are lock-free, and readers and writers never wait for each other. Each query is answered
 /// from one state of the set; two queries may see two. Take a snapshot() to make several queries on
@@ -26,13 +26,15 @@ namespace kube {
 template <typename T>
 class IndexerView {
  public:
+  /// Returns the newest state.
   [[nodiscard]] Snapshot<T> snapshot() const {
     return detail::Inside::make<Snapshot<T>>(core_->snapshot());
   }
 
-  // Each of these queries the newest snapshot; see Snapshot.
+  // Each of these queries the newest snapshot.
   [[nodiscard]] std::size_t size() const { return snapshot().size(); }
   [[nodiscard]] std::string resource_version() const { return snapshot().resource_version(); }
+  /// Returns the object, or null; see Snapshot::find().
   [[nodiscard]] Ref<T> find(const ObjectKey& key) const { return find(key.namespace_, key.name); }
   template <std::convertible_to<std::string_view> Key>
   [[nodiscard]] Ref<T> find(const Key& key) const {
@@ -42,19 +44,24 @@ class IndexerView {
   [[nodiscard]] Ref<T> find(std::string_view space, std::string_view name) const {
     return core_->find(space, name).template to<T>();
   }
+  /// Returns all objects, or those of a namespace (empty: of all) that match a selector; see
+  /// Snapshot::list().
   [[nodiscard]] std::vector<Ref<T>> list() const { return snapshot().list(); }
   [[nodiscard]] std::vector<Ref<T>> list(std::string_view space,
                                          const labels::Selector& selector = {}) const {
     return snapshot().list(space, selector);
   }
   [[nodiscard]] std::vector<std::string> keys() const { return snapshot().keys(); }
+  /// See Snapshot::by_index().
   [[nodiscard]] std::vector<Ref<T>> by_index(std::string_view name, std::string_view value) const {
     return snapshot().by_index(name, value);
   }
+  /// See Snapshot::index_keys().
   [[nodiscard]] std::vector<std::string> index_keys(std::string_view name,
                                                     std::string_view value) const {
     return snapshot().index_keys(name, value);
   }
+  /// See Snapshot::index_values().
   [[nodiscard]] std::vector<std::string> index_values(std::string_view name) const {
     return snapshot().index_values(name);
   }

@@ -45,6 +45,7 @@ class InformerCore {
 template <typename T>
 class Informer {
  public:
+  /// Reads from `source` once run() is called.
   Informer(const std::shared_ptr<ListWatch<T>>& source, EventHandler<T> handler,
            InformerOptions<T> options = {})
       : core_(detail::kObjectAccess<T>, std::make_shared<detail::ErasedListWatch<T>>(source),

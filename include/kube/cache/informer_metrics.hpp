@@ -26,8 +26,8 @@ class MetricsProbe {
   MetricsCollector collector_;
 };
 
-/// Metrics of one informer. A default-constructed object counts nothing.
-struct InformerMetrics {
+/// The metrics of one informer, one by one.
+struct InformerCounts {
   // These have the names and labels that Kubernetes itself uses.
   Gauge queued_items;            ///< informer_queued_items
   Histogram processing_latency;  ///< informer_processing_latency_seconds
@@ -42,14 +42,14 @@ struct InformerMetrics {
   Histogram items_per_watch;  ///< reflector_items_per_watch
   Gauge last_version;         ///< reflector_last_resource_version
 
-  // reflector_events_total, by type
+  // One series of reflector_events_total each, by the label `type`.
   Counter added_events;
   Counter modified_events;
   Counter deleted_events;
   Counter bookmarks;
   Counter error_events;
 
-  // reflector_relists_total, by reason
+  // One series of reflector_relists_total each, by the label `reason`.
   Counter relists_after_expiry;
   Counter relists_after_error;
   Counter relists_after_short_watch;
@@ -74,10 +74,24 @@ struct InformerMetrics {
   /// reflector_last_bookmark_age_seconds: time since the last bookmark or list
   Gauge bookmark_age;
   std::shared_ptr<MetricsProbe> probe;  ///< null if nothing is counted
+};
+
+/// The metrics of one informer: a handle, which its parts share. A default-constructed object
+/// counts nothing.
+class InformerMetrics {
+ public:
+  InformerMetrics() = default;
 
   /// Returns metrics registered in `metrics`, distinguished by `labels` (name, group, version,
   /// resource).
-  static InformerMetrics in(const std::shared_ptr<Metrics>& metrics, const MetricLabels& labels);
+  [[nodiscard]] static InformerMetrics in(const std::shared_ptr<Metrics>& metrics,
+                                          const MetricLabels& labels);
+
+  /// Never null.
+  [[nodiscard]] const InformerCounts* operator->() const noexcept;
+
+ private:
+  std::shared_ptr<const InformerCounts> counts_;  // null: counts nothing
 };
 
 }  // namespace kube

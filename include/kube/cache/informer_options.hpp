@@ -36,35 +36,54 @@ struct InformerOptions {
   Clock::Duration resync = {};
   /// Changes each object before it is stored.
   Transform<T> transform = {};
+  /// Named indexes of the cache, besides those of namespaces and labels.
   Indexers<T> indexers = {};
-  /// See IndexerOptions.
+  /// Keeps an index of all labels, so that a list by selector need not scan every object.
   bool label_index = true;
+  /// Keeps an index of namespaces, so that a list of one namespace need not scan every object.
   bool namespace_index = true;
 
-  /// Receives failures, in addition to the log. Called in a thread of the informer; its exceptions
-  /// are swallowed.
+  /// Receives failures, in addition to the log. Called by a thread of the Runtime; must not wait.
+  /// Its exceptions are swallowed.
   std::function<void(const CacheError& error)> on_error = nullptr;
-  /// Receives every event of the reflector, in the reflector's thread. Its exceptions are
-  /// swallowed.
+  /// Receives every state change of the reflector. Called by a thread of the Runtime; must not wait.
+  /// Its exceptions are swallowed.
   std::function<void(const ReflectorEvent& event)> on_state = nullptr;
 
-  // List and watch settings; see ReflectorOptions.
+  // How the informer lists and watches.
+  /// Streams the existing objects through the watch (WatchList) instead of listing them, if the
+  /// source supports it.
   bool watch_list = feature_default(Feature::kWatchListClient);
+  /// Objects per LIST page. 0: 500, or all at once where the server can answer from memory.
   std::int64_t page_size = 0;
+  /// Each watch asks the server to end it after a random time in [t, 2t); at least 5 minutes.
   std::chrono::seconds min_watch_timeout = ReflectorOptions{}.min_watch_timeout;
+  /// The pauses after failed lists and watches.
   BackoffOptions backoff = ReflectorOptions{}.backoff;
+  /// The shortest pause after a watch that ended early; see ReflectorOptions.
   Clock::Duration reconnect_floor = ReflectorOptions{}.reconnect_floor;
+  /// The longest pause after watches that ended early.
   Clock::Duration reconnect_cap = ReflectorOptions{}.reconnect_cap;
+  /// A watch that lasts at least this long has not ended early.
   Clock::Duration healthy_watch = ReflectorOptions{}.healthy_watch;
+  /// How long a watch that ends with internal errors of the server is reopened without a new list.
   Clock::Duration max_internal_error_retry = {};
+  /// Jitter of the first resync, as a fraction of the period.
   double resync_jitter = ReflectorOptions{}.resync_jitter;
+  /// For untyped objects (Value): watch events of another kind are skipped.
   std::optional<GroupVersionKind> expected_kind = std::nullopt;
+  /// Compares each streamed state with a list of the same version. Expensive, for tests.
   std::optional<bool> check_consistency = std::nullopt;
 
-  // The queue between the reflector and the cache; see DeltaQueueOptions.
+  // The queue between the reflector and the cache.
+  /// InOrderQueue (client-go's RealFIFO), or its older DeltaFifo.
   QueueKind queue_kind = QueueKind::kInOrder;
+  /// With this many changes queued, the informer stops reading (back-pressure); 0: no limit. See
+  /// DeltaQueueOptions::max_items.
   std::size_t max_queued = DeltaQueueOptions{}.max_items;
+  /// Maximum number of changes that are applied together.
   std::size_t batch_size = DeltaQueueOptions{}.batch_size;
+  /// Coalesces a queued update with a newer one of the same object.
   bool compress = false;
 
   /// Reports objects of a new list to handlers even if they have not changed, as client-go does.
@@ -74,12 +93,14 @@ struct InformerOptions {
   /// Number of objects that a resync delivers before other changes have their turn.
   std::size_t resync_chunk = 500;
 
-  /// Must outlive the informer.
+  /// The clock of all timeouts and pauses. Must outlive the informer.
   Clock* clock = &system_clock();
+  /// The source of all jitter.
   Random random = system_random();
   /// If not set: the logger of the source (for a ResourceListWatch that of its client), otherwise
   /// stderr_logger(). Logger{} is silent.
   std::optional<Logger> log = std::nullopt;
+  /// By default, nothing is counted.
   InformerMetrics metrics = {};
 };
 

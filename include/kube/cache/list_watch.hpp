@@ -73,11 +73,15 @@ class ListWatch {
 template <typename T>
 class FunctionListWatch final : public ListWatch<T> {
  public:
+  /// See ListWatch::list().
   using List = std::function<ListMetadata(const ListOptions&, const std::function<void(Ref<T>)>&,
                                           std::stop_token)>;
+  /// See ListWatch::watch().
   using Watch = std::function<std::unique_ptr<WatchStream<T>>(const ListOptions&, std::stop_token)>;
+  /// Changes the options of a request in place.
   using Tweak = std::function<void(ListOptions&)>;
 
+  /// `watch_list` is the result of supports_watch_list().
   FunctionListWatch(List list, Watch watch, Tweak tweak = nullptr, bool watch_list = true)
       : list_(std::move(list)),
         watch_(std::move(watch)),

@@ -19,6 +19,7 @@ namespace kube {
 template <typename T>
 class NamespaceLister {
  public:
+  /// Errors name `resource`. Usually made by Lister::in_namespace().
   NamespaceLister(IndexerView<T> indexer, GroupResource resource, std::string_view space)
       : indexer_(std::move(indexer)), resource_(std::move(resource)), namespace_(space) {}
 
@@ -84,6 +85,7 @@ class Lister {
   [[nodiscard]] std::vector<Ref<T>> list(const labels::Selector& selector = {}) const {
     return selector.matches_everything() ? indexer_.list() : indexer_.list("", selector);
   }
+  /// Calls `see(const T&)` for each object that matches, in all namespaces, without copying.
   template <typename See>
   void for_each(const labels::Selector& selector, See see) const {
     indexer_.snapshot().for_each("", selector, std::move(see));

@@ -25,6 +25,7 @@ struct MutationCacheOptions {
   std::size_t max_entries = 100;
   /// Also returns own writes of objects that the store does not have (yet).
   bool include_adds = false;
+  /// Measures `ttl`. Must outlive the cache.
   Clock* clock = &system_clock();
 };
 
@@ -75,6 +76,7 @@ class MutationCacheCore {
 template <typename T>
 class MutationCache {
  public:
+  /// `store` is the cache of the informer whose handler calls on_add_or_update() and on_delete().
   explicit MutationCache(const IndexerView<T>& store, MutationCacheOptions options = {})
       : core_(detail::Inside::core(store), options) {}
 
@@ -86,6 +88,8 @@ class MutationCache {
   void on_add_or_update(const Ref<T>& object) {
     core_.on_add_or_update(detail::ObjectRef::from(object));
   }
+  /// To be called by the same handler: remembers the deletion, so that an older own write does not
+  /// bring the object back.
   void on_delete(const Ref<T>& last) { core_.on_delete(detail::ObjectRef::from(last)); }
 
   /// Returns the newer of the stored object and the own write, or null.

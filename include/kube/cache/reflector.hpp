@@ -48,6 +48,7 @@ class StoreReflector {
 template <typename T>
 class Reflector {
  public:
+  /// Fills `store` from `source` once run() is called.
   Reflector(const std::shared_ptr<ListWatch<T>>& source, Indexer<T>& store,
             ReflectorOptions options = {})
       : core_(detail::kObjectAccess<T>, std::make_shared<detail::ErasedListWatch<T>>(source),

@@ -25,6 +25,7 @@ namespace kube {
 /// TransportError, ...
 class ReflectorError : public Error {
  public:
+  /// `cause` is the exception that ended the round.
   ReflectorError(const std::string& message, std::exception_ptr cause)
       : Error(message), cause_(std::move(cause)) {}
   [[nodiscard]] const std::exception_ptr& cause() const noexcept { return cause_; }
@@ -35,6 +36,7 @@ class ReflectorError : public Error {
 
 /// A state change of a Reflector, for `on_state`.
 struct ReflectorEvent {
+  /// The step of list and watch that was reached.
   enum class Kind {
     kListing,         ///< a list begins
     kListed,          ///< `items` objects, as of `resource_version`, were stored
@@ -61,12 +63,14 @@ struct ReflectorEvent {
   Clock::Duration duration = {};
   std::string message = {};
 };
+/// Returns a name for logs.
 [[nodiscard]] std::string_view to_string(ReflectorEvent::Kind kind) noexcept;
 
 /// Settings of a Reflector. Any field may be left out.
 struct ReflectorOptions {
   /// Name in logs and errors; by default that of the type.
   std::string name = {};
+  /// The objects in log lines and errors, such as "v1 Pod"; by default the name of the type.
   std::string type_description = {};
   /// Streams the existing objects through the watch (WatchList), if the source supports it.
   bool watch_list = feature_default(Feature::kWatchListClient);
@@ -74,6 +78,7 @@ struct ReflectorOptions {
   std::int64_t page_size = 0;
   /// Each watch asks the server to end it after a random time in [t, 2t); at least 5 minutes.
   std::chrono::seconds min_watch_timeout = std::chrono::minutes{5};
+  /// The pauses after failures.
   BackoffOptions backoff = {.initial = std::chrono::milliseconds{800},
                             .factor = 2,
                             .jitter = 1,
@@ -84,7 +89,9 @@ struct ReflectorOptions {
   /// the last pause, up to `reconnect_cap`. One that lived longer is followed by the next one
   /// immediately.
   Clock::Duration reconnect_floor = std::chrono::milliseconds{20};
+  /// See reconnect_floor.
   Clock::Duration reconnect_cap = std::chrono::seconds{2};
+  /// See reconnect_floor.
   Clock::Duration healthy_watch = std::chrono::seconds{10};
   /// How long a watch that ends with internal errors of the server is reopened without a new list.
   Clock::Duration max_internal_error_retry = {};
@@ -103,11 +110,14 @@ struct ReflectorOptions {
   /// Receives every state change. Must not block. Its exceptions are swallowed.
   std::function<void(const ReflectorEvent& event)> on_state = nullptr;
 
+  /// The clock of all timeouts and pauses. Must outlive the reflector.
   Clock* clock = &system_clock();
+  /// The source of all jitter.
   Random random = system_random();
   /// If not set: the logger of the source (for a ResourceListWatch that of its client), otherwise
   /// stderr_logger(). Logger{} is silent.
   std::optional<Logger> log = std::nullopt;
+  /// By default, nothing is counted.
   InformerMetrics metrics = {};
 };
 

@@ -18,6 +18,7 @@ namespace kube {
 template <typename T>
 class ResourceListWatch final : public ListWatch<T> {
  public:
+  /// Lists and watches with the client that made `resource`.
   explicit ResourceListWatch(const Resource<T>& resource,
                              std::function<void(ListOptions&)> tweak = nullptr)
       : source_(detail::Inside::core(resource), std::move(tweak)) {}

@@ -31,6 +31,8 @@ namespace kube {
 template <typename T>
 class SharedIndexInformer {
  public:
+  /// Reads from `source` once run() is called. Programs usually get informers from a
+  /// SharedInformerFactory.
   explicit SharedIndexInformer(const std::shared_ptr<ListWatch<T>>& source,
                                InformerOptions<T> options = {})
       : SharedIndexInformer(detail::make_shared_informer(
@@ -71,6 +73,8 @@ class SharedIndexInformer {
   void set_transform(const Transform<T>& transform) {
     core_->set_transform(detail::erase_transform(transform));
   }
+  /// Replaces the function that receives the error of each failed list or watch; see
+  /// ReflectorOptions::on_error. Throws std::logic_error after the start.
   void set_watch_error_handler(std::function<void(const ReflectorError& error)> handler) {
     core_->set_watch_error_handler(std::move(handler));
   }

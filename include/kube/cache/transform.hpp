@@ -16,9 +16,10 @@ namespace kube {
 /// Made from a function that changes a copy in place, `[](Pod& pod) {...}`, or from one that
 /// returns the object to store, `[](const Ref<Pod>& pod) -> Ref<Pod> {...}`.
 ///
-/// Called once per object, in the reflector's thread, and not for objects that are cached already.
-/// It must keep the name and namespace. If it clears the version, the object is never considered
-/// unchanged, so every event for it is reported. If it throws, the reflector lists again.
+/// Called once per object, one at a time, by any thread of the Runtime, and not for objects that
+/// are cached already. It must not wait, and must keep the name and namespace. If it clears the
+/// version, the object is never considered unchanged, so every event for it is reported. If it
+/// throws, the reflector lists again.
 template <typename T>
 class Transform {
  public:

@@ -18,10 +18,13 @@ namespace kube {
 template <typename T>
 class UndeltaStore {
  public:
+  /// Receives all objects of the store.
   using Push = std::function<void(const std::vector<Ref<T>>& all)>;
 
   explicit UndeltaStore(Push push) : push_(std::move(push)) {}
 
+  /// Stores `object` in place of the one with the same key. Throws KeyError if it has no name;
+  /// nothing is passed on then.
   void upsert(const Ref<T>& object) {
     store_.upsert(object);
     push();
@@ -30,6 +33,7 @@ class UndeltaStore {
     store_.erase(key);
     push();
   }
+  /// Replaces the whole content; see Indexer::replace().
   void replace(const std::vector<Ref<T>>& objects, std::string_view resource_version) {
     store_.replace(objects, resource_version);
     push();

@@ -50,8 +50,9 @@ struct ClientOptions {
   /// Called with each request before it is sent, retries included, and may add headers (such as a
   /// trace id). An Authorization, User-Agent or Impersonate-User header that it sets is kept.
   std::function<void(HttpRequest& request)> on_request = nullptr;
-  /// For tracing: called for each attempt, in the caller's thread. Exceptions propagate to the
-  /// caller.
+  /// For tracing: called after each attempt, as the two functions above by the thread that processes
+  /// the request: the caller's for a blocking verb, else a thread of the Runtime, where they must
+  /// not wait. Exceptions propagate to the caller.
   std::function<void(const AttemptReport& report)> on_attempt = nullptr;
   /// How often a request is repeated when the server asks for it; 0 never.
   int max_retries = 10;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+/// @file
 /// Options of the verbs of Resource. Every field is optional; fields that are not set are not sent.
 namespace kube {
 
@@ -15,12 +16,14 @@ struct GetOptions {
   std::string resource_version = {};
 };
 
-/// Selects objects and their state. A watch starts after `resource_version`.
+/// Options of list() and watch(): selects objects and their state.
 struct ListOptions {
   /// "app=web,tier!=cache"; labels::Selector::to_string() formats one.
   std::string label_selector = {};
   /// "spec.nodeName=node-7"; field_selectors::Selector::to_string() formats one.
   std::string field_selector = {};
+  /// Lists: the state to read. Empty requests the newest, "0" any state that the server has cached.
+  /// Watches: the version after which events are sent.
   std::string resource_version = {};
   /// "Exact" or "NotOlderThan"; see meta::v1::resource_version_match.
   std::string resource_version_match = {};
@@ -34,7 +37,7 @@ struct ListOptions {
   bool allow_watch_bookmarks = false;
   /// Watches: start with the existing objects, followed by a bookmark.
   std::optional<bool> send_initial_events = std::nullopt;
-  /// Alpha in Kubernetes.
+  /// Selects one shard of the objects. Alpha in Kubernetes.
   std::string shard_selector = {};
 };
 
@@ -46,14 +49,17 @@ struct PagerOptions {
   bool full_list_if_expired = true;
 };
 
-/// Options of create() and update().
+/// Options of create().
 struct CreateOptions {
   /// Validates the request without storing anything.
   bool dry_run = false;
+  /// The name under which changed fields are recorded in managedFields. If empty, the server
+  /// derives it from the User-Agent.
   std::string field_manager = {};
   /// How to treat unknown fields: "Ignore", "Warn" or "Strict".
   std::string field_validation = {};
 };
+/// Options of update() and update_status(): those of create().
 using UpdateOptions = CreateOptions;
 
 /// The format of a patch.
@@ -66,8 +72,11 @@ enum class PatchType {
 
 /// Options of patch().
 struct PatchOptions {
+  /// See CreateOptions.
   bool dry_run = false;
+  /// See CreateOptions.
   std::string field_manager = {};
+  /// See CreateOptions.
   std::string field_validation = {};
   /// Only for kApply: take ownership of fields that other managers own.
   std::optional<bool> force = std::nullopt;
@@ -80,20 +89,25 @@ struct ApplyOptions {
   std::string field_manager = {};
   /// Take ownership of fields that other managers own, instead of failing with a conflict.
   bool force = false;
+  /// See CreateOptions.
   bool dry_run = false;
+  /// See CreateOptions.
   std::string field_validation = {};
 };
 
 /// Options of delete_() and delete_collection().
 struct DeleteOptions {
+  /// Time for the object to terminate. 0 deletes immediately; if not set, the default of the kind.
   std::optional<std::int64_t> grace_period_seconds = std::nullopt;
-  /// Precondition: delete only if the object has this UID and this resource version.
+  /// Precondition: delete only the object with this UID.
   std::string uid = {};
+  /// Precondition: delete only this version of the object.
   std::string resource_version = {};
   /// How to treat dependents: "Orphan", "Background" or "Foreground".
   std::string propagation_policy = {};
   /// Deprecated way to say "Orphan"; not together with propagation_policy.
   std::optional<bool> orphan_dependents = std::nullopt;
+  /// See CreateOptions.
   bool dry_run = false;
 };
 
@@ -105,12 +119,17 @@ struct LogOptions {
   bool follow = false;
   /// The log of the previous instance of the container.
   bool previous = false;
+  /// Only lines of the last `since`.
   std::optional<std::chrono::seconds> since = std::nullopt;
+  /// Only lines since this time. At most one of `since` and `since_time` may be set.
   std::optional<std::chrono::system_clock::time_point> since_time = std::nullopt;
+  /// Begin each line with its RFC 3339 time.
   bool timestamps = false;
+  /// Only the last lines.
   std::optional<std::int64_t> tail_lines = std::nullopt;
+  /// End the log after this many bytes, even within a line.
   std::optional<std::int64_t> limit_bytes = std::nullopt;
-  /// "All", "Stdout" or "Stderr".
+  /// Only one output of the container: "Stdout" or "Stderr". Empty and "All" select both.
   std::string stream = {};
 };
 

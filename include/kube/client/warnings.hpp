@@ -21,8 +21,8 @@ struct Warning {
   bool operator==(const Warning&) const = default;
 };
 
-/// Called in the thread of the request, for each warning with code 299 and a text. Exceptions
-/// propagate to the caller of the request.
+/// Called by the thread that processes the request (see ClientOptions::on_attempt), for each warning
+/// with code 299 and a text. Exceptions propagate to the caller of the request.
 using WarningHandler = std::function<void(const Warning& warning)>;
 
 /// Parses the value of a Warning header: one or more `299 - "text"`, each optionally followed by a
@@ -35,6 +35,7 @@ using WarningHandler = std::function<void(const Warning& warning)>;
 /// Thread safety: all methods may be called from any thread. The sink is called from that thread.
 class WarningWriter {
  public:
+  /// Receives the text of one warning.
   using Sink = std::function<void(std::string_view text)>;
   /// `deduplicate` writes each text only once.
   explicit WarningWriter(Sink sink, bool deduplicate = true)

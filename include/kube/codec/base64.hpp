@@ -8,8 +8,9 @@
 
 namespace kube {
 
-/// Standard base64 with padding (RFC 4648), as Go encodes bytes in JSON.
+/// Encodes as standard base64 with padding (RFC 4648), as Go encodes bytes in JSON.
 [[nodiscard]] std::string base64_encode(std::string_view bytes);
+/// Appends the encoded bytes to `out`.
 void base64_append(std::string& out, std::string_view bytes);
 
 /// Upper bound of the decoded size of `text`.

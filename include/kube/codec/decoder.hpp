@@ -21,6 +21,7 @@ struct DecoderOptions {
   std::shared_ptr<Pool> pool = nullptr;
   /// Selects the fields to keep of each object.
   Projection projection = {};
+  /// Bounds the size and depth of documents.
   DecodeLimits limits = {};
   /// Memory for siblings, the objects that later ones are compared with; 0 compares none. Only used
   /// with a pool.
@@ -52,8 +53,11 @@ class DecoderCore {
 
  private:
   struct State;
+  [[nodiscard]] State& state();
+
   const Type& type_;
-  std::unique_ptr<State> state_;
+  const DecoderOptions options_;
+  std::unique_ptr<State> state_;  // null while nothing of earlier documents is kept
 };
 
 }  // namespace detail
@@ -69,6 +73,7 @@ class Decoder {
  public:
   explicit Decoder(DecoderOptions options = {}) : core_(type_of<T>(), std::move(options)) {}
 
+  /// Decodes one JSON document.
   [[nodiscard]] Ref<T> json(std::string_view text, std::size_t offset = 0) {
     return detail::ref_to_root<T>(core_.json(text, offset));
   }

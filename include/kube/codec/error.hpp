@@ -13,6 +13,7 @@ namespace kube {
 /// offset: `spec.containers[3].image: expected string, found number (byte 1042)`.
 class CodecError : public Error {
  public:
+  /// `offset` counts bytes from the start of the document.
   CodecError(std::string_view path, std::string_view problem, std::size_t offset)
       : Error(compose(path, problem, offset)), path_(path), problem_(problem), offset_(offset) {}
 

@@ -13,6 +13,7 @@ struct ListMetadata {
   std::string resource_version = {};
   /// Token for the next page of a list (ListOptions::continue_token); empty on the last page.
   std::string continue_token = {};
+  /// The number of objects on later pages, if the server reports it; it may be an estimate.
   std::optional<std::int64_t> remaining_item_count = std::nullopt;
   std::string api_version = {};
   std::string kind = {};

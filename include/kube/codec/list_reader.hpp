@@ -48,6 +48,7 @@ class ListReaderCore {
 template <typename T>
 class ListReader {
  public:
+  /// `format` is that of the body.
   ListReader(Format format, const DecoderOptions& options = {})
       : core_(format, type_of<T>(), options) {}
 

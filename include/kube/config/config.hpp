@@ -95,16 +95,20 @@ struct Config {
   std::string default_namespace = "default";
   /// True if the namespace was set by an override instead of a file.
   bool namespace_overridden = false;
-  /// If empty, the default of RC-7.
+  /// The User-Agent header. If empty, make_user_agent() provides it: the name and version of the
+  /// program.
   std::string user_agent = {};
-  /// Client-side rate limit: requests per second, and burst. 0 selects the defaults of 5 and 10; a
-  /// negative value disables the limit.
+  /// Client-side rate limit in requests per second. 0 selects the default of 5; a negative value
+  /// disables the limit.
   double qps = 0;
+  /// The number of requests that may be sent at once despite the limit. 0 selects the default of
+  /// 10.
   int burst = 0;
   /// Limit for each request as a whole, watches included. Zero disables it.
   std::chrono::milliseconds timeout{0};
-  /// If empty, negotiated: protobuf for types that support it, JSON for others.
+  /// Media type of request bodies. If empty: protobuf for types that support it, JSON for others.
   std::string content_type = {};
+  /// Media types accepted in responses. If empty: as for content_type.
   std::string accept = {};
 
   bool operator==(const Config&) const = default;

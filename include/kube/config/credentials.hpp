@@ -65,8 +65,12 @@ class Credentials {
 struct CredentialsOptions {
   /// Must outlive the credentials and the objects returned by on_identity_change().
   Clock* clock = &system_clock();
+  /// Receives errors that do not fail a request, such as a plugin that failed while its previous
+  /// credential is still valid.
   Logger log = stderr_logger();
+  /// Variables that plugins inherit, and whether they can prompt the user.
   Environment environment = {};
+  /// Limits and hooks for exec plugins.
   ExecOptions exec = {};
 };
 

@@ -49,10 +49,11 @@ struct ExecOptions {
   std::chrono::milliseconds deadline = std::chrono::minutes{10};
   /// A plugin that prints more is killed.
   std::size_t max_output = std::size_t{1} << 20;
-  /// For metrics: called after each run.
+  /// For metrics: called once after each run, with the options of one of those who waited for it.
+  /// Must not wait.
   std::function<void(int exit_code, ExecOutcome outcome)> on_call = nullptr;
-  /// For metrics: called with the expiry of the certificate that a run returned; none if it
-  /// returned no certificate.
+  /// For metrics: called likewise, with the expiry of the certificate that the run returned; none
+  /// if it returned no certificate.
   std::function<void(std::optional<Clock::WallTime> expires)> on_certificate = nullptr;
 };
 

@@ -26,9 +26,11 @@ struct ConfigOverrides {
 
 /// Options of load_config(). Every field is optional.
 struct ConfigOptions {
+  /// The files to read.
   KubeconfigSources sources = {};
   /// The context to use unless an override names one; if empty, the file's current-context.
   std::string context_name = {};
+  /// Values that take precedence over the files, such as those of command-line flags.
   ConfigOverrides overrides = {};
   /// A configuration equal to this one counts as empty, so that a pod uses its own cluster.
   std::optional<Config> declared_default = std::nullopt;

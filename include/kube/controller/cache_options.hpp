@@ -19,7 +19,9 @@ namespace kube {
 
 /// Selects the objects that a cache holds. Members that are not set are inherited.
 struct CacheScope {
+  /// Only objects with these labels: "app=web,tier!=cache".
   std::optional<std::string> label_selector{};
+  /// Only objects with these fields: "spec.nodeName=node-7".
   std::optional<std::string> field_selector{};
   /// Resync period: how often controllers receive all objects again. 0: never.
   std::optional<Clock::Duration> sync_period{};
@@ -32,8 +34,11 @@ template <typename T>
 struct TypeCacheOptions {
   /// If not set: as in the manager's options. Empty: all namespaces.
   std::optional<CacheNamespaces> namespaces{};
+  /// If not set: as in the manager's options.
   std::optional<std::string> label_selector{};
+  /// If not set: as in the manager's options.
   std::optional<std::string> field_selector{};
+  /// If not set: as in the manager's options.
   std::optional<Clock::Duration> sync_period{};
   /// Fields to keep of each object; the decoder skips the rest without allocating it.
   Projection projection{};
@@ -77,10 +82,13 @@ template <typename T>
 /// Settings of a manager's caches, and of reads from them. Any field may be left out.
 struct CacheOptions {
   CacheNamespaces namespaces{};  ///< empty: all
+  /// Default for all kinds; see CacheScope.
   std::optional<std::string> label_selector{};
+  /// Default for all kinds; see CacheScope.
   std::optional<std::string> field_selector{};
   /// Resync period. Each kind draws its own jitter of up to a tenth in both directions.
   Clock::Duration sync_period = std::chrono::hours{10};
+  /// Settings of single kinds; see cached().
   std::vector<CachedKind> by_object{};
   /// Fields to drop from all cached objects, as paths in JSON: "metadata.managedFields".
   std::vector<std::string> leave_out{};

@@ -86,6 +86,7 @@ class ControllerBuilder {
   /// source. It sees the metadata of any object:
   /// `with_event_filter(generation_changed<meta::v1::ObjectMeta>())`
   ControllerBuilder& with_event_filter(Predicate<meta::v1::ObjectMeta> predicate);
+  /// Sets the options, replacing those of an earlier call.
   ControllerBuilder& with_options(ControllerOptions options);
 
   /// Sets the reconcile function: `function(const Request&)` or `function(const Request&,

@@ -21,8 +21,9 @@ struct EventCorrelatorOptions {
   std::size_t max_similar = 10;
   /// ...unless they were more than this time apart.
   Clock::Duration max_pause = std::chrono::seconds{600};
-  /// Token bucket of events about one object: burst, then one per interval.
+  /// Rate limit for events about one object: this many at once...
   double spam_burst = 25;
+  /// ...and then one per interval.
   Clock::Duration spam_interval = std::chrono::seconds{300};
 };
 
@@ -31,12 +32,14 @@ struct EventCorrelatorOptions {
 /// Thread safety: used by one thread at a time.
 class EventCorrelator {
  public:
+  /// The event to send, or the patch of an event that was sent before.
   struct Result {
     core::v1::Event event;
     std::string patch;  ///< patch of the event that was sent before; empty: create it
     std::string key;    ///< for stored()
   };
 
+  /// `clock` must outlive the correlator.
   explicit EventCorrelator(Clock& clock, EventCorrelatorOptions options = {});
 
   /// Returns the event or patch to send for `event`, if any.

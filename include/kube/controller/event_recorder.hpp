@@ -20,9 +20,13 @@ struct EventRecorderOptions {
   std::string component{};         ///< reporting component
   std::string host = host_name();  ///< host that reports
   std::size_t queue_size = 1000;   ///< maximum number of events waiting to be sent
+  /// How similar events are aggregated and limited.
   EventCorrelatorOptions correlation{};
+  /// Times of events and pauses between retries. Must outlive the recorder.
   Clock* clock = &system_clock();
+  /// The source of jitter.
   Random random = system_random();
+  /// Receives a line for each event that is dropped.
   Logger log = stderr_logger();
 };
 

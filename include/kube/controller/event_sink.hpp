@@ -26,6 +26,7 @@ class EventSinkFor {
  public:
   virtual ~EventSinkFor() = default;
 
+  /// Creates the event.
   virtual Event create(const Event& event, std::stop_token stop) = 0;
   /// Applies a strategic merge patch to the event of that name and namespace.
   virtual Event patch(const Event& event, const std::string& patch, std::stop_token stop) = 0;
@@ -37,7 +38,9 @@ class EventSinkFor {
   [[nodiscard]] virtual const Client* client() const noexcept { return nullptr; }
 };
 
+/// The destination of core/v1 events; see EventRecorder.
 using EventSink = EventSinkFor<core::v1::Event>;
+/// The destination of events.k8s.io/v1 events; see EventsV1Recorder.
 using EventsV1Sink = EventSinkFor<events::v1::Event>;
 
 /// Returns the reference to an object that its events contain.

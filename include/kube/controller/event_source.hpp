@@ -16,6 +16,7 @@ namespace kube {
 
 /// Describes the change of an object, for map functions that need it.
 struct ObjectChange {
+  /// The kind of change.
   enum class Kind {
     kCreate,
     kUpdate,

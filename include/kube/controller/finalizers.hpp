@@ -97,7 +97,7 @@ class Finalizers {
     } catch (const std::exception& error) {
       result.failures.push_back(name + ": " + error.what());
     } catch (...) {
-      result.failures.push_back(name + ": it threw something that is no std::exception");
+      result.failures.push_back(name + ": it threw an exception that is not a std::exception");
     }
   }
 

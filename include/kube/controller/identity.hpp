@@ -3,6 +3,7 @@
 
 #include <string>
 
+/// @file
 /// Names that identify this process and its host.
 namespace kube {
 

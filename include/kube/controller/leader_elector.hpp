@@ -52,8 +52,12 @@ struct LeaderElectionOptions {
   /// Must advance while the machine is suspended: otherwise a leader that resumes considers an
   /// expired lease its own.
   Clock* clock = &boot_clock();
+  /// The source of jitter between tries.
   Random random = system_random();
+  /// Receives changes of the leader and failed requests.
   Logger log = stderr_logger();
+  /// Registry for leader_election_master_status and leader_election_slowpath_total; null disables
+  /// them.
   std::shared_ptr<Metrics> metrics{};
 };
 
@@ -104,6 +108,7 @@ class LeaderElector {
   /// For a health check: returns a problem if this process leads but has not renewed the lease for
   /// its duration plus `tolerance`.
   [[nodiscard]] std::optional<std::string> health_problem(Clock::Duration tolerance) const;
+  /// The name that client-go gives to the check of health_problem().
   static constexpr std::string_view kHealthCheckName = "leaderElection";
 
  private:

@@ -18,14 +18,18 @@ namespace kube {
 
 /// Settings of a LeaseCandidatePublisher.
 struct LeaseCandidateOptions {
-  std::string namespace_{};
+  std::string namespace_{};         ///< namespace of the LeaseCandidate and the Lease
   std::string name{};               ///< name of the candidate: its identity
   std::string lease_name{};         ///< the Lease it is a candidate for
   std::string binary_version{};     ///< "1.36.4"
   std::string emulation_version{};  ///< "1.36.0"
+  /// How the server chooses among the candidates.
   std::string strategy = "OldestEmulationVersion";
+  /// Must outlive the publisher.
   Clock* clock = &system_clock();
+  /// The source of jitter.
   Random random = system_random();
+  /// Receives failed requests.
   Logger log = stderr_logger();
 };
 
@@ -36,6 +40,7 @@ struct LeaseCandidateOptions {
 /// Thread safety: run() from one thread, observe() from any.
 class LeaseCandidatePublisher {
  public:
+  /// Sends nothing before run().
   LeaseCandidatePublisher(const Client& client, LeaseCandidateOptions options);
 
   /// Runs until a stop is requested. Failures are logged and retried with back-off, starting at one
@@ -45,6 +50,7 @@ class LeaseCandidatePublisher {
   /// are ignored.
   void observe(const coordination::v1beta1::LeaseCandidate& candidate);
 
+  /// Time between two renewals.
   static constexpr Clock::Duration kRenewPeriod = std::chrono::minutes{5};
 
  private:

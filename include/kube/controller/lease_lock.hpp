@@ -17,8 +17,8 @@ namespace kube {
 
 /// Settings of a LeaseLock.
 struct LeaseLockOptions {
-  std::string namespace_{};
-  std::string name{};
+  std::string namespace_{};                     ///< namespace of the Lease
+  std::string name{};                           ///< name of the Lease; created if it does not exist
   std::string identity{};                       ///< see make_identity()
   std::map<std::string, std::string> labels{};  ///< written on create, merged on update
   std::shared_ptr<EventRecorder> recorder{};    ///< null: no events for changes of the leader
@@ -33,6 +33,7 @@ struct LeaseLockOptions {
 /// Thread safety: as ResourceLock.
 class LeaseLock final : public ResourceLock {
  public:
+  /// Sends nothing yet.
   LeaseLock(const Client& client, LeaseLockOptions options);
 
   std::optional<LeaderElectionRecord> get(const LockCall& call) override;

@@ -55,16 +55,17 @@ class Manager {
   /// Returns a client that talks to the server directly, for writes.
   [[nodiscard]] const Client& client() const noexcept;
 
-  /// Reads from the caches; see CachedReader. find() returns null if there is no such object, get()
-  /// throws ApiError.
+  /// Returns an object from the cache, or null if there is none; see CachedReader.
   template <typename T>
   [[nodiscard]] Ref<T> find(const ObjectKey& key, std::stop_token stop = {}) const {
     return reader<T>().find(key, std::move(stop));
   }
+  /// Returns an object from the cache. Throws ApiError (not found) if there is none.
   template <typename T>
   [[nodiscard]] Ref<T> get(const ObjectKey& key, std::stop_token stop = {}) const {
     return reader<T>().get(key, std::move(stop));
   }
+  /// Returns objects from the cache; see CachedReader::list().
   template <typename T>
   [[nodiscard]] Listed<T> list(const CacheListOptions& options = {},
                                std::stop_token stop = {}) const {
@@ -96,8 +97,9 @@ class Manager {
   /// Runs `runnable` on a thread of its own while the manager runs. An exception ends the manager.
   void add(std::function<void(std::stop_token)> runnable, RunnableOptions options = {});
 
-  /// Add checks to /healthz and /readyz. Throw std::logic_error once the manager runs.
+  /// Adds a check to /healthz. Throws std::logic_error once the manager runs.
   void add_healthz_check(std::string name, HealthCheck check);
+  /// Adds a check to /readyz. Throws std::logic_error once the manager runs.
   void add_readyz_check(std::string name, HealthCheck check);
   /// Returns a check that fails if this process leads but has not renewed the lease for its
   /// duration plus `tolerance`.

@@ -23,11 +23,15 @@ struct Predicate {
   std::function<bool(const T& object)> on_delete{};
   std::function<bool(const T& object)> on_generic{};  ///< for events from outside the cluster
 
+  /// Returns whether a creation is accepted.
   [[nodiscard]] bool create(const T& object) const { return !on_create || on_create(object); }
+  /// Returns whether an update is accepted.
   [[nodiscard]] bool update(const T& before, const T& now) const {
     return !on_update || on_update(before, now);
   }
+  /// Returns whether a deletion is accepted.
   [[nodiscard]] bool remove(const T& object) const { return !on_delete || on_delete(object); }
+  /// Returns whether an event from outside the cluster is accepted.
   [[nodiscard]] bool generic(const T& object) const { return !on_generic || on_generic(object); }
 };
 
@@ -138,6 +142,7 @@ template <typename T>
 
 // The following restrict only updates. The first two reject a resync, which delivers the same
 // object again.
+/// Accepts updates that changed anything.
 template <typename T>
 [[nodiscard]] Predicate<T> resource_version_changed() {
   return {.on_update = [](const T& before, const T& now) {

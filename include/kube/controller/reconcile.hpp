@@ -57,7 +57,7 @@ ReconcileOutcome reconcile_item(Queue& queue, const Item& item, int priority, Re
   } catch (const std::exception& error) {
     log.error("reconciling failed: {}", error.what());
   } catch (...) {
-    log.error("reconciling threw something that is no std::exception");
+    log.error("reconciling threw an exception that is not a std::exception");
   }
   detail::insist(
       [&] { detail::add_again(queue, item, {.priority = priority, .rate_limited = true}); });

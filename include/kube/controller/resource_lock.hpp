@@ -75,8 +75,9 @@ class ResourceLock {
 /// Throws std::invalid_argument unless `type` is "leases", the only kind of lock still supported.
 void check_lock_type(std::string_view type);
 
-/// Convert between a Lease and its record. Members that a Lease does not have are empty.
+/// Returns the record that a Lease holds. Members that the Lease does not have are empty.
 [[nodiscard]] LeaderElectionRecord to_record(const coordination::v1::LeaseSpec& spec);
+/// Returns the spec of a Lease that holds the record.
 [[nodiscard]] coordination::v1::LeaseSpec to_lease_spec(const LeaderElectionRecord& record);
 
 }  // namespace kube

@@ -22,6 +22,7 @@ class Scheduler;
 /// not necessarily always the same one.
 class Loop {
  public:
+  /// A length of time; any std::chrono duration converts to it.
   using Duration = std::chrono::steady_clock::duration;
 
   Loop(const Loop&) = delete;

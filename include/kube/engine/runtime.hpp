@@ -29,6 +29,7 @@ struct RuntimeOptions {
   /// blocked; 0: no limit. Added workers end after 10 s without work. While the limit holds handlers
   /// back, a warning names those that block, at most once per minute.
   unsigned max_threads = 64;
+  /// Receives exceptions of tasks, and warnings about handlers that block.
   Logger log = stderr_logger();
   /// Gets `runtime_blocked_seconds`, which names the same handlers; null counts nothing.
   std::shared_ptr<Metrics> metrics = nullptr;
@@ -50,6 +51,7 @@ class Runtime {
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
+  /// The event loop, for programs that run it themselves.
   [[nodiscard]] Loop& loop() noexcept { return loop_; }
   /// The current number of threads.
   [[nodiscard]] std::size_t threads() const;

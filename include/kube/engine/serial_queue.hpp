@@ -45,6 +45,7 @@ class SerialQueue {
   /// Starts no further task until resume(). A task that has to wait for an event calls pause(),
   /// arranges for resume(), and returns: no thread is blocked meanwhile.
   void pause() noexcept;
+  /// Ends a pause. No effect if the queue is not paused.
   void resume() noexcept;
   /// Refuses further tasks and ends a pause. Coroutines that wait on this queue resume as after a
   /// stop. Later calls can only change kDrain to kDiscard.

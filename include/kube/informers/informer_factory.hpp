@@ -21,6 +21,8 @@ namespace kube {
 /// stop through the token given to start(), or call stop_informer().
 class InformerFactory {
  public:
+  /// Throws std::invalid_argument if there is a metrics registry, and the name is empty or already
+  /// in use.
   InformerFactory(Client client, FactoryOptions options);
   InformerFactory(const InformerFactory&) = delete;
   InformerFactory& operator=(const InformerFactory&) = delete;

@@ -113,6 +113,7 @@ class List {
     for (const T& element : elements) push_back(element);
     if (elements.size() == 0) word_ = detail::Word::set_but_empty();
   }
+  /// Copies a range of elements.
   template <std::input_iterator It>
   List(It first, It last) : List() {
     for (; first != last; ++first) push_back(*first);

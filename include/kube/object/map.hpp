@@ -55,6 +55,7 @@ class alignas(8) MapEntry {
 
   [[nodiscard]] const String& key() const noexcept { return key_; }
   [[nodiscard]] const T& value() const noexcept { return detail::in_slot<T>(value_); }
+  /// The value, for changing it in place.
   [[nodiscard]] T& value() noexcept { return detail::in_slot<T>(value_); }
 
   /// Supports structured bindings: 0 is the key, 1 is the value.

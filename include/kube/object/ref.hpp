@@ -158,6 +158,7 @@ struct BlockTotals {
   std::size_t blocks = 0;
   std::size_t bytes = 0;
 };
+/// Returns the current totals; for tests and diagnostics.
 [[nodiscard]] BlockTotals block_totals() noexcept;
 
 /// Returns an immutable copy of `object`, ready to be shared.

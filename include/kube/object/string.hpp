@@ -139,6 +139,7 @@ class OptionalString {
   explicit operator bool() const noexcept { return has_value(); }
   const String& operator*() const noexcept { return text_; }
   const String* operator->() const noexcept { return &text_; }
+  /// Returns the text, or `fallback` if it is absent.
   [[nodiscard]] std::string_view value_or(std::string_view fallback) const noexcept {
     return has_value() ? text_.view() : fallback;
   }

@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+/// @file
 /// Type descriptors: the layout of C++ types as constant data.
 ///
 /// Codecs, copying, comparing and hashing are each written once and driven by these tables. Every
@@ -40,6 +41,7 @@ struct Type;
 
 /// Describes one member of a struct.
 struct Field {
+  /// Properties of a member, combined with |.
   enum Flags : std::uint8_t {
     kNoFlags = 0,
     kOmitEmpty = 1,     ///< omitted from JSON when empty (a struct embedded by value never is)
@@ -57,6 +59,7 @@ struct Field {
   std::uint64_t json_prefix = 0;
 
   constexpr Field() = default;
+  /// `name` must have static lifetime; it is not copied.
   constexpr Field(std::string_view name, const Type& field_type, std::size_t field_offset,
                   std::uint8_t field_flags = kNoFlags)
       : json_name(name.data()),
@@ -67,8 +70,10 @@ struct Field {
         json_prefix(prefix_of(name)) {}
 
   [[nodiscard]] constexpr std::string_view name() const { return {json_name, json_size}; }
+  /// True if at least one of these flags is set.
   [[nodiscard]] constexpr bool is(std::uint8_t flag) const { return (flags & flag) != 0; }
 
+  /// Returns the first eight bytes of a name as a number, zero-padded.
   static constexpr std::uint64_t prefix_of(std::string_view name) {
     std::uint64_t prefix = 0;
     for (std::size_t i = 0; i < name.size() && i < 8; ++i) {
@@ -86,6 +91,7 @@ struct ProtoField {
   std::span<const ProtoField> part = {};  ///< the message of an inline struct
   bool is_part = false;
 
+  /// Returns the entry of an inline struct.
   static constexpr ProtoField inline_part(std::uint32_t number, std::span<const ProtoField> part) {
     return {number, 0, part, true};
   }
@@ -93,6 +99,7 @@ struct ProtoField {
 
 /// Describes a type. Constant data with static lifetime.
 struct Type {
+  /// Properties of a type, combined with |.
   enum Flags : std::uint8_t {
     kNoFlags = 0,
     /// Contains a timestamp, so that equal content in two objects is a coincidence and not worth
@@ -118,6 +125,7 @@ struct Type {
   const LeafOperations* leaf = nullptr;
   std::string_view api_version = {};  ///< apiVersion of a top-level object: "v1", "apps/v1"
 
+  /// True if at least one of these flags is set.
   [[nodiscard]] constexpr bool is(std::uint8_t flag) const { return (flags & flag) != 0; }
   /// True if a list or map stores elements of this type behind a word each, so that each can be
   /// shared. All other elements are stored in the array itself.

@@ -92,8 +92,11 @@ class Value {
   }
   ~Value() { reset(); }
 
+  /// Returns an integer.
   static Value integer(std::int64_t value);
+  /// Returns an array, `[]` by default.
   static Value array(std::initializer_list<Value> elements = {});
+  /// Returns an object, `{}` by default.
   static Value object(std::initializer_list<std::pair<std::string_view, Value>> members = {});
 
   [[nodiscard]] Kind kind() const noexcept;
@@ -117,14 +120,18 @@ class Value {
   /// "metadata.labels['app.kubernetes.io/name']", or null if there is none. Throws ValueError if
   /// the path is malformed.
   [[nodiscard]] const Value* find(std::string_view path) const;
-  /// Return the content at `path`, or nullopt if it is absent or null. Throw ValueError if it has
-  /// another type: "spec.replicas: expected integer, found string".
+  /// Returns the content at `path`, or nullopt if it is absent or null. Throws ValueError if it has
+  /// another type: "spec.replicas: expected integer, found string". The getters below do the same.
   [[nodiscard]] std::optional<bool> get_bool(std::string_view path) const;
+  /// See get_bool().
   [[nodiscard]] std::optional<std::int64_t> get_integer(std::string_view path) const;
+  /// See get_bool().
   [[nodiscard]] std::optional<double> get_double(std::string_view path) const;
+  /// See get_bool().
   [[nodiscard]] std::optional<std::string_view> get_string(std::string_view path) const;
-  /// Return the array or object at `path`, or an empty one if it is absent.
+  /// Returns the array at `path`, or an empty one if it is absent.
   [[nodiscard]] const List<Value>& get_array(std::string_view path) const;
+  /// Returns the object at `path`, or an empty one if it is absent.
   [[nodiscard]] const Map<Value>& get_object(std::string_view path) const;
 
   /// Returns a member or element, or an absent value if there is none.

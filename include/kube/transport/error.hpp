@@ -22,6 +22,7 @@ class TransportError : public Error {
     kCanceled,        ///< cancel(), a stop, or destruction of the transport
   };
 
+  /// `message` is the text of what().
   TransportError(Kind kind, const std::string& message) : Error(message), kind_(kind) {}
 
   /// Returns the cause.

@@ -53,12 +53,15 @@ struct TransportOptions {
   bool disable_compression = false;
   /// If false, HTTP/2 is used for https if the server agrees (ALPN).
   bool disable_http2 = false;
+  /// The longest time to connect.
   std::chrono::milliseconds connect_timeout = std::chrono::seconds{30};
+  /// The longest time for TLS.
   std::chrono::milliseconds tls_handshake_timeout = std::chrono::seconds{10};
   /// The longest time from open() to the head of the response, for a request without a timeout.
   /// Meant for servers that never respond, not for slow ones, which respond within a minute: a
   /// watch has no other limit.
   std::chrono::milliseconds head_timeout = std::chrono::minutes{5};
+  /// The interval of TCP keep-alive probes, at least one second.
   std::chrono::milliseconds tcp_keep_alive = std::chrono::seconds{30};
   /// The longest time that sent bytes may stay unacknowledged (TCP_USER_TIMEOUT).
   std::chrono::milliseconds tcp_user_timeout = std::chrono::seconds{30};
@@ -67,7 +70,9 @@ struct TransportOptions {
   /// HTTP/2: closes the connection and fails its streams if nothing is received for this long after
   /// a PING.
   std::chrono::milliseconds ping_timeout = std::chrono::seconds{15};
+  /// Closes a connection that has had no request for this time.
   std::chrono::milliseconds idle_connection_timeout = std::chrono::seconds{90};
+  /// Closes the connections that were idle longest if there are more than this.
   std::size_t max_idle_connections = 25;
   /// Limit for the head of a response, and for its trailers.
   std::size_t max_header_bytes = std::size_t{1} << 20;
@@ -77,6 +82,8 @@ struct TransportOptions {
   /// Counts the buffered bytes. While it is exhausted, a stream that has buffered bytes receives no
   /// more. May be null.
   std::shared_ptr<ByteBudget> budget = nullptr;
+  /// Receives connections and their failures, at debug level, and ignored settings; silent by
+  /// default.
   Logger log = {};
   /// Its loop thread does all I/O. If null, the transport creates a Runtime.
   std::shared_ptr<Runtime> runtime = nullptr;

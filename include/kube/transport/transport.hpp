@@ -20,6 +20,7 @@ struct Header {
 
   bool operator==(const Header&) const = default;
 };
+/// Header fields in their order; a name may occur several times.
 using Headers = std::vector<Header>;
 
 /// Returns the first value of the header `name` (case-insensitive), or null.

@@ -109,11 +109,12 @@ class PriorityQueue {
     if (!found) return std::nullopt;
     return std::move(found->item);
   }
-  /// Awaitable forms of get_with_priority() and get(), which wait without a thread. A stop of the
-  /// Task ends the wait as well. The queue must outlive the wait.
+  /// Awaitable form of get_with_priority(), which waits without a thread. A stop of the Task ends
+  /// the wait as well. The queue must outlive the wait.
   [[nodiscard]] auto get_with_priority_async(std::stop_token stop = {}) {
     return detail::await_item<Item>(*this, std::move(stop));
   }
+  /// get_with_priority_async() without the priority.
   [[nodiscard]] Task<std::optional<T>> get_async(std::stop_token stop = {}) {
     std::optional<Item> found = co_await get_with_priority_async(std::move(stop));
     if (!found) co_return std::nullopt;

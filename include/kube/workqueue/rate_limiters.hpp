@@ -85,6 +85,7 @@ class ExponentialLimiter final : public ItemRateLimiter<T> {
 template <typename T>
 class FastSlowLimiter final : public ItemRateLimiter<T> {
  public:
+  /// `fast` and `slow` are delays.
   FastSlowLimiter(Clock::Duration fast, Clock::Duration slow, int max_fast)
       : fast_(fast), slow_(slow), max_fast_(max_fast) {}
 
@@ -151,6 +152,7 @@ class MaxOfLimiter final : public ItemRateLimiter<T> {
 template <typename T>
 class MaxWaitLimiter final : public ItemRateLimiter<T> {
  public:
+  /// `longest` caps the delays of `limiter`.
   MaxWaitLimiter(std::unique_ptr<ItemRateLimiter<T>> limiter, Clock::Duration longest)
       : limiter_(std::move(limiter)), longest_(longest) {}
 

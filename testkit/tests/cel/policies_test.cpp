@@ -114,6 +114,33 @@ TEST(AdmissionPolicies, ApplyOnlyToMatchingRequests) {
   EXPECT_EQ(api.make_pod("pod").status(), 201);
 }
 
+// AP-1
+TEST(AdmissionPolicies, SeeObjectsInTheVersionOfTheRule) {
+  for (const auto& [policy, refused] : {std::pair{"Equivalent", 422}, std::pair{"Exact", 201}}) {
+    Api api;
+    ASSERT_EQ(
+        api.post(
+               kPolicies,
+               fmt::format(
+                   R"~({{"metadata":{{"name":"p"}},"spec":{{"matchConstraints":{{"matchPolicy":"{}","resourceRules":[{{"apiGroups":["autoscaling"],)~"
+                   R"~("apiVersions":["v1"],"operations":["CREATE"],"resources":["horizontalpodautoscalers"]}}]}},"validations":[)~"
+                   R"~({{"expression":"object.apiVersion != 'autoscaling/v1' || object.spec.targetCPUUtilizationPercentage < 50",)~"
+                   R"~("messageExpression":"request.kind.version + request.requestKind.version + string(object.spec.targetCPUUtilizationPercentage)"}}]}}}})~",
+                   policy))
+            .status(),
+        201);
+    bind(api);
+
+    const ApiReply reply = api.post(
+        "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers",
+        R"({"metadata":{"name":"h"},"spec":{"maxReplicas":3,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment",)"
+        R"("name":"d"},"metrics":[{"type":"Resource","resource":{"name":"cpu","target":{"type":"Utilization","averageUtilization":80}}}]}})");
+
+    EXPECT_EQ(reply.status(), refused) << reply.text();
+    if (refused == 422) EXPECT_THAT(reply.message(), HasSubstr("denied request: v1v280"));
+  }
+}
+
 // AP-3
 TEST(AdmissionPolicies, CompareWithTheOldObjectAndGuardDeletion) {
   Api api;
@@ -207,7 +234,7 @@ TEST(AdmissionPolicies, AreRejectedIfTheyDoNotCompile) {
   EXPECT_EQ(syntax.at("details.causes[0].field"), "spec.validations[0].expression");
   EXPECT_THAT(syntax.message(), HasSubstr("compilation failed: ERROR: <input>:1:12: Syntax error: "
                                           "mismatched input '<EOF>'"));
-  EXPECT_THAT(type.message(), HasSubstr("Invalid value: \"request.name\": must evaluate to bool"));
+  EXPECT_THAT(type.message(), HasSubstr("Invalid value: \"request.name\": must evaluate to bool but got string"));
   EXPECT_THAT(field.message(), HasSubstr("undefined field 'nope'"));
   EXPECT_THAT(params.message(), HasSubstr("undeclared reference to 'params'"));
 }

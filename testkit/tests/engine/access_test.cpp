@@ -149,15 +149,16 @@ TEST(Access, Impersonation) {
   const ApiReply self =
       api.send("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", "{}", headers);
   EXPECT_EQ(self.at("status.userInfo.extra"), R"({"acme.com/project":["p"],"scopes":["view"]})");
-  EXPECT_EQ(recorder.requests[1].resource, "userextras");
-  EXPECT_EQ(recorder.requests[1].subresource, "scopes");
-  EXPECT_EQ(recorder.requests[1].name, "view");
+  EXPECT_EQ(recorder.requests[1].subresource, "acme.com/project");
+  EXPECT_EQ(recorder.requests[2].resource, "userextras");
+  EXPECT_EQ(recorder.requests[2].subresource, "scopes");
+  EXPECT_EQ(recorder.requests[2].name, "view");
 
   recorder.requests.clear();
   headers = bearer("secret");
   headers.push_back({"Impersonate-User", "system:anonymous"});
   api.send("GET", kConfigMaps, "", headers);
-  EXPECT_THAT(recorder.requests[1].user.groups, testing::IsEmpty());
+  EXPECT_THAT(recorder.requests[1].user.groups, ElementsAre("system:unauthenticated"));
   recorder.allow = false;
   EXPECT_THAT(api.send("GET", kConfigMaps, "", headers).message(),
               HasSubstr("cannot impersonate resource \"users\""));

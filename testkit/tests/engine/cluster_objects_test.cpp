@@ -60,6 +60,17 @@ TEST(ClusterObjects, AreCreatedForEachNamespace) {
 }
 
 // BK-8
+TEST(ClusterObjects, OfNamespacesNeedTheNamespaceController) {
+  Api api{{.namespace_controller = false, .cluster_objects = true}};
+
+  api.post("/api/v1/namespaces", R"({"metadata":{"name":"fresh"}})");
+  ASSERT_TRUE(api.engine.settle());
+
+  EXPECT_THAT(api.get("/api/v1/serviceaccounts").names(), IsEmpty());
+  EXPECT_EQ(api.get("/api/v1/namespaces/default/services/kubernetes").status(), 200);
+}
+
+// BK-8
 TEST(ClusterObjects, AreNotCreatedByDefault) {
   Api api;
 

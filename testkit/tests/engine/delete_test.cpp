@@ -253,6 +253,60 @@ TEST(Namespaces, AreEmptiedAndDeleted) {
   EXPECT_EQ(api.remove("/api/v1/namespaces/kube-node-lease").status(), 200);
 }
 
+/// Returns the conditions of a namespace as "Type=Status", and messages of those that are true.
+std::vector<std::string> conditions_of(Api& api, const std::string& namespace_) {
+  std::vector<std::string> all;
+  const ApiReply reply = api.get("/api/v1/namespaces/" + namespace_);
+  for (const Value& condition : reply.json->get_array("status.conditions")) {
+    const std::string type{condition["type"].as_string()};
+    all.push_back(condition["status"] == Value{"True"}
+                      ? type + ": " + std::string{condition["message"].as_string()}
+                      : type + "=False");
+  }
+  return all;
+}
+
+// DL-13
+TEST(Namespaces, LoseTheirPodsFirst) {
+  Api api;
+  api.post("/api/v1/namespaces", R"({"metadata":{"name":"n"}})");
+  api.make_config_map("free", "n");
+  api.post("/api/v1/namespaces/n/configmaps",
+           R"({"metadata":{"name":"held","finalizers":["x.io/a"]}})");
+  api.post("/api/v1/namespaces/n/pods",
+           R"({"metadata":{"name":"p","finalizers":["x.io/b"]},)"
+           R"("spec":{"containers":[{"name":"c","image":"i"}]}})");
+
+  api.remove("/api/v1/namespaces/n");
+  ASSERT_TRUE(api.engine.settle());
+
+  EXPECT_THAT(api.get("/api/v1/namespaces/n/configmaps").names(), ElementsAre("free", "held"));
+  EXPECT_NE(api.get("/api/v1/namespaces/n/pods/p").at("metadata.deletionTimestamp"), "");
+  EXPECT_THAT(conditions_of(api, "n"),
+              ElementsAre("NamespaceDeletionDiscoveryFailure=False",
+                          "NamespaceDeletionGroupVersionParsingFailure=False",
+                          "NamespaceDeletionContentFailure=False",
+                          "NamespaceContentRemaining=False", "NamespaceFinalizersRemaining=False"));
+
+  api.patch("/api/v1/namespaces/n/pods/p", R"({"metadata":{"finalizers":null}})");
+  ASSERT_TRUE(api.engine.settle());
+
+  EXPECT_THAT(api.get("/api/v1/namespaces/n/configmaps").names(), ElementsAre("held"));
+  EXPECT_THAT(
+      conditions_of(api, "n"),
+      ElementsAre("NamespaceDeletionDiscoveryFailure=False",
+                  "NamespaceDeletionGroupVersionParsingFailure=False",
+                  "NamespaceDeletionContentFailure=False",
+                  "NamespaceContentRemaining: Some resources are remaining: configmaps. has 1 "
+                  "resource instances",
+                  "NamespaceFinalizersRemaining: Some content in the namespace has finalizers "
+                  "remaining: x.io/a in 1 resource instances"));
+
+  api.patch("/api/v1/namespaces/n/configmaps/held", R"({"metadata":{"finalizers":null}})");
+  ASSERT_TRUE(api.engine.settle());
+  EXPECT_EQ(api.get("/api/v1/namespaces/n").status(), 404);
+}
+
 // DL-10, RQ-3
 TEST(Namespaces, AreDeletedByFinalize) {
   Api api{{.namespace_controller = false}};

@@ -187,5 +187,23 @@ TEST(Health, ListsItsChecks) {
   EXPECT_EQ(api.get("/readyz?exclude=etcd").status(), 200);
 }
 
+// HE-1
+TEST(Health, HasTheChecksOfARealServer) {
+  Api api;
+
+  const std::string ready = api.get("/readyz?verbose").text();
+  const std::string live = api.get("/livez?verbose").text();
+
+  EXPECT_THAT(ready, testing::StartsWith("[+]ping ok\n[+]log ok\n[+]etcd ok\n"));
+  EXPECT_THAT(ready, HasSubstr("[+]informer-sync ok\n"));
+  EXPECT_THAT(ready, HasSubstr("[+]poststarthook/rbac/bootstrap-roles ok\n"));
+  EXPECT_THAT(live, HasSubstr("[+]poststarthook/rbac/bootstrap-roles ok\n"));
+  EXPECT_THAT(live, testing::Not(HasSubstr("[+]informer-sync")));
+  EXPECT_EQ(api.get("/readyz/shutdown").text(), "ok");
+  EXPECT_EQ(api.get("/livez/shutdown").status(), 404);
+  EXPECT_THAT(live, HasSubstr("[+]loopback-serving-certificate ok\n"));
+  EXPECT_THAT(ready, testing::Not(HasSubstr("loopback-serving-certificate")));
+}
+
 }  // namespace
 }  // namespace kube::testkit::detail

@@ -78,8 +78,10 @@ TEST(SigningRequest, IsApprovedThroughItsOwnSubresource) {
                 .at("details.causes[0].reason"),
             "FieldValueNotSupported");
 
+  api.patch(path + "/approval", R"({"metadata":{"annotations":{"asked":"yes"}}})");
   const ApiReply done = api.patch(path + "/approval", conditions(approved));
   EXPECT_EQ(done.status(), 200) << done.text();
+  EXPECT_EQ(done.at("metadata.annotations.asked"), "yes");
   EXPECT_EQ(done.at("status.conditions[0].lastUpdateTime"), "2026-01-01T00:00:00Z");
   EXPECT_EQ(done.at("status.conditions[0].lastTransitionTime"), "2026-01-01T00:00:00Z");
 

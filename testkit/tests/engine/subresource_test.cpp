@@ -99,52 +99,82 @@ TEST(Scale, PatchesAreCheckedForUnknownFields) {
   EXPECT_THAT(strict.message(), HasSubstr(R"(unknown field "spec.bogus")"));
 }
 
-std::string budget(int allowed, const char* name = "b", int observed = 1) {
+std::string budget(int allowed, const char* name = "b", int observed = 1,
+                   const std::string& policy = "IfHealthyBudget", int healthy = 1) {
   return R"({"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":")" +
-         std::string{name} +
-         R"(","generation":1},"spec":{"selector":{"matchLabels":{"app":"x"}}},"status":{"observedGeneration":)" +
+         std::string{name} + R"(","generation":1},"spec":{"unhealthyPodEvictionPolicy":")" +
+         policy + R"(","selector":{"matchLabels":{"app":"x"}}},"status":{"observedGeneration":)" +
          std::to_string(observed) + R"(,"disruptionsAllowed":)" + std::to_string(allowed) +
-         R"(,"currentHealthy":1,"desiredHealthy":1,"expectedPods":1}})";
+         R"(,"currentHealthy":)" + std::to_string(healthy) +
+         R"(,"desiredHealthy":1,"expectedPods":1}})";
 }
 
-void run_pod(Api& api, const std::string& name) {
+void run_pod(Api& api, const std::string& name, const std::string& ready = "True") {
   api.engine.seed(
       R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + name +
-      R"(","labels":{"app":"x"}},"spec":{"containers":[{"name":"c","image":"i"}]},"status":{"phase":"Running"}})");
+      R"(","labels":{"app":"x"}},"spec":{"containers":[{"name":"c","image":"i"}]},"status":{"phase":"Running",)"
+      R"("conditions":[{"type":"Ready","status":")" +
+      ready + R"("}]}})");
+}
+
+ApiReply evict(Api& api, const std::string& name) {
+  return api.post(
+      std::string{kPods} + "/" + name + "/eviction",
+      R"({"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":")" + name + "\"}}");
 }
 
 // DL-11
 TEST(Eviction, RespectsThePodDisruptionBudget) {
   Api api;
   run_pod(api, "p");
-  const auto evict = [&](const char* name) {
-    return api.post(std::string{kPods} + "/" + name + "/eviction",
-                    R"({"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":")" +
-                        std::string{name} + "\"}}");
-  };
   api.engine.seed(budget(0));
-  const ApiReply refused = evict("p");
+  const ApiReply refused = evict(api, "p");
   EXPECT_EQ(refused.status(), 429);
   EXPECT_EQ(refused.reason(), "TooManyRequests");
   EXPECT_EQ(refused.message(), "Cannot evict pod as it would violate the pod's disruption budget.");
   EXPECT_EQ(refused.at("details.causes[0].reason"), "DisruptionBudget");
+  EXPECT_EQ(refused.at("details.causes[0].message"),
+            "The disruption budget b needs 1 healthy pods and has 1 currently");
   EXPECT_EQ(refused.header("Retry-After"), "");
   api.engine.seed(budget(1, "b", 0));
-  EXPECT_EQ(evict("p").header("Retry-After"), "10");
+  const ApiReply early = evict(api, "p");
+  EXPECT_EQ(early.header("Retry-After"), "10");
+  EXPECT_EQ(early.at("details.causes[0].message"),
+            "The disruption budget b is still being processed by the server.");
   api.engine.seed(budget(1));
   api.engine.seed(budget(1, "b2"));
-  const ApiReply two = evict("p");
+  const ApiReply two = evict(api, "p");
   EXPECT_EQ(two.status(), 500);
+  EXPECT_EQ(two.message(),
+            "This pod has more than one PodDisruptionBudget, which the eviction subresource does "
+            "not support.");
   EXPECT_EQ(two.reason(), "");
   api.engine.remove({"policy", "poddisruptionbudgets"}, "default", "b2");
-  const ApiReply done = evict("p");
+  const ApiReply done = evict(api, "p");
   EXPECT_EQ(done.status(), 201);
   EXPECT_EQ(done.at("status"), "Success");
   EXPECT_EQ(done.at("code"), "201");
   EXPECT_EQ(api.get(std::string{kPods} + "/p").status(), 404);
+  const ApiReply spent = api.get("/apis/policy/v1/namespaces/default/poddisruptionbudgets/b");
+  EXPECT_EQ(spent.at("status.disruptionsAllowed"), "0");
+  EXPECT_NE(spent.at("status.disruptedPods.p"), "");
+  EXPECT_EQ(spent.at("status.conditions[0].reason"), "InsufficientPods");
   run_pod(api, "q");
-  EXPECT_EQ(evict("q").status(), 429);  // the budget is used up
-  EXPECT_EQ(evict("none").status(), 404);
+  EXPECT_EQ(evict(api, "q").status(), 429);  // the budget is used up
+  EXPECT_EQ(evict(api, "none").status(), 404);
+}
+
+// DL-11
+TEST(Eviction, OfAnUnreadyPodCostsNothing) {
+  Api api;
+  api.engine.seed(budget(0));
+  run_pod(api, "p", "False");
+  EXPECT_EQ(evict(api, "p").status(), 201) << "enough pods are healthy";
+  api.engine.seed(budget(0, "b", 1, "IfHealthyBudget", 0));
+  run_pod(api, "q", "False");
+  EXPECT_EQ(evict(api, "q").status(), 429);
+  api.engine.seed(budget(0, "b", 1, "AlwaysAllow", 0));
+  EXPECT_EQ(evict(api, "q").status(), 201);
 }
 
 // DL-12

@@ -68,6 +68,21 @@ TEST(ApiServer, ServesAfterConstruction) {
   EXPECT_EQ(server.url(), fmt::format("http://127.0.0.1:{}", server.port()));
 }
 
+// BK-8
+TEST(ApiServer, IsTheEndpointOfTheServiceKubernetes) {
+  ApiServer server{{.cluster_objects = true}};
+  const Ref<Value> slice =
+      server.find({"discovery.k8s.io", "endpointslices"}, "default", "kubernetes");
+  const Ref<Value> endpoints = server.find({"", "endpoints"}, "default", "kubernetes");
+
+  ASSERT_TRUE(slice && endpoints);
+  const Value port{static_cast<std::int64_t>(server.port())};
+  EXPECT_EQ(*slice->find("endpoints[0].addresses[0]"), Value{"127.0.0.1"});
+  EXPECT_EQ(*slice->find("ports[0].port"), port);
+  EXPECT_EQ(*endpoints->find("subsets[0].addresses[0].ip"), Value{"127.0.0.1"});
+  EXPECT_EQ(*endpoints->find("subsets[0].ports[0].port"), port);
+}
+
 TEST(ApiServer, TwoServersShareNothing) {
   ApiServer one;
   ApiServer two;
@@ -197,7 +212,7 @@ TEST(ApiServer, AuthenticatesUsersAndCallsTheAuthorizer) {
   EXPECT_EQ(refused.status, 403);
   EXPECT_NE(refused.body.find("read only"), std::string::npos);
   EXPECT_EQ(status("Bearer " + server.config().bearer_token, true).status, 201);
-  EXPECT_THROW((void)server.config_for("bob"), std::invalid_argument);
+  EXPECT_EQ(status("Bearer " + server.config_for("bob").bearer_token, false).status, 200);
   EXPECT_EQ(server.requests().count({.user = "alice"}), 2U);
 }
 
@@ -216,6 +231,85 @@ TEST(ApiServer, IssuesClientCertificatesForAnyUser) {
   EXPECT_EQ(server.requests().count({.user = "bob"}), 1U);
   EXPECT_EQ(ask(other.config_for("bob", {"dev"})), 401);  // although anonymous is allowed
   EXPECT_EQ(ask({}), 200);
+}
+
+/// Sends a request with the credentials of a configuration.
+RawResponse ask(const ApiServer& server, const Config& config, std::string_view path,
+                std::string_view body = {}) {
+  RawClient client{server.port(), config.tls.ca_data, config.tls.certificate_data,
+                   config.tls.key_data};
+  const std::string headers =
+      config.bearer_token.empty() ? "" : "Authorization: Bearer " + config.bearer_token + "\r\n";
+  if (body.empty()) {
+    client.get(path, headers);
+  } else {
+    client.post(path, body, headers);
+  }
+  return client.read_response();
+}
+
+/// Returns name and groups of the user whom the server takes a client for.
+std::string whoami(const ApiServer& server, const Config& config) {
+  const RawResponse response =
+      ask(server, config, "/apis/authentication.k8s.io/v1/selfsubjectreviews", "{}");
+  const Ref<Value> review = decode_json<Value>(response.body);
+  const Value& user = (*review)["status"]["userInfo"];
+  return std::string{user["username"].as_string()} + ' ' + encode_json(user["groups"]);
+}
+
+// AU-10, RB-15
+TEST(ApiServer, GivesConfigurationsOfUsersAndAccounts) {
+  for (const bool tls : {false, true}) {
+    ApiServer server{{.tls = tls, .rbac = true}};
+    server.load_yaml("{apiVersion: v1, kind: ServiceAccount, metadata: {name: robot}}");
+
+    EXPECT_EQ(whoami(server, server.config_for("bob", {"dev"})),
+              R"(bob ["dev","system:authenticated"])");
+    EXPECT_EQ(whoami(server, server.config_for_account("default", "robot")),
+              R"(system:serviceaccount:default:robot ["system:serviceaccounts",)"
+              R"("system:serviceaccounts:default","system:authenticated"])");
+    EXPECT_THROW((void)server.config_for_account("default", "nobody"), ApiError);
+    const Kubeconfig file = parse_kubeconfig(server.kubeconfig(server.config_for("bob")));
+    EXPECT_EQ(file.clusters.at("kubecxx").server, server.url());
+    const KubeconfigUser& user = file.users.at(file.contexts.at(file.current_context).user);
+    EXPECT_EQ(user.token.empty(), tls);
+    EXPECT_EQ(user.client_certificate_data.empty(), !tls);
+  }
+}
+
+// RB-1
+TEST(ApiServer, EnforcesRoles) {
+  ApiServer server{{.rbac = true}};
+  const Config bob = server.config_for("bob");
+  EXPECT_EQ(ask(server, bob, kConfigMaps).status, 403);
+
+  server.load_yaml(
+      "{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: b, "
+      "namespace: default}, subjects: [{kind: User, name: bob}], roleRef: {kind: ClusterRole, "
+      "name: view}}");
+
+  EXPECT_EQ(ask(server, bob, kConfigMaps).status, 200);
+  EXPECT_EQ(ask(server, bob, kConfigMaps, json_of("a")).status, 403);
+  EXPECT_EQ(ask(server, server.config(), kConfigMaps, json_of("a")).status, 201);
+}
+
+// RB-17: a data file of a server without roles.
+TEST(ApiServer, DefaultRolesAreAddedToADataFile) {
+  const Folder folder;
+  const std::filesystem::path data = folder.path() / "data";
+  ApiServer{{.data = data}}.create(config_map("kept"));
+  const GroupResource roles{"rbac.authorization.k8s.io", "clusterroles"};
+  std::uint64_t revision = 0;
+  {
+    ApiServer server{{.rbac = true, .data = data}};
+    EXPECT_TRUE(server.find(roles, "", "view"));
+    revision = server.revision();
+  }
+
+  ApiServer server{{.rbac = true, .data = data}};
+
+  EXPECT_EQ(server.revision(), revision);
+  EXPECT_TRUE(server.find<ConfigMap>("default", "kept"));
 }
 
 // BK-6

@@ -130,6 +130,35 @@ TEST(ResourceQuotas, CountObjects) {
                  "used: configmaps=1, limited: configmaps=1");
 }
 
+// AD-7: of alternatives, the one with the most devices of a class counts.
+TEST(ResourceQuotas, CountDevicesByClass) {
+  Limited api;
+  api.limit("devices", {{"gold.deviceclass.resource.k8s.io/devices", "3"},
+                        {"tin.deviceclass.resource.k8s.io/devices", "31"}});
+  const auto claim = [](const std::string& name, const std::string& request) {
+    return "{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: " + name +
+           "}, spec: {devices: {requests: [{name: r, " + request + "}]}}}";
+  };
+
+  api.create(claim("one", "exactly: {deviceClassName: gold}"));
+
+  EXPECT_EQ(api.used("devices"),
+            R"({"gold.deviceclass.resource.k8s.io/devices":"1",)"
+            R"("tin.deviceclass.resource.k8s.io/devices":"0"})");
+  expect_refusal(api,
+                 claim("any", "firstAvailable: [{name: a, deviceClassName: gold, count: 3}, "
+                              "{name: b, deviceClassName: gold}]"),
+                 "resourceclaims.resource.k8s.io \"any\" is forbidden: exceeded quota: devices, "
+                 "requested: gold.deviceclass.resource.k8s.io/devices=3, used: "
+                 "gold.deviceclass.resource.k8s.io/devices=1, limited: "
+                 "gold.deviceclass.resource.k8s.io/devices=3");
+  expect_refusal(api, claim("all", "exactly: {deviceClassName: tin, allocationMode: All}"),
+                 "resourceclaims.resource.k8s.io \"all\" is forbidden: exceeded quota: devices, "
+                 "requested: tin.deviceclass.resource.k8s.io/devices=32, used: "
+                 "tin.deviceclass.resource.k8s.io/devices=0, limited: "
+                 "tin.deviceclass.resource.k8s.io/devices=31");
+}
+
 // AD-7
 TEST(ResourceQuotas, CanBeScopedToSomePods) {
   Limited api;

@@ -129,6 +129,7 @@ class Cluster {
         {"Node", {"", "nodes"}, "v1", false},
         {"Deployment", {"apps", "deployments"}},
         {"ReplicaSet", {"apps", "replicasets"}},
+        {"PodDisruptionBudget", {"policy", "poddisruptionbudgets"}},
         {"StatefulSet", {"apps", "statefulsets"}},
         {"DaemonSet", {"apps", "daemonsets"}},
         {"ControllerRevision", {"apps", "controllerrevisions"}},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testkit/kinds/openapi.hpp"
+#include "testkit/values/value_edit.hpp"
 
 #include "values.hpp"
 
@@ -182,6 +183,21 @@ TEST(OpenApi, DescribesEverythingInVersion2) {
   EXPECT_EQ(text(at(v2, {"definitions", "io.k8s.samplecontroller.v1alpha1.Foo", "properties",
                          "spec", "properties", "port"})),
             R"({"x-kubernetes-int-or-string":true})");
+}
+
+// OA-1: clients of version 2 refuse fields that a schema with properties does not have.
+TEST(OpenApi, HasNoPropertiesInVersion2ForKindsThatPreserveUnknownFields) {
+  std::vector<Value> crds = definitions();
+  Value& schema = elements(crds[0]["spec"]["versions"])[0]["schema"]["openAPIV3Schema"];
+  schema["x-kubernetes-preserve-unknown-fields"] = true;
+  const std::string name = "io.k8s.samplecontroller.v1alpha1.Foo";
+
+  const Value v2 = openapi_v2(crds);
+
+  EXPECT_EQ(text(at(v2, {"definitions", name, "type"})), R"("object")");
+  EXPECT_TRUE(at(v2, {"definitions", name, "properties"}).is_absent());
+  EXPECT_TRUE(at(v2, {"definitions", name, "x-kubernetes-preserve-unknown-fields"}).is_absent());
+  EXPECT_TRUE(at(v2, {"definitions", name, "x-kubernetes-group-version-kind"}).is_array());
 }
 
 /// Minimal protobuf parser: returns the values of one field of a message.

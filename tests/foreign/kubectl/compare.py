@@ -15,6 +15,9 @@ import pathlib
 import re
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import known  # noqa: E402
+
 # What chance and the clock decide.
 NORMAL = [(re.compile(pattern), word) for pattern, word in [
     (r'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}', 'UID'),
@@ -61,38 +64,6 @@ def differences(real, ours, names):
         yield f'{step} | only run against one'
 
 
-def read_known(path):
-    """Returns the regular expressions of the list; one without a reason above it is an error."""
-    known, reason = [], False
-    for line in pathlib.Path(path).read_text().splitlines():
-        if not line:
-            reason = False
-        elif line.startswith('#'):
-            reason = True
-        elif not reason:
-            sys.exit(f'compare.py: no reason is given for {line}')
-        else:
-            known.append(line)
-    return known
-
-
-def report(found, known):
-    """Prints the differences that are not known, and what is known but did not come up."""
-    patterns = [(text, re.compile(text)) for text in known]
-    used, unknown = set(), []
-    for difference in found:
-        matching = [text for text, pattern in patterns if pattern.fullmatch(difference)]
-        used.update(matching)
-        if not matching:
-            unknown.append(difference)
-    for difference in unknown:
-        print(f'DIFFERENT  {difference}')
-    stale = [text for text in known if text not in used]
-    for text in stale:
-        print(f'STALE      this difference did not come up; remove it from the list: {text}')
-    return not unknown and not stale
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('arguments', nargs='+')
@@ -113,11 +84,11 @@ def main():
                 expected[step] = []
             else:
                 expected[step].append(line)
-        fine = report(list(differences(expected, ours, {'-': 'expected', '+': 'ours'})), [])
+        fine = known.report(list(differences(expected, ours, {'-': 'expected', '+': 'ours'})), [])
     else:
         real, ours = (answers(folder, replacements) for folder in options.arguments[:2])
         found = list(differences(real, ours, {'-': 'real', '+': 'ours'}))
-        fine = report(found, read_known(options.arguments[2]))
+        fine = known.report(found, known.read(options.arguments[2]))
         print(f'{len(real)} steps, {len(found)} lines differ')
     sys.exit(0 if fine else 1)
 

@@ -58,7 +58,7 @@ take() {
   )
 }
 
-serve --empty
+serve --empty --rbac
 # Makes paths absolute, so that a copy works.
 "$kubectl" config view --flatten --minify --kubeconfig "$KUBECXX_TEST_KUBECONFIG" >"$work/real.kubeconfig"
 take steps.sh real "$work/real.kubeconfig" &

@@ -8,10 +8,15 @@ step cluster-info k cluster-info
 step api-versions sh -c '"$kubectl" api-versions | grep -E "^(v1|[a-z]+/.*|.*\.k8s\.io/.*)$"'
 step api-resources sh -c '"$kubectl" api-resources --sort-by=name | grep -E " (v1|[a-z]+/v[0-9a-z]+|[a-z.]+\.k8s\.io/v[0-9a-z]+) "'
 step get-raw-version k get --raw /version
+step get-raw-healthz k get --raw '/healthz?verbose'
+step get-raw-livez k get --raw '/livez?verbose'
+step get-raw-readyz k get --raw '/readyz?verbose&exclude=ping'
 step whoami k auth whoami
 step can-i k auth can-i create pods
 step can-i-as k auth can-i delete nodes --as=alice
 step get-as k get secrets --as=alice
+step can-i-anonymous k auth can-i get /healthz --as=system:anonymous
+step can-i-anonymous-not k auth can-i get /apis --as=system:anonymous
 
 # Documentation and what goes wrong before anything exists.
 step explain k explain deployment
@@ -34,6 +39,43 @@ step create-role k create role reader --verb=get,list --resource=pods
 step create-role-binding k create rolebinding robot-reads --role=reader --serviceaccount="$ns:robot"
 step can-i-robot k auth can-i list pods --as="system:serviceaccount:$ns:robot"
 step can-i-robot-not k auth can-i delete pods --as="system:serviceaccount:$ns:robot"
+step can-i-robot-list k auth can-i --list --as="system:serviceaccount:$ns:robot"
+step can-i-unknown k auth can-i juggle balls --as="system:serviceaccount:$ns:robot"
+step get-robot k get pods --as="system:serviceaccount:$ns:robot"
+step get-robot-not k get configmaps --as="system:serviceaccount:$ns:robot"
+step get-robot-elsewhere k get pods --all-namespaces --as="system:serviceaccount:$ns:robot"
+step create-robot-not k create configmap theirs --as="system:serviceaccount:$ns:robot"
+cp "$KUBECONFIG" robot.yaml
+step get-robot-token sh -c 'token=$("$kubectl" create token robot) && export KUBECONFIG=robot.yaml &&
+  "$kubectl" config set-credentials robot --token="$token" >/dev/null &&
+  "$kubectl" config set-context --current --user=robot >/dev/null && "$kubectl" get pods,secrets'
+step create-role-resource-names k create role one --verb=get --resource=configmaps --resource-name=plain
+step create-role-subresource k create role logs --verb=get --resource=pods/log
+step create-cluster-role k create clusterrole "$group" --verb=list --resource=nodes
+step describe-role k describe role one logs
+step bind-boss k create rolebinding boss --clusterrole="$group" --user=boss
+step create-writer k create role writer --verb=create,bind --resource=roles,rolebindings
+step bind-writer k create rolebinding writer --role=writer --user=writer
+until_ready "$kubectl" auth can-i create roles --as=writer
+step grant-too-much k create role strong --verb=get,list --resource=secrets,pods --as=writer
+step grant-allowed k create role weak --verb=create --resource=roles --as=writer
+step bind-allowed k create rolebinding by-writer --role=one --user=friend --as=writer
+step bind-missing k create rolebinding nothing --role=absent --user=lost
+until_ready "$kubectl" auth can-i get configmaps/plain --as=friend
+step get-friend k get configmap plain --as=friend -o name
+step get-friend-not k get configmap other --as=friend
+step get-lost k get configmap plain --as=lost
+step bind-cluster-role k create clusterrolebinding "$group" --clusterrole="$group" --user=watcher
+cat >reconcile.yaml <<EOF
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: one, namespace: $ns}
+rules:
+- {apiGroups: [""], resources: [configmaps], verbs: [list]}
+EOF
+step reconcile k auth reconcile -f reconcile.yaml
+step change-role-ref k patch rolebinding by-writer --type=merge -p '{"roleRef":{"name":"logs"}}'
+step delete-cluster-roles k delete clusterrole,clusterrolebinding "$group"
 step create-quota k create quota few --hard=services=1,configmaps=10
 step create-pdb k create poddisruptionbudget careful --selector=app=solo --min-available=1
 step create-ingress k create ingress entry --rule='example.test/path*=web:80'

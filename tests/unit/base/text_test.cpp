@@ -15,6 +15,12 @@ TEST(Text, PercentDecodesOrSaysThatItCannot) {
   }
 }
 
+TEST(Text, PercentEncodesAllButUnreservedAndKeptCharacters) {
+  EXPECT_EQ(percent_encode("aZ09-._~"), "aZ09-._~");
+  EXPECT_EQ(percent_encode("a b/\xc3\xa4%"), "a%20b%2F%C3%A4%25");
+  EXPECT_EQ(percent_encode("a b/c", "/"), "a%20b/c");
+}
+
 TEST(Text, TrimsAndLowersAsciiOnly) {
   EXPECT_EQ(trimmed(" \t a b\r\n"), "a b");
   EXPECT_EQ(trimmed(" \t"), "");

@@ -59,7 +59,7 @@ TEST(Controller, ReportsProcessingErrorsAndListsAgain) {
   ReflectorOptions options;
   options.backoff.initial = 1ms;
   options.metrics = InformerMetrics::in(metrics, {});
-  const Counter counted = options.metrics.processing_errors;
+  const Counter counted = options.metrics->processing_errors;
   std::mutex mutex;
   Strings log;
   const auto note = [&](std::string text) {
@@ -103,7 +103,7 @@ TEST(Controller, ReportsProcessingErrorsAndListsAgain) {
   EXPECT_TRUE(threads_return_to(threads_before));
   EXPECT_EQ(controller.last_sync_resource_version(), "3");
   EXPECT_EQ(log, (Strings{"ReplacedAll", "Added", "no", "ReplacedAll", "Added",
-                          "something that is no std::exception was thrown", "ReplacedAll"}));
+                          "an exception that is not a std::exception was thrown", "ReplacedAll"}));
   EXPECT_EQ(counted.value(), 2U);
   controller.run({});  // a second run returns immediately
 }

@@ -33,7 +33,7 @@ using testing_support::status;
 using testing_support::ThreadFault;
 using Strings = std::vector<std::string>;
 
-constexpr std::string_view kForeign = "something that is no std::exception was thrown";
+constexpr std::string_view kForeign = "an exception that is not a std::exception was thrown";
 
 /// An informer whose user code fails, with the system clock and very short pauses.
 class InformerWithFailures : public SharedInformerTest {

@@ -30,21 +30,21 @@ TEST_F(SharedInformerTest, CountsWhatItDoes) {
   server->put("a", "y");
   settle();
   ASSERT_TRUE(recorder.wait_for_count(2));
-  EXPECT_EQ(counts.lists.value(), 1U);
-  EXPECT_EQ(counts.watches.value(), 1U);
-  EXPECT_TRUE(eventually([&] { return counts.last_version.value() == 2; }));
+  EXPECT_EQ(counts->lists.value(), 1U);
+  EXPECT_EQ(counts->watches.value(), 1U);
+  EXPECT_TRUE(eventually([&] { return counts->last_version.value() == 2; }));
   relist();
-  EXPECT_EQ(counts.lists.value(), 2U);
-  EXPECT_EQ(counts.relists_after_expiry.value(), 1U);
-  EXPECT_EQ(counts.items_per_list.sum(), 3);
-  EXPECT_EQ(counts.items_per_watch.sum(), 1);
+  EXPECT_EQ(counts->lists.value(), 2U);
+  EXPECT_EQ(counts->relists_after_expiry.value(), 1U);
+  EXPECT_EQ(counts->items_per_list.sum(), 3);
+  EXPECT_EQ(counts->items_per_watch.sum(), 1);
   // A stop drops queued deltas.
-  EXPECT_TRUE(eventually([&] { return counts.processing_latency.count() == 3; }));
+  EXPECT_TRUE(eventually([&] { return counts->processing_latency.count() == 3; }));
   stop();
-  EXPECT_EQ(counts.store_version.value(), 2);
-  EXPECT_EQ(counts.queued_items.value(), 0);
-  EXPECT_EQ(counts.listener_backlog.value(), 0);
-  EXPECT_EQ(counts.processing_latency.count(), 3U);
+  EXPECT_EQ(counts->store_version.value(), 2);
+  EXPECT_EQ(counts->queued_items.value(), 0);
+  EXPECT_EQ(counts->listener_backlog.value(), 0);
+  EXPECT_EQ(counts->processing_latency.count(), 3U);
   EXPECT_NE(metrics->text().find(
                 "informer_queued_items{group=\"\",name=\"n\",resource=\"items\",version=\"v1\"} 0"),
             std::string::npos)
@@ -108,7 +108,7 @@ TEST_F(SharedInformerTest, ExportsItsFreshness) {
   EXPECT_EQ(look("informer_objects"), 11);
   clock.advance(1h);  // the values are not computed any more
   EXPECT_LT(look("reflector_last_event_age_seconds"), 3600);
-  EXPECT_EQ(counts.objects.value(), 11);
+  EXPECT_EQ(counts->objects.value(), 11);
 }
 
 // K-23: how long events wait until the cache has them, and how long handlers take.
@@ -129,13 +129,13 @@ TEST_F(SharedInformerTest, ExportsLatencies) {
       if (object.metadata.name == "slow") clock.advance(300ms);
     }});
     start_and_sync();
-    EXPECT_EQ(counts.event_lag.count(), 0U);
+    EXPECT_EQ(counts->event_lag.count(), 0U);
     server->put("a", "slow");
-    ASSERT_TRUE(eventually([&] { return counts.handler_duration.count() == 1; }));
-    EXPECT_NEAR(counts.handler_duration.sum(), 0.3, 1e-9);
-    ASSERT_TRUE(eventually([&] { return counts.event_lag.count() == 1; }));
-    EXPECT_GE(counts.event_lag.sum(), 2);  // the handler may have been called meanwhile
-    EXPECT_LE(counts.event_lag.sum(), 2.3 + 1e-9);
+    ASSERT_TRUE(eventually([&] { return counts->handler_duration.count() == 1; }));
+    EXPECT_NEAR(counts->handler_duration.sum(), 0.3, 1e-9);
+    ASSERT_TRUE(eventually([&] { return counts->event_lag.count() == 1; }));
+    EXPECT_GE(counts->event_lag.sum(), 2);  // the handler may have been called meanwhile
+    EXPECT_LE(counts->event_lag.sum(), 2.3 + 1e-9);
     stop();
     informer.reset();
     server->remove("a", "slow");
@@ -145,9 +145,9 @@ TEST_F(SharedInformerTest, ExportsLatencies) {
 // M-1: without a registry nothing is counted or computed.
 TEST(InformerMetrics, CountNothingByDefault) {
   const InformerMetrics none = InformerMetrics::in(nullptr, {{"name", "n"}});
-  EXPECT_EQ(none.probe, nullptr);
-  none.objects.set(5);
-  EXPECT_EQ(none.objects.value(), 0);
+  EXPECT_EQ(none->probe, nullptr);
+  none->objects.set(5);
+  EXPECT_EQ(none->objects.value(), 0);
 }
 
 // A registry and the informer it measures may outlive each other.
@@ -155,20 +155,20 @@ TEST(InformerMetrics, AreComputedOnlyWhileTheirInformerExists) {
   auto metrics = std::make_shared<Metrics>();
   auto counts = InformerMetrics::in(metrics, {});
   int calls = 0;
-  counts.probe->set([&] { ++calls; });
+  counts->probe->set([&] { ++calls; });
   (void)metrics->text();
   EXPECT_EQ(calls, 1);
-  counts.probe->set(nullptr);
+  counts->probe->set(nullptr);
   (void)metrics->text();
   EXPECT_EQ(calls, 1);
-  counts.probe->set([&] { ++calls; });
+  counts->probe->set([&] { ++calls; });
   counts = {};
   (void)metrics->text();
   EXPECT_EQ(calls, 1);
   counts = InformerMetrics::in(metrics, {});
   metrics.reset();
-  counts.objects.set(1);
-  EXPECT_EQ(counts.objects.value(), 1);
+  counts->objects.set(1);
+  EXPECT_EQ(counts->objects.value(), 1);
 }
 
 }  // namespace

@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <kube/base/condition.hpp>
-#include <kube/cache/delta_queue.hpp>
 #include <kube/cache/reflector.hpp>
-#include <kube/testkit/fake_clock.hpp>
-#include <kube/transport/error.hpp>
 
 #include "blocking_source.hpp"
+#include "reflector_fixture.hpp"
 #include "run_reflector.hpp"
 #include "store_target.hpp"
-#include "support/fake_list_watch.hpp"
-#include "support/items.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <condition_variable>
-#include <future>
 #include <thread>
 
 namespace kube {
@@ -24,106 +17,14 @@ namespace {
 using namespace std::chrono_literals;
 using testing_support::api_error;
 using testing_support::Failure;
-using testing_support::FakeListWatch;
 using testing_support::Item;
 using testing_support::item;
+using testing_support::lost;
+using testing_support::ReflectorTest;
 using testing_support::show;
 using testing_support::status;
 using What = ReflectorEvent::Kind;
 using Strings = std::vector<std::string>;
-
-Failure lost(TransportError::Kind kind) {
-  return [kind] { throw TransportError{kind, "gone"}; };
-}
-
-/// Runs a reflector in a thread of its own, and records everything that it reports.
-class ReflectorTest : public ::testing::Test {
- protected:
-  ReflectorTest() {
-    options.clock = &clock;
-    options.log = Logger{};
-    options.random = [] { return 0.5; };
-    options.backoff.random = [] { return 0.0; };
-    options.reconnect_floor = {};
-    options.on_error = [this](const ReflectorError& error) {
-      const std::lock_guard guard{mutex};
-      errors.emplace_back(error.what());
-      changed.notify_all();
-    };
-    options.on_state = [this](const ReflectorEvent& event) {
-      const std::lock_guard guard{mutex};
-      events.push_back(event);
-      changed.notify_all();
-    };
-  }
-  ~ReflectorTest() override { stop(); }
-
-  void start() {
-    reflector = std::make_unique<Reflector<Item>>(server, store, options);
-    thread = std::jthread{[this](std::stop_token token) { reflector->run(std::move(token)); }};
-  }
-  void stop() {
-    thread.request_stop();
-    if (thread.joinable()) thread.join();
-  }
-  std::size_t count(What kind) {
-    const std::lock_guard guard{mutex};
-    return static_cast<std::size_t>(
-        std::count_if(events.begin(), events.end(), [&](const auto& e) { return e.kind == kind; }));
-  }
-  bool wait_for(What kind, std::size_t times = 1) {
-    std::unique_lock lock{mutex};
-    return changed.wait_for(lock, 10s, [&] {
-      return static_cast<std::size_t>(std::count_if(
-                 events.begin(), events.end(), [&](const auto& e) { return e.kind == kind; })) >=
-             times;
-    });
-  }
-  ReflectorEvent last(What kind) {
-    const std::lock_guard guard{mutex};
-    for (auto event = events.rbegin(); event != events.rend(); ++event) {
-      if (event->kind == kind) return *event;
-    }
-    return {};
-  }
-  /// Ends a wait of the reflector.
-  void pass(Clock::Duration time) {
-    ASSERT_TRUE(clock.wait_for_sleeper_until(clock.now() + time));
-    clock.advance(time);
-  }
-  std::string error(std::size_t number) {
-    std::unique_lock lock{mutex};
-    return changed.wait_for(lock, 10s, [&] { return errors.size() > number; }) ? errors[number]
-                                                                               : "no error";
-  }
-  Strings seen_errors() {
-    const std::lock_guard guard{mutex};
-    return errors;
-  }
-  /// Waits until the store has this content.
-  ::testing::AssertionResult shows(const std::string& expected) {
-    (void)server->wait_until_read();
-    std::string found = show(store.list());
-    const auto limit = std::chrono::steady_clock::now() + 10s;
-    while (found != expected && std::chrono::steady_clock::now() < limit) {
-      std::this_thread::yield();
-      found = show(store.list());
-    }
-    if (found == expected) return ::testing::AssertionSuccess();
-    return ::testing::AssertionFailure() << "found " << found;
-  }
-
-  testkit::FakeClock clock;
-  std::shared_ptr<FakeListWatch> server = std::make_shared<FakeListWatch>();
-  Indexer<Item> store;
-  ReflectorOptions options;
-  std::mutex mutex;
-  std::condition_variable changed;
-  Strings errors;
-  std::vector<ReflectorEvent> events;
-  std::unique_ptr<Reflector<Item>> reflector;
-  std::jthread thread;
-};
 
 //
 TEST_F(ReflectorTest, ListsThenWatchesFromThere) {
@@ -174,186 +75,6 @@ TEST_F(ReflectorTest, ResumesAtTheVersionOfABookmark) {
   EXPECT_EQ(server->requests().at(2), "watch rv=40 bookmarks");  // immediately: no list, no pause
   EXPECT_TRUE(seen_errors().empty());
   EXPECT_EQ(count(What::kWatchClosed), 1U);
-}
-
-// K-7
-TEST_F(ReflectorTest, BacksOffWhenListsFail) {
-  server->script_lists({api_error(403, "Forbidden"), api_error(500, "InternalError"),
-                        api_error(503, "ServiceUnavailable")});
-  start();
-  pass(800ms);
-  pass(1600ms);
-  pass(3200ms);
-  ASSERT_TRUE(server->wait_for_watches(1));
-  const Strings failed = seen_errors();
-  ASSERT_EQ(failed.size(), 3U);
-  EXPECT_EQ(failed[0],
-            "failed to list PartialObjectMetadata: the server answered with code 403 (Forbidden)");
-  EXPECT_EQ(last(What::kBackingOff).duration, 3200ms);
-  EXPECT_EQ(reflector->last_error(), "");  // the next list succeeded
-}
-
-// K-7: a stop ends every wait.
-TEST_F(ReflectorTest, StopsWhileBackingOff) {
-  server->script_lists({api_error(403, "Forbidden")});
-  start();
-  ASSERT_TRUE(clock.wait_for_sleepers(1));
-  stop();
-  EXPECT_EQ(server->requests().size(), 1U);
-}
-
-// jitter and cap
-TEST_F(ReflectorTest, GrowsItsDelaysUpToTheCap) {
-  options.backoff.random = [] { return 0.5; };
-  std::vector<Failure> failures(9, api_error(403, "Forbidden"));
-  server->script_lists(failures);
-  start();
-  for (const auto delay : {1200ms, 2400ms, 4800ms, 9600ms, 19200ms, 38400ms, 45000ms, 45000ms}) {
-    ASSERT_TRUE(clock.wait_for_sleepers(1));
-    EXPECT_EQ(last(What::kBackingOff).duration, delay);
-    clock.advance(delay);
-    ASSERT_TRUE(wait_for(What::kBackingOff, count(What::kBackingOff)));
-    while (count(What::kListing) < count(What::kBackingOff)) std::this_thread::yield();
-  }
-}
-
-// R-7, K-6: the back-off is reset after two minutes without a delay.
-TEST_F(ReflectorTest, BeginsWithShortDelaysAfterAQuietTime) {
-  server->script_lists({api_error(403, "Forbidden"), api_error(403, "Forbidden")});
-  start();
-  pass(800ms);
-  pass(1600ms);
-  ASSERT_TRUE(server->wait_for_watches(1));
-  clock.advance(3min);
-  server->end_watches(status(410, "Expired"));
-  ASSERT_TRUE(wait_for(What::kBackingOff, 3));
-  EXPECT_EQ(last(What::kBackingOff).duration, 800ms);
-}
-
-// the version expires in the stream.
-TEST_F(ReflectorTest, ListsAgainAtTheLastVersionWhenTheWatchExpires) {
-  server->put("a", "x");
-  start();
-  ASSERT_TRUE(server->wait_for_watches(1));
-  server->end_watches(status(410, "Expired"));
-  pass(800ms);
-  ASSERT_TRUE(server->wait_for_requests(4));
-  EXPECT_EQ(server->requests(), (Strings{"list rv=0 limit=500", "watch rv=1 bookmarks",
-                                         "list rv=1 limit=0", "watch rv=1 bookmarks"}));
-  EXPECT_TRUE(seen_errors().empty());
-  EXPECT_EQ(count(What::kWatchExpired), 1U);  // K-25
-}
-
-//
-TEST_F(ReflectorTest, AsksForTheNewestStateWhenAVersionIsNotAvailable) {
-  server->put("a", "x");
-  start();
-  ASSERT_TRUE(server->wait_for_watches(1));
-  // The first list fails once as expired, once with another reason of the same code; each retry
-  // fails once, too.
-  server->script_lists({api_error(410, "Gone"), api_error(500, "InternalError"), nullptr});
-  server->end_watches(status(500, "InternalError"));
-  pass(800ms);
-  ASSERT_TRUE(server->wait_for_requests(4));
-  pass(1600ms);
-  ASSERT_TRUE(server->wait_for_requests(6));
-  EXPECT_EQ(server->requests(), (Strings{"list rv=0 limit=500", "watch rv=1 bookmarks",
-                                         "list rv=1 limit=0",  // the version it has
-                                         "list rv= limit=0",   // immediately, with the same limit
-                                         // still without a version, because that failed
-                                         "list rv= limit=500", "watch rv=1 bookmarks"}));
-  EXPECT_EQ(seen_errors().size(), 1U);
-  ASSERT_TRUE(server->wait_for_watches(1));
-  server->end_watches(status(410, "Expired"));
-  pass(3200ms);
-  ASSERT_TRUE(server->wait_for_requests(7));
-  EXPECT_EQ(server->requests().at(6), "list rv=1 limit=0");  // the version is used again
-}
-
-//
-TEST_F(ReflectorTest, RecognisesAVersionThatIsTooLarge) {
-  server->put("a", "x");
-  start();
-  ASSERT_TRUE(server->wait_for_watches(1));
-  server->jump_version(-1);  // another server, which is behind
-  server->end_watches(status(410, "Gone"));
-  pass(800ms);
-  ASSERT_TRUE(server->wait_for_requests(4));
-  EXPECT_EQ(server->requests().at(2), "list rv=1 limit=0");
-  EXPECT_EQ(server->requests().at(3), "list rv= limit=0");
-  EXPECT_EQ(count(What::kListRestarted), 1U);
-}
-
-//
-TEST_F(ReflectorTest, ReadsAllPages) {
-  options.page_size = 2;
-  for (const char* name : {"a", "b", "c", "d", "e"}) server->put("n", name);
-  start();
-  ASSERT_TRUE(server->wait_for_watches(1));
-  EXPECT_EQ(show(store.list()), "n/a@1 n/b@2 n/c@3 n/d@4 n/e@5");
-  EXPECT_EQ(server->requests(), (Strings{"list rv=0 limit=2", "list rv= limit=2 continue=2",
-                                         "list rv= limit=2 continue=4", "watch rv=5 bookmarks"}));
-}
-
-// a server that answers version "0" in pages gets a limit from then on.
-TEST_F(ReflectorTest, RemembersThatTheServerSendsPages) {
-  for (int i = 0; i < 501; ++i) server->put("n", fmt::format("x{}", i));
-  start();
-  ASSERT_TRUE(server->wait_for_watches(1));
-  EXPECT_EQ(store.size(), 501U);
-  server->end_watches(status(410, "Expired"));
-  pass(800ms);
-  ASSERT_TRUE(server->wait_for_requests(5));
-  EXPECT_EQ(server->requests().at(3), "list rv=501 limit=500");
-}
-
-//
-TEST_F(ReflectorTest, ListsAllAtOnceWhenALaterPageExpires) {
-  options.page_size = 2;
-  for (const char* name : {"a", "b", "c"}) server->put("n", name);
-  server->script_lists({nullptr, api_error(410, "Expired")});
-  start();
-  ASSERT_TRUE(server->wait_for_watches(1));
-  EXPECT_EQ(show(store.list()), "n/a@1 n/b@2 n/c@3");
-  EXPECT_EQ(server->requests(), (Strings{"list rv=0 limit=2", "list rv= limit=2 continue=2",
-                                         "list rv=0 limit=0", "watch rv=3 bookmarks"}));
-}
-
-//
-TEST_F(ReflectorTest, RefusesATable) {
-  server->set_list_kind("meta.k8s.io/v1", "Table");
-  start();
-  ASSERT_TRUE(wait_for(What::kListFailed));
-  EXPECT_NE(error(0).find("Table"), std::string::npos);
-}
-
-// K-4: one bad object does not invalidate a list.
-TEST_F(ReflectorTest, LeavesOutAnObjectWithoutName) {
-  server->put("a", "x");
-  server->add_to_lists(item("a", ""));
-  start();
-  ASSERT_TRUE(server->wait_for_watches(1));
-  EXPECT_EQ(show(store.list()), "a/x@1");
-  EXPECT_EQ(count(What::kRejectedObject), 1U);
-}
-
-// K-26: a stop cancels the list; the store is unchanged.
-TEST_F(ReflectorTest, StopsWhileListing) {
-  server->put("a", "x");
-  server->hang_lists();
-  start();
-  ASSERT_TRUE(server->wait_for_requests(1));
-  stop();
-  EXPECT_EQ(store.size(), 0U);
-  EXPECT_EQ(count(What::kListed), 0U);
-  EXPECT_EQ(count(What::kStopped), 1U);
-  EXPECT_TRUE(seen_errors().empty());
-  EXPECT_EQ(server->requests().size(), 1U);
-
-  std::stop_source stopped;
-  stopped.request_stop();
-  reflector->run(stopped.get_token());  // may list once more, but never watches
-  EXPECT_EQ(server->open_watches(), 0U);
 }
 
 // L-7
@@ -596,122 +317,6 @@ TEST_F(ReflectorTest, TransformsEachObjectOnce) {
   stop();
 }
 
-// W-1, W-2, W-4, W-5, W-6, W-7
-TEST_F(ReflectorTest, StreamsTheInitialState) {
-  server->put("a", "x");
-  server->put("a", "y");
-  server->set_watch_list(true);
-  start();
-  ASSERT_TRUE(wait_for(What::kStateStreamed));
-  EXPECT_EQ(show(store.list()), "a/x@1 a/y@2");
-  EXPECT_EQ(store.resource_version(), "2");
-  server->put("a", "z");
-  EXPECT_TRUE(shows("a/x@1 a/y@2 a/z@3"));
-  EXPECT_EQ(server->requests(), (Strings{"watch rv= bookmarks initial NotOlderThan"}));
-  EXPECT_EQ(reflector->last_sync_resource_version(), "3");
-  clock.advance(5s);
-  server->end_watches();
-  ASSERT_TRUE(server->wait_for_requests(2));
-  EXPECT_EQ(server->requests().at(1), "watch rv=3 bookmarks");
-}
-
-// W-3, W-4: changes during the initial state; bookmarks that do not end it.
-TEST_F(ReflectorTest, AppliesChangesToAStateThatIsArriving) {
-  server->put("a", "x");
-  server->put("a", "y");
-  server->set_watch_list(true);
-  server->omit_end_of_state();
-  start();
-  ASSERT_TRUE(server->wait_for_watches(1));
-  server->put("a", "x");
-  server->remove("a", "y");
-  server->put("a", "z");
-  server->bookmark();
-  ASSERT_TRUE(server->wait_until_read());
-  EXPECT_EQ(store.size(), 0U);
-  EXPECT_EQ(reflector->last_sync_resource_version(), "");
-  server->bookmark(true);
-  ASSERT_TRUE(wait_for(What::kStateStreamed));
-  EXPECT_EQ(show(store.list()), "a/x@3 a/z@5");
-  EXPECT_EQ(reflector->last_sync_resource_version(), "5");
-}
-
-// W-1, L-6
-TEST_F(ReflectorTest, ListsIfTheSourceCannotStreamTheState) {
-  start();
-  ASSERT_TRUE(server->wait_for_watches(1));
-  EXPECT_EQ(server->requests().at(0), "list rv=0 limit=500");
-  stop();
-  options.watch_list = false;
-  server->set_watch_list(true);
-  start();
-  ASSERT_TRUE(server->wait_for_watches(1));
-  EXPECT_EQ(server->requests().at(2), "list rv=0 limit=500");
-}
-
-// W-11, W-12
-TEST_F(ReflectorTest, FallsBackToAListAndTriesTheStreamAgainLater) {
-  server->put("a", "x");
-  server->set_watch_list(true);
-  server->script_watches({api_error(422, "Invalid")});
-  start();
-  ASSERT_TRUE(server->wait_for_watches(1));
-  EXPECT_EQ(server->requests(), (Strings{"watch rv= bookmarks initial NotOlderThan",
-                                         "list rv=0 limit=500", "watch rv=1 bookmarks"}));
-  EXPECT_TRUE(seen_errors().empty());
-  EXPECT_EQ(count(What::kFellBackToList), 1U);
-  server->end_watches(status(410, "Expired"));
-  pass(800ms);
-  ASSERT_TRUE(server->wait_for_requests(4));
-  EXPECT_EQ(server->requests().at(3), "watch rv=1 bookmarks initial NotOlderThan");
-}
-
-// W-9
-TEST_F(ReflectorTest, StreamsTheStateAgainWhenRefused) {
-  server->set_watch_list(true);
-  server->script_watches({lost(TransportError::Kind::kConnect), api_error(429, "TooManyRequests")});
-  start();
-  pass(800ms);
-  pass(1600ms);
-  ASSERT_TRUE(wait_for(What::kStateStreamed));
-  EXPECT_EQ(server->requests().size(), 3U);
-  EXPECT_EQ(count(What::kStateRestarted), 2U);
-}
-
-// W-10
-TEST_F(ReflectorTest, StreamsTheNewestStateWhenTheVersionIsNotAvailable) {
-  server->put("a", "x");
-  server->set_watch_list(true);
-  start();
-  ASSERT_TRUE(wait_for(What::kStateStreamed));
-  server->script_watches({api_error(410, "Expired"), nullptr});
-  server->end_watches(status(410, "Expired"));
-  pass(800ms);
-  ASSERT_TRUE(wait_for(What::kStateStreamed, 2));
-  EXPECT_EQ(server->requests().at(1), "watch rv=1 bookmarks initial NotOlderThan");
-  EXPECT_EQ(server->requests().at(2), "watch rv= bookmarks initial NotOlderThan");
-  EXPECT_EQ(server->requests().size(), 3U);
-}
-
-// W-13, K-8: a stream that ends before the state is complete is retried with growing pauses.
-TEST_F(ReflectorTest, StreamsTheStateAgainWhenTheStreamEnds) {
-  options.reconnect_floor = 20ms;
-  server->put("a", "x");
-  server->set_watch_list(true);
-  server->omit_end_of_state();
-  start();
-  for (const auto pause : {20ms, 40ms, 80ms}) {
-    ASSERT_TRUE(server->wait_for_watches(1));
-    ASSERT_TRUE(server->wait_until_read());
-    server->end_watches();
-    ASSERT_TRUE(clock.wait_for_sleeper_until(clock.now() + pause));
-    EXPECT_EQ(clock.next_deadline() - clock.now(), pause);
-    clock.advance(pause);
-  }
-  ASSERT_TRUE(server->wait_for_requests(4));
-  EXPECT_EQ(store.size(), 0U);
-}
-
 // K-8, R-37: watches that end soon without an event are reopened with growing pauses; a long-lived
 // one resets them.
 TEST_F(ReflectorTest, ReopensEmptyWatchesWithGrowingPauses) {
@@ -757,57 +362,6 @@ TEST_F(ReflectorTest, ReopensUsefulWatchesSoon) {
   EXPECT_EQ(count(What::kListing), 1U);
 }
 
-// W-14
-TEST_F(ReflectorTest, StopsWhileTheStateArrives) {
-  server->put("a", "x");
-  server->set_watch_list(true);
-  server->omit_end_of_state();
-  start();
-  ASSERT_TRUE(server->wait_for_watches(1));
-  stop();
-  EXPECT_EQ(store.size(), 0U);
-  EXPECT_EQ(server->open_watches(), 0U);
-  EXPECT_TRUE(seen_errors().empty());
-}
-
-// W-15
-TEST_F(ReflectorTest, WarnsWhenTheStateDoesNotArrive) {
-  std::vector<std::string> lines;
-  options.log = Logger{[&](LogLevel level, std::string_view, std::string_view text) {
-    const std::lock_guard guard{mutex};
-    if (level == LogLevel::kWarning) lines.emplace_back(text);
-    changed.notify_all();
-  }};
-  server->set_watch_list(true);
-  server->omit_end_of_state();
-  detail::StoreTarget target{detail::Inside::core(store)};
-  const auto source = detail::polled_form(std::make_shared<detail::ErasedListWatch<Item>>(server));
-  detail::ReflectorCore core{detail::kObjectAccess<Item>, source, target, options};
-  thread = std::jthread{[&](std::stop_token token) {
-    detail::run_reflector(core, *source, clock, std::move(token));
-  }};
-  const std::shared_ptr<void> at_end{nullptr, [&](void*) { stop(); }};
-  ASSERT_TRUE(server->wait_for_watches(1));
-  const auto has_lines = [&](std::size_t count) {
-    std::unique_lock lock{mutex};
-    return changed.wait_for(lock, 10s, [&] { return lines.size() == count; });
-  };
-  ASSERT_TRUE(clock.wait_for_sleepers(1));
-  EXPECT_EQ(clock.next_deadline() - clock.now(), 10s);
-  clock.advance(10s);
-  EXPECT_TRUE(has_lines(1));
-  server->put("a", "x");
-  ASSERT_TRUE(server->wait_until_read());
-  ASSERT_TRUE(clock.wait_for_sleepers(1));
-  clock.advance(10s);
-  EXPECT_TRUE(has_lines(2));
-  stop();
-  EXPECT_EQ(clock.sleepers(), 0U);
-  ASSERT_EQ(lines.size(), 2U);
-  EXPECT_NE(lines[0].find("not a single event"), std::string::npos);
-  EXPECT_NE(lines[1].find("no further event"), std::string::npos);
-}
-
 // W-18
 TEST_F(ReflectorTest, WarnsOfEveryAttemptToReachTheServer) {
   std::vector<std::string> lines;
@@ -831,26 +385,6 @@ TEST_F(ReflectorTest, WarnsOfEveryAttemptToReachTheServer) {
   ASSERT_TRUE(wait_for(What::kStateStreamed));
   stop();
   EXPECT_EQ(lines.size(), 3U);
-}
-
-// W-16, IE-10: also with a blocking source, which is listed while its watch is open.
-TEST_F(ReflectorTest, ComparesAStreamedStateWithAList) {
-  options.check_consistency = true;
-  server->put("a", "x");
-  server->set_watch_list(true);
-  start();
-  ASSERT_TRUE(wait_for(What::kStateStreamed));
-  EXPECT_EQ(server->requests().at(1), "list rv=1 limit=0 Exact");
-  EXPECT_EQ(count(What::kInconsistent), 0U);
-  stop();
-
-  server->add_to_lists(item("a", "hidden", "1"));
-  server->script_lists({api_error(500, "InternalError")});
-  start();
-  pass(1s);  // the check is repeated until it succeeds
-  ASSERT_TRUE(wait_for(What::kInconsistent));
-  ASSERT_TRUE(wait_for(What::kListed));  // the list takes precedence
-  EXPECT_TRUE(shows("a/hidden@1 a/x@1"));
 }
 
 //

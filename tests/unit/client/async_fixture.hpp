@@ -17,29 +17,21 @@
 
 #include "fixture.hpp"
 #include "support/manual_transport.hpp"
+#include "support/task_outcome.hpp"
 
 namespace kube::test {
 
-/// The result of a Task.
-template <typename T>
-struct Outcome {
-  std::optional<T> value = std::nullopt;
-  std::string error = {};
-  /// Set for a TransportError.
-  std::optional<TransportError::Kind> kind = std::nullopt;
-  [[nodiscard]] bool has_ended() const { return value || !error.empty(); }
-};
-
+/// As keep() of an Outcome, which the coroutine shares.
 template <typename T>
 Task<void> keep(Task<T> task, std::shared_ptr<Outcome<T>> outcome) {
-  try {
-    outcome->value.emplace(co_await std::move(task));
-  } catch (const TransportError& error) {
-    outcome->kind = error.kind();
-    outcome->error = error.what();
-  } catch (const std::exception& error) {
-    outcome->error = error.what();
-  }
+  co_await keep(std::move(task), *outcome);
+}
+
+/// Returns the kind of the TransportError with which a Task ended.
+template <typename T>
+std::optional<TransportError::Kind> kind_of(const Outcome<T>& outcome) {
+  const auto error = outcome.template thrown_as<TransportError>();
+  return error ? std::optional{error->kind()} : std::nullopt;
 }
 
 /// Turns a Task<void> into one with a value.

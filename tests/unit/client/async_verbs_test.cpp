@@ -202,7 +202,7 @@ TEST_F(AsyncVerbsTest, ReportErrorsAsTheBlockingFormsDo) {
   const auto lost = start(and_true(pods.delete_async("web-0")));
   transport->last().fail(Kind::kConnectionLost);
   run_ready();
-  EXPECT_EQ(lost->kind, Kind::kConnectionLost);
+  EXPECT_EQ(kind_of(*lost), Kind::kConnectionLost);
 
   EXPECT_THROW((void)pods.get_async(""), std::invalid_argument);
   EXPECT_THROW((void)pods.list_async({.label_selector = "=="}), std::invalid_argument);
@@ -233,7 +233,7 @@ TEST_F(AsyncVerbsTest, EndAsCanceledAfterAStop) {
     stop.request_stop();
     EXPECT_FALSE(got->has_ended()) << "it resumes on the queue, not inside request_stop()";
     run_ready();
-    EXPECT_EQ(got->kind, Kind::kCanceled);
+    EXPECT_EQ(kind_of(*got), Kind::kCanceled);
     EXPECT_EQ(got->error, "GET https://server/api/v1/namespaces/shop/pods/web-0: canceled");
     EXPECT_TRUE(exchange.canceled);
     EXPECT_TRUE(ended.done());
@@ -254,7 +254,7 @@ TEST_F(AsyncVerbsTest, SendNothingAfterAStop) {
          return tasks;
        }()) {
     const auto got = start(std::move(task));
-    EXPECT_EQ(got->kind, Kind::kCanceled) << got->error;
+    EXPECT_EQ(kind_of(*got), Kind::kCanceled) << got->error;
     EXPECT_THAT(got->error, HasSubstr("GET https://server/api/v1/namespaces/shop/pods"));
   }
   EXPECT_EQ(transport->size(), 0U);
@@ -323,7 +323,7 @@ TEST_F(AsyncVerbsTest, EndAsCanceledWhenTheRuntimeEnds) {
   ASSERT_EQ(transport->size(), 1U);
   other.reset();
   EXPECT_TRUE(done.done());
-  EXPECT_EQ(got->kind, Kind::kCanceled);
+  EXPECT_EQ(kind_of(*got), Kind::kCanceled);
   EXPECT_TRUE(transport->last().canceled);
 }
 

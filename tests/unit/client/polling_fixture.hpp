@@ -55,16 +55,10 @@ struct PollingTest : testing::Test {
   std::shared_ptr<detail::RestClient> rest_;
 };
 
-/// Credentials of the library that sometimes need a worker, like those with a plugin.
-class SometimesBlockingCredentials final : public Credentials,
-                                           public detail::NonBlockingCredentials {
+/// Credentials of the library that sometimes have to be renewed, like those with a plugin.
+class RenewableCredentials final : public Credentials, public detail::NonBlockingCredentials {
  public:
-  [[nodiscard]] std::string authorization(std::stop_token stop) override {
-    ++runs;
-    stops.push_back(stop);
-    if (fails) throw ConfigError("the plugin failed");
-    return value;
-  }
+  [[nodiscard]] std::string authorization(std::stop_token) override { return value; }
   [[nodiscard]] std::shared_ptr<const TlsMaterial> tls(std::stop_token) override {
     return std::make_shared<TlsMaterial>();
   }
@@ -73,6 +67,14 @@ class SometimesBlockingCredentials final : public Credentials,
     return is_ready ? std::optional{value} : std::nullopt;
   }
   [[nodiscard]] std::shared_ptr<const TlsMaterial> try_tls() override { return tls({}); }
+  [[nodiscard]] std::unique_ptr<detail::Renewal> renew(const detail::Poller& poller) override {
+    ++renewals;
+    ++running;
+    waker = poller.waker;
+    return std::make_unique<ManualRenewal>(*this);
+  }
+  [[nodiscard]] std::string last_authorization() override { return value; }
+  [[nodiscard]] std::shared_ptr<const TlsMaterial> last_tls() override { return tls({}); }
   using Credentials::on_identity_change;
   /// Never called back: these credentials have no certificate.
   [[nodiscard]] std::shared_ptr<void> on_identity_change(
@@ -80,13 +82,37 @@ class SometimesBlockingCredentials final : public Credentials,
       const std::shared_ptr<detail::Scheduler>& /*scheduler*/) override {
     return nullptr;
   }
+  /// Ends the plugin.
+  void finish() {
+    is_finished = true;
+    if (const auto owner = waker.lock()) owner->wake();
+  }
 
   std::string value = "Bearer one";
   bool is_ready = true;
+  bool is_finished = true;  ///< whether a plugin ends at once
   bool fails = false;
-  int runs = 0;
-  std::vector<std::stop_token> stops;
+  int renewals = 0;
+  int running = 0;  ///< number of renewals that are neither done nor stopped
   std::vector<std::string> refusals;
+
+ private:
+  class ManualRenewal final : public detail::Renewal {
+   public:
+    explicit ManualRenewal(RenewableCredentials& owner) : owner_(owner) {}
+    ~ManualRenewal() override { --owner_.running; }
+    [[nodiscard]] detail::Poll poll() override {
+      if (!owner_.is_finished) return detail::Poll::kPending;
+      if (owner_.fails) throw ConfigError("the plugin failed");
+      return detail::Poll::kReady;
+    }
+    void forget_clock() noexcept override {}
+
+   private:
+    RenewableCredentials& owner_;
+  };
+
+  std::weak_ptr<detail::Waker> waker;
 };
 
 }  // namespace kube::test

@@ -53,7 +53,8 @@ TEST(ServerAddress, IsHttpsIfAnythingOfTlsIsConfigured) {
 
 // RC-1
 TEST(ServerAddress, IsRefusedWithTheReason) {
-  for (const char* host : {"host/path", "ftp://host", "https://", "https://a b", "https:///x"}) {
+  for (const char* host : {"host/path", "ftp://host", "https://", "https://a b", "https:///x",
+                           "https://h:x", "https://[::1", "::1"}) {
     try {
       static_cast<void>(url_for({.host = host}));
       FAIL() << host;

@@ -285,13 +285,13 @@ TEST_F(SendOperationTest, AnErrorThatIsCutOffKeepsItsCode) {
 
 // RC-75
 TEST_F(SendOperationTest, NeedsNoWorkerForCachedCredentials) {
-  const auto credentials = std::make_shared<SometimesBlockingCredentials>();
+  const auto credentials = std::make_shared<RenewableCredentials>();
   scripted.options.credentials = credentials;
   SendOperation operation{rest(), request, poller()};
   EXPECT_EQ(operation.poll(), Poll::kPending);
   ASSERT_EQ(transport->size(), 1U);
   EXPECT_EQ(header(transport->last().request, "Authorization"), "Bearer one");
-  EXPECT_EQ(credentials->runs, 0);
+  EXPECT_EQ(credentials->renewals, 0);
 
   transport->last().answer(401);
   EXPECT_EQ(operation.poll(), Poll::kPending);
@@ -300,8 +300,9 @@ TEST_F(SendOperationTest, NeedsNoWorkerForCachedCredentials) {
 
 // RC-75
 TEST_F(SendOperationTest, RunsAPluginOnceForAllThatWaitForIt) {
-  const auto credentials = std::make_shared<SometimesBlockingCredentials>();
+  const auto credentials = std::make_shared<RenewableCredentials>();
   credentials->is_ready = false;
+  credentials->is_finished = false;
   scripted.options.credentials = credentials;
   SendOperation one{rest(), request, poller()};
   SendOperation two{rest(), request, poller()};
@@ -309,12 +310,16 @@ TEST_F(SendOperationTest, RunsAPluginOnceForAllThatWaitForIt) {
   EXPECT_EQ(one.poll(), Poll::kPending);
   EXPECT_EQ(two.poll(), Poll::kPending);
   EXPECT_EQ(canceled->poll(), Poll::kPending);
-  canceled.reset();
-  EXPECT_EQ(transport->size(), 0U);
-
   run_workers();
-  EXPECT_EQ(credentials->runs, 1);
-  EXPECT_FALSE(credentials->stops.front().stop_requested()) << "others wait for it";
+  canceled.reset();
+  run_workers();
+  EXPECT_EQ(one.poll(), Poll::kPending);
+  EXPECT_EQ(transport->size(), 0U);
+  EXPECT_EQ(credentials->running, 1) << "others wait for it";
+
+  credentials->finish();
+  run_workers();
+  EXPECT_EQ(credentials->renewals, 1);
   EXPECT_GE(waker->take(), 2);
   EXPECT_EQ(one.poll(), Poll::kPending);
   EXPECT_EQ(two.poll(), Poll::kPending);
@@ -324,7 +329,7 @@ TEST_F(SendOperationTest, RunsAPluginOnceForAllThatWaitForIt) {
 
 // RC-75
 TEST_F(SendOperationTest, SharesTheErrorOfAPluginAndRunsItAgainLater) {
-  const auto credentials = std::make_shared<SometimesBlockingCredentials>();
+  const auto credentials = std::make_shared<RenewableCredentials>();
   credentials->is_ready = false;
   credentials->fails = true;
   scripted.options.credentials = credentials;
@@ -335,25 +340,44 @@ TEST_F(SendOperationTest, SharesTheErrorOfAPluginAndRunsItAgainLater) {
   run_workers();
   EXPECT_THROW((void)one.poll(), ConfigError);
   EXPECT_THROW((void)two.poll(), ConfigError);
-  EXPECT_EQ(credentials->runs, 1);
+  EXPECT_EQ(credentials->renewals, 1);
 
   SendOperation later{rest(), request, poller()};
   EXPECT_EQ(later.poll(), Poll::kPending);
   run_workers();
-  EXPECT_EQ(credentials->runs, 2);
+  EXPECT_EQ(credentials->renewals, 2);
 }
 
 // RC-75
 TEST_F(SendOperationTest, StopsAPluginThatNoRequestNeeds) {
-  const auto credentials = std::make_shared<SometimesBlockingCredentials>();
+  const auto credentials = std::make_shared<RenewableCredentials>();
   credentials->is_ready = false;
+  credentials->is_finished = false;
   scripted.options.credentials = credentials;
   auto operation = std::make_unique<SendOperation>(rest(), request, poller());
   EXPECT_EQ(operation->poll(), Poll::kPending);
+  run_workers();
+  EXPECT_EQ(credentials->running, 1);
   operation.reset();
   run_workers();
-  ASSERT_EQ(credentials->stops.size(), 1U);
-  EXPECT_TRUE(credentials->stops.front().stop_requested());
+  EXPECT_EQ(credentials->running, 0);
+}
+
+// RT-13: the plugin of a Runtime is not waited for by another one, whose loop may be stuck.
+TEST_F(SendOperationTest, DoesNotWaitForTheRenewalOfAnotherRuntime) {
+  const auto credentials = std::make_shared<RenewableCredentials>();
+  credentials->is_ready = false;
+  scripted.options.credentials = credentials;
+  const auto stuck =
+      std::make_shared<detail::Scheduler>(detail::WorkerPoolOptions{.threads = 0}, Logger{});
+  SendOperation first{rest(), request, {.waker = waker, .scheduler = stuck}};
+  EXPECT_EQ(first.poll(), Poll::kPending);
+  SendOperation second{rest(), request, poller()};
+  EXPECT_EQ(second.poll(), Poll::kPending);
+  run_workers();
+  EXPECT_EQ(second.poll(), Poll::kPending);
+  ASSERT_EQ(transport->size(), 1U);
+  stuck->close();
 }
 
 // RC-75
@@ -427,7 +451,7 @@ TEST_F(SendOperationTest, CancelsTheReadOfAWorker) {
 
 // RC-74: nothing leaks in any state.
 TEST_F(SendOperationTest, CanBeDestroyedInEveryState) {
-  const auto credentials = std::make_shared<SometimesBlockingCredentials>();
+  const auto credentials = std::make_shared<RenewableCredentials>();
   scripted.options.credentials = credentials;
   scripted.config.qps = 1;
   scripted.config.burst = 1;

@@ -263,6 +263,29 @@ TEST(Yaml, RejectsInvalidTokensBetweenDocuments) {
   EXPECT_EQ(decode_yaml_documents("---\n---\n---\na\n---\n---\nb\n").size(), 2U);
 }
 
+TEST(Yaml, NumbersDocumentsAndTellsTheirLines) {
+  const auto documents = decode_yaml_stream("# first\na: 1\n---\n---\n\n# third\n[b]\n--- c\n");
+  ASSERT_EQ(documents.size(), 3U);
+  EXPECT_EQ(documents[0].number, 1U);
+  EXPECT_EQ(documents[0].line, 2U);
+  EXPECT_EQ(documents[1].number, 3U);
+  EXPECT_EQ(documents[1].line, 7U);
+  EXPECT_EQ(documents[2].number, 4U);
+  EXPECT_EQ(documents[2].line, 8U);
+  EXPECT_EQ(documents[2].content->as_string(), "c");
+}
+
+TEST(Yaml, NamesTheMalformedDocument) {
+  for (const std::string_view broken : {"a: [", "a: 1\na: 2", "'open", "@a", "a: *none"}) {
+    try {
+      (void)decode_yaml_stream("a: 1\n---\n---\n" + std::string{broken} + "\n---\nb: 2\n");
+      ADD_FAILURE() << broken;
+    } catch (const YamlError& error) {
+      EXPECT_EQ(error.document(), 3U) << broken << ": " << error.what();
+    }
+  }
+}
+
 // Otherwise the rest of the document would become part of the text.
 TEST(Yaml, RefusesQuotedTextWithoutAnEnd) {
   for (const std::string_view yaml :

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../../src/config/non_blocking_credentials.hpp"
+#include "../../../src/config/credentials_refresh.hpp"
+#include "../../../src/engine/scheduler.hpp"
 #include "config_fixture.hpp"
 #include "support/items.hpp"
 #include "support/test_certificates.hpp"
@@ -19,6 +20,7 @@
 #include <thread>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -419,6 +421,14 @@ class ExecWaitTest : public ExecTest {
     return plugin("read -r line < '" + folder_.path("gate") + "'\ncat '" + folder_.path("answer") +
                   "'\nexit $line\n");
   }
+  [[nodiscard]] bool wait_for_runs(std::size_t count) const {
+    const auto limit = std::chrono::steady_clock::now() + 20s;
+    while (runs() < count) {
+      if (std::chrono::steady_clock::now() > limit) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
   /// Lets one run end with that exit code. Blocks until the plugin waits.
   void open_gate(const std::string& code) { std::ofstream{folder_.path("gate")} << code << '\n'; }
 };
@@ -439,23 +449,44 @@ TEST_F(ExecWaitTest, RunsOnceForManyWaiters) {
   EXPECT_EQ(runs(), 1U);
 }
 
-// A stop of the caller that runs the plugin is not an error for the other callers.
-TEST_F(ExecWaitTest, AStopKillsTheRunAndAnotherWaiterBeginsAnew) {
+// KC-46: callers share a run, whoever started it.
+TEST_F(ExecWaitTest, AStopOfTheFirstCallerLeavesTheRunToOthers) {
   answer(Value::object({{"token", "t"}}));
   const Config equal = config(waiting());
   std::stop_source stop;
   auto first = std::async(std::launch::async, [&, credentials = make(equal)] {
     return message_of<ConfigError>([&] { return credentials->authorization(stop.get_token()); });
   });
-  ASSERT_TRUE(clock_.wait_for_sleepers(1));  // it runs, and its deadline has been set
+  ASSERT_TRUE(wait_for_runs(1));
   auto second = std::async(std::launch::async,
                            [credentials = make(equal)] { return credentials->authorization(); });
+  ASSERT_TRUE(clock_.wait_for_sleepers(2));  // both have their deadlines
 
   stop.request_stop();
 
   EXPECT_THAT(first.get(), HasSubstr("stopped"));
   open_gate("0");
   EXPECT_EQ(second.get(), "Bearer t");
+}
+
+// The fixture checks that no process is left.
+TEST_F(ExecWaitTest, AStopKillsAPluginThatNoOtherCallerNeeds) {
+  const std::string command = waiting();
+  const auto credentials = make(config(command));
+  std::stop_source stop;
+  auto stopped = std::async(std::launch::async, [&] {
+    return message_of<ConfigError>([&] { return credentials->authorization(stop.get_token()); });
+  });
+  ASSERT_TRUE(wait_for_runs(1));
+  stop.request_stop();
+  EXPECT_THAT(stopped.get(), HasSubstr("stopped"));
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+
+  answer(Value::object({{"token", "t"}}));
+  auto next = std::async(std::launch::async, [&] { return credentials->authorization(); });
+  open_gate("0");
+  EXPECT_EQ(next.get(), "Bearer t");
+  EXPECT_EQ(runs(), 2U);
 }
 
 TEST_F(ExecWaitTest, AWaiterCanBeStoppedToo) {
@@ -488,7 +519,7 @@ TEST_F(ExecWaitTest, APluginThatHangsIsKilledAtTheDeadline) {
   EXPECT_THAT(calls_, ElementsAre(Pair(1, ExecOutcome::kInternalError)));
 }
 
-// RT-13: the same with a clock that nobody moves.
+// RT-13: the same with a clock that does not advance.
 TEST_F(ExecWaitTest, APluginThatHangsIsKilledByTheClockOfTheMachine) {
   CredentialsOptions given = options();
   given.clock = &system_clock();
@@ -497,6 +528,146 @@ TEST_F(ExecWaitTest, APluginThatHangsIsKilledByTheClockOfTheMachine) {
 
   EXPECT_THAT(message_of<ConfigError>([&] { return credentials->authorization(); }),
               HasSubstr("did not end within 0.02 s"));
+}
+
+/// Renews credentials on a loop that only the test runs, as with RuntimeOptions::threads = 0.
+class ExecLoopTest : public ExecWaitTest {
+ protected:
+  ~ExecLoopTest() override { scheduler_->close(); }
+
+  [[nodiscard]] static std::shared_ptr<detail::NonBlockingCredentials> non_blocking(
+      const std::shared_ptr<Credentials>& credentials) {
+    return std::dynamic_pointer_cast<detail::NonBlockingCredentials>(credentials);
+  }
+  [[nodiscard]] bool run_until(const std::function<bool()>& done) const {
+    const auto limit = std::chrono::steady_clock::now() + 20s;
+    pollfd readable{.fd = scheduler_->loop().descriptor(), .events = POLLIN, .revents = 0};
+    while (!done()) {
+      if (std::chrono::steady_clock::now() > limit) return false;
+      ::poll(&readable, 1, 10);
+      (void)scheduler_->loop().run_ready(1ms);
+    }
+    return true;
+  }
+  /// Runs the loop until the renewal has ended.
+  [[nodiscard]] bool finish(const detail::CredentialsRefresh::Call& call) const {
+    return run_until([&] { return detail::CredentialsRefresh::poll(call); });
+  }
+
+  std::shared_ptr<detail::Scheduler> scheduler_ =
+      std::make_shared<detail::Scheduler>(detail::WorkerPoolOptions{.threads = 0}, Logger{});
+};
+
+// RT-13, RT-6: the program's thread is not held up, and no thread is made.
+TEST_F(ExecLoopTest, TheLoopGoesOnWhileThePluginRuns) {
+  answer(Value::object({{"token", "t"}}));
+  const auto credentials = make(config(waiting()));
+  const std::size_t threads = testing_support::thread_count();
+  detail::CredentialsRefresh refresh{non_blocking(credentials)};
+  const auto call = refresh.join({.scheduler = scheduler_});
+  ASSERT_TRUE(run_until([&] { return runs() == 1; }));
+  bool ran = false;
+  scheduler_->loop().post([&] { ran = true; });
+  ASSERT_TRUE(run_until([&] { return ran; }));
+  EXPECT_FALSE(detail::CredentialsRefresh::poll(*call));
+  EXPECT_EQ(non_blocking(credentials)->try_authorization(), std::nullopt);
+  EXPECT_LE(testing_support::thread_count(), threads);
+
+  open_gate("0");
+  ASSERT_TRUE(finish(*call));
+  EXPECT_EQ(non_blocking(credentials)->try_authorization(), "Bearer t");
+  EXPECT_EQ(non_blocking(credentials)->last_authorization(), "Bearer t");
+  EXPECT_NE(non_blocking(credentials)->last_tls(), nullptr);
+  EXPECT_THAT(calls_, ElementsAre(Pair(0, ExecOutcome::kSuccess)));
+}
+
+// RT-13
+TEST_F(ExecLoopTest, AnIdleLoopIsNotWokenByAPluginThatRuns) {
+  answer(Value::object({{"token", "t"}}));
+  const auto credentials = make(config(waiting()));
+  detail::CredentialsRefresh refresh{non_blocking(credentials)};
+  const auto call = refresh.join({.scheduler = scheduler_});
+  ASSERT_TRUE(run_until([&] { return runs() == 1; }));
+  while (scheduler_->loop().run_ready(1ms)) {
+  }
+  pollfd readable{.fd = scheduler_->loop().descriptor(), .events = POLLIN, .revents = 0};
+  EXPECT_EQ(::poll(&readable, 1, 20), 0);
+  open_gate("0");
+  EXPECT_TRUE(finish(*call));
+}
+
+// RT-13: the deadline is a timer of the loop.
+TEST_F(ExecLoopTest, APluginThatHangsIsKilledAtTheDeadline) {
+  const auto credentials = make(config(waiting()));
+  detail::CredentialsRefresh refresh{non_blocking(credentials)};
+  const auto call = refresh.join({.scheduler = scheduler_});
+  ASSERT_TRUE(run_until([&] { return runs() == 1; }));
+  EXPECT_EQ(clock_.next_deadline(), clock_.now() + 10min);
+
+  clock_.advance(10min);
+
+  EXPECT_THAT(message_of<ConfigError>([&] { return finish(*call); }),
+              HasSubstr("did not end within 600 s"));
+  EXPECT_THAT(calls_, ElementsAre(Pair(1, ExecOutcome::kInternalError)));
+}
+
+// RT-13
+TEST_F(ExecLoopTest, KillsAPluginThatPrintsTooMuch) {
+  const auto credentials = make(config(plugin("exec yes")));
+  detail::CredentialsRefresh refresh{non_blocking(credentials)};
+  const auto call = refresh.join({.scheduler = scheduler_});
+  EXPECT_THAT(message_of<ConfigError>([&] { return finish(*call); }),
+              HasSubstr("more than 1048576 bytes"));
+}
+
+// RC-75, RT-13
+TEST_F(ExecLoopTest, APluginThatNoRequestNeedsIsKilled) {
+  const auto credentials = make(config(waiting()));
+  detail::CredentialsRefresh refresh{non_blocking(credentials)};
+  auto call = refresh.join({.scheduler = scheduler_});
+  ASSERT_TRUE(run_until([&] { return runs() == 1; }));
+  call.reset();
+  EXPECT_EQ(clock_.sleepers(), 0U) << "the clock may go before the loop runs again";
+  while (scheduler_->loop().run_ready(1ms)) {
+  }
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+}
+
+// KC-46, RT-13: a thread and loops share a run, and none depends on a loop that nobody runs.
+TEST_F(ExecLoopTest, ALoopThatStandsStillHoldsUpNoOtherCaller) {
+  answer(Value::object({{"token", "t"}}));
+  const Config equal = config(waiting());
+  const auto credentials = make(equal);
+  detail::CredentialsRefresh refresh{non_blocking(credentials)};
+  const auto still =
+      std::make_shared<detail::Scheduler>(detail::WorkerPoolOptions{.threads = 0}, Logger{});
+  const auto first = refresh.join({.scheduler = still});
+  while (still->loop().run_ready(1ms)) {
+  }
+  ASSERT_TRUE(wait_for_runs(1));
+  const auto second = refresh.join({.scheduler = scheduler_});
+  auto third = std::async(std::launch::async,
+                          [other = make(equal)] { return other->authorization(); });
+  open_gate("0");
+
+  EXPECT_TRUE(finish(*second));
+  EXPECT_EQ(third.get(), "Bearer t");
+  EXPECT_EQ(runs(), 1U);
+  while (still->loop().run_ready(1ms)) {
+  }
+  EXPECT_TRUE(detail::CredentialsRefresh::poll(*first));
+  still->close();
+}
+
+// KC-46: the plugin is not run again for the request that needed it.
+TEST_F(ExecLoopTest, UsesAnAnswerThatHasExpiredAlready) {
+  answer(Value::object({{"token", "old"}, {"expirationTimestamp", "2020-01-01T00:00:00+01:00"}}));
+  const auto credentials = make(config(answering()));
+  detail::CredentialsRefresh refresh{non_blocking(credentials)};
+  const auto call = refresh.join({.scheduler = scheduler_});
+  ASSERT_TRUE(finish(*call));
+  EXPECT_EQ(non_blocking(credentials)->last_authorization(), "Bearer old");
+  EXPECT_EQ(runs(), 1U);
 }
 
 // RT-6, RT-13: no thread waits for the deadline. The plugin counts the threads of the program that runs it.

@@ -97,7 +97,7 @@ TEST(Finalizers, StayWhenTheyThrowANonException) {
   pod.metadata.deletion_timestamp = Time::from_unix(1);
 
   EXPECT_THAT(finalizers.run(pod).failures,
-              ElementsAre("a.com/x: it threw something that is no std::exception"));
+              ElementsAre("a.com/x: it threw an exception that is not a std::exception"));
   EXPECT_THAT(pod.metadata.finalizers, ElementsAre("a.com/x"));
 }
 

@@ -23,6 +23,7 @@
 
 #include "engine/serial_queue_core.hpp"
 #include "helpers.hpp"
+#include "support/task_outcome.hpp"
 
 namespace kube::test {
 namespace {
@@ -32,22 +33,6 @@ using testing::HasSubstr;
 
 bool happens(const DoneSignal& signal) {
   return becomes_true([&] { return signal.done(); });
-}
-
-/// The result of a Task.
-template <typename T>
-struct Outcome {
-  std::optional<T> value;
-  std::string error;
-};
-
-template <typename T>
-Task<void> keep(Task<T> task, Outcome<T>& outcome) {
-  try {
-    outcome.value.emplace(co_await std::move(task));
-  } catch (const std::exception& error) {
-    outcome.error = error.what();
-  }
 }
 
 Task<int> number(int value) { co_return value; }

@@ -2,6 +2,7 @@
 #include <kube/base/metrics.hpp>
 
 #include <atomic>
+#include <set>
 #include <thread>
 
 #include "helpers.hpp"
@@ -71,6 +72,29 @@ TEST_F(WorkerPoolTest, LeavesNoJobBehindOneThatNeverEnds) {
     EXPECT_TRUE(begun.reaches(2));
     held.open();
   }
+}
+
+// IE-2: a job that has more to do stays on its worker. Each of its runs woke another worker once,
+// which took most of the CPU of a delivery.
+TEST_F(WorkerPoolTest, WakesNoOtherWorkerForAJobThatHasMoreToDo) {
+  constexpr int kRuns = 1000;
+  Runtime runtime{{.threads = 2}};
+  block(runtime, 2);
+  ASSERT_TRUE(inside.reaches(2));  // both workers exist
+  gate.open();
+  ASSERT_TRUE(left.reaches(2));
+  Counter ended;
+  int runs = 0;
+  std::set<std::thread::id> threads;
+  const auto job = make_job(scheduler_of(runtime), Placement::kBlocking, [&](FunctionJob& self) {
+    threads.insert(std::this_thread::get_id());
+    if (++runs == kRuns) return ended.add();
+    self.schedule();
+    std::this_thread::yield();  // lets a worker that was woken take the job
+  });
+  job->schedule();
+  ASSERT_TRUE(ended.reaches(1));
+  EXPECT_EQ(threads.size(), 1U);
 }
 
 /// Returns whether a Runtime with one worker has no threads except that and its loop's after

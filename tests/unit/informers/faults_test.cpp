@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every fault of the in-process server, with every transport: in the end the cache equals the
 // server, and handlers have received a consistent sequence of events.
-#include "road.hpp"
+#include "wire_setup.hpp"
 #include "troubles.hpp"
 
 #include <tuple>
@@ -12,10 +12,10 @@ namespace {
 using namespace std::chrono_literals;
 using namespace testing_support;
 
-class InformerInTrouble : public RoadTest,
-                          public ::testing::WithParamInterface<std::tuple<Road, Trouble>> {
+class InformerInTrouble : public WireTest,
+                          public ::testing::WithParamInterface<std::tuple<WireSetup, Trouble>> {
  protected:
-  InformerInTrouble() : RoadTest(std::get<Road>(GetParam())) {}
+  InformerInTrouble() : WireTest(std::get<WireSetup>(GetParam())) {}
   void SetUp() override {
     if (server.is_real()) GTEST_SKIP() << testing_support::kNeedsFaults;
   }
@@ -43,7 +43,7 @@ TEST_P(InformerInTrouble, EndsWithTheStateOfTheServer) {
   for (const char* name : {"a", "b", "c"}) put(name, "1");
   Config config = server.config();
   const bool half_open = std::string_view{trouble.name}.starts_with("HalfOpen");
-  if (half_open && !road.http2) config.timeout = 100ms;
+  if (half_open && !setup.http2) config.timeout = 100ms;
   if (half_open) patience = 200ms;
   client.emplace(make_client(std::move(config)));
   install();
@@ -69,11 +69,12 @@ TEST_P(InformerInTrouble, EndsWithTheStateOfTheServer) {
   }
 }
 
-std::string trouble_name(const ::testing::TestParamInfo<std::tuple<Road, Trouble>>& info) {
-  return std::string{std::get<Road>(info.param).name} + '_' + std::get<Trouble>(info.param).name;
+std::string trouble_name(const ::testing::TestParamInfo<std::tuple<WireSetup, Trouble>>& info) {
+  const auto& [setup, trouble] = info.param;
+  return std::string{setup.name} + '_' + trouble.name;
 }
-INSTANTIATE_TEST_SUITE_P(Roads, InformerInTrouble,
-                         ::testing::Combine(::testing::ValuesIn(roads()),
+INSTANTIATE_TEST_SUITE_P(WireSetups, InformerInTrouble,
+                         ::testing::Combine(::testing::ValuesIn(wire_setups()),
                                             ::testing::ValuesIn(kTroubles)),
                          trouble_name);
 

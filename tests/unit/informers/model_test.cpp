@@ -5,8 +5,8 @@
 //
 // A failure prints its seed. By hand:
 //   KUBECXX_MODEL_SEED=7 KUBECXX_MODEL_STEPS=1000000 informers_model_test
-#include "road.hpp"
-#include "story.hpp"
+#include "consistency_checker.hpp"
+#include "wire_setup.hpp"
 #include "troubles.hpp"
 
 #include <kube/base/condition.hpp>
@@ -89,15 +89,15 @@ class SubjectOf final : public Subject {
   ~SubjectOf() override { stop(); }
 
   void add_handler(Random& random) override {
-    const Temper temper{.slow_percent = chance(random, 300) ? 20 : 0,
-                        .throw_percent = chance(random, 200) ? 5 : 0};
-    auto story = std::make_unique<Story<T>>(static_cast<unsigned>(random()), temper);
+    const HandlerFaults faults{.slow_percent = chance(random, 300) ? 20 : 0,
+                               .throw_percent = chance(random, 200) ? 5 : 0};
+    auto checker = std::make_unique<ConsistencyChecker<T>>(static_cast<unsigned>(random()), faults);
     HandlerOptions options{.backlog = static_cast<BacklogPolicy>(random() % 3),
                            .high_water = 1 + random() % 50};
     if (chance(random, 300)) options.resync = std::chrono::seconds{random() % 200};
-    handlers_.push_back({std::move(story), {}});
+    handlers_.push_back({std::move(checker), {}});
     handlers_.back().registration =
-        informer_.add_event_handler(handlers_.back().story->handler(), std::move(options));
+        informer_.add_event_handler(handlers_.back().checker->handler(), std::move(options));
   }
   void remove_handler(Random& random) override {
     if (handlers_.empty()) return;
@@ -107,8 +107,8 @@ class SubjectOf final : public Subject {
     informer_.remove_event_handler(handler.registration, chance(random, 500)
                                                              ? Removal::kAtOnceAndWait
                                                              : Removal::kDrainAndWait);
-    if (contradiction_.empty()) contradiction_ = handler.story->contradiction();
-    calls_ += handler.story->calls();
+    if (contradiction_.empty()) contradiction_ = handler.checker->contradiction();
+    calls_ += handler.checker->calls();
     handlers_.erase(handlers_.begin() + static_cast<std::ptrdiff_t>(which));
   }
   [[nodiscard]] std::string difference(const Objects& objects) const override {
@@ -117,7 +117,7 @@ class SubjectOf final : public Subject {
     const std::string cached = shown(informer_.indexer());
     if (cached != truth) return "\nserver  " + truth + "\ncache   " + cached + last_error();
     for (const Handler& handler : handlers_) {
-      const std::string believed = handler.story->believes();
+      const std::string believed = handler.checker->believes();
       if (believed != truth) return "\nserver  " + truth + "\nhandler " + believed + last_error();
       if (!handler.registration.has_synced()) return "a handler is not synced";
     }
@@ -126,13 +126,13 @@ class SubjectOf final : public Subject {
   [[nodiscard]] std::string contradiction() const override {
     if (!contradiction_.empty()) return contradiction_;
     for (const Handler& handler : handlers_) {
-      if (std::string found = handler.story->contradiction(); !found.empty()) return found;
+      if (std::string found = handler.checker->contradiction(); !found.empty()) return found;
     }
     return {};
   }
   [[nodiscard]] std::size_t calls() const override {
     std::size_t all = calls_;
-    for (const Handler& handler : handlers_) all += handler.story->calls();
+    for (const Handler& handler : handlers_) all += handler.checker->calls();
     return all;
   }
   [[nodiscard]] std::string history() const override {
@@ -159,7 +159,7 @@ class SubjectOf final : public Subject {
     return options;
   }
   struct Handler {
-    std::unique_ptr<Story<T>> story;
+    std::unique_ptr<ConsistencyChecker<T>> checker;
     HandlerRegistration registration;
   };
   [[nodiscard]] std::string last_error() const { return "\nerror   " + informer_.last_error(); }
@@ -195,7 +195,7 @@ class Model {
  public:
   explicit Model(unsigned long seed)
       : random_(static_cast<unsigned>(seed)),
-        road_(roads()[random_() % roads().size()]),
+        setup_(wire_setups()[random_() % wire_setups().size()]),
         server_(server_options(seed)),
         test_(server_.space()),
         spaces_{test_, server_.add_space(), server_.add_space()},
@@ -279,29 +279,29 @@ class Model {
     return all;
   }
   [[nodiscard]] std::string describe() {
-    return fmt::format("{}, {} faults struck, {} calls of handlers", road_.name,
+    return fmt::format("{}, {} faults struck, {} calls of handlers", setup_.name,
                        server_.is_real() ? 0 : server_->faults().struck(), calls());
   }
 
  private:
   testkit::ApiServerOptions server_options(unsigned long seed) {
-    return {.tls = road_.tls,
-            .http2 = road_.http2,
-            .compress_watches = road_.compress,
+    return {.tls = setup_.tls,
+            .http2 = setup_.http2,
+            .compress_watches = setup_.compress,
             .seed = seed + 1,
             .history_size = 10 + random_() % 300};
   }
   Client make_client() {
     Config config = server_.config();
-    config.content_type = road_.content_type;
+    config.content_type = setup_.content_type;
     const auto patience = server_.is_real() ? 5s : 200ms;
     // HTTP/1.1 has no other way to detect a peer that no longer responds.
-    if (!road_.http2) config.timeout = patience;
+    if (!setup_.http2) config.timeout = patience;
     ClientOptions options{.clock = &clock_};
     options.credentials = make_credentials(config, {.clock = &clock_});
     options.transport = make_http_transport({.base_url = config.host,
                                              .credentials = options.credentials,
-                                             .disable_http2 = !road_.http2,
+                                             .disable_http2 = !setup_.http2,
                                              .read_idle_timeout = patience,
                                              .ping_timeout = patience});
     return Client{std::move(config), std::move(options)};
@@ -316,7 +316,7 @@ class Model {
     options.batch_size = 1 + random_() % 30;
     options.compress = chance(random_, 300);
     options.clock = &clock_;
-    options.watch_list = road_.watch_list;
+    options.watch_list = setup_.watch_list;
     options.page_size = chance(random_, 300) ? 1 + random_() % 5 : 0;
     options.max_internal_error_retry = chance(random_, 300) ? 10s : 0s;
     subjects_.push_back(std::make_unique<SubjectOf<T>>(std::move(resource), std::move(selection),
@@ -424,7 +424,7 @@ class Model {
   }
 
   Random random_;
-  const Road road_;
+  const WireSetup setup_;
   testkit::FakeClock clock_;  // of the client and its informers
   std::shared_mutex restarting_;
   TestServer server_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recovery of an informer: from watches that end, expired versions, server restarts, and refused
 // credentials. After each, the cache equals the server.
-#include "road.hpp"
+#include "wire_setup.hpp"
 
 #include <kube/api/errors.hpp>
 
@@ -14,11 +14,11 @@ using namespace std::chrono_literals;
 using namespace testing_support;
 using testkit::ApiServer;
 
-class InformerRecovers : public RoadTest, public ::testing::WithParamInterface<Road> {
+class InformerRecovers : public WireTest, public ::testing::WithParamInterface<WireSetup> {
  protected:
-  InformerRecovers() : RoadTest(GetParam()) {}
+  InformerRecovers() : WireTest(GetParam()) {}
   explicit InformerRecovers(testkit::ApiServerOptions options)
-      : RoadTest(GetParam(), std::move(options)) {}
+      : WireTest(GetParam(), std::move(options)) {}
 
   [[nodiscard]] std::vector<std::string> queries(const std::string& verb) const {
     std::vector<std::string> found;
@@ -29,7 +29,7 @@ class InformerRecovers : public RoadTest, public ::testing::WithParamInterface<R
   bool follows(const ApiServer& first) {
     Config of_first = first.config();
     of_first.tls.ca_data.clear();
-    of_first.tls.insecure_skip_verify = road.tls;
+    of_first.tls.insecure_skip_verify = setup.tls;
     client.emplace(make_client(std::move(of_first)));
     start(client->resource<ConfigMap>());
     return eventually([&] {
@@ -116,7 +116,7 @@ TEST_P(InformerRecovers, AsksForTheStateAgainWhenHistoryIsGone) {
   ASSERT_TRUE(in_step());
   EXPECT_EQ(seen(What::kWatchExpired), 1);
   EXPECT_EQ(states_asked(), 2U);
-  const std::string asked = queries(road.watch_list ? "watch" : "list").back();
+  const std::string asked = queries(setup.watch_list ? "watch" : "list").back();
   EXPECT_TRUE(contains(asked, "resourceVersion=" + last_seen)) << asked;
   // C-9: the deletion happened while there was no watch.
   EXPECT_TRUE(eventually([&] { return running->recorder.events().size() == 6; }));
@@ -132,13 +132,13 @@ TEST_P(InformerRecoversFromFaults, AsksForTheNewestStateWhenTheVersionIsGone) {
   end_watch();
   put("b", "1");
   ASSERT_TRUE(in_step());
-  const auto asked = queries(road.watch_list ? "watch" : "list");
+  const auto asked = queries(setup.watch_list ? "watch" : "list");
   const auto last_state = std::find_if(asked.rbegin(), asked.rend(), [&](const std::string& query) {
-    return !road.watch_list || contains(query, "sendInitialEvents=true");
+    return !setup.watch_list || contains(query, "sendInitialEvents=true");
   });
   ASSERT_NE(last_state, asked.rend());
   EXPECT_FALSE(contains(*last_state, "resourceVersion=")) << *last_state;
-  EXPECT_EQ(seen(road.watch_list ? What::kStateRestarted : What::kListRestarted), 1);
+  EXPECT_EQ(seen(setup.watch_list ? What::kStateRestarted : What::kListRestarted), 1);
 }
 
 // the continue token has expired; list without pages then.
@@ -176,7 +176,7 @@ TEST_P(InformerRecoversFromFaults, CopesWithBookmarksThatDoNotCome) {
   start();
   for (std::size_t watches = 1; watches <= 2; ++watches) {
     ASSERT_TRUE(eventually([&] { return requests("watch") == watches; }));
-    if (road.watch_list) {
+    if (setup.watch_list) {
       EXPECT_FALSE(running->informer.has_synced());
     } else {
       EXPECT_TRUE(eventually([&] { return running->informer.has_synced(); }));
@@ -285,7 +285,7 @@ TEST_P(InformerRecoversFromFaults, FollowsAnotherProcessOnTheSameData) {
       }
     }
   } file;
-  testkit::ApiServerOptions options = with_road({.token = "secret", .data = file.path});
+  testkit::ApiServerOptions options = with_setup({.token = "secret", .data = file.path});
   auto first = std::make_unique<ApiServer>(options);
   options.port = first->port();
   first->create(config_map("default", "a", "1"));
@@ -324,7 +324,7 @@ TEST_P(InformerRecoversFromFaults, FollowsAServerThatHasLostItsObjects) {
 // All are older than the informer's version, so it must take the newest state.
 TEST_P(InformerRecoversFromFaults, FollowsAnotherServerAtTheSameAddress) {
   testkit::FakeClock other_clock;
-  testkit::ApiServerOptions options = with_road({.token = "secret", .clock = &other_clock});
+  testkit::ApiServerOptions options = with_setup({.token = "secret", .clock = &other_clock});
   auto first = std::make_unique<ApiServer>(options);
   options.port = first->port();
   first->set_next_revision(1000);
@@ -350,7 +350,7 @@ TEST_P(InformerRecoversFromFaults, FollowsAnotherServerAtTheSameAddress) {
       << " instead of " << known_to(second) << '\n'
       << history;
   EXPECT_EQ(running->recorder.contradiction(), "");
-  EXPECT_EQ(seen(road.watch_list ? What::kStateRestarted : What::kListRestarted), 1);
+  EXPECT_EQ(seen(setup.watch_list ? What::kStateRestarted : What::kListRestarted), 1);
   running.reset();
 }
 
@@ -450,16 +450,19 @@ spec:
   EXPECT_EQ(informer.informer.indexer().find(space, "a")->get_integer("spec.size"), 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Roads, InformerRecovers, ::testing::ValuesIn(roads()), road_name);
-INSTANTIATE_TEST_SUITE_P(Roads, InformerRecoversFromFaults, ::testing::ValuesIn(roads()),
-                         road_name);
-std::vector<Road> json_roads() {
-  std::vector<Road> some = roads();
-  std::erase_if(some, [](const Road& road) { return road.content_type != kJsonType; });
+INSTANTIATE_TEST_SUITE_P(WireSetups, InformerRecovers, ::testing::ValuesIn(wire_setups()),
+                         setup_name);
+INSTANTIATE_TEST_SUITE_P(WireSetups, InformerRecoversFromFaults, ::testing::ValuesIn(wire_setups()),
+                         setup_name);
+std::vector<WireSetup> json_setups() {
+  std::vector<WireSetup> some = wire_setups();
+  std::erase_if(some, [](const WireSetup& setup) { return setup.content_type != kJsonType; });
   return some;
 }
-INSTANTIATE_TEST_SUITE_P(Roads, InformerOfJson, ::testing::ValuesIn(json_roads()), road_name);
-INSTANTIATE_TEST_SUITE_P(Roads, InformerWithCredentials, ::testing::ValuesIn(roads()), road_name);
+INSTANTIATE_TEST_SUITE_P(WireSetups, InformerOfJson, ::testing::ValuesIn(json_setups()),
+                         setup_name);
+INSTANTIATE_TEST_SUITE_P(WireSetups, InformerWithCredentials, ::testing::ValuesIn(wire_setups()),
+                         setup_name);
 
 }  // namespace
 }  // namespace kube

@@ -2,6 +2,8 @@
 // Lifetime: cancellation at any time, timeouts, destruction, and absence of leaks.
 #include "helpers.hpp"
 
+#include <kube/engine/runtime.hpp>
+
 namespace kube::test {
 namespace {
 
@@ -221,6 +223,19 @@ TEST(Destruction, CancelsEverythingAndLeavesNothing) {
   EXPECT_TRUE(eventually([&] { return server.open() == 0; }));
   EXPECT_TRUE(eventually([&] { return entries("/proc/self/fd") == files; }));
   EXPECT_TRUE(eventually([&] { return entries("/proc/self/task") <= threads; }));
+}
+
+// RT-7: a job of the transport, which its loop may release last, kept a reference to the Runtime.
+// The threads of the Runtime then ended by themselves, after its owner had gone on.
+TEST(Destruction, LeavesNoReferenceToTheRuntime) {
+  const auto runtime = std::make_shared<Runtime>(RuntimeOptions{.threads = 1});
+  ScriptedServer server{answer_ok};
+  for (int i = 0; i < 20; ++i) {
+    auto transport = make_http_transport({.base_url = server.url(), .runtime = runtime});
+    (void)transport->open({});
+    transport.reset();
+    ASSERT_EQ(runtime.use_count(), 1) << i;
+  }
 }
 
 TEST(Destruction, ManyThreadsMayRequestAndCancelConcurrently) {

@@ -3,6 +3,8 @@
 #include "../../../src/transport/exchange.hpp"
 #include "../../../src/transport/polled_stream.hpp"
 
+#include <kube/engine/runtime.hpp>
+
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -288,7 +290,10 @@ TEST_F(PolledTransport, AStreamThatIsNotPolledHoldsItsServerBack) {
            .stream_buffer_bytes = 200'000});
   // User-defined credentials may block, so a worker has to start the exchange.
   EXPECT_EQ(start(), nullptr);
-  const auto stream = async->start({}, waker, {});
+  const auto pending = async->start(
+      {}, {.waker = waker, .scheduler = detail::Inside::core(*async->runtime())});
+  std::unique_ptr<PolledStream> stream;
+  while ((stream = pending->poll()) == nullptr) ASSERT_TRUE(waker->wait());
   wait_head(*stream);
   EXPECT_LE(large.body->wait_stalled(50ms), 200'000U);
   const std::size_t taken = wait_bytes(*stream, 1'000'000).size();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Proxy replies and URLs, byte by byte.
+// Proxy replies, byte by byte, and the addresses of server and proxy.
 #include "../../../src/transport/tunnel.hpp"
 
-#include "../../../src/transport/url.hpp"
 #include "helpers.hpp"
 
 namespace kube::test {
@@ -11,7 +10,6 @@ namespace {
 using detail::make_tunnel;
 using detail::Origin;
 using detail::parse_origin;
-using detail::parse_url;
 using detail::Tunnel;
 using namespace std::string_literals;
 
@@ -126,54 +124,20 @@ TEST(SocksTunnel, OverlongFieldsAreRefusedInAdvance) {
             Kind::kProtocol);
 }
 
-TEST(Urls, AreParsed) {
-  auto url = parse_url("HTTPS://me:p%40ss@Host.example:8443/a/b?c#d", "http", "it");
-  EXPECT_EQ(url.scheme, "https");
-  EXPECT_EQ(url.user, "me");
-  EXPECT_EQ(url.password, "p@ss");
-  EXPECT_EQ(url.host, "Host.example");
-  EXPECT_EQ(url.port, 8443);
-  EXPECT_EQ(url.path, "/a/b");
-  url = parse_url("host", "socks5", "it");
-  EXPECT_EQ(url.scheme, "socks5");
-  EXPECT_EQ(url.port, 1080);
-  EXPECT_EQ(url.path, "");
-  EXPECT_EQ(parse_url("host:", "http", "it").port, 80);
-  EXPECT_EQ(parse_url("https://[fe80::1%25eth0]:1", "http", "it").host, "fe80::1%eth0");
+TEST(Origin, HasTheServerWithoutZoneAndTrailingSlashes) {
   const Origin origin = parse_origin({.base_url = "[fe80::1%25eth0]/x//"});
-  EXPECT_EQ(origin.authority, "[fe80::1]");
+  EXPECT_EQ(origin.server.host_header(), "[fe80::1]");
+  EXPECT_EQ(origin.server.path, "/x");
   EXPECT_EQ(origin.name, "https://[fe80::1]:443");
-  EXPECT_EQ(origin.path, "/x");
 }
 
-TEST(Urls, ThatAreInvalidAreRefusedWithoutQuotingThePassword) {
-  for (const char* text : {"",
-                           "://",
-                           "http://",
-                           "http://:80",
-                           "http://a b",
-                           "http://a\r\nb",
-                           "http://a:0",
-                           "http://a:65536",
-                           "http://a:x",
-                           "http://a:80x",
-                           "http://[::1",
-                           "http://[::1]x",
-                           "http://[host]",
-                           "http://[::1%00]",
-                           "http://[]",
-                           "http://secret%@a",
-                           "http://secret:secret@",
-                           "http://a%41",
-                           "http://\xc3\xa4",
-                           "http://a<b>"}) {
-    std::string message;
-    EXPECT_EQ(kind_of([&] { (void)parse_url(text, "http", "the address"); }, &message),
-              Kind::kProtocol)
-        << text;
-    EXPECT_THAT(message, testing::StartsWith("the address is not a URL"));
-    EXPECT_THAT(message, testing::Not(testing::HasSubstr("secret")));
-  }
+TEST(Origin, NamesTheAddressThatIsNotAUrlAndDoesNotQuoteIt) {
+  std::string message;
+  EXPECT_EQ(kind_of([] { origin_of("http://secret%@proxy"); }, &message), Kind::kProtocol);
+  EXPECT_EQ(message,
+            "the address of the proxy is not a URL: a % in it is not followed by two digits");
+  EXPECT_EQ(kind_of([] { origin_of({}, "https://secret:secret@"); }, &message), Kind::kProtocol);
+  EXPECT_EQ(message, "the address of the server is not a URL: there is no host in it");
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ fn cpu() -> f64 {
     ticks * 1e4
 }
 
-/// What the arguments say; each has a value or is a flag.
+/// The command-line arguments; each has a value or is a flag.
 struct Options(Vec<String>);
 
 impl Options {
@@ -57,7 +57,7 @@ impl Options {
         Ok(self.value(name).parse()?)
     }
 
-    /// Of a real cluster, or of a server; the path says what a replaying server plays.
+    /// A client of a real cluster or of a server; the path selects what a replaying server sends.
     async fn client(&self, path: &str) -> Result<Client, Failure> {
         if self.flag("--kubeconfig") {
             let file = Kubeconfig::read_from(self.value("--kubeconfig"))?;
@@ -95,7 +95,7 @@ async fn sync(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// From the server's write of an event to the time at which it is seen behind the cache; events come one at a time.
+/// The time from the server's write of an event to its arrival after the cache; events are sent one at a time.
 async fn delivery(options: &Options) -> Result<(), Failure> {
     const EVENTS: usize = 2200;
     const WARM_UP: usize = 200;

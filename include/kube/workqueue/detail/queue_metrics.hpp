@@ -16,7 +16,7 @@ namespace kube {
 struct WorkQueueOptions {
   std::string name{};                  ///< label of the metrics; if empty, there are none
   std::shared_ptr<Metrics> metrics{};  ///< null: no metrics
-  Clock* clock = &system_clock();
+  Clock* clock = &system_clock();      ///< must outlive the queue
 };
 
 namespace detail {

@@ -63,6 +63,13 @@ struct ApiServerOptions {
   /// Authorizer: returns the reason for a refusal (may be empty), or nullopt to allow the request.
   /// Not called for the administrator.
   std::function<std::optional<std::string>(const RequestInfo&)> deny = {};
+  /// Enforce Roles, ClusterRoles and their bindings, as a real server does (RB-1). Requests are
+  /// refused with 403 unless a binding allows them; the administrator may do everything. Creates
+  /// the default cluster roles and bindings. `deny`, if it is set, is asked first.
+  bool rbac = false;
+  /// Fill in the rules of ClusterRoles with an aggregationRule, as the controller manager does; a
+  /// bare API server does not (RB-29).
+  bool aggregate_roles = false;
   /// Null means the system clock. Drives faults, watch timeouts, expiry and timestamps, but not
   /// socket timeouts.
   Clock* clock = nullptr;
@@ -73,14 +80,17 @@ struct ApiServerOptions {
   /// The version that /version reports.
   std::string version = "v1.36.4";
   /// Watch history, for watches and lists at an old version: the maximum number of changes per
-  /// resource, and the minimum time for which they are kept.
+  /// resource.
   std::size_t history_size = 102400;
+  /// The minimum time for which changes are kept in the history.
   std::chrono::seconds history_age = std::chrono::minutes{5};
   /// A watch with this many unread changes is ended.
   std::size_t watch_backlog = 20000;
-  /// Delete dependents of deleted owners (DL-8); empty and finalize deleted namespaces (DL-10). A
-  /// bare API server without a controller manager does neither.
+  /// Delete dependents of deleted owners (DL-8). An API server without a controller manager does
+  /// not.
   bool garbage_collection = true;
+  /// Empty and finalize deleted namespaces (DL-10), and with cluster_objects fill new ones (BK-8). An
+  /// API server without a controller manager does neither.
   bool namespace_controller = true;
   /// Create the objects of a new cluster, such as the Service default/kubernetes and the default
   /// roles. Give each namespace a service account and the CA certificate (BK-8), and each pod a
@@ -128,13 +138,18 @@ class ApiServer {
   [[nodiscard]] const std::string& ca_pem() const;
   /// Returns a client configuration for the administrator, without a client-side rate limit.
   [[nodiscard]] Config config() const;
-  /// Returns a client configuration for `user`. A user of ApiServerOptions::users authenticates with
-  /// its token, unless `groups` is given. With TLS, any other user gets a new client certificate;
-  /// without TLS, throws std::invalid_argument.
+  /// Returns a client configuration for `user`. A user of ApiServerOptions::users authenticates
+  /// with its token, unless `groups` is given. Any other user gets a new client certificate or,
+  /// without TLS, a new token.
   [[nodiscard]] Config config_for(std::string_view user,
                                   const std::vector<std::string>& groups = {}) const;
+  /// Returns a client configuration with a token of a service account, which a pod of that account
+  /// would use. Throws ApiError 404 if there is no such account.
+  [[nodiscard]] Config config_for_account(std::string_view namespace_, std::string_view name) const;
   /// Returns the administrator's configuration as a kubeconfig file, for kubectl and other clients.
   [[nodiscard]] std::string kubeconfig() const;
+  /// Does the same for a configuration from config_for() or config_for_account().
+  [[nodiscard]] std::string kubeconfig(const Config& config) const;
 
   /// Stores an object, status included, without validation or admission. Fills in a missing uid,
   /// creationTimestamp and namespace. Replaces an object of the same name. Returns the stored

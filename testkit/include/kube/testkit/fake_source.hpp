@@ -37,14 +37,18 @@ struct FakeRequest {
 template <typename T>
 class FakeSource final : public ListWatch<T> {
  public:
-  /// Add or update an object and return it as stored. Throw std::invalid_argument if an object to
-  /// add exists, or an object to update does not.
+  /// Adds an object and returns it as stored. Throws std::invalid_argument if it exists already.
   Ref<T> add(T object) { return put(std::move(object), false, Notify::kYes); }
+  /// add() without a watch event.
   Ref<T> add_silently(T object) { return put(std::move(object), false, Notify::kNo); }
+  /// Replaces an object and returns it as stored. Throws std::invalid_argument if it does not
+  /// exist.
   Ref<T> update(T object) { return put(std::move(object), true, Notify::kYes); }
+  /// update() without a watch event.
   Ref<T> update_silently(T object) { return put(std::move(object), true, Notify::kNo); }
-  /// Delete an object. Return false if it does not exist.
+  /// Deletes an object. Returns false if it does not exist.
   bool erase(const ObjectKey& key) { return remove(key, Notify::kYes); }
+  /// erase() without a watch event.
   bool erase_silently(const ObjectKey& key) { return remove(key, Notify::kNo); }
 
   /// Ends all watches, as when a connection breaks. A client can resume them at the last resource

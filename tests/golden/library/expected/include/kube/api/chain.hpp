@@ -9,7 +9,7 @@ struct Census;
 
 namespace kube::chain {
 
-/// A step on the way; refers to what makes the resource at its end.
+/// A group or version of the API. Refers to the object that makes resources.
 template <typename Maker>
 class Link {
  public:
@@ -43,10 +43,10 @@ class Zoo : Link<Maker> {
   [[nodiscard]] auto v1() const { return ZooV1<Maker>{this->maker()}; }
 };
 
-/// One function for each API group. Base of classes that make something for a resource, as
-/// `template <typename T> auto resource(Namespace namespace_ = {}) const` says; `Namespace` is a type
-/// of the class.
-/// The steps refer to the object and must not outlive it; what they make in the end may.
+/// Base class with one function for each API group. `Maker` derives from it, and has a type
+/// `Namespace` and a function template `resource<T>(Namespace namespace_ = {})`, which is called at
+/// the end of a chain such as `apps().v1().deployments("default")`.
+/// The steps of a chain refer to the Maker and must not outlive it; the result may.
 template <typename Maker>
 class Groups {
  public:
