@@ -9,7 +9,6 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
-#include <openssl/x509v3.h>
 
 namespace kube::detail {
 
