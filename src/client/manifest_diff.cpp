@@ -163,6 +163,11 @@ Comparison DryRun::compare(const PlannedObject& planned, const std::stop_token& 
   found.object = resource.apply(*planned.from->object, apply_options(options_, true), stop);
   Value before = live ? comparable(*live) : Value::object();
   Value after = comparable(*found.object);
+  if ((*planned.from->object)["status"].is_absent()) {
+    // Controllers may change it between the two requests.
+    before.erase("status");
+    after.erase("status");
+  }
   if (planned.is_kind("", "Secret")) mask_secret(before, after);
   found.changes = changes_between(before, after);
   if (!live) {

@@ -232,8 +232,8 @@ struct ObjectDiff {
 
 /// Compares the live objects with what the server would store, which a dry run tells: defaults and
 /// the changes of admission webhooks are included. managedFields, resourceVersion, generation, uid
-/// and creationTimestamp are left out. Values of Secrets are replaced by asterisks. Throws
-/// ManifestError if an object cannot be compared.
+/// and creationTimestamp are left out, and the status unless the manifest sets it. Values of Secrets
+/// are replaced by asterisks. Throws ManifestError if an object cannot be compared.
 [[nodiscard]] std::vector<ObjectDiff> diff_manifest(const Client& client, const Manifest& manifest,
                                                     const ManifestOptions& options,
                                                     std::stop_token stop = {});

@@ -4,8 +4,8 @@
 #include <kube/api/core/v1.hpp>
 #include <kube/client/client.hpp>
 #include <kube/client/manifest.hpp>
+#include <kube/client/rest_mapper.hpp>
 #include <kube/client/retry.hpp>
-#include <kube/testkit/fake_clock.hpp>
 
 #include "support/test_server.hpp"
 
@@ -26,7 +26,6 @@ namespace {
 using namespace std::chrono_literals;
 using apps::v1::Deployment;
 using core::v1::ConfigMap;
-using core::v1::Secret;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -325,7 +324,7 @@ TEST_F(ManifestServerTest, TellsWhyAKindIsNotServed) {
   (void)apply(global(kDefinition));
   std::string clashing = replaced(std::string{kDefinition}, "things", "items");
   clashing = replaced(clashing, "size", "width");
-  options.definition_timeout = server.is_real() ? 5s : Clock::Duration{100ms};
+  options.definition_timeout = server.is_real() ? 5s : 1s;
   const ManifestError error = error_of(global(clashing));
   EXPECT_THAT(error.what(), HasSubstr("applied, but its kind is not served: "));
   EXPECT_THAT(error.what(), HasSubstr("NamesAccepted=False"));
@@ -582,6 +581,15 @@ TEST_F(ManifestServerTest, DeletesInReverseOrderAndWaits) {
   EXPECT_EQ(server.find({"apiextensions.k8s.io", "v1", "customresourcedefinitions"}, "",
                         "things." + space + ".example.com"),
             nullptr);
+  // Discovery shows a deleted definition for another moment.
+  EXPECT_TRUE(server.wait_for([&] {
+    try {
+      (void)RestMapper{client}.for_kind({space + ".example.com", "v1", "Thing"});
+      return false;
+    } catch (const NoMatchError&) {
+      return true;
+    }
+  }));
   EXPECT_THAT(
       texts(delete_manifest(client, yaml, {.namespace_ = space})),
       ElementsAre("SPACE.example.com/v1 Thing SPACE/a absent", "v1 ConfigMap SPACE/a absent",
@@ -597,7 +605,7 @@ TEST_F(ManifestServerTest, TellsWhichDeletionIsNotComplete) {
     delete_manifest(client,
                     "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n---\n"
                     "{apiVersion: v1, kind: ConfigMap, metadata: {name: held}}\n",
-                    {.namespace_ = space, .wait = 100ms});
+                    {.namespace_ = space, .wait = 1s});
     ADD_FAILURE() << "no error";
   } catch (const ManifestError& error) {
     EXPECT_THAT(error.what(), HasSubstr("v1 ConfigMap " + space +
@@ -617,7 +625,7 @@ metadata: {name: a, namespace: SPACE, finalizers: [example.com/held]}
 ---)" + std::string{kDefinition});
   (void)apply(yaml);
   try {
-    delete_manifest(client, yaml, {.wait = 100ms});
+    delete_manifest(client, yaml, {.wait = 1s});
     ADD_FAILURE() << "no error";
   } catch (const ManifestError& error) {
     EXPECT_THAT(replaced(error.what(), space, "SPACE"),
@@ -682,16 +690,17 @@ TEST_F(ManifestServerTest, TellsWhatIsNotReadyAndWhy) {
   try {
     wait_for_manifest(
         client, manifest,
-        {.timeout = 100ms, .namespace_ = space, .conditions = {{{"", "ServiceAccount"}, "Ready"}}});
+        {.timeout = 1s, .namespace_ = space, .conditions = {{{"", "ServiceAccount"}, "Ready"}}});
     ADD_FAILURE() << "no error";
   } catch (const ManifestError& error) {
     EXPECT_EQ(replaced(error.what(), space, "SPACE"),
-              "2 of 3 objects are not ready after 0.1 s: document 3 (line 6): v1 "
+              "2 of 3 objects are not ready after 1 s: document 3 (line 6): v1 "
               "ServiceAccount SPACE/b: condition Ready=True is missing: exists, without phase and "
               "conditions; document 2 (line 4): v1 ConfigMap SPACE/missing: does not exist");
   }
 }
 
+// MF-4
 TEST_F(ManifestServerTest, NeedsAFieldManager) {
   options.field_manager.clear();
   EXPECT_THROW((void)apply(""), std::invalid_argument);

@@ -28,7 +28,7 @@ namespace {
 using namespace std::chrono_literals;
 using apps::v1::Deployment;
 using core::v1::ConfigMap;
-using Request = testing_support::RequestTrace::Request;
+using TracedRequest = testing_support::RequestTrace::Request;
 
 bool is_green(const ConfigMap& map) {
   const String* const color = map.data.find("color");
@@ -47,7 +47,8 @@ struct WaitServerTest : testing::Test {
   void expect_watches(std::size_t count) const {
     EXPECT_TRUE(server.wait_for([&] {
       const auto watches = trace.all("watch", "configmaps");
-      return static_cast<std::size_t>(std::ranges::count(watches, 200, &Request::status)) >= count;
+      return static_cast<std::size_t>(std::ranges::count(watches, 200, &TracedRequest::status)) >=
+             count;
     }));
   }
 
