@@ -5,7 +5,9 @@
 #include "support/test_server.hpp"
 
 #include <kube/api/core/v1.hpp>
+#include <kube/base/done_signal.hpp>
 #include <kube/client/client.hpp>
+#include <kube/config/credentials.hpp>
 #include <kube/engine/runtime.hpp>
 #include <kube/engine/serial_queue.hpp>
 #include <kube/engine/spawn.hpp>
@@ -17,10 +19,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <future>
 #include <memory>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
+#include <utility>
 
 namespace kube {
 namespace {
