@@ -166,12 +166,16 @@ void Connection::take(Gate::Mail mail) {
 
 void Connection::read() {
   std::array<char, kReadBuffer> buffer;
+  bool received = false;
   more_ = true;
   for (int round = 0; round < kRoundsAtOnce; ++round) {
     if (silent_ || (session_ && !session_->wants_input() && !finishing_)) return;
     std::size_t size = 0;
     const auto result = stream_->receive(buffer, size);
-    if (size > 0 && !finishing_) receive({buffer.data(), size});
+    if (size > 0 && !finishing_) {
+      received = true;
+      receive({buffer.data(), size});
+    }
     switch (result) {
       case detail::ByteStream::Result::kBytes:
         break;
@@ -180,7 +184,9 @@ void Connection::read() {
         more_ = false;
         return;
       case detail::ByteStream::Result::kEnd:
-        // The peer is gone: HTTP clients do not half-close and wait for a response.
+        // The peer is gone: HTTP clients do not half-close and wait for a response, except for
+        // one that is ready.
+        if (received) (void)pump();
         return close();
     }
   }
@@ -207,12 +213,12 @@ void Connection::choose_session(bool http2) {
 }
 
 bool Connection::pump() {
-  if (silent_ || finishing_ || !session_) return true;
+  if (finishing_ || !session_) return true;
   for (int round = 0; round < kRoundsAtOnce; ++round) {
-    if (!write()) return true;  // continues when the socket is writable
+    // Continues when the socket is writable. What was produced before the silence is still sent.
+    if (!write() || silent_) return true;
     session_->produce(output_, kWriteBatch);
-    if (silent_) return true;
-    if (!output_.empty()) continue;
+    if (!output_.empty() || silent_) continue;
     if (output_.capacity() > kKeptBuffer) output_ = {};
     end();
     return true;
@@ -300,9 +306,9 @@ void Connection::wait() noexcept {
   short events = 0;
   if (tls_ != nullptr) {
     events = tls_->wants_write() ? POLLOUT : POLLIN;
-  } else if (!silent_) {
-    const bool writes = blocked_ || stream_->wants_write();
-    const bool reads = finishing_ || !session_ || session_->wants_input();
+  } else {
+    const bool writes = blocked_ || (!silent_ && stream_->wants_write());
+    const bool reads = !silent_ && (finishing_ || !session_ || session_->wants_input());
     if (reads && more_) schedule();
     events = static_cast<short>((reads ? POLLIN : 0) | (writes ? POLLOUT : 0));
   }

@@ -3,11 +3,11 @@
 
 #include "testkit/http/websocket.hpp"
 
+#include "base/ip_address.hpp"
 #include "base/no_wait.hpp"
 #include "engine/scheduler.hpp"
 #include "engine/thread.hpp"
 #include "server/http_server.hpp"
-#include "base/ip_address.hpp"
 #include <kube/base/error.hpp>
 
 #include <fmt/format.h>
