@@ -5,7 +5,9 @@
 #include "support/test_server.hpp"
 
 #include <kube/api/core/v1.hpp>
+#include <kube/base/done_signal.hpp>
 #include <kube/client/client.hpp>
+#include <kube/config/credentials.hpp>
 #include <kube/engine/runtime.hpp>
 #include <kube/engine/serial_queue.hpp>
 #include <kube/engine/spawn.hpp>
@@ -17,10 +19,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <future>
 #include <memory>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
+#include <utility>
 
 namespace kube {
 namespace {
@@ -114,11 +119,12 @@ TEST_F(PluginTest, AStopEndsABlockingCallOnTheProgramsLoop) {
   const Client own = client(runtime);
   std::stop_source stop;
   runtime->loop().post([&] { stop.request_stop(); });
-  EXPECT_THROW((void)own.resource<ConfigMap>(server_.space()).get("a", stop.get_token()), Error);
+  const auto maps = own.resource<ConfigMap>(server_.space());
+  EXPECT_THROW((void)maps.get("a", {}, stop.get_token()), Error);
   // The client can be used again. The first run, which is killed, may have taken a line.
   open_gate();
   open_gate();
-  EXPECT_EQ(own.resource<ConfigMap>(server_.space()).get("a")->metadata.name, "a");
+  EXPECT_EQ(maps.get("a")->metadata.name, "a");
 }
 
 }  // namespace
