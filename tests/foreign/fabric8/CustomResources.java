@@ -12,6 +12,9 @@ import java.util.concurrent.TimeUnit;
 
 /** A definition, and its resources as a class and as a tree. Watches uses them after these checks. */
 final class CustomResources {
+  /** The definition, which Main deletes in the end. */
+  static final String NAME = "lamps.fabric8.foreign.example.com";
+
   private static final String DEFINITION = """
       apiVersion: apiextensions.k8s.io/v1
       kind: CustomResourceDefinition

@@ -28,6 +28,7 @@ public final class Main {
       new Watches(plain, namespace, "http").add(checks);
       new Workloads(client, namespace).add(checks);
       failures = checks.run();
+      client.apiextensions().v1().customResourceDefinitions().withName(CustomResources.NAME).delete();
       client.namespaces().withName(namespace).delete();
     }
     System.out.println(failures == 0 ? "all checks passed" : failures + " checks failed");
@@ -40,7 +41,9 @@ public final class Main {
     for (NamedContext context : found.getContexts()) {
       if (context.getName().equals("root")) found = Config.autoConfigure("root");
     }
-    Config config = new ConfigBuilder(found).withNamespace(namespace).withOnlyHttpWatches(onlyHttpWatches).build();
+    Config config = new ConfigBuilder(found).withNamespace(namespace).withOnlyHttpWatches(onlyHttpWatches)
+        .withRequestRetryBackoffLimit(2)  // An eviction that a budget refuses is not tried for long.
+        .build();
     return new KubernetesClientBuilder().withConfig(config).build();
   }
 }

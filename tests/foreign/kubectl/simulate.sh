@@ -26,17 +26,6 @@ step logs sh -c '"$kubectl" logs job/once | wc -l'
 node=$("$kubectl" get nodes -o 'jsonpath={.items[0].metadata.name}')
 step cordon k cordon "$node"
 step uncordon k uncordon "$node"
-step create-budget k create poddisruptionbudget careful --selector=app=web --min-available=3
-step wait-budget k wait --for=jsonpath='{.status.expectedPods}'=3 poddisruptionbudget/careful --timeout=60s
-step get-budget k get poddisruptionbudget
-step drain-against-budget sh -c '"$kubectl" drain "$1" --pod-selector=app=web --timeout=1s 2>&1 |
-  sed "s/web-[a-z0-9]*-[a-z0-9]*/POD/; /^There are pending pods/d" | sort -u' drain "$node"
-step uncordon-again k uncordon "$node"
-step loosen-budget k patch poddisruptionbudget careful --type=merge -p '{"spec":{"minAvailable":0}}'
-step wait-loose k wait --for=jsonpath='{.status.disruptionsAllowed}'=3 poddisruptionbudget/careful --timeout=60s
-step drain sh -c '"$kubectl" drain "$1" --pod-selector=app=web --timeout=60s 2>&1 |
-  sed "s/web-[a-z0-9]*-[a-z0-9]*/POD/" | sort -u' drain "$node"
-step uncordon-last k uncordon "$node"
 step delete-foreground k delete deployment web --cascade=foreground --timeout=60s
 step deleted k get deployments,replicasets
 step delete-namespace k delete namespace "$ns" --timeout=60s
