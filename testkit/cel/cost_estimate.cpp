@@ -410,7 +410,7 @@ class Estimator {
     Size count{0, 0};
     Size kept{0, 0};
     const auto divided = [](std::uint64_t a, std::uint64_t b) {
-      return scaled(a, 1 / static_cast<double>(b));
+      return a / b + (a % b == 0 ? 0 : 1);  // rounded up
     };
     // The longest result. An empty text is found before each character and at the end.
     if (old.min == 0) {

@@ -132,22 +132,21 @@ std::string_view annotation_of(const Value& object) {
 }
 
 struct Conflict {
-  const ManagedEntry* owner;
+  std::string owner;  ///< ManagedEntry::shown()
   std::string path;
 };
 
 [[noreturn]] void refuse(const std::vector<Conflict>& conflicts) {
   std::string text;
   if (conflicts.size() == 1) {
-    text = fmt::format("Apply failed with 1 conflict: conflict with {}: {}",
-                       conflicts[0].owner->shown(), conflicts[0].path);
+    text = fmt::format("Apply failed with 1 conflict: conflict with {}: {}", conflicts[0].owner,
+                       conflicts[0].path);
   } else {
     text = fmt::format("Apply failed with {} conflicts: ", conflicts.size());
-    const ManagedEntry* owner = nullptr;
+    std::string_view owner;
     for (const Conflict& conflict : conflicts) {
       if (conflict.owner != owner) {
-        text += fmt::format("{}conflicts with {}:", owner == nullptr ? "" : "\n",
-                            conflict.owner->shown());
+        text += fmt::format("{}conflicts with {}:", owner.empty() ? "" : "\n", conflict.owner);
       }
       owner = conflict.owner;
       text += fmt::format("\n- {}", conflict.path);
@@ -158,7 +157,7 @@ struct Conflict {
   for (const Conflict& conflict : conflicts) {
     auto& cause = details.causes.emplace_back();
     cause.reason = meta::v1::cause_type::kFieldManagerConflict;
-    cause.message = fmt::format("conflict with {}", conflict.owner->shown());
+    cause.message = fmt::format("conflict with {}", conflict.owner);
     cause.field = conflict.path;
   }
   throw ApiError{std::move(status)};
@@ -273,7 +272,10 @@ class Applier {
       FieldSet common = entry.fields;
       common.intersect(set);
       common.subtract(allowed);
-      common.for_each([&](const std::string& path) { conflicts.push_back({&entry, path}); });
+      // Fields applied through `scale` are shown in the version of Scale (ST-4).
+      const std::string owner =
+          entry.shown(who_.subresource == "scale" ? "autoscaling/v1" : entry.api_version);
+      common.for_each([&](const std::string& path) { conflicts.push_back({owner, path}); });
     }
     if (!conflicts.empty()) refuse(conflicts);
   }

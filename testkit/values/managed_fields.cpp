@@ -42,10 +42,10 @@ std::string ManagedEntry::identity() const {
   return text + '}';
 }
 
-std::string ManagedEntry::shown() const {
+std::string ManagedEntry::shown(std::string_view version) const {
   std::string text = quoted_go(manager);
   if (!subresource.empty()) text += " with subresource " + quoted_go(subresource);
-  if (operation == "Update") text += " using " + api_version;
+  if (operation == "Update") text.append(" using ").append(version);
   return text;
 }
 

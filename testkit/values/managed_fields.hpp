@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kube::testkit::detail {
@@ -24,8 +25,8 @@ struct ManagedEntry {
   /// The identity of an entry (SA-5) as text; for operation Apply without the apiVersion.
   [[nodiscard]] std::string identity() const;
   /// The name of the manager in conflict messages (SA-4): `"m1" with subresource "status" using
-  /// v1`.
-  [[nodiscard]] std::string shown() const;
+  /// v1`. `version` is the apiVersion to show.
+  [[nodiscard]] std::string shown(std::string_view version) const;
 };
 
 /// The entries of an object, by identity.

@@ -142,12 +142,12 @@ TEST(ResourceQuotas, CountDevicesByClass) {
 
   api.create(claim("one", "exactly: {deviceClassName: gold}"));
 
-  EXPECT_EQ(api.used("devices"),
-            R"({"gold.deviceclass.resource.k8s.io/devices":"1",)"
-            R"("tin.deviceclass.resource.k8s.io/devices":"0"})");
+  EXPECT_EQ(api.used("devices"), R"({"gold.deviceclass.resource.k8s.io/devices":"1",)"
+                                 R"("tin.deviceclass.resource.k8s.io/devices":"0"})");
   expect_refusal(api,
-                 claim("any", "firstAvailable: [{name: a, deviceClassName: gold, count: 3}, "
-                              "{name: b, deviceClassName: gold}]"),
+                 claim("any",
+                       "firstAvailable: [{name: a, deviceClassName: gold, count: 3}, "
+                       "{name: b, deviceClassName: gold}]"),
                  "resourceclaims.resource.k8s.io \"any\" is forbidden: exceeded quota: devices, "
                  "requested: gold.deviceclass.resource.k8s.io/devices=3, used: "
                  "gold.deviceclass.resource.k8s.io/devices=1, limited: "

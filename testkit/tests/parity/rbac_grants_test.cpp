@@ -40,32 +40,27 @@ TEST(Rbac, ARoleCannotGiveRightsThatItsWriterDoesNotHave) {
   const std::string secrets = "{apiGroups: [''], resources: [secrets], verbs: [get, list]}";
   const std::string missing = R"({APIGroups:[""], Resources:["secrets"], Verbs:["get" "list"]})";
 
-  api.expect(amy, {"POST", roles,
-                   role(secrets + ", {apiGroups: [apps], resources: [deployments], "
-                                  "resourceNames: [d], verbs: [get]}")},
+  api.expect(amy,
+             {"POST", roles,
+              role(secrets + ", {apiGroups: [apps], resources: [deployments], "
+                             "resourceNames: [d], verbs: [get]}")},
              escalation(what, amy,
                         missing + '\n' +
                             R"({APIGroups:["apps"], Resources:["deployments"], )"
                             R"(ResourceNames:["d"], Verbs:["get"]})"));
   api.expect(amy, {"POST", roles, role("{apiGroups: [''], resources: [pods], verbs: [get]}")},
              "201");
-  api.expect(amy, {"PATCH", roles + "/r", R"({"metadata":{"labels":{"a":"b"}}})",
-                   kMerge},
-             "200");
-  api.expect(amy, {"PUT", roles + "/r", role(secrets)},
-             escalation(what, amy, missing));
+  api.expect(amy, {"PATCH", roles + "/r", R"({"metadata":{"labels":{"a":"b"}}})", kMerge}, "200");
+  api.expect(amy, {"PUT", roles + "/r", role(secrets)}, escalation(what, amy, missing));
 
   // A role that is stronger than the writer.
   api.add("Role", "r", "rules: [" + secrets + "]");
-  api.expect(amy, {"PATCH", roles + "/r", R"({"metadata":{"labels":{"a":"b"}}})",
-                   kMerge},
+  api.expect(amy, {"PATCH", roles + "/r", R"({"metadata":{"labels":{"a":"b"}}})", kMerge},
              escalation(what, amy, missing));
-  api.expect(amy, {"PATCH", roles + "/r", R"({"metadata":{"finalizers":["example.com/f"]}})",
-                   kMerge},
+  api.expect(amy,
+             {"PATCH", roles + "/r", R"({"metadata":{"finalizers":["example.com/f"]}})", kMerge},
              "200");
-  api.expect(amy, {"PATCH", roles + "/r", R"({"metadata":{"finalizers":null}})",
-                   kMerge},
-             "200");
+  api.expect(amy, {"PATCH", roles + "/r", R"({"metadata":{"finalizers":null}})", kMerge}, "200");
   api.expect(amy, {"DELETE", roles + "/r"}, "200");
 
   api.grant(api.subject(amy),
@@ -150,8 +145,7 @@ TEST(Rbac, AggregationNeedsAllRightsAndIsNotDoneByTheServer) {
   api.grant_everywhere(api.subject(amy),
                        "{apiGroups: [rbac.authorization.k8s.io], resources: [clusterroles], verbs: "
                        "[create]}, {apiGroups: [''], resources: [pods], verbs: [get]}");
-  const std::string own =
-      R"("rules":[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}])";
+  const std::string own = R"("rules":[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}])";
   const std::string selector =
       R"("aggregationRule":{"clusterRoleSelectors":[{"matchLabels":{"x":"y"}}]})";
   const std::string sum = R"({"metadata":{"name":")" + name + R"("},)" + own + "," + selector + "}";
@@ -164,12 +158,9 @@ TEST(Rbac, AggregationNeedsAllRightsAndIsNotDoneByTheServer) {
   api.add("ClusterRole", name, R"("rules": [], )" + selector);
   api.add("ClusterRole", api.global("part"),
           R"(rules: [{apiGroups: [''], resources: [pods], verbs: [list]}])");
-  EXPECT_EQ(api.answer({}, {"PATCH", path + "/" + name, "{" + own + "}",
-                            kMerge}),
-            "200");
+  EXPECT_EQ(api.answer({}, {"PATCH", path + "/" + name, "{" + own + "}", kMerge}), "200");
   EXPECT_EQ(api.answer({}, {"PATCH", path + "/" + api.global("part"),
-                            R"({"metadata":{"labels":{"x":"y"}}})",
-                            kMerge}),
+                            R"({"metadata":{"labels":{"x":"y"}}})", kMerge}),
             "200");
   EXPECT_EQ(api.answer({}, {"GET", path + "/" + name}), "200");
   EXPECT_EQ(encode_json((*api.body)["rules"]),

@@ -24,8 +24,8 @@ TEST(Rbac, ReviewsSayWhichBindingAllowsARequest) {
   const auto reason = [&](const std::string& who, const std::string& more = "") {
     std::string last;
     api.server.wait_for([&] {
-      const Ref<Value> status = decode_json<Value>(api.review(
-          who, "resourceAttributes: {verb: get, resource: pods" + more + "}"));
+      const Ref<Value> status = decode_json<Value>(
+          api.review(who, "resourceAttributes: {verb: get, resource: pods" + more + "}"));
       last = Asked::text(*status, "reason");
       return !last.empty();
     });
@@ -47,8 +47,9 @@ TEST(Rbac, ReviewsSayWhichBindingAllowsARequest) {
             R"({"allowed":false})");
 
   // The other two kinds.
-  api.expect(amy, {"POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
-                   R"({"spec":{"resourceAttributes":{"verb":"get","resource":"pods"}}})"},
+  api.expect(amy,
+             {"POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+              R"({"spec":{"resourceAttributes":{"verb":"get","resource":"pods"}}})"},
              "201");
   EXPECT_EQ((*api.body)["status"]["allowed"], Value{true});
   const std::string local =
@@ -71,25 +72,29 @@ TEST(Rbac, ReviewsAreValidated) {
   const std::string attributes = R"("resourceAttributes":{"verb":"get","resource":"pods"})";
 
   EXPECT_EQ(refusal("selfsubjectaccessreviews", ""),
-            start + "spec.resourceAttributes: Invalid value: null: exactly one of "
-                    "nonResourceAttributes or resourceAttributes must be specified");
+            start +
+                "spec.resourceAttributes: Invalid value: null: exactly one of "
+                "nonResourceAttributes or resourceAttributes must be specified");
   EXPECT_EQ(api.status.code, 422);
   EXPECT_EQ(refusal("selfsubjectaccessreviews",
                     attributes + R"(,"nonResourceAttributes":{"path":"/x","verb":"get"})"),
             start + R"(spec.nonResourceAttributes: Invalid value: {"Path":"/x","Verb":"get"}: )"
                     "cannot be specified in combination with resourceAttributes");
   EXPECT_EQ(refusal("subjectaccessreviews", attributes),
-            start + "spec.user: Invalid value: \"\": at least one of user or group must be "
-                    "specified");
+            start +
+                "spec.user: Invalid value: \"\": at least one of user or group must be "
+                "specified");
   EXPECT_EQ(refusal("namespaces/" + api.space() + "/localsubjectaccessreviews",
                     R"("user":"u",)" + attributes),
-            start + "spec.resourceAttributes.namespace: Invalid value: \"\": must match "
-                    "metadata.namespace");
+            start +
+                "spec.resourceAttributes.namespace: Invalid value: \"\": must match "
+                "metadata.namespace");
   EXPECT_EQ(refusal("selfsubjectaccessreviews",
                     R"("resourceAttributes":{"verb":"list","resource":"pods","fieldSelector":{}})"),
-            start + "spec.resourceAttributes.fieldSelector.requirements: Required value: when "
-                    "spec.resourceAttributes.fieldSelector is specified, requirements or "
-                    "rawSelector is required");
+            start +
+                "spec.resourceAttributes.fieldSelector.requirements: Required value: when "
+                "spec.resourceAttributes.fieldSelector is specified, requirements or "
+                "rawSelector is required");
 }
 
 // RB-31, RB-32
@@ -142,10 +147,9 @@ TEST(Rbac, RulesReviewsListTheRulesOfTheUser) {
     if (rule["resources"] == Value::array({"pods"})) pods.push_back(encode_json(rule));
   }
   EXPECT_THAT(
-      pods,
-      UnorderedElementsAre(
-          R"({"apiGroups":[""],"resourceNames":["p"],"resources":["pods"],"verbs":["get"]})",
-          R"({"apiGroups":[""],"resources":["pods"],"verbs":["list"]})"));
+      pods, UnorderedElementsAre(
+                R"({"apiGroups":[""],"resourceNames":["p"],"resources":["pods"],"verbs":["get"]})",
+                R"({"apiGroups":[""],"resources":["pods"],"verbs":["list"]})"));
   EXPECT_GE(status["nonResourceRules"].size(), 2U);
   EXPECT_EQ(status["incomplete"], Value{false});
   EXPECT_EQ(Asked::text(status, "evaluationError"),

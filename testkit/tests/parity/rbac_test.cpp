@@ -54,15 +54,13 @@ TEST(Rbac, TakesTheVerbFromTheRequest) {
   verb({"GET", maps + "?watch=1"}, "configmaps", "watch", "configmaps");
   verb({"POST", maps, config_map("a")}, "configmaps", "create", "configmaps");
   verb({"PUT", maps + "/a", config_map("a")}, "configmaps \"a\"", "update", "configmaps");
-  verb({"PATCH", maps + "/a", "{}", kMerge}, "configmaps \"a\"", "patch",
-       "configmaps");
+  verb({"PATCH", maps + "/a", "{}", kMerge}, "configmaps \"a\"", "patch", "configmaps");
   verb({"PATCH", maps + "/a?fieldManager=m", config_map("a"), kApply}, "configmaps \"a\"", "patch",
        "configmaps");
   verb({"DELETE", maps + "/a"}, "configmaps \"a\"", "delete", "configmaps");
   verb({"DELETE", maps}, "configmaps", "deletecollection", "configmaps");
   verb({"GET", api.in_space("/services/s/proxy")}, "services \"s\"", "get", "services/proxy");
-  verb({"POST", api.in_space("/services/s/proxy/x")}, "services \"s\"", "create",
-       "services/proxy");
+  verb({"POST", api.in_space("/services/s/proxy/x")}, "services \"s\"", "create", "services/proxy");
   verb({"POST", api.in_space("/pods/p/exec?command=ls")}, "pods \"p\"", "create", "pods/exec");
   verb({"GET", api.in_space("/pods/p/exec?command=ls")}, "pods \"p\"", "get", "pods/exec");
   api.expect(amy, {"POST", "/logs"}, "forbidden: User \"" + amy + "\" cannot post path \"/logs\"");
@@ -116,8 +114,8 @@ TEST(Rbac, MatchesVerbsGroupsAndResources) {
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const std::string who = api.user("case" + std::to_string(i));
     // The second rule shows when the first one is effective.
-    api.grant(api.subject(who), std::string{"{"} + cases[i].rule +
-                                    "}, {apiGroups: [x], resources: [x], verbs: [x]}");
+    api.grant(api.subject(who),
+              std::string{"{"} + cases[i].rule + "}, {apiGroups: [x], resources: [x], verbs: [x]}");
     api.expect_allowed(who, "verb: x, group: x, resource: x" + ns);
     for (const std::string& one : cases[i].allowed) api.expect_allowed(who, one + ns);
     for (const std::string& one : cases[i].refused) api.expect_refused(who, one + ns);
@@ -278,8 +276,9 @@ TEST(Rbac, RefusesInvalidBindings) {
           "subjects[0].kind: Unsupported value: \"Robot\": supported values: ");
   refusal(binding("ClusterRoleBinding", "{kind: ServiceAccount, name: u}", view),
           "subjects[0].namespace: Required value");
-  const Ref<Value> made = api.create(binding(
-      "RoleBinding", "{kind: User, name: u}, {kind: ServiceAccount, name: s, namespace: ns}", view));
+  const Ref<Value> made = api.create(
+      binding("RoleBinding",
+              "{kind: User, name: u}, {kind: ServiceAccount, name: s, namespace: ns}", view));
   EXPECT_EQ(encode_json((*made)["subjects"]),
             R"([{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"u"},)"
             R"({"kind":"ServiceAccount","name":"s","namespace":"ns"}])");
@@ -303,8 +302,7 @@ TEST(Rbac, RefusalsNameMissingRoles) {
 
   api.bind("RoleBinding", "b", "Role", "gone", api.subject(amy));
 
-  const std::string both =
-      "RBAC: [" + one + ", role.rbac.authorization.k8s.io \"gone\" not found]";
+  const std::string both = "RBAC: [" + one + ", role.rbac.authorization.k8s.io \"gone\" not found]";
   api.expect(amy, {"GET", api.in_space("/configmaps")},
              api.refused("configmaps", amy, "list", "configmaps") + ": " + both);
   const std::string list = "verb: list, resource: configmaps, namespace: " + api.space();
@@ -358,8 +356,9 @@ TEST(Rbac, ServiceAccountsAreUsersWithGroups) {
 TEST(Rbac, MastersAreAllowedEverythingWithoutReason) {
   Ruled api;
 
-  EXPECT_EQ(api.review("x", "groups: ['system:masters'], resourceAttributes: {verb: juggle, "
-                            "resource: balls}"),
+  EXPECT_EQ(api.review("x",
+                       "groups: ['system:masters'], resourceAttributes: {verb: juggle, "
+                       "resource: balls}"),
             R"({"allowed":true})");
 }
 
@@ -380,9 +379,9 @@ TEST(Rbac, AnonymousUsersSeeHealthAndOthersDiscovery) {
   const std::string review = R"({"spec":{"resourceAttributes":{"verb":"get","resource":"pods"}}})";
   const std::string reviews = "/apis/authorization.k8s.io/v1/";
   api.expect(amy, {"POST", reviews + "selfsubjectaccessreviews", review}, "201");
-  api.expect(
-      amy, {"POST", reviews + "selfsubjectrulesreviews", R"({"spec":{"namespace":"default"}})"},
-      "201");
+  api.expect(amy,
+             {"POST", reviews + "selfsubjectrulesreviews", R"({"spec":{"namespace":"default"}})"},
+             "201");
   api.expect(amy, {"POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", "{}"}, "201");
   EXPECT_EQ(encode_json((*api.body)["status"]["userInfo"]["groups"]),
             R"(["system:authenticated"])");

@@ -6,6 +6,8 @@
 
 #include "two_servers.hpp"
 
+#include <map>
+#include <string>
 #include <vector>
 
 namespace kube::testing_support {

@@ -98,15 +98,11 @@ class Requests : public Asked {
 
   Answer send(std::string method, const std::string& path, std::string body = {},
               std::string type = "application/json") {
-    return send(client, std::move(method), path, std::move(body), std::move(type));
-  }
-  static Answer send(Client& as, std::string method, const std::string& path, std::string body = {},
-                     std::string type = "application/json") {
     Answer answer;
     const std::size_t question = path.find('?');
     RawRequest request{.method = std::move(method), .path = path.substr(0, question)};
     if (question != std::string::npos) {
-      // One parameter is enough for these tests, or several of the form a=b&c=d.
+      // Parameters of the form a=b&c=d.
       std::string_view rest = std::string_view{path}.substr(question + 1);
       while (!rest.empty()) {
         const std::string_view one = rest.substr(0, rest.find('&'));
@@ -118,7 +114,7 @@ class Requests : public Asked {
     request.headers = {{"Content-Type", std::move(type)}, {"Accept", "application/json, */*"}};
     request.body = std::move(body);
     try {
-      const RawResponse response = as.raw().send(request);
+      const RawResponse response = once_.raw().send(request);
       answer.status = response.status;
       for (const auto& [name, value] : response.headers) {
         if (name != "warning" && name != "Warning") continue;
@@ -140,6 +136,10 @@ class Requests : public Asked {
                                  const std::string& version = "/api/v1") const {
     return version + "/namespaces/" + server.space() + '/' + resource;
   }
+
+ private:
+  /// Does not wait when the server asks it to come back later.
+  Client once_{server.config(), {.max_retries = 0}};
 };
 
 /// Returns a definition of `plural`.<space>.example.com, version v1, whose spec has that schema.
