@@ -137,7 +137,9 @@ TEST(AdmissionPolicies, SeeObjectsInTheVersionOfTheRule) {
         R"("name":"d"},"metrics":[{"type":"Resource","resource":{"name":"cpu","target":{"type":"Utilization","averageUtilization":80}}}]}})");
 
     EXPECT_EQ(reply.status(), refused) << reply.text();
-    if (refused == 422) EXPECT_THAT(reply.message(), HasSubstr("denied request: v1v280"));
+    if (refused == 422) {
+      EXPECT_THAT(reply.message(), HasSubstr("denied request: v1v280"));
+    }
   }
 }
 

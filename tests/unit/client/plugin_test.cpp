@@ -62,7 +62,7 @@ class PluginTest : public testing::Test {
         config, {.log = Logger{},
                  .exec = {.plugins = std::make_shared<ExecPlugins>(), .deadline = 20s}});
     return Client{std::move(config),
-                  {.log = Logger{}, .credentials = credentials, .runtime = std::move(runtime)}};
+                  {.log = Logger{}, .runtime = std::move(runtime), .credentials = credentials}};
   }
 
   test::TemporaryFolder folder_;
