@@ -118,13 +118,14 @@ class Converter {
       if (&key_item != &given) --aliases_;
       std::string key = key_text(key_item);
       if (!is_utf8(key)) fail(given, path, "text is not valid UTF-8");
-      if (named.contains(key)) {
-        if (duplicates_ == nullptr) fail_twice(given, path, key);
+      const bool is_repeated = named.contains(key);
+      if (is_repeated && duplicates_ == nullptr) fail_twice(given, path, key);
+      const PathFrame below{path, key};
+      Value member = convert(value, &below, depth + 1);
+      if (is_repeated) {  // recorded after the keys inside of the value, as a real server does
         duplicates_->push_back(
             {static_cast<std::size_t>(value.mark.line) + 1, key_literal(key_item)});
       }
-      const PathFrame below{path, key};
-      Value member = convert(value, &below, depth + 1);
       named.insert_or_assign(std::move(key), std::move(member));
     }
     named.merge(merged);

@@ -133,9 +133,11 @@ void EventLoop::drive(const std::function<bool()>& done, TimePoint deadline) {
 
 bool EventLoop::call_if_idle(const std::function<void()>& function) {
   std::uintptr_t nobody = 0;
-  if (!runner_.compare_exchange_strong(nobody, this_thread())) return false;
+  // Another thread that begins to run the loop meanwhile waits.
+  if (!runner_.compare_exchange_strong(nobody, this_thread() | kDriving)) return false;
   function();
   runner_ = 0;
+  runner_.notify_all();
   return true;
 }
 

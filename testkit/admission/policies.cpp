@@ -95,7 +95,8 @@ class PolicyCheck {
 
   [[noreturn]] void refuse(const std::string& message, const std::string& reason) {
     // The deletion of a collection has no name.
-    const std::string name = request_.name.empty() ? "Unknown" : request_.name;
+    const bool is_named = !request_.name.empty() && request_.verb != "deletecollection";
+    const std::string name = is_named ? request_.name : "Unknown";
     meta::v1::Status status =
         forbidden(request_.resource->group_resource(), name, message).status();
     status.reason = reason;

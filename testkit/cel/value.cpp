@@ -214,7 +214,9 @@ const Type* property_type(const Type* type, std::string_view property, bool& kno
   known = true;
   if (type == nullptr) return nullptr;
   if (type->kind == TypeKind::kMap) return type->parameters[1].get();
-  const auto field = type->fields.find(escape_property(property));
+  auto field = type->fields.find(escape_property(property));
+  // The types of requests have fields such as `namespace`, which a schema would escape.
+  if (field == type->fields.end()) field = type->fields.find(property);
   known = field != type->fields.end();
   return known ? field->second.type.get() : nullptr;
 }

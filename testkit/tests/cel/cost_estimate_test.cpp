@@ -63,10 +63,12 @@ TEST(CostEstimates, DoNotPreventUpdatesOfAStoredDefinition) {
   Value seeded = *stored;
   seeded["apiVersion"] = "apiextensions.k8s.io/v1";
   seeded["kind"] = "CustomResourceDefinition";
+  seeded["status"]["storedVersions"] = Value::array({"v1"});
   api.engine.seed(seeded);
   const std::string path = std::string{kDefinitions} + "/robots.example.com";
 
-  EXPECT_EQ(api.patch(path, R"({"metadata":{"labels":{"a":"b"}}})").status(), 200);
+  const ApiReply labelled = api.patch(path, R"({"metadata":{"labels":{"a":"b"}}})");
+  EXPECT_EQ(labelled.status(), 200) << labelled.text();
   EXPECT_EQ(
       api.patch(
              path,

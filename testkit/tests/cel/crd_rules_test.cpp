@@ -236,7 +236,7 @@ TEST(Rules, CannotUseOldSelfInUncorrelatableLists) {
 
   const ApiReply reply = define(
       api,
-      R"({"type":"object","properties":{"l":{"type":"array","items":{"type":"string","x-kubernetes-validations":[{"rule":"self == oldSelf"}]}}}})");
+      R"({"type":"object","properties":{"l":{"type":"array","maxItems":3,"items":{"type":"string","maxLength":9,"x-kubernetes-validations":[{"rule":"self == oldSelf"}]}}}})");
 
   EXPECT_THAT(causes(reply),
               ElementsAre(HasSubstr("oldSelf cannot be used on the uncorrelatable "

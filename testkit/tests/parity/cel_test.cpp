@@ -187,8 +187,8 @@ TEST(AdmissionPolicies, SeeOnlyWhatTheRequestHas) {
   Requests api;
   BoundPolicy policy{
       api,
-      R"~("validations":[{"expression":"false","messageExpression":"string(has(request.subResource)) + string(has(request.name))~"
-      R"~( + string(has(request.namespace)) + ' ' + request.options.kind + ' ' + namespaceObject.metadata.name"}])~",
+      R"~("validations":[{"expression":"false","messageExpression":"string(has(request.subResource)) + string(has(request.name)) +)~"
+      R"~( string(has(request.namespace)) + ' ' + request.options.kind + ' ' + namespaceObject.metadata.name"}])~",
       kDeny};
 
   EXPECT_EQ(until(api, 422).message,

@@ -167,6 +167,20 @@ TEST_F(LoopTest, IsRunByOneThreadAtATime) {
   EXPECT_EQ(runs.value(), 2);
 }
 
+// LO-4: a server that stops closes its connections in the role of a loop's thread that has not begun.
+// The thread threw when it began, which ended the program.
+TEST_F(LoopTest, WaitsForACallInTheRoleOfItsThread) {
+  finish();
+  pollfd readable{.fd = loop.descriptor(), .events = POLLIN, .revents = 0};
+  detail::EventLoop& engine_loop = scheduler_of(runtime)->loop();
+  std::jthread other;
+
+  EXPECT_TRUE(engine_loop.call_if_idle([&] {
+    other = std::jthread{[&] { EXPECT_NO_THROW(loop.run_ready()); }};
+    EXPECT_EQ(::poll(&readable, 1, 20000), 1);  // the other thread wants the loop
+  }));
+}
+
 // LO-2, LO-4: the program may wait for the descriptor after another thread has run the loop.
 TEST_F(LoopTest, HasADescriptorAlsoAfterAThreadHasRunIt) {
   (void)loop.descriptor();
