@@ -65,7 +65,11 @@ void check_binding(const Field& object, const Value* live, bool namespaced) {
     check_subject(object["subjects"].at(i), namespaced);
   }
   if (live != nullptr && !(role.value() == (*live)["roleRef"])) {
-    role.invalid("cannot change roleRef");
+    // A real server shows the fields of its own struct.
+    role.invalid(Value::object({{"APIGroup", role["apiGroup"].text()},
+                                {"Kind", role["kind"].text()},
+                                {"Name", role["name"].text()}}),
+                 "cannot change roleRef");
   }
 }
 

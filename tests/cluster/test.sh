@@ -7,6 +7,7 @@
 #        test.sh --prepare                      only builds the control plane and the foreign clients
 # Environment: KUBECXX_CLUSTER_LIMIT, seconds that building the control plane and the foreign clients may take
 #   (default 1800; some fifteen minutes the first time, no time afterwards)
+#   KUBECXX_FOREIGN_CONTROLLER_RUNTIME=1 also builds and runs the tests of controller-runtime
 #   KUBECXX_FOREIGN_E2E=1 also builds and runs the e2e tests of Kubernetes (some ten minutes more for each)
 # Exit code 3: Go is not installed, its modules cannot be downloaded, or building takes too long.
 set -eu
@@ -28,7 +29,8 @@ done
 started=$(date +%s)
 timeout "$limit" "$here/build.sh" >/dev/null ||
   unavailable "the control plane cannot be built within $limit seconds"
-clients='client-go kube-rs client-node kopf helm fabric8 controller-runtime'
+clients='client-go kube-rs client-node kopf helm'
+[ "${KUBECXX_FOREIGN_CONTROLLER_RUNTIME:-0}" != 1 ] || clients="$clients controller-runtime"
 [ "${KUBECXX_FOREIGN_E2E:-0}" != 1 ] || clients="$clients e2e"
 for client in $clients; do
   spent=$(($(date +%s) - started))

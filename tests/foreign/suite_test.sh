@@ -16,6 +16,10 @@ if [ "$suite" = e2e ] && [ "${KUBECXX_FOREIGN_E2E:-0}" != 1 ]; then
   echo 'SKIPPED: the e2e tests take long to build and to run; KUBECXX_FOREIGN_E2E=1 runs them'
   exit 77
 fi
+if [ "$suite" = controller-runtime ] && [ "${KUBECXX_FOREIGN_CONTROLLER_RUNTIME:-0}" != 1 ]; then
+  echo 'SKIPPED: the tests of controller-runtime take minutes; KUBECXX_FOREIGN_CONTROLLER_RUNTIME=1 runs them'
+  exit 77
+fi
 . "$here/program.sh"
 program_of "$suite"
 set -- "$2"

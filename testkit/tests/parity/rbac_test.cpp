@@ -286,7 +286,7 @@ TEST(Rbac, RefusesInvalidBindings) {
   EXPECT_EQ(api.answer({}, {"PATCH", api.rbac_in_space("/rolebindings/b"),
                             R"({"roleRef":{"name":"edit"}})", kMerge}),
             "RoleBinding.rbac.authorization.k8s.io \"b\" is invalid: roleRef: Invalid value: "
-            R"({"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"edit"}: )"
+            R"({"APIGroup":"rbac.authorization.k8s.io","Kind":"ClusterRole","Name":"edit"}: )"
             "cannot change roleRef");
 }
 
