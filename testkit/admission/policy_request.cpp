@@ -14,18 +14,13 @@
 #include "testkit/rest/metadata.hpp"
 #include "testkit/validation/field_rules.hpp"
 #include "testkit/values/value_edit.hpp"
+#include "testkit/values/value_text.hpp"
 
 namespace kube::testkit::detail {
 
 namespace {
 
 constexpr const char* kGroup = "admissionregistration.k8s.io";
-
-Value list_of(const std::vector<std::string>& texts) {
-  Value list = Value::array();
-  for (const std::string& text : texts) list.push_back(text);
-  return list;
-}
 
 /// Returns the variable `request` of expressions that see the object in the given version.
 Value admission_request(const RestRequest& request, const AdmittedWrite& write,
@@ -44,8 +39,8 @@ Value admission_request(const RestRequest& request, const AdmittedWrite& write,
   };
   Value user = Value::object({{"username", request.user.name}});
   set(user, "uid", request.user.uid);
-  if (!request.user.groups.empty()) user["groups"] = list_of(request.user.groups);
-  for (const auto& [key, values] : request.user.extra) user["extra"][key] = list_of(values);
+  if (!request.user.groups.empty()) user["groups"] = string_list(request.user.groups);
+  for (const auto& [key, values] : request.user.extra) user["extra"][key] = string_list(values);
   const char* options = write.operation == "CREATE"   ? "CreateOptions"
                         : write.operation == "DELETE" ? "DeleteOptions"
                                                       : "UpdateOptions";
