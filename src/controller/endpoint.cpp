@@ -91,7 +91,7 @@ class Endpoint::Answers {
       } catch (const std::exception& error) {
         log_.error("GET {}: {}", path, error.what());
       } catch (...) {
-        log_.error("GET {}: the handler threw something that is no std::exception", path);
+        log_.error("GET {}: the handler threw an exception that is not a std::exception", path);
       }
       respond(reply_of({.status = 500, .body = "internal server error\n"}));
     } catch (...) {  // NOLINT(bugprone-empty-catch): no memory; the Responder reports it
