@@ -61,13 +61,15 @@ bool Clock::sleep_until(TimePoint deadline, std::stop_token stop) {
 bool Clock::attach(ClockTimers& /*timers*/) { return false; }
 void Clock::detach(ClockTimers& /*timers*/) noexcept {}
 
+// Both clocks are never destroyed: a thread that is still running while exit() destroys static objects
+// (such as the one that renews leases) goes on reading them.
 Clock& system_clock() noexcept {
-  static SystemClock clock;
+  static SystemClock& clock = *new SystemClock;
   return clock;
 }
 
 Clock& boot_clock() noexcept {
-  static detail::BootClock clock{boot_time};
+  static detail::BootClock& clock = *new detail::BootClock{boot_time};
   return clock;
 }
 
