@@ -213,9 +213,10 @@ TEST(Simulation, WritesAsTheComponentsOfACluster) {
   server.request("POST", kDeployments, deployment(1));
   ASSERT_TRUE(server.settle());
 
+  const std::vector<Ref<Value>> pods = server.list({"", "pods"}, "default");
+  ASSERT_EQ(pods.size(), 1);
   std::set<std::string> managers;
-  for (const Value& entry :
-       server.list({"", "pods"}, "default").front()->get_array("metadata.managedFields")) {
+  for (const Value& entry : pods.front()->get_array("metadata.managedFields")) {
     managers.insert(std::string{entry.get_string("manager").value_or("")});
   }
 

@@ -187,17 +187,18 @@ TEST_F(SerialQueueTest, HoldsNoThreadWhileItIsPaused) {
   });
   queue.post([&] { resumed.add(); });
   ASSERT_TRUE(paused.reaches(1));
-  // Both workers are free while the queue is paused.
+  // Both workers are free while the queue is paused. The jobs own the gate with the test, because
+  // they may leave it after the test has ended.
   Counter others;
-  Gate gate;
+  const auto gate = std::make_shared<Gate>();
   for (int i = 0; i < 2; ++i) {
-    make_job(runtime, Placement::kBlocking, [&] {
+    make_job(runtime, Placement::kBlocking, [&others, gate] {
       others.add();
-      gate.pass();
+      gate->pass();
     })->schedule();
   }
   ASSERT_TRUE(others.reaches(2));
-  gate.open();
+  gate->open();
   EXPECT_EQ(resumed.value(), 0);
   queue.resume();
   EXPECT_TRUE(resumed.reaches(1));

@@ -26,6 +26,13 @@ using detail::PolledStream;
 /// Runs the reader's side and the loop's side in one thread.
 struct PolledExchange : testing::Test {
   PolledExchange() { exchange->set_waker(waker); }
+  // The mailbox and an exchange in it own each other until the dispatcher takes the exchange out.
+  ~PolledExchange() override {
+    while (mailbox->next() != nullptr) {
+    }
+  }
+  PolledExchange(const PolledExchange&) = delete;
+  PolledExchange& operator=(const PolledExchange&) = delete;
 
   std::shared_ptr<Mailbox> mailbox = std::make_shared<Mailbox>();
   std::shared_ptr<CountingWaker> waker = std::make_shared<CountingWaker>();
@@ -290,8 +297,8 @@ TEST_F(PolledTransport, AStreamThatIsNotPolledHoldsItsServerBack) {
            .stream_buffer_bytes = 200'000});
   // User-defined credentials may block, so a worker has to start the exchange.
   EXPECT_EQ(start(), nullptr);
-  const auto pending = async->start(
-      {}, {.waker = waker, .scheduler = detail::Inside::core(*async->runtime())});
+  const auto pending =
+      async->start({}, {.waker = waker, .scheduler = detail::Inside::core(*async->runtime())});
   std::unique_ptr<PolledStream> stream;
   while ((stream = pending->poll()) == nullptr) ASSERT_TRUE(waker->wait());
   wait_head(*stream);
