@@ -61,16 +61,29 @@ bool Clock::sleep_until(TimePoint deadline, std::stop_token stop) {
 bool Clock::attach(ClockTimers& /*timers*/) { return false; }
 void Clock::detach(ClockTimers& /*timers*/) noexcept {}
 
-// Both clocks are never destroyed: a thread that is still running while exit() destroys static objects
-// (such as the one that renews leases) goes on reading them.
+namespace {
+
+/// Holds an object that exit() does not destroy: a thread that still runs then (such as the one that
+/// renews leases) goes on reading the clocks. Does not allocate, because callers are noexcept.
+template <typename T>
+union Immortal {
+  template <typename... Arguments>
+  explicit Immortal(Arguments&&... arguments) : value{std::forward<Arguments>(arguments)...} {}
+  ~Immortal() {}  // NOLINT(modernize-use-equals-default): a union's default would be deleted
+
+  T value;
+};
+
+}  // namespace
+
 Clock& system_clock() noexcept {
-  static SystemClock& clock = *new SystemClock;
-  return clock;
+  static Immortal<SystemClock> clock;
+  return clock.value;
 }
 
 Clock& boot_clock() noexcept {
-  static detail::BootClock& clock = *new detail::BootClock{boot_time};
-  return clock;
+  static Immortal<detail::BootClock> clock{boot_time};
+  return clock.value;
 }
 
 }  // namespace kube
